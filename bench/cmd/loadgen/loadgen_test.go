@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelgateway/modelgateway/bench/internal/openai"
+)
+
+func opts(url string) *options {
+	return &options{
+		url: url, mode: "closed", conns: 4, rate: 200, arrival: "const", inflight: 1000, size: 300, model: "m",
+		warmup: 100 * time.Millisecond, duration: 500 * time.Millisecond, timeout: 5 * time.Second, showErrs: 3, probe: -1,
+	}
+}
+
+func TestScheduleKeepsTheRate(t *testing.T) {
+	o := opts("")
+	o.rate, o.duration = 500, 20*time.Second
+	for _, o.arrival = range []string{"const", "poisson"} {
+		got := float64(len(schedule(o))) / (o.warmup + o.duration).Seconds()
+		if math.Abs(got-o.rate) > 15 {
+			t.Errorf("%s: %.1f a second of %v", o.arrival, got, o.rate)
+		}
+	}
+}
+
+// A server that answers at once but stands still for 300 ms after its fortieth
+// request: of 500 ms of arrivals more than half fall in the stall, and each must
+// be charged its wait. A busy machine only makes the waits longer.
+func TestOpenLoopChargesAStall(t *testing.T) {
+	var served atomic.Int64
+	stalled := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		switch n := served.Add(1); {
+		case n == 40:
+			<-time.After(300 * time.Millisecond)
+			close(stalled)
+		case n > 40:
+			<-stalled
+		}
+		_, _ = w.Write(openai.ChatResponse("m", 400))
+	}))
+	defer srv.Close()
+	o := opts(srv.URL)
+	o.mode = "open"
+	res, err := run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Errors != 0 || res.Requests < 90 || res.Requests > 110 {
+		t.Fatalf("%+v", res)
+	}
+	if res.Latency.P50 < 20 || res.Latency.P90 < 200 {
+		t.Errorf("the stall is hidden: p50 %v p90 %v", res.Latency.P50, res.Latency.P90)
+	}
+}
+
+// The bounds hold on a machine of any speed: nothing comes before it was sent,
+// and a first chunk comes before a last one.
+func TestStreamTimes(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for k := range 5 {
+			time.Sleep(10 * time.Millisecond)
+			_, _ = w.Write(openai.StreamEvent("m", k, 200))
+			w.(http.Flusher).Flush()
+		}
+		_, _ = w.Write(openai.StreamEnd("m", true))
+	}))
+	defer srv.Close()
+	o := opts(srv.URL)
+	o.stream, o.chunks = true, 5
+	res, err := run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Errors != 0 || res.TTFT == nil || res.TTFT.P50 < 10 || res.TTFT.P50 > res.Latency.P50 || res.Gap.N != 4*res.TTFT.N {
+		t.Errorf("%+v ttft %+v gap %+v %v", res, res.TTFT, res.Gap, res.ErrorTop)
+	}
+	o.chunks = 6
+	if res, _ = run(context.Background(), o); res.Errors != res.Requests {
+		t.Errorf("short streams passed: %d of %d", res.Errors, res.Requests)
+	}
+}
+
+func TestErrorsAreCounted(t *testing.T) {
+	var n atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if n.Add(1)%2 == 0 {
+			http.Error(w, "no", http.StatusTeapot)
+			return
+		}
+		fmt.Fprint(w, strings.Repeat("x", 100))
+	}))
+	defer srv.Close()
+	res, err := run(context.Background(), opts(srv.URL))
+	if err != nil || res.Errors == 0 || res.Errors == res.Requests || !strings.Contains(res.ErrorTop[0], "418") {
+		t.Errorf("%+v %v", res, err)
+	}
+}

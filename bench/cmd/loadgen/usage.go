@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/modelgateway/modelgateway/bench/internal/procstat"
+	"github.com/modelgateway/modelgateway/bench/internal/speed"
+)
+
+// usageResult is what the window cost.
+type usageResult struct {
+	GatewayCPU  float64 `json:"gw_cpu_s"`
+	GatewayCore float64 `json:"gw_cores"`          // of a core, on average
+	CPUPerReq   float64 `json:"gw_cpu_us_per_req"` // microseconds
+	MockCPU     float64 `json:"mock_cpu_s"`
+	LoadCPU     float64 `json:"load_cpu_s"`
+	Foreign     float64 `json:"foreign_cores"` // what everything else on the machine used
+	RSS         float64 `json:"gw_rss_mb"`     // greatest seen
+	PSS         float64 `json:"gw_pss_mb"`
+	Procs       int     `json:"gw_procs"`
+	Upstream    int64   `json:"upstream_requests"` // that reached the mock, warm-up excluded
+
+	Core *speed.Result `json:"core_speed,omitempty"` // the gateway's core during the window
+}
+
+// sampled is one reading of everything.
+type sampled struct {
+	gw, mock, self procstat.Tree
+	busy           time.Duration
+	upstream       int64
+	when           time.Time
+}
+
+// watcher reads the processes at both ends of the window and the memory between.
+type watcher struct {
+	o        *options
+	from, to sampled
+	rss, pss int64
+	core     *speed.Result
+	err      error
+	done     chan struct{}
+}
+
+func watch(o *options) *watcher { return &watcher{o: o, done: make(chan struct{})} }
+
+func (u *watcher) at(w window) {
+	go func() {
+		defer close(u.done)
+		time.Sleep(time.Until(w.from))
+		u.from = u.read()
+		probed := u.probe(w)
+		for next := w.from.Add(time.Second); next.Before(w.to); next = next.Add(time.Second) {
+			time.Sleep(time.Until(next))
+			if u.o.pid > 0 {
+				if t, err := procstat.Of(u.o.pid); err == nil {
+					u.keep(t)
+				}
+			}
+		}
+		time.Sleep(time.Until(w.to))
+		u.to = u.read()
+		core, err := probed()
+		u.core = core
+		if u.err == nil {
+			u.err = err
+		}
+	}()
+}
+
+func (u *watcher) read() (s sampled) {
+	s.when = time.Now()
+	read := func(pid int) procstat.Tree {
+		if pid == 0 {
+			return procstat.Tree{}
+		}
+		t, err := procstat.Of(pid)
+		if err != nil && u.err == nil {
+			u.err = fmt.Errorf("process %d is gone: %w", pid, err)
+		}
+		return t
+	}
+	s.gw, s.mock, s.self = read(u.o.pid), read(u.o.mockPID), read(os.Getpid())
+	u.keep(s.gw)
+	s.busy, _ = procstat.MachineBusy()
+	s.upstream = u.upstream()
+	return s
+}
+
+// probe starts the speed probe, if one is asked for.
+func (u *watcher) probe(w window) func() (*speed.Result, error) {
+	none := func() (*speed.Result, error) { return nil, nil }
+	if u.o.probe < 0 {
+		return none
+	}
+	wait, err := speed.Start(u.o.probe, time.Until(w.to))
+	if err != nil {
+		return func() (*speed.Result, error) { return nil, err }
+	}
+	return wait
+}
+
+func (u *watcher) keep(gw procstat.Tree) {
+	u.rss, u.pss = max(u.rss, gw.RSS), max(u.pss, gw.PSS)
+}
+
+func (u *watcher) upstream() int64 {
+	if u.o.mockURL == "" {
+		return 0
+	}
+	_, b, err := fasthttp.GetTimeout(nil, u.o.mockURL+"/_mock/stats", 5*time.Second)
+	var v struct {
+		Requests int64 `json:"requests"`
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	if err != nil && u.err == nil {
+		u.err = fmt.Errorf("mock's counts: %w", err)
+	}
+	return v.Requests
+}
+
+func (u *watcher) into(res *result) error {
+	<-u.done
+	if u.err != nil {
+		return u.err
+	}
+	wall := u.to.when.Sub(u.from.when).Seconds()
+	gw := (u.to.gw.CPU - u.from.gw.CPU).Seconds()
+	mock := (u.to.mock.CPU - u.from.mock.CPU).Seconds()
+	self := (u.to.self.CPU - u.from.self.CPU).Seconds()
+	r := &usageResult{
+		GatewayCPU: round(gw), GatewayCore: round(gw / wall), MockCPU: round(mock), LoadCPU: round(self),
+		Foreign: round(max(0, (u.to.busy-u.from.busy).Seconds()-gw-mock-self) / wall),
+		RSS:     round(float64(u.rss) / (1 << 20)), PSS: round(float64(u.pss) / (1 << 20)),
+		Procs: u.to.gw.PIDs, Upstream: u.to.upstream - u.from.upstream, Core: u.core,
+	}
+	if res.RPS > 0 {
+		r.CPUPerReq = round(gw * 1e6 / (res.RPS * wall))
+	}
+	res.Usage = r
+	return nil
+}

@@ -1,0 +1,200 @@
+// Command mockllm is an OpenAI-compatible upstream with a fixed, settable
+// behaviour: POST /v1/chat/completions (whole or streamed), /v1/embeddings and
+// GET /v1/models. Behaviour is set for all requests at once, so it does not
+// depend on what a gateway passes on:
+//
+//	curl -X POST 'localhost:9100/_mock/config?latency=50ms&chunks=50&interval=20ms&body=1024'
+//	curl localhost:9100/_mock/stats
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/modelgateway/modelgateway/bench/internal/openai"
+	"github.com/modelgateway/modelgateway/bench/internal/precise"
+)
+
+const model = "mock-gpt"
+
+// behaviour is immutable once published; its documents are made beforehand so
+// that serving costs as little of the shared machine as can be.
+type behaviour struct {
+	Latency   time.Duration `json:"latency_ns"`
+	Chunks    int           `json:"chunks"`
+	Interval  time.Duration `json:"interval_ns"`
+	Body      int           `json:"body"`
+	ChunkSize int           `json:"chunk_size"`
+	Dim       int           `json:"dim"`
+
+	chat, embed, first, next, end, endUsage []byte
+}
+
+func (b behaviour) prepared() *behaviour {
+	b.chat = openai.ChatResponse(model, b.Body)
+	b.embed = openai.Embeddings(model, 1, b.Dim)
+	b.first = openai.StreamEvent(model, 0, b.ChunkSize)
+	b.next = openai.StreamEvent(model, 1, b.ChunkSize)
+	b.end = openai.StreamEnd(model, false)
+	b.endUsage = openai.StreamEnd(model, true)
+	return &b
+}
+
+// with returns b changed by the query's values.
+func (b behaviour) with(q *fasthttp.Args) (*behaviour, error) {
+	var err error
+	for key, val := range q.All() {
+		v := string(val)
+		switch string(key) {
+		case "latency":
+			b.Latency, err = time.ParseDuration(v)
+		case "interval":
+			b.Interval, err = time.ParseDuration(v)
+		case "chunks":
+			b.Chunks, err = strconv.Atoi(v)
+		case "body":
+			b.Body, err = strconv.Atoi(v)
+		case "chunk_size":
+			b.ChunkSize, err = strconv.Atoi(v)
+		case "dim":
+			b.Dim, err = strconv.Atoi(v)
+		default:
+			err = fmt.Errorf("unknown setting %q", key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if b.Latency < 0 || b.Interval < 0 || b.Chunks < 1 || b.Body < 0 || b.Body > 64<<20 || b.Dim < 1 {
+		return nil, fmt.Errorf("setting out of range")
+	}
+	return b.prepared(), nil
+}
+
+type stats struct{ requests, streams, aborted, bytesIn atomic.Int64 }
+
+type server struct {
+	now   atomic.Pointer[behaviour]
+	count stats
+}
+
+func (s *server) handle(c *fasthttp.RequestCtx) {
+	switch string(c.Path()) {
+	case "/v1/chat/completions":
+		s.chat(c)
+	case "/v1/embeddings":
+		b := s.now.Load()
+		s.took(c)
+		_ = precise.Sleep(b.Latency)
+		c.SetContentType("application/json")
+		c.SetBody(b.embed)
+	case "/v1/models":
+		c.SetContentType("application/json")
+		c.SetBodyString(`{"object":"list","data":[{"id":"` + model + `","object":"model","created":1700000000,"owned_by":"mock"}]}`)
+	case "/_mock/config":
+		b, err := s.now.Load().with(c.QueryArgs())
+		if err != nil {
+			c.Error(err.Error(), fasthttp.StatusBadRequest)
+			return
+		}
+		s.now.Store(b)
+		_ = json.NewEncoder(c).Encode(b)
+	case "/_mock/stats":
+		_ = json.NewEncoder(c).Encode(map[string]int64{
+			"requests": s.count.requests.Load(), "streams": s.count.streams.Load(),
+			"aborted": s.count.aborted.Load(), "bytes_in": s.count.bytesIn.Load(),
+		})
+	default:
+		c.Error("not found", fasthttp.StatusNotFound)
+	}
+}
+
+func (s *server) took(c *fasthttp.RequestCtx) {
+	s.count.requests.Add(1)
+	s.count.bytesIn.Add(int64(len(c.PostBody())))
+}
+
+func (s *server) chat(c *fasthttp.RequestCtx) {
+	arrived := time.Now()
+	b := s.now.Load()
+	s.took(c)
+	// A full decode of each request would cost more than many gateways do. The
+	// flag is at the top level of every client's document, and no prose here
+	// spells it, so a search is enough.
+	body := c.PostBody()
+	if !flagged(body, "stream") {
+		_ = precise.Sleep(b.Latency)
+		c.SetContentType("application/json")
+		c.SetBody(b.chat)
+		return
+	}
+	s.count.streams.Add(1)
+	end := b.end
+	if flagged(body, "include_usage") {
+		end = b.endUsage
+	}
+	c.SetContentType("text/event-stream")
+	c.Response.Header.Set("Cache-Control", "no-cache")
+	c.SetBodyStreamWriter(func(w *bufio.Writer) {
+		err := precise.Tick(context.Background(), arrived.Add(b.Latency), b.Interval, b.Chunks, func(k int) bool {
+			event := b.next
+			if k == 0 {
+				event = b.first
+			}
+			_, _ = w.Write(event)
+			if k == b.Chunks-1 {
+				_, _ = w.Write(end)
+			}
+			if w.Flush() != nil {
+				s.count.aborted.Add(1)
+				return false
+			}
+			return true
+		})
+		if err != nil {
+			log.Print(err)
+		}
+	})
+}
+
+// flagged says whether the document has "key":true.
+func flagged(doc []byte, key string) bool {
+	i := bytes.Index(doc, []byte(`"`+key+`":`))
+	return i >= 0 && bytes.HasPrefix(bytes.TrimLeft(doc[i+len(key)+3:], " "), []byte("true"))
+}
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:9100", "address to listen on")
+	flag.Parse()
+	s := &server{}
+	s.now.Store(behaviour{Chunks: 50, Interval: 20 * time.Millisecond, Body: 1024, ChunkSize: 220, Dim: 256}.prepared())
+	ln, err := net.Listen("tcp4", *addr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	srv := &fasthttp.Server{
+		Handler: s.handle, Name: "mockllm", MaxRequestBodySize: 64 << 20,
+		NoDefaultDate: true, TCPKeepalive: true,
+	}
+	go func() {
+		stop := make(chan os.Signal, 1)
+		signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
+		<-stop
+		os.Exit(0)
+	}()
+	log.Fatal(srv.Serve(ln))
+}

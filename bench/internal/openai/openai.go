@@ -1,0 +1,108 @@
+// Package openai builds the few OpenAI-shaped documents the bench exchanges.
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+var words = strings.Fields(`the quick model reads a long prompt and then answers with some plain
+ text about rivers cities numbers music code weather history tables bread glass engines letters
+ and small facts that nobody asked for but everyone seems to enjoy once they are written down`)
+
+// Text is n bytes of words, always the same for the same n: tokenizers and
+// compressors meet something like prose, not one repeated letter.
+func Text(n int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.Grow(n + 16)
+	for b.Len() < n {
+		b.WriteString(words[r.IntN(len(words))])
+		b.WriteByte(' ')
+	}
+	return b.String()[:n]
+}
+
+// ChatRequest is a chat completion request of exactly size bytes, or of the
+// least possible size where that is more.
+func ChatRequest(model string, size int, stream bool) []byte {
+	build := func(n int) []byte {
+		m := map[string]any{
+			"model":      model,
+			"max_tokens": 256,
+			"messages": []map[string]string{
+				{"role": "system", "content": "You are a helpful assistant."},
+				{"role": "user", "content": Text(n)},
+			},
+		}
+		if stream {
+			m["stream"] = true
+			m["stream_options"] = map[string]bool{"include_usage": true}
+		}
+		b, err := json.Marshal(m)
+		if err != nil {
+			panic(err) // strings and maps always marshal
+		}
+		return b
+	}
+	return build(max(0, size-len(build(0))))
+}
+
+const usage = `"usage":{"prompt_tokens":200,"completion_tokens":50,"total_tokens":250}`
+
+// ChatResponse is a chat completion of size bytes (or the least possible).
+func ChatResponse(model string, size int) []byte {
+	build := func(text string) string {
+		return fmt.Sprintf(`{"id":"chatcmpl-mock","object":"chat.completion","created":1700000000,"model":%q,`+
+			`"choices":[{"index":0,"message":{"role":"assistant","content":%q},"logprobs":null,"finish_reason":"stop"}],%s}`,
+			model, text, usage)
+	}
+	return []byte(build(Text(max(0, size-len(build(""))))))
+}
+
+// Embeddings is an embeddings response with n vectors of dim numbers.
+func Embeddings(model string, n, dim int) []byte {
+	r := rand.New(rand.NewPCG(3, 4))
+	var b strings.Builder
+	b.WriteString(`{"object":"list","data":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"object":"embedding","index":%d,"embedding":[`, i)
+		for k := range dim {
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, "%.6f", r.Float64()*2-1)
+		}
+		b.WriteString("]}")
+	}
+	fmt.Fprintf(&b, `],"model":%q,"usage":{"prompt_tokens":8,"total_tokens":8}}`, model)
+	return []byte(b.String())
+}
+
+// StreamEvent is one content event of a streamed completion, with its blank line.
+func StreamEvent(model string, k, size int) []byte {
+	role := ""
+	if k == 0 {
+		role = `"role":"assistant",`
+	}
+	build := func(text string) string {
+		return fmt.Sprintf(`data: {"id":"chatcmpl-mock","object":"chat.completion.chunk","created":1700000000,"model":%q,`+
+			`"choices":[{"index":0,"delta":{%s"content":%q},"logprobs":null,"finish_reason":null}]}`+"\n\n", model, role, text)
+	}
+	return []byte(build(Text(max(4, size-len(build(""))))))
+}
+
+// StreamEnd is what closes a stream: the finish reason, the usage, [DONE].
+func StreamEnd(model string, withUsage bool) []byte {
+	head := fmt.Sprintf(`data: {"id":"chatcmpl-mock","object":"chat.completion.chunk","created":1700000000,"model":%q,`, model)
+	s := head + `"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}` + "\n\n"
+	if withUsage {
+		s += head + `"choices":[],` + usage + "}\n\n"
+	}
+	return []byte(s + "data: [DONE]\n\n")
+}

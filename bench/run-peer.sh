@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# run-peer.sh NAME [ROUND]: start peers/NAME.sh and the mock on loopback, run the
+# standard scenarios, print one JSON line for each, stop what was started.
+#
+# The gateway has core 0 (a peer may set CORES), the mock and the loader core 1.
+# SCENARIOS="s1 s3-20" limits the run; QUIET_S is how long to wait, before each
+# scenario, for other work on the machine to pass.
+set -euo pipefail
+
+NAME=${1:?usage: run-peer.sh NAME [ROUND]}
+ROUND=${2:-1}
+HERE=$(cd "$(dirname "$0")" && pwd)
+ROOT=$(cd "$HERE/.." && pwd)
+BIN=$ROOT/bin/bench # built by run.sh
+ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
+SCENARIOS=${SCENARIOS:-idle s1 rss s2-20 s2-200 s2-1000 s3-5 s3-20 s3-200 s4-max s4-10}
+QUIET_S=${QUIET_S:-90}
+LOAD_CORE=1
+MOCK=http://127.0.0.1:9100
+
+CORES=0
+HEADERS=()
+READY_S=60
+MIN_PROCS=1 # processes that a peer must turn out to have
+SCRATCH=    # a peer's directory, removed at the end
+mkdir -p "$HERE/results"
+MOCK_PID= PEER_PID=
+. "$HERE/peers/$NAME.sh"
+URL=http://127.0.0.1:$PORT/v1/chat/completions
+LOG=$HERE/results/$NAME.log
+
+say() { printf '%s %s\n' "$(date +%T)" "$*" >&2; }
+
+# The process and its descendants, each as pid:start-time, so that a pid that was
+# meanwhile given to another process is not mistaken for ours.
+tree() {
+  local pid child
+  for pid in "$@"; do
+    [ -r "/proc/$pid/stat" ] || continue
+    echo "$pid:$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | cut -d' ' -f20 2>/dev/null)"
+    for child in $(pgrep -P "$pid" || true); do tree "$child"; done
+  done
+}
+
+stop() { # PID: end the process tree, first kindly
+  local list entry left
+  [ -n "$1" ] || return 0
+  list=$(tree "$1")
+  kill -TERM "$1" 2>/dev/null || true
+  for _ in $(seq 50); do
+    left=
+    for entry in $list; do
+      [ "$(tree "${entry%%:*}" | head -1)" = "$entry" ] && left="$left $entry"
+    done
+    [ -z "$left" ] && break
+    sleep 0.2
+  done
+  for entry in $left; do
+    say "killing $entry"
+    kill -KILL "${entry%%:*}" 2>/dev/null || true
+  done
+  wait "$1" 2>/dev/null || true
+}
+
+cleanup() {
+  stop "$PEER_PID"
+  PEER_PID=
+  stop "$MOCK_PID"
+  MOCK_PID=
+  [ -z "$SCRATCH" ] || rm -rf "$SCRATCH"
+  SCRATCH=
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+for p in 9100 "$PORT"; do
+  if ss -Hltn "sport = :$p" | grep -q .; then
+    say "port $p is taken"
+    exit 1
+  fi
+done
+
+taskset -c $LOAD_CORE "$BIN/mockllm" >"$HERE/results/mock.log" 2>&1 &
+MOCK_PID=$!
+mock() { curl -fsS -o /dev/null -X POST "$MOCK/_mock/config?$1"; }
+
+CURL_HEADERS=() LOAD_HEADERS=()
+for h in "${HEADERS[@]}"; do
+  CURL_HEADERS+=(-H "$h")
+  LOAD_HEADERS+=(-H "$h")
+done
+START=$(date +%s%N)
+if [ ${#CMD[@]} -gt 0 ]; then
+  taskset -c "$CORES" "${CMD[@]}" >"$LOG" 2>&1 &
+  PEER_PID=$!
+fi
+ask='{"model":"mock-gpt","messages":[{"role":"user","content":"hi"}]}'
+for i in $(seq $((READY_S * 10))); do
+  code=$(curl -s -m 5 -o /dev/null -w '%{http_code}' -H 'content-type: application/json' "${CURL_HEADERS[@]}" -d "$ask" "$URL" || true)
+  [ "$code" = 200 ] && break
+  if [ -n "$PEER_PID" ] && ! kill -0 "$PEER_PID" 2>/dev/null; then
+    say "$NAME ended while starting; see $LOG"
+    exit 1
+  fi
+  if [ "$i" = $((READY_S * 10)) ]; then
+    say "$NAME is not ready after $READY_S s (last answer: $code); see $LOG"
+    exit 1
+  fi
+  sleep 0.1
+done
+START_S=$(awk "BEGIN{printf \"%.1f\", ($(date +%s%N)-$START)/1e9}")
+if [ -n "$PEER_PID" ]; then
+  procs=$("$BIN/procsample" -pid "$PEER_PID" | jq .procs)
+  if [ "$procs" -lt "$MIN_PROCS" ]; then
+    say "$NAME has $procs processes, not $MIN_PROCS: a part of its cost would go uncounted"
+    exit 1
+  fi
+fi
+say "$NAME round $ROUND ready after $START_S s: $VERSION"
+
+RPS=999999 # of S1; a peer is not offered more than it can take
+emit() { # SCENARIO EXTRA-JSON
+  jq -nc --arg peer "$NAME" --arg version "$VERSION" --arg scenario "$1" --arg round "$ROUND" --argjson extra "$2" \
+    '{labels: {peer: $peer, version: $version, scenario: $scenario, round: $round}} + $extra'
+}
+memory() {
+  if [ -n "$PEER_PID" ]; then
+    emit "$1" "$("$BIN/procsample" -pid "$PEER_PID" | jq -c --argjson s "$START_S" '. + {start_s: $s}')"
+  else
+    emit "$1" '{}'
+  fi
+}
+load() { # SCENARIO LOADGEN-ARGUMENTS...
+  local scenario=$1
+  shift
+  "$BIN/procsample" -quiet 0.25 -at-most "${QUIET_S}s"
+  taskset -c $LOAD_CORE "$BIN/loadgen" -url "$URL" "${LOAD_HEADERS[@]}" -pid "${PEER_PID:-0}" -mock-pid "$MOCK_PID" \
+    -mock "$MOCK" -probe-core 0 -label "peer=$NAME" -label "version=$VERSION" -label "scenario=$scenario" \
+    -label "round=$ROUND" "$@"
+}
+# open SCENARIO RATE MOCK ARGUMENTS...: skipped where the greatest rate is near.
+open() {
+  local scenario=$1 rate=$2 behaviour=$3
+  shift 3
+  if awk "BEGIN{exit !($RPS < 1.15 * $rate)}"; then
+    emit "$scenario" "{\"skipped\": \"greatest rate $RPS/s is less than 1.15 times $rate/s\"}"
+    return
+  fi
+  mock "$behaviour"
+  load "$scenario" -mode open -rate "$rate" "$@"
+}
+
+for s in $SCENARIOS; do
+  say "$NAME $s"
+  case $s in
+    idle) sleep 5; memory idle ;;
+    s1)
+      mock 'latency=0ms&body=1024'
+      line=$(load s1 -mode closed -conns 32 -warmup 5s -duration 15s)
+      echo "$line"
+      RPS=$(jq .rps <<<"$line")
+      ;;
+    rss) sleep 1; memory rss-after-s1 ;;
+    s2-20) open s2-20 20 'latency=50ms&body=1024' -warmup 2s -duration 15s ;;
+    s2-200) open s2-200 200 'latency=50ms&body=1024' -warmup 2s -duration 15s ;;
+    s2-1000) open s2-1000 1000 'latency=50ms&body=1024' -warmup 2s -duration 10s ;;
+    s3-*)
+      n=${s#s3-}
+      mock 'latency=20ms&chunks=50&interval=20ms'
+      load "$s" -stream -expect-chunks 50 -mode closed -conns "$n" -warmup 3s -duration "$([ "$n" -ge 200 ] && echo 15s || echo 10s)"
+      ;;
+    s4-max)
+      mock 'latency=0ms&body=1024'
+      line=$(load s4-max -mode closed -conns 8 -size 262144 -warmup 2s -duration 8s)
+      echo "$line"
+      S1=$RPS RPS=$(jq .rps <<<"$line")
+      ;;
+    s4-10)
+      open s4-10 10 'latency=0ms&body=1024' -size 262144 -warmup 1s -duration 12s
+      RPS=${S1:-$RPS}
+      ;;
+    *) say "no scenario $s"; exit 1 ;;
+  esac
+done
+say "$NAME round $ROUND done"

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# run.sh [ROUNDS [PEER...]]: measures the gateway against plain Envoy on this
+# machine and prints tables and figures. `make bench` builds the gateway first.
+#
+# In each round every peer runs once, so that a bad minute of the machine does
+# not fall on one of them alone, and the order turns from round to round. The
+# figures are ratios within a round. They are printed, never judged by an exit
+# status: no machine is fast enough to be a test.
+#
+# SCENARIOS, QUIET_S and ENVOY_BIN may be set. Lines go to results/all.jsonl;
+# those of the run before are kept as results/before.jsonl.
+set -euo pipefail
+HERE=$(cd "$(dirname "$0")" && pwd)
+ROOT=$(cd "$HERE/.." && pwd)
+ROUNDS=${1:-3}
+shift || true
+PEERS=("$@")
+[ ${#PEERS[@]} -gt 0 ] || PEERS=(envoy modelgateway)
+export ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
+export SCENARIOS=${SCENARIOS:-idle s1 rss s2-200 s3-200 s4-max}
+
+for tool in taskset curl jq ss pgrep; do
+  command -v "$tool" >/dev/null || {
+    echo "run.sh: $tool is needed" >&2
+    exit 1
+  }
+done
+cd "$ROOT"
+go build -o bin/bench/ ./bench/cmd/...
+mkdir -p "$HERE/results"
+OUT=$HERE/results/all.jsonl
+[ ! -s "$OUT" ] || mv "$OUT" "$HERE/results/before.jsonl"
+: >"$OUT"
+
+for ((r = 1; r <= ROUNDS; r++)); do
+  jq -nc --arg round "$r" --argjson sync "$(bin/bench/syncprobe -dir "$HERE/results")" \
+    '{labels: {peer: "disk", scenario: "fsync", round: $round, version: "one synced append"}, sync_ms: $sync}' >>"$OUT"
+  # What latencies are added to.
+  direct=$(tr ' ' '\n' <<<"$SCENARIOS" | grep -E '^s[23]-' | tr '\n' ' ' || true)
+  [ -z "$direct" ] || SCENARIOS=$direct "$HERE/run-peer.sh" direct "$r" >>"$OUT" || echo "direct failed in round $r" >&2
+  for ((i = 0; i < ${#PEERS[@]}; i++)); do
+    peer=${PEERS[(i + r - 1) % ${#PEERS[@]}]}
+    "$HERE/run-peer.sh" "$peer" "$r" >>"$OUT" || echo "$peer failed in round $r" >&2
+  done
+done
+bin/bench/report -in "$OUT"

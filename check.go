@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/config"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+)
+
+func configCommand() *cobra.Command {
+	root := &cobra.Command{Use: "config", Short: "Work with configuration files"}
+	root.AddCommand(&cobra.Command{
+		Use:   "check FILE",
+		Short: "Check a configuration file and print what it comes to, with every default and without secrets",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := load(args[0])
+			if err != nil {
+				return err
+			}
+			s.warn(c.ErrOrStderr())
+			_, err = c.OutOrStdout().Write(s.config.Effective())
+			return err
+		},
+	})
+	return root
+}
+
+// setup is a configuration file, read and checked as a whole.
+type setup struct {
+	config  *config.Config
+	catalog *catalog.Catalog
+	keys    *keys.Set
+}
+
+// load reads a file. What `config check` accepts, `serve` starts with.
+func load(file string) (*setup, error) {
+	cfg, err := config.Load(file, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := catalog.New(cfg.Catalog(), providers(), nil)
+	if err != nil {
+		return nil, cfg.Locate(err)
+	}
+	set, err := keys.New(cfg.VirtualKeys(), cfg.MasterKey)
+	if err != nil {
+		return nil, cfg.Locate(err)
+	}
+	return &setup{config: cfg, catalog: cat, keys: set}, nil
+}
+
+func (s *setup) warn(w io.Writer) {
+	for i := range s.config.Warnings {
+		_, _ = fmt.Fprintln(w, "warning: "+s.config.Warnings[i].String())
+	}
+}
+
+// providers is what the catalogue must know of those that the data plane speaks to.
+func providers() catalog.Providers {
+	out := make(catalog.Providers)
+	for _, p := range provider.Providers() {
+		out[p.Name] = catalog.ProviderDefaults{DefaultBase: p.BaseURL, NeedsBase: p.NeedsBase, NeedsKey: p.NeedsKey}
+	}
+	return out
+}

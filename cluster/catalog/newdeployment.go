@@ -1,0 +1,253 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+)
+
+// deployment checks one entry of model_list and adds it.
+func (b *builder) deployment(at string, s *DeploymentSpec) {
+	before := len(b.problems.list)
+	provider, model := b.model(at, s)
+	b.numbers(at, s)
+	endpoint, path := b.base(at, s, provider)
+	headers := b.headers(at+".gateway_params.extra_headers", s.ExtraHeaders)
+	own := b.ownPrices(at, s.Prices)
+	did := b.id(at, s)
+	if len(b.problems.list) > before {
+		return
+	}
+	d := &Deployment{
+		ID: did, Name: id.ModelName(s.ModelName), Provider: provider, Model: model,
+		Endpoint: endpoint, BasePath: path, APIKey: s.APIKey, ExtraHeaders: headers,
+		Weight: s.Weight, RPM: s.RPM, TPM: s.TPM, Order: s.Order,
+		BaseModel: s.BaseModel, DropParams: s.DropParams,
+	}
+	b.timeouts(d, s)
+	prices, r, err := b.prices.get(priceKey{provider, model, s.BaseModel}, own)
+	if err != nil {
+		b.problems.list = append(b.problems.list, &fault.Error{Op: "catalog", Kind: fault.Internal, Err: err})
+		return
+	}
+	limits := [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}
+	d.Prices = prices
+	d.MaxInputTokens, d.MaxOutputTokens = orElse(limits[0], r.maxInput), orElse(limits[1], r.maxOutput)
+	b.c.byID[d.ID] = d
+	if !strings.Contains(model, "*") {
+		b.c.byModel[d.Identifier()] = append(b.c.byModel[d.Identifier()], d)
+	}
+	p, star := cutPattern(s.ModelName)
+	if !star {
+		b.c.groups[d.Name] = append(b.c.groups[d.Name], d)
+		return
+	}
+	t := template{deployment: d, own: own, limits: limits}
+	if i := slices.IndexFunc(b.c.wild, func(w wildcard) bool { return w.name == d.Name }); i >= 0 {
+		b.c.wild[i].members = append(b.c.wild[i].members, t)
+		return
+	}
+	b.c.wild = append(b.c.wild, wildcard{name: d.Name, pattern: p, members: []template{t}})
+}
+
+// model checks the names and splits "<provider>/<model_id>".
+func (b *builder) model(at string, s *DeploymentSpec) (provider, model string) {
+	switch {
+	case s.ModelName == "":
+		b.problems.add(at+".model_name", codeMissing, "model_name is missing; it is the name that callers send as model")
+	case !validName(s.ModelName):
+		b.problems.add(at+".model_name", codeInvalid, "model_name is longer than %d bytes, starts or ends with a space, or holds a control character", maxName)
+	case strings.Count(s.ModelName, "*") > 1:
+		b.problems.add(at+".model_name", codeInvalid, "model_name has more than one star; a wildcard such as openai/* has one")
+	}
+	param := at + ".gateway_params.model"
+	if s.Model == "" {
+		b.problems.add(param, codeMissing, "model is missing; write it as <provider>/<model_id>, such as openai/gpt-4o")
+		return "", ""
+	}
+	provider, model, _ = strings.Cut(s.Model, "/")
+	_, known := b.providers[provider]
+	switch {
+	case model == "":
+		b.problems.add(param, codeInvalid, "model is %s; write the provider before it, as in openai/gpt-4o", quote(s.Model))
+	case !known:
+		b.problems.add(param, codeProvider, "the provider %s is not known; known are %s", quote(provider), strings.Join(slices.Sorted(maps.Keys(b.providers)), ", "))
+	case !validModel(model):
+		b.problems.add(param, codeInvalid, "the model id is longer than %d bytes, or holds a space or a character that cannot stand in a URL's path", maxName)
+	case strings.Count(model, "*") > 1:
+		b.problems.add(param, codeInvalid, "model has more than one star")
+	case strings.Contains(model, "*") && !strings.Contains(s.ModelName, "*"):
+		b.problems.add(param, codeInvalid, "model has a star but model_name has none, so nothing can stand for it; put a star into model_name")
+	}
+	if s.BaseModel != "" && !validModel(s.BaseModel) {
+		b.problems.add(at+".model_info.base_model", codeInvalid, "base_model is not a model name; write it as the price table does, such as azure/gpt-4o")
+	}
+	return provider, model
+}
+
+// base finds the upstream.
+func (b *builder) base(at string, s *DeploymentSpec, provider string) (Endpoint, string) {
+	defaults, known := b.providers[provider]
+	if !known {
+		return Endpoint{}, "" // reported already
+	}
+	if defaults.NeedsKey && s.APIKey.IsEmpty() {
+		b.problems.add(at+".gateway_params.api_key", codeMissing, "api_key is missing or empty; the provider %s needs one", quote(provider))
+	}
+	param := at + ".gateway_params.api_base"
+	address := s.APIBase
+	if address == "" {
+		address = defaults.DefaultBase
+	}
+	if address == "" || s.APIBase == "" && defaults.NeedsBase {
+		b.problems.add(param, codeMissing, "api_base is missing; the provider %s has no address of its own", quote(provider))
+		return Endpoint{}, ""
+	}
+	parsed, ok := b.bases[address]
+	if !ok {
+		parsed.endpoint, parsed.path, parsed.err = ParseBase(address)
+		b.bases[address] = parsed
+	}
+	if parsed.err != nil {
+		e := fault.From(parsed.err)
+		b.problems.add(param, e.Code, "%s", e.Detail)
+	}
+	return parsed.endpoint, parsed.path
+}
+
+// id returns the deployment's id and claims it.
+func (b *builder) id(at string, s *DeploymentSpec) id.Deployment {
+	name := s.ID
+	if name == "" {
+		// Not the position in the list, which changes when an entry is added above,
+		// and never the key, which would make a new deployment of every rotation.
+		same := s.ModelName + "\n" + s.Model + "\n" + s.APIBase
+		sum := sha256.Sum256([]byte(same + "\n" + strconv.Itoa(b.derived[same])))
+		b.derived[same]++
+		name = hex.EncodeToString(sum[:16])
+	} else if len(name) > maxID || !printable(name) {
+		b.problems.add(at+".model_info.id", codeInvalid, "id is longer than %d bytes or holds a space or a non-ASCII character; it is sent as a header's value", maxID)
+		return ""
+	}
+	if _, taken := b.c.byID[id.Deployment(name)]; taken {
+		b.problems.add(at+".model_info.id", codeDuplicate, "the id %s is used by an earlier deployment; give each its own", quote(name))
+	}
+	return id.Deployment(name)
+}
+
+// numbers checks the limits.
+func (b *builder) numbers(at string, s *DeploymentSpec) {
+	for _, n := range [...]struct {
+		param string
+		value int64
+		most  int64
+	}{
+		{".gateway_params.weight", s.Weight, maxWeight},
+		{".gateway_params.rpm", s.RPM, maxWeight},
+		{".gateway_params.tpm", s.TPM, maxWeight},
+		{".gateway_params.order", int64(s.Order), maxOrder},
+		{".gateway_params.timeout", int64(s.Timeout), int64(maxTimeout)},
+		{".gateway_params.stream_timeout", int64(s.StreamTimeout), int64(maxTimeout)},
+		{".model_info.max_tokens", s.MaxTokens, maxTokensOfModel},
+		{".model_info.max_input_tokens", s.MaxInputTokens, maxTokensOfModel},
+		{".model_info.max_output_tokens", s.MaxOutputTokens, maxTokensOfModel},
+	} {
+		field := n.param[strings.LastIndexByte(n.param, '.')+1:]
+		switch {
+		case n.value < 0:
+			b.problems.add(at+n.param, codeInvalid, "%s is negative; leave it out for none", field)
+		case n.value > n.most:
+			b.problems.add(at+n.param, codeInvalid, "%s is larger than anything that makes sense; check its unit", field)
+		}
+	}
+}
+
+// timeouts fills in the router's where the deployment has none of its own. A
+// stream's own setting, wherever it stands, goes before a general one.
+func (b *builder) timeouts(d *Deployment, s *DeploymentSpec) {
+	router := &b.c.settings
+	d.Timeout, d.StreamTimeout = s.Timeout, s.StreamTimeout
+	if d.StreamTimeout == 0 && (b.streams || d.Timeout == 0) {
+		d.StreamTimeout = router.StreamTimeout
+	}
+	if d.Timeout == 0 {
+		d.Timeout = router.Timeout
+	}
+	if d.StreamTimeout == 0 {
+		d.StreamTimeout = d.Timeout
+	}
+}
+
+// headers checks extra_headers. What frames the message or names its target is
+// the gateway's to set: a wrong value there would not fail but misroute.
+func (b *builder) headers(at string, spec map[string]vault.Secret) []Header {
+	headers := make([]Header, 0, len(spec))
+	for _, name := range slices.Sorted(maps.Keys(spec)) {
+		lower := strings.ToLower(name)
+		switch {
+		case !token(name):
+			b.problems.add(at, codeInvalid, "the header name %s is not one", quote(name))
+		case reserved(lower):
+			b.problems.add(at+"."+name, codeInvalid, "the header %s is set by the gateway; remove it", quote(name))
+		case strings.ContainsFunc(spec[name].Reveal(), func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			b.problems.add(at+"."+name, codeInvalid, "the value of the header %s holds a control character", quote(name))
+		case slices.ContainsFunc(headers, func(h Header) bool { return h.Name == lower }):
+			b.problems.add(at+"."+name, codeInvalid, "the header %s is given twice, in different case", quote(name))
+		default:
+			headers = append(headers, Header{Name: lower, Value: spec[name]})
+		}
+	}
+	slices.SortFunc(headers, func(x, y Header) int { return strings.Compare(x.Name, y.Name) })
+	return headers
+}
+
+func reserved(header string) bool {
+	switch header {
+	case "host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "keep-alive", "content-type", "content-encoding":
+		return true
+	}
+	return strings.HasPrefix(header, "x-envoy-") || strings.HasPrefix(header, "x-gateway-")
+}
+
+// token reports whether s is a header's name by RFC 9110 section 5.6.2.
+func token(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		alphanumeric := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alphanumeric && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxName
+}
+
+// ownPrices checks a deployment's own prices. A key that no model of the table
+// has is refused: as a misspelt price it would make requests free.
+func (b *builder) ownPrices(at string, spec map[string]string) []Price {
+	own := make([]Price, 0, len(spec))
+	for _, key := range slices.Sorted(maps.Keys(spec)) {
+		param := at + ".gateway_params." + key
+		if _, ok := parseKey(key); !ok && !b.prices.list.has(key) {
+			b.problems.add(param, codeInvalid, "%s is not a price; the keys are those of the price table, such as input_cost_per_token", quote(key))
+			continue
+		}
+		_, err := parseRate(spec[key])
+		switch {
+		case err == nil:
+			own = append(own, Price{Key: key, Value: spec[key]})
+		case errors.Is(err, errRateSyntax):
+			b.problems.add(param, codeInvalid, "%s is %s, which is not a number; write dollars per unit, such as 0.0000025", key, quote(spec[key]))
+		default:
+			b.problems.add(param, codeInvalid, "%s is %s, which is %v; write dollars per unit, such as 0.0000025", key, quote(spec[key]), err)
+		}
+	}
+	return own
+}

@@ -1,0 +1,170 @@
+package catalog
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // the price table
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// The table is embedded compressed: 57 KB instead of 777 KB in the binary.
+// prices.csv beside it is the source, and what reviewers read.
+//
+//go:generate gzip -9nkf prices.csv
+//go:embed prices.csv.gz
+var pricesArchive []byte
+
+// maxPriceText bounds what the archive may unpack to.
+const maxPriceText = 8 << 20
+
+// PriceList is the table of list prices that the gateway was built with. It is
+// unpacked at the first look-up and then keeps the table as one sorted text
+// (about 0.8 MB) instead of a structure for each of its four thousand models;
+// only the rows that deployments use are parsed. Make one for the process and
+// give it to every New. It is safe for concurrent use.
+type PriceList struct {
+	once sync.Once
+	text string
+	rows []int32 // where each row starts in text, ordered by model
+	err  error
+}
+
+// row is one line of the table.
+type row struct {
+	provider, model     string
+	maxInput, maxOutput int64 // 0 if unknown
+	prices              string
+}
+
+// NewPriceList returns the built-in list, not yet unpacked.
+func NewPriceList() *PriceList { return &PriceList{} }
+
+// load unpacks the table.
+func (l *PriceList) load() error {
+	l.once.Do(func() { l.text, l.rows, l.err = unpack(pricesArchive) })
+	return l.err
+}
+
+func unpack(archive []byte) (text string, rows []int32, err error) {
+	r, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return "", nil, fmt.Errorf("price table: %w", err)
+	}
+	var b strings.Builder
+	b.Grow(len(archive) * 14)
+	if _, err := io.Copy(&b, io.LimitReader(r, maxPriceText)); err != nil {
+		return "", nil, fmt.Errorf("price table: %w", err)
+	}
+	text = b.String()
+	for at := strings.IndexByte(text, '\n') + 1; at < len(text); {
+		length := strings.IndexByte(text[at:], '\n')
+		if length < 0 || strings.Count(text[at:at+length], ",") != 5 {
+			return "", nil, errors.New("price table: a row is cut short or does not have 6 columns")
+		}
+		rows = append(rows, int32(at))
+		at += length + 1
+	}
+	slices.SortFunc(rows, func(a, b int32) int { return strings.Compare(modelAt(text, a), modelAt(text, b)) })
+	return text, rows, nil
+}
+
+// modelAt returns the second column of the row that starts at i.
+func modelAt(text string, i int32) string {
+	_, rest, _ := strings.Cut(text[i:], ",")
+	model, _, _ := strings.Cut(rest, ",")
+	return model
+}
+
+// find returns the row of a model, by its exact name in the table.
+func (l *PriceList) find(model string) (row, bool) {
+	i, ok := slices.BinarySearchFunc(l.rows, model, func(at int32, m string) int { return strings.Compare(modelAt(l.text, at), m) })
+	if !ok {
+		return row{}, false
+	}
+	line, _, _ := strings.Cut(l.text[l.rows[i]:], "\n")
+	f := strings.SplitN(line, ",", 6)
+	return row{provider: f[0], model: f[1], maxInput: count(f[3]), maxOutput: count(f[4]), prices: f[5]}, true
+}
+
+// count reads a limit; anything that is not a number is no limit.
+func count(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// has reports whether any model has a price under that key.
+func (l *PriceList) has(key string) bool {
+	return strings.Contains(l.text, ","+key+"=") || strings.Contains(l.text, ";"+key+"=")
+}
+
+// lookup finds the row for a deployment. base is the model that it says it is
+// (empty if it does not) and is tried before the model id that is sent upstream.
+func (l *PriceList) lookup(provider, model, base string) (row, bool) {
+	for _, name := range []string{base, model} {
+		if name == "" {
+			continue
+		}
+		for _, candidate := range []string{name, withoutRegion(name)} {
+			if r, ok := l.find(provider + "/" + candidate); ok {
+				return r, true
+			}
+			if r, ok := l.find(candidate); ok {
+				return r, true
+			}
+		}
+	}
+	return row{}, false
+}
+
+// withoutRegion strips the region from a model id: `us.anthropic.claude-…`,
+// `us-east-1/anthropic.claude-…`, `eu/gpt-4o`, `bedrock/us-east-1/…`.
+func withoutRegion(model string) string {
+	model = strings.TrimPrefix(model, "bedrock/")
+	if head, rest, ok := strings.Cut(model, "/"); ok && isRegion(head) {
+		model = rest
+	}
+	if head, rest, ok := strings.Cut(model, "."); ok && isRegion(head) {
+		model = rest
+	}
+	return model
+}
+
+// isRegion knows the short names of inference profiles and data zones, and the
+// form of a cloud region, such as eu-north-1.
+func isRegion(s string) bool {
+	switch s {
+	case "us", "eu", "ap", "apac", "au", "jp", "ca", "sa", "me", "il", "uk", "us-gov", "global", "global-standard":
+		return true
+	}
+	head, number, ok := strings.Cut(strings.TrimPrefix(s, "us-gov-"), "-")
+	if !ok {
+		return false
+	}
+	if strings.HasPrefix(s, "us-gov-") {
+		return number != "" && number[len(number)-1] >= '0' && number[len(number)-1] <= '9'
+	}
+	side, number, ok := strings.Cut(number, "-")
+	return ok && len(head) == 2 && len(side) >= 4 && len(number) == 1 && number[0] >= '0' && number[0] <= '9'
+}
+
+// entries splits the last column.
+func (r row) entries() []Price {
+	if r.prices == "" {
+		return nil
+	}
+	list := make([]Price, 0, strings.Count(r.prices, ";")+1)
+	for entry := range strings.SplitSeq(r.prices, ";") {
+		key, value, _ := strings.Cut(entry, "=")
+		list = append(list, Price{Key: key, Value: value})
+	}
+	return list
+}

@@ -1,0 +1,220 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// Price is one entry of a model's prices: a key of the price table and an exact
+// decimal amount of dollars.
+type Price struct{ Key, Value string }
+
+// Prices are what one model costs. They are immutable and shared between the
+// deployments of that model. The nil Prices and the zero Prices are those of a
+// model that nobody has a price for: everything costs 0 and Known is false.
+type Prices struct {
+	list       []Price // sorted by key
+	tables     []table // by tier, and within one from the highest threshold down
+	perQuery   rate    // one search query or search unit
+	perRequest rate    // one request, whatever it consumed
+	inclusive  bool    // a request of exactly the threshold pays the tier's price
+}
+
+// table is the price of every part for requests of one tier above one threshold.
+type table struct {
+	tier  Tier
+	above int64
+	rates [parts]rate
+}
+
+// Keys of the prices that are neither per token nor left to PerUnit's caller.
+const (
+	keyPerQuery   = "input_cost_per_query"
+	keyPerRequest = "input_cost_per_request"
+	keyCacheHit   = "input_cost_per_token_cache_hit" // an older spelling of the cache-read price
+)
+
+// newPrices compiles a list of prices. The provider decides whether a tier's
+// threshold belongs to the tier; xAI's does, everybody else's does not.
+func newPrices(provider string, list []Price) (*Prices, error) {
+	slices.SortFunc(list, func(a, b Price) int { return strings.Compare(a.Key, b.Key) })
+	p := &Prices{list: list, inclusive: provider == "xai"}
+	set := make(map[slot]rate, len(list))
+	tiers, levels := []Tier{Standard}, []int64{0}
+	for _, entry := range list {
+		r, err := parseRate(entry.Value)
+		if err != nil {
+			return nil, err
+		}
+		switch entry.Key {
+		case keyPerQuery:
+			p.perQuery = r
+		case keyPerRequest:
+			p.perRequest = r
+		case keyCacheHit:
+			base := slot{part: partCacheRead}
+			if _, own := set[base]; !own { // "cache_read…" sorts before "input…"
+				set[base] = r
+			}
+		}
+		if s, ok := parseKey(entry.Key); ok {
+			set[s] = r
+			tiers, levels = append(tiers, s.tier), append(levels, s.above)
+		}
+	}
+	if len(set) == 0 {
+		return p, nil
+	}
+	slices.Sort(tiers)
+	slices.SortFunc(levels, func(a, b int64) int { return cmp.Compare(b, a) })
+	levels = slices.Compact(levels)
+	for _, tier := range slices.Compact(tiers) {
+		for i, above := range levels {
+			p.tables = append(p.tables, newTable(set, tier, above, levels[i:]))
+		}
+	}
+	return p, nil
+}
+
+// newTable fills in what the list leaves out. The levels are those that apply
+// at this threshold, highest first, 0 last.
+func newTable(set map[slot]rate, tier Tier, above int64, levels []int64) table {
+	t := table{tier: tier, above: above}
+	if _, text := set[slot{part: partOutput}]; !text {
+		// A model that has a price for written images and none for text writes only images.
+		if image, ok := set[slot{part: partOutputImage}]; ok {
+			t.rates[partOutput] = image
+		}
+	}
+	for _, p := range []part{
+		partInput, partCacheRead, partCacheWrite, partCacheWrite1h, partInputAudio, partInputImage,
+		partOutput, partReasoning, partOutputAudio, partOutputImage,
+	} { // parents come before their children
+		parent := p.parent()
+		r, at, found := pick(set, slot{part: p, tier: tier}, levels)
+		switch {
+		case !found:
+			t.rates[p] = t.rates[parent] // its own, for Input and Output
+		case at == slot{part: p} && r == set[slot{part: parent}] && p != parent:
+			// Its base price merely repeats the parent's, so it follows the
+			// parent where the whole request is priced anew.
+			t.rates[p] = t.rates[parent]
+		default:
+			t.rates[p] = r
+		}
+	}
+	return t
+}
+
+// pick returns the price that applies to want's part and tier: the highest
+// level first, at each level the tier's own price before the standard one.
+func pick(set map[slot]rate, want slot, levels []int64) (r rate, at slot, found bool) {
+	for _, level := range levels {
+		for _, tier := range []Tier{want.tier, Standard} {
+			at = slot{part: want.part, above: level, tier: tier}
+			if r, found = set[at]; found {
+				return r, at, true
+			}
+		}
+	}
+	return rate{}, slot{}, false
+}
+
+// Known reports whether tokens of this model have a price. A model that is
+// billed only by other units (images, seconds) has none; see PerUnit.
+func (p *Prices) Known() bool { return p != nil && len(p.tables) > 0 }
+
+// List returns every price, sorted by key. The caller must not change it.
+func (p *Prices) List() []Price {
+	if p == nil {
+		return nil
+	}
+	return p.list
+}
+
+// PerUnit returns what a count of another unit costs: images, seconds,
+// characters, pages. The key is that of the price table, such as
+// `output_cost_per_image`. It is false if the model has no such price.
+func (p *Prices) PerUnit(key string, count int64) (cost money.Pico, ok bool) {
+	list := p.List()
+	i, ok := slices.BinarySearchFunc(list, key, func(e Price, k string) int { return strings.Compare(e.Key, k) })
+	if !ok {
+		return 0, false
+	}
+	r, err := parseRate(list[i].Value)
+	return r.times(count).pico(), err == nil
+}
+
+// Cost returns what an attempt cost. Every token is billed once, at the price
+// of the part it belongs to; a prompt above a threshold re-prices the whole
+// request. A tier without prices of its own costs what Standard costs.
+// Counts below 0 count as 0 and parts that exceed their whole are cut to it, so
+// that a provider that reports nonsense cannot make a request cost less than
+// nothing. The sum saturates.
+func (p *Prices) Cost(t usage.Tokens, tier Tier) money.Pico {
+	if p == nil {
+		return 0
+	}
+	var sum rate
+	if rates := p.at(t.Input, tier); rates != nil {
+		sum = inputCost(rates, t).plus(outputCost(rates, t))
+	}
+	sum = sum.plus(p.perQuery.times(t.SearchQueries))
+	if t != (usage.Tokens{}) { // an attempt that consumed nothing was not served
+		sum = sum.plus(p.perRequest)
+	}
+	return sum.pico()
+}
+
+// at finds the rates for a prompt of that many tokens.
+func (p *Prices) at(input int64, tier Tier) *[parts]rate {
+	if !slices.ContainsFunc(p.tables, func(t table) bool { return t.tier == tier }) {
+		tier = Standard
+	}
+	for i := range p.tables {
+		t := &p.tables[i]
+		if t.tier == tier && (t.above == 0 || input > t.above || p.inclusive && input == t.above) {
+			return &t.rates
+		}
+	}
+	return nil
+}
+
+// inputCost bills the prompt. Where parts overlap (audio served from the cache is
+// both) the first in this order gets the token: cache prices say how a token
+// came in and are set with the modality in mind.
+func inputCost(rates *[parts]rate, t usage.Tokens) rate {
+	rest := max(t.Input, 0)
+	var sum rate
+	for _, share := range [...]struct {
+		part  part
+		count int64
+	}{
+		{partCacheRead, t.CacheRead},
+		{partCacheWrite, t.CacheWrite},
+		{partCacheWrite1h, t.CacheWrite1h},
+		{partInputAudio, t.InputAudio},
+		{partInputImage, t.InputImage},
+	} {
+		n := min(max(share.count, 0), rest)
+		rest -= n
+		sum = sum.plus(rates[share.part].times(n))
+	}
+	return sum.plus(rates[partInput].times(rest))
+}
+
+// outputCost bills the completion.
+func outputCost(rates *[parts]rate, t usage.Tokens) rate {
+	rest := max(t.Output, 0)
+	reasoning := min(max(t.Reasoning, 0), rest)
+	rest -= reasoning
+	audio := min(max(t.OutputAudio, 0), rest)
+	rest -= audio
+	return rates[partReasoning].times(reasoning).
+		plus(rates[partOutputAudio].times(audio)).
+		plus(rates[partOutput].times(rest))
+}

@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/vault"
+)
+
+// Spec is what a Catalog is made of, as it was written down: nothing in it has
+// been checked. Zero values mean "not given".
+type Spec struct {
+	Deployments []DeploymentSpec
+	Router      RouterSpec
+}
+
+// DeploymentSpec is one entry of `model_list`.
+type DeploymentSpec struct {
+	ID        string // model_info.id; empty: derived from the names, never from the key
+	ModelName string // the alias that callers send; `openai/*` and `*` are wildcards
+	Model     string // gateway_params.model: "<provider>/<model_id>"
+	APIBase   string // empty: the provider's own
+	APIKey    vault.Secret
+	BaseModel string            // the model that it really is, for prices and limits
+	Prices    map[string]string // exact decimals in dollars, by the keys of the price table
+
+	Weight, RPM, TPM int64         // not negative; 0: not set
+	Order            int           // 0 is tried first
+	Timeout          time.Duration // one attempt, not streamed
+	StreamTimeout    time.Duration // one attempt, streamed
+
+	MaxTokens       int64 // older name of MaxOutputTokens
+	MaxInputTokens  int64
+	MaxOutputTokens int64
+	ExtraHeaders    map[string]vault.Secret
+	DropParams      bool
+}
+
+// RouterSpec is `router_settings`. A nil pointer or slice means the default.
+type RouterSpec struct {
+	Strategy               string
+	NumRetries             *int
+	RetryAfter             *time.Duration
+	Timeout                *time.Duration
+	StreamTimeout          *time.Duration
+	CooldownTime           *time.Duration
+	AllowedFails           *int
+	MaxFallbacks           *int
+	RetryOn                []string
+	DisableCooldowns       bool
+	EnablePreCallChecks    bool
+	ModelGroupAlias        map[string]string     // asked for → group
+	Fallbacks              []map[string][]string // in each map: group, provider/model or deployment id → targets
+	DefaultFallbacks       []string
+	ContextWindowFallbacks []map[string][]string
+	ContentPolicyFallbacks []map[string][]string
+}
+
+// ProviderDefaults is what the catalogue must know of a provider.
+type ProviderDefaults struct {
+	DefaultBase string // api_base of deployments that give none
+	NeedsBase   bool   // there is no default; the deployment must say where it is
+	NeedsKey    bool   // a deployment without api_key cannot work
+}
+
+// Providers are the providers that can be named in `model`, by name.
+type Providers map[string]ProviderDefaults

@@ -1,0 +1,202 @@
+package cooldown
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// Reason is why a deployment failed.
+type Reason uint8
+
+// The reasons.
+const (
+	ServerError  Reason = iota // 5xx, or an answer that is none
+	TimedOut                   // no answer in time
+	Connection                 // no connection
+	RateLimited                // 429
+	Unauthorized               // 401, 402, 403, 404: ours is a wrong credential or model
+)
+
+// String returns the name for logs and metrics.
+func (r Reason) String() string {
+	switch r {
+	case ServerError:
+		return "server_error"
+	case TimedOut:
+		return "timeout"
+	case Connection:
+		return "connection"
+	case RateLimited:
+		return "rate_limited"
+	case Unauthorized:
+		return "unauthorized"
+	}
+	return "unknown"
+}
+
+// immediate reports whether the next request would fail for sure, so that
+// tolerating a few failures makes no sense.
+func (r Reason) immediate() bool { return r == RateLimited || r == Unauthorized }
+
+// Policy is how failures are answered.
+type Policy struct {
+	Time         time.Duration // how long a rest lasts; 0 or less: only what a provider asks for
+	AllowedFails int           // failures within a minute that are tolerated; a 429 or 401 never is
+	Disabled     bool          // nobody rests
+}
+
+const (
+	// MaxRetryAfter is the longest rest that a provider can ask for. A wrong or
+	// hostile header must not take a deployment away for good.
+	MaxRetryAfter = time.Hour
+	// window is how long a failure is remembered.
+	window = time.Minute
+	// jitterPercent is how far a rest may be from its nominal length. Nodes that saw the
+	// same failure would otherwise all come back in the same instant.
+	jitterPercent = 20
+)
+
+// Rest is one deployment's rest.
+type Rest struct {
+	Deployment id.Deployment
+	Reason     Reason
+	Until      time.Time
+}
+
+// Set is the cooldowns and the counts of one node. It is safe for concurrent
+// use. Both maps are bounded by the deployments that were ever used; Keep drops
+// those that are gone.
+type Set struct {
+	random func(n uint64) uint64
+	mu     struct {
+		sync.RWMutex
+		states map[id.Deployment]*state
+	}
+	inFlight counters
+}
+
+// state is what is known of one deployment. A plain mutex over a map of these is
+// enough: failures are rare, and the hot path (Resting) only reads.
+type state struct {
+	until  time.Time
+	reason Reason
+	since  time.Time // when the running window began
+	fails  int       // failures in it
+}
+
+// New returns an empty set. random returns a uniform number in [0, n); it makes
+// the jitter.
+func New(random func(n uint64) uint64) *Set {
+	s := &Set{random: random}
+	s.mu.states = make(map[id.Deployment]*state)
+	return s
+}
+
+// Fail records a failure that retries did not cure and returns the rest that
+// follows from it; false if there is none. retryAfter is what the provider asked
+// for, 0 if it did not; it counts from now, is cut to MaxRetryAfter and is never
+// undercut by the jitter.
+func (s *Set) Fail(d id.Deployment, f Failure, policy Policy) (Rest, bool) {
+	if policy.Disabled {
+		return Rest{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.mu.states[d]
+	if st == nil {
+		st = &state{since: f.Now}
+		s.mu.states[d] = st
+	}
+	if f.Now.Sub(st.since) >= window {
+		st.since, st.fails = f.Now, 0
+	}
+	st.fails++
+	if !f.Reason.immediate() && f.RetryAfter <= 0 && st.fails <= policy.AllowedFails {
+		return Rest{}, false
+	}
+	length := max(s.jitter(policy.Time, -jitterPercent), s.jitter(min(f.RetryAfter, MaxRetryAfter), 0))
+	if length <= 0 {
+		return Rest{}, false
+	}
+	if until := f.Now.Add(length); until.After(st.until) {
+		st.until, st.reason = until, f.Reason
+	}
+	return Rest{Deployment: d, Reason: st.reason, Until: st.until}, true
+}
+
+// Failure is one failed attempt.
+type Failure struct {
+	Reason     Reason
+	RetryAfter time.Duration
+	Now        time.Time
+}
+
+// jitter returns d changed by a random share between least and jitterPercent percent.
+func (s *Set) jitter(d time.Duration, least int64) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	const fine = 1000 // steps for each percent
+	span := (jitterPercent - least) * fine
+	shift := least*fine + int64(s.random(uint64(span)+1))
+	return d + d/(100*fine)*time.Duration(shift)
+}
+
+// Succeed records a success: earlier failures no longer count towards
+// Policy.AllowedFails. It does not end a rest.
+func (s *Set) Succeed(d id.Deployment) {
+	s.mu.RLock()
+	st := s.mu.states[d]
+	clean := st == nil || st.fails == 0
+	s.mu.RUnlock()
+	if clean { // the usual case takes no exclusive lock
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.mu.states[d]; st != nil {
+		st.fails = 0
+	}
+}
+
+// Resting reports whether a deployment rests, and until when. The end of a rest
+// does not belong to it.
+func (s *Set) Resting(d id.Deployment, now time.Time) (until time.Time, resting bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if st := s.mu.states[d]; st != nil && now.Before(st.until) {
+		return st.until, true
+	}
+	return time.Time{}, false
+}
+
+// All returns who rests, sorted by deployment.
+func (s *Set) All(now time.Time) []Rest {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var all []Rest
+	for d, st := range s.mu.states {
+		if now.Before(st.until) {
+			all = append(all, Rest{Deployment: d, Reason: st.reason, Until: st.until})
+		}
+	}
+	slices.SortFunc(all, func(a, b Rest) int { return cmp.Compare(a.Deployment, b.Deployment) })
+	return all
+}
+
+// Keep forgets the deployments that are gone: call it when the catalogue has
+// changed. Counts of requests that still run stay until they end.
+func (s *Set) Keep(exists func(id.Deployment) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for d := range s.mu.states {
+		if !exists(d) {
+			delete(s.mu.states, d)
+		}
+	}
+	s.inFlight.keep(exists)
+}

@@ -1,0 +1,64 @@
+package cooldown
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// counters count the requests in flight by deployment. A counter stays when it
+// falls to 0: to remove it then would race with the next Begin, or need a lock for every
+// request, and there are only as many as there are deployments.
+type counters struct {
+	all sync.Map // id.Deployment → *atomic.Int64
+}
+
+// Begin counts one request more. The returned function ends it; it may be
+// called more than once and from any goroutine, only the first call counts.
+func (s *Set) Begin(d id.Deployment) (end func()) {
+	n := s.inFlight.of(d)
+	n.Add(1)
+	var once atomic.Bool
+	return func() {
+		if once.CompareAndSwap(false, true) {
+			n.Add(-1)
+		}
+	}
+}
+
+// InFlight returns how many requests a deployment has in flight. At the moment of
+// a Keep that drops a deployment which comes back at once it may be too low by
+// the requests that began before.
+func (s *Set) InFlight(d id.Deployment) int64 {
+	if n, ok := s.inFlight.all.Load(d); ok {
+		if n, ok := n.(*atomic.Int64); ok {
+			return n.Load()
+		}
+	}
+	return 0
+}
+
+// of returns the deployment's counter.
+func (c *counters) of(d id.Deployment) *atomic.Int64 {
+	n, ok := c.all.Load(d)
+	if !ok {
+		n, _ = c.all.LoadOrStore(d, new(atomic.Int64))
+	}
+	counter, ok := n.(*atomic.Int64)
+	if !ok {
+		return new(atomic.Int64) // cannot be: nothing else is ever stored
+	}
+	return counter
+}
+
+// keep drops the counters of deployments that are gone and idle.
+func (c *counters) keep(exists func(id.Deployment) bool) {
+	c.all.Range(func(key, value any) bool {
+		d, _ := key.(id.Deployment)
+		if n, ok := value.(*atomic.Int64); ok && n.Load() == 0 && !exists(d) {
+			c.all.Delete(d)
+		}
+		return true
+	})
+}

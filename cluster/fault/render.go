@@ -1,0 +1,69 @@
+package fault
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// body is the error body of OpenAI's API, with our details beside its fields.
+type body struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Message string         `json:"message"`
+	Type    string         `json:"type"`
+	Param   *string        `json:"param"`
+	Code    *string        `json:"code"`
+	Details map[string]any `json:"details,omitempty"`
+}
+
+// OpenAI returns the error as the body that OpenAI's SDKs read.
+func (e *Error) OpenAI() []byte {
+	row := e.Kind.row()
+	b := body{Error: errorBody{Message: e.Message(), Type: row.typ, Details: e.Details}}
+	if e.Type != "" {
+		b.Error.Type = e.Type
+	}
+	code := row.code
+	if e.Code != "" {
+		code = e.Code
+	}
+	b.Error.Code = &code
+	if e.Param != "" {
+		b.Error.Param = &e.Param
+	}
+	out, err := json.Marshal(b, json.Deterministic(true))
+	if err != nil { // only Details can fail, and only with invalid UTF-8
+		b.Error.Details, b.Error.Message = nil, row.text
+		out, _ = json.Marshal(b)
+	}
+	return out
+}
+
+// Header is one header of an error's answer.
+type Header struct{ Name, Value string }
+
+// Headers returns the headers that the answer carries beside its content type.
+func (e *Error) Headers() []Header {
+	var out []Header
+	if e.Kind == Unauthenticated {
+		out = append(out, Header{"www-authenticate", "Bearer"})
+	}
+	if e.NoRetry {
+		out = append(out, Header{"x-should-retry", "false"})
+	}
+	status := e.HTTPStatus()
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		out = append(out, Header{"retry-after", retryAfter(e.RetryAfter)})
+	}
+	return out
+}
+
+// retryAfter is whole seconds, at least 1: RFC 9110 section 10.2.3 has no fractions.
+func retryAfter(d time.Duration) string {
+	return strconv.FormatInt(int64(max(d+time.Second-1, time.Second)/time.Second), 10)
+}

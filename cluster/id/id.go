@@ -1,0 +1,98 @@
+package id
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// ModelName is the alias that callers send as `model`; several deployments may share one.
+type ModelName string
+
+// Deployment identifies one deployment; it is what `x-gateway-model-id` carries.
+type Deployment string
+
+// Endpoint identifies a distinct upstream (scheme, host, port, TLS settings).
+// It is also the stem of the names of its Envoy clusters.
+type Endpoint string
+
+// Request is the one identity of a request from end to end: `req_` and 32 hex digits.
+type Request string
+
+// Node identifies a node for the lifetime of its data directory: 32 hex digits.
+type Node string
+
+// requestPrefix is the form that the audit record gives a request id.
+const requestPrefix = "req_"
+
+// RequestFromUUID makes the request id from the UUID that Envoy gives a request,
+// so that whatever Envoy says of a request can be found by the same name.
+// Anything that is not a UUID yields a fresh random id.
+func RequestFromUUID(uuid string) Request {
+	if len(uuid) != 36 {
+		return NewRequest()
+	}
+	var b [len(requestPrefix) + 32]byte
+	copy(b[:], requestPrefix)
+	n := len(requestPrefix)
+	for i := range len(uuid) {
+		c := uuid[i]
+		switch {
+		case c == '-' && (i == 8 || i == 13 || i == 18 || i == 23):
+			continue
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
+		default:
+			return NewRequest()
+		}
+		if n == len(b) {
+			return NewRequest()
+		}
+		b[n] = c
+		n++
+	}
+	if n != len(b) {
+		return NewRequest()
+	}
+	return Request(b[:])
+}
+
+// NewRequest returns a fresh random request id.
+func NewRequest() Request {
+	return Request(requestPrefix + randomHex())
+}
+
+// NewNode returns a fresh random node id.
+func NewNode() Node { return Node(randomHex()) }
+
+func randomHex() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand.Read aborts the process instead
+	return hex.EncodeToString(b[:])
+}
+
+// KeyHash is the SHA-256 of a whole virtual key, `sk-` included. Keys are
+// looked up by it and it alone is stored; it prints as `sha256:<hex>`.
+type KeyHash [sha256.Size]byte
+
+// HashKey hashes a key as its holder sends it.
+func HashKey(key string) KeyHash { return sha256.Sum256([]byte(key)) }
+
+// keyHashPrefix is the form of a key hash in audit records and query parameters.
+const keyHashPrefix = "sha256:"
+
+// String returns the hash as `sha256:<64 hex digits>`.
+func (h KeyHash) String() string { return keyHashPrefix + hex.EncodeToString(h[:]) }
+
+// ParseKeyHash reads `sha256:<hex>` or bare hex.
+func ParseKeyHash(s string) (KeyHash, bool) {
+	var h KeyHash
+	s = strings.TrimPrefix(s, keyHashPrefix)
+	if len(s) != hex.EncodedLen(len(h)) {
+		return KeyHash{}, false
+	}
+	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
+		return KeyHash{}, false
+	}
+	return h, true
+}

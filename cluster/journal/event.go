@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// EventID names an event for good. Whoever applies events remembers the highest
+// Seq per Node and Epoch, and thereby which it has applied already.
+type EventID struct {
+	Node  id.Node
+	Epoch uint64
+	Seq   uint64 // dense, from 1; 0 means not assigned yet
+}
+
+// String returns node/epoch/seq.
+func (e EventID) String() string { return fmt.Sprintf("%s/%d/%d", e.Node, e.Epoch, e.Seq) }
+
+// Outcome is how an attempt ended.
+type Outcome uint8
+
+// The outcomes. The zero value is none of them.
+const (
+	Success  Outcome = iota + 1 // the provider answered in full
+	Failed                      // the provider refused, broke off or timed out
+	Canceled                    // the caller left before the end
+	Crashed                     // the gateway died during the attempt; only Open makes these
+)
+
+// String returns the outcome's name, for logs, metrics and the API.
+func (o Outcome) String() string {
+	switch o {
+	case Success:
+		return "success"
+	case Failed:
+		return "failed"
+	case Canceled:
+		return "canceled"
+	case Crashed:
+		return "crashed"
+	}
+	return "unknown"
+}
+
+// CodeCrashed is the ErrorCode of events that Open makes of intents.
+const CodeCrashed = "gateway_crashed"
+
+// Intent says that an attempt is about to go to a provider.
+type Intent struct {
+	Request    id.Request
+	Attempt    int // of the request, from 1
+	Key        id.KeyHash
+	KeyAlias   string
+	Deployment id.Deployment
+	Group      id.ModelName // the model name that the caller asked for
+	Provider   string
+	Model      string // its name at the provider
+	CallType   string
+	Stream     bool
+	EndUser    string
+	Start      time.Time
+	// Estimate is what the attempt is charged for if the gateway does not
+	// survive it: the input as estimated, and no output.
+	Estimate usage.Tokens
+	// EstimatedCost is the cost of Estimate.
+	EstimatedCost money.Pico
+}
+
+// Event is one attempt that reached a provider, after its end. Texts that are
+// not valid UTF-8 come back with U+FFFD in the places that were not; times come
+// back in UTC, to the nanosecond, without a monotonic reading, and must lie in
+// the years 1678 to 2261.
+type Event struct {
+	ID         EventID // assigned by the journal
+	Request    id.Request
+	Attempt    int // of the request, from 1
+	Key        id.KeyHash
+	KeyAlias   string
+	Deployment id.Deployment
+	Group      id.ModelName // the model name that the caller asked for
+	Provider   string
+	Model      string // its name at the provider
+	CallType   string
+	Stream     bool
+	EndUser    string
+	Tags       []string
+
+	Start      time.Time
+	FirstToken time.Time // zero when none came
+	End        time.Time // of a crashed attempt: its Start, since nobody saw the end
+	Status     int       // the provider's HTTP status; 0 when there was none
+	Outcome    Outcome
+	ErrorCode  string // empty when there was no error
+
+	FinishReason  string
+	Tokens        usage.Tokens
+	Source        usage.Source
+	Cost          money.Pico
+	FallbackCount int // attempts of the request before this one
+}
+
+// crashed is the event of an attempt that the gateway did not survive.
+func (in *Intent) crashed() Event {
+	return Event{
+		Request: in.Request, Attempt: in.Attempt,
+		Key: in.Key, KeyAlias: in.KeyAlias,
+		Deployment: in.Deployment, Group: in.Group,
+		Provider: in.Provider, Model: in.Model, CallType: in.CallType,
+		Stream: in.Stream, EndUser: in.EndUser,
+		Start: in.Start, End: in.Start,
+		Outcome: Crashed, ErrorCode: CodeCrashed,
+		Tokens: in.Estimate, Source: usage.Estimated, Cost: in.EstimatedCost,
+		FallbackCount: max(in.Attempt-1, 0),
+	}
+}

@@ -1,0 +1,435 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+var origin = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
+
+// fullIntent has every field set.
+func fullIntent(request id.Request) journal.Intent {
+	return journal.Intent{
+		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), KeyAlias: "alice",
+		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
+		Stream: true, EndUser: "u-1", Start: origin,
+		Estimate: usage.Tokens{Input: 10, InputImage: 2}, EstimatedCost: 25,
+	}
+}
+
+// fullEvent has every field set but the ID.
+func fullEvent(request id.Request) journal.Event {
+	return journal.Event{
+		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), KeyAlias: "alice",
+		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
+		Stream: true, EndUser: "u-1", Tags: []string{"a", "b"},
+		Start: origin, FirstToken: origin.Add(time.Second), End: origin.Add(2 * time.Second),
+		Status: 200, Outcome: journal.Success, ErrorCode: "none", FinishReason: "stop",
+		Tokens: usage.Tokens{
+			Input: 100, CacheRead: 1, CacheWrite: 2, CacheWrite1h: 3, InputAudio: 4, InputImage: 5,
+			Output: 60, Reasoning: 6, OutputAudio: 7, SearchQueries: 8,
+		},
+		Source: usage.Provider, Cost: 12345, FallbackCount: 1,
+	}
+}
+
+func await(tb testing.TB, pending ...*journal.Pending) {
+	tb.Helper()
+	for _, p := range pending {
+		if err := p.Wait(tb.Context()); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+func unavailable(tb testing.TB, err error, detail string) {
+	tb.Helper()
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Kind != fault.StorageUnavailable || !strings.Contains(e.Message(), detail) {
+		tb.Errorf("got %v; want StorageUnavailable with %q", err, detail)
+	}
+}
+
+func TestEventSurvivesAsItIs(t *testing.T) {
+	mem := vfs.NewMem()
+	n, err := boot(config(mem), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	minimal := journal.Event{Request: "req_2", Source: usage.None}
+	events := []journal.Event{fullEvent("req_1"), minimal}
+	await(t, n.Settle(nil, events))
+	identity := n.store.Identity()
+	for i := range events {
+		want := journal.EventID{Node: identity.Node, Epoch: 1, Seq: uint64(i + 1)}
+		if events[i].ID != want {
+			t.Errorf("event %d was told its ID is %v, want %v", i, events[i].ID, want)
+		}
+	}
+	if err := n.shut(); err != nil {
+		t.Fatal(err)
+	}
+	n = start(t, config(mem), journal.Config{})
+	if diff := cmp.Diff(events, list(t, n.Journal, journal.Filter{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryOutcomeAndSourceSurvives(t *testing.T) {
+	n := start(t, config(vfs.NewMem()), journal.Config{})
+	var events []journal.Event
+	for o := journal.Outcome(0); o <= journal.Crashed; o++ {
+		for s := usage.None; s <= usage.Estimated; s++ {
+			events = append(events, journal.Event{Outcome: o, Source: s})
+		}
+	}
+	await(t, n.Settle(nil, events))
+	if diff := cmp.Diff(events, list(t, n.Journal, journal.Filter{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTextsThatAreNotUTF8AreKeptReadable(t *testing.T) {
+	mem := vfs.NewMem()
+	n, err := boot(config(mem), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev := journal.Event{Request: "req_1", EndUser: "a\xffb", Tags: []string{"\xc0\xc1"}}
+	in := fullIntent("req_2")
+	in.EndUser = "\xfe"
+	await(t, n.Settle(nil, []journal.Event{ev}), n.Intent(in))
+	if err := n.shut(); err != nil {
+		t.Fatal(err)
+	}
+	n = start(t, config(mem), journal.Config{})
+	got := list(t, n.Journal, journal.Filter{})
+	if len(got) != 2 || got[0].EndUser != "a\uFFFDb" || got[0].Tags[0] != "\uFFFD" || got[1].EndUser != "\uFFFD" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestDeadAttemptsAreCharged opens the journal of a process that is gone, twice.
+func TestDeadAttemptsAreCharged(t *testing.T) {
+	mem := vfs.NewMem()
+	n, err := boot(config(mem), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, ended, dropped := n.Intent(fullIntent("req_1")), n.Intent(fullIntent("req_2")), n.Intent(fullIntent("req_3"))
+	await(t, open, ended, dropped)
+	await(t, n.Settle([]*journal.Pending{ended}, []journal.Event{fullEvent("req_2")}), n.Settle([]*journal.Pending{dropped}, nil))
+	want := []journal.Event{fullEvent("req_2"), {
+		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), KeyAlias: "alice",
+		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
+		Stream: true, EndUser: "u-1", Start: origin, End: origin,
+		Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed,
+		Tokens: usage.Tokens{Input: 10, InputImage: 2}, Source: usage.Estimated, Cost: 25, FallbackCount: 1,
+	}}
+	for i := range want {
+		want[i].ID = journal.EventID{Node: n.store.Identity().Node, Epoch: 1, Seq: uint64(i + 1)}
+	}
+	for range 2 {
+		if err := n.shut(); err != nil {
+			t.Fatal(err)
+		}
+		if n, err = boot(config(mem), journal.Config{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, list(t, n.Journal, journal.Filter{})); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if err := n.shut(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSettleInTheSameCommitNetsOut queues before Run begins, so that all meets in one commit.
+func TestSettleInTheSameCommitNetsOut(t *testing.T) {
+	s, err := store.Open(config(vfs.NewMem()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commits []journal.Commit
+	j, err := journal.Open(journal.Config{Store: s, Committed: func(c journal.Commit) {
+		c.Elapsed = 0
+		commits = append(commits, c)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unavailable(t, j.Healthy(), "starting")
+	a, b, c := j.Intent(fullIntent("req_1")), j.Intent(fullIntent("req_2")), j.Intent(fullIntent("req_3"))
+	pending := []*journal.Pending{
+		a, b, c,
+		j.Settle([]*journal.Pending{a, nil}, []journal.Event{fullEvent("req_1")}),
+		j.Settle([]*journal.Pending{b}, nil),
+		j.Settle([]*journal.Pending{b, a}, nil), // again
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error)
+	go func() { ran <- j.Run(ctx) }()
+	await(t, pending...)
+	if err := j.Healthy(); err != nil {
+		t.Error(err)
+	}
+	if err := j.Run(ctx); err == nil {
+		t.Error("Run runs twice")
+	}
+	await(t, j.Settle([]*journal.Pending{c, pending[3]}, []journal.Event{fullEvent("req_3")}))
+	cancel()
+	if err := errors.Join(<-ran, s.Close()); err != nil {
+		t.Error(err)
+	}
+	want := []journal.Commit{{Intents: 1, Netted: 2, Events: 1}, {Settled: 1, Events: 1}}
+	if diff := cmp.Diff(want, commits); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRunDrainsAndThenRefuses(t *testing.T) {
+	mem := vfs.NewMem()
+	s, err := store.Open(config(mem))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(journal.Config{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queued := j.Settle(nil, []journal.Event{fullEvent("req_1")})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	unavailable(t, queued.Wait(ctx), "not written in time")
+	if err := queued.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the cause is lost: %v", err)
+	}
+	if err := j.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := queued.Wait(ctx); err != nil {
+		t.Errorf("written, but says %v", err)
+	}
+	unavailable(t, j.Healthy(), "shutting down")
+	late := j.Intent(fullIntent("req_2"))
+	<-late.Done()
+	unavailable(t, late.Wait(t.Context()), "shutting down")
+	unavailable(t, j.Settle([]*journal.Pending{late}, []journal.Event{fullEvent("req_2")}).Wait(t.Context()), "shutting down")
+	if got := list(t, j, journal.Filter{}); len(got) != 1 {
+		t.Errorf("got %d events", len(got))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNothingIsShownBeforeItIsSynced holds up the sync of the log: nobody waits
+// for it but those who asked to, and no scan shows what is not on the disk yet.
+func TestNothingIsShownBeforeItIsSynced(t *testing.T) {
+	var held atomic.Bool
+	entered, release := make(chan struct{}, 1), make(chan struct{})
+	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		isSync := op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData || op.Kind == errorfs.OpFileSyncTo
+		if isSync && strings.HasSuffix(op.Path, ".log") && held.Load() {
+			entered <- struct{}{}
+			<-release
+		}
+		return nil
+	}))
+	n := start(t, config(fsys), journal.Config{})
+	await(t, n.Settle(nil, []journal.Event{fullEvent("req_1")}))
+	held.Store(true)
+	second := n.Settle(nil, []journal.Event{fullEvent("req_2")})
+	<-entered
+	intent := n.Intent(fullIntent("req_3")) // none of these waits for the disk
+	third := n.Settle([]*journal.Pending{intent}, []journal.Event{fullEvent("req_3")})
+	select {
+	case <-second.Done():
+		t.Error("confirmed before the sync")
+	case <-third.Done():
+		t.Error("confirmed before the sync")
+	default:
+	}
+	if got := list(t, n.Journal, journal.Filter{}); len(got) != 1 {
+		t.Errorf("%d events are shown, 1 is synced", len(got))
+	}
+	held.Store(false)
+	close(release)
+	await(t, second, intent, third)
+	if got := list(t, n.Journal, journal.Filter{}); len(got) != 3 {
+		t.Errorf("%d events are shown, 3 are synced", len(got))
+	}
+}
+
+func TestTooManyWaiting(t *testing.T) {
+	s, err := store.Open(config(vfs.NewMem()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(journal.Config{Store: s, MaxPending: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending := []*journal.Pending{j.Intent(fullIntent("req_1")), j.Intent(fullIntent("req_2"))}
+	unavailable(t, j.Healthy(), "does not keep up")
+	refused := j.Intent(fullIntent("req_3"))
+	unavailable(t, refused.Wait(t.Context()), "does not keep up")
+	pending = append(pending, j.Settle([]*journal.Pending{refused, pending[0]}, []journal.Event{fullEvent("req_1")}))
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error)
+	go func() { ran <- j.Run(ctx) }()
+	await(t, pending...)
+	if err := j.Healthy(); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := errors.Join(<-ran, s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestScanFilters(t *testing.T) {
+	n := start(t, config(vfs.NewMem()), journal.Config{})
+	alice, bob := id.HashKey("sk-alice"), id.HashKey("sk-bob")
+	at := func(m int) time.Time { return origin.Add(time.Duration(m) * time.Minute) }
+	await(t, n.Settle(nil, []journal.Event{
+		{Request: "req_1", Key: alice, Start: at(0)},
+		{Request: "req_2", Key: bob, Start: at(2)},
+		{Request: "req_2", Key: bob, Start: at(1)},
+		{Request: "req_3", Key: alice, Start: at(3)},
+	}))
+	for _, tc := range []struct {
+		name   string
+		filter journal.Filter
+		want   []uint64
+	}{
+		{"all", journal.Filter{}, []uint64{1, 2, 3, 4}},
+		{"newest first", journal.Filter{NewestFirst: true}, []uint64{4, 3, 2, 1}},
+		{"limit", journal.Filter{NewestFirst: true, Limit: 2}, []uint64{4, 3}},
+		{"request", journal.Filter{Request: "req_2"}, []uint64{2, 3}},
+		{"key", journal.Filter{Key: &alice}, []uint64{1, 4}},
+		{"key and limit", journal.Filter{Key: &alice, Limit: 1, NewestFirst: true}, []uint64{4}},
+		{"from", journal.Filter{From: at(2)}, []uint64{2, 4}},
+		{"to", journal.Filter{To: at(2)}, []uint64{1, 3}},
+		{"from and to", journal.Filter{From: at(1), To: at(2)}, []uint64{3}},
+		{"none", journal.Filter{Request: "req_9"}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var got []uint64
+			for _, ev := range list(t, n.Journal, tc.filter) {
+				got = append(got, ev.ID.Seq)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	calls := 0
+	err := n.Scan(t.Context(), journal.Filter{}, func(journal.Event) bool { calls++; return false })
+	if err != nil || calls != 1 {
+		t.Errorf("a scan that is told to stop calls %d times, %v", calls, err)
+	}
+}
+
+// TestDamagedRecordsAreRefused: a journal with a hole would charge less than was used.
+func TestDamagedRecordsAreRefused(t *testing.T) {
+	newer := []byte("\x08\x63")
+	for _, tc := range []struct {
+		name       string
+		space      store.Space
+		key, value []byte
+	}{
+		{"mark", store.SpaceMark, []byte("\x00\x00\x00\x00\x00\x00\x00\x01"), newer},
+		{"garbled mark", store.SpaceMark, []byte("\x00\x00\x00\x00\x00\x00\x00\x01"), []byte("\xff")},
+		{"intent", store.SpaceIntent, []byte("\x00\x00\x00\x00\x00\x00\x00\x01"), newer},
+		{"garbled intent", store.SpaceIntent, []byte("\x00\x00\x00\x00\x00\x00\x00\x01"), []byte("\xff")},
+		{"intent key", store.SpaceIntent, []byte("\x00"), []byte("\x08\x01")},
+		{"event key", store.SpaceEvent, []byte("\x00\x00\x00\x00\x00\x00\x00\x01\x00"), []byte("\x08\x01")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, err := store.Open(config(vfs.NewMem()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := s.NewBatch()
+			b.Set(tc.space, tc.key, tc.value)
+			if err := b.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			b.Close()
+			_, err = journal.Open(journal.Config{Store: s})
+			unavailable(t, err, "cannot be read")
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestDamagedEventStopsAScan(t *testing.T) {
+	n := start(t, config(vfs.NewMem()), journal.Config{})
+	await(t, n.Settle(nil, []journal.Event{fullEvent("req_1"), fullEvent("req_2")}))
+	b := n.store.NewBatch()
+	b.Set(store.SpaceEvent, []byte("\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02"), []byte("\x08\x63"))
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	seen := 0
+	err := n.Scan(t.Context(), journal.Filter{}, func(journal.Event) bool { seen++; return true })
+	unavailable(t, err, "cannot be read")
+	if seen != 1 {
+		t.Errorf("%d events before the damaged one, want 1", seen)
+	}
+}
+
+// TestNumbersGoOnWhenEventsAreGone: whoever ships events may delete them, and
+// their numbers are not given out again.
+func TestNumbersGoOnWhenEventsAreGone(t *testing.T) {
+	mem := vfs.NewMem()
+	n, err := boot(config(mem), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, n.Settle(nil, []journal.Event{fullEvent("req_1"), fullEvent("req_2")}))
+	b := n.store.NewBatch()
+	err = n.store.Scan(t.Context(), store.Range{Space: store.SpaceEvent}, func(key, _ []byte) bool {
+		b.Delete(store.SpaceEvent, key)
+		return true
+	})
+	if err := errors.Join(err, b.Commit(), n.shut()); err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	n = start(t, config(mem), journal.Config{})
+	events := []journal.Event{fullEvent("req_3")}
+	await(t, n.Settle(nil, events))
+	if events[0].ID.Seq != 3 {
+		t.Errorf("number %d is given out again", events[0].ID.Seq)
+	}
+}
+
+func TestNames(t *testing.T) {
+	got := []string{journal.Outcome(0).String(), journal.Success.String(), journal.Failed.String(), journal.Canceled.String(), journal.Crashed.String()}
+	if diff := cmp.Diff([]string{"unknown", "success", "failed", "canceled", "crashed"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if s := (journal.EventID{Node: "n", Epoch: 1, Seq: 2}).String(); s != "n/1/2" {
+		t.Error(s)
+	}
+}

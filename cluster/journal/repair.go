@@ -1,0 +1,90 @@
+package journal
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// repair finds the last sequence number and settles what a dead process left
+// unsettled. The latter is an ordinary commit: one settle with an event for each
+// intent. A crash before it is synced leaves the intents for the next Open; one
+// after it leaves nothing to do.
+func (j *Journal) repair(ctx context.Context) error {
+	if err := j.findLastSeq(ctx); err != nil {
+		return err
+	}
+	j.durable.Store(j.lastSeq)
+	left, err := j.leftIntents(ctx)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	events := make([]Event, len(left))
+	for i, p := range left {
+		events[i] = p.intent.crashed()
+	}
+	g := newGroup(nil)
+	g.ops = []*Pending{{group: g, settles: left, events: events}}
+	if err := j.commit(g); err != nil {
+		return err
+	}
+	j.logger.LogAttrs(ctx, slog.LevelWarn, "attempts of a dead process were charged by estimate", slog.Int("attempts", len(left)))
+	return nil
+}
+
+// findLastSeq sets lastSeq from the mark. The newest event says the same while
+// there are events; whichever is higher counts, as a number used twice would be
+// usage that is never charged, and one left out would stop the shipping.
+func (j *Journal) findLastSeq(ctx context.Context) error {
+	epoch := j.encoder.markKey(j.identity.Epoch)
+	value, ok, err := j.store.Get(store.SpaceMark, epoch)
+	if err != nil {
+		return err
+	}
+	if ok {
+		if j.lastSeq, err = parseMark(value); err != nil {
+			return damaged("mark", err)
+		}
+	}
+	newest := store.Range{Space: store.SpaceEvent, Prefix: epoch, Reverse: true, Limit: 1}
+	var bad error
+	err = j.store.Scan(ctx, newest, func(key, _ []byte) bool {
+		var seq uint64
+		_, seq, bad = parseEventKey(key)
+		j.lastSeq = max(j.lastSeq, seq)
+		return false
+	})
+	if err == nil && bad != nil {
+		return damaged("event", bad)
+	}
+	return err
+}
+
+// leftIntents reads the intents that have no settle, oldest first.
+func (j *Journal) leftIntents(ctx context.Context) ([]*Pending, error) {
+	written := newGroup(nil)
+	var left []*Pending
+	var bad error
+	err := j.store.Scan(ctx, store.Range{Space: store.SpaceIntent}, func(key, value []byte) bool {
+		p := &Pending{group: written}
+		if p.number, bad = parseIntentKey(key); bad == nil {
+			p.intent, bad = decodeIntent(value)
+		}
+		left = append(left, p)
+		return bad == nil
+	})
+	if err == nil && bad != nil {
+		return nil, damaged("intent", bad)
+	}
+	return left, err
+}
+
+// damaged makes the error for a record that cannot be read. It is not passed
+// over: a journal with a hole would charge less than was used and not say so.
+func damaged(record string, err error) *fault.Error {
+	e := unavailable("", err)
+	e.Detail = "The journal has an " + record + " record that cannot be read: it is damaged, or was written by a newer version. Restore the data directory or start the newer version."
+	return e
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Store is an open data directory. All methods are safe for concurrent use.
+type Store struct {
+	// Set by Open, read only after.
+	cfg      Config
+	db       *pebble.DB
+	lock     *pebble.Lock
+	identity Identity
+	opened   time.Time
+
+	// Set when the state is not known any more, and never unset.
+	broken atomic.Pointer[fault.Error]
+
+	disk diskSpace
+
+	mu struct {
+		sync.Mutex
+		users  int // operations under way
+		closed bool
+	}
+	idle sync.Cond // mu.users reached 0; its lock is mu
+}
+
+// Open opens the store in cfg.Dir, making it if there is none, and returns it
+// once it can be written to. All errors are *fault.Error of kind
+// StorageUnavailable and say what the operator can do. Opening a directory
+// whose process was killed is the normal case and needs nothing special.
+func Open(cfg Config) (*Store, error) {
+	cfg = cfg.withDefaults()
+	s := &Store{cfg: cfg, opened: time.Now()}
+	s.idle.L = &s.mu
+	s.disk.init(cfg)
+
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	db, err := s.openPebble()
+	if err != nil {
+		_ = s.lock.Close() // the error above is the one to tell
+		return nil, refuse("open", cfg.Dir, err)
+	}
+	s.db = db
+	if err := s.identify(); err != nil {
+		_ = s.Close() // the error above is the one to tell
+		return nil, err
+	}
+	return s, nil
+}
+
+// openPebble is pebble.Open with its panics as errors: it panics where a sync of
+// the directory fails. Nothing was promised yet, so that is a refusal like any other.
+func (s *Store) openPebble() (db *pebble.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			cause, ok := r.(error)
+			if !ok {
+				cause = fmt.Errorf("%v", r)
+			}
+			db, err = nil, cause
+		}
+	}()
+	return pebble.Open(s.cfg.Dir, s.options())
+}
+
+// Get returns a copy of the value of key, and whether there is one.
+func (s *Store) Get(space Space, key []byte) (value []byte, ok bool, err error) {
+	if err := s.begin(); err != nil {
+		return nil, false, err
+	}
+	defer s.end()
+	v, closer, err := s.db.Get(spaceKey(space, key))
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, unreadable(err)
+	}
+	value = append([]byte{}, v...)
+	if err := closer.Close(); err != nil {
+		return nil, false, unreadable(err)
+	}
+	return value, true, nil
+}
+
+// Close waits for the operations under way, writes out what is in memory and
+// lets go of the directory. Whatever is called after it fails. A second Close
+// does nothing. A store whose state is not known is left as it is, for the
+// process is about to end and only a fresh Open can tell what is on the disk.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.mu.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.mu.closed = true
+	for s.mu.users > 0 {
+		s.idle.Wait()
+	}
+	s.mu.Unlock()
+
+	if err := s.broken.Load(); err != nil {
+		return err
+	}
+	// A crash here leaves the last commits in the log only; the next Open reads them from there.
+	err := errors.Join(s.db.Close(), s.lock.Close())
+	if err != nil {
+		return refuse("close", s.cfg.Dir, err)
+	}
+	return nil
+}
+
+// begin admits one operation; each admitted one calls end. A mutex and a count
+// do it and not a read lock: a scan's callback may read, and a second read lock
+// behind a waiting Close would never come.
+func (s *Store) begin() error {
+	if err := s.broken.Load(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.closed {
+		return fault.New(fault.StorageUnavailable, "", "The data directory is closed: the gateway is shutting down.")
+	}
+	s.mu.users++
+	return nil
+}
+
+func (s *Store) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.users--
+	if s.mu.users == 0 {
+		s.idle.Broadcast()
+	}
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+)
+
+// organizationHeader is how OpenAI is told on whose account a request runs.
+const organizationHeader = "OpenAI-Organization"
+
+// Catalog returns the deployments and the routing as the catalogue takes them.
+// Give the errors of catalog.New to Locate for their lines.
+func (c *Config) Catalog() catalog.Spec {
+	spec := catalog.Spec{
+		Deployments: make([]catalog.DeploymentSpec, len(c.Models)),
+		Router:      c.Router.spec(),
+	}
+	for i := range c.Models {
+		spec.Deployments[i] = c.Models[i].spec()
+	}
+	return spec
+}
+
+// VirtualKeys returns the keys as the set of keys takes them: their hashes.
+func (c *Config) VirtualKeys() []keys.Key {
+	all := make([]keys.Key, len(c.Keys))
+	for i, k := range c.Keys {
+		all[i] = keys.Key{Alias: k.Alias, Hash: id.HashKey(k.Key.Reveal()), Models: k.Models, Expires: k.Expires, Blocked: k.Blocked}
+	}
+	return all
+}
+
+// spec returns the deployment as the catalogue takes it. Of a price or a base
+// model that is given twice, the one in gateway_params counts.
+func (m *Model) spec() catalog.DeploymentSpec {
+	p, i := &m.Params, &m.Info
+	s := catalog.DeploymentSpec{
+		ID: i.ID, ModelName: m.Name, Model: p.Model, APIBase: p.APIBase, APIKey: p.APIKey, BaseModel: p.BaseModel,
+		Weight: p.Weight, RPM: p.RPM, TPM: p.TPM, Order: int(p.Order), Timeout: p.Timeout, StreamTimeout: p.StreamTimeout,
+		MaxTokens: i.MaxTokens, MaxInputTokens: i.MaxInputTokens, MaxOutputTokens: i.MaxOutputTokens, DropParams: p.DropParams,
+	}
+	if s.BaseModel == "" {
+		s.BaseModel = i.BaseModel
+	}
+	if len(i.Prices)+len(p.Prices) > 0 {
+		s.Prices = make(map[string]string, len(i.Prices)+len(p.Prices))
+		for _, list := range [][]Price{i.Prices, p.Prices} {
+			for _, price := range list {
+				s.Prices[price.Name] = price.Amount
+			}
+		}
+	}
+	if len(p.ExtraHeaders) > 0 || p.Organization != "" {
+		s.ExtraHeaders = make(map[string]vault.Secret, len(p.ExtraHeaders)+1)
+		if p.Organization != "" {
+			s.ExtraHeaders[organizationHeader] = vault.NewSecret(p.Organization)
+		}
+		for _, h := range p.ExtraHeaders {
+			if strings.EqualFold(h.Name, organizationHeader) {
+				delete(s.ExtraHeaders, organizationHeader) // the header as it was written wins
+			}
+			s.ExtraHeaders[h.Name] = h.Value
+		}
+	}
+	return s
+}
+
+// spec returns the routing as the catalogue takes it.
+func (r *Router) spec() catalog.RouterSpec {
+	s := catalog.RouterSpec{
+		Strategy: r.Strategy, NumRetries: new(int(r.NumRetries)), RetryAfter: new(r.RetryAfter), Timeout: new(r.Timeout),
+		CooldownTime: new(r.CooldownTime), AllowedFails: new(int(r.AllowedFails)), MaxFallbacks: new(int(r.MaxFallbacks)),
+		RetryOn: r.RetryOn, DisableCooldowns: r.DisableCooldowns, EnablePreCallChecks: r.EnablePreCallChecks,
+		Fallbacks: pairs(r.Fallbacks), DefaultFallbacks: r.DefaultFallbacks,
+		ContextWindowFallbacks: pairs(r.ContextWindow), ContentPolicyFallbacks: pairs(r.ContentPolicy),
+	}
+	if r.StreamTimeout != 0 { // nil is not 0: it leaves streams to the timeout of each deployment
+		s.StreamTimeout = new(r.StreamTimeout)
+	}
+	if len(r.Aliases) > 0 {
+		s.ModelGroupAlias = make(map[string]string, len(r.Aliases))
+		for _, a := range r.Aliases {
+			s.ModelGroupAlias[a.Name] = a.Group
+		}
+	}
+	return s
+}
+
+// pairs returns fallbacks in the file's own form, one mapping each.
+func pairs(list []Fallback) []map[string][]string {
+	all := make([]map[string][]string, len(list))
+	for i, f := range list {
+		all[i] = map[string][]string{f.From: f.To}
+	}
+	return all
+}

@@ -1,0 +1,29 @@
+// Package config reads the configuration file and nothing else: it opens no
+// port, starts no goroutine and reads no environment but the one it is handed.
+//
+// What it guarantees:
+//
+//   - A file is taken whole or refused whole. A refusal names every problem, not
+//     the first: file, line, column, the path of the setting, and what to do.
+//   - No key is passed over in silence. A key that nobody knows is an error with
+//     the nearest known one; a LiteLLM key that has no meaning here is a Warning;
+//     a LiteLLM key that would restrict or protect and is not honoured here is an
+//     error, because a gateway that starts without its guard is worse than none.
+//   - There is no start without an admin credential.
+//   - Prices keep the digits of the file: they never pass through a float.
+//   - A credential is a vault.Secret from the moment it is read. Neither an error
+//     nor a warning nor Effective nor any verb of fmt shows one, and a text that
+//     might be one is not quoted.
+//   - The work is bounded: size of the file, nesting, keys in a mapping, and what
+//     aliases may expand to.
+//
+// The file is LiteLLM's config.yaml with sections of our own beside it
+// (listen, data_dir, envoy, intent_sync, log, limits, keys). `${NAME}` inside a
+// string and `os.environ/NAME` as a whole value read the environment, `$${` is a
+// literal `${`. Top-level keys that start with `x-` are skipped: they are a place
+// for anchors.
+//
+// What it leaves to others: whether a provider is known, whether fallbacks are
+// sound and which routing strategies exist is for cluster/catalog to say. Locate
+// gives the catalogue's complaints their line in the file.
+package config

@@ -1,0 +1,133 @@
+package config
+
+import "time"
+
+// Effective returns the configuration as it holds, in YAML: every default is
+// filled in, references to the environment and litellm_settings are resolved,
+// and each credential is "[redacted]". Given back to Parse it is refused only
+// for those credentials.
+func (c *Config) Effective() []byte {
+	w := &writer{}
+	w.str("listen", c.Listen)
+	w.str("data_dir", c.DataDir)
+	w.str("intent_sync", string(c.IntentSync))
+	w.section("envoy", func() {
+		w.str("mode", string(c.Envoy.Mode))
+		w.given("path", c.Envoy.Path)
+		w.integer("concurrency", c.Envoy.Concurrency)
+		w.raw("log_level", string(jsonString(c.Envoy.LogLevel))) // "off" is a boolean without quotes
+	})
+	w.section("log", func() {
+		w.str("level", c.Log.Level)
+		w.str("format", c.Log.Format)
+	})
+	w.section("limits", func() {
+		w.integer("max_request_bytes", c.Limits.MaxRequestBytes)
+		w.integer("max_response_bytes", c.Limits.MaxResponseBytes)
+		w.seconds("stream_idle_timeout", c.Limits.StreamIdleTimeout)
+	})
+	w.section("general_settings", func() { w.secret("master_key", c.MasterKey) })
+	w.section("router_settings", func() { w.router(&c.Router) })
+	if len(c.Environment) > 0 {
+		w.section("environment_variables", func() {
+			for _, v := range c.Environment {
+				w.raw(v.Name, `"`+redacted+`"`)
+			}
+		})
+	}
+	w.list("keys", len(c.Keys), func(i int) { w.virtualKey(&c.Keys[i]) })
+	w.list("model_list", len(c.Models), func(i int) { w.model(&c.Models[i]) })
+	return w.out
+}
+
+func (w *writer) router(r *Router) {
+	w.str("routing_strategy", r.Strategy)
+	w.integer("num_retries", r.NumRetries)
+	w.seconds("retry_after", r.RetryAfter)
+	w.seconds("timeout", r.Timeout)
+	w.span("stream_timeout", r.StreamTimeout)
+	w.strings("retry_on", r.RetryOn)
+	w.integer("max_fallbacks", r.MaxFallbacks)
+	w.seconds("cooldown_time", r.CooldownTime)
+	w.integer("allowed_fails", r.AllowedFails)
+	w.boolean("disable_cooldowns", r.DisableCooldowns)
+	w.boolean("enable_pre_call_checks", r.EnablePreCallChecks)
+	w.section("model_group_alias", func() {
+		for _, a := range r.Aliases {
+			w.str(a.Name, a.Group)
+		}
+	})
+	w.fallbacks("fallbacks", r.Fallbacks)
+	w.strings("default_fallbacks", r.DefaultFallbacks)
+	w.fallbacks("context_window_fallbacks", r.ContextWindow)
+	w.fallbacks("content_policy_fallbacks", r.ContentPolicy)
+}
+
+func (w *writer) fallbacks(name string, list []Fallback) {
+	w.list(name, len(list), func(i int) { w.strings(list[i].From, list[i].To) })
+}
+
+func (w *writer) virtualKey(k *Key) {
+	w.str("key_alias", k.Alias)
+	w.secret("key", k.Key)
+	w.strings("models", k.Models)
+	if !k.Expires.IsZero() {
+		w.str("expires", k.Expires.Format(time.RFC3339Nano))
+	}
+	w.boolean("blocked", k.Blocked)
+}
+
+func (w *writer) model(m *Model) {
+	w.str("model_name", m.Name)
+	w.section("gateway_params", func() { w.params(&m.Params) })
+	w.section("model_info", func() {
+		i := &m.Info
+		w.given("id", i.ID)
+		w.given("base_model", i.BaseModel)
+		w.given("mode", i.Mode)
+		w.positive("max_tokens", i.MaxTokens)
+		w.positive("max_input_tokens", i.MaxInputTokens)
+		w.positive("max_output_tokens", i.MaxOutputTokens)
+		w.prices(i.Prices)
+		for _, e := range i.Extras {
+			w.raw(e.Name, e.JSON)
+		}
+	})
+}
+
+func (w *writer) params(p *Params) {
+	w.str("model", p.Model)
+	w.given("api_base", p.APIBase)
+	w.secret("api_key", p.APIKey)
+	w.given("api_version", p.APIVersion)
+	w.given("organization", p.Organization)
+	w.span("timeout", p.Timeout)
+	w.span("stream_timeout", p.StreamTimeout)
+	w.positive("rpm", p.RPM)
+	w.positive("tpm", p.TPM)
+	w.positive("weight", p.Weight)
+	w.positive("order", p.Order)
+	if p.MaxRetries >= 0 {
+		w.integer("max_retries", p.MaxRetries)
+	}
+	if len(p.ExtraHeaders) > 0 {
+		w.section("extra_headers", func() {
+			for _, h := range p.ExtraHeaders {
+				w.secret(h.Name, h.Value)
+			}
+		})
+	}
+	w.boolean("drop_params", p.DropParams)
+	w.given("base_model", p.BaseModel)
+	if len(p.Tags) > 0 {
+		w.strings("tags", p.Tags)
+	}
+	w.prices(p.Prices)
+}
+
+// prices writes prices in the digits that they were read in.
+func (w *writer) prices(list []Price) {
+	for _, p := range list {
+		w.raw(p.Name, p.Amount)
+	}
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// keys reads the section keys.
+func (d *decoder) keys(items []*node, c *Config) {
+	aliases := map[string]int{}
+	hashes := map[id.KeyHash]int{id.HashKey(c.MasterKey.Reveal()): -1}
+	c.Keys = make([]Key, 0, len(items))
+	for _, item := range items {
+		k := d.virtualKey(item)
+		c.Keys = append(c.Keys, k)
+		first := len(c.Keys) - 1
+		if at, twice := aliases[k.Alias]; twice && k.Alias != "" {
+			d.fail(item.value("key_alias"), "keys[%d] has the same alias: give each key its own", at)
+		} else {
+			aliases[k.Alias] = first
+		}
+		if k.Key.IsEmpty() {
+			continue
+		}
+		hash := id.HashKey(k.Key.Reveal())
+		switch at, twice := hashes[hash]; {
+		case twice && at < 0:
+			d.fail(item.value("key"), "is the master key: give callers keys of their own")
+		case twice:
+			d.fail(item.value("key"), "is also the key of keys[%d]: a key has one entry", at)
+		default:
+			hashes[hash] = first
+		}
+	}
+}
+
+// value returns the value of a key, or n itself if it is not there.
+func (n *node) value(name string) *node {
+	if v := n.field(name); v != nil {
+		return v
+	}
+	return n
+}
+
+// virtualKey reads one entry of keys.
+func (d *decoder) virtualKey(item *node) Key {
+	var k Key
+	d.notEmpty(item)
+	o := d.open(item)
+	o.str("key_alias", &k.Alias)
+	if n, ok := o.take("key"); ok {
+		k.Key = d.key(n)
+	} else if item.kind == mapping {
+		d.fail(item, "has no key: add key: os.environ/NAME")
+	}
+	o.strings("models", &k.Models)
+	for _, m := range k.Models {
+		if strings.Count(m, "*") > 1 {
+			d.fail(item.value("models"), "%s has more than one star: a pattern such as openai/* has one", quote(m))
+		}
+	}
+	d.expires(o, &k.Expires)
+	o.boolean("blocked", &k.Blocked)
+	o.close()
+	if len(k.Alias) > 256 || strings.ContainsFunc(k.Alias, isControl) {
+		d.fail(item.value("key_alias"), "is longer than 256 bytes or holds a control character: choose a plain name")
+	}
+	return k
+}
+
+// isControl reports whether a character would break a line of a log.
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// expires reads a point in time. A date is its first moment in UTC.
+func (d *decoder) expires(o *object, to *time.Time) {
+	n, ok := o.take("expires")
+	if !ok {
+		return
+	}
+	s, ok := d.text(n)
+	if !ok {
+		return
+	}
+	s = strings.TrimSpace(s)
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			*to = t.UTC()
+			return
+		}
+	}
+	d.fail(n, `%s is not a time: write a date such as 2027-01-31 (it expires as that day begins, UTC), or a time such as "2027-01-31T18:00:00Z"`, quote(n.text))
+}

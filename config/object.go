@@ -1,0 +1,257 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+)
+
+// decoder collects what reading one file yields.
+type decoder struct {
+	file      string
+	env       func(string) (string, bool)
+	variables map[string]vault.Secret // of environment_variables
+	at        places                  // of what the catalogue may complain about
+	problems  ProblemsError
+	warnings  []Problem
+}
+
+// report adds a problem at a place.
+func (d *decoder) report(at place, path, detail string) {
+	d.problems = append(d.problems, Problem{File: d.file, Line: at.line, Column: at.column, Path: path, Detail: detail})
+}
+
+// fail adds a problem with a value.
+func (d *decoder) fail(n *node, format string, args ...any) {
+	d.report(n.at, n.path, fmt.Sprintf(format, args...))
+}
+
+// warn notes that a value is understood and does nothing.
+func (d *decoder) warn(n *node, format string, args ...any) {
+	d.warnings = append(d.warnings, Problem{
+		File: d.file, Line: n.at.line, Column: n.at.column, Path: n.path, Detail: fmt.Sprintf(format, args...),
+	})
+}
+
+// object is a mapping being read: it remembers which keys were asked for, and
+// close reports the others.
+type object struct {
+	d     *decoder
+	n     *node
+	asked []string
+	taken []bool
+	also  func() []string // further names that a key may have been meant to be
+}
+
+// open starts to read a mapping. A nil node, or one that is no mapping, reads
+// as an empty one; the latter is a problem.
+func (d *decoder) open(n *node) *object {
+	o := &object{d: d, n: n}
+	switch {
+	case n == nil || n.kind == absent:
+		o.n = &node{kind: mapping}
+	case n.kind != mapping:
+		d.fail(n, "must be a mapping of key: value lines, and is %s", n.kind)
+		o.n = &node{kind: mapping, path: n.path, at: n.at}
+	}
+	o.asked = make([]string, 0, 32)
+	o.taken = make([]bool, len(o.n.fields))
+	return o
+}
+
+// take returns the value of a key and whether it is there; null is not there.
+func (o *object) take(name string) (*node, bool) {
+	o.asked = append(o.asked, name)
+	for i, f := range o.n.fields {
+		if f.name == name {
+			o.taken[i] = true
+			return f.value, f.value.kind != absent
+		}
+	}
+	return nil, false
+}
+
+// rest calls known for each key that nobody asked for, and reports the key if
+// known returns false.
+func (o *object) rest(known func(f field) bool) {
+	for i, f := range o.n.fields {
+		if o.taken[i] || known != nil && known(f) {
+			continue
+		}
+		if o.also != nil {
+			o.asked, o.also = append(o.asked, o.also()...), nil
+		}
+		detail := "unknown key " + quote(f.name)
+		if near := suggest(f.name, o.asked); near != "" {
+			detail += fmt.Sprintf("; did you mean %q?", near)
+		} else {
+			detail += ": remove it"
+		}
+		o.d.report(f.at, o.n.path, detail)
+	}
+}
+
+// close reports the keys that nobody asked for.
+func (o *object) close() { o.rest(nil) }
+
+// str reads a string. Any single value will do: 2024 is "2024".
+func (o *object) str(name string, to *string) {
+	if n, ok := o.take(name); ok {
+		if s, ok := o.d.text(n); ok {
+			*to = strings.TrimSpace(s)
+		}
+	}
+}
+
+// oneOf reads one of the named values.
+func oneOf[T ~string](o *object, name string, to *T, allowed ...T) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	s, ok := o.d.text(n)
+	if !ok {
+		return
+	}
+	if v := T(strings.ToLower(strings.TrimSpace(s))); slices.Contains(allowed, v) {
+		*to = v
+		return
+	}
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = string(a)
+	}
+	o.d.fail(n, "%s is not allowed: use one of %s", quote(n.text), strings.Join(names, ", "))
+}
+
+// secret reads a credential.
+func (o *object) secret(name string, to *vault.Secret) {
+	if n, ok := o.take(name); ok {
+		*to = o.d.secret(n)
+	}
+}
+
+// boolean reads true or false, and the other words that YAML 1.1 has for them,
+// because existing files use them.
+func (o *object) boolean(name string, to *bool) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	s, ok := o.d.text(n)
+	if !ok {
+		return
+	}
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "true", "yes", "on":
+		*to = true
+	case "false", "no", "off":
+		*to = false
+	default:
+		o.d.fail(n, "%s is neither true nor false", quote(n.text))
+	}
+}
+
+// integer reads a whole number within bounds. 60.0 and 1e3 are whole too.
+func (o *object) integer(name string, to *int64, least, most int64) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	s, ok := o.d.text(n)
+	if !ok {
+		return
+	}
+	v, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	if err != nil {
+		p, perr := money.Parse(strings.TrimSpace(s)) // exact: 1e3 and 60.0, and nothing that has a fraction
+		if v = int64(p / money.USD); perr != nil || p%money.USD != 0 {
+			o.d.fail(n, "%s is not a whole number", quote(n.text))
+			return
+		}
+	}
+	if v < least || v > most {
+		o.d.fail(n, "%s is out of range: allowed are %d to %d", quote(n.text), least, most)
+		return
+	}
+	*to = v
+}
+
+// duration reads a time span within bounds: a number is seconds and may have a
+// fraction, a string may carry a unit.
+func (o *object) duration(name string, to *time.Duration, least, most time.Duration) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	s, ok := o.d.text(n)
+	if !ok {
+		return
+	}
+	v, ok := parseSpan(strings.TrimSpace(s))
+	switch {
+	case !ok:
+		o.d.fail(n, `%s is not a time span: write seconds, such as 30 or 0.08, or a number with a unit, such as "80ms", "30s", "5m", "1h"`, quote(n.text))
+	case v < least || v > most:
+		o.d.fail(n, "%s is out of range: allowed are %v to %v", quote(n.text), least, most)
+	default:
+		*to = v
+	}
+}
+
+// parseSpan reads seconds or a number with units.
+func parseSpan(s string) (time.Duration, bool) {
+	if v, err := time.ParseDuration(s); err == nil {
+		return v, true
+	}
+	v, err := time.ParseDuration(s + "s")
+	return v, err == nil && !strings.ContainsAny(s, "hmsuµn")
+}
+
+// strings reads a list of strings; a single string is a list of one.
+func (o *object) strings(name string, to *[]string) {
+	if n, ok := o.take(name); ok {
+		*to = o.d.strings(n)
+	}
+}
+
+// strings reads a list of strings.
+func (d *decoder) strings(n *node) []string {
+	items := []*node{n}
+	switch n.kind {
+	case list:
+		items = n.items
+	case scalar:
+	case absent, mapping:
+		d.fail(n, "must be a list of strings, and is %s", n.kind)
+		return nil
+	}
+	all := make([]string, 0, len(items))
+	for _, item := range items {
+		s, ok := d.text(item)
+		if s = strings.TrimSpace(s); ok && s == "" {
+			d.fail(item, "is empty: write a name, or remove it")
+		} else if ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// items returns the entries of a list.
+func (o *object) items(name string) []*node {
+	n, ok := o.take(name)
+	if !ok {
+		return nil
+	}
+	if n.kind != list {
+		o.d.fail(n, "must be a list, and is %s", n.kind)
+		return nil
+	}
+	return n.items
+}

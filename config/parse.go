@@ -1,0 +1,140 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+)
+
+// Load reads the configuration file at path. env looks up an environment
+// variable, as os.LookupEnv does. ProblemsError with what the file says are a
+// ProblemsError; a file that cannot be read is a *fault.Error.
+func Load(path string, env func(string) (string, bool)) (*Config, error) {
+	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	src, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, unreadable(path, err)
+	}
+	return Parse(path, src, env)
+}
+
+// unreadable is the refusal of a file that cannot be read.
+func unreadable(path string, err error) error {
+	return &fault.Error{
+		Op: "load configuration", Kind: fault.Malformed, Code: invalid, Err: err,
+		Detail: fmt.Sprintf("%s cannot be read: check that it exists, is a file and may be read by this user", path),
+	}
+}
+
+// Parse reads a configuration from src; name stands for the file in problems.
+// The error, if there is one, is a ProblemsError with all that is wrong.
+func Parse(name string, src []byte, env func(string) (string, bool)) (*Config, error) {
+	d := &decoder{file: name, env: env, at: places{}}
+	if len(src) > MaxSize {
+		d.report(place{}, "", fmt.Sprintf("the file is larger than %d MiB: split the deployments over several gateways", MaxSize>>20))
+		return nil, d.problems
+	}
+	root := grow(bytes.TrimPrefix(src, []byte("\ufeff")), d.report)
+	if root == nil && len(d.problems) > 0 { // an empty file gets as far as its missing admin credential
+		return nil, d.problems
+	}
+	c := &Config{origin: origin{file: name, at: d.at}}
+	d.root(c, root)
+	if len(d.problems) > 0 {
+		return nil, ProblemsError(sorted(d.problems))
+	}
+	c.Warnings = sorted(d.warnings)
+	return c, nil
+}
+
+// root reads the whole file.
+func (d *decoder) root(c *Config, n *node) {
+	o := d.open(n)
+	c.Environment = d.environment(o)
+	d.server(o, c)
+
+	general, _ := o.take("general_settings")
+	d.general(general, c)
+
+	own, _ := o.take("router_settings")
+	foreign, _ := o.take("litellm_settings")
+	router, settings := d.settings(own, foreign)
+	d.at.note(router, 2)
+	d.router(router, &c.Router)
+
+	items := o.items("model_list")
+	c.Models = make([]Model, 0, len(items))
+	for _, item := range items {
+		c.Models = append(c.Models, d.model(item, settings))
+	}
+	d.keys(o.items("keys"), c)
+	if list, ok := o.take("keys"); ok {
+		d.at.note(list, 1)
+	}
+	if list, ok := o.take("model_list"); ok {
+		d.at.note(list, 1)
+	}
+	o.rest(func(f field) bool { return strings.HasPrefix(f.name, "x-") || d.foreignSection(f) })
+}
+
+// note remembers the place of a value and of those down to a depth in it. One
+// that was folded in from litellm_settings is remembered as the router's too.
+func (ps places) note(n *node, depth int) {
+	if n == nil {
+		return
+	}
+	ps[n.path] = n.at
+	ps[strings.Replace(n.path, "litellm_settings", "router_settings", 1)] = n.at
+	if depth == 0 {
+		return
+	}
+	for _, f := range n.fields {
+		ps.note(f.value, depth-1)
+	}
+	for _, item := range n.items {
+		ps.note(item, depth-1)
+	}
+}
+
+// environment reads environment_variables. They come before the process's own,
+// as LiteLLM has it, and their own references see the process's alone.
+func (d *decoder) environment(o *object) []Variable {
+	n, _ := o.take("environment_variables")
+	section := d.open(n)
+	var all []Variable
+	for _, f := range section.n.fields {
+		switch {
+		case !isVariable(f.name):
+			d.report(f.at, section.n.path, quote(f.name)+" cannot name an environment variable: use letters, digits and _")
+		case f.value.kind == absent:
+			d.fail(f.value, "has no value: write one, or remove the line")
+		default:
+			if s, ok := d.text(f.value); ok {
+				all = append(all, Variable{f.name, d.variableValue(f.value, s)})
+			}
+		}
+	}
+	d.variables = make(map[string]vault.Secret, len(all))
+	for _, v := range all {
+		d.variables[v.Name] = v.Value
+	}
+	return all
+}
+
+// variableValue wraps what environment_variables sets. Any of them may be a
+// credential, so all of them are treated as one, but they may be empty.
+func (d *decoder) variableValue(n *node, s string) vault.Secret {
+	if strings.TrimSpace(s) == redacted {
+		return d.secret(n) // refuses it with the reason
+	}
+	return vault.NewSecret(s)
+}

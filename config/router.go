@@ -1,0 +1,134 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+)
+
+// routerDefaults are what holds where the file says nothing: the catalogue's
+// defaults, which give the reason for each.
+func routerDefaults() Router {
+	return Router{
+		Strategy:     string(catalog.SimpleShuffle),
+		NumRetries:   catalog.DefaultNumRetries,
+		RetryAfter:   catalog.DefaultRetryAfter,
+		Timeout:      catalog.DefaultTimeout,
+		RetryOn:      []string{"5xx", "429", "timeout", "connection"},
+		MaxFallbacks: catalog.DefaultMaxFallbacks,
+		CooldownTime: catalog.DefaultCooldownTime,
+	}
+}
+
+// router reads router_settings, with what was folded into them.
+func (d *decoder) router(n *node, r *Router) {
+	*r = routerDefaults()
+	o := d.open(n)
+	o.str("routing_strategy", &r.Strategy)
+	o.integer("num_retries", &r.NumRetries, 0, 20)
+	o.duration("retry_after", &r.RetryAfter, 0, time.Minute)
+	o.duration("timeout", &r.Timeout, time.Millisecond, mostSpan)
+	o.duration("stream_timeout", &r.StreamTimeout, time.Millisecond, mostSpan)
+	o.strings("retry_on", &r.RetryOn)
+	o.integer("max_fallbacks", &r.MaxFallbacks, 0, 100)
+	o.duration("cooldown_time", &r.CooldownTime, 0, mostSpan)
+	o.integer("allowed_fails", &r.AllowedFails, 0, 1_000_000)
+	o.boolean("disable_cooldowns", &r.DisableCooldowns)
+	o.boolean("enable_pre_call_checks", &r.EnablePreCallChecks)
+	d.aliases(o, &r.Aliases)
+	o.fallbacks("fallbacks", &r.Fallbacks)
+	o.fallbacks("context_window_fallbacks", &r.ContextWindow)
+	o.fallbacks("content_policy_fallbacks", &r.ContentPolicy)
+	o.strings("default_fallbacks", &r.DefaultFallbacks)
+	o.rest(d.foreignRouter)
+}
+
+// foreignRouter meets the router_settings of LiteLLM that have no meaning here.
+func (d *decoder) foreignRouter(f field) bool {
+	what, known := routerFate(f.name)
+	return d.meet(f, what, known)
+}
+
+func routerFate(name string) (fate, bool) {
+	switch name {
+	case "provider_budget_config", "tag_budget_config", "deployment_budget_config":
+		return refused("the gateway would spend without these budgets; remove them if it may")
+	case "redis_host", "redis_port", "redis_password", "redis_url", "redis_db", "redis_ssl", "cache_kwargs", "cache_responses",
+		"caching_groups", "client_ttl":
+		return ignored("the gateway needs no Redis and caches no answers")
+	case "allowed_fails_policy", "retry_policy", "model_group_retry_policy", "routing_strategy_args", "optional_pre_call_checks",
+		"enable_tag_filtering", "tag_filtering_match_any", "assistants_config", "set_verbose", "debug_level", "enable_weighted_failover",
+		"polling_interval", "alerting_config", "default_litellm_params", "default_max_parallel_requests", "default_priority",
+		"ignore_invalid_deployments", "search_tools", "router_general_settings", "guardrail_list", "num_retries_per_request",
+		"deployment_affinity_ttl_seconds", "fallback_access_check", "disable_async_router", "model_names", "health_check_ignore_transient_errors":
+		return ignored("this LiteLLM setting has no counterpart here; remove it")
+	}
+	return fate{}, false
+}
+
+// fallbacks reads a list of mappings from one model to its fallbacks, or one
+// such mapping.
+func (o *object) fallbacks(name string, to *[]Fallback) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	items := []*node{n}
+	if n.kind == list {
+		items = n.items
+	}
+	seen := map[string]place{}
+	for _, item := range items {
+		if item.kind != mapping {
+			o.d.fail(item, "must be a mapping such as gpt-4o: [claude, gemini], and is %s", item.kind)
+			continue
+		}
+		for _, f := range item.fields {
+			from := strings.TrimSpace(f.name)
+			if first, twice := seen[from]; twice {
+				o.d.report(f.at, item.path, fmt.Sprintf("%s has fallbacks already, in line %d: merge the two", quote(from), first.line))
+				continue
+			}
+			seen[from] = f.at
+			targets := o.d.strings(f.value)
+			if len(targets) == 0 && f.value.kind == list {
+				o.d.fail(f.value, "names no fallback: name one, or remove the entry")
+			}
+			// Catalog makes an entry of each, so the catalogue counts them so.
+			o.d.at[fmt.Sprintf("router_settings.%s[%d]", name, len(*to))] = f.at
+			*to = append(*to, Fallback{From: from, To: targets})
+		}
+	}
+}
+
+// aliases reads model_group_alias: a name for a name, or LiteLLM's longer form
+// with model and hidden.
+func (d *decoder) aliases(o *object, to *[]Alias) {
+	n, ok := o.take("model_group_alias")
+	if !ok {
+		return
+	}
+	for _, f := range d.open(n).n.fields {
+		a := Alias{Name: strings.TrimSpace(f.name)}
+		if f.value.kind == mapping {
+			long := d.open(f.value)
+			long.str("model", &a.Group)
+			long.rest(func(f field) bool {
+				return f.name == "hidden" && d.meet(f, fate{why: "an alias is a name to ask for; /v1/models lists it"}, true)
+			})
+		} else if f.value.kind == scalar {
+			if s, ok := d.text(f.value); ok {
+				a.Group = strings.TrimSpace(s)
+			} else {
+				continue
+			}
+		}
+		if a.Name == "" || a.Group == "" {
+			d.fail(f.value, "names no model group: write alias: model_name")
+			continue
+		}
+		*to = append(*to, a)
+	}
+}

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// Defaults of the sections of our own.
+const (
+	defaultListen  = "127.0.0.1:8080" // loopback: nobody is exposed who did not ask for it
+	defaultDataDir = "./data"
+	// defaultBody is LiteLLM's usual ceiling and the largest body the gateway is measured with.
+	defaultBody = 64 << 20
+	leastBody   = 1 << 10
+	mostBody    = 1 << 30
+	// defaultStreamIdle is Envoy's own: models that think are silent for minutes.
+	defaultStreamIdle = 5 * time.Minute
+)
+
+// server reads listen, data_dir, intent_sync, envoy, log and limits.
+func (d *decoder) server(o *object, c *Config) {
+	c.Listen, c.DataDir, c.IntentSync = defaultListen, defaultDataDir, BeforeAnswer
+	d.listen(o, &c.Listen)
+	o.str("data_dir", &c.DataDir)
+	if c.DataDir == "" {
+		c.DataDir = defaultDataDir
+	}
+	oneOf(o, "intent_sync", &c.IntentSync, BeforeAnswer, BeforeDispatch)
+	d.envoy(o, &c.Envoy)
+
+	c.Log = Log{Level: "info", Format: "json"}
+	n, _ := o.take("log")
+	log := d.open(n)
+	oneOf(log, "level", &c.Log.Level, "debug", "info", "warn", "error")
+	oneOf(log, "format", &c.Log.Format, "json", "text")
+	log.close()
+
+	c.Limits = Limits{MaxRequestBytes: defaultBody, MaxResponseBytes: defaultBody, StreamIdleTimeout: defaultStreamIdle}
+	n, _ = o.take("limits")
+	limits := d.open(n)
+	limits.integer("max_request_bytes", &c.Limits.MaxRequestBytes, leastBody, mostBody)
+	limits.integer("max_response_bytes", &c.Limits.MaxResponseBytes, leastBody, mostBody)
+	limits.duration("stream_idle_timeout", &c.Limits.StreamIdleTimeout, time.Second, 24*time.Hour)
+	limits.close()
+	d.at.note(n, 1)
+}
+
+// envoy reads the section envoy.
+func (d *decoder) envoy(o *object, to *Envoy) {
+	*to = Envoy{Mode: EnvoyChild, LogLevel: "warning"}
+	n, _ := o.take("envoy")
+	e := d.open(n)
+	oneOf(e, "mode", &to.Mode, EnvoyChild, EnvoyExternal)
+	e.str("path", &to.Path)
+	e.integer("concurrency", &to.Concurrency, 0, 1024)
+	oneOf(e, "log_level", &to.LogLevel, "trace", "debug", "info", "warning", "error", "critical", "off")
+	if path := e.n.field("path"); to.Mode == EnvoyExternal && to.Path != "" && path != nil {
+		d.fail(path, "has no meaning when mode is external: remove it, or set mode: child")
+	}
+	e.close()
+}
+
+// listen reads the address of the listener. Envoy binds addresses and not
+// names, so a name other than localhost is refused.
+func (d *decoder) listen(o *object, to *string) {
+	n, ok := o.take("listen")
+	if !ok {
+		return
+	}
+	s, ok := d.text(n)
+	if !ok {
+		return
+	}
+	address, err := parseListen(s)
+	if err != nil {
+		d.fail(n, `%s is not an address to listen at (%v): write IP:port, such as "127.0.0.1:8080", or "0.0.0.0:8080" to be reached from other machines`, quote(n.text), err)
+		return
+	}
+	*to = address
+}
+
+// parseListen returns host:port with an IP address as its host. Its errors name
+// no part of s.
+func parseListen(s string) (string, error) {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", errors.New("no host and port with a colon between them")
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return "", errors.New("the port is not a number from 0 to 65535")
+	}
+	switch host {
+	case "", "*":
+		host = "0.0.0.0"
+	case "localhost":
+		host = "127.0.0.1"
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil || ip.Zone() != "" {
+		return "", errors.New("the host is not an IP address")
+	}
+	return netip.AddrPortFrom(ip, uint16(number)).String(), nil
+}

@@ -1,0 +1,107 @@
+package bootstrap
+
+import (
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Config is what differs from one Envoy to the next. The three sockets are
+// required; every other zero value means the default beside it.
+type Config struct {
+	NodeID          string // name of this Envoy; default "modelgateway"
+	AdminSocket     string // Unix socket that Envoy creates; whoever may open it rules Envoy
+	ProcessorSocket string // Unix socket of ext_proc, attempt log and xDS
+	GatewaySocket   string // Unix socket of the gateway's HTTP server
+
+	Address string // IP to listen on; default 0.0.0.0
+	Port    uint16 // default 8080
+
+	BodyLimit      uint32 // bytes of a request body, above it 413; default 64 MiB
+	HeaderLimitKiB uint32 // of all request headers, above it 431; 1..96, default 60
+
+	MessageTimeout    time.Duration // longest the processor may hold a message; default 10 min
+	RequestTimeout    time.Duration // longest a client may take to send a request, above it 408; default 2 min
+	StreamIdleTimeout time.Duration // longest a stream may be silent both ways; default 5 min
+	DrainTimeout      time.Duration // how long connections are told to leave at shutdown; default 30 s
+
+	MaxConnections uint64 // open client connections; default 50,000
+	MaxHeapBytes   uint64 // from 85 % on Envoy gives memory back, from 95 % on it refuses requests; default 2 GiB
+}
+
+// maxSocketPath is what fits into sockaddr_un on Linux, without its final NUL.
+const maxSocketPath = 107
+
+// withDefaults returns c with its zero values filled in.
+func (c Config) withDefaults() Config {
+	setDefault(&c.NodeID, "modelgateway")
+	setDefault(&c.Address, "0.0.0.0")
+	setDefault(&c.Port, 8080)
+	setDefault(&c.BodyLimit, 64<<20)
+	setDefault(&c.HeaderLimitKiB, 60)
+	setDefault(&c.MessageTimeout, 10*time.Minute)
+	setDefault(&c.RequestTimeout, 2*time.Minute)
+	setDefault(&c.StreamIdleTimeout, 5*time.Minute)
+	setDefault(&c.DrainTimeout, 30*time.Second)
+	setDefault(&c.MaxConnections, 50_000)
+	setDefault(&c.MaxHeapBytes, 2<<30)
+	return c
+}
+
+// check refuses what Envoy would refuse later and less clearly.
+func (c Config) check() error {
+	for _, s := range []struct{ param, path string }{
+		{"admin_socket", c.AdminSocket},
+		{"processor_socket", c.ProcessorSocket},
+		{"gateway_socket", c.GatewaySocket},
+	} {
+		switch {
+		case s.path == "":
+			return invalid(s.param, "%s is empty; name a path for the Unix socket", s.param)
+		case len(s.path) > maxSocketPath:
+			return invalid(s.param, "%s is a path of %d bytes, and a Unix socket's may have %d; choose a shorter directory",
+				s.param, len(s.path), maxSocketPath)
+		}
+	}
+	if _, err := netip.ParseAddr(c.Address); err != nil {
+		return invalid("address", "address must be an IP address such as 0.0.0.0, 127.0.0.1 or ::; names are not looked up")
+	}
+	if c.HeaderLimitKiB > 96 {
+		return invalid("header_limit", "header_limit must be 1 to 96 KiB")
+	}
+	for _, d := range []struct {
+		param string
+		value time.Duration
+	}{
+		{"message_timeout", c.MessageTimeout},
+		{"request_timeout", c.RequestTimeout},
+		{"stream_idle_timeout", c.StreamIdleTimeout},
+		{"drain_timeout", c.DrainTimeout},
+	} {
+		if d.value < 0 || d.value > maxTimeout {
+			return invalid(d.param, "%s must be from 0 to %s; 0 means the default", d.param, maxTimeout)
+		}
+	}
+	return nil
+}
+
+// maxTimeout keeps timers far from where Envoy's arithmetic on them overflows.
+const maxTimeout = 24 * time.Hour
+
+func setDefault[T comparable](value *T, fallback T) {
+	var zero T
+	if *value == zero {
+		*value = fallback
+	}
+}
+
+func invalid(param, format string, args ...any) error {
+	return fault.Field(param, "invalid_envoy_config", format, args...)
+}
+
+// seconds is the form in which protobuf reads a duration.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+}

@@ -1,0 +1,80 @@
+package bootstrap
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"text/template"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/envoy/contract"
+)
+
+// page is the template. YAML and not JSON, for the comments: whoever reads the
+// file that Envoy runs with reads them too.
+//
+//go:embed envoy.yaml.tmpl
+var page string
+
+// Render writes the bootstrap of one Envoy, as YAML. Errors are *fault.Error and
+// name the field of c at fault. Equal configurations give equal bytes.
+func Render(c Config) ([]byte, error) {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	local, err := replies()
+	if err != nil {
+		return nil, err
+	}
+	t, err := template.New("envoy").Option("missingkey=error").Funcs(template.FuncMap{"q": quote}).Parse(page)
+	if err != nil {
+		return nil, fmt.Errorf("parse bootstrap template: %w", err)
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, fields{
+		Config: c, Replies: local,
+		Processor: contract.ClusterProcessor, Gateway: contract.ClusterGateway,
+		Listener: contract.Listener, RouteConfig: contract.RouteConfig,
+		FilterProcessor: contract.FilterProcessor, FilterHeaders: contract.FilterHeaders,
+		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
+		RequestAttributes: contract.RequestAttributes(), ResponseAttributes: contract.ResponseAttributes(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render bootstrap: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// fields is what the template may name.
+type fields struct {
+	Config
+
+	Replies                        []reply
+	Processor, Gateway             string
+	Listener, RouteConfig          string
+	FilterProcessor, FilterHeaders string
+	MetadataPlan, AttemptLog       string
+	RequestAttributes              []string
+	ResponseAttributes             []string
+}
+
+// quote makes any text one YAML scalar. JSON strings are YAML's double-quoted
+// scalars. Text that is not UTF-8 is an error: a path must not become another.
+func quote(v any) (string, error) {
+	text, ok := v.(string)
+	if !ok {
+		d, isDuration := v.(time.Duration)
+		if !isDuration {
+			return "", fmt.Errorf("cannot quote a %T", v)
+		}
+		text = seconds(d)
+	}
+	b, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		return "", fmt.Errorf("not UTF-8 text: %w", err)
+	}
+	return string(b), nil
+}

@@ -1,0 +1,104 @@
+package contract
+
+import "github.com/modelgateway/modelgateway/cluster/id"
+
+// Clusters of the bootstrap.
+const (
+	ClusterProcessor = "modelgateway_processor" // ext_proc, attempt log and xDS over gRPC
+	ClusterGateway   = "modelgateway_http"      // everything that is not inference: REST, health, models
+)
+
+// The names that the static listener refers to.
+const (
+	Listener    = "ingress"
+	RouteConfig = "ingress"
+)
+
+// MetadataPlan is the namespace of the dynamic metadata in which ext_proc gives
+// the router its ordered plan, and MetadataPlanGroups the key that Envoy's
+// priority_group cluster specifier reads there.
+const (
+	MetadataPlan       = "gateway.plan"
+	MetadataPlanGroups = "priority_groups"
+)
+
+// Role is the gRPC metadata by which a stream from Envoy says which filter it
+// comes from. The downstream filter, one stream a request, sends none.
+const (
+	RoleKey     = "gateway-role"
+	RoleRewrite = "rewrite" // upstream filter: rewrites attempts after the first
+	RoleCheck   = "check"   // upstream filter: rewrites, and looks at the answer before the client does
+)
+
+// Variant is which of an endpoint's clusters an attempt uses.
+type Variant uint8
+
+// The variants. Each is a cluster of its own for the same endpoint.
+const (
+	Bare    Variant = iota // attempt 1, which the downstream filter prepared: no upstream filter
+	Rewrite                // later attempts: the upstream filter puts in body, path and credentials
+	Check                  // as Rewrite, and the answer is held until its start was looked at
+)
+
+// ClusterName is the name of an endpoint's cluster.
+func ClusterName(endpoint id.Endpoint, v Variant) string {
+	switch v {
+	case Rewrite:
+		return string(endpoint) + "~rewrite"
+	case Check:
+		return string(endpoint) + "~check"
+	case Bare:
+	}
+	return string(endpoint)
+}
+
+// Attributes that ext_proc asks Envoy for. Headers come as attributes and not
+// as a message of their own: a message costs more than they all do together.
+const (
+	AttrRequestID     = "request.id"
+	AttrPath          = "request.path"
+	AttrAuthorization = "request.headers['authorization']"
+	AttrXAPIKey       = "request.headers['x-api-key']"
+	AttrAPIKey        = "request.headers['api-key']"
+	AttrGoogleKey     = "request.headers['x-goog-api-key']"
+	AttrGatewayKey    = "request.headers['x-gateway-api-key']"
+	AttrContentType   = "request.headers['content-type']"
+	AttrEncoding      = "request.headers['content-encoding']"
+	AttrTimeout       = "request.headers['x-gateway-timeout']"
+	AttrNumRetries    = "request.headers['x-gateway-num-retries']"
+	AttrTags          = "request.headers['x-gateway-tags']"
+	AttrCustomer      = "request.headers['x-gateway-customer-id']"
+
+	AttrAttempt     = "upstream.request_attempt_count"
+	AttrCodeDetails = "response.code_details"
+	AttrCluster     = "xds.cluster_name"
+)
+
+// RequestAttributes lists what the downstream filter asks for with a request.
+func RequestAttributes() []string {
+	return []string{
+		AttrRequestID, AttrPath, AttrAuthorization, AttrXAPIKey, AttrAPIKey, AttrGoogleKey, AttrGatewayKey,
+		AttrContentType, AttrEncoding, AttrTimeout, AttrNumRetries, AttrTags, AttrCustomer,
+	}
+}
+
+// ResponseAttributes lists what the downstream filter asks for with an answer.
+func ResponseAttributes() []string { return []string{AttrAttempt, AttrCodeDetails} }
+
+// UpstreamAttributes lists what an upstream filter asks for.
+func UpstreamAttributes() []string { return []string{AttrRequestID, AttrAttempt, AttrCluster} }
+
+// Headers of Envoy's router, by which ext_proc steers one request.
+const (
+	HeaderMaxRetries     = "x-envoy-max-retries"
+	HeaderPerTryTimeout  = "x-envoy-upstream-rq-per-try-timeout-ms"
+	HeaderTimeout        = "x-envoy-upstream-rq-timeout-ms"
+	HeaderRetryOn        = "x-envoy-retry-on"
+	HeaderRetriableCodes = "x-envoy-retriable-status-codes"
+)
+
+// SmallBody is the size in bytes up to which a body with a content length is
+// taken in before its sender is identified: identifying the sender first costs
+// one more message to the processor. Larger bodies, and those of unknown
+// length, are identified by their headers before a byte of them is read.
+const SmallBody = 64 << 10

@@ -1,0 +1,78 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// oldest is the first release with all that is needed: the priority_group
+// cluster specifier, and retries that ask it again (refresh_cluster_on_retry).
+const (
+	oldest      = "1.39"
+	oldestMajor = 1
+	oldestMinor = 39
+)
+
+// versionPattern finds the release in what `envoy --version` prints:
+// "envoy  version: <commit>/1.40.0/Clean/RELEASE/BoringSSL".
+const versionPattern = `version: [0-9A-Za-z]+/(\d+)\.(\d+)\.(\d+)[^/]*/`
+
+// checkTimeout is generous: a cold binary of 100 MB is read from disk first.
+const checkTimeout = 20 * time.Second
+
+// Check runs `path --version` and refuses what is no Envoy, or one that lacks
+// what the configuration uses. It blocks until the program ends, 20 s at most.
+func Check(ctx context.Context, path string) error {
+	if err := executable(path); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = []string{}
+	cmd.WaitDelay = time.Second
+	text, err := cmd.Output()
+	if err != nil {
+		return broken("envoy_invalid", err, "%s does not run: `--version` failed; name an Envoy %s or later by --envoy-path", path, oldest)
+	}
+	found := regexp.MustCompile(versionPattern).FindSubmatch(text)
+	if found == nil {
+		return broken("envoy_invalid", nil, "%s is not Envoy, or hides its version; name an Envoy %s or later by --envoy-path", path, oldest)
+	}
+	major, errMajor := strconv.Atoi(string(found[1]))
+	minor, errMinor := strconv.Atoi(string(found[2]))
+	if err := errors.Join(errMajor, errMinor); err != nil {
+		return broken("envoy_invalid", err, "%s prints a version that cannot be read", path)
+	}
+	if major < oldestMajor || major == oldestMajor && minor < oldestMinor {
+		return broken("envoy_too_old", nil,
+			"%s is Envoy %s.%s.%s, which lacks envoy.router.cluster_specifier_plugin.priority_group or refresh_cluster_on_retry; Envoy %s or later is needed",
+			path, found[1], found[2], found[3], oldest)
+	}
+	return nil
+}
+
+// executable refuses a path that cannot be run, and says which of the ways it is.
+func executable(path string) *fault.Error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return broken("envoy_not_found", err, "there is no file %s", path)
+	case err != nil:
+		return broken("envoy_not_found", err, "%s cannot be read", path)
+	case info.IsDir():
+		return broken("envoy_invalid", nil, "%s is a directory; name the Envoy binary in it", path)
+	case info.Mode()&0o111 == 0:
+		return broken("envoy_invalid", nil, "%s is not executable; %s", path, fmt.Sprintf("run chmod +x %s", path))
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package launch
+
+import (
+	"cmp"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Config is one Envoy to run. Path, Bootstrap, RunDir and AdminSocket are required.
+type Config struct {
+	Path        string         // of the binary, from Locate
+	Bootstrap   []byte         // Envoy's configuration file, from bootstrap.Render
+	RunDir      string         // directory of our own, made with mode 0700; the configuration goes there
+	AdminSocket string         // the one in Bootstrap
+	Listen      netip.AddrPort // the one in Bootstrap; if set, a taken port is found before Envoy starts
+
+	Concurrency int           // worker threads; 0: as many as there are CPUs
+	LogLevel    string        // info, warning, error, critical or off; default warning
+	Drain       time.Duration // how long running answers may take to end after Run's context; default 30 s
+	Logger      *slog.Logger  // where Envoy's log goes; nil: nowhere
+	Events      Events
+}
+
+// Events are told what becomes of the child. Nil functions are left out. They are
+// called one at a time, from Run, and hold it up while they run.
+type Events struct {
+	Started func(pid int)
+	Ready   func(pid int)            // it has its configuration and serves
+	Exited  func(pid int, err error) // err says how; nil for exit status 0
+}
+
+const (
+	firstDelay    = 100 * time.Millisecond // before the second restart; the first comes at once
+	maxDelay      = 10 * time.Second
+	stable        = 30 * time.Second // a child that lived so long is restarted at once again
+	killAfter     = 5 * time.Second  // between SIGTERM and SIGKILL
+	pollInterval  = 20 * time.Millisecond
+	adminTimeout  = 2 * time.Second
+	maxSocketPath = 107 // what fits into sockaddr_un on Linux, without its final NUL
+)
+
+func (c Config) withDefaults() Config {
+	c.LogLevel = cmp.Or(c.LogLevel, "warning")
+	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// check refuses what cannot work. Levels below info are refused as well: there
+// Envoy logs the headers of every request, and with them every key.
+func (c Config) check() error {
+	switch c.LogLevel {
+	case "info", "warning", "error", "critical", "off":
+	case "debug", "trace":
+		return invalid("log_level", "log_level %s makes Envoy log request headers, and with them API keys; use info", c.LogLevel)
+	default:
+		return invalid("log_level", "log_level must be one of info, warning, error, critical, off")
+	}
+	switch {
+	case c.Path == "":
+		return invalid("envoy_path", "envoy_path is empty; name the Envoy binary")
+	case len(c.Bootstrap) == 0:
+		return invalid("bootstrap", "bootstrap is empty; render it first")
+	case c.RunDir == "":
+		return invalid("run_dir", "run_dir is empty; name a directory for Envoy's configuration and sockets")
+	case !filepath.IsAbs(c.AdminSocket):
+		return invalid("admin_socket", "admin_socket must be an absolute path")
+	case len(c.AdminSocket) > maxSocketPath:
+		return invalid("admin_socket", "admin_socket is a path of %d bytes, and a Unix socket's may have %d; choose a shorter directory",
+			len(c.AdminSocket), maxSocketPath)
+	case c.Concurrency < 0 || c.Concurrency > 1024:
+		return invalid("concurrency", "concurrency must be from 0 (one worker a CPU) to 1024")
+	case c.Drain < 0 || c.Drain > 24*time.Hour:
+		return invalid("drain", "drain must be from 0 (the default) to 24h")
+	}
+	return nil
+}
+
+func invalid(param, format string, args ...any) *fault.Error {
+	return fault.Field(param, "invalid_envoy_config", format, args...)
+}
+
+// broken is a failure of the binary or of the machine, for whoever starts us.
+func broken(code string, cause error, format string, args ...any) *fault.Error {
+	e := fault.New(fault.Unavailable, code, format, args...)
+	e.Op, e.Err = "launch", cause
+	return e
+}

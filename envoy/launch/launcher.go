@@ -1,0 +1,145 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Launcher runs one Envoy. Run may be called once; Ready at any time, from any
+// goroutine.
+type Launcher struct {
+	config Config
+	admin  admin
+	file   string // the configuration, in RunDir
+}
+
+// New checks c and starts nothing. Errors are *fault.Error and name the field.
+func New(c Config) (*Launcher, error) {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return &Launcher{config: c, admin: newAdmin(c.AdminSocket), file: filepath.Join(c.RunDir, "envoy.yaml")}, nil
+}
+
+// Ready blocks until Envoy has its clusters and routes and serves, or ctx ends,
+// whose error it then returns.
+func (l *Launcher) Ready(ctx context.Context) error { return l.admin.waitReady(ctx) }
+
+// Run starts Envoy and keeps it running until ctx ends, then drains and stops it
+// and returns nil. A child that dies after it was once ready is started again: at
+// once, then after 100 ms, doubling up to 10 s, and at once again after one that
+// lived 30 s. A child that dies before that has something that restarting does
+// not mend; Run then returns a *fault.Error with Envoy's own words as its cause.
+func (l *Launcher) Run(ctx context.Context) error {
+	if err := l.prepare(ctx); err != nil {
+		return err
+	}
+	served := false
+	delay := time.Duration(0)
+	for !stopped(ctx) {
+		started := time.Now()
+		life := l.live(ctx)
+		if stopped(ctx) {
+			break
+		}
+		if life.startErr != nil {
+			return life.startErr
+		}
+		served = served || life.ready
+		if !served {
+			return explain(life)
+		}
+		if time.Since(started) > stable {
+			delay = 0
+		}
+		l.config.Logger.LogAttrs(ctx, levelOf("error"), "envoy died and is started again",
+			attrDelay(delay), attrError(life.exitErr))
+		if !pause(ctx, delay) {
+			return nil
+		}
+		delay = min(max(2*delay, firstDelay), maxDelay)
+	}
+	return nil
+}
+
+// prepare writes the configuration and finds out whether the port is free. Envoy
+// sets SO_REUSEPORT and would share a taken port with another Envoy in silence.
+func (l *Launcher) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(l.config.RunDir, 0o700); err != nil {
+		return broken("run_dir_unusable", err, "run_dir %s cannot be made", l.config.RunDir)
+	}
+	if err := os.WriteFile(l.file, l.config.Bootstrap, 0o600); err != nil {
+		return broken("run_dir_unusable", err, "Envoy's configuration cannot be written into run_dir %s", l.config.RunDir)
+	}
+	if !l.config.Listen.IsValid() || l.config.Listen.Port() == 0 {
+		return nil
+	}
+	var lc net.ListenConfig
+	probe, err := lc.Listen(ctx, "tcp", l.config.Listen.String())
+	if err != nil {
+		return addressInUse(err, l.config.Listen.String())
+	}
+	if err := probe.Close(); err != nil {
+		return broken("envoy_failed", err, "the probe of %s cannot be closed", l.config.Listen)
+	}
+	return nil
+}
+
+// arguments is the command line. Hot restart is off: a restart of ours is a new
+// process with the old one gone, and shared memory would tie it to a base id.
+func (l *Launcher) arguments() []string {
+	args := []string{
+		"-c", l.file,
+		"--disable-hot-restart",
+		"--log-level", l.config.LogLevel,
+		"--log-format", logFormat,
+		"--drain-strategy", "immediate",
+		"--drain-time-s", strconv.FormatInt(int64(max(l.config.Drain/time.Second, 1)), 10),
+	}
+	if l.config.Concurrency > 0 {
+		args = append(args, "--concurrency", strconv.Itoa(l.config.Concurrency))
+	}
+	return args
+}
+
+// explain makes the error of a child that never served.
+func explain(life lifetime) error {
+	said := strings.Join(life.causes, "; ")
+	cause := fmt.Errorf("exit status 0: %s", said)
+	if life.exitErr != nil {
+		cause = fmt.Errorf("%w: %s", life.exitErr, said)
+	}
+	if strings.Contains(said, "Address already in use") || strings.Contains(said, "cannot bind") {
+		return addressInUse(cause, "its address")
+	}
+	return broken("envoy_failed", cause, "Envoy ended before it was ready; its own words are in the log")
+}
+
+func addressInUse(cause error, address string) *fault.Error {
+	return broken("address_in_use", cause,
+		"Envoy cannot listen on %s: another process does, or the address is not this machine's, or the port needs privileges; choose another port or stop the other process", address)
+}
+
+// stopped reports whether ctx has ended.
+func stopped(ctx context.Context) bool { return ctx.Err() != nil }
+
+// pause waits for d and reports whether ctx is still alive.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,97 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// logFormat is what Envoy is told to print: level, logger, and the message with
+// its newlines escaped, so that an entry is a line.
+const logFormat = "%l\t%n\t%_"
+
+const (
+	maxLine  = 4096 // bytes of a log line that are kept
+	maxCause = 5    // lines that explain an exit
+)
+
+// logWriter turns the child's output into our log, line by line. It is safe for
+// concurrent use: standard output and standard error share it.
+type logWriter struct {
+	logger *slog.Logger
+
+	mu struct {
+		sync.Mutex
+		line   []byte   // unfinished; never longer than maxLine
+		causes []string // the latest errors, oldest first
+	}
+}
+
+// Write never fails: a log that cannot be written must not stop Envoy.
+func (w *logWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := len(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		part := p
+		if end >= 0 {
+			part = p[:end]
+		}
+		w.mu.line = append(w.mu.line, part[:min(len(part), maxLine-len(w.mu.line))]...)
+		if end < 0 {
+			break
+		}
+		w.emitLocked(string(w.mu.line))
+		w.mu.line = w.mu.line[:0]
+		p = p[end+1:]
+	}
+	return n, nil
+}
+
+// emitLocked logs one line. What is not in our format (a crash, the loader) is an
+// error of Envoy's as well.
+func (w *logWriter) emitLocked(line string) {
+	line = strings.ToValidUTF8(strings.TrimSpace(line), "?")
+	if line == "" {
+		return
+	}
+	level, component, message := slog.LevelError, "", line
+	if parts := strings.SplitN(line, "\t", 3); len(parts) == 3 {
+		level, component, message = levelOf(parts[0]), parts[1], parts[2]
+	}
+	if level >= slog.LevelError {
+		w.mu.causes = append(w.mu.causes, message)
+		if len(w.mu.causes) > maxCause {
+			w.mu.causes = w.mu.causes[1:]
+		}
+	}
+	w.logger.LogAttrs(context.Background(), level, "envoy",
+		slog.String("component", component), slog.String("text", message))
+}
+
+// causes returns the latest errors, oldest first.
+func (w *logWriter) causes() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if rest := string(w.mu.line); rest != "" {
+		w.mu.line = nil
+		w.emitLocked(rest)
+	}
+	return append([]string(nil), w.mu.causes...)
+}
+
+// levelOf maps Envoy's levels to ours.
+func levelOf(name string) slog.Level {
+	switch name {
+	case "trace", "debug":
+		return slog.LevelDebug
+	case "info":
+		return slog.LevelInfo
+	case "warning", "warn":
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}

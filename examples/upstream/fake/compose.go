@@ -1,0 +1,239 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ask is what both dialects' requests come to.
+type ask struct {
+	model    string
+	stream   bool
+	n        int
+	fromUser bool   // the last message is a user's, and no tool's answer
+	text     string // of the last message
+	prompt   int    // tokens
+	tools    []tool // none where the caller forbade them
+	chosen   string // the tool that must be called, "" for any
+	maxOut   int    // tokens, 0: no bound
+	stop     []string
+	asJSON   bool
+	schema   json.RawMessage // of the JSON asked for
+}
+
+type tool struct {
+	name   string
+	schema json.RawMessage
+}
+
+// answer is what both dialects' answers are made of.
+type answer struct {
+	thinking   []string
+	choices    []choice
+	prompt     int // tokens, of which cached came from a cache
+	cached     int
+	completion int // tokens, of which reasoning were thinking
+	reasoning  int
+}
+
+type choice struct {
+	pieces []string // of the text
+	calls  []call
+	finish string // in OpenAI's words
+	stop   string // the stop sequence that was met
+}
+
+type call struct{ name, arguments string }
+
+// compose makes the answer that p lets an honest provider give.
+func compose(a ask, p plan) answer {
+	out := answer{prompt: a.prompt, cached: min(p.cached, a.prompt)}
+	if p.thinks {
+		out.thinking = pieces("The caller wrote something. It deserves an answer.")
+		out.reasoning = len(out.thinking)
+	}
+	out.completion = out.reasoning
+	for i := range max(a.n, 1) {
+		c := choice{finish: "stop"}
+		if a.fromUser && len(a.tools) > 0 && p.tools > 0 {
+			c.calls, c.finish = calls(a, p.tools), "tool_calls"
+			for _, k := range c.calls {
+				out.completion += 8 + len(k.arguments)/4
+			}
+		} else {
+			c = write(a, p, i)
+			out.completion += len(c.pieces)
+		}
+		if p.finish != "" {
+			c.finish = p.finish
+		}
+		out.choices = append(out.choices, c)
+	}
+	return out
+}
+
+// calls names the chosen tool, or the tools in turn.
+func calls(a ask, n int) []call {
+	out := make([]call, n)
+	for i := range out {
+		t := a.tools[i%len(a.tools)]
+		if k := slices.IndexFunc(a.tools, func(t tool) bool { return t.name == a.chosen }); k >= 0 {
+			t = a.tools[k]
+		}
+		args, err := json.Marshal(sample(t.schema))
+		if err != nil || string(args) == "null" {
+			args = []byte("{}")
+		}
+		out[i] = call{name: t.name, arguments: string(args)}
+	}
+	return out
+}
+
+// write makes the text of the i-th choice.
+func write(a ask, p plan, i int) choice {
+	text := "The fake provider heard: "
+	if !a.fromUser {
+		text = "The tool answered: "
+	}
+	if i > 0 {
+		text = fmt.Sprintf("Choice %d. %s", i, text)
+	}
+	heard := strings.Fields(a.text)
+	text += strings.Join(heard[:min(len(heard), 24)], " ")
+	switch {
+	case p.words > 0:
+		text = lorem(p.words)
+	case a.asJSON && len(a.schema) > 0:
+		if doc, err := json.Marshal(sample(a.schema)); err == nil {
+			text = string(doc)
+		}
+	case a.asJSON:
+		if doc, err := json.Marshal(map[string]string{"answer": text}); err == nil {
+			text = string(doc)
+		}
+	}
+	c := choice{finish: "stop"}
+	for _, s := range a.stop {
+		if before, _, found := strings.Cut(text, s); found && s != "" {
+			text, c.stop = before, s
+		}
+	}
+	c.pieces = pieces(text)
+	if a.maxOut > 0 && len(c.pieces) > a.maxOut {
+		c.pieces, c.finish, c.stop = c.pieces[:a.maxOut], "length", ""
+	}
+	return c
+}
+
+// pieces splits text after its spaces: one piece counts as one token and is one
+// chunk of a stream.
+func pieces(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.SplitAfter(strings.TrimRight(text, " "), " ")
+}
+
+// lorem is n words, the same for the same n.
+func lorem(n int) string {
+	words := strings.Fields("rivers carry cold water past old towns while trains cross long bridges under grey skies")
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(words[i%len(words)])
+	}
+	return b.String()
+}
+
+// tokens is a rough count of a text's tokens: four bytes each.
+func tokens(text string) int { return (len(text) + 3) / 4 }
+
+// sample makes a value that a JSON schema accepts, in the few keywords that
+// tools and response formats commonly use.
+func sample(schema json.RawMessage) any {
+	var root map[string]any
+	if json.Unmarshal(schema, &root) != nil {
+		return nil
+	}
+	return sampler{root: root}.of(root, 0)
+}
+
+type sampler struct{ root map[string]any }
+
+// maxDepth ends schemas that refer to themselves.
+const maxDepth = 12
+
+func (s sampler) of(schema map[string]any, depth int) any {
+	if depth > maxDepth {
+		return nil
+	}
+	if ref, ok := schema["$ref"].(string); ok {
+		return s.of(s.resolve(ref), depth+1)
+	}
+	if values, ok := schema["enum"].([]any); ok && len(values) > 0 {
+		return values[0]
+	}
+	if value, ok := schema["const"]; ok {
+		return value
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+		if list, ok := schema[key].([]any); ok && len(list) > 0 {
+			first, _ := list[0].(map[string]any)
+			return s.of(first, depth+1)
+		}
+	}
+	switch kind(schema) {
+	case "object":
+		out := map[string]any{}
+		properties, _ := schema["properties"].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			property, _ := properties[name].(map[string]any)
+			out[name] = s.of(property, depth+1)
+		}
+		return out
+	case "array":
+		items, _ := schema["items"].(map[string]any)
+		return []any{s.of(items, depth+1)}
+	case "integer", "number":
+		if least, ok := schema["minimum"].(float64); ok {
+			return least
+		}
+		return 1
+	case "boolean":
+		return true
+	case "null":
+		return nil
+	}
+	return "fake"
+}
+
+// kind is the schema's type, the first where it lists several.
+func kind(schema map[string]any) string {
+	switch t := schema["type"].(type) {
+	case string:
+		return t
+	case []any:
+		if len(t) > 0 {
+			name, _ := t[0].(string)
+			return name
+		}
+	}
+	if schema["properties"] != nil {
+		return "object"
+	}
+	return ""
+}
+
+// resolve finds what a local reference such as #/$defs/City names.
+func (s sampler) resolve(ref string) map[string]any {
+	at := s.root
+	for name := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+		at, _ = at[name].(map[string]any)
+	}
+	return at
+}

@@ -1,0 +1,273 @@
+package extproc
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// dispatch prepares the first attempt and writes down that it is about to go
+// out. From here on the request ends in a settle, whatever happens.
+func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*frame.Mutation, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	m, err := p.prepareLocked(x, 0)
+	if err != nil {
+		return nil, err
+	}
+	m.Set = append(m.Set, x.steer()...)
+	m.ClearRoute = true
+	p.intendLocked(x, 0)
+	if p.deps.Settings.SyncBeforeDispatch {
+		// A crash after this leaves the intent on disk; Open settles it as estimated.
+		if err := x.mu.intents[0].Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// prepareLocked makes the provider's request of attempt i. It must leave
+// nothing of an earlier attempt: the upstream filter's changes stay on the
+// request that Envoy retries with.
+func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
+	a := &x.Plan[i]
+	d := a.Deployment
+	t := target(d, x.Options.DropParams)
+	call, err := a.Provider.Driver.Address(t, provider.Operation{Endpoint: provider.Chat, Stream: x.Facts.Stream})
+	if err != nil {
+		return nil, err
+	}
+	m := &frame.Mutation{Replace: true}
+	if x.sameDialect(a) {
+		m.Body = p.spliced(x, d)
+		m.Replace = len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
+		if i > 0 && !m.Replace {
+			// It leaves on another stream than the caller's, which gives back the
+			// buffer that holds the body when it ends, sent or not.
+			m.Body, m.Replace = bytes.Clone(x.Body), true
+		}
+	} else {
+		if x.mu.ask == nil {
+			if x.mu.ask, err = x.canonical(); err != nil {
+				return nil, err
+			}
+		}
+		if m.Body, err = a.Provider.Driver.Encode(x.mu.ask, t); err != nil {
+			return nil, err
+		}
+	}
+	m.Set = append(make([]frame.Header, 0, len(call.Headers)+8),
+		frame.Header{Name: ":path", Value: call.Path},
+		frame.Header{Name: ":authority", Value: authority(d.Endpoint)},
+		frame.Header{Name: "accept-encoding", Value: "identity"})
+	if m.Replace {
+		m.Set = append(m.Set,
+			frame.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
+			frame.Header{Name: "content-type", Value: "application/json"})
+	}
+	for _, h := range call.Headers {
+		m.Set = append(m.Set, frame.Header{Name: h.Name, Value: h.Value.Reveal()})
+	}
+	m.Remove = x.strangers(m.Set)
+	return m, nil
+}
+
+// canonical is the request in the form that every provider's driver reads.
+func (x *Exchange) canonical() (*wire.Ask, error) {
+	body := splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
+	return dialect.ByName(x.Dialect).DecodeAsk(body)
+}
+
+// spliced is the caller's body with what must change changed, the body itself
+// if nothing must.
+func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
+	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage, Remove: splice.Extensions}
+	if d.Model != x.Facts.Model {
+		plan.Model = d.Model
+	}
+	edits := x.Facts.Edits(nil, &plan)
+	if len(edits) == 0 {
+		return x.Body
+	}
+	return splice.Apply(make([]byte, 0, len(x.Body)+len(edits)*64), x.Body, edits)
+}
+
+// target is a deployment as its driver sees it.
+func target(d *catalog.Deployment, dropParams bool) provider.Target {
+	t := provider.Target{
+		Model:           d.Model,
+		BasePath:        d.BasePath,
+		APIKey:          d.APIKey,
+		MaxOutputTokens: d.MaxOutputTokens,
+		DropParams:      d.DropParams || dropParams,
+		Features:        features(d),
+	}
+	for _, h := range d.ExtraHeaders {
+		t.Headers = append(t.Headers, provider.Header{Name: h.Name, Value: h.Value})
+	}
+	return t
+}
+
+// authority is the Host header of an endpoint: without the port where it is the
+// scheme's own, as every client sends it.
+func authority(e catalog.Endpoint) string {
+	host := e.Host
+	if e.Scheme == "https" && e.Port == 443 || e.Scheme == "http" && e.Port == 80 {
+		if net.ParseIP(host) != nil && net.ParseIP(host).To4() == nil {
+			return "[" + host + "]"
+		}
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(e.Port)))
+}
+
+// credentialHeaders are the headers in which providers take a credential or the
+// version of their API. Whatever an attempt does not set of them it removes, for
+// they may be those of the attempt before it.
+func credentialHeaders() [8]string {
+	return [8]string{"authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project"}
+}
+
+// strangers are the headers to remove from a request: of the caller's, all but
+// those that providers are meant to see; of an earlier attempt's, those that this
+// one does not set.
+func (x *Exchange) strangers(set []frame.Header) []string {
+	credentials := credentialHeaders()
+	out := make([]string, 0, len(x.Inbound.private)+len(credentials))
+	for _, name := range credentials[:] {
+		if !has(set, name) {
+			out = append(out, name)
+		}
+	}
+	for _, name := range x.Inbound.private {
+		if !has(set, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func has(set []frame.Header, name string) bool {
+	for i := range set {
+		if set[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// steer tells Envoy's router how to carry out the plan. Every header that the
+// router reads is set, so that none can come from the caller.
+func (x *Exchange) steer() []frame.Header {
+	a := &x.Plan[0]
+	codes := ""
+	if x.alternatives() {
+		// Another deployment may have a valid credential, or the model. With one
+		// deployment only, a second try would get the same answer.
+		codes = "401,402,403,404,301,302,303,307,308"
+	}
+	return []frame.Header{
+		{Name: contract.HeaderMaxRetries, Value: strconv.Itoa(len(x.Plan) - 1)},
+		{Name: contract.HeaderPerTryTimeout, Value: strconv.FormatInt(a.Timeout.Milliseconds(), 10)},
+		{Name: contract.HeaderTimeout, Value: strconv.FormatInt(x.total().Milliseconds(), 10)},
+		{Name: contract.HeaderRetriableCodes, Value: codes},
+	}
+}
+
+// alternatives reports whether the plan has more than one deployment.
+func (x *Exchange) alternatives() bool {
+	for i := range x.Plan {
+		if x.Plan[i].Deployment != x.Plan[0].Deployment {
+			return true
+		}
+	}
+	return false
+}
+
+// backoffCap is the longest pause between two attempts; xds sets it.
+const backoffCap = 10 * time.Second
+
+// total bounds a whole answer that is not streamed: every attempt, and the
+// pauses. A stream has no such bound; 0 tells Envoy so.
+func (x *Exchange) total() time.Duration {
+	if x.Facts.Stream {
+		return 0
+	}
+	var sum time.Duration
+	for i := range x.Plan {
+		sum += x.Plan[i].Timeout
+	}
+	return sum + time.Duration(len(x.Plan)-1)*backoffCap
+}
+
+// intendLocked journals that attempt i goes out, and counts it at its
+// deployment. The sync overlaps the provider's work; receive waits for it.
+func (p *Pipeline) intendLocked(x *Exchange, i int) {
+	d := x.Plan[i].Deployment
+	estimate := usage.Tokens{Input: x.roughInput()}
+	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(journal.Intent{
+		Request:       x.ID,
+		Attempt:       i + 1,
+		Key:           x.Principal.Hash,
+		KeyAlias:      x.Principal.Alias,
+		Deployment:    d.ID,
+		Group:         x.Group.Asked,
+		Provider:      d.Provider,
+		Model:         d.Model,
+		CallType:      string(x.CallType),
+		Stream:        x.Facts.Stream,
+		EndUser:       x.Options.EndUser,
+		Start:         x.Start,
+		Estimate:      estimate,
+		EstimatedCost: d.Prices.Cost(estimate, catalog.Standard),
+	}))
+	if x.mu.busy != nil {
+		x.mu.busy()
+	}
+	x.mu.busy = p.deps.Cooldown.Begin(d.ID)
+}
+
+// again prepares attempt i for a stream of an upstream filter. It is nil if the
+// request as it stands will do, or has ended.
+func (p *Pipeline) again(x *Exchange, i int) (*frame.Mutation, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.mu.settled || i < 1 || i >= len(x.Plan) {
+		return nil, nil
+	}
+	m, err := p.prepareLocked(x, i)
+	if err != nil {
+		return nil, err
+	}
+	m.Continue = true
+	p.intendLocked(x, i)
+	return m, nil
+}
+
+// withdraw takes back a dispatch that was refused before it left: there is no
+// attempt to settle, but there may be an intent to take away.
+func (p *Pipeline) withdraw(x *Exchange) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mu.settled = true
+	if x.mu.busy != nil {
+		x.mu.busy()
+		x.mu.busy = nil
+	}
+	if len(x.mu.intents) > 0 {
+		p.deps.Journal.Settle(x.mu.intents, nil)
+	}
+}

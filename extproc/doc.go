@@ -1,0 +1,36 @@
+// Package extproc is one request's life: Envoy's external processor.
+//
+// The downstream filter opens one stream a request. Its stages, in order:
+//
+//	stage     | file         | Envoy phase              | writes to the Exchange          | may refuse as
+//	----------|--------------|--------------------------|---------------------------------|---------------------------
+//	identify  | identify.go  | request headers          | Principal                       | unauthenticated
+//	media     | decode.go    | "                        | -                               | media_type
+//	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
+//	authorize | identify.go  | "                        | -                               | denied
+//	route     | route.go     | "                        | Group, Plan                     | not_found, unavailable
+//	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
+//	receive   | receive.go   | response headers, body   | Tries, Status, Usage            | upstream, timeout, unavailable
+//	settle    | settle.go    | end, whatever the end    | usage events                    | never
+//
+// Who has no key learns nothing from what is wrong with the rest of the request,
+// so identify comes first; no byte of the body is taken in before that.
+//
+// What it guarantees:
+//
+//   - A request that was dispatched ends in exactly one settle per attempt that
+//     reached its provider: at the end of the answer, when the caller leaves,
+//     when the provider breaks off, or, by the journal, when the process dies.
+//   - No byte of an answer leaves before its intent is on disk, and the last
+//     byte does not leave before its settle is.
+//   - One View serves a request from its first byte to its last.
+//   - Bytes between a caller and a provider of the same dialect are passed as
+//     they are, but for the members that must change.
+//   - No credential of a caller reaches a provider, no provider's credential
+//     reaches a caller, and neither is logged.
+//
+// It never retries: Envoy does, along the plan it was given. An attempt after
+// the first that needs another request than the first is rewritten by a stream
+// of an upstream filter (upstream.go), which finds the Exchange by its id.
+// Attempts that failed are known from Envoy's log of them (attemptlog.go).
+package extproc

@@ -1,0 +1,126 @@
+package extproc
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+)
+
+// session is the downstream filter's stream: one request.
+type session struct {
+	*conn
+	s          *Server
+	p          *Pipeline
+	x          *Exchange
+	dispatched bool
+	outcome    Outcome  // if the stream ends now
+	free       []func() // buffers that the exchange refers to
+}
+
+func (s *Server) downstream(c *conn) error {
+	d := &session{conn: c, s: s, p: s.pipeline, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
+	defer d.close()
+	ctx := c.stream.Context()
+	for {
+		m, err := c.recv()
+		if err != nil {
+			return err
+		}
+		switch m.Kind {
+		case frame.RequestHeaders:
+			err = d.requestHeaders(ctx, &m)
+		case frame.RequestBody:
+			err = d.requestBody(ctx, &m)
+		case frame.ResponseHeaders:
+			if d.dispatched {
+				return d.receive(ctx, &m)
+			}
+			err = d.pass(m.Kind) // an answer of Envoy's own, already in our form
+		case frame.ResponseBody, frame.RequestTrailers, frame.ResponseTrailers, frame.Other:
+			err = d.pass(m.Kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// close settles what is not settled, whatever ended the stream, and gives back
+// what it held.
+func (d *session) close() {
+	if d.dispatched {
+		d.p.abandon(d.stream.Context(), d.x, d.outcome)
+		d.s.live.remove(d.x)
+	}
+	for _, free := range d.free {
+		free()
+	}
+	d.in.Free()
+}
+
+// requestHeaders makes the exchange and identifies its sender, before a byte of
+// the body is taken in.
+func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
+	d.x = &Exchange{Start: d.p.deps.Now(), View: d.p.deps.View()}
+	m.Headers(func(name, value []byte) bool {
+		d.x.header(name, value)
+		return true
+	})
+	if d.x.ID == "" {
+		d.x.ID = id.NewRequest()
+	}
+	err := d.p.run(ctx, d.x, d.p.entry)
+	if err == nil && m.End {
+		err = errEmptyBody()
+	}
+	if err != nil {
+		return d.refuse(ctx, err)
+	}
+	return d.pass(m.Kind)
+}
+
+// requestBody runs the other stages and hands Envoy the plan.
+func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
+	if d.x == nil {
+		return errors.New("a request's body came without its headers")
+	}
+	d.x.Body = m.Body
+	d.free = append(d.free, d.in.Hold())
+	if err := d.p.run(ctx, d.x, d.p.stages); err != nil {
+		return d.refuse(ctx, err)
+	}
+	d.s.live.add(d.x)
+	d.dispatched = true
+	mutation, err := d.p.dispatch(ctx, d.x)
+	if err != nil {
+		d.dispatched = false
+		d.s.live.remove(d.x)
+		d.p.withdraw(d.x)
+		return d.refuse(ctx, err)
+	}
+	dst := frame.AppendPlan(make([]byte, 0, answerSize), contract.MetadataPlan, contract.MetadataPlanGroups, d.groups())
+	head, tail := frame.AppendAnswer(dst, m.Kind, mutation)
+	return d.send(head, tail)
+}
+
+// groups is the plan in the words of Envoy's cluster specifier.
+func (d *session) groups() []frame.Group {
+	out := make([]frame.Group, len(d.x.Plan))
+	for i := range d.x.Plan {
+		a := &d.x.Plan[i]
+		out[i].Cluster = contract.ClusterName(a.Deployment.Endpoint.ID, a.Variant)
+	}
+	return out
+}
+
+// refuse answers the caller with an error instead of asking a provider.
+func (d *session) refuse(ctx context.Context, err error) error {
+	e := fault.From(err)
+	d.p.refused(ctx, d.x, e)
+	return d.immediate(d.p.refusal(d.x, e))
+}

@@ -1,0 +1,207 @@
+package extproc
+
+import (
+	"sync"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// CallType names what a request asks for, in events and metrics.
+type CallType string
+
+// ChatCompletion is POST /v1/chat/completions.
+const ChatCompletion CallType = "chat.completions"
+
+// Exchange is one request's life, from its first byte to its last settle.
+//
+// The stream of the downstream filter owns it and is the only one to change it,
+// but for what is in mu: a stream of an upstream filter borrows that for one
+// phase. What upstream streams read beside it (Plan, Body, Facts, View) does not
+// change once the plan has been handed to Envoy.
+type Exchange struct {
+	// Set by decode and identify.
+	ID        id.Request
+	Start     time.Time
+	View      *cluster.View
+	Inbound   Inbound
+	Dialect   wire.Dialect
+	CallType  CallType
+	Body      []byte // the caller's; valid until the exchange ends
+	Facts     splice.Request
+	Options   Options
+	Principal keys.Principal
+
+	// Set by route.
+	Group catalog.Group
+	Plan  []Attempt
+
+	// Set by receive.
+	Tries      int // how many attempts Envoy made; the last of them answered
+	Status     int // of the provider's answer; 0 if there was none
+	FirstToken time.Time
+	Outcome    Outcome
+
+	mu struct {
+		sync.Mutex
+		ask     *wire.Ask          // the canonical form, made when an attempt first needs it
+		intents []*journal.Pending // one for each attempt that was prepared
+		busy    func()             // ends the count of requests at the current deployment
+		trouble []trouble          // by attempt; what is known of those that failed
+		news    chan struct{}      // closed and replaced when trouble changes
+		entries int                // how many the attempt log has had
+		settled bool
+	}
+}
+
+// Inbound is what the pipeline reads of the caller's headers.
+type Inbound struct {
+	Path        string
+	Credentials keys.Presented
+	ContentType string
+	Encoding    string
+	Timeout     string
+	NumRetries  string
+	Tags        string
+	Customer    string
+
+	private []string // names of headers that no provider is to see
+}
+
+// header takes one header of the request. What it keeps does not alias its arguments.
+func (x *Exchange) header(name, value []byte) {
+	in := &x.Inbound
+	switch string(name) {
+	case "x-request-id":
+		x.ID = id.RequestFromUUID(string(value))
+	case ":path":
+		in.Path = string(value)
+	case keys.HeaderAuthorization:
+		in.Credentials.Add(keys.HeaderAuthorization, string(value))
+	case keys.HeaderAnthropic:
+		in.Credentials.Add(keys.HeaderAnthropic, string(value))
+	case keys.HeaderAzure:
+		in.Credentials.Add(keys.HeaderAzure, string(value))
+	case keys.HeaderGoogle:
+		in.Credentials.Add(keys.HeaderGoogle, string(value))
+	case keys.HeaderGateway:
+		in.Credentials.Add(keys.HeaderGateway, string(value))
+	case "content-type":
+		in.ContentType = string(value)
+		return
+	case "content-encoding":
+		in.Encoding = string(value)
+		return
+	case "x-gateway-timeout":
+		in.Timeout = string(value)
+	case "x-gateway-num-retries":
+		in.NumRetries = string(value)
+	case "x-gateway-tags":
+		in.Tags = string(value)
+	case "x-gateway-customer-id":
+		in.Customer = string(value)
+	}
+	if !forwarded(string(name)) {
+		in.private = append(in.private, string(name))
+	}
+}
+
+// forwarded reports whether a caller's header goes on to the provider. It is a
+// list of what may, for what callers' networks put in (cookies, addresses,
+// traces) has no end. The credentials are handled with each attempt.
+func forwarded(name string) bool {
+	switch name {
+	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route takes it away
+		return true
+	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
+		keys.HeaderAuthorization, keys.HeaderAnthropic, keys.HeaderAzure, keys.HeaderGoogle,
+		"anthropic-version", "anthropic-beta", "openai-organization", "openai-project":
+		return true
+	}
+	return name == "" || name[0] == ':'
+}
+
+// Options are the gateway's own fields of a request: how it shall be routed.
+type Options struct {
+	Timeout     time.Duration // of one attempt; 0 means the deployment's or the router's
+	Retries     int           // within the group; -1 means the router's
+	NoFallbacks bool
+	DropParams  bool
+	Tags        []string
+	EndUser     string
+}
+
+// Attempt is one step of the plan, ready to be prepared.
+type Attempt struct {
+	Deployment *catalog.Deployment
+	Provider   *provider.Provider
+	Variant    contract.Variant
+	Hop        int // 0 within the group, else the number of the fallback target
+	Timeout    time.Duration
+}
+
+// trouble is what is known of one failed attempt.
+type trouble struct {
+	known   bool
+	status  int    // the provider's; 0 if it gave none
+	code    string // short reason: "timeout", "connection", or the provider's code
+	kind    fault.Kind
+	reached bool // the provider has seen the request
+}
+
+// Outcome is how an exchange ended.
+type Outcome struct {
+	Kind         journal.Outcome
+	Code         string // why, if it did not succeed
+	FinishReason string
+	Usage        wire.Usage
+	Text         []byte // what was generated, kept while the provider has not said how much it was
+	counted      int64  // tokens of generated text that was counted and is not in Text any more
+}
+
+// last is the attempt that answered, or the first if none did.
+func (x *Exchange) last() *Attempt { return &x.Plan[x.lastIndex()] }
+
+func (x *Exchange) lastIndex() int {
+	return min(max(x.Tries, 1), len(x.Plan)) - 1
+}
+
+// sameDialect reports whether the caller's bytes can go to the attempt's
+// provider as they are, but for what must change.
+func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.Dialect }
+
+// logged records an entry of the attempt log. Entries do not say which attempt
+// they are of, but there is one for every attempt that failed, in order: only the
+// last attempt can have none.
+func (x *Exchange) logged(t trouble) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mu.entries++
+	x.reportLocked(x.mu.entries-1, t)
+}
+
+// report records why attempt i (from 0) failed. The first to know is believed.
+func (x *Exchange) report(i int, t trouble) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.reportLocked(i, t)
+}
+
+func (x *Exchange) reportLocked(i int, t trouble) {
+	if i < 0 || i >= len(x.mu.trouble) || x.mu.trouble[i].known {
+		return
+	}
+	t.known = true
+	x.mu.trouble[i] = t
+	close(x.mu.news)
+	x.mu.news = make(chan struct{})
+}

@@ -1,0 +1,192 @@
+package extproc
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// logWait is how long a failed request waits for what Envoy's attempt log has to
+// say of its earlier attempts. The log's entries leave Envoy before the answer
+// does, on another stream of the same connection: they are there already, or
+// within a scheduling quantum.
+const logWait = 100 * time.Millisecond
+
+// awaitTrouble waits until the first n attempts are accounted for.
+func (x *Exchange) awaitTrouble(ctx context.Context, n int) {
+	x.await(ctx, func(all []trouble) bool {
+		return !slices.ContainsFunc(all[:min(n, len(all))], func(t trouble) bool { return !t.known })
+	})
+}
+
+// made is how many attempts there were of a request that its caller left before
+// one answered. The log has an entry for the one that was under way, if one was and
+// it was not a pause; those that were prepared here have gone out in any case.
+func (x *Exchange) made(ctx context.Context) int {
+	if len(x.Plan) > 1 {
+		x.await(ctx, func(all []trouble) bool {
+			return slices.ContainsFunc(all, func(t trouble) bool { return t.kind == fault.Canceled })
+		})
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := max(1, len(x.mu.intents))
+	for i := range x.mu.trouble {
+		if x.mu.trouble[i].known {
+			n = max(n, i+1)
+		}
+	}
+	return n
+}
+
+// await waits until what is known of the attempts is enough, but not for long.
+func (x *Exchange) await(ctx context.Context, enough func([]trouble) bool) {
+	timer := time.NewTimer(logWait)
+	defer timer.Stop()
+	for {
+		x.mu.Lock()
+		news, known := x.mu.news, enough(x.mu.trouble)
+		x.mu.Unlock()
+		if known {
+			return
+		}
+		select {
+		case <-news:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// fail says why the last attempt failed, and makes of it what the caller is told.
+func (p *Pipeline) fail(ctx context.Context, x *Exchange, h *head, body []byte) (*wire.Failure, *fault.Error) {
+	f := p.classify(x, h, body)
+	x.report(x.lastIndex(), trouble{status: f.Status, code: reason(f), kind: f.Kind, reached: h.reached()})
+	if x.lastIndex() > 0 {
+		x.awaitTrouble(ctx, x.lastIndex())
+	}
+	p.rest(x, x.lastIndex(), f)
+	p.restEarlier(x)
+	if !f.Retryable && !f.CoolDown {
+		return f, f.Fault() // the caller's own doing: every deployment would say so
+	}
+	return f, p.exhausted(x, f)
+}
+
+// classify turns an answer that is none into a Failure.
+func (p *Pipeline) classify(x *Exchange, h *head, body []byte) *wire.Failure {
+	if !h.local {
+		return x.last().Provider.Driver.Classify(h.status, h.value, body)
+	}
+	f := &wire.Failure{Kind: fault.Upstream, Code: "upstream_unreachable", Message: "The provider could not be reached, or broke off before it answered.", Retryable: true, CoolDown: true}
+	if strings.Contains(h.details, "timeout") {
+		f.Kind, f.Code, f.Message = fault.Timeout, "upstream_timeout", "The provider did not answer in time."
+	}
+	return f
+}
+
+func reason(f *wire.Failure) string {
+	if f.Code != "" {
+		return f.Code
+	}
+	return f.Kind.String()
+}
+
+// codeOf is the short reason that an event gets of an error, as reason is that of
+// an attempt: it is never empty, or a failed event could not be told from a good one.
+func codeOf(e *fault.Error) string {
+	if e.Code != "" {
+		return e.Code
+	}
+	return e.Kind.String()
+}
+
+// exhausted is the error for a request whose attempts have all failed.
+func (p *Pipeline) exhausted(x *Exchange, f *wire.Failure) *fault.Error {
+	attempts := x.attempts()
+	e := &fault.Error{
+		Kind: fault.Unavailable, Type: "upstream_error", Code: "all_deployments_failed",
+		Detail:     "Every deployment that could serve this request failed; try again later.",
+		RetryAfter: max(f.RetryAfter, p.deps.View().Catalog.Settings().RetryAfter),
+		Details:    map[string]any{"attempts": attempts},
+	}
+	switch {
+	case len(attempts) > 1:
+	case f.Kind == fault.Timeout:
+		e.Kind, e.Type, e.Code = fault.Timeout, "", "upstream_timeout"
+		e.Detail = "The provider did not answer in time."
+	case f.Status == 401 || f.Status == 403:
+		e.Code = "upstream_auth_error"
+		e.Detail = "The provider refused the gateway's credential; the operator must look at the deployment."
+	}
+	return e
+}
+
+// attempts lists what was tried, for the caller.
+func (x *Exchange) attempts() []map[string]any {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := make([]map[string]any, 0, x.lastIndex()+1)
+	for i := range x.lastIndex() + 1 {
+		t := x.mu.trouble[i]
+		row := map[string]any{"deployment_id": string(x.Plan[i].Deployment.ID), "status": nil, "code": "unknown"}
+		if t.known {
+			row["code"] = t.code
+			if t.status != 0 {
+				row["status"] = t.status
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// restEarlier lets the deployments rest that failed before the last.
+func (p *Pipeline) restEarlier(x *Exchange) {
+	x.mu.Lock()
+	failed := slices.Clone(x.mu.trouble[:x.lastIndex()])
+	x.mu.Unlock()
+	for i := range failed {
+		p.restAfter(x, i, failed[i])
+	}
+}
+
+// restAfter is rest for an attempt that another one followed.
+func (p *Pipeline) restAfter(x *Exchange, i int, t trouble) {
+	if t.known && t.kind != fault.Blocked && t.kind != fault.Canceled {
+		p.rest(x, i, &wire.Failure{Status: t.status, Kind: t.kind, CoolDown: true})
+	}
+}
+
+// rest records a failure of attempt i, and lets its deployment rest if another
+// can stand in for it.
+func (p *Pipeline) rest(x *Exchange, i int, f *wire.Failure) {
+	if !f.CoolDown || (!x.alternatives() && len(x.Group.Deployments) == 1) {
+		return
+	}
+	s := x.View.Catalog.Settings()
+	p.deps.Cooldown.Fail(x.Plan[i].Deployment.ID, cooldown.Failure{
+		Reason: restReason(f.Status, f.Kind), RetryAfter: f.RetryAfter, Now: p.deps.Now(),
+	}, cooldown.Policy{Time: s.CooldownTime, AllowedFails: s.AllowedFails, Disabled: s.DisableCooldowns})
+}
+
+func restReason(status int, kind fault.Kind) cooldown.Reason {
+	switch {
+	case status == 429:
+		return cooldown.RateLimited
+	case status >= 400 && status < 500 && status != 408:
+		return cooldown.Unauthorized
+	case kind == fault.Timeout || status == 408:
+		return cooldown.TimedOut
+	case status == 0:
+		return cooldown.Connection
+	}
+	return cooldown.ServerError
+}

@@ -1,0 +1,193 @@
+package frame
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Header is one header to set; an existing one of that name is replaced.
+type Header struct {
+	Name  string
+	Value string
+}
+
+// Group is one step of the plan: the cluster that one attempt goes to.
+type Group struct{ Cluster string }
+
+// Mutation is what an answer changes of the part it answers.
+type Mutation struct {
+	Set        []Header
+	Remove     []string
+	Body       []byte // the new body, if Replace
+	Replace    bool   // Body stands in for what came; empty means it vanishes
+	Continue   bool   // CONTINUE_AND_REPLACE: headers answered with a body of their own
+	ClearRoute bool   // routes again, with the plan
+}
+
+// Field numbers of ProcessingResponse, CommonResponse, HeaderMutation, BodyMutation and ImmediateResponse.
+const (
+	respRequestHeaders, respResponseHeaders = 1, 2
+	respRequestBody, respResponseBody       = 3, 4
+	respRequestTrailers, respTrailers       = 5, 6
+	respImmediate, respMetadata             = 7, 8
+
+	commonStatus, commonHeaders, commonBody, commonClear = 1, 2, 3, 5
+	mutationSet, mutationRemove                          = 1, 2
+	bodyNew, bodyClear                                   = 1, 2
+	immediateStatus, immediateHeaders, immediateBody     = 1, 2, 3
+)
+
+// overwrite is HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD.
+const overwrite = 2
+
+// answers says which field of ProcessingResponse answers which message.
+func answers(k Kind) protowire.Number {
+	switch k {
+	case RequestHeaders:
+		return respRequestHeaders
+	case ResponseHeaders:
+		return respResponseHeaders
+	case RequestBody:
+		return respRequestBody
+	case ResponseBody:
+		return respResponseBody
+	case RequestTrailers:
+		return respRequestTrailers
+	case ResponseTrailers, Other:
+	}
+	return respTrailers
+}
+
+// AppendPass appends the answer that changes nothing.
+func AppendPass(dst []byte, k Kind) []byte {
+	dst = protowire.AppendTag(dst, answers(k), protowire.BytesType)
+	return protowire.AppendVarint(dst, 0)
+}
+
+// AppendAnswer appends the answer to a message of kind k. The new body is not
+// in what it appends: it returns it as the tail, which must follow dst on the
+// wire, so that a large body is not copied once more.
+func AppendAnswer(dst []byte, k Kind, m *Mutation) (head, tail []byte) {
+	common := commonSize(m)
+	dst = protowire.AppendTag(dst, answers(k), protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(sizeBytes(common))) // HeadersResponse or BodyResponse
+	dst = protowire.AppendTag(dst, 1, protowire.BytesType)       // its only field, response
+	dst = protowire.AppendVarint(dst, uint64(common))
+	if m.Continue {
+		dst = protowire.AppendTag(dst, commonStatus, protowire.VarintType)
+		dst = protowire.AppendVarint(dst, 1)
+	}
+	if n := headersSize(m); n > 0 {
+		dst = protowire.AppendTag(dst, commonHeaders, protowire.BytesType)
+		dst = protowire.AppendVarint(dst, uint64(n))
+		dst = appendHeaders(dst, m.Set, m.Remove)
+	}
+	if m.ClearRoute {
+		dst = protowire.AppendTag(dst, commonClear, protowire.VarintType)
+		dst = protowire.AppendVarint(dst, 1)
+	}
+	if !m.Replace {
+		return dst, nil
+	}
+	dst = protowire.AppendTag(dst, commonBody, protowire.BytesType)
+	if len(m.Body) == 0 {
+		dst = protowire.AppendVarint(dst, 2)
+		dst = protowire.AppendTag(dst, bodyClear, protowire.VarintType)
+		return protowire.AppendVarint(dst, 1), nil
+	}
+	dst = protowire.AppendVarint(dst, uint64(sizeBytes(len(m.Body))))
+	dst = protowire.AppendTag(dst, bodyNew, protowire.BytesType)
+	return protowire.AppendVarint(dst, uint64(len(m.Body))), m.Body
+}
+
+// sizeBytes is the size of a length-delimited field with a tag of one byte.
+func sizeBytes(n int) int { return 1 + protowire.SizeBytes(n) }
+
+func commonSize(m *Mutation) int {
+	n := 0
+	if m.Continue {
+		n += 2
+	}
+	if h := headersSize(m); h > 0 {
+		n += sizeBytes(h)
+	}
+	if m.ClearRoute {
+		n += 2
+	}
+	switch {
+	case m.Replace && len(m.Body) == 0:
+		n += sizeBytes(2)
+	case m.Replace:
+		n += sizeBytes(sizeBytes(len(m.Body)))
+	}
+	return n
+}
+
+func headersSize(m *Mutation) int {
+	n := 0
+	for i := range m.Set {
+		n += sizeBytes(optionSize(&m.Set[i]))
+	}
+	for _, name := range m.Remove {
+		n += sizeBytes(len(name))
+	}
+	return n
+}
+
+func optionSize(h *Header) int { return sizeBytes(valueSize(h)) + 2 }
+
+func valueSize(h *Header) int { return sizeBytes(len(h.Name)) + sizeBytes(len(h.Value)) }
+
+func appendHeaders(dst []byte, set []Header, remove []string) []byte {
+	for i := range set {
+		h := &set[i]
+		dst = protowire.AppendTag(dst, mutationSet, protowire.BytesType)
+		dst = protowire.AppendVarint(dst, uint64(optionSize(h)))
+		dst = protowire.AppendTag(dst, 1, protowire.BytesType) // HeaderValueOption.header
+		dst = protowire.AppendVarint(dst, uint64(valueSize(h)))
+		dst = appendString(dst, 1, h.Name)
+		dst = appendString(dst, 3, h.Value)                     // raw_value: value must be UTF-8, headers need not
+		dst = protowire.AppendTag(dst, 3, protowire.VarintType) // HeaderValueOption.append_action
+		dst = protowire.AppendVarint(dst, overwrite)
+	}
+	for _, name := range remove {
+		dst = appendString(dst, mutationRemove, name)
+	}
+	return dst
+}
+
+func appendString(dst []byte, num protowire.Number, s string) []byte {
+	dst = protowire.AppendTag(dst, num, protowire.BytesType)
+	return protowire.AppendString(dst, s)
+}
+
+// Immediate is an answer given to the caller instead of asking a provider, or
+// instead of the provider's answer.
+type Immediate struct {
+	Status int
+	Set    []Header
+	Body   []byte
+}
+
+// AppendImmediate appends an immediate response.
+func AppendImmediate(dst []byte, im *Immediate) []byte {
+	m := Mutation{Set: im.Set}
+	headers := headersSize(&m)
+	status := 1 + protowire.SizeVarint(uint64(im.Status))
+	n := sizeBytes(status) + sizeBytes(len(im.Body))
+	if headers > 0 {
+		n += sizeBytes(headers)
+	}
+	dst = protowire.AppendTag(dst, respImmediate, protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(n))
+	dst = protowire.AppendTag(dst, immediateStatus, protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(status))
+	dst = protowire.AppendTag(dst, 1, protowire.VarintType) // HttpStatus.code
+	dst = protowire.AppendVarint(dst, uint64(im.Status))
+	if headers > 0 {
+		dst = protowire.AppendTag(dst, immediateHeaders, protowire.BytesType)
+		dst = protowire.AppendVarint(dst, uint64(headers))
+		dst = appendHeaders(dst, im.Set, nil)
+	}
+	dst = protowire.AppendTag(dst, immediateBody, protowire.BytesType)
+	return protowire.AppendBytes(dst, im.Body)
+}

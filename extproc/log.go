@@ -1,0 +1,48 @@
+package extproc
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+)
+
+// refused notes a request that no provider was asked for.
+func (p *Pipeline) refused(ctx context.Context, x *Exchange, e *fault.Error) {
+	ctx = context.WithoutCancel(ctx)
+	p.deps.Metrics.refused(ctx, e)
+	level := slog.LevelInfo
+	if e.Kind == fault.Internal {
+		level = slog.LevelError
+	}
+	p.deps.Logger.LogAttrs(ctx, level, "request refused",
+		slog.String("request_id", string(x.ID)),
+		slog.String("key_alias", x.Principal.Alias),
+		slog.String("kind", e.Kind.String()),
+		slog.String("code", e.Code),
+		slog.String("param", e.Param),
+		slog.Any("error", e.Err))
+}
+
+// ended notes a request that a provider was asked for. It is one line a request:
+// the operator's access log, and as such at info.
+func (p *Pipeline) ended(ctx context.Context, x *Exchange, e *journal.Event) {
+	if !p.deps.Logger.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	p.deps.Logger.LogAttrs(ctx, slog.LevelInfo, "request",
+		slog.String("request_id", string(x.ID)),
+		slog.String("key_alias", x.Principal.Alias),
+		slog.String("model", string(e.Group)),
+		slog.String("deployment", string(e.Deployment)),
+		slog.String("outcome", e.Outcome.String()),
+		slog.String("code", e.ErrorCode),
+		slog.Int("status", e.Status),
+		slog.Bool("stream", e.Stream),
+		slog.Int("fallbacks", e.FallbackCount),
+		slog.Int64("input_tokens", e.Tokens.Input),
+		slog.Int64("output_tokens", e.Tokens.Output),
+		slog.String("cost_usd", e.Cost.String()),
+		slog.Float64("duration_ms", float64(e.End.Sub(e.Start).Microseconds())/1000))
+}

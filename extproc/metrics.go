@@ -1,0 +1,160 @@
+package extproc
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/money"
+)
+
+// Metrics are the pipeline's instruments. The names that begin with gen_ai are
+// those of OpenTelemetry's semantic conventions for generative AI; ours begin
+// with gateway. A nil *Metrics counts nothing.
+type Metrics struct {
+	tokens   metric.Int64Histogram   // gen_ai.client.token.usage
+	duration metric.Float64Histogram // gen_ai.client.operation.duration
+	first    metric.Float64Histogram // gen_ai.server.time_to_first_token
+	requests metric.Int64Counter     // gateway.requests
+	refusals metric.Int64Counter     // gateway.requests.refused
+	failures metric.Int64Counter     // gateway.attempts.failed
+	cost     metric.Float64Counter   // gateway.cost
+
+	// labels caches the attribute sets of deployments and outcomes: making one
+	// costs more than recording with it. Bounded by deployments x outcomes.
+	labels sync.Map // labelKey → labels
+}
+
+type labelKey struct {
+	deployment id.Deployment
+	model      string
+	outcome    journal.Outcome
+	code       string
+}
+
+type labels struct{ base, input, output metric.MeasurementOption }
+
+// NewMetrics makes the instruments on a meter.
+func NewMetrics(m metric.Meter) (*Metrics, error) {
+	b := builder{meter: m}
+	out := &Metrics{
+		duration: b.seconds("gen_ai.client.operation.duration", "Time from a request's arrival to the end of its answer."),
+		first:    b.seconds("gen_ai.server.time_to_first_token", "Time from a request's arrival to the first piece of its answer's text."),
+		requests: b.counter("gateway.requests", "{request}", "Requests that were sent to a provider, by outcome."),
+		refusals: b.counter("gateway.requests.refused", "{request}", "Requests that were refused before a provider was asked, by kind."),
+		failures: b.counter("gateway.attempts.failed", "{attempt}", "Attempts that failed and were followed by another."),
+	}
+	out.tokens = b.histogram("gen_ai.client.token.usage")
+	out.cost = b.money("gateway.cost", "Cost of all attempts, by list or configured prices.")
+	return out, b.err
+}
+
+// settled counts a request that has ended. OpenTelemetry counts nothing in a
+// context that has ended, so none of those here may have.
+func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
+	if m == nil {
+		return
+	}
+	l := m.label(e)
+	m.requests.Add(ctx, 1, l.base)
+	m.duration.Record(ctx, e.End.Sub(x.Start).Seconds(), l.base)
+	if !e.FirstToken.IsZero() {
+		m.first.Record(ctx, e.FirstToken.Sub(x.Start).Seconds(), l.base)
+	}
+	m.tokens.Record(ctx, e.Tokens.Input, l.input)
+	m.tokens.Record(ctx, e.Tokens.Output, l.output)
+	m.cost.Add(ctx, dollars(e.Cost), l.base)
+}
+
+// attempt counts an attempt that failed and was followed by another.
+func (m *Metrics) attempt(ctx context.Context, e *journal.Event) {
+	if m == nil {
+		return
+	}
+	l := m.label(e)
+	m.failures.Add(ctx, 1, l.base)
+	m.cost.Add(ctx, dollars(e.Cost), l.base)
+}
+
+// refused counts a request that no provider was asked for.
+func (m *Metrics) refused(ctx context.Context, e *fault.Error) {
+	if m == nil {
+		return
+	}
+	m.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("error.type", e.Kind.String())))
+}
+
+func (m *Metrics) label(e *journal.Event) labels {
+	key := labelKey{e.Deployment, e.Model, e.Outcome, e.ErrorCode}
+	if l, ok := m.labels.Load(key); ok {
+		return l.(labels)
+	}
+	base := []attribute.KeyValue{
+		attribute.String("gen_ai.operation.name", "chat"),
+		attribute.String("gen_ai.provider.name", e.Provider),
+		attribute.String("gen_ai.request.model", string(e.Group)),
+		attribute.String("gateway.deployment.id", string(e.Deployment)),
+		attribute.String("gateway.outcome", e.Outcome.String()),
+	}
+	if e.ErrorCode != "" {
+		base = append(base, attribute.String("error.type", e.ErrorCode))
+	}
+	set := func(more ...attribute.KeyValue) metric.MeasurementOption {
+		return metric.WithAttributeSet(attribute.NewSet(append(slices.Clip(base), more...)...))
+	}
+	l := labels{
+		base:   set(),
+		input:  set(attribute.String("gen_ai.token.type", "input")),
+		output: set(attribute.String("gen_ai.token.type", "output")),
+	}
+	m.labels.Store(key, l)
+	return l
+}
+
+// dollars is for metrics only: what is added up exactly is the journal's.
+func dollars(p money.Pico) float64 { return float64(p) / float64(money.USD) }
+
+// builder makes instruments and keeps the first error.
+type builder struct {
+	meter metric.Meter
+	err   error
+}
+
+func (b *builder) keep(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func (b *builder) seconds(name, text string) metric.Float64Histogram {
+	h, err := b.meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(text),
+		// The buckets that the GenAI semantic conventions advise.
+		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92))
+	b.keep(err)
+	return h
+}
+
+func (b *builder) histogram(name string) metric.Int64Histogram {
+	h, err := b.meter.Int64Histogram(name, metric.WithUnit("{token}"), metric.WithDescription("Tokens of a request, by type."),
+		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864))
+	b.keep(err)
+	return h
+}
+
+func (b *builder) counter(name, unit, text string) metric.Int64Counter {
+	c, err := b.meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(text))
+	b.keep(err)
+	return c
+}
+
+func (b *builder) money(name, text string) metric.Float64Counter {
+	c, err := b.meter.Float64Counter(name, metric.WithUnit("{USD}"), metric.WithDescription(text))
+	b.keep(err)
+	return c
+}

@@ -1,0 +1,88 @@
+package extproc
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+)
+
+// Headers of answers; see the README for what they say.
+const (
+	headerRequestID     = "x-request-id"
+	headerGatewayID     = "x-gateway-request-id"
+	headerModelID       = "x-gateway-model-id"
+	headerModelGroup    = "x-gateway-model-group"
+	headerRetries       = "x-gateway-attempted-retries"
+	headerFallbacks     = "x-gateway-attempted-fallbacks"
+	headerCost          = "x-gateway-response-cost"
+	headerDuration      = "x-gateway-response-duration-ms"
+	headerVersion       = "x-gateway-version"
+	contentTypeJSON     = "application/json"
+	contentTypeStream   = "text/event-stream; charset=utf-8"
+	mediaJSON           = "application/json"
+	mediaStream         = "text/event-stream"
+	headerContentType   = "content-type"
+	headerContentLength = "content-length"
+)
+
+// refusal is an error as the answer that the caller gets.
+func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *frame.Immediate {
+	im := &frame.Immediate{Status: e.HTTPStatus(), Body: e.OpenAI()}
+	im.Set = append(im.Set, frame.Header{Name: headerContentType, Value: contentTypeJSON})
+	if x != nil {
+		im.Set = append(im.Set, identity(x.ID)...)
+		if len(x.Plan) > 0 && x.Tries > 0 {
+			im.Set = append(im.Set, x.served()...)
+		}
+	}
+	for _, h := range e.Headers() {
+		im.Set = append(im.Set, frame.Header{Name: h.Name, Value: h.Value})
+	}
+	return im
+}
+
+func identity(request id.Request) []frame.Header {
+	return []frame.Header{{Name: headerRequestID, Value: string(request)}, {Name: headerGatewayID, Value: string(request)}}
+}
+
+// served says which deployment answered, and what was tried before.
+func (x *Exchange) served() []frame.Header {
+	a := x.last()
+	retries, fallbacks := 0, 0
+	for i := 1; i <= x.lastIndex(); i++ {
+		if x.Plan[i].Hop == 0 {
+			retries++
+		} else {
+			fallbacks++
+		}
+	}
+	return []frame.Header{
+		{Name: headerModelID, Value: string(a.Deployment.ID)},
+		{Name: headerModelGroup, Value: string(x.Group.Asked)},
+		{Name: headerRetries, Value: strconv.Itoa(retries)},
+		{Name: headerFallbacks, Value: strconv.Itoa(fallbacks)},
+	}
+}
+
+// answerHeaders are the headers of a good answer.
+func (p *Pipeline) answerHeaders(x *Exchange, h *head) *frame.Mutation {
+	m := &frame.Mutation{Remove: h.remove}
+	m.Set = make([]frame.Header, 0, 12+len(h.passed))
+	m.Set = append(m.Set, identity(x.ID)...)
+	m.Set = append(m.Set, x.served()...)
+	m.Set = append(m.Set, h.passed...)
+	m.Set = append(m.Set, frame.Header{Name: headerVersion, Value: p.deps.Settings.Version})
+	return m
+}
+
+func costHeader(cost money.Pico) frame.Header {
+	return frame.Header{Name: headerCost, Value: cost.String()}
+}
+
+func durationHeader(d time.Duration) frame.Header {
+	return frame.Header{Name: headerDuration, Value: strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)}
+}

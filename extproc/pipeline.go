@@ -1,0 +1,86 @@
+package extproc
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/tokens"
+)
+
+// Journal is where the pipeline writes usage. Both writes return at once; the
+// Pending that they return is done when the record is on disk.
+type Journal interface {
+	Intent(in journal.Intent) *journal.Pending
+	Settle(intents []*journal.Pending, events []journal.Event) *journal.Pending
+	Healthy() error
+}
+
+// Deps is what the pipeline stands on. All of it is required but Metrics.
+type Deps struct {
+	View     func() *cluster.View
+	Journal  Journal
+	Cooldown *cooldown.Set
+	Tokens   *tokens.Counter
+	Acked    func(id.Endpoint) bool // whether Envoy has confirmed an endpoint's clusters
+	Random   func(n uint64) uint64  // uniform in [0, n)
+	Now      func() time.Time       // the clock
+	Logger   *slog.Logger           // never given message bodies or credentials
+	Metrics  *Metrics               // nil: nobody counts
+	Settings Settings
+}
+
+// Settings are the operator's choices that no View carries.
+type Settings struct {
+	SyncBeforeDispatch bool   // wait for the intent's sync before the provider is asked
+	MaxResponseBytes   int64  // largest whole answer that is taken from a provider
+	Version            string // of the gateway, for x-gateway-version
+}
+
+// Pipeline is the stages of a request and what they stand on. It is immutable
+// and safe for concurrent use.
+type Pipeline struct {
+	deps      Deps
+	providers map[string]*provider.Provider
+	entry     []stage // on the request's headers
+	stages    []stage // on its body
+}
+
+// stage is one step before dispatch. nil means go on; a *fault.Error refuses.
+type stage struct {
+	name string
+	run  func(ctx context.Context, x *Exchange) error
+}
+
+// NewPipeline returns a pipeline over deps.
+func NewPipeline(deps Deps) *Pipeline {
+	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider)}
+	for _, row := range provider.Providers() {
+		p.providers[row.Name] = &row
+	}
+	p.entry = []stage{
+		{"identify", p.identify}, // first: who has no key learns nothing from what is wrong with the rest
+		{"media", p.media},
+	}
+	p.stages = []stage{
+		{"decode", p.decode},
+		{"authorize", p.authorize},
+		{"route", p.route},
+	}
+	return p
+}
+
+// run takes the exchange through stages, until one refuses it.
+func (p *Pipeline) run(ctx context.Context, x *Exchange, stages []stage) error {
+	for i := range stages {
+		if err := stages[i].run(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}

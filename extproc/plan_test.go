@@ -1,0 +1,175 @@
+package extproc
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+)
+
+// cluster is the name of a deployment's cluster.
+func (k *kit) cluster(tb testing.TB, deployment string, v contract.Variant) string {
+	tb.Helper()
+	d, ok := k.catalog.Deployment(id.Deployment(deployment))
+	if !ok {
+		tb.Fatalf("there is no deployment %s", deployment)
+	}
+	return contract.ClusterName(d.Endpoint.ID, v)
+}
+
+// trio is two deployments of a group and another group to fall back to.
+func trio(retryOn ...string) catalog.Spec {
+	r := quick(2)
+	r.Fallbacks = []map[string][]string{{"fast": {"other"}}}
+	r.RetryOn = retryOn
+	return catalog.Spec{
+		Deployments: []catalog.DeploymentSpec{place("a", "fast", "model-a", 0), place("b", "fast", "model-b", 1), place("c", "other", "model-c", 0)},
+		Router:      r,
+	}
+}
+
+func TestPlansWhoIsAsked(t *testing.T) {
+	t.Parallel()
+	const stream = `"stream":true`
+	for _, test := range []struct {
+		name    string
+		spec    catalog.Spec
+		body    string
+		headers []string
+		unacked string
+		resting string
+		want    []string // deployment and the variant's mark
+		codes   bool     // statuses that only another deployment may cure are retried
+	}{
+		{name: "one deployment", spec: one(), body: hello, want: []string{"solo"}},
+		{name: "one deployment, retried", spec: catalog.Spec{Deployments: one().Deployments, Router: quick(2)}, body: hello, want: []string{"solo", "solo", "solo"}},
+		{name: "others", spec: trio(), body: hello, want: []string{"a", "b~", "a~", "c~"}, codes: true},
+		{name: "no fallbacks", spec: trio(), body: with(`"disable_fallbacks":true`), want: []string{"a", "b~", "a~"}, codes: true},
+		{name: "retries from the body", spec: trio(), body: with(`"num_retries":0`), want: []string{"a", "c~"}, codes: true},
+		{name: "retries from the header", spec: trio(), body: hello, headers: []string{"x-gateway-num-retries", "1"}, want: []string{"a", "b~", "c~"}, codes: true},
+		{name: "the body wins", spec: trio(), body: with(`"max_retries":0`), headers: []string{"x-gateway-num-retries", "5"}, want: []string{"a", "c~"}, codes: true},
+		{name: "checked", spec: trio("5xx", "content_filter"), body: hello, want: []string{"a+", "b+", "a+", "c~"}, codes: true},
+		{name: "streams are not checked for filters", spec: trio("content_filter"), body: with(stream), want: []string{"a", "b~", "a~", "c~"}, codes: true},
+		{name: "checked stream", spec: trio("stream_error"), body: with(stream), want: []string{"a+", "b+", "a+", "c~"}, codes: true},
+		{name: "whole answers are not checked for stream errors", spec: trio("stream_error"), body: hello, want: []string{"a", "b~", "a~", "c~"}, codes: true},
+		{name: "not confirmed by Envoy", spec: trio(), body: hello, unacked: "a", want: []string{"b", "b~", "b~", "c~"}, codes: true},
+		{name: "fallback not confirmed by Envoy", spec: trio(), body: hello, unacked: "c", want: []string{"a", "b~", "a~"}, codes: true},
+		{name: "resting", spec: trio(), body: hello, resting: "a", want: []string{"b", "b~", "b~", "c~"}, codes: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, test.spec)
+			if test.unacked != "" {
+				d, _ := k.catalog.Deployment(id.Deployment(test.unacked))
+				k.unacked = []id.Endpoint{d.Endpoint.ID}
+			}
+			if test.resting != "" {
+				k.cooldown.Fail(id.Deployment(test.resting), cooldown.Failure{Reason: cooldown.RateLimited, Now: epoch()}, cooldown.Policy{Time: time.Hour})
+			}
+			e := k.open(t)
+			out := e.ask(test.body, test.headers...)
+			if out.refused != nil {
+				t.Fatal(out.refused.body)
+			}
+			marks := map[string]contract.Variant{"": contract.Bare, "~": contract.Rewrite, "+": contract.Check}
+			want := make([]string, len(test.want))
+			for i, w := range test.want {
+				name := strings.TrimRight(w, "~+")
+				want[i] = k.cluster(t, name, marks[w[len(name):]])
+			}
+			if diff := cmp.Diff(want, out.plan); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+			retries := string(rune('0' + len(want) - 1))
+			if got := out.headers[contract.HeaderMaxRetries]; got != retries {
+				t.Errorf("Envoy makes %s retries, want %s", got, retries)
+			}
+			codes := out.headers[contract.HeaderRetriableCodes]
+			if strings.Contains(codes, "401") != test.codes || strings.Contains(codes, "400") {
+				t.Errorf("Envoy retries the statuses %q", codes)
+			}
+		})
+	}
+}
+
+func TestPlansHowLong(t *testing.T) {
+	t.Parallel()
+	minute, second := time.Minute, time.Second
+	spec := catalog.Spec{
+		Deployments: []catalog.DeploymentSpec{place("a", "fast", "m", 0), place("own", "own", "m", 0)},
+		Router:      catalog.RouterSpec{NumRetries: new(int), Timeout: &minute, StreamTimeout: &second},
+	}
+	*spec.Router.NumRetries = 1
+	spec.Deployments[1].Timeout, spec.Deployments[1].StreamTimeout = 2*time.Minute, 2*time.Second
+	own := strings.Replace(hello, "fast", "own", 1)
+	for _, test := range []struct {
+		name, body string
+		headers    []string
+		try, all   string // in milliseconds
+	}{
+		{"router's", hello, nil, "60000", "130000"}, // two attempts and the longest pause between them
+		{"router's for streams", with(`"stream":true`), nil, "1000", "0"},
+		{"deployment's", own, nil, "120000", "250000"},
+		{"deployment's for streams", strings.TrimSuffix(own, "}") + `,"stream":true}`, nil, "2000", "0"},
+		{"caller's", with(`"timeout":1.5`), nil, "1500", "13000"},
+		{"caller's by another name", with(`"request_timeout":2`), nil, "2000", "14000"},
+		{"caller's in a header", hello, []string{"x-gateway-timeout", "0.25"}, "250", "10500"},
+		{"caller's of a stream only", with(`"stream_timeout":3`), nil, "60000", "130000"},
+		{"caller's of a stream", with(`"stream":true,"stream_timeout":3`), nil, "3000", "0"},
+	} {
+		k := newKit(t, spec)
+		e := k.open(t)
+		// What the caller says to Envoy's router must have no effect.
+		out := e.ask(test.body, append(test.headers, "x-envoy-upstream-rq-timeout-ms", "1", "x-envoy-max-retries", "99",
+			"x-envoy-retry-on", "5xx", "x-envoy-hedge-on-per-try-timeout", "true", "x-envoy-original-path", "/x")...)
+		if out.refused != nil {
+			t.Fatal(out.refused.body)
+		}
+		if got := [2]string{out.headers[contract.HeaderPerTryTimeout], out.headers[contract.HeaderTimeout]}; got != [2]string{test.try, test.all} {
+			t.Errorf("%s: timeouts %v, want %s and %s", test.name, got, test.try, test.all)
+		}
+		for _, name := range []string{"x-envoy-retry-on", "x-envoy-hedge-on-per-try-timeout", "x-envoy-original-path"} {
+			if v, ok := out.headers[name]; ok {
+				t.Errorf("%s: the caller's %s: %s is left", test.name, name, v)
+			}
+		}
+		e.leave()
+	}
+}
+
+func TestRefusesPromptsThatFitNowhere(t *testing.T) {
+	t.Parallel()
+	spec := one()
+	spec.Router.EnablePreCallChecks = true
+	spec.Deployments[0].MaxInputTokens = 10
+	k := newKit(t, spec)
+	e := k.open(t)
+	m := refusedWith(t, e, e.ask(strings.Replace(hello, "Hello", strings.Repeat("Hello ", 100), 1)).refused, 400, "context_length_exceeded")
+	if m.Param != "messages" {
+		t.Errorf("param is %q", m.Param)
+	}
+	e.close()
+	notAsked(t, k)
+}
+
+func TestRefusesWhenEverybodyRests(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, trio())
+	for _, d := range []id.Deployment{"a", "b", "c"} {
+		k.cooldown.Fail(d, cooldown.Failure{Reason: cooldown.RateLimited, Now: epoch(), RetryAfter: time.Minute}, cooldown.Policy{})
+	}
+	e := k.open(t)
+	a := e.ask(hello).refused
+	refusedWith(t, e, a, 503, "all_deployments_in_cooldown")
+	if a.headers["retry-after"] != "60" {
+		t.Errorf("retry-after is %q", a.headers["retry-after"])
+	}
+	e.close()
+	notAsked(t, k)
+}

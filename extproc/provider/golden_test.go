@@ -1,0 +1,379 @@
+package provider_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files and prune what is stale")
+
+// Sections of a golden file: what goes in, and what comes out.
+const (
+	askJSON      = "ask.json"      // in: the caller's body
+	targetJSON   = "target.json"   // in, optional: what is special about the deployment
+	replyHTTP    = "reply.http"    // in, unless the ask is refused: the provider's answer
+	upstreamHTTP = "upstream.http" // out: what the provider is sent
+	answerHTTP   = "answer.http"   // out: what the caller gets, if nothing else is tried
+	usageJSON    = "usage.json"    // out: what the caller is billed for
+	failureJSON  = "failure.json"  // out: how a failure is classified
+)
+
+// target is target.json.
+type target struct {
+	Model           string `json:"model"`
+	BasePath        string `json:"base_path"`
+	MaxOutputTokens int64  `json:"max_output_tokens"`
+	DropParams      bool   `json:"drop_params"`
+	NoSampling      bool   `json:"no_sampling"`
+	Adaptive        bool   `json:"adaptive_thinking"`
+	HighEfforts     bool   `json:"high_efforts"`
+	JSONSchema      bool   `json:"json_schema"`
+}
+
+// TestGolden runs every driver over every file of its folder.
+func TestGolden(t *testing.T) {
+	folders, err := filepath.Glob("testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		if filepath.Base(folder) == "fuzz" {
+			continue
+		}
+		p, ok := provider.ByName(filepath.Base(folder))
+		if !ok {
+			stale(t, folder)
+			continue
+		}
+		files, err := filepath.Glob(folder + "/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			t.Run(filepath.Base(folder)+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				golden(t, p, file)
+			})
+		}
+	}
+}
+
+// TestEveryDriverHasGoldens refuses a driver that nobody has seen at work.
+func TestEveryDriverHasGoldens(t *testing.T) {
+	for _, p := range provider.Providers() {
+		if p.Like != "" {
+			if _, ok := provider.ByName(p.Like); !ok {
+				t.Errorf("%s is like %s, which there is not", p.Name, p.Like)
+			}
+			continue
+		}
+		for _, name := range []string{"chat", "chat_stream", "error_429"} {
+			if _, err := os.Stat(filepath.Join("testdata", p.Name, name+".txtar")); err != nil {
+				t.Errorf("driver %s: %v", p.Name, err)
+			}
+		}
+	}
+}
+
+// stale complains about a file that no test reads, or removes it.
+func stale(t *testing.T, path string) {
+	t.Helper()
+	if !*update {
+		t.Errorf("%s is stale: run the test with -update to remove it", path)
+		return
+	}
+	if err := os.RemoveAll(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// golden runs one file.
+func golden(t *testing.T, p provider.Provider, file string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string][]byte{}
+	for _, f := range archive.Files {
+		have[f.Name] = f.Data
+	}
+	if have[askJSON] == nil || !strings.HasSuffix(file, ".txtar") {
+		stale(t, file)
+		return
+	}
+	want := run(t, p, have)
+	if *update {
+		write(t, file, archive.Comment, want)
+		return
+	}
+	for name, data := range want {
+		if diff := cmp.Diff(string(data), string(have[name])); diff != "" {
+			t.Errorf("%s (-got +file):\n%s", name, diff)
+		}
+	}
+	for name := range have {
+		if want[name] == nil {
+			t.Errorf("section %s is stale: run the test with -update", name)
+		}
+	}
+}
+
+// write rewrites a golden file, in the order in which a request runs.
+func write(t *testing.T, file string, comment []byte, sections map[string][]byte) {
+	t.Helper()
+	out := txtar.Archive{Comment: comment}
+	for _, name := range []string{askJSON, targetJSON, upstreamHTTP, replyHTTP, answerHTTP, usageJSON, failureJSON} {
+		if sections[name] != nil {
+			out.Files = append(out.Files, txtar.File{Name: name, Data: sections[name]})
+		}
+	}
+	if err := os.WriteFile(file, txtar.Format(&out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run translates there and back. The result has the inputs as well.
+func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{askJSON: in[askJSON]}
+	var cfg target
+	if in[targetJSON] != nil {
+		out[targetJSON] = in[targetJSON]
+		if err := json.Unmarshal(in[targetJSON], &cfg, json.RejectUnknownMembers(true)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask, err := dialect.OpenAI{}.DecodeAsk(in[askJSON])
+	if err != nil {
+		out[answerHTTP] = refusal(fault.From(err))
+		return out
+	}
+	call, err := provider.Translate(p.Driver, ask, cfg.target())
+	if err != nil {
+		out[answerHTTP] = refusal(fault.From(err))
+		return out
+	}
+	out[upstreamHTTP] = request(t, call)
+	if in[replyHTTP] == nil {
+		t.Fatalf("the ask is sent, so %s is needed; sent:\n%s", replyHTTP, out[upstreamHTTP])
+	}
+	out[replyHTTP] = in[replyHTTP]
+	status, header, body := parse(t, in[replyHTTP])
+	m := dialect.Meta{ID: "chatcmpl-golden", Model: ask.Model, Created: 1700000000, IncludeUsage: ask.IncludeUsage, Functions: ask.Functions}
+	switch {
+	case status != http.StatusOK:
+		fail(out, p.Driver.Classify(status, header, body))
+	case strings.HasPrefix(header("content-type"), "text/event-stream"):
+		stream(t, out, p.Driver, events(body), m)
+	default:
+		reply, err := p.Driver.Decode(body)
+		if err != nil {
+			fail(out, failureOf(t, err))
+			return out
+		}
+		out[answerHTTP] = answer(200, nil, dialect.OpenAI{}.EncodeReply(nil, reply, m))
+		out[usageJSON] = pretty(marshal(usageView(&reply.Usage)))
+	}
+	return out
+}
+
+// target makes the provider's view of target.json.
+func (c target) target() provider.Target {
+	if c.Model == "" {
+		c.Model = "upstream-model"
+	}
+	return provider.Target{
+		Model: c.Model, BasePath: c.BasePath, APIKey: vault.NewSecret("key-of-the-deployment"),
+		MaxOutputTokens: c.MaxOutputTokens, DropParams: c.DropParams,
+		Features: provider.Features{
+			NoSampling: c.NoSampling, AdaptiveThinking: c.Adaptive, HighEfforts: c.HighEfforts, JSONSchema: c.JSONSchema,
+		},
+	}
+}
+
+// stream translates a stream event by event. That no step depends on what comes
+// after it is checked by cutting the stream at every event.
+func stream(t *testing.T, out map[string][]byte, d provider.Driver, all []event, m dialect.Meta) {
+	t.Helper()
+	whole, tokens, failure := translate(t, d, all, m)
+	for n := range all {
+		cut, _, f := translate(t, d, all[:n], m)
+		cut = bytes.TrimSuffix(cut, []byte("data: [DONE]\n\n")) // whole without a usage that was yet to come
+		if f == nil && !bytes.HasPrefix(whole, cut) {
+			t.Errorf("after %d events the answer is\n%s", n, cut)
+		}
+	}
+	out[answerHTTP] = append([]byte("200\ncontent-type: text/event-stream\n\n"), whole...)
+	out[usageJSON] = pretty(marshal(usageView(&tokens)))
+	if failure != nil {
+		out[failureJSON] = pretty(marshal(failureView(failure)))
+	}
+}
+
+// translate translates events; the end is written if the answer is whole.
+func translate(t *testing.T, d provider.Driver, all []event, m dialect.Meta) (answer []byte, u wire.Usage, failure *wire.Failure) {
+	t.Helper()
+	in, enc := d.Stream(), dialect.OpenAI{}.Stream(m)
+	for _, e := range all {
+		chunks, err := in.Event(nil, e.name, []byte(e.data))
+		for i := range chunks {
+			answer = enc.Chunk(answer, &chunks[i])
+		}
+		if err != nil {
+			failure = failureOf(t, err)
+			return enc.Fail(answer, failure.Fault()), in.Usage(), failure
+		}
+	}
+	u = in.Usage()
+	if in.Complete() {
+		answer = enc.End(answer, &u)
+	}
+	return answer, u, nil
+}
+
+// fail writes what a failure looks like.
+func fail(out map[string][]byte, f *wire.Failure) {
+	out[answerHTTP] = refusal(f.Fault())
+	out[failureJSON] = pretty(marshal(failureView(f)))
+}
+
+// failureOf is the failure that every error of a driver's answer must be.
+func failureOf(t *testing.T, err error) *wire.Failure {
+	t.Helper()
+	var f *wire.Failure
+	if !errors.As(err, &f) {
+		t.Fatalf("%v is not a *wire.Failure", err)
+	}
+	return f
+}
+
+// failureView is a failure in words.
+func failureView(f *wire.Failure) any {
+	return struct {
+		Status        int    `json:"status"`
+		Kind          string `json:"kind"`
+		Code          string `json:"code"`
+		RetryAfter    string `json:"retry_after"`
+		Retryable     bool   `json:"retryable"`
+		CoolDown      bool   `json:"cool_down"`
+		ContentFilter bool   `json:"content_filter"`
+		ContextWindow bool   `json:"context_window"`
+	}{f.Status, f.Kind.String(), f.Code, f.RetryAfter.String(), f.Retryable, f.CoolDown, f.ContentFilter, f.ContextWindow}
+}
+
+// usageView is a report in words.
+func usageView(u *wire.Usage) any {
+	return struct {
+		Source  string       `json:"source"`
+		Bad     bool         `json:"bad,omitzero"`
+		Partial bool         `json:"partial,omitzero"`
+		Tokens  usage.Tokens `json:"tokens"`
+	}{u.Source.String(), u.Bad, u.Partial, u.Tokens}
+}
+
+// request shows a call as HTTP.
+func request(t *testing.T, c provider.Call) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "POST %s\n", c.Path)
+	for _, h := range c.Headers {
+		fmt.Fprintf(&b, "%s: %s\n", h.Name, h.Value.Reveal())
+	}
+	if !jsontext.Value(c.Body).IsValid() {
+		t.Errorf("the body is not valid JSON: %s", c.Body)
+	}
+	return append(append(b.Bytes(), '\n'), pretty(c.Body)...)
+}
+
+// refusal shows a fault as HTTP.
+func refusal(e *fault.Error) []byte {
+	return answer(e.HTTPStatus(), e.Headers(), dialect.OpenAI{}.EncodeError(e))
+}
+
+// answer shows an answer as HTTP.
+func answer(status int, headers []fault.Header, body []byte) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%d\ncontent-type: application/json\n", status)
+	for _, h := range headers {
+		fmt.Fprintf(&b, "%s: %s\n", h.Name, h.Value)
+	}
+	return append(append(b.Bytes(), '\n'), pretty(body)...)
+}
+
+// parse reads reply.http: a status, headers, an empty line and a body.
+func parse(t *testing.T, raw []byte) (status int, header func(string) string, body []byte) {
+	t.Helper()
+	head, body, _ := bytes.Cut(raw, []byte("\n\n"))
+	lines := strings.Split(string(head), "\n")
+	status, err := strconv.Atoi(strings.TrimSpace(lines[0]))
+	if err != nil {
+		t.Fatalf("%s: %v", replyHTTP, err)
+	}
+	return status, func(name string) string {
+		i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, name+":") })
+		if i < 0 {
+			return ""
+		}
+		return strings.TrimSpace(strings.TrimPrefix(lines[i], name+":"))
+	}, body
+}
+
+// event is one server-sent event.
+type event struct{ name, data string }
+
+// events splits a stream that has no surprises in it.
+func events(body []byte) []event {
+	var out []event
+	for block := range strings.SplitSeq(strings.TrimSpace(string(body)), "\n\n") {
+		var e event
+		for line := range strings.SplitSeq(block, "\n") {
+			if name, ok := strings.CutPrefix(line, "event: "); ok {
+				e.name = name
+			}
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				e.data = data
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// marshal writes a value of the test's own.
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return []byte(strconv.Quote(err.Error()))
+	}
+	return b
+}
+
+// pretty indents JSON, so that changes are readable.
+func pretty(b []byte) []byte {
+	v := jsontext.Value(bytes.Clone(b))
+	if v.Indent(jsontext.WithIndent("  ")) != nil {
+		return append(b, '\n')
+	}
+	return append(v, '\n')
+}

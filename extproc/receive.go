@@ -1,0 +1,162 @@
+package extproc
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// receive takes the answer: its headers, which m is, and what follows them.
+func (d *session) receive(ctx context.Context, m *frame.Message) error {
+	h := readHead(m)
+	x := d.x
+	x.Tries = max(h.tries, 1)
+	if x.Tries > len(x.Plan) {
+		return fmt.Errorf("envoy made attempt %d of a plan of %d", x.Tries, len(x.Plan))
+	}
+	if !h.local {
+		x.Status = h.status
+	}
+	switch {
+	case h.local || h.status >= 300:
+		return d.failed(ctx, m, &h)
+	case x.Facts.Stream:
+		return d.streamed(ctx, m, &h)
+	}
+	return d.unstreamed(ctx, m, &h)
+}
+
+// whole turns a provider's whole answer into the caller's: the new body (body
+// itself if nothing changes) and what was consumed.
+func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
+	o := Outcome{Kind: journal.Success}
+	a := x.last()
+	if !x.sameDialect(a) {
+		reply, err := a.Provider.Driver.Decode(body)
+		if err != nil {
+			return nil, o, err
+		}
+		o.Usage = reply.Usage
+		if n := len(reply.Choices); n > 0 {
+			o.FinishReason = string(reply.Choices[n-1].Finish)
+		}
+		if !o.Usage.Known() {
+			for i := range reply.Choices {
+				o.Text = append(o.Text, reply.Choices[i].Text...)
+			}
+			reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, &o, trouble{})
+		}
+		return dialect.ByName(x.Dialect).EncodeReply(make([]byte, 0, len(body)+512), reply, x.meta()), o, nil
+	}
+	var facts splice.ReplyFacts
+	if err := splice.Reply(body, &facts); err != nil {
+		return nil, o, err
+	}
+	if facts.HasError() {
+		return nil, o, a.Provider.Driver.Classify(502, none, body)
+	}
+	o.FinishReason = facts.FinishReason
+	if facts.HasUsage {
+		o.Usage = wire.Usage{Tokens: facts.Tokens, Source: usage.Provider}
+	} else {
+		facts.Collect = true
+		_ = splice.Reply(body, &facts) // it was read once already
+		o.Text = facts.Text
+	}
+	if facts.Model.Empty() {
+		return body, o, nil
+	}
+	return splice.Replace(nil, body, facts.Model, splice.Quote(nil, x.Facts.Model)), o, nil
+}
+
+// none is the header of an answer that has none to ask for.
+func none(string) string { return "" }
+
+// meta is what the gateway says about an answer.
+func (x *Exchange) meta() dialect.Meta {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return dialect.Meta{
+		Model: x.Facts.Model, Created: x.Start.Unix(), IncludeUsage: x.Facts.IncludeUsage,
+		Functions: x.mu.ask != nil && x.mu.ask.Functions,
+	}
+}
+
+// finish settles a whole answer and returns its headers. The caller gets none
+// of it before both the intent and the settle are on disk.
+func (p *Pipeline) finish(ctx context.Context, x *Exchange, h *head, body int, o Outcome) (*frame.Mutation, error) {
+	pending, cost := p.settle(ctx, x, o)
+	if err := p.synced(ctx, x, pending); err != nil {
+		return nil, err
+	}
+	m := p.answerHeaders(x, h)
+	m.Set = append(m.Set,
+		frame.Header{Name: headerContentLength, Value: strconv.Itoa(body)},
+		frame.Header{Name: headerContentType, Value: contentTypeJSON},
+		costHeader(cost),
+		durationHeader(p.deps.Now().Sub(x.Start)))
+	return m, nil
+}
+
+// synced waits until what was recorded of the exchange is on disk.
+func (p *Pipeline) synced(ctx context.Context, x *Exchange, settle *journal.Pending) error {
+	if settle != nil { // it is written in one batch with, or after, the intents
+		return settle.Wait(ctx)
+	}
+	x.mu.Lock()
+	intents := x.mu.intents
+	x.mu.Unlock()
+	for _, in := range intents {
+		if err := in.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broken is the error for an answer with a good status that is no answer.
+func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
+	p.rest(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
+	return &fault.Error{
+		Kind: fault.Upstream, Code: "upstream_invalid_response", Err: err,
+		Detail: "The provider's answer could not be understood.",
+	}
+}
+
+// abandon settles an exchange whose stream ended before its answer did: the
+// caller left, or the provider broke off.
+//
+// Which of the two is told by the attempt log, that has an entry for both. Nobody
+// waits for the sync: the record is queued, and Run writes what is queued even
+// when it is told to stop.
+func (p *Pipeline) abandon(ctx context.Context, x *Exchange, o Outcome) {
+	o.Kind, o.Code = journal.Canceled, "canceled"
+	if x.Tries == 0 && !x.ended() {
+		x.Tries = x.made(context.WithoutCancel(ctx))
+	}
+	if x.Status != 0 && !x.ended() {
+		i := x.lastIndex()
+		x.awaitTrouble(context.WithoutCancel(ctx), i+1)
+		x.mu.Lock()
+		if t := x.mu.trouble[i]; t.known && t.kind == fault.Upstream {
+			o.Kind, o.Code = journal.Failed, "upstream_cut"
+		}
+		x.mu.Unlock()
+	}
+	p.settle(ctx, x, o)
+}
+
+// ended reports whether the exchange was settled.
+func (x *Exchange) ended() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.mu.settled
+}

@@ -1,0 +1,73 @@
+package extproc
+
+import (
+	"hash/maphash"
+	"sync"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// shards is how many locks the registry spreads its requests over; a power of two.
+const shards = 64
+
+// registry finds the Exchange of a request by its id, for the streams of Envoy's
+// upstream filters and for the attempt log, which know nothing else of it.
+type registry struct {
+	seed   maphash.Seed
+	shards [shards]shard
+}
+
+type shard struct {
+	mu struct {
+		sync.Mutex
+		live map[id.Request]*Exchange
+	}
+}
+
+func newRegistry() *registry {
+	r := &registry{seed: maphash.MakeSeed()}
+	for i := range r.shards {
+		r.shards[i].mu.live = make(map[id.Request]*Exchange)
+	}
+	return r
+}
+
+func (r *registry) shard(request id.Request) *shard {
+	return &r.shards[maphash.String(r.seed, string(request))%shards]
+}
+
+func (r *registry) add(x *Exchange) {
+	s := r.shard(x.ID)
+	s.mu.Lock()
+	s.mu.live[x.ID] = x
+	s.mu.Unlock()
+}
+
+func (r *registry) remove(x *Exchange) {
+	s := r.shard(x.ID)
+	s.mu.Lock()
+	if s.mu.live[x.ID] == x {
+		delete(s.mu.live, x.ID)
+	}
+	s.mu.Unlock()
+}
+
+// find returns the exchange, nil if it has ended.
+func (r *registry) find(request id.Request) *Exchange {
+	s := r.shard(request)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.live[request]
+}
+
+// count is how many requests are under way.
+func (r *registry) count() int {
+	n := 0
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		n += len(s.mu.live)
+		s.mu.Unlock()
+	}
+	return n
+}

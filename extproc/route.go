@@ -1,0 +1,177 @@
+package extproc
+
+import (
+	"context"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/strategy"
+)
+
+// route makes the plan: which deployments are asked, in which order. It decides
+// everything that can be refused; once Envoy has the plan it only executes it.
+func (p *Pipeline) route(_ context.Context, x *Exchange) error {
+	if err := p.deps.Journal.Healthy(); err != nil {
+		return err
+	}
+	group, ok := x.View.Catalog.Group(id.ModelName(x.Facts.Model))
+	if !ok {
+		return &fault.Error{
+			Kind: fault.NotFound, Code: "model_not_found", Param: "model",
+			Detail: "There is no model of that name; GET /v1/models lists those that there are.",
+		}
+	}
+	x.Group = group
+	settings := x.View.Catalog.Settings()
+	candidates, err := p.candidates(x, group, settings)
+	if err != nil {
+		return err
+	}
+	request := strategy.Request{
+		Group:   candidates,
+		Retries: settings.NumRetries,
+		Now:     x.Start,
+		Order:   p.order(settings.Strategy),
+		Resting: func(d id.Deployment) (time.Time, bool) { return p.deps.Cooldown.Resting(d, x.Start) },
+	}
+	if x.Options.Retries >= 0 {
+		request.Retries = x.Options.Retries
+	}
+	if !x.Options.NoFallbacks {
+		request.Fallbacks = p.reachable(x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
+	}
+	plan, err := strategy.Plan(request)
+	if err != nil {
+		return err
+	}
+	return p.setPlan(x, plan, settings)
+}
+
+// candidates are the group's deployments that Envoy can reach and that the
+// prompt fits into.
+func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog.RouterSettings) ([]*catalog.Deployment, error) {
+	out := p.acked(group.Deployments)
+	if len(out) == 0 {
+		return nil, &fault.Error{
+			Kind: fault.Unavailable, Code: "not_ready", RetryAfter: time.Second,
+			Detail: "The gateway's proxy does not know this model's upstream yet; try again in a moment.",
+		}
+	}
+	if settings.EnablePreCallChecks {
+		out = strategy.Fitting(out, x.roughInput())
+		if len(out) == 0 {
+			return nil, fault.Field("messages", "context_length_exceeded", "The prompt is longer than the context window of every deployment of this model.")
+		}
+	}
+	return out, nil
+}
+
+// acked returns the deployments whose clusters Envoy has confirmed: a plan that
+// names any other cluster would end as an error of Envoy's own.
+func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
+	for i, d := range ds {
+		if p.deps.Acked(d.Endpoint.ID) {
+			continue
+		}
+		out := append([]*catalog.Deployment(nil), ds[:i]...)
+		for _, d := range ds[i+1:] {
+			if p.deps.Acked(d.Endpoint.ID) {
+				out = append(out, d)
+			}
+		}
+		return out
+	}
+	return ds
+}
+
+func (p *Pipeline) reachable(targets []catalog.Target) []catalog.Target {
+	out := targets[:0:0]
+	for _, t := range targets {
+		if t.Deployments = p.acked(t.Deployments); len(t.Deployments) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (p *Pipeline) order(s catalog.Strategy) func([]*catalog.Deployment) []*catalog.Deployment {
+	return func(ds []*catalog.Deployment) []*catalog.Deployment {
+		switch {
+		case len(ds) == 1:
+			return ds
+		case s == catalog.LeastBusy:
+			return strategy.LeastBusy(ds, p.deps.Cooldown.InFlight, p.deps.Random)
+		}
+		return strategy.SimpleShuffle(ds, p.deps.Random)
+	}
+}
+
+// setPlan turns the strategy's plan into attempts: with each one's driver, its
+// timeout, and the cluster of its endpoint that it needs.
+func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalog.RouterSettings) error {
+	x.Plan = make([]Attempt, len(plan))
+	x.mu.trouble = make([]trouble, len(plan))
+	x.mu.news = make(chan struct{})
+	same := true // every attempt is the first one again
+	for i := range plan {
+		d := plan[i].Deployment
+		driver, ok := p.providers[d.Provider]
+		if !ok {
+			return fault.New(fault.Internal, "", "no driver for provider %s", d.Provider)
+		}
+		x.Plan[i] = Attempt{Deployment: d, Provider: driver, Hop: plan[i].Hop, Timeout: x.timeout(d, settings)}
+		same = same && d == plan[0].Deployment
+	}
+	for i := range x.Plan {
+		a := &x.Plan[i]
+		switch {
+		case i < len(x.Plan)-1 && x.checked(settings.RetryOn):
+			a.Variant = contract.Check
+		case i > 0 && !same:
+			a.Variant = contract.Rewrite
+		}
+	}
+	return nil
+}
+
+// checked reports whether answers are looked at before they count: a second
+// stream to the processor for every attempt but the last, which is why it is
+// done only where retry_on asks for it.
+func (x *Exchange) checked(on catalog.RetryOn) bool {
+	if x.Facts.Stream {
+		return on.Has(catalog.RetryOnStreamError)
+	}
+	return on.Has(catalog.RetryOnContentFilter)
+}
+
+// timeout is how long one attempt may take: until its answer's headers if it
+// streams, else until its whole answer. The caller may shorten or lengthen it.
+func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
+	switch {
+	case x.Options.Timeout > 0:
+		return x.Options.Timeout
+	case x.Facts.Stream && d.StreamTimeout > 0:
+		return d.StreamTimeout
+	case d.Timeout > 0:
+		return d.Timeout
+	case x.Facts.Stream && s.StreamTimeout > 0:
+		return s.StreamTimeout
+	}
+	return s.Timeout
+}
+
+// bytesPerToken is how many bytes of a request's messages are taken for one
+// token where the tokens are not counted: English prose has about four, and the
+// JSON around it makes up for what other languages need.
+const bytesPerToken = 4
+
+// roughInput is what the input is taken for before anybody has counted it. The
+// real tokenizer is not asked here: on the path of every request it would cost
+// more than all the rest together.
+func (x *Exchange) roughInput() int64 {
+	return int64(len(x.Facts.Raw(splice.Messages))+bytesPerToken-1) / bytesPerToken
+}

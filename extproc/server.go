@@ -1,0 +1,107 @@
+package extproc
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+)
+
+// Server speaks ext_proc with Envoy's filters, and takes its log of attempts.
+// The grpc.Server it is registered with must use frame.Codec.
+type Server struct {
+	pipeline *Pipeline
+	live     *registry
+}
+
+// NewServer returns a server over the pipeline.
+func NewServer(p *Pipeline) *Server {
+	return &Server{pipeline: p, live: newRegistry()}
+}
+
+// InFlight is how many requests are under way.
+func (s *Server) InFlight() int { return s.live.count() }
+
+// Register adds the services to a gRPC server. The processor's is described by
+// hand, since its messages are not decoded; see package frame.
+func (s *Server) Register(g *grpc.Server) {
+	g.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "envoy.service.ext_proc.v3.ExternalProcessor",
+		Streams: []grpc.StreamDesc{{
+			StreamName: "Process", ServerStreams: true, ClientStreams: true,
+			Handler: func(_ any, stream grpc.ServerStream) error { return s.process(stream) },
+		}},
+	}, nil)
+	accesslogv3.RegisterAccessLogServiceServer(g, attemptLog{live: s.live})
+}
+
+func (s *Server) process(stream grpc.ServerStream) error {
+	c := conn{stream: stream}
+	var err error
+	switch role(stream.Context()) {
+	case contract.RoleRewrite:
+		err = s.rewrite(&c)
+	case contract.RoleCheck:
+		err = s.check(&c)
+	default:
+		err = s.downstream(&c)
+	}
+	switch {
+	case err == nil, errors.Is(err, io.EOF), status.Code(err) == codes.Canceled, errors.Is(err, context.Canceled):
+		return nil // Envoy ends a stream by resetting it
+	}
+	s.pipeline.deps.Logger.Error("external processor stream failed", "error", err.Error())
+	return err
+}
+
+func role(ctx context.Context) string {
+	if md, ok := metadata.FromIncomingContext(ctx); ok {
+		if v := md.Get(contract.RoleKey); len(v) > 0 {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+// conn is one gRPC stream from Envoy.
+type conn struct {
+	stream grpc.ServerStream
+	in     frame.Frame
+}
+
+// recv reads the next message; it is valid until the next recv, unless held.
+func (c *conn) recv() (frame.Message, error) {
+	if err := c.stream.RecvMsg(&c.in); err != nil {
+		return frame.Message{}, err
+	}
+	return frame.Parse(c.in.Bytes())
+}
+
+func (c *conn) send(head, tail []byte) error {
+	return c.stream.SendMsg(&frame.Frame{Out: [2][]byte{head, tail}})
+}
+
+// pass answers a message with no change.
+func (c *conn) pass(k frame.Kind) error { return c.send(frame.AppendPass(nil, k), nil) }
+
+// answer answers a message with a change.
+func (c *conn) answer(k frame.Kind, m *frame.Mutation) error {
+	head, tail := frame.AppendAnswer(make([]byte, 0, answerSize), k, m)
+	return c.send(head, tail)
+}
+
+// answerSize is room for the usual headers and plan.
+const answerSize = 768
+
+// immediate answers the caller at once.
+func (c *conn) immediate(im *frame.Immediate) error {
+	return c.send(frame.AppendImmediate(make([]byte, 0, answerSize), im), nil)
+}

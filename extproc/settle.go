@@ -1,0 +1,179 @@
+package extproc
+
+import (
+	"context"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/tokens"
+)
+
+// settle turns the outcome into usage events, one for each attempt that reached
+// its provider, and queues them together with the end of their intents. It does
+// so once, whoever calls first; later calls get nil. The caller waits on the
+// Pending before it lets the last byte go.
+//
+// A crash before the sync leaves the intents, which Open settles as estimated;
+// a crash after it leaves the events. Nothing in between can be on disk.
+func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal.Pending, money.Pico) {
+	x.mu.Lock()
+	if x.mu.settled {
+		x.mu.Unlock()
+		return nil, 0
+	}
+	x.mu.settled = true
+	intents, failed := x.mu.intents, x.mu.trouble
+	if x.mu.busy != nil {
+		x.mu.busy()
+		x.mu.busy = nil
+	}
+	x.mu.Unlock()
+
+	ctx = context.WithoutCancel(ctx) // the caller may have left; what is counted has happened
+	x.Outcome = o
+	end := p.deps.Now()
+	last := x.lastIndex()
+	events := make([]journal.Event, 0, last+1)
+	for i := range last {
+		if e, ok := p.failedEvent(ctx, x, i, failed[i], end); ok {
+			events = append(events, e)
+		}
+	}
+	e := x.event(last, end)
+	e.FirstToken = x.FirstToken
+	e.Status = max(x.Status, failed[last].status)
+	e.Outcome = o.Kind
+	e.ErrorCode = o.Code
+	e.FinishReason = o.FinishReason
+	e.Tokens, e.Source = p.consumed(x, &o, failed[last])
+	e.Cost = x.cost(e.Tokens)
+	if o.Kind == journal.Success {
+		p.restEarlier(x)
+		p.deps.Cooldown.Succeed(e.Deployment)
+	}
+	if !failed[last].known || failed[last].reached {
+		events = append(events, e)
+	}
+	p.deps.Metrics.settled(ctx, x, &e)
+	p.ended(ctx, x, &e)
+	return p.deps.Journal.Settle(intents, events), e.Cost
+}
+
+// consumed is what the last attempt used: as its provider says, else as counted.
+func (p *Pipeline) consumed(x *Exchange, o *Outcome, t trouble) (usage.Tokens, usage.Source) {
+	switch {
+	case o.Usage.Known():
+		return o.Usage.Tokens, usage.Provider
+	case t.known && t.status >= 300:
+		return usage.Tokens{}, usage.None // refused: no provider charges for that
+	case t.known && !t.reached:
+		return usage.Tokens{}, usage.None
+	}
+	out := usage.Tokens{}
+	if o.Usage.Partial {
+		out = o.Usage.Tokens
+	} else {
+		out.Input = p.countInput(x)
+	}
+	out.Output = max(out.Output, o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text)))
+	return out, usage.Estimated
+}
+
+// tokenizer names the model whose vocabulary counts.
+func (x *Exchange) tokenizer() string {
+	d := x.last().Deployment
+	if d.BaseModel != "" {
+		return d.BaseModel
+	}
+	return d.Model
+}
+
+// countInput counts the caller's messages. They were not decoded on the way in,
+// and are only for this.
+func (p *Pipeline) countInput(x *Exchange) int64 {
+	ask, err := x.canonical()
+	if err != nil { // passed on as it was; the provider may read more than is read here
+		return x.roughInput()
+	}
+	messages := make([]tokens.Message, len(ask.Messages))
+	for i := range ask.Messages {
+		m := &ask.Messages[i]
+		messages[i] = tokens.Message{Role: string(m.Role), Name: m.Name, Content: m.Text()}
+	}
+	n := p.deps.Tokens.CountMessages(x.tokenizer(), messages)
+	if raw := x.Facts.Raw(splice.Tools); x.Facts.Tools {
+		n += p.deps.Tokens.Count(x.tokenizer(), string(raw))
+	}
+	return n
+}
+
+// failedEvent is the event of an attempt that another one followed. One that
+// never reached its provider has none. One that timed out was read, and perhaps
+// worked on, so its input is counted; one that was refused cost nothing.
+func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t trouble, end time.Time) (journal.Event, bool) {
+	if t.known && !t.reached {
+		return journal.Event{}, false
+	}
+	e := x.event(i, end)
+	e.Outcome = journal.Failed
+	e.Status = t.status
+	e.ErrorCode = t.code
+	if t.status == 0 {
+		e.Tokens, e.Source = usage.Tokens{Input: p.countInput(x)}, usage.Estimated
+		e.Cost = x.Plan[i].Deployment.Prices.Cost(e.Tokens, x.tier())
+	}
+	if !t.known {
+		e.ErrorCode = "unknown"
+	}
+	p.deps.Metrics.attempt(ctx, &e)
+	return e, true
+}
+
+// event is what all events of the exchange share.
+func (x *Exchange) event(i int, end time.Time) journal.Event {
+	d := x.Plan[i].Deployment
+	return journal.Event{
+		Request:       x.ID,
+		Attempt:       i + 1,
+		Key:           x.Principal.Hash,
+		KeyAlias:      x.Principal.Alias,
+		Deployment:    d.ID,
+		Group:         x.Group.Asked,
+		Provider:      d.Provider,
+		Model:         d.Model,
+		CallType:      string(x.CallType),
+		Stream:        x.Facts.Stream,
+		EndUser:       x.Options.EndUser,
+		Tags:          x.Options.Tags,
+		Start:         x.Start,
+		End:           end,
+		FallbackCount: i,
+	}
+}
+
+// tier is the service tier that the caller asked for.
+func (x *Exchange) tier() catalog.Tier {
+	if !x.Facts.Has(splice.ServiceTier) {
+		return catalog.Standard
+	}
+	name, err := x.Facts.Text(splice.ServiceTier)
+	if err != nil {
+		return catalog.Standard
+	}
+	return catalog.ParseTier(name)
+}
+
+// cost is what tokens cost at the deployment that answered.
+func (x *Exchange) cost(t usage.Tokens) money.Pico {
+	return x.last().Deployment.Prices.Cost(t, x.tier())
+}
+
+// outcomeOf is the outcome of a request whose last attempt failed.
+func outcomeOf(e *fault.Error) Outcome {
+	return Outcome{Kind: journal.Failed, Code: codeOf(e)}
+}

@@ -1,0 +1,294 @@
+package splice
+
+import (
+	"bytes"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// ReplyFacts is what an answer in OpenAI's form says, as far as the gateway acts on
+// it. Set Collect and Text before the call; the call sets all else anew.
+type ReplyFacts struct {
+	Collect bool   // append the generated text to Text
+	Text    []byte // all that was generated, of all choices one after the other; for counting, not for showing
+
+	Model        Span         // the value of model, quotes included; empty if there is none or it is no string
+	Usage        Span         // the value of usage; empty if there is none or it is null
+	Tokens       usage.Tokens // what usage says; zero unless HasUsage
+	HasUsage     bool         // usage is there and can be believed; zero counts are believed
+	BadUsage     bool         // usage is there, and negative, fractional, not a number, beyond usage.Limit or at odds with itself
+	Choices      int          // how many choices there are
+	FinishReason string       // the last one that is not null
+	HasContent   bool         // some choice has text, reasoning, a refusal or a tool call
+	Error        Span         // the value of error; empty if there is none or it is null
+}
+
+// ChunkFacts is what the data of one event of a stream says.
+type ChunkFacts struct {
+	ReplyFacts
+	Done bool // the data is the end marker and nothing else is set
+}
+
+// HasError reports whether the answer carries an error, as some providers send
+// within a stream that began with status 200.
+func (f *ReplyFacts) HasError() bool { return !f.Error.Empty() }
+
+// Reply reads a whole answer. It fails if that is not one JSON object, with a
+// *fault.Error of kind Upstream. Where a name occurs twice the last one counts, as
+// it does for the readers that the answer is meant for. Text in Text is appended to,
+// also if the answer turns out to be broken.
+func Reply(body []byte, f *ReplyFacts) error {
+	*f = ReplyFacts{Collect: f.Collect, Text: f.Text}
+	s := scanner{b: body}
+	i := s.space(0)
+	if i >= len(body) || body[i] != '{' {
+		return broken("something else than a JSON object", i)
+	}
+	end := f.object(&s, i)
+	switch {
+	case end < 0:
+		return broken("invalid JSON", -1-end)
+	case s.space(end) < len(body):
+		return broken("invalid JSON", s.space(end))
+	}
+	if i := s.badUTF8(); i >= 0 {
+		return broken("invalid UTF-8", i)
+	}
+	return nil
+}
+
+// Chunk reads the data of one event. The end marker sets Done and is no failure;
+// all else that is not one JSON object fails as in Reply.
+func Chunk(data []byte, f *ChunkFacts) error {
+	f.Done = false
+	if len(data) > 0 && data[0] != '{' && IsDone(data) {
+		*f = ChunkFacts{ReplyFacts: ReplyFacts{Collect: f.Collect, Text: f.Text}, Done: true}
+		return nil
+	}
+	return Reply(data, &f.ReplyFacts)
+}
+
+func broken(what string, at int) error {
+	return fault.New(fault.Upstream, "invalid_provider_response", "The provider answered with %s, at byte %d.", what, at)
+}
+
+// null reports whether the value at i, which has been read, is null.
+func (s *scanner) null(i int) bool { return s.b[i] == 'n' }
+
+func (f *ReplyFacts) object(s *scanner, i int) int {
+	w := s.members(i)
+	for w.next() {
+		at := w.at
+		switch string(w.name) {
+		case "choices":
+			w.at = f.choices(s, at)
+		case "model":
+			w.at = s.value(at)
+			if f.Model = (Span{}); s.b[at] == '"' {
+				f.Model = Span{at, w.at}
+			}
+		case "usage":
+			w.at = f.usage(s, at)
+		case "error":
+			w.at = s.value(at)
+			if f.Error = (Span{}); !s.null(at) {
+				f.Error = Span{at, w.at}
+			}
+		default:
+			w.at = s.value(at)
+		}
+	}
+	return w.at
+}
+
+func (f *ReplyFacts) choices(s *scanner, i int) int {
+	f.Choices = 0
+	if s.b[i] != '[' {
+		return s.value(i)
+	}
+	w := s.elements(i)
+	for w.next() {
+		if s.b[w.at] == '{' {
+			w.at = f.choice(s, w.at)
+		} else {
+			w.at = s.value(w.at)
+		}
+	}
+	f.Choices = w.n
+	return w.at
+}
+
+func (f *ReplyFacts) choice(s *scanner, i int) int {
+	w := s.members(i)
+	for w.next() {
+		at := w.at
+		switch string(w.name) {
+		case "delta", "message":
+			w.at = f.message(s, at)
+		case "text": // of /v1/completions
+			w.at = f.content(s, at)
+		case "finish_reason":
+			if w.at = s.value(at); w.at > 0 && s.b[at] == '"' {
+				f.FinishReason = reason(s.b[at+1 : w.at-1])
+			}
+		default:
+			w.at = s.value(at)
+		}
+	}
+	return w.at
+}
+
+// message reads a message, or a delta of one. Of reasoning and reasoning_content
+// only one is taken: the providers that send both send the same text twice.
+func (f *ReplyFacts) message(s *scanner, i int) int {
+	if s.b[i] != '{' {
+		return s.value(i)
+	}
+	var reasoning Span
+	w := s.members(i)
+	for w.next() {
+		at := w.at
+		switch string(w.name) {
+		case "content", "refusal":
+			w.at = f.content(s, at)
+		case "reasoning_content", "reasoning":
+			if w.at = s.value(at); w.at > at+2 && s.b[at] == '"' {
+				reasoning = Span{at, w.at}
+			}
+		case "tool_calls":
+			w.at = f.calls(s, at)
+		case "function_call":
+			w.at = f.function(s, at)
+		default:
+			w.at = s.value(at)
+		}
+	}
+	if w.at >= 0 {
+		f.take(s, reasoning.Off, reasoning.End)
+	}
+	return w.at
+}
+
+// take notes a string from its quote at from to its end, if it holds anything.
+func (f *ReplyFacts) take(s *scanner, from, end int) {
+	if end-from <= 2 || s.b[from] != '"' {
+		return
+	}
+	f.HasContent = true
+	if !f.Collect {
+		return
+	}
+	raw := s.b[from+1 : end-1]
+	if bytes.IndexByte(raw, '\\') < 0 {
+		f.Text = append(f.Text, raw...)
+	} else {
+		f.Text = appendUnescaped(f.Text, raw)
+	}
+}
+
+// content reads a string, or an array of parts with text.
+func (f *ReplyFacts) content(s *scanner, i int) int {
+	if s.b[i] != '[' {
+		end := s.value(i)
+		f.take(s, i, end)
+		return end
+	}
+	w := s.elements(i)
+	for w.next() {
+		if s.b[w.at] == '{' {
+			w.at = f.part(s, w.at)
+		} else {
+			w.at = s.value(w.at)
+		}
+	}
+	f.HasContent = f.HasContent || w.at >= 0 && w.n > 0
+	return w.at
+}
+
+// part reads a part of content: one with text, or one of thinking with parts of text.
+func (f *ReplyFacts) part(s *scanner, i int) int {
+	w := s.members(i)
+	for w.next() {
+		at := w.at
+		switch {
+		case string(w.name) == "thinking" && s.b[at] == '[':
+			in := s.elements(at)
+			for in.next() {
+				in.at = f.strings(s, in.at, "text", "")
+			}
+			w.at = in.at
+		case string(w.name) == "text" || string(w.name) == "thinking" || string(w.name) == "refusal":
+			w.at = s.value(at)
+			f.take(s, at, w.at)
+		default:
+			w.at = s.value(at)
+		}
+	}
+	return w.at
+}
+
+// strings takes the strings of an object's members one and two.
+func (f *ReplyFacts) strings(s *scanner, i int, one, two string) int {
+	if s.b[i] != '{' {
+		return s.value(i)
+	}
+	w := s.members(i)
+	for w.next() {
+		at := w.at
+		w.at = s.value(at)
+		if string(w.name) == one || string(w.name) == two {
+			f.take(s, at, w.at)
+		}
+	}
+	return w.at
+}
+
+// calls reads tool calls: functions with arguments and custom tools with input.
+func (f *ReplyFacts) calls(s *scanner, i int) int {
+	if s.b[i] != '[' {
+		return s.value(i)
+	}
+	w := s.elements(i)
+	for w.next() {
+		if s.b[w.at] != '{' {
+			w.at = s.value(w.at)
+			continue
+		}
+		call := s.members(w.at)
+		for call.next() {
+			switch at := call.at; string(call.name) {
+			case "function":
+				call.at = f.function(s, at)
+			case "custom":
+				call.at = f.strings(s, at, "name", "input")
+			default:
+				call.at = s.value(at)
+			}
+		}
+		w.at = call.at
+	}
+	f.HasContent = f.HasContent || w.at >= 0 && w.n > 0
+	return w.at
+}
+
+func (f *ReplyFacts) function(s *scanner, i int) int {
+	return f.strings(s, i, "name", "arguments")
+}
+
+// reason returns a finish reason; the usual ones cost no memory.
+func reason(raw []byte) string {
+	switch string(raw) {
+	case "stop":
+		return "stop"
+	case "length":
+		return "length"
+	case "tool_calls":
+		return "tool_calls"
+	case "content_filter":
+		return "content_filter"
+	case "function_call":
+		return "function_call"
+	}
+	return string(appendUnescaped(nil, raw))
+}

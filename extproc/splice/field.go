@@ -1,0 +1,248 @@
+package splice
+
+// Field is a top-level member of a request that the gateway knows.
+type Field uint8
+
+// The fields that Scan records. From PromptID on they are the gateway's own and
+// those that callers of other gateways send; Extensions holds them all.
+const (
+	Model Field = iota
+	Messages
+	Stream
+	StreamOptions
+	N
+	MaxTokens
+	MaxCompletionTokens
+	Temperature
+	TopP
+	Tools
+	ResponseFormat
+	User
+	ServiceTier
+	Metadata
+	Prompt // of /v1/completions
+	Input  // of /v1/embeddings
+	PromptID
+	PromptVariables
+	PromptVersion
+	GuardrailID
+	Guardrails
+	MemoryID
+	StoreMemory
+	TokenSavingPlanID
+	Cache
+	Tags
+	Timeout
+	StreamTimeout
+	RequestTimeout
+	NumRetries
+	MaxRetries
+	Fallbacks
+	ContextWindowFallbacks
+	ContentPolicyFallbacks
+	DisableFallbacks
+	DropParams
+	AdditionalDropParams
+	AllowedOpenAIParams
+	fields
+)
+
+// verdict is what becomes of a member.
+type verdict uint8
+
+const (
+	unknown verdict = iota // not ours: it passes to the provider as it is
+	pass                   // recorded, and passes to the provider
+	strip                  // recorded, and does not reach the provider
+	refuse                 // the request is answered with 400
+)
+
+// row is what the table says of a name.
+type row struct {
+	verdict verdict
+	field   Field // for pass and strip
+}
+
+// lookup is the table of the members that are acted on. What it does not list
+// passes to the provider untouched, so that a new parameter of a provider works
+// on the day it appears. It is a switch and not a map: the compiler turns it into a
+// binary search over constants, and it cannot be changed at run time.
+//
+// Refused is what would let the caller choose where a request goes, with which
+// credentials or headers, at which price or how it is recorded, and what would
+// fake an answer: to drop such a member silently would do something else than was
+// asked for, and to pass it on could be a hole in what stands behind us.
+func lookup(name []byte) row {
+	switch string(name) {
+	case "model":
+		return row{pass, Model}
+	case "messages":
+		return row{pass, Messages}
+	case "stream":
+		return row{pass, Stream}
+	case "stream_options":
+		return row{pass, StreamOptions}
+	case "n":
+		return row{pass, N}
+	case "max_tokens":
+		return row{pass, MaxTokens}
+	case "max_completion_tokens":
+		return row{pass, MaxCompletionTokens}
+	case "temperature":
+		return row{pass, Temperature}
+	case "top_p":
+		return row{pass, TopP}
+	case "tools":
+		return row{pass, Tools}
+	case "response_format":
+		return row{pass, ResponseFormat}
+	case "user":
+		return row{pass, User}
+	case "service_tier":
+		return row{pass, ServiceTier}
+	case "metadata":
+		return row{pass, Metadata}
+	case "prompt":
+		return row{pass, Prompt}
+	case "input":
+		return row{pass, Input}
+	}
+	return extension(name)
+}
+
+// extension is the part of the table with the members that do not reach a provider.
+func extension(name []byte) row {
+	switch string(name) {
+	case "prompt_id":
+		return row{strip, PromptID}
+	case "prompt_variables":
+		return row{strip, PromptVariables}
+	case "prompt_version":
+		return row{strip, PromptVersion}
+	case "guardrail_id":
+		return row{strip, GuardrailID}
+	case "guardrails":
+		return row{strip, Guardrails}
+	case "memory_id":
+		return row{strip, MemoryID}
+	case "store_memory":
+		return row{strip, StoreMemory}
+	case "token_saving_plan_id":
+		return row{strip, TokenSavingPlanID}
+	case "cache":
+		return row{strip, Cache}
+	case "tags":
+		return row{strip, Tags}
+	case "timeout":
+		return row{strip, Timeout}
+	case "stream_timeout":
+		return row{strip, StreamTimeout}
+	case "request_timeout":
+		return row{strip, RequestTimeout}
+	case "num_retries":
+		return row{strip, NumRetries}
+	case "max_retries":
+		return row{strip, MaxRetries}
+	case "fallbacks":
+		return row{strip, Fallbacks}
+	case "context_window_fallbacks":
+		return row{strip, ContextWindowFallbacks}
+	case "content_policy_fallbacks":
+		return row{strip, ContentPolicyFallbacks}
+	case "disable_fallbacks":
+		return row{strip, DisableFallbacks}
+	case "drop_params":
+		return row{strip, DropParams}
+	case "additional_drop_params":
+		return row{strip, AdditionalDropParams}
+	case "allowed_openai_params":
+		return row{strip, AllowedOpenAIParams}
+	}
+	return forbidden(name)
+}
+
+// forbidden is the part of the table with the members that are refused.
+func forbidden(name []byte) row {
+	switch string(name) {
+	case
+		"api_base", "base_url", "custom_host", "deployment_id", "custom_llm_provider", "proxy", "router_settings", "user_config",
+		"region_name", "project_id", "model_list",
+		"api_key", "api_type", "api_version", "organization", "tenant_id", "client_id", "client_secret", "credentials",
+		"headers", "extra_headers", "default_headers", "extra_query", "extra_body", "ssl_verify", "http_client", "client",
+		"input_cost_per_token", "output_cost_per_token", "input_cost_per_second", "output_cost_per_second",
+		"no-log", "no_log", "proxy_server_request", "callbacks", "success_callback", "failure_callback":
+		return row{verdict: refuse}
+	}
+	for _, prefix := range [...]string{"aws_", "azure_", "vertex_", "litellm_", "mock_"} {
+		if len(name) >= len(prefix) && string(name[:len(prefix)]) == prefix {
+			return row{verdict: refuse}
+		}
+	}
+	return row{}
+}
+
+// longest is how much of a name is looked at: three times the longest name in the
+// table and more, since each of its letters could be a variant of three bytes.
+const longest = 128
+
+// classify returns the row of a name. A name that is in the table only when letter
+// case is ignored gets its row too, and variant set: some JSON readers take such a
+// member for the one that it resembles, and the last one wins.
+func classify(name []byte) (r row, variant bool) {
+	name = name[:min(len(name), longest)]
+	if lower(name) {
+		return lookup(name), false
+	}
+	var buf [longest]byte
+	folded := fold(buf[:0], name)
+	r = lookup(folded)
+	return r, r.verdict != unknown
+}
+
+// lower reports whether folding a name would not change it.
+func lower(name []byte) bool {
+	for _, c := range name {
+		if c >= 0x80 || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// fold writes a name in lower case. Beside ASCII it folds the two characters that
+// Unicode folds to ASCII letters: the long s and the Kelvin sign.
+func fold(dst, name []byte) []byte {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		switch {
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		case c == 0xc5 && i+1 < len(name) && name[i+1] == 0xbf: // U+017F
+			c = 's'
+			i++
+		case c == 0xe2 && i+2 < len(name) && name[i+1] == 0x84 && name[i+2] == 0xaa: // U+212A
+			c = 'k'
+			i += 2
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// FieldSet is a set of fields.
+type FieldSet uint64
+
+// Set makes a set.
+func Set(list ...Field) FieldSet {
+	var s FieldSet
+	for _, f := range list {
+		s |= 1 << f
+	}
+	return s
+}
+
+// Extensions is the set of all fields that are not meant for a provider.
+const Extensions FieldSet = 1<<fields - 1<<PromptID
+
+// Has reports whether f is in the set.
+func (s FieldSet) Has(f Field) bool { return s>>f&1 != 0 }

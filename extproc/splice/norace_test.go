@@ -1,0 +1,5 @@
+//go:build !race
+
+package splice_test
+
+const slower = 1

@@ -1,0 +1,322 @@
+package splice
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// bom may stand at the start of an event stream, and nowhere in JSON.
+const bom = "\xef\xbb\xbf"
+
+// DefaultMaxEvent is how long an event may be if a Splitter does not say: 16 MiB.
+// The longest honest ones carry images in base64.
+const DefaultMaxEvent = 16 << 20
+
+// maxKept is how much memory a Splitter carries over to its next stream.
+const maxKept = 64 << 10
+
+// Event is one event of a stream. Its slices are valid until the next call of the
+// Splitter that made it.
+type Event struct {
+	Raw     []byte // the event's bytes, from its first line to its blank line; never empty
+	Data    []byte // what is in its data lines, joined by line feeds
+	Type    []byte // what is in its event line; nil if it has none
+	HasData bool   // there is a data line; comments and pings have none
+	DataAt  int    // index of Data in Raw; -1 if several data lines were joined or there is none
+	lead    int    // bytes of a byte order mark that Raw begins with
+}
+
+// The places a Splitter can be at within a stream.
+type place uint8
+
+const (
+	atStart     place = iota // nothing but a part of a byte order mark has been read
+	atLine                   // at the beginning of a line
+	inLine                   // within a line
+	afterCR                  // a carriage return ended a line; a line feed may belong to it
+	afterLastCR              // the same, of the blank line that ends the event
+)
+
+// Splitter cuts an event stream, in chunks of any size, into its events. Lines may
+// end with LF, CR or CRLF. An event that lies within one chunk is returned as a part
+// of that chunk; what is incomplete at a chunk's end is copied and held back. An
+// event that ends with a bare CR is held back until the byte after it is known,
+// since the result must not depend on where the stream is cut.
+//
+//	s.Push(chunk)
+//	for s.Next(&e) { … }
+//	// at the end of the stream:
+//	for s.Last(&e) { … }
+//	err := s.Err()
+//
+// The zero value is ready. Not for concurrent use.
+type Splitter struct {
+	MaxEvent int // how many bytes an event may have; 0 means DefaultMaxEvent
+
+	chunk []byte // what has been pushed and not been returned
+	held  []byte // the beginning of an event whose rest is still to come
+	join  []byte // memory for data of several lines
+	place place
+	marks int  // bytes of the byte order mark read so far
+	spent bool // held was returned by the last call
+	begun bool // an event has been returned, so no byte order mark can come
+	err   error
+}
+
+// Push gives the next chunk. The events of the one before must have been taken. The
+// chunk must not change until Next has reported false.
+func (s *Splitter) Push(chunk []byte) { s.chunk = chunk }
+
+// Next stores the next complete event in e, and reports whether there was one.
+func (s *Splitter) Next(e *Event) bool {
+	if s.err != nil {
+		return false
+	}
+	if s.spent {
+		s.held, s.spent = s.held[:0], false
+	}
+	end, found := s.boundary()
+	if len(s.held)+end > s.most() {
+		s.err = fault.New(fault.Upstream, "event_too_large", "The provider sent an event of more than %d bytes.", s.most())
+		s.chunk, s.held = nil, nil
+		return false
+	}
+	raw := s.chunk[:end]
+	s.chunk = s.chunk[end:]
+	if !found || len(s.held) > 0 {
+		s.held = append(s.held, raw...)
+		raw = s.held
+	}
+	if !found {
+		return false
+	}
+	s.spent = len(s.held) > 0
+	s.event(e, raw)
+	return true
+}
+
+// Last is Next for the end of the stream: it also returns an event that no blank
+// line has ended. The standard drops such an event; providers rely on its being read.
+func (s *Splitter) Last(e *Event) bool {
+	if s.Next(e) {
+		return true
+	}
+	if s.err != nil || len(s.held) == 0 {
+		return false
+	}
+	s.spent = true
+	s.event(e, s.held)
+	return true
+}
+
+// Held is how many bytes are held back.
+func (s *Splitter) Held() int {
+	if s.spent {
+		return 0
+	}
+	return len(s.held)
+}
+
+// Err returns why the Splitter stopped: an event was too long. The error is a
+// *fault.Error of kind Upstream.
+func (s *Splitter) Err() error { return s.err }
+
+// Reset makes the Splitter ready for another stream. It keeps its memory, but for
+// what a single large event has made it take.
+func (s *Splitter) Reset() {
+	held, join := s.held[:0], s.join[:0]
+	if cap(held) > maxKept {
+		held = nil
+	}
+	if cap(join) > maxKept {
+		join = nil
+	}
+	*s = Splitter{MaxEvent: s.MaxEvent, held: held, join: join}
+}
+
+func (s *Splitter) most() int {
+	if s.MaxEvent > 0 {
+		return s.MaxEvent
+	}
+	return DefaultMaxEvent
+}
+
+// boundary reads the chunk up to the end of an event, and reports whether there is
+// one. Each byte is read once, however the stream is cut.
+func (s *Splitter) boundary() (end int, found bool) {
+	b := s.chunk
+	for i := 0; ; {
+		if i == len(b) {
+			return i, false
+		}
+		switch s.place {
+		case atStart:
+			if s.marks < len(bom) && b[i] == bom[s.marks] {
+				s.marks++
+				i++
+			} else if s.place = atLine; s.marks%len(bom) != 0 {
+				s.place = inLine // not a whole mark, so it is the beginning of a line
+			}
+		case afterLastCR:
+			if b[i] == '\n' {
+				i++
+			}
+			s.place = atLine
+			return i, true
+		case afterCR:
+			if b[i] == '\n' {
+				i++
+			}
+			s.place = atLine
+		case atLine:
+			switch b[i] {
+			case '\n':
+				return i + 1, true
+			case '\r':
+				s.place = afterLastCR
+				i++
+			default:
+				s.place = inLine
+			}
+		case inLine:
+			if i += lineEnd(b[i:]); i == len(b) {
+				return i, false
+			}
+			if s.place = afterCR; b[i] == '\n' {
+				s.place = atLine
+			}
+			i++
+		}
+	}
+}
+
+// lineEnd returns the index of the first CR or LF in b, or len(b). Two calls of
+// bytes.IndexByte would be faster on long lines, but in a stream that uses only one
+// of the two bytes the other call would read to the end for each line.
+func lineEnd(b []byte) int {
+	const feeds = '\n' * lanes
+	const returns = '\r' * lanes
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if m := (((x ^ feeds) - lanes) | ((x ^ returns) - lanes)) &^ x & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && b[i] != '\n' && b[i] != '\r' {
+		i++
+	}
+	return i
+}
+
+// event reads the lines of one event.
+func (s *Splitter) event(e *Event, raw []byte) {
+	*e = Event{Raw: raw, DataAt: -1}
+	if !s.begun && len(raw) >= len(bom) && string(raw[:len(bom)]) == bom {
+		e.lead = len(bom)
+	}
+	s.begun = true
+	for at := e.lead; at < len(raw); {
+		line := field(raw, at)
+		switch string(raw[line.from:line.colon]) {
+		case "data":
+			value := raw[line.value:line.end]
+			switch {
+			case !e.HasData:
+				e.HasData, e.Data, e.DataAt = true, value, line.value
+			case e.DataAt >= 0:
+				s.join = append(append(append(s.join[:0], e.Data...), '\n'), value...)
+				e.DataAt = -1
+			default:
+				s.join = append(append(s.join, '\n'), value...)
+			}
+		case "event":
+			e.Type = raw[line.value:line.end]
+		}
+		at = line.next
+	}
+	if e.HasData && e.DataAt < 0 {
+		e.Data = s.join
+	}
+}
+
+// line is the place of one line's parts.
+type line struct {
+	from  int // its first byte
+	colon int // the end of the field's name
+	value int // the beginning of the field's value
+	end   int // the end of the value
+	next  int // the next line
+}
+
+// field takes the line at i apart. A comment is a line with an empty name.
+func field(raw []byte, i int) line {
+	l := line{from: i, end: i + lineEnd(raw[i:])}
+	l.next = l.end
+	if l.next < len(raw) {
+		l.next++
+		if raw[l.end] == '\r' && l.next < len(raw) && raw[l.next] == '\n' {
+			l.next++
+		}
+	}
+	for l.colon = i; l.colon < l.end && raw[l.colon] != ':'; {
+		l.colon++
+	}
+	if l.value = l.colon; l.value < l.end {
+		if l.value++; l.value < l.end && raw[l.value] == ' ' {
+			l.value++
+		}
+	}
+	return l
+}
+
+// Rewrite appends the event to dst with its data replaced. Lines that are not data
+// stay as they are, and so does the data line's own form; data with line feeds takes
+// as many lines as it needs.
+func (e *Event) Rewrite(dst, data []byte) []byte {
+	if e.DataAt >= 0 && lineEnd(data) == len(data) {
+		dst = append(dst, e.Raw[:e.DataAt]...)
+		dst = append(dst, data...)
+		return append(dst, e.Raw[e.DataAt+len(e.Data):]...)
+	}
+	done := false
+	dst = append(dst, e.Raw[:e.lead]...)
+	for at := e.lead; at < len(e.Raw); {
+		l := field(e.Raw, at)
+		switch {
+		case string(e.Raw[l.from:l.colon]) != "data":
+			dst = append(dst, e.Raw[l.from:l.next]...)
+		case !done:
+			done = true
+			dst = appendLines(dst, data)
+		}
+		at = l.next
+	}
+	return dst
+}
+
+// appendLines appends data as data lines.
+func appendLines(dst, data []byte) []byte {
+	for {
+		i := lineEnd(data)
+		dst = append(dst, "data: "...)
+		dst = append(dst, data[:i]...)
+		dst = append(dst, '\n')
+		if i == len(data) {
+			return dst
+		}
+		if data[i] == '\r' && i+1 < len(data) && data[i+1] == '\n' {
+			i++
+		}
+		data = data[i+1:]
+	}
+}
+
+// IsDone reports whether an event's data is the marker that ends OpenAI's streams.
+func IsDone(data []byte) bool {
+	s := scanner{b: data}
+	i := s.space(0)
+	return len(data) >= i+6 && string(data[i:i+6]) == "[DONE]" && s.space(i+6) == len(data)
+}

@@ -1,0 +1,54 @@
+package extproc
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The table in doc.go is what a reader trusts; it must name the stages that
+// there are, in their order, and the files that they are in.
+func TestDocListsTheStages(t *testing.T) {
+	t.Parallel()
+	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := make(map[string]string)
+	var order []string
+	for line := range strings.Lines(f.Doc.Text()) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || strings.HasPrefix(strings.TrimSpace(line), "stage ") || strings.Contains(line, "-|-") {
+			continue
+		}
+		name, file := strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1])
+		documented[name] = file
+		order = append(order, name)
+	}
+	// What follows the stages that may refuse is not a list of functions but
+	// Envoy's own order.
+	p := NewPipeline(Deps{})
+	var want []string
+	for _, s := range slices.Concat(p.entry, p.stages) {
+		want = append(want, s.name)
+	}
+	want = append(want, "dispatch", "receive", "settle")
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("the stages and doc.go's table differ (-pipeline +doc):\n%s", diff)
+	}
+	for name, file := range documented {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Errorf("stage %s: %v", name, err)
+			continue
+		}
+		if !strings.Contains(string(source), ") "+name+"(ctx context.Context, ") && !strings.Contains(string(source), ") "+name+"(_ context.Context, ") {
+			t.Errorf("%s has no stage %s", file, name)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package strategy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// Request is what a plan is made from.
+type Request struct {
+	Group     []*catalog.Deployment // who serves the model
+	Fallbacks []catalog.Target      // where to go when they all fail, in order
+	Retries   int                   // further attempts within the group
+	Now       time.Time
+
+	// Order is the strategy: it returns all its candidates, the best first.
+	Order func(candidates []*catalog.Deployment) []*catalog.Deployment
+	// Resting says until when a deployment rests. Nil means that none does.
+	Resting func(d id.Deployment) (until time.Time, resting bool)
+}
+
+// Attempt is one step of a plan.
+type Attempt struct {
+	Deployment *catalog.Deployment
+	Hop        int    // 0 in the group; n for the n-th fallback target of the request
+	Target     string // the fallback's name as configured; empty in the group
+}
+
+// Plan returns the attempts of one request, in order; see the package comment
+// for the laws that it keeps. Within the group the healthy deployments are asked
+// in turn, again from the first if there are fewer of them than attempts.
+//
+// A deployment that nothing can stand in for, alone in its group and without
+// fallbacks, is asked even if it rests: refusing would turn one failure into an
+// outage. If everything else rests, the error is Unavailable with the code
+// all_deployments_in_cooldown, and RetryAfter says when the first of them returns.
+func Plan(r Request) ([]Attempt, error) {
+	if len(r.Group) == 0 && len(r.Fallbacks) == 0 {
+		return nil, fault.New(fault.Unavailable, "no_deployments", "No deployment can serve this request.")
+	}
+	p := planner{request: r, left: make(map[identity]bool)}
+	p.plan = make([]Attempt, 0, 1+max(r.Retries, 0)+len(r.Fallbacks))
+	group := p.healthy(r.Group)
+	if len(r.Fallbacks) == 0 && len(r.Group) == 1 {
+		group = r.Group
+	}
+	p.group(group)
+	for i := range r.Fallbacks {
+		p.hop(i)
+	}
+	if len(p.plan) == 0 {
+		e := fault.New(fault.Unavailable, "all_deployments_in_cooldown", "Every deployment of this model has failed recently and is resting; try again later.")
+		if !p.earliest.IsZero() {
+			e.RetryAfter = p.earliest.Sub(r.Now)
+		}
+		return nil, e
+	}
+	return p.plan, nil
+}
+
+// identity tells deployments apart. A wildcard's deployment has one id for every
+// model that it stands for.
+type identity struct {
+	id    id.Deployment
+	model string
+}
+
+func identify(d *catalog.Deployment) identity { return identity{d.ID, d.Model} }
+
+type planner struct {
+	request  Request
+	plan     []Attempt
+	left     map[identity]bool // in the plan already
+	earliest time.Time         // when the first resting deployment returns
+}
+
+// healthy returns those that do not rest.
+func (p *planner) healthy(ds []*catalog.Deployment) []*catalog.Deployment {
+	if p.request.Resting == nil {
+		return ds
+	}
+	rests := func(d *catalog.Deployment) bool {
+		until, resting := p.request.Resting(d.ID)
+		if resting && (p.earliest.IsZero() || until.Before(p.earliest)) {
+			p.earliest = until
+		}
+		return resting
+	}
+	if !slices.ContainsFunc(ds, rests) {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), rests)
+}
+
+// group plans the attempts before the first fallback.
+func (p *planner) group(ds []*catalog.Deployment) {
+	if len(ds) == 0 {
+		return
+	}
+	ordered := p.request.Order(ds)
+	for i := range 1 + max(p.request.Retries, 0) {
+		d := ordered[i%len(ordered)]
+		p.left[identify(d)] = true
+		p.plan = append(p.plan, Attempt{Deployment: d})
+	}
+}
+
+// hop plans the one attempt at a fallback target: its best deployment that is
+// healthy and was not asked before. A target without any is passed over.
+func (p *planner) hop(i int) {
+	target := &p.request.Fallbacks[i]
+	fresh := slices.DeleteFunc(slices.Clone(target.Deployments), func(d *catalog.Deployment) bool { return p.left[identify(d)] })
+	fresh = p.healthy(fresh)
+	if len(fresh) == 0 {
+		return
+	}
+	d := p.request.Order(fresh)[0]
+	p.left[identify(d)] = true
+	p.plan = append(p.plan, Attempt{Deployment: d, Hop: i + 1, Target: target.Name})
+}

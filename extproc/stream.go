@@ -1,0 +1,273 @@
+package extproc
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// relay turns a provider's event stream into the caller's, chunk by chunk. It
+// belongs to one stream.
+type relay struct {
+	p       *Pipeline
+	x       *Exchange
+	split   splice.Splitter
+	outcome Outcome // so far: what it would be if the caller left now
+	done    bool    // the last word was said: settle before anything more leaves
+
+	// What of the current chunk goes out. While every event goes out as it came,
+	// nothing is copied: kept is how many bytes of the chunk that is.
+	chunk  []byte
+	kept   int
+	out    []byte
+	copied bool
+
+	// Same dialect on both sides.
+	facts splice.ChunkFacts
+	alias []byte // the model's name as JSON, to be put in where the provider says another
+	data  []byte // scratch
+
+	// Translated.
+	decoder provider.Stream
+	encoder dialect.Encoder
+	chunks  []wire.Chunk
+}
+
+// maxText is how much generated text is kept for counting. What is longer is
+// counted piece by piece.
+const maxText = 1 << 20
+
+func newRelay(p *Pipeline, x *Exchange) *relay {
+	r := &relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
+	a := x.last()
+	r.encoder = dialect.ByName(x.Dialect).Stream(x.meta())
+	if x.sameDialect(a) {
+		r.alias = splice.Quote(nil, x.Facts.Model)
+		r.facts.Collect = true
+		return r
+	}
+	r.decoder = a.Provider.Driver.Stream()
+	return r
+}
+
+// feed takes a chunk and returns what goes out in its place; same reports that
+// it is the chunk itself. What it returns is valid until the next call. Once
+// done is set, what was returned must wait for the settle.
+func (r *relay) feed(chunk []byte) (out []byte, same bool) {
+	r.chunk, r.kept, r.out, r.copied = chunk, 0, r.out[:0], false
+	if r.split.Held() > 0 {
+		r.copied = true // the first event began in an earlier chunk
+	}
+	r.split.Push(chunk)
+	var e splice.Event
+	for r.split.Next(&e) {
+		r.event(&e)
+	}
+	return r.taken()
+}
+
+// last is feed for the chunk that ends the stream.
+func (r *relay) last(chunk []byte) (out []byte, same bool) {
+	if out, same = r.feed(chunk); same && r.split.Held() == 0 && r.done {
+		return out, same
+	}
+	var e splice.Event
+	for r.split.Last(&e) {
+		r.event(&e)
+	}
+	r.finish()
+	return r.taken()
+}
+
+// taken is what goes out in the place of the current chunk.
+func (r *relay) taken() (out []byte, same bool) {
+	if err := r.split.Err(); err != nil {
+		r.fail(fault.From(err))
+	}
+	switch {
+	case r.copied:
+		return r.out, false
+	case r.kept == len(r.chunk):
+		return r.chunk, true
+	}
+	return r.chunk[:r.kept], false
+}
+
+// diverge begins copying: from here on what goes out is not what came in.
+func (r *relay) diverge() {
+	if !r.copied {
+		r.out = append(r.out, r.chunk[:r.kept]...)
+		r.copied = true
+	}
+}
+
+// keep lets an event out as it came.
+func (r *relay) keep(e *splice.Event) {
+	if r.copied {
+		r.out = append(r.out, e.Raw...)
+		return
+	}
+	r.kept += len(e.Raw)
+}
+
+func (r *relay) event(e *splice.Event) {
+	switch {
+	case r.done:
+		r.diverge() // nothing follows the last word
+	case r.decoder != nil:
+		r.diverge()
+		r.translate(e)
+	case len(e.Data) == 0:
+		r.keep(e) // comments keep idle connections open
+	default:
+		r.pass(e)
+	}
+}
+
+// pass handles an event of the caller's own dialect.
+func (r *relay) pass(e *splice.Event) {
+	f := &r.facts
+	f.Text = r.trim(f.Text)
+	if err := splice.Chunk(e.Data, f); err != nil {
+		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_invalid_response", Detail: "The provider's stream could not be understood.", Err: err})
+		return
+	}
+	r.outcome.Text = f.Text
+	switch {
+	case f.Done:
+		r.finish()
+		r.keep(e)
+		return
+	case f.HasError():
+		r.fail(r.x.last().Provider.Driver.Classify(502, none, e.Data).Fault())
+		return
+	}
+	if f.FinishReason != "" {
+		r.outcome.FinishReason = f.FinishReason
+	}
+	if f.HasContent {
+		r.first()
+	}
+	if f.HasUsage {
+		r.outcome.Usage = wire.Usage{Tokens: f.Tokens, Source: usage.Provider}
+	}
+	r.rewrite(e)
+}
+
+// rewrite lets an event out with the caller's name for the model. The usage that
+// the caller did not ask for stays here; where it did, the cost joins it.
+func (r *relay) rewrite(e *splice.Event) {
+	f := &r.facts
+	bare := f.Choices == 0 && !f.Usage.Empty()
+	if bare && !r.x.Facts.IncludeUsage {
+		r.diverge()
+		return
+	}
+	var edits [2]splice.Edit
+	n := 0
+	if !f.Model.Empty() && string(f.Model.Of(e.Data)) != string(r.alias) {
+		edits[n] = splice.Edit{Off: f.Model.Off, End: f.Model.End, With: string(r.alias)}
+		n++
+	}
+	if bare && f.HasUsage {
+		at := f.Usage.End - 1
+		edits[n] = splice.Edit{Off: at, End: at, With: `,"cost":` + r.x.cost(f.Tokens).String()}
+		n++
+		if n == 2 && edits[1].Off < edits[0].Off {
+			edits[0], edits[1] = edits[1], edits[0]
+		}
+	}
+	if n == 0 {
+		r.keep(e)
+		return
+	}
+	r.diverge()
+	r.data = splice.Apply(r.data[:0], e.Data, edits[:n])
+	r.out = e.Rewrite(r.out, r.data)
+}
+
+// translate handles an event of another dialect.
+func (r *relay) translate(e *splice.Event) {
+	if !e.HasData {
+		return
+	}
+	chunks, err := r.decoder.Event(r.chunks[:0], string(e.Type), e.Data)
+	r.chunks = chunks
+	for i := range chunks {
+		c := &chunks[i]
+		if c.Content() {
+			r.first()
+		}
+		if c.Finish != "" {
+			r.outcome.FinishReason = string(c.Finish)
+		}
+		r.outcome.Text = append(append(append(r.trim(r.outcome.Text), c.Text...), c.Thinking...), c.Refusal...)
+		if c.Tool != nil {
+			r.outcome.Text = append(append(r.outcome.Text, c.Tool.Name...), c.Tool.Arguments...)
+		}
+		r.out = r.encoder.Chunk(r.out, c)
+	}
+	r.outcome.Usage = r.decoder.Usage()
+	if err != nil {
+		r.fail(failureOf(err).Fault())
+		return
+	}
+	if r.decoder.Complete() {
+		r.finish()
+	}
+}
+
+// finish is the good end: the provider has said its last word, or its stream has
+// ended after the answer had. A stream that ends earlier was cut.
+func (r *relay) finish() {
+	if r.done {
+		return
+	}
+	if r.outcome.FinishReason == "" && (r.decoder == nil || !r.decoder.Complete()) {
+		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_cut", Detail: "The provider broke off in the middle of its answer."})
+		return
+	}
+	r.done = true
+	r.outcome.Kind, r.outcome.Code = journal.Success, ""
+	if r.decoder == nil {
+		return
+	}
+	u := r.outcome.Usage
+	if !u.Known() {
+		u.Tokens, u.Source = r.p.consumed(r.x, &r.outcome, trouble{})
+	}
+	cost := r.x.cost(u.Tokens)
+	u.Cost = &cost
+	r.out = r.encoder.End(r.out, &u)
+}
+
+// fail is the bad end: the caller gets an error event of ours, and nothing that
+// the provider says after it.
+func (r *relay) fail(e *fault.Error) {
+	if r.done {
+		return
+	}
+	r.done = true
+	r.outcome.Kind, r.outcome.Code = journal.Failed, codeOf(e)
+	r.diverge()
+	r.out = r.encoder.Fail(r.out, e)
+}
+
+func (r *relay) first() {
+	if r.x.FirstToken.IsZero() {
+		r.x.FirstToken = r.p.deps.Now()
+	}
+}
+
+// trim lets go of text that has grown too long to keep, after counting it.
+func (r *relay) trim(text []byte) []byte {
+	if len(text) < maxText {
+		return text
+	}
+	r.outcome.counted += r.p.deps.Tokens.Count(r.x.tokenizer(), string(text))
+	return text[:0]
+}

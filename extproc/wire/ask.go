@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Dialect names a language of chat requests and answers, as configuration and metrics show it.
+type Dialect string
+
+// The dialects that callers or providers speak.
+const (
+	OpenAI    Dialect = "openai"    // POST /v1/chat/completions
+	Anthropic Dialect = "anthropic" // POST /v1/messages
+)
+
+// Ask is what a caller wants from a model.
+type Ask struct {
+	Model    string // the alias that the caller named; drivers send the target's own model name instead
+	Messages []Message
+
+	Tools         []Tool
+	ToolChoice    ToolChoice
+	ParallelTools *bool // may the model call several tools at once; nil means the provider's default
+	Functions     bool  // the tools came as OpenAI's deprecated functions, and calls go back as function_call
+
+	Format    Format
+	Reasoning Reasoning
+	Sampling  Sampling
+	MaxTokens *int64   // most tokens of output, at least 1; nil means the provider's default
+	Stop      []string // texts that end the answer
+
+	User       string         // the caller's own end user
+	Metadata   jsontext.Value // object of the caller's own labels; nil if none
+	Audio      jsontext.Value // object: the form of spoken answers; nil if none
+	Modalities []string       // kinds of output asked for; empty means text
+	WebSearch  *WebSearch     // nil unless the model may search the web by itself
+
+	Stream       bool
+	IncludeUsage bool // the caller wants the usage chunk at the end of a stream
+
+	Extra []Field // top-level members without a field above, in the order of the request
+}
+
+// Sampling is how the next token is picked. nil means not said.
+type Sampling struct {
+	Temperature      *float64 // 0 to 2
+	TopP             *float64 // 0 to 1
+	FrequencyPenalty *float64 // -2 to 2
+	PresencePenalty  *float64 // -2 to 2
+	N                *int64   // how many answers, 1 to 128
+	Seed             *int64
+	Logprobs         *bool
+	TopLogprobs      *int64         // 0 to 20
+	LogitBias        jsontext.Value // object from token to bias; nil if none
+}
+
+// FormatKind is the form that the answer's text must have.
+type FormatKind uint8
+
+// The forms.
+const (
+	FormatText   FormatKind = iota // anything
+	FormatObject                   // a JSON object
+	FormatSchema                   // JSON that fits Format.Schema
+)
+
+// Format is the form that the answer's text must have.
+type Format struct {
+	Kind        FormatKind
+	Name        string         // of the schema
+	Description string         // of the schema
+	Schema      jsontext.Value // JSON schema; nil unless Kind is FormatSchema
+	Strict      *bool
+}
+
+// Reasoning is how much the model may think before it answers. The zero value
+// leaves that to the provider.
+type Reasoning struct {
+	Effort string // none, minimal, low, medium, high, xhigh or max; empty if not said
+	Mode   string // enabled, adaptive or disabled, as Anthropic's thinking.type; empty if not said
+	Budget int64  // most tokens of thinking with Mode enabled; 0 if not said
+}
+
+// WebSearch lets the model search the web.
+type WebSearch struct {
+	ContextSize string         // low, medium or high; empty if not said
+	Location    jsontext.Value // object with city, country, region, timezone; nil if none
+}
+
+// Field is a member of the request that the canonical form has no field for.
+type Field struct {
+	Name  string
+	Value jsontext.Value
+}
+
+// ExtraNamed returns the unknown member of that name, nil if there is none.
+func (a *Ask) ExtraNamed(name string) jsontext.Value {
+	for _, f := range a.Extra {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Failure is why an attempt at a provider has no answer, or no more of it.
+// Drivers return it wherever a provider's bytes are not an answer.
+type Failure struct { //nolint:errname // a result of classifying first, an error second
+	Status        int        // HTTP status of the provider's answer; of an error inside a 200, the status it amounts to, if it says
+	Kind          fault.Kind // what the caller is told if nothing else is tried
+	Code          string     // symbolic; the provider's own where the caller is at fault
+	Type          string     // OpenAI error type; empty means the Kind's own
+	Param         string     // request field at fault; empty if none is
+	Message       string     // for the caller: without credentials, bounded, one line
+	RetryAfter    time.Duration
+	Retryable     bool // another attempt, perhaps elsewhere, may succeed
+	CoolDown      bool // the deployment should rest
+	ContentFilter bool // the provider objects to the content
+	ContextWindow bool // the request does not fit into the model
+}
+
+// Error returns the failure for logs.
+func (f *Failure) Error() string {
+	return fmt.Sprintf("provider answered %d: %s (%s): %s", f.Status, f.Kind, f.Code, f.Message)
+}
+
+// Fault is the failure as the caller is told of it. The provider's status is
+// passed on only where the caller is at fault: a provider that refuses our
+// credential or is overloaded must not look like the gateway doing so.
+func (f *Failure) Fault() *fault.Error {
+	e := &fault.Error{
+		Op: "receive", Kind: f.Kind, Code: f.Code, Type: f.Type, Param: f.Param,
+		Detail: f.Message, RetryAfter: f.RetryAfter, Err: f,
+	}
+	if !f.Retryable && f.Status >= 400 && f.Status < 500 {
+		e.Status = f.Status
+	}
+	return e
+}

@@ -1,0 +1,74 @@
+package wire
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// Finish is why an answer ended, in OpenAI's words.
+type Finish string
+
+// The reasons. The empty Finish means that the answer has not ended.
+const (
+	FinishStop      Finish = "stop"
+	FinishLength    Finish = "length"
+	FinishToolCalls Finish = "tool_calls"
+	FinishFilter    Finish = "content_filter"
+)
+
+// Reply is a whole answer.
+type Reply struct {
+	ID          string // the provider's
+	Model       string // as the provider names it
+	Created     int64  // unix seconds; 0 if the provider does not say
+	Choices     []Choice
+	Usage       Usage
+	ServiceTier string
+	Fingerprint string
+}
+
+// Choice is one of the answers asked for.
+type Choice struct {
+	Index       int
+	Text        string
+	Refusal     string
+	Thinking    []Thinking
+	ToolCalls   []ToolCall
+	Annotations []Annotation
+	Audio       jsontext.Value // OpenAI's audio object; nil if none
+	Logprobs    jsontext.Value // OpenAI's logprobs object; nil if none
+	Finish      Finish
+}
+
+// Thinking is a block of the model's reasoning. A block with a Signature, or a
+// redacted one, must go back to the provider unchanged when a tool's result does.
+type Thinking struct {
+	Text      string
+	Signature string
+	Redacted  string // opaque data in place of Text and Signature
+}
+
+// Annotation is a source on the web for a part of the text. Start and End count
+// Unicode code points of the choice's text.
+type Annotation struct {
+	URL   string
+	Title string
+	Start int
+	End   int
+}
+
+// Usage is what an answer consumed, and who says so.
+type Usage struct {
+	Tokens usage.Tokens
+	Source usage.Source // None: the provider reported nothing that can be believed
+	Bad    bool         // the provider reported something that cannot be believed
+	// Partial says that Tokens has the input only: a stream ended before its
+	// provider reported the output. Source is None then, and the output is to be estimated.
+	Partial bool
+	Cost    *money.Pico // nil if not known; drivers never set it
+}
+
+// Known reports whether Tokens is complete.
+func (u *Usage) Known() bool { return u.Source != usage.None }

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // the codec that frame.Codec hands everything but frames to
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/config"
+	"github.com/modelgateway/modelgateway/envoy/bootstrap"
+	"github.com/modelgateway/modelgateway/envoy/launch"
+	"github.com/modelgateway/modelgateway/extproc"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/tokens"
+	"github.com/modelgateway/modelgateway/mgmt"
+	"github.com/modelgateway/modelgateway/xds"
+)
+
+// gateway is everything that one process runs. Nothing runs before run.
+type gateway struct {
+	cfg      *config.Config
+	logger   *slog.Logger
+	node     *cluster.Node
+	xds      *xds.Server
+	grpc     *grpc.Server
+	mgmt     *mgmt.Server
+	launcher *launch.Launcher // nil: somebody else runs Envoy
+	grpcL    net.Listener
+	httpL    net.Listener
+}
+
+// assemble builds the gateway from a checked configuration. What it opened
+// before an error is closed again.
+func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, err error) {
+	g := &gateway{cfg: s.config, logger: logger}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close())
+		}
+	}()
+	var envoy string
+	if g.cfg.Envoy.Mode == config.EnvoyChild {
+		if envoy, err = findEnvoy(ctx, g.cfg.Envoy); err != nil {
+			return g, err
+		}
+	}
+	g.node, err = cluster.Open(cluster.Config{
+		Dir: g.cfg.DataDir, Catalog: s.catalog, Keys: s.keys, Logger: logger, Fatal: fatal(logger),
+	})
+	if err != nil {
+		return g, err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if err := g.dataPlane(registry); err != nil {
+		return g, err
+	}
+	g.mgmt, err = mgmt.New(mgmt.Config{
+		View: g.node.View, Events: g.node.Journal(), Ready: g.ready, Logger: logger, Version: version,
+		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
+	})
+	if err != nil {
+		return g, err
+	}
+	return g, g.envoy(ctx, envoy)
+}
+
+// fatal ends the process: what is on disk is not known any more, and the next
+// start finds out. Envoy ends with it.
+func fatal(logger *slog.Logger) func(error) {
+	return func(err error) {
+		logger.Error("the journal cannot be written; ending", "error", err.Error())
+		os.Exit(1)
+	}
+}
+
+// dataPlane builds what Envoy talks to over gRPC.
+func (g *gateway) dataPlane(registry prometheus.Registerer) error {
+	exporter, err := otelprom.New(otelprom.WithRegisterer(registry))
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter)).Meter("github.com/modelgateway/modelgateway")
+	metrics, err := extproc.NewMetrics(meter)
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	g.xds = xds.NewServer(xds.Config{Logger: g.logger})
+	processor := extproc.NewServer(extproc.NewPipeline(extproc.Deps{
+		View: g.node.View, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
+		Acked: g.xds.Acked, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
+		Settings: extproc.Settings{
+			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
+			MaxResponseBytes:   g.cfg.Limits.MaxResponseBytes,
+			Version:            version,
+		},
+	}))
+	g.grpc = grpc.NewServer(
+		grpc.ForceServerCodecV2(frame.Codec{Proto: encoding.GetCodecV2("proto")}),
+		grpc.MaxRecvMsgSize(int(g.cfg.Limits.MaxRequestBytes)+1<<20), // a whole body, and its attributes
+		grpc.MaxSendMsgSize(1<<31-1),
+		grpc.InitialWindowSize(1<<20), // per stream: most bodies go in one flight
+		grpc.InitialConnWindowSize(16<<20),
+	)
+	processor.Register(g.grpc)
+	g.xds.Register(g.grpc)
+	return nil
+}
+
+// envoy prepares the sockets, the configuration and, unless somebody else runs
+// it, the launch of Envoy.
+func (g *gateway) envoy(ctx context.Context, path string) error {
+	dir, err := socketDir(g.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	addr, err := netip.ParseAddrPort(g.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen %s: must be an IP address and a port: %w", g.cfg.Listen, err)
+	}
+	b := bootstrap.Config{
+		AdminSocket:     filepath.Join(dir, "admin.sock"),
+		ProcessorSocket: filepath.Join(dir, "processor.sock"),
+		GatewaySocket:   filepath.Join(dir, "http.sock"),
+		Address:         addr.Addr().String(), Port: addr.Port(),
+		BodyLimit:         uint32(g.cfg.Limits.MaxRequestBytes),
+		StreamIdleTimeout: g.cfg.Limits.StreamIdleTimeout,
+	}
+	if g.grpcL, err = listen(ctx, b.ProcessorSocket); err != nil {
+		return err
+	}
+	if g.httpL, err = listen(ctx, b.GatewaySocket); err != nil {
+		return err
+	}
+	file, err := bootstrap.Render(b)
+	if err != nil {
+		return err
+	}
+	resources, err := xds.Translate(xds.Input{
+		Endpoints: g.node.View().Catalog.Endpoints(), Router: g.node.View().Catalog.Settings(),
+		BodyLimit: b.BodyLimit, CAFile: certificates(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := g.xds.Publish(resources); err != nil {
+		return err
+	}
+	if g.cfg.Envoy.Mode == config.EnvoyExternal {
+		name := filepath.Join(dir, "envoy.yaml")
+		if err := os.WriteFile(name, file, 0o600); err != nil {
+			return err
+		}
+		g.logger.InfoContext(ctx, "waiting for an Envoy that is started with this configuration", "bootstrap", name)
+		return nil
+	}
+	g.launcher, err = launch.New(launch.Config{
+		Path: path, Bootstrap: file, RunDir: dir, AdminSocket: b.AdminSocket, Listen: addr,
+		Concurrency: int(g.cfg.Envoy.Concurrency), LogLevel: g.cfg.Envoy.LogLevel, Logger: g.logger,
+	})
+	return err
+}
+
+// ready says why no traffic should come here.
+func (g *gateway) ready(ctx context.Context) error {
+	if err := g.node.Journal().Healthy(); err != nil {
+		return err
+	}
+	if !g.xds.Ready() {
+		return fault.New(fault.Unavailable, "not_ready", "Envoy does not have its configuration yet.")
+	}
+	if g.launcher != nil {
+		return g.launcher.Ready(ctx)
+	}
+	return nil
+}
+
+// run serves until ctx ends. Then it stops in this order: Envoy takes no more
+// requests and finishes those it has, the servers that Envoy talks to end, and
+// the journal writes what is queued.
+func (g *gateway) run(ctx context.Context) error {
+	servers, stopServers := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServers()
+	journal, stopJournal := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopJournal()
+
+	back, failed := errgroup.WithContext(journal)
+	back.Go(func() error { return g.node.Run(journal) })
+
+	front, frontFailed := errgroup.WithContext(servers)
+	front.Go(func() error { return g.xds.Run(servers) })
+	front.Go(func() error { return g.grpc.Serve(g.grpcL) })
+	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
+
+	edge, stopEdge := context.WithCancel(ctx)
+	defer stopEdge()
+	context.AfterFunc(failed, stopEdge)
+	context.AfterFunc(frontFailed, stopEdge)
+
+	g.logger.InfoContext(ctx, "starting", "version", version, "listen", g.cfg.Listen)
+	go g.announce(edge)
+	err := g.serveEnvoy(edge)
+
+	stopServers()
+	g.stopGRPC()
+	err = errors.Join(err, front.Wait())
+	stopJournal()
+	return errors.Join(err, back.Wait())
+}
+
+func (g *gateway) serveEnvoy(ctx context.Context) error {
+	if g.launcher == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return g.launcher.Run(ctx)
+}
+
+// announce logs once when requests can come.
+func (g *gateway) announce(ctx context.Context) {
+	if g.launcher != nil && g.launcher.Ready(ctx) == nil {
+		g.logger.InfoContext(ctx, "ready", "listen", g.cfg.Listen)
+	}
+}
+
+// stopTime bounds how long streams from Envoy may take to end once it has none left.
+const stopTime = 5 * time.Second
+
+func (g *gateway) stopGRPC() {
+	timer := time.AfterFunc(stopTime, g.grpc.Stop)
+	defer timer.Stop()
+	g.grpc.GracefulStop()
+}
+
+// close gives back what assemble opened.
+func (g *gateway) close() error {
+	var errs []error
+	if g.node != nil {
+		errs = append(errs, g.node.Close())
+	}
+	for _, l := range []net.Listener{g.grpcL, g.httpL} {
+		if l != nil {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

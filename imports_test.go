@@ -1,0 +1,232 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/modelgateway/modelgateway/"
+
+// importRow says which packages of this module the packages it names may import.
+type importRow struct {
+	pkg string
+	may []string
+}
+
+// importRows is the map of the module: all entries are patterns of matchImport,
+// and the first row that matches a package decides. A package without a row is
+// an error, so a new folder has to say where it stands.
+func importRows() []importRow {
+	return []importRow{
+		{".", []string{"**"}},
+
+		{"cluster/id", nil},
+		{"cluster/money", nil},
+		{"cluster/fault", nil},
+		{"cluster/vault", nil},
+		{"cluster/usage", nil},
+		{"envoy/contract", []string{"cluster/id"}},
+
+		{"cluster/store", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
+		{"cluster/gossip", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
+		{"cluster/*", []string{
+			"cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
+			"cluster/store", "proto/gen/cluster/*",
+		}},
+		{"cluster", []string{"cluster/*"}},
+
+		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
+		{"extproc/*", []string{"extproc/wire", "extproc/splice", "cluster/*"}},
+		{"extproc", []string{"extproc/*", "cluster", "cluster/*", "envoy/contract"}},
+
+		{"xds", []string{"cluster", "cluster/*", "envoy/contract"}},
+
+		{"mgmt/*", []string{"cluster/*"}},
+		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "proto/gen/gateway/*"}},
+
+		{"config", []string{"cluster/*"}},
+
+		{"envoy/bootstrap", []string{"envoy/contract", "cluster/fault", "cluster/id"}},
+		{"envoy/launch", []string{"envoy/contract", "cluster/fault"}},
+
+		{"bench/**", []string{"bench/**"}},
+		{"examples/upstream", []string{"examples/upstream/fake"}},
+		{"examples/**", nil},
+		{"tools/**", nil},
+	}
+}
+
+// importOwner says that packages below prefix, ours or not, are imported by
+// the owners alone.
+type importOwner struct {
+	prefix string
+	owners []string
+}
+
+// importOwners keeps every large dependency behind one package, so that
+// replacing or upgrading it stays the work of one folder. The root package
+// composes all the others and so may hold what they are given.
+func importOwners() []importOwner {
+	return []importOwner{
+		{module + "cluster/gossip", []string{"cluster", "."}},
+		{module + "cluster/store", []string{"cluster", "cluster/*", "."}},
+		{"github.com/cockroachdb/pebble", []string{"cluster/store"}},
+		{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}},
+		{"github.com/hashicorp/raft", []string{"cluster/consensus"}},
+		{"github.com/grpc-ecosystem/grpc-gateway", []string{"mgmt"}},
+		{"github.com/envoyproxy/go-control-plane/pkg", []string{"xds"}},
+		{"github.com/envoyproxy/go-control-plane/envoy/service/ext_proc", []string{"extproc"}},
+		{"github.com/envoyproxy/go-control-plane", []string{"xds", "extproc", "envoy/bootstrap"}},
+	}
+}
+
+// TestImports holds every package to the tables above. It reads the files
+// itself, rather than asking go list, so that the test cache sees which files
+// it depends on.
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && skippedDir(name) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(name)
+		seen[pkg] = true
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if problem := checkImport(pkg, imp); problem != "" {
+				t.Errorf("%s: %s", name, problem)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !seen["cluster/fault"] {
+		t.Error("the walk did not reach cluster/fault: it proves nothing")
+	}
+}
+
+// TestImportRules tries the rules themselves: a table that let everything
+// through would pass the test above.
+func TestImportRules(t *testing.T) {
+	for _, tc := range []struct {
+		pkg, imp string
+		allowed  bool
+	}{
+		{".", module + "extproc", true},
+		{".", module + "cluster/store", true},
+		{".", "github.com/cockroachdb/pebble/v2", false},
+		{"cluster/store", "github.com/cockroachdb/pebble/v2/vfs", true},
+		{"cluster/journal", "github.com/cockroachdb/pebble/v2", false},
+		{"cluster/fault", module + "cluster/id", false},
+		{"cluster/keys", module + "cluster/vault", true},
+		{"cluster/keys", module + "cluster/catalog", false},
+		{"cluster/keys", module + "extproc/wire", false},
+		{"extproc/provider", module + "extproc/wire", true},
+		{"extproc/provider", module + "extproc", false},
+		{"extproc/provider", module + "cluster/catalog", true},
+		{"extproc/wire", module + "cluster/catalog", false},
+		{"extproc", module + "mgmt", false},
+		{"xds", module + "extproc/wire", false},
+		{"xds", "github.com/envoyproxy/go-control-plane/pkg/cache/v3", true},
+		{"extproc", "github.com/envoyproxy/go-control-plane/pkg/cache/v3", false},
+		{"extproc", "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3", true},
+		{"xds", "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3", false},
+		{"mgmt", "github.com/envoyproxy/go-control-plane/envoy/config/core/v3", false},
+		{"config", module + "cluster/catalog", true},
+		{"config", module + "extproc/provider", false},
+		{"examples/upstream", module + "examples/upstream/fake", true},
+		{"examples/upstream/fake", module + "cluster/fault", false},
+		{"bench/cmd/loadgen", module + "bench/internal/openai", true},
+		{"bench/cmd/loadgen", module + "cluster/usage", false},
+		{"newcomer", module + "cluster/id", false},
+		{"newcomer", "net/http", true},
+	} {
+		if got := checkImport(tc.pkg, tc.imp) == ""; got != tc.allowed {
+			t.Errorf("%s imports %s: allowed %v, want %v (%s)", tc.pkg, tc.imp, got, tc.allowed, checkImport(tc.pkg, tc.imp))
+		}
+	}
+}
+
+// skippedDir says which folders hold no package with a place in the table:
+// generated code, which imports what its generators import, test data, and
+// what make and the editors leave behind.
+func skippedDir(name string) bool {
+	base := path.Base(name)
+	return name == "proto/gen" || name == "bin" || base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
+}
+
+// checkImport returns what is wrong with pkg importing imp, or "".
+func checkImport(pkg, imp string) string {
+	for _, o := range importOwners() {
+		if hasPathPrefix(imp, o.prefix) {
+			if !matchImport(o.owners, pkg) {
+				return "only " + strings.Join(o.owners, ", ") + " may import " + imp
+			}
+			break // the first, narrowest prefix decides
+		}
+	}
+	rel, ours := strings.CutPrefix(imp, module)
+	if !ours {
+		return ""
+	}
+	for _, row := range importRows() {
+		if matchImport([]string{row.pkg}, pkg) {
+			if !matchImport(row.may, rel) {
+				return pkg + " may not import " + rel
+			}
+			return ""
+		}
+	}
+	return "package " + pkg + " has no row in the table of allowed imports"
+}
+
+// hasPathPrefix is strings.HasPrefix by whole path elements.
+func hasPathPrefix(name, prefix string) bool {
+	rest, ok := strings.CutPrefix(name, prefix)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// matchImport says whether one of the patterns fits name: path.Match patterns,
+// and "dir/**" for everything at or below dir, "**" for everything.
+func matchImport(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if p == "**" {
+			return true
+		}
+		if dir, ok := strings.CutSuffix(p, "/**"); ok && hasPathPrefix(name, dir) {
+			return true
+		}
+		if ok, err := path.Match(p, name); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}

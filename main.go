@@ -1,0 +1,67 @@
+// Command modelgateway is the gateway between applications and language-model
+// providers: one binary that runs Envoy, decides where requests go and records
+// what they cost. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// version is set when the binary is linked.
+var version = "dev"
+
+func main() {
+	os.Exit(run())
+}
+
+// run returns the exit status: 0, or 1 with the reason on standard error.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "modelgateway: "+explain(err))
+		return 1
+	}
+	return 0
+}
+
+// explain prints an error for an operator: the causes are theirs to see.
+func explain(err error) string {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err == nil && errors.Unwrap(err) == nil {
+		return e.Message()
+	}
+	return err.Error()
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "modelgateway",
+		Short:         "A gateway between applications and language-model providers",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(serveCommand(), configCommand(), versionCommand())
+	return root
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), "modelgateway "+version)
+			return err
+		},
+	}
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/modelgateway/modelgateway/config"
+	"github.com/modelgateway/modelgateway/envoy/launch"
+)
+
+// options are the flags of serve; each set one replaces what the file says.
+type options struct {
+	file, data, listen, envoyPath, envoyMode string
+}
+
+func serveCommand() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "serve --config FILE",
+		Short: "Run the gateway and its Envoy",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return serve(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.file, "config", "c", "", "configuration file (YAML)")
+	f.StringVar(&o.data, "data", "", "data directory (default: data_dir of the file, or ./data)")
+	f.StringVar(&o.listen, "listen", "", "address to listen on (default: listen of the file, or 127.0.0.1:8080)")
+	f.StringVar(&o.envoyPath, "envoy-path", "", "Envoy to run (default: $ENVOY_PATH, the one that make fetched, or the one on PATH)")
+	f.StringVar(&o.envoyMode, "envoy", "", "child: run Envoy; external: serve one that somebody else runs")
+	_ = c.MarkFlagRequired("config")
+	return c
+}
+
+func (o *options) apply(c *config.Config) error {
+	if o.data != "" {
+		c.DataDir = o.data
+	}
+	if o.listen != "" {
+		c.Listen = o.listen
+	}
+	if o.envoyPath != "" {
+		c.Envoy.Path = o.envoyPath
+	}
+	switch m := config.EnvoyMode(o.envoyMode); m {
+	case "":
+	case config.EnvoyChild, config.EnvoyExternal:
+		c.Envoy.Mode = m
+	default:
+		return fmt.Errorf("--envoy %s: must be child or external", o.envoyMode)
+	}
+	return nil
+}
+
+func serve(ctx context.Context, o options) error {
+	s, err := load(o.file)
+	if err != nil {
+		return err
+	}
+	if err := o.apply(s.config); err != nil {
+		return err
+	}
+	for _, v := range s.config.Environment {
+		if err := os.Setenv(v.Name, v.Value.Reveal()); err != nil {
+			return fmt.Errorf("environment_variables: %w", err)
+		}
+	}
+	tuneMemory()
+	logger := newLogger(s.config.Log)
+	for i := range s.config.Warnings {
+		logger.WarnContext(ctx, "configuration", "problem", s.config.Warnings[i].String())
+	}
+	g, err := assemble(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.run(ctx), g.close())
+}
+
+// tuneMemory trades memory for time where the operator has not said otherwise.
+// The live heap of a gateway is a few megabytes, so that Go's usual doubling
+// would collect many times a second; the soft limit keeps what that saves from
+// growing with a large heap.
+func tuneMemory() {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	debug.FreeOSMemory() // reading a large file leaves much behind
+}
+
+// gcPercent is how much the heap may grow before it is collected.
+const gcPercent = 400
+
+func newLogger(c config.Log) *slog.Logger {
+	o := &slog.HandlerOptions{}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err == nil {
+		o.Level = level
+	}
+	if c.Format == "text" {
+		return slog.New(slog.NewTextHandler(os.Stderr, o))
+	}
+	return slog.New(slog.NewJSONHandler(os.Stderr, o))
+}
+
+// findEnvoy returns the Envoy to run, checked.
+func findEnvoy(ctx context.Context, c config.Envoy) (string, error) {
+	path, err := launch.Locate(c.Path, os.Getenv("ENVOY_PATH"), exec.LookPath)
+	if err != nil {
+		return "", err
+	}
+	return path, launch.Check(ctx, path)
+}
+
+// socketDir is where the Unix sockets between Envoy and this process are. A
+// socket's path has room for 107 bytes, so a deep data directory's sockets lie
+// in the system's temporary directory instead.
+func socketDir(data string) (string, error) {
+	abs, err := filepath.Abs(data)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(abs, "run")
+	if len(dir)+len("/processor.sock") > maxSocketPath {
+		dir = filepath.Join(os.TempDir(), "modelgateway-"+strings.Trim(strings.ReplaceAll(abs, "/", "-"), "-"))
+		if len(dir)+len("/processor.sock") > maxSocketPath {
+			if dir, err = os.MkdirTemp("", "modelgateway-"); err != nil {
+				return "", err
+			}
+		}
+	}
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// maxSocketPath is sun_path of unix(7) without its final zero byte.
+const maxSocketPath = 107
+
+// listen opens a Unix socket that only this user can connect to, in place of one
+// that a dead process has left.
+func listen(ctx context.Context, path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(path, 0o600)
+}

@@ -1,0 +1,186 @@
+package xds
+
+import (
+	"net/http"
+	"strings"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	processor "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
+	headers "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_mutation/v3"
+	groups "github.com/envoyproxy/go-control-plane/envoy/extensions/router/cluster_specifiers/priority_group/v3"
+	matcher "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/modelgateway/modelgateway/envoy/contract"
+)
+
+// newRoutes makes the one route table. The first route that matches counts:
+//
+//  1. planned: ext_proc has put a plan into the metadata. Only this route leads to
+//     providers, and it matches no path, for ext_proc has by then written the
+//     provider's path into the request. A client cannot set metadata.
+//  2. TRACE and its kin: refused.
+//  3. inference: turns ext_proc on. It leads to the gateway, which answers what got
+//     no plan.
+//  4. all else: the gateway's own server, without ext_proc.
+//
+// Two roads not taken. One inference route that follows a plan by path: the
+// table is consulted again once the plan is there, and by then the path has
+// changed. And not sending the request's headers to ext_proc, which would save a
+// message: Envoy then lets them leave before the body was answered, and ignores
+// what that answer says about them.
+func newRoutes(in Input) (*route.RouteConfiguration, error) {
+	planned, err := plannedRoute(in)
+	if err != nil {
+		return nil, err
+	}
+	processed, err := overrides(map[string]proto.Message{contract.FilterProcessor: shown()})
+	if err != nil {
+		return nil, err
+	}
+	routes := append([]*route.Route{planned}, refusedMethods()...)
+	for _, path := range contract.InferencePaths() {
+		name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
+		routes = append(routes, toGateway(name, inference(path), processed))
+	}
+	routes = append(routes, toGateway("gateway", anyPath(), nil))
+	return &route.RouteConfiguration{
+		Name: contract.RouteConfig,
+		VirtualHosts: []*route.VirtualHost{{
+			Name:    "all",
+			Domains: []string{"*"},
+			Routes:  routes,
+			// What a retry may send again. The default is far less than a body may have.
+			RequestBodyBufferLimit: wrapperspb.UInt64(uint64(in.BodyLimit)),
+		}},
+	}, nil
+}
+
+// plannedRoute sends a request where its plan says, in the plan's order.
+func plannedRoute(in Input) (*route.Route, error) {
+	specifier, err := pack(&groups.PriorityGroupClusterSpecifier{
+		OverrideMetadataNamespace: contract.MetadataPlan,
+		PriorityGroups: []*groups.PriorityGroup{{ // required; a plan without groups ends here
+			Name:     "none",
+			Clusters: []*groups.ClusterWeight{{ClusterName: contract.ClusterGateway, Weight: wrapperspb.UInt32(1)}},
+		}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	private, err := overrides(map[string]proto.Message{contract.FilterHeaders: &headers.HeaderMutationPerRoute{
+		Mutations: &headers.Mutations{RequestMutations: keptFromProviders()},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	match := anyPath()
+	match.DynamicMetadata = []*matcher.MetadataMatcher{{
+		Filter: contract.MetadataPlan,
+		Path: []*matcher.MetadataMatcher_PathSegment{{
+			Segment: &matcher.MetadataMatcher_PathSegment_Key{Key: contract.MetadataPlanGroups},
+		}},
+		Value: &matcher.ValueMatcher{MatchPattern: &matcher.ValueMatcher_PresentMatch{PresentMatch: true}},
+	}}
+	return &route.Route{
+		Name:                 "planned",
+		Match:                match,
+		TypedPerFilterConfig: private,
+		Action: &route.Route_Route{Route: &route.RouteAction{
+			Timeout: durationpb.New(0), // answers stream for as long as they do; each attempt has its own limit
+			ClusterSpecifier: &route.RouteAction_InlineClusterSpecifierPlugin{
+				InlineClusterSpecifierPlugin: &route.ClusterSpecifierPlugin{Extension: &core.TypedExtensionConfig{
+					Name: "envoy.router.cluster_specifier_plugin.priority_group", TypedConfig: specifier,
+				}},
+			},
+			RetryPolicy: retryPolicy(in.Router),
+		}},
+	}, nil
+}
+
+// toGateway is a route to the gateway's own server, which also answers inference
+// requests that have no plan.
+func toGateway(name string, match *route.RouteMatch, perFilter map[string]*anypb.Any) *route.Route {
+	return &route.Route{
+		Name:                 name,
+		Match:                match,
+		TypedPerFilterConfig: perFilter,
+		Action: &route.Route_Route{Route: &route.RouteAction{
+			Timeout:          durationpb.New(0),
+			ClusterSpecifier: &route.RouteAction_Cluster{Cluster: contract.ClusterGateway},
+		}},
+	}
+}
+
+// refusedMethods are routes for methods that nothing here answers, and of which
+// TRACE would read a request back to its sender.
+func refusedMethods() []*route.Route {
+	var out []*route.Route
+	for _, method := range []string{http.MethodTrace, "TRACK", http.MethodConnect} {
+		match := anyPath()
+		match.Headers = []*route.HeaderMatcher{methodIs(method)}
+		out = append(out, &route.Route{
+			Name:  "refused_" + strings.ToLower(method),
+			Match: match,
+			Action: &route.Route_DirectResponse{DirectResponse: &route.DirectResponseAction{
+				Status: http.StatusMethodNotAllowed,
+			}},
+			ResponseHeadersToAdd: []*core.HeaderValueOption{{
+				Header: &core.HeaderValue{Key: "allow", Value: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"},
+			}},
+		})
+	}
+	return out
+}
+
+// shown turns ext_proc on for a route: it gets the request's headers, its body
+// whole, the answer's headers and the answer as it streams.
+func shown() *processor.ExtProcPerRoute {
+	return &processor.ExtProcPerRoute{Override: &processor.ExtProcPerRoute_Overrides{Overrides: &processor.ExtProcOverrides{
+		ProcessingMode: &processor.ProcessingMode{
+			RequestHeaderMode:   processor.ProcessingMode_SEND,
+			RequestBodyMode:     processor.ProcessingMode_BUFFERED, // anything else and a retry: the body is sent twice
+			RequestTrailerMode:  processor.ProcessingMode_SKIP,
+			ResponseHeaderMode:  processor.ProcessingMode_SEND,
+			ResponseBodyMode:    processor.ProcessingMode_STREAMED,
+			ResponseTrailerMode: processor.ProcessingMode_SKIP,
+		},
+	}}}
+}
+
+func inference(path string) *route.RouteMatch {
+	return &route.RouteMatch{
+		PathSpecifier: &route.RouteMatch_Path{Path: path},
+		Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
+	}
+}
+
+func anyPath() *route.RouteMatch {
+	return &route.RouteMatch{PathSpecifier: &route.RouteMatch_Prefix{Prefix: "/"}}
+}
+
+func methodIs(method string) *route.HeaderMatcher {
+	return &route.HeaderMatcher{
+		Name: ":method",
+		HeaderMatchSpecifier: &route.HeaderMatcher_StringMatch{StringMatch: &matcher.StringMatcher{
+			MatchPattern: &matcher.StringMatcher_Exact{Exact: method},
+		}},
+	}
+}
+
+// overrides packs a route's configuration of filters, by the filters' names.
+func overrides(configs map[string]proto.Message) (map[string]*anypb.Any, error) {
+	out := make(map[string]*anypb.Any, len(configs))
+	for name, config := range configs {
+		packed, err := pack(config)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = packed
+	}
+	return out, nil
+}

@@ -1,0 +1,236 @@
+package xds
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	discovery "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/cache/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/server/delta/v3"
+	"google.golang.org/grpc"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+)
+
+// Config is what a Server can be told. All of it has defaults.
+type Config struct {
+	Linger time.Duration // how long a cluster stays that is no longer wanted; default 10 min, negative: not at all
+	Logger *slog.Logger  // nil: nowhere
+}
+
+// Server serves the latest Resources to every Envoy that connects. All methods
+// are safe for concurrent use.
+type Server struct {
+	config  Config
+	cache   cache.SnapshotCache
+	tracker *tracker
+	delta   delta.Server
+	stop    context.CancelFunc // ends all streams
+	wake    chan struct{}      // holds one: the set of leaving clusters has changed
+
+	mu struct {
+		sync.Mutex
+		items   map[string]map[string]item // the latest publication; nil before the first
+		leaving map[string]leaver          // clusters that it no longer has, by name
+		marks   map[string]string          // see marksLocked
+		tries   uint64
+		version string
+	}
+}
+
+// leaver is a cluster on its way out.
+type leaver struct {
+	item
+
+	until time.Time
+}
+
+// anyNode is the same configuration for every Envoy.
+type anyNode struct{}
+
+const everyone = "every envoy"
+
+// ID returns the one name by which the cache knows all nodes.
+func (anyNode) ID(*core.Node) string { return everyone }
+
+// NewServer makes a server that has nothing to serve yet: an Envoy that connects
+// waits for the first Publish.
+func NewServer(c Config) *Server {
+	c.Linger = cmp.Or(c.Linger, 10*time.Minute)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Server{
+		config:  c,
+		cache:   cache.NewSnapshotCache(true, anyNode{}, nil),
+		tracker: newTracker(c.Logger),
+		stop:    stop,
+		wake:    make(chan struct{}, 1),
+	}
+	s.delta = delta.NewServer(ctx, s.cache, callbacks{s.tracker})
+	s.mu.leaving = make(map[string]leaver)
+	return s
+}
+
+// Register adds the service to g, which must not serve yet.
+func (s *Server) Register(g *grpc.Server) {
+	discovery.RegisterAggregatedDiscoveryServiceServer(g, &service{delta: s.delta})
+}
+
+// Run takes clusters away whose time is over, until ctx ends; then it ends all
+// streams and returns nil. An Envoy keeps its configuration without us.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.stop()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		next, err := s.sweep(ctx, time.Now())
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		timer.Reset(next)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-s.wake:
+		}
+	}
+}
+
+// Publish makes r what all Envoys shall have. Equal content is not sent again;
+// what changed goes out as one response of clusters and one of routes. An
+// inconsistent r is refused and changes nothing.
+func (s *Server) Publish(r *Resources) error {
+	if err := r.Consistent(); err != nil {
+		return err
+	}
+	return s.publish(r)
+}
+
+func (s *Server) publish(r *Resources) error {
+	items, err := itemsOf(r)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for name, old := range s.mu.items[resource.ClusterType] {
+		_, stays := items[resource.ClusterType][name]
+		_, was := s.tracker.now.Load().clusters[name] // or no plan can name it
+		if !stays && was && s.config.Linger > 0 {
+			s.mu.leaving[name] = leaver{item: old, until: now.Add(s.config.Linger)}
+		}
+	}
+	wanted := make(map[string]struct{}, len(items[resource.ClusterType]))
+	for name := range items[resource.ClusterType] {
+		delete(s.mu.leaving, name)
+		wanted[name] = struct{}{}
+	}
+	s.mu.items = items
+	s.markLocked()
+	s.tracker.want(wanted)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return s.setLocked(context.Background())
+}
+
+// markLocked gives those resources a new version that were refused, so that they
+// are offered again: with this publication and not before. No resend loop.
+func (s *Server) markLocked() {
+	refused := s.tracker.takeRefused()
+	if s.mu.marks == nil {
+		s.mu.marks = make(map[string]string)
+	}
+	if len(refused) > 0 {
+		s.mu.tries++
+	}
+	for name := range refused {
+		s.mu.marks[name] = "." + strconv.FormatUint(s.mu.tries, 10)
+	}
+	for name := range s.mu.marks { // forget those that are gone
+		if !s.knowsLocked(name) {
+			delete(s.mu.marks, name)
+		}
+	}
+}
+
+func (s *Server) knowsLocked(typeAndName string) bool {
+	typ, name, _ := strings.Cut(typeAndName, " ") // a type has no space in it
+	_, ok := s.mu.items[typ][name]
+	return ok
+}
+
+// setLocked gives the cache what is wanted and what is leaving, if it is new.
+func (s *Server) setLocked(ctx context.Context) error {
+	all := map[string]map[string]item{
+		resource.ClusterType: make(map[string]item, len(s.mu.items[resource.ClusterType])+len(s.mu.leaving)),
+		resource.RouteType:   s.mu.items[resource.RouteType],
+	}
+	for name, l := range s.mu.leaving {
+		all[resource.ClusterType][name] = l.item
+	}
+	maps.Copy(all[resource.ClusterType], s.mu.items[resource.ClusterType])
+	next := newSnapshot(all, s.mu.marks)
+	if next.version == s.mu.version {
+		return nil
+	}
+	s.mu.version = next.version
+	if err := s.cache.SetSnapshot(ctx, everyone, next); err != nil {
+		return &fault.Error{Op: "xds", Kind: fault.Internal, Err: err}
+	}
+	return nil
+}
+
+// sweep drops the leaving clusters whose time is over, and returns how long it is
+// to the next.
+func (s *Server) sweep(ctx context.Context, now time.Time) (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next, dropped := time.Hour, false
+	for name, l := range s.mu.leaving {
+		left := l.until.Sub(now)
+		if left <= 0 {
+			delete(s.mu.leaving, name)
+			dropped = true
+			continue
+		}
+		next = min(next, left)
+	}
+	if !dropped {
+		return next, nil
+	}
+	return next, s.setLocked(ctx)
+}
+
+// Acked reports whether a plan may name the endpoint's Bare and Rewrite clusters:
+// they are part of the latest publication, and every Envoy that serves has
+// accepted them. It takes no lock and is meant to be asked for each request.
+func (s *Server) Acked(endpoint id.Endpoint) bool {
+	return s.AckedVariant(endpoint, contract.Bare) && s.AckedVariant(endpoint, contract.Rewrite)
+}
+
+// AckedVariant is as Acked, for one cluster of the endpoint. A Check cluster that
+// is not there yet (the settings have just changed) can be replaced by Rewrite.
+func (s *Server) AckedVariant(endpoint id.Endpoint, v contract.Variant) bool {
+	_, ok := s.tracker.now.Load().clusters[contract.ClusterName(endpoint, v)]
+	return ok
+}
+
+// Ready reports whether at least one Envoy is connected and each that serves has
+// accepted clusters and routes.
+func (s *Server) Ready() bool { return s.tracker.now.Load().ready }
