@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,7 @@ import (
 	_ "google.golang.org/grpc/encoding/proto" // the codec that frame.Codec hands everything but frames to
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
@@ -106,7 +108,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	g.xds = xds.NewServer(xds.Config{Logger: g.logger})
 	processor := extproc.NewServer(extproc.NewPipeline(extproc.Deps{
 		View: g.node.View, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
-		Acked: g.xds.Acked, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
+		Acked: g.xds.AckedVariant, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
 		Settings: extproc.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
 			MaxResponseBytes:   g.cfg.Limits.MaxResponseBytes,
@@ -154,14 +156,7 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	resources, err := xds.Translate(xds.Input{
-		Endpoints: g.node.View().Catalog.Endpoints(), Router: g.node.View().Catalog.Settings(),
-		BodyLimit: b.BodyLimit, CAFile: certificates(),
-	})
-	if err != nil {
-		return err
-	}
-	if err := g.xds.Publish(resources); err != nil {
+	if err := g.publish(b.BodyLimit); err != nil {
 		return err
 	}
 	if g.cfg.Envoy.Mode == config.EnvoyExternal {
@@ -177,6 +172,24 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		Concurrency: int(g.cfg.Envoy.Concurrency), LogLevel: g.cfg.Envoy.LogLevel, Logger: g.logger,
 	})
 	return err
+}
+
+// publish makes the catalogue's endpoints Envoy's clusters.
+func (g *gateway) publish(bodyLimit uint32) error {
+	view := g.node.View()
+	in := xds.Input{Endpoints: view.Catalog.Endpoints(), Router: view.Catalog.Settings(), BodyLimit: bodyLimit}
+	if slices.ContainsFunc(in.Endpoints, func(e catalog.Endpoint) bool { return e.Scheme == "https" }) {
+		file, err := xds.FindCAFile(os.Getenv("SSL_CERT_FILE"))
+		if err != nil {
+			return err
+		}
+		in.CAFile = file
+	}
+	resources, err := xds.Translate(in)
+	if err != nil {
+		return err
+	}
+	return g.xds.Publish(resources)
 }
 
 // ready says why no traffic should come here.

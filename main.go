@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -37,7 +36,7 @@ func run() int {
 
 // explain prints an error for an operator: the causes are theirs to see.
 func explain(err error) string {
-	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err == nil && errors.Unwrap(err) == nil {
+	if e, ok := err.(*fault.Error); ok && e.Err == nil { //nolint:errorlint // what wraps one has more to say
 		return e.Message()
 	}
 	return err.Error()

@@ -15,7 +15,7 @@ import (
 func TestStream(t *testing.T) {
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt+words-20", "odd=openai/dribble+crlf+comments+words-20", "claude=anthropic/fake-claude+words-20",
-		"nousage=openai/nousage+words-20", "cut=openai/cut-5+words-20", "nodone=openai/nodone+words-20", "fake-gpt=openai/fake-gpt+words-20"))
+		"nousage=openai/nousage+words-20", "cut=openai/cut-5+words-20+pace-20ms", "nodone=openai/nodone+words-20", "fake-gpt=openai/fake-gpt+words-20"))
 	for _, model := range []string{"fast", "odd", "claude", "nousage"} {
 		plain := g.chat(request(model, `,"stream":true`))
 		if plain.status != http.StatusOK || !strings.HasPrefix(plain.header.Get("content-type"), "text/event-stream") {

@@ -53,7 +53,7 @@ type Envoy struct {
 	Mode        EnvoyMode
 	Path        string // program to start as a child; empty means the first "envoy" in PATH
 	Concurrency int64  // worker threads; 0 means one a CPU
-	LogLevel    string // trace, debug, info, warning, error, critical or off
+	LogLevel    string // info, warning, error, critical or off; finer ones would print keys
 }
 
 // Log is the section log.

@@ -42,6 +42,11 @@ func (d *decoder) router(n *node, r *Router) {
 	o.fallbacks("context_window_fallbacks", &r.ContextWindow)
 	o.fallbacks("content_policy_fallbacks", &r.ContentPolicy)
 	o.strings("default_fallbacks", &r.DefaultFallbacks)
+	for _, name := range []string{"context_window_fallbacks", "content_policy_fallbacks"} {
+		if n := o.n.field(name); n != nil {
+			d.warn(n, "is checked and has no effect: whatever the cause of a failure, fallbacks is what is followed")
+		}
+	}
 	o.rest(d.foreignRouter)
 }
 

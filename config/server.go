@@ -56,7 +56,7 @@ func (d *decoder) envoy(o *object, to *Envoy) {
 	oneOf(e, "mode", &to.Mode, EnvoyChild, EnvoyExternal)
 	e.str("path", &to.Path)
 	e.integer("concurrency", &to.Concurrency, 0, 1024)
-	oneOf(e, "log_level", &to.LogLevel, "trace", "debug", "info", "warning", "error", "critical", "off")
+	oneOf(e, "log_level", &to.LogLevel, "info", "warning", "error", "critical", "off")
 	if path := e.n.field("path"); to.Mode == EnvoyExternal && to.Path != "" && path != nil {
 		d.fail(path, "has no meaning when mode is external: remove it, or set mode: child")
 	}

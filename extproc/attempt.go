@@ -197,8 +197,8 @@ func (x *Exchange) alternatives() bool {
 	return false
 }
 
-// backoffCap is the longest pause between two attempts; xds sets it.
-const backoffCap = 10 * time.Second
+// backoffCap is the longest pause between two attempts, as xds sets it.
+const backoffCap = 2 * time.Second
 
 // total bounds a whole answer that is not streamed: every attempt, and the
 // pauses. A stream has no such bound; 0 tells Envoy so.

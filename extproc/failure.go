@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 // say of its earlier attempts. The log's entries leave Envoy before the answer
 // does, on another stream of the same connection: they are there already, or
 // within a scheduling quantum.
-const logWait = 100 * time.Millisecond
+const logWait = 500 * time.Millisecond
 
 // awaitTrouble waits until the first n attempts are accounted for.
 func (x *Exchange) awaitTrouble(ctx context.Context, n int) {
@@ -82,6 +83,9 @@ func (p *Pipeline) fail(ctx context.Context, x *Exchange, h *head, body []byte) 
 
 // classify turns an answer that is none into a Failure.
 func (p *Pipeline) classify(x *Exchange, h *head, body []byte) *wire.Failure {
+	if h.status == contract.StatusNext {
+		return x.verdict()
+	}
 	if !h.local {
 		return x.last().Provider.Driver.Classify(h.status, h.value, body)
 	}
@@ -90,6 +94,18 @@ func (p *Pipeline) classify(x *Exchange, h *head, body []byte) *wire.Failure {
 		f.Kind, f.Code, f.Message = fault.Timeout, "upstream_timeout", "The provider did not answer in time."
 	}
 	return f
+}
+
+// verdict is why a Check filter took away an answer that, in the end, no other
+// attempt followed. The provider's own words have gone with the answer.
+func (x *Exchange) verdict() *wire.Failure {
+	x.mu.Lock()
+	t := x.mu.trouble[x.lastIndex()]
+	x.mu.Unlock()
+	if t.kind == fault.Blocked {
+		return &wire.Failure{Status: t.status, Kind: t.kind, Code: t.code, Message: "The provider's content filter refused the request or its answer.", ContentFilter: true}
+	}
+	return &wire.Failure{Status: t.status, Kind: fault.Upstream, Code: t.code, Message: "The provider failed.", Retryable: true, CoolDown: true}
 }
 
 func reason(f *wire.Failure) string {

@@ -24,6 +24,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
@@ -54,7 +55,7 @@ type kit struct {
 	gate     *gate
 	ids      atomic.Int64
 	ticks    atomic.Int64
-	unacked  []id.Endpoint
+	unacked  []string // clusters that Envoy has not confirmed
 	logs     logBook
 }
 
@@ -117,7 +118,9 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	k.journal = startJournal(tb, k.gate)
 	deps := Deps{
 		View: func() *cluster.View { return view }, Journal: k.journal, Cooldown: k.cooldown, Tokens: counter,
-		Acked:  func(e id.Endpoint) bool { return !slices.Contains(k.unacked, e) },
+		Acked: func(e id.Endpoint, v contract.Variant) bool {
+			return !slices.Contains(k.unacked, contract.ClusterName(e, v))
+		},
 		Random: func(uint64) uint64 { return 0 }, Now: k.now,
 		Logger:   slog.New(slog.NewJSONHandler(&k.logs, nil)),
 		Settings: Settings{MaxResponseBytes: 1 << 20, Version: "test"},

@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
@@ -27,11 +28,11 @@ type Deps struct {
 	Journal  Journal
 	Cooldown *cooldown.Set
 	Tokens   *tokens.Counter
-	Acked    func(id.Endpoint) bool // whether Envoy has confirmed an endpoint's clusters
-	Random   func(n uint64) uint64  // uniform in [0, n)
-	Now      func() time.Time       // the clock
-	Logger   *slog.Logger           // never given message bodies or credentials
-	Metrics  *Metrics               // nil: nobody counts
+	Acked    func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
+	Random   func(n uint64) uint64                    // uniform in [0, n)
+	Now      func() time.Time                         // the clock
+	Logger   *slog.Logger                             // never given message bodies or credentials
+	Metrics  *Metrics                                 // nil: nobody counts
 	Settings Settings
 }
 

@@ -37,6 +37,7 @@ func trio(retryOn ...string) catalog.Spec {
 func TestPlansWhoIsAsked(t *testing.T) {
 	t.Parallel()
 	const stream = `"stream":true`
+	marks := map[string]contract.Variant{"": contract.Bare, "~": contract.Rewrite, "+": contract.Check}
 	for _, test := range []struct {
 		name    string
 		spec    catalog.Spec
@@ -59,6 +60,7 @@ func TestPlansWhoIsAsked(t *testing.T) {
 		{name: "checked stream", spec: trio("stream_error"), body: with(stream), want: []string{"a+", "b+", "a+", "c~"}, codes: true},
 		{name: "whole answers are not checked for stream errors", spec: trio("stream_error"), body: hello, want: []string{"a", "b~", "a~", "c~"}, codes: true},
 		{name: "not confirmed by Envoy", spec: trio(), body: hello, unacked: "a", want: []string{"b", "b~", "b~", "c~"}, codes: true},
+		{name: "check not confirmed by Envoy", spec: trio("content_filter"), body: hello, unacked: "b+", want: []string{"a+", "b~", "a+", "c~"}, codes: true},
 		{name: "fallback not confirmed by Envoy", spec: trio(), body: hello, unacked: "c", want: []string{"a", "b~", "a~"}, codes: true},
 		{name: "resting", spec: trio(), body: hello, resting: "a", want: []string{"b", "b~", "b~", "c~"}, codes: true},
 	} {
@@ -66,8 +68,8 @@ func TestPlansWhoIsAsked(t *testing.T) {
 			t.Parallel()
 			k := newKit(t, test.spec)
 			if test.unacked != "" {
-				d, _ := k.catalog.Deployment(id.Deployment(test.unacked))
-				k.unacked = []id.Endpoint{d.Endpoint.ID}
+				name := strings.TrimRight(test.unacked, "~+")
+				k.unacked = []string{k.cluster(t, name, marks[test.unacked[len(name):]])}
 			}
 			if test.resting != "" {
 				k.cooldown.Fail(id.Deployment(test.resting), cooldown.Failure{Reason: cooldown.RateLimited, Now: epoch()}, cooldown.Policy{Time: time.Hour})
@@ -77,7 +79,6 @@ func TestPlansWhoIsAsked(t *testing.T) {
 			if out.refused != nil {
 				t.Fatal(out.refused.body)
 			}
-			marks := map[string]contract.Variant{"": contract.Bare, "~": contract.Rewrite, "+": contract.Check}
 			want := make([]string, len(test.want))
 			for i, w := range test.want {
 				name := strings.TrimRight(w, "~+")

@@ -278,7 +278,7 @@ func TestRefusesModelsThatTheKeyMayNotUse(t *testing.T) {
 func TestRefusesWhatEnvoyDoesNotKnowYet(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
-	k.unacked = []id.Endpoint{k.catalog.Endpoints()[0].ID}
+	k.unacked = []string{string(k.catalog.Endpoints()[0].ID)}
 	e := k.open(t)
 	out := e.ask(hello)
 	refusedWith(t, e, out.refused, 503, "not_ready")

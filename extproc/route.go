@@ -74,12 +74,12 @@ func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog
 // names any other cluster would end as an error of Envoy's own.
 func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 	for i, d := range ds {
-		if p.deps.Acked(d.Endpoint.ID) {
+		if p.deps.Acked(d.Endpoint.ID, contract.Bare) {
 			continue
 		}
 		out := append([]*catalog.Deployment(nil), ds[:i]...)
 		for _, d := range ds[i+1:] {
-			if p.deps.Acked(d.Endpoint.ID) {
+			if p.deps.Acked(d.Endpoint.ID, contract.Bare) {
 				out = append(out, d)
 			}
 		}
@@ -129,7 +129,7 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 	for i := range x.Plan {
 		a := &x.Plan[i]
 		switch {
-		case i < len(x.Plan)-1 && x.checked(settings.RetryOn):
+		case i < len(x.Plan)-1 && x.checked(settings.RetryOn) && p.deps.Acked(a.Deployment.Endpoint.ID, contract.Check):
 			a.Variant = contract.Check
 		case i > 0 && !same:
 			a.Variant = contract.Rewrite

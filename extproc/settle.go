@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
@@ -46,7 +47,9 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	}
 	e := x.event(last, end)
 	e.FirstToken = x.FirstToken
-	e.Status = max(x.Status, failed[last].status)
+	if e.Status = x.Status; e.Status == 0 || e.Status == contract.StatusNext {
+		e.Status = failed[last].status
+	}
 	e.Outcome = o.Kind
 	e.ErrorCode = o.Code
 	e.FinishReason = o.FinishReason

@@ -1,7 +1,10 @@
 package extproc
 
 import (
+	"strings"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
@@ -44,7 +47,9 @@ const maxText = 1 << 20
 func newRelay(p *Pipeline, x *Exchange) *relay {
 	r := &relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
 	a := x.last()
-	r.encoder = dialect.ByName(x.Dialect).Stream(x.meta())
+	meta := x.meta()
+	meta.ID = completionID(x.ID)
+	r.encoder = dialect.ByName(x.Dialect).Stream(meta)
 	if x.sameDialect(a) {
 		r.alias = splice.Quote(nil, x.Facts.Model)
 		r.facts.Collect = true
@@ -52,6 +57,12 @@ func newRelay(p *Pipeline, x *Exchange) *relay {
 	}
 	r.decoder = a.Provider.Driver.Stream()
 	return r
+}
+
+// completionID names a translated stream: its provider's name for it, if there is
+// one, comes too late for the chunks before it.
+func completionID(request id.Request) string {
+	return "chatcmpl-" + strings.TrimPrefix(string(request), "req_")
 }
 
 // feed takes a chunk and returns what goes out in its place; same reports that

@@ -40,7 +40,7 @@ func Render(c Config) ([]byte, error) {
 		Listener: contract.Listener, RouteConfig: contract.RouteConfig,
 		FilterProcessor: contract.FilterProcessor, FilterHeaders: contract.FilterHeaders,
 		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
-		RequestAttributes: contract.RequestAttributes(), ResponseAttributes: contract.ResponseAttributes(),
+		ResponseAttributes: contract.ResponseAttributes(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("render bootstrap: %w", err)
@@ -57,7 +57,6 @@ type fields struct {
 	Listener, RouteConfig          string
 	FilterProcessor, FilterHeaders string
 	MetadataPlan, AttemptLog       string
-	RequestAttributes              []string
 	ResponseAttributes             []string
 }
 

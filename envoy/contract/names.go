@@ -52,35 +52,13 @@ func ClusterName(endpoint id.Endpoint, v Variant) string {
 	return string(endpoint)
 }
 
-// Attributes that ext_proc asks Envoy for. Headers come as attributes and not
-// as a message of their own: a message costs more than they all do together.
+// Attributes that ext_proc asks Envoy for, beside the messages themselves.
 const (
-	AttrRequestID     = "request.id"
-	AttrPath          = "request.path"
-	AttrAuthorization = "request.headers['authorization']"
-	AttrXAPIKey       = "request.headers['x-api-key']"
-	AttrAPIKey        = "request.headers['api-key']"
-	AttrGoogleKey     = "request.headers['x-goog-api-key']"
-	AttrGatewayKey    = "request.headers['x-gateway-api-key']"
-	AttrContentType   = "request.headers['content-type']"
-	AttrEncoding      = "request.headers['content-encoding']"
-	AttrTimeout       = "request.headers['x-gateway-timeout']"
-	AttrNumRetries    = "request.headers['x-gateway-num-retries']"
-	AttrTags          = "request.headers['x-gateway-tags']"
-	AttrCustomer      = "request.headers['x-gateway-customer-id']"
-
+	AttrRequestID   = "request.id"
 	AttrAttempt     = "upstream.request_attempt_count"
 	AttrCodeDetails = "response.code_details"
 	AttrCluster     = "xds.cluster_name"
 )
-
-// RequestAttributes lists what the downstream filter asks for with a request.
-func RequestAttributes() []string {
-	return []string{
-		AttrRequestID, AttrPath, AttrAuthorization, AttrXAPIKey, AttrAPIKey, AttrGoogleKey, AttrGatewayKey,
-		AttrContentType, AttrEncoding, AttrTimeout, AttrNumRetries, AttrTags, AttrCustomer,
-	}
-}
 
 // ResponseAttributes lists what the downstream filter asks for with an answer.
 func ResponseAttributes() []string { return []string{AttrAttempt, AttrCodeDetails} }
@@ -96,9 +74,3 @@ const (
 	HeaderRetryOn        = "x-envoy-retry-on"
 	HeaderRetriableCodes = "x-envoy-retriable-status-codes"
 )
-
-// SmallBody is the size in bytes up to which a body with a content length is
-// taken in before its sender is identified: identifying the sender first costs
-// one more message to the processor. Larger bodies, and those of unknown
-// length, are identified by their headers before a byte of them is read.
-const SmallBody = 64 << 10
