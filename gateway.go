@@ -29,6 +29,7 @@ import (
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
 	"github.com/modelgateway/modelgateway/envoy/launch"
+	"github.com/modelgateway/modelgateway/envoy/socket"
 	"github.com/modelgateway/modelgateway/extproc"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
@@ -139,17 +140,17 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		return fmt.Errorf("listen %s: must be an IP address and a port: %w", g.cfg.Listen, err)
 	}
 	b := bootstrap.Config{
-		AdminSocket:     filepath.Join(dir, "admin.sock"),
-		ProcessorSocket: filepath.Join(dir, "processor.sock"),
-		GatewaySocket:   filepath.Join(dir, "http.sock"),
+		AdminSocket:     filepath.Join(dir, adminSocket),
+		ProcessorSocket: filepath.Join(dir, processorSocket),
+		GatewaySocket:   filepath.Join(dir, httpSocket),
 		Address:         addr.Addr().String(), Port: addr.Port(),
 		BodyLimit:         uint32(g.cfg.Limits.MaxRequestBytes),
 		StreamIdleTimeout: g.cfg.Limits.StreamIdleTimeout,
 	}
-	if g.grpcL, err = listen(ctx, b.ProcessorSocket); err != nil {
+	if g.grpcL, err = socket.Listen(ctx, b.ProcessorSocket); err != nil {
 		return err
 	}
-	if g.httpL, err = listen(ctx, b.GatewaySocket); err != nil {
+	if g.httpL, err = socket.Listen(ctx, b.GatewaySocket); err != nil {
 		return err
 	}
 	file, err := bootstrap.Render(b)

@@ -53,6 +53,7 @@ func importRows() []importRow {
 		{"config", []string{"cluster/*"}},
 
 		{"envoy/bootstrap", []string{"envoy/contract", "cluster/fault", "cluster/id"}},
+		{"envoy/socket", nil},
 		{"envoy/launch", []string{"envoy/contract", "cluster/fault"}},
 
 		{"bench/**", []string{"bench/**"}},

@@ -2,20 +2,21 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/envoy/launch"
+	"github.com/modelgateway/modelgateway/envoy/socket"
 )
 
 // options are the flags of serve; each set one replaces what the file says.
@@ -123,39 +124,24 @@ func findEnvoy(ctx context.Context, c config.Envoy) (string, error) {
 	return path, launch.Check(ctx, path)
 }
 
-// socketDir is where the Unix sockets between Envoy and this process are. A
-// socket's path has room for 107 bytes, so a deep data directory's sockets lie
-// in the system's temporary directory instead.
+// socketDir is where the Unix sockets between Envoy and this process are. A deep
+// data directory's sockets lie in the system's temporary directory instead.
 func socketDir(data string) (string, error) {
 	abs, err := filepath.Abs(data)
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(abs, "run")
-	if len(dir)+len("/processor.sock") > maxSocketPath {
-		dir = filepath.Join(os.TempDir(), "modelgateway-"+strings.Trim(strings.ReplaceAll(abs, "/", "-"), "-"))
-		if len(dir)+len("/processor.sock") > maxSocketPath {
-			if dir, err = os.MkdirTemp("", "modelgateway-"); err != nil {
-				return "", err
-			}
-		}
+	if !socket.Fits(dir, len(processorSocket)) {
+		sum := sha256.Sum256([]byte(abs))
+		dir = filepath.Join(os.TempDir(), "modelgateway-"+hex.EncodeToString(sum[:8]))
 	}
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// maxSocketPath is sun_path of unix(7) without its final zero byte.
-const maxSocketPath = 107
-
-// listen opens a Unix socket that only this user can connect to, in place of one
-// that a dead process has left.
-func listen(ctx context.Context, path string) (net.Listener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", path)
-	if err != nil {
-		return nil, err
-	}
-	return l, os.Chmod(path, 0o600)
-}
+// The sockets' names.
+const (
+	adminSocket     = "admin.sock"
+	httpSocket      = "http.sock"
+	processorSocket = "processor.sock" // the longest
+)

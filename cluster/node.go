@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
@@ -26,6 +27,10 @@ type Config struct {
 	Commits func(journal.Commit) // told of each group commit, for metrics; nil means nobody is
 }
 
+// intentDelay is how long the intent of a request may wait to be written. Providers
+// take longer to answer; what does not is settled before.
+const intentDelay = 5 * time.Millisecond
+
 // Node is one member: its store, its journal and its view. All methods are
 // safe for concurrent use.
 type Node struct {
@@ -42,7 +47,7 @@ func Open(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	j, err := journal.Open(journal.Config{Store: st, Logger: cfg.Logger, Committed: cfg.Commits})
+	j, err := journal.Open(journal.Config{Store: st, Logger: cfg.Logger, Committed: cfg.Commits, IntentDelay: intentDelay})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the journal: %w", err), st.Close())
 	}

@@ -26,7 +26,9 @@ func (l attemptLog) StreamAccessLogs(stream accesslogv3.AccessLogService_StreamA
 	for {
 		m, err := stream.Recv()
 		switch {
-		case errors.Is(err, io.EOF), status.Code(err) == codes.Canceled:
+		case errors.Is(err, io.EOF):
+			return stream.SendAndClose(&accesslogv3.StreamAccessLogsResponse{})
+		case status.Code(err) == codes.Canceled:
 			return nil
 		case err != nil:
 			return err

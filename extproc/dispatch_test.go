@@ -1,6 +1,7 @@
 package extproc
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestPassesBodiesAsTheyAre(t *testing.T) {
 		if _, set := out.headers["content-length"]; set {
 			t.Error("a content-length is set, though the body is as it was")
 		}
-		e.leave()
+		e.quit()
 	}
 }
 
@@ -79,7 +80,7 @@ func TestChangesOnlyWhatMustChange(t *testing.T) {
 		if n := len(out.body); out.headers["content-length"] != itoa(n) {
 			t.Errorf("%s: content-length is %q, want %d", test.name, out.headers["content-length"], n)
 		}
-		e.leave()
+		e.quit()
 	}
 }
 
@@ -114,9 +115,7 @@ func TestSendsNothingOfTheCallersOwn(t *testing.T) {
 	} {
 		e := k.open(t)
 		out := taken(t, e, strings.Replace(hello, "fast", test.model, 1), append(strange(), "user-agent", "OpenAI/Python", "accept", "application/json", "accept-encoding", "br")...)
-		for name, value := range common {
-			test.want[name] = value
-		}
+		maps.Copy(test.want, common)
 		test.want["x-request-id"] = e.uuid
 		if test.model == "smart" {
 			test.want["content-length"] = itoa(len(out.body))
@@ -124,7 +123,7 @@ func TestSendsNothingOfTheCallersOwn(t *testing.T) {
 		if diff := cmp.Diff(test.want, out.headers); diff != "" {
 			t.Errorf("%s: headers (-want +got):\n%s", test.model, diff)
 		}
-		e.leave()
+		e.quit()
 	}
 }
 
@@ -189,7 +188,7 @@ func TestRefusesWhatAProviderCannotTake(t *testing.T) {
 	if out := taken(t, e, with(`"logit_bias":{"1":2},"drop_params":true`)); strings.Contains(out.body, "logit_bias") {
 		t.Errorf("Anthropic gets %s", out.body)
 	}
-	e.leave()
+	e.quit()
 }
 
 func TestWaitsForTheIntentIfTold(t *testing.T) {
@@ -207,5 +206,5 @@ func TestWaitsForTheIntentIfTold(t *testing.T) {
 	if r := e.next(); len(planOf(r)) != 1 {
 		t.Errorf("answered with %v", r)
 	}
-	e.leave()
+	e.quit()
 }

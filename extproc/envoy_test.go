@@ -29,8 +29,8 @@ import (
 // overwritten when the server gives them back, and what the server has sent
 // must never change afterwards.
 type stream struct {
-	grpc.ServerStream // nil: nothing else of it is used
-	ctx               context.Context
+	grpc.ServerStream                 // nil: nothing else of it is used
+	ctx               context.Context //nolint:containedctx // grpc.ServerStream gives it out
 	in                chan []byte
 	out               chan *extprocv3.ProcessingResponse
 	sent              []sent
@@ -133,6 +133,13 @@ func (e *envoy) leave() {
 	e.tb.Helper()
 	e.cancel()
 	e.wait()
+}
+
+// quit is leave while the first attempt is under way: Envoy logs that.
+func (e *envoy) quit() {
+	e.tb.Helper()
+	e.kit.attempt(e.uuid, 1, 0, left())
+	e.leave()
 }
 
 // close ends the stream, as Envoy does after the last byte of the answer.

@@ -41,7 +41,7 @@ const (
 const patience = 20 * time.Second
 
 // counter is shared: unpacking a vocabulary takes longer than most tests.
-var counter = tokens.NewCounter() //nolint:gochecknoglobals // one vocabulary for all tests of the package
+var counter = tokens.NewCounter()
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -53,6 +53,7 @@ type kit struct {
 	cooldown *cooldown.Set
 	catalog  *catalog.Catalog
 	gate     *gate
+	stop     func() // ends the journal, as a disk that fails would
 	ids      atomic.Int64
 	ticks    atomic.Int64
 	unacked  []string // clusters that Envoy has not confirmed
@@ -115,7 +116,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	}
 	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
 	k.cooldown = cooldown.New(func(uint64) uint64 { return 0 })
-	k.journal = startJournal(tb, k.gate)
+	k.journal, k.stop = startJournal(tb, k.gate)
 	deps := Deps{
 		View: func() *cluster.View { return view }, Journal: k.journal, Cooldown: k.cooldown, Tokens: counter,
 		Acked: func(e id.Endpoint, v contract.Variant) bool {
@@ -132,25 +133,27 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	return k
 }
 
-func startJournal(tb testing.TB, g *gate) *journal.Journal {
+func startJournal(tb testing.TB, g *gate) (j *journal.Journal, stop func()) {
 	tb.Helper()
 	s, err := store.Open(store.Config{Dir: "data", FS: errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(g.pass)), BallastBytes: -1})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	j, err := journal.Open(journal.Config{Store: s})
-	if err != nil {
+	if j, err = journal.Open(journal.Config{Store: s}); err != nil {
 		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- j.Run(ctx) }()
-	tb.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		g.open()
 		cancel()
 		if err := <-ran; err != nil {
 			tb.Error(err)
 		}
+	})
+	tb.Cleanup(func() {
+		stop()
 		if err := s.Close(); err != nil {
 			tb.Error(err)
 		}
@@ -160,7 +163,7 @@ func startJournal(tb testing.TB, g *gate) *journal.Journal {
 			tb.Fatal(err)
 		}
 	}
-	return j
+	return j, stop
 }
 
 // gate holds back the disk's syncs while it is shut.

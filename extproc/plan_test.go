@@ -95,6 +95,7 @@ func TestPlansWhoIsAsked(t *testing.T) {
 			if strings.Contains(codes, "401") != test.codes || strings.Contains(codes, "400") {
 				t.Errorf("Envoy retries the statuses %q", codes)
 			}
+			e.quit()
 		})
 	}
 }
@@ -108,23 +109,23 @@ func TestPlansHowLong(t *testing.T) {
 	}
 	*spec.Router.NumRetries = 1
 	spec.Deployments[1].Timeout, spec.Deployments[1].StreamTimeout = 2*time.Minute, 2*time.Second
+	k := newKit(t, spec)
 	own := strings.Replace(hello, "fast", "own", 1)
 	for _, test := range []struct {
 		name, body string
 		headers    []string
 		try, all   string // in milliseconds
 	}{
-		{"router's", hello, nil, "60000", "130000"}, // two attempts and the longest pause between them
+		{"router's", hello, nil, "60000", "122000"}, // two attempts and the longest pause between them
 		{"router's for streams", with(`"stream":true`), nil, "1000", "0"},
-		{"deployment's", own, nil, "120000", "250000"},
+		{"deployment's", own, nil, "120000", "242000"},
 		{"deployment's for streams", strings.TrimSuffix(own, "}") + `,"stream":true}`, nil, "2000", "0"},
-		{"caller's", with(`"timeout":1.5`), nil, "1500", "13000"},
-		{"caller's by another name", with(`"request_timeout":2`), nil, "2000", "14000"},
-		{"caller's in a header", hello, []string{"x-gateway-timeout", "0.25"}, "250", "10500"},
-		{"caller's of a stream only", with(`"stream_timeout":3`), nil, "60000", "130000"},
+		{"caller's", with(`"timeout":1.5`), nil, "1500", "5000"},
+		{"caller's by another name", with(`"request_timeout":2`), nil, "2000", "6000"},
+		{"caller's in a header", hello, []string{"x-gateway-timeout", "0.25"}, "250", "2500"},
+		{"caller's of a stream only", with(`"stream_timeout":3`), nil, "60000", "122000"},
 		{"caller's of a stream", with(`"stream":true,"stream_timeout":3`), nil, "3000", "0"},
 	} {
-		k := newKit(t, spec)
 		e := k.open(t)
 		// What the caller says to Envoy's router must have no effect.
 		out := e.ask(test.body, append(test.headers, "x-envoy-upstream-rq-timeout-ms", "1", "x-envoy-max-retries", "99",
@@ -140,7 +141,7 @@ func TestPlansHowLong(t *testing.T) {
 				t.Errorf("%s: the caller's %s: %s is left", test.name, name, v)
 			}
 		}
-		e.leave()
+		e.quit()
 	}
 }
 

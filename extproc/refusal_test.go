@@ -67,7 +67,6 @@ func refusedWith(tb testing.TB, e *envoy, a *answer, statusAndCode ...any) mista
 }
 
 func TestRefusesCallersWithoutAKey(t *testing.T) {
-	t.Parallel()
 	k := newKit(t, one())
 	for _, test := range []struct {
 		name    string
@@ -128,7 +127,7 @@ func TestAcceptsAKeyInAnyHeader(t *testing.T) {
 				t.Errorf("the caller's key in %s reaches the provider as %s", header, name)
 			}
 		}
-		e.leave()
+		e.quit()
 	}
 }
 
@@ -163,12 +162,11 @@ func TestRefusesMedia(t *testing.T) {
 		if out.refused != nil {
 			t.Errorf("%q is refused: %s", test.media, out.refused.body)
 		}
-		e.leave()
+		e.quit()
 	}
 }
 
 func TestRefusesBodies(t *testing.T) {
-	t.Parallel()
 	k := newKit(t, one())
 	for _, test := range []struct {
 		name, body  string

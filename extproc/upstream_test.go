@@ -188,11 +188,10 @@ func TestLetsTheFirstAttemptPass(t *testing.T) {
 	if out := k.again(t, k.uuid(), 2); out != nil {
 		t.Errorf("a request that nobody knows goes out as %+v", out)
 	}
-	e.leave()
+	e.quit()
 }
 
 func TestLooksAtAnswers(t *testing.T) {
-	t.Parallel()
 	k := newKit(t, trio("content_filter", "stream_error"))
 	filtered := strings.Replace(goodReply, `"stop"`, `"content_filter"`, 1)
 	page := came{status: 200, headers: []string{"content-type", "text/event-stream"}}
@@ -246,7 +245,7 @@ func TestLooksAtAnswers(t *testing.T) {
 				if a.status != test.came.status {
 					t.Errorf("an answer that is good gets status %d", a.status)
 				}
-				e.leave()
+				e.quit()
 				return
 			}
 			if a.status != contract.StatusNext {

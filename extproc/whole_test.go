@@ -137,7 +137,6 @@ func TestCountsToolsAndThinking(t *testing.T) {
 }
 
 func TestRefusesAnswersThatAreNone(t *testing.T) {
-	t.Parallel()
 	k := newKit(t, catalog.Spec{Deployments: append(one().Deployments, claude("claude", "smart", 0)), Router: quick(0)})
 	const page = "<!doctype html><title>secret host db1.internal</title>"
 	for _, test := range []struct {

@@ -23,7 +23,10 @@ type Pending struct {
 
 // Done is closed when it is known whether p is on the disk; Wait then tells
 // without waiting.
-func (p *Pending) Done() <-chan struct{} { return p.group.done }
+func (p *Pending) Done() <-chan struct{} {
+	p.group.hurried()
+	return p.group.done
+}
 
 // Wait returns nil once p is synced to the disk. Any error is an *fault.Error of
 // kind StorageUnavailable: the journal failed or is stopped, or ctx ended, which
@@ -34,6 +37,7 @@ func (p *Pending) Wait(ctx context.Context) error {
 		return p.group.result()
 	default:
 	}
+	p.group.hurried()
 	select {
 	case <-p.group.done:
 		return p.group.result()
@@ -45,9 +49,17 @@ func (p *Pending) Wait(ctx context.Context) error {
 // group is what one commit writes. All its Pendings share its channel, which is
 // therefore made once per commit and not once per request.
 type group struct {
-	done chan struct{}
-	ops  []*Pending   // in the order they came
-	err  *fault.Error // set before done is closed, never after
+	done  chan struct{}
+	ops   []*Pending   // in the order they came
+	err   *fault.Error // set before done is closed, never after
+	hurry func()       // has it written; nil if it never will be. Set before it is shared
+}
+
+// hurried has the group written, for somebody waits for it.
+func (g *group) hurried() {
+	if g.hurry != nil {
+		g.hurry()
+	}
 }
 
 func newGroup(ops []*Pending) *group {

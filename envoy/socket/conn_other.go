@@ -1,0 +1,8 @@
+//go:build !linux
+
+package socket
+
+import "net"
+
+// direct is for Linux only.
+func direct(c net.Conn) (net.Conn, error) { return c, nil }

@@ -1,0 +1,46 @@
+package socket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+)
+
+// maxPath is sun_path of unix(7) without its final zero byte.
+const maxPath = 107
+
+// Listen opens a Unix socket that only this user can connect to, in place of one
+// that a dead process has left. The directory must be there.
+func Listen(ctx context.Context, path string) (net.Listener, error) {
+	if len(path) > maxPath {
+		return nil, fmt.Errorf("the socket path %s has %d bytes; Unix sockets take %d: use a shorter data directory", path, len(path), maxPath)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return listener{l}, nil
+}
+
+// Fits reports whether sockets can lie in dir under names of up to longest bytes.
+func Fits(dir string, longest int) bool { return len(dir)+1+longest <= maxPath }
+
+type listener struct{ net.Listener }
+
+// Accept returns the next connection.
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return direct(c)
+}
