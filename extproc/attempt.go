@@ -169,22 +169,26 @@ func has(set []frame.Header, name string) bool {
 	return false
 }
 
-// steer tells Envoy's router how to carry out the plan. Every header that the
-// router reads is set, so that none can come from the caller.
+// steer tells Envoy's router how to carry out the plan, by headers that Envoy
+// takes away from callers. What is not set is what the route says: no retry, no
+// limit.
 func (x *Exchange) steer() []frame.Header {
 	a := &x.Plan[0]
-	codes := ""
+	out := []frame.Header{
+		{Name: contract.HeaderPerTryTimeout, Value: strconv.FormatInt(a.Timeout.Milliseconds(), 10)},
+	}
+	if len(x.Plan) > 1 {
+		out = append(out, frame.Header{Name: contract.HeaderMaxRetries, Value: strconv.Itoa(len(x.Plan) - 1)})
+	}
+	if total := x.total(); total > 0 {
+		out = append(out, frame.Header{Name: contract.HeaderTimeout, Value: strconv.FormatInt(total.Milliseconds(), 10)})
+	}
 	if x.alternatives() {
 		// Another deployment may have a valid credential, or the model. With one
 		// deployment only, a second try would get the same answer.
-		codes = "401,402,403,404,301,302,303,307,308"
+		out = append(out, frame.Header{Name: contract.HeaderRetriableCodes, Value: "401,402,403,404,301,302,303,307,308"})
 	}
-	return []frame.Header{
-		{Name: contract.HeaderMaxRetries, Value: strconv.Itoa(len(x.Plan) - 1)},
-		{Name: contract.HeaderPerTryTimeout, Value: strconv.FormatInt(a.Timeout.Milliseconds(), 10)},
-		{Name: contract.HeaderTimeout, Value: strconv.FormatInt(x.total().Milliseconds(), 10)},
-		{Name: contract.HeaderRetriableCodes, Value: codes},
-	}
+	return out
 }
 
 // alternatives reports whether the plan has more than one deployment.

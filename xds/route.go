@@ -7,7 +7,6 @@ import (
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	processor "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
-	headers "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_mutation/v3"
 	groups "github.com/envoyproxy/go-control-plane/envoy/extensions/router/cluster_specifiers/priority_group/v3"
 	matcher "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
@@ -72,12 +71,6 @@ func plannedRoute(in Input) (*route.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	private, err := overrides(map[string]proto.Message{contract.FilterHeaders: &headers.HeaderMutationPerRoute{
-		Mutations: &headers.Mutations{RequestMutations: keptFromProviders()},
-	}})
-	if err != nil {
-		return nil, err
-	}
 	match := anyPath()
 	match.DynamicMetadata = []*matcher.MetadataMatcher{{
 		Filter: contract.MetadataPlan,
@@ -87,9 +80,11 @@ func plannedRoute(in Input) (*route.Route, error) {
 		Value: &matcher.ValueMatcher{MatchPattern: &matcher.ValueMatcher_PresentMatch{PresentMatch: true}},
 	}}
 	return &route.Route{
-		Name:                 "planned",
-		Match:                match,
-		TypedPerFilterConfig: private,
+		Name:  "planned",
+		Match: match,
+		// The processor takes away what providers must not see, but for this header:
+		// without it Envoy finds no route.
+		RequestHeadersToRemove: []string{"x-forwarded-proto"},
 		Action: &route.Route_Route{Route: &route.RouteAction{
 			Timeout: durationpb.New(0), // answers stream for as long as they do; each attempt has its own limit
 			ClusterSpecifier: &route.RouteAction_InlineClusterSpecifierPlugin{

@@ -103,7 +103,7 @@ func TestFilterOrder(t *testing.T) {
 	}
 	last := 0
 	for _, name := range []string{
-		contract.FilterProcessor, contract.FilterHeaders, "envoy.filters.http.router",
+		contract.FilterProcessor, "envoy.filters.http.router",
 	} {
 		at := bytes.Index(page, []byte("- name: "+name))
 		if at < 0 {

@@ -38,8 +38,8 @@ func Render(c Config) ([]byte, error) {
 		Config: c, Replies: local,
 		Processor: contract.ClusterProcessor, Gateway: contract.ClusterGateway,
 		Listener: contract.Listener, RouteConfig: contract.RouteConfig,
-		FilterProcessor: contract.FilterProcessor, FilterHeaders: contract.FilterHeaders,
-		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
+		FilterProcessor: contract.FilterProcessor,
+		MetadataPlan:    contract.MetadataPlan, AttemptLog: contract.AttemptLog,
 		ResponseAttributes: contract.ResponseAttributes(),
 	})
 	if err != nil {
@@ -52,12 +52,12 @@ func Render(c Config) ([]byte, error) {
 type fields struct {
 	Config
 
-	Replies                        []reply
-	Processor, Gateway             string
-	Listener, RouteConfig          string
-	FilterProcessor, FilterHeaders string
-	MetadataPlan, AttemptLog       string
-	ResponseAttributes             []string
+	Replies                  []reply
+	Processor, Gateway       string
+	Listener, RouteConfig    string
+	FilterProcessor          string
+	MetadataPlan, AttemptLog string
+	ResponseAttributes       []string
 }
 
 // quote makes any text one YAML scalar. JSON strings are YAML's double-quoted
