@@ -16,8 +16,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/attribute"
 	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/encoding"
@@ -97,11 +99,12 @@ func fatal(logger *slog.Logger) func(error) {
 
 // dataPlane builds what Envoy talks to over gRPC.
 func (g *gateway) dataPlane(registry prometheus.Registerer) error {
-	exporter, err := otelprom.New(otelprom.WithRegisterer(registry))
+	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo())
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter)).Meter("github.com/modelgateway/modelgateway")
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(resource.NewSchemaless(
+		attribute.String("service.name", "modelgateway"), attribute.String("service.version", version)))).Meter("github.com/modelgateway/modelgateway")
 	metrics, err := extproc.NewMetrics(meter)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)

@@ -104,7 +104,7 @@ func TestSendsNothingOfTheCallersOwn(t *testing.T) {
 	common := headers{
 		":method": "POST", "content-type": "application/json", "accept-encoding": "identity",
 		"user-agent": "OpenAI/Python", "accept": "application/json",
-		"x-envoy-max-retries": "0", "x-envoy-upstream-rq-per-try-timeout-ms": "600000", "x-envoy-upstream-rq-timeout-ms": "600000", "x-envoy-retriable-status-codes": "",
+		"x-envoy-upstream-rq-per-try-timeout-ms": "600000", "x-envoy-upstream-rq-timeout-ms": "600000",
 	}
 	for _, test := range []struct {
 		model string

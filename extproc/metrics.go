@@ -24,7 +24,7 @@ type Metrics struct {
 	requests metric.Int64Counter     // gateway.requests
 	refusals metric.Int64Counter     // gateway.requests.refused
 	failures metric.Int64Counter     // gateway.attempts.failed
-	cost     metric.Float64Counter   // gateway.cost
+	cost     metric.Float64Counter   // gateway.cost_usd
 
 	// labels caches the attribute sets of deployments and outcomes: making one
 	// costs more than recording with it. Bounded by deployments x outcomes.
@@ -33,7 +33,6 @@ type Metrics struct {
 
 type labelKey struct {
 	deployment id.Deployment
-	model      string
 	outcome    journal.Outcome
 	code       string
 }
@@ -51,7 +50,7 @@ func NewMetrics(m metric.Meter) (*Metrics, error) {
 		failures: b.counter("gateway.attempts.failed", "{attempt}", "Attempts that failed and were followed by another."),
 	}
 	out.tokens = b.histogram("gen_ai.client.token.usage")
-	out.cost = b.money("gateway.cost", "Cost of all attempts, by list or configured prices.")
+	out.cost = b.money("gateway.cost_usd", "Cost of all attempts, by list or configured prices.")
 	return out, b.err
 }
 
@@ -61,7 +60,7 @@ func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 	if m == nil {
 		return
 	}
-	l := m.label(e)
+	l := m.label(x, e)
 	m.requests.Add(ctx, 1, l.base)
 	m.duration.Record(ctx, e.End.Sub(x.Start).Seconds(), l.base)
 	if !e.FirstToken.IsZero() {
@@ -73,11 +72,11 @@ func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 }
 
 // attempt counts an attempt that failed and was followed by another.
-func (m *Metrics) attempt(ctx context.Context, e *journal.Event) {
+func (m *Metrics) attempt(ctx context.Context, x *Exchange, e *journal.Event) {
 	if m == nil {
 		return
 	}
-	l := m.label(e)
+	l := m.label(x, e)
 	m.failures.Add(ctx, 1, l.base)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
 }
@@ -90,15 +89,17 @@ func (m *Metrics) refused(ctx context.Context, e *fault.Error) {
 	m.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("error.type", e.Kind.String())))
 }
 
-func (m *Metrics) label(e *journal.Event) labels {
-	key := labelKey{e.Deployment, e.Model, e.Outcome, e.ErrorCode}
+func (m *Metrics) label(x *Exchange, e *journal.Event) labels {
+	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode}
 	if l, ok := m.labels.Load(key); ok {
 		return l.(labels)
 	}
 	base := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
 		attribute.String("gen_ai.provider.name", e.Provider),
-		attribute.String("gen_ai.request.model", string(e.Group)),
+		// The configured name: what a wildcard stands for is up to callers, and would
+		// make a series of each of their inventions.
+		attribute.String("gen_ai.request.model", string(x.Group.Name)),
 		attribute.String("gateway.deployment.id", string(e.Deployment)),
 		attribute.String("gateway.outcome", e.Outcome.String()),
 	}
@@ -154,7 +155,7 @@ func (b *builder) counter(name, unit, text string) metric.Int64Counter {
 }
 
 func (b *builder) money(name, text string) metric.Float64Counter {
-	c, err := b.meter.Float64Counter(name, metric.WithUnit("{USD}"), metric.WithDescription(text))
+	c, err := b.meter.Float64Counter(name, metric.WithDescription(text))
 	b.keep(err)
 	return c
 }

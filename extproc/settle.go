@@ -133,7 +133,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t troubl
 	if !t.known {
 		e.ErrorCode = "unknown"
 	}
-	p.deps.Metrics.attempt(ctx, &e)
+	p.deps.Metrics.attempt(ctx, x, &e)
 	return e, true
 }
 

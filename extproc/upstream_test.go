@@ -89,6 +89,9 @@ func TestRewritesLaterAttempts(t *testing.T) {
 		"content-type": "application/json", "accept-encoding": "identity", ":method": "POST", "x-request-id": e.uuid, "content-length": itoa(len(second.body)),
 	}
 	for _, name := range []string{contract.HeaderMaxRetries, contract.HeaderPerTryTimeout, contract.HeaderTimeout, contract.HeaderRetriableCodes} {
+		if _, set := first.headers[name]; !set {
+			continue
+		}
 		want[name] = first.headers[name] // Envoy's router has read and removed these; they are of no matter here
 	}
 	if diff := cmp.Diff(want, second.headers); diff != "" {

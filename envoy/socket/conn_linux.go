@@ -55,10 +55,10 @@ func direct(c net.Conn) (net.Conn, error) {
 func (t *transfer) attempt(fd uintptr) bool {
 	for {
 		n, _, errno := syscall.RawSyscall(t.trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.buf))), uintptr(len(t.buf))) //nolint:gosec // the buffer is alive during the call and the kernel keeps no pointer to it
-		switch errno {
-		case syscall.EINTR:
+		if errno == syscall.EINTR {
 			continue
-		case syscall.EAGAIN:
+		}
+		if errno == syscall.EAGAIN {
 			return false
 		}
 		t.n, t.errno = int(n), errno
