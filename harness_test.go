@@ -294,7 +294,9 @@ func (g *gatewayProcess) get(path string, options ...option) *answer {
 
 func (g *gatewayProcess) do(method, path string, body io.Reader, options ...option) *answer {
 	g.t.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), method, g.url+path, body)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, g.url+path, body)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -1,8 +1,11 @@
 package extproc
 
 import (
+	"bytes"
 	"context"
 	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -19,7 +22,11 @@ var errTooLong = errors.New("longer than limits.max_response_bytes")
 // body collects an answer's body without answering for its pieces: Envoy does
 // not let the headers go before the processor has answered them. It returns how
 // many pieces are waiting for their answers.
-func (d *session) body(ended bool, limit int64) (body []byte, pieces int, err error) {
+//
+// It does not wait to be told of the end where it can see it. An answer that ends
+// with trailers (HTTP/2 has them) has no last piece, and Envoy sends the trailers
+// only when the pieces before them have been answered.
+func (d *session) body(h *head, ended bool, limit int64) (body []byte, pieces int, err error) {
 	var parts [][]byte
 	var size int64
 	for !ended {
@@ -28,13 +35,9 @@ func (d *session) body(ended bool, limit int64) (body []byte, pieces int, err er
 			return nil, pieces, err
 		}
 		if m.Kind != frame.ResponseBody {
-			if m.Kind == frame.ResponseTrailers {
-				return join(parts, size), pieces, nil
-			}
 			continue
 		}
 		pieces++
-		ended = m.End
 		if size += int64(len(m.Body)); size > limit {
 			return join(parts, size-int64(len(m.Body))), pieces, errTooLong
 		}
@@ -42,8 +45,25 @@ func (d *session) body(ended bool, limit int64) (body []byte, pieces int, err er
 			parts = append(parts, m.Body)
 			d.free = append(d.free, d.in.Hold())
 		}
+		switch ended = m.End || size == h.length; {
+		case ended:
+		case h.length < 0 && size <= maxGuess && endsObject(m.Body):
+			whole := join(parts, size)
+			ended = jsontext.Value(whole).IsValid()
+			parts = append(parts[:0], whole)
+		}
 	}
 	return join(parts, size), pieces, nil
+}
+
+// maxGuess is up to which size an answer of unknown length is looked at piece by
+// piece for its end: each look reads all of it.
+const maxGuess = 1 << 20
+
+// endsObject reports whether a JSON object may end here.
+func endsObject(b []byte) bool {
+	b = bytes.TrimRight(b, " \t\r\n")
+	return len(b) > 0 && b[len(b)-1] == '}'
 }
 
 func join(parts [][]byte, size int64) []byte {
@@ -59,7 +79,7 @@ func join(parts [][]byte, size int64) []byte {
 
 // failed ends a request whose last attempt has failed.
 func (d *session) failed(ctx context.Context, m *frame.Message, h *head) error {
-	body, _, err := d.body(m.End, maxErrorBytes)
+	body, _, err := d.body(h, m.End, maxErrorBytes)
 	if err != nil && !errors.Is(err, errTooLong) {
 		return err
 	}
@@ -78,7 +98,7 @@ func (d *session) end(ctx context.Context, o Outcome, e *fault.Error) error {
 
 // unstreamed ends a request with a whole answer.
 func (d *session) unstreamed(ctx context.Context, m *frame.Message, h *head) error {
-	body, pieces, err := d.body(m.End, d.p.deps.Settings.MaxResponseBytes)
+	body, pieces, err := d.body(h, m.End, d.p.deps.Settings.MaxResponseBytes)
 	if err != nil && !errors.Is(err, errTooLong) {
 		return err
 	}
@@ -170,7 +190,7 @@ func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
 // streamed passes an event stream on, event by event.
 func (d *session) streamed(ctx context.Context, m *frame.Message, h *head) error {
 	if err := acceptable(h, mediaStream); err != nil || m.End {
-		body, _, readErr := d.body(m.End, maxErrorBytes)
+		body, _, readErr := d.body(h, m.End, maxErrorBytes)
 		if readErr != nil && !errors.Is(readErr, errTooLong) {
 			return readErr
 		}
@@ -205,14 +225,8 @@ func (d *session) relay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if m.Kind != frame.ResponseBody {
-			if err := d.pass(m.Kind); err != nil {
-				return err
-			}
-			continue
-		}
 		feed := r.feed
-		if m.End {
+		if m.End { // with the last piece, or with trailers, which have no room for more
 			feed = r.last
 		}
 		out, same := feed(m.Body)
@@ -225,7 +239,7 @@ func (d *session) relay(ctx context.Context) error {
 				return err
 			}
 		}
-		if same {
+		if same || m.Kind != frame.ResponseBody {
 			err = d.pass(m.Kind)
 		} else {
 			// What feed returned is valid until the next feed only, and gRPC may

@@ -15,6 +15,7 @@ type head struct {
 	status   int
 	media    string // content type, lower case, without parameters
 	encoding string
+	length   int64  // of the body; -1 if not said
 	local    bool   // Envoy's own answer: no provider's is behind it
 	details  string // Envoy's reason for a local answer
 	tries    int    // attempts made
@@ -32,7 +33,7 @@ const providerPrefix = "llm_provider-"
 // readHead reads the response headers message. The strings it keeps do not
 // alias the message.
 func readHead(m *frame.Message) head {
-	h := head{local: true}
+	h := head{local: true, length: -1}
 	m.Attributes(func(name []byte, v frame.Attribute) bool {
 		switch string(name) {
 		case contract.AttrAttempt:
@@ -60,7 +61,11 @@ func (h *head) header(name, value []byte) {
 		h.media = strings.ToLower(strings.TrimSpace(media))
 	case "content-encoding":
 		h.encoding = strings.ToLower(string(value))
-	case "content-length", "date", "server", "cache-control", "x-envoy-upstream-service-time":
+	case "content-length":
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
+			h.length = n
+		}
+	case "date", "server", "cache-control", "x-envoy-upstream-service-time":
 	case "x-request-id", "request-id":
 		h.passed = append(h.passed, frame.Header{Name: providerPrefix + "x-request-id", Value: string(value)})
 		h.remove = append(h.remove, string(name))

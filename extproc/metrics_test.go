@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 		"gateway.requests":                  2,
 		"gateway.requests.refused":          1,
 		"gateway.attempts.failed":           1,
-		"gateway.cost":                      39 + 8,
+		"gateway.cost_usd":                  39 + 8,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)

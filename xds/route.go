@@ -142,7 +142,7 @@ func shown() *processor.ExtProcPerRoute {
 			RequestTrailerMode:  processor.ProcessingMode_SKIP,
 			ResponseHeaderMode:  processor.ProcessingMode_SEND,
 			ResponseBodyMode:    processor.ProcessingMode_STREAMED,
-			ResponseTrailerMode: processor.ProcessingMode_SKIP,
+			ResponseTrailerMode: processor.ProcessingMode_SEND, // else an answer that ends with them has no last piece
 		},
 	}}}
 }
