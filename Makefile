@@ -28,7 +28,7 @@ GO_BUILD := go build -trimpath -ldflags "-X main.version=$(VERSION)"
 # own; nothing is then fetched.
 BUNDLED_ENVOY := $(TMP)/envoy-$(ENVOY_VERSION)/envoy/_bin/envoy
 export MODELGATEWAY_ENVOY ?= $(BUNDLED_ENVOY)
-export MODELGATEWAY_PYTHON ?= $(TMP)/venv/bin/python
+export MODELGATEWAY_PYTHON ?= $(BIN)/python-sdks
 
 TESTFLAGS ?=
 FUZZTIME ?= 30s
@@ -54,11 +54,11 @@ bench: bin/modelgateway envoy ## measure against plain Envoy on this machine (RO
 ##@ Develop
 
 .PHONY: test
-test: envoy venv ## run all tests with the race detector, and count them
+test: envoy sdks ## run all tests with the race detector, and count them
 	go run ./tools/testcount -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
 
 .PHONY: e2e
-e2e: envoy venv ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
+e2e: envoy sdks ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
 	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: check
@@ -77,7 +77,7 @@ proto: buf-tools ## generate Go, REST handlers and openapi.json from proto/
 	cd proto && $(call generate,.)
 
 .PHONY: golden
-golden: envoy venv ## rewrite the expected outputs of golden tests; read the diff before you commit it
+golden: envoy sdks ## rewrite the expected outputs of golden tests; read the diff before you commit it
 	@packages=$$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -z "$$packages" ]; then echo "no package has golden files"; else echo $$packages; go test -count=1 $$packages -update; fi
 
@@ -93,7 +93,7 @@ nightly: check ## check, then the tests five times over, properties with many se
 	tools/fuzz.sh 10m
 
 .PHONY: tools
-tools: golangci-lint buf-tools envoy venv ## install the pinned tools, Envoy and Python SDKs into .tmp
+tools: golangci-lint buf-tools envoy sdks ## install the pinned tools, Envoy and Python SDKs into .tmp
 
 .PHONY: clean
 clean: ## remove what was built and fetched; data directories stay
@@ -176,13 +176,18 @@ $(BUNDLED_ENVOY): tools/envoy-requirements.txt
 	@touch "$@"
 	"$@" --version
 
-.PHONY: venv
-venv: $(STAMP)/venv
+# The Python SDKs, beside the system's own packages: a virtual environment would
+# need more of Python than pip. Their wheels are for one version of Python.
+PYTHON_VERSION := $(shell python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 
-$(STAMP)/venv: tools/python-requirements.txt
-	@mkdir -p "$(STAMP)"
-	@rm -rf "$(TMP)/venv"
-	python3 -m venv "$(TMP)/venv"
-	"$(TMP)/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-		--requirement tools/python-requirements.txt
+.PHONY: sdks
+sdks: $(STAMP)/sdks-$(PYTHON_VERSION)
+
+$(STAMP)/sdks-$(PYTHON_VERSION): tools/python-requirements.txt
+	@mkdir -p "$(STAMP)" "$(BIN)"
+	@rm -rf "$(TMP)/sdks"
+	python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		--requirement tools/python-requirements.txt --target "$(TMP)/sdks"
+	@printf '#!/bin/sh\nPYTHONPATH="%s" exec python3 "$$@"\n' "$(TMP)/sdks" >"$(BIN)/python-sdks"
+	@chmod +x "$(BIN)/python-sdks"
 	@touch "$@"

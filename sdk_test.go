@@ -14,10 +14,10 @@ func pythonPath(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("MODELGATEWAY_PYTHON")
 	if path == "" {
-		path = ".tmp/venv/bin/python"
+		path = ".tmp/bin/python-sdks"
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("no Python with the SDKs; run: make venv (%v)", err)
+		t.Fatalf("no Python with the SDKs; run: make sdks (%v)", err)
 	}
 	return path
 }

@@ -3,9 +3,9 @@
 # say where to.
 set -euo pipefail
 cd "$(dirname "$0")"
-PYTHON=${MODELGATEWAY_PYTHON:-$PWD/../../.tmp/venv/bin/python}
+PYTHON=${MODELGATEWAY_PYTHON:-$PWD/../../.tmp/bin/python-sdks}
 [ -x "$PYTHON" ] || {
-  echo "run.sh: $PYTHON is missing; run: make venv" >&2
+  echo "run.sh: $PYTHON is missing; run: make sdks" >&2
   exit 1
 }
 exec "$PYTHON" chat.py

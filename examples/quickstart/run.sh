@@ -54,7 +54,6 @@ trap 'exit 143' TERM
 for program in bin/modelgateway bin/upstream "$ENVOY"; do
   [ -x "$program" ] || die "$program is missing; run: make run"
 done
-command -v curl >/dev/null || die "curl is needed to see when the gateway is ready"
 
 # taken HOST:PORT: somebody listens there.
 taken() { (exec 3<>"/dev/tcp/${1%:*}/${1##*:}") 2>/dev/null; }
@@ -96,7 +95,7 @@ fail_if_ended() {
 ready=
 for ((i = 0; i < READY_S * 10; i++)); do
   fail_if_ended
-  if curl -fsS -m 2 -o /dev/null "http://$LISTEN/health/readiness" 2>/dev/null; then
+  if python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=2)' "http://$LISTEN/health/readiness" 2>/dev/null; then
     ready=yes
     break
   fi
@@ -118,6 +117,7 @@ client = OpenAI(base_url="http://$LISTEN/v1", api_key="$MODELGATEWAY_MASTER_KEY"
 print(client.chat.completions.create(model="fast", messages=[{"role": "user", "content": "Hello"}]).choices[0].message.content)
 
 The model "steady" always fails at its provider and is answered by "fast" instead.
+What requests have cost: curl -H 'Authorization: Bearer $MODELGATEWAY_MASTER_KEY' http://$LISTEN/spend/logs
 What reached the fake provider: curl http://$UPSTREAM/_fake/requests
 Ctrl-C ends everything.
 TEXT
