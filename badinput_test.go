@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 )
 
 // good is a request that would be answered.
@@ -271,5 +276,136 @@ func TestBadPathsAndMethods(t *testing.T) {
 	for _, path := range []string{"/spend/logs", "/metrics"} {
 		refused(t, path+" with an ordinary key", g.get(path, with("Authorization", "Bearer sk-limited-0123456789abcd")), 403, "insufficient_permissions")
 		refused(t, path+" without a key", g.get(path, without("Authorization")), 401, "missing_api_key")
+	}
+}
+
+// Row 16: a request that never comes to its end is cut, and says so.
+func TestSlowBody(t *testing.T) {
+	g, p := badGateway(t, "\nlimits:\n  request_timeout: 1\n")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(g.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.WriteString(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+adminKey+"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("%d %s %v, want 408", resp.StatusCode, body, err)
+	}
+	if e := (&answer{status: resp.StatusCode, body: string(body)}).error(t); *e.Error.Code != "request_timeout" {
+		t.Errorf("code %s", *e.Error.Code)
+	}
+	if n := p.Counters().Total; n != 0 {
+		t.Errorf("the provider was asked %d times", n)
+	}
+}
+
+// Row 49: what abuses HTTP/2 loses its connection, and nobody else is hurt.
+func TestHTTP2Abuse(t *testing.T) {
+	g, _ := badGateway(t, "")
+	address := strings.TrimPrefix(g.url, "http://")
+	dial := func() (net.Conn, *http2.Framer) {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+		if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+			t.Fatal(err)
+		}
+		f := http2.NewFramer(conn, conn)
+		if err := f.WriteSettings(); err != nil {
+			t.Fatal(err)
+		}
+		return conn, f
+	}
+	var block bytes.Buffer
+	enc := hpack.NewEncoder(&block)
+	for _, h := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":authority", "x"}, {":path", "/v1/chat/completions"}, {"authorization", "Bearer " + adminKey}, {"content-type", "application/json"}} {
+		if err := enc.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// drained reads until the other end has closed.
+	drained := func(conn net.Conn) bool {
+		_, err := io.Copy(io.Discard, conn)
+		var late net.Error
+		return !errors.As(err, &late) || !late.Timeout()
+	}
+	for name, abuse := range map[string]func(f *http2.Framer) error{
+		"rapid reset": func(f *http2.Framer) error {
+			for id := uint32(1); id < 40_000; id += 2 {
+				if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true}); err != nil {
+					return err
+				}
+				if err := f.WriteRSTStream(id, http2.ErrCodeCancel); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"continuation flood": func(f *http2.Framer) error {
+			if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes()}); err != nil {
+				return err
+			}
+			for range 100_000 {
+				if err := f.WriteContinuation(1, false, []byte{0x40, 1, 'a', 1, 'b'}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"ping flood": func(f *http2.Framer) error {
+			for range 100_000 {
+				if err := f.WritePing(false, [8]byte{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		conn, f := dial()
+		err := abuse(f)
+		if err == nil && !drained(conn) {
+			t.Errorf("%s: the connection is still open", name)
+		}
+		_ = conn.Close()
+		if a := g.chat(good); a.status != http.StatusOK {
+			t.Errorf("%s: another caller got %d %s", name, a.status, a.body)
+		}
+	}
+	bomb := g.chat(good, func(r *http.Request) {
+		for i := range 200 {
+			r.Header.Set(fmt.Sprintf("X-Bomb-%d", i), "1")
+		}
+	})
+	if bomb.status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("200 headers: %d, want 431", bomb.status)
+	}
+}
+
+// Row 33: a report of usage that cannot be believed is replaced, one of nothing is not.
+func TestBadUsage(t *testing.T) {
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "negative=openai/badusage", "string=openai/badusage-string", "fraction=openai/badusage-fraction", "huge=openai/badusage-huge", "nothing=openai/badusage-null", "absent=openai/nousage"))
+	for _, model := range []string{"negative", "string", "fraction", "huge", "nothing", "absent"} {
+		for _, more := range []string{"", `,"stream":true`} {
+			a := g.chat(request(model, more))
+			if a.status != http.StatusOK {
+				t.Errorf("%s: %d %s", model, a.status, a.body)
+				continue
+			}
+			if e := g.one(a); e.Source != "estimated" || e.PromptTokens < 1 || e.PromptTokens > 100 || e.CompletionTokens < 1 || e.CompletionTokens > 100 {
+				t.Errorf("%s%s: event %+v", model, more, e)
+			}
+		}
 	}
 }

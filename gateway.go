@@ -148,6 +148,7 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		GatewaySocket:   filepath.Join(dir, httpSocket),
 		Address:         addr.Addr().String(), Port: addr.Port(),
 		BodyLimit:         uint32(g.cfg.Limits.MaxRequestBytes),
+		RequestTimeout:    g.cfg.Limits.RequestTimeout,
 		StreamIdleTimeout: g.cfg.Limits.StreamIdleTimeout,
 	}
 	if g.grpcL, err = socket.Listen(ctx, b.ProcessorSocket); err != nil {

@@ -66,6 +66,7 @@ type Log struct {
 type Limits struct {
 	MaxRequestBytes   int64         // largest request body
 	MaxResponseBytes  int64         // largest whole answer of a provider; streams have no total
+	RequestTimeout    time.Duration // a request must have come in whole by then
 	StreamIdleTimeout time.Duration // a stream without a byte for this long is ended
 }
 

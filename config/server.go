@@ -17,7 +17,8 @@ const (
 	leastBody   = 1 << 10
 	mostBody    = 1 << 30
 	// defaultStreamIdle is Envoy's own: models that think are silent for minutes.
-	defaultStreamIdle = 5 * time.Minute
+	defaultStreamIdle  = 5 * time.Minute
+	defaultRequestTime = 2 * time.Minute // 64 MiB over 5 Mbit/s
 )
 
 // server reads listen, data_dir, intent_sync, envoy, log and limits.
@@ -38,11 +39,15 @@ func (d *decoder) server(o *object, c *Config) {
 	oneOf(log, "format", &c.Log.Format, "json", "text")
 	log.close()
 
-	c.Limits = Limits{MaxRequestBytes: defaultBody, MaxResponseBytes: defaultBody, StreamIdleTimeout: defaultStreamIdle}
+	c.Limits = Limits{
+		MaxRequestBytes: defaultBody, MaxResponseBytes: defaultBody,
+		RequestTimeout: defaultRequestTime, StreamIdleTimeout: defaultStreamIdle,
+	}
 	n, _ = o.take("limits")
 	limits := d.open(n)
 	limits.integer("max_request_bytes", &c.Limits.MaxRequestBytes, leastBody, mostBody)
 	limits.integer("max_response_bytes", &c.Limits.MaxResponseBytes, leastBody, mostBody)
+	limits.duration("request_timeout", &c.Limits.RequestTimeout, time.Second, 24*time.Hour)
 	limits.duration("stream_idle_timeout", &c.Limits.StreamIdleTimeout, time.Second, 24*time.Hour)
 	limits.close()
 	d.at.note(n, 1)
