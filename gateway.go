@@ -123,6 +123,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 		grpc.ForceServerCodecV2(frame.Codec{Proto: encoding.GetCodecV2("proto")}),
 		grpc.MaxRecvMsgSize(int(g.cfg.Limits.MaxRequestBytes)+1<<20), // a whole body, and its attributes
 		grpc.MaxSendMsgSize(1<<31-1),
+		grpc.NumStreamWorkers(128),
 		grpc.InitialWindowSize(1<<20), // per stream: most bodies go in one flight
 		grpc.InitialConnWindowSize(16<<20),
 	)
