@@ -205,7 +205,7 @@ func (x *Exchange) alternatives() bool {
 const backoffCap = 2 * time.Second
 
 // total bounds a whole answer that is not streamed: every attempt, and the
-// pauses. A stream has no such bound; 0 tells Envoy so.
+// pauses. A stream has no such bound; 0 says so.
 func (x *Exchange) total() time.Duration {
 	if x.Facts.Stream {
 		return 0

@@ -44,7 +44,6 @@ func (s *Server) Register(g *grpc.Server) {
 }
 
 func (s *Server) process(stream grpc.ServerStream) error {
-	_ = stretch()
 	c := conn{stream: stream}
 	var err error
 	switch role(stream.Context()) {
