@@ -130,7 +130,7 @@ func (p *Pipeline) exhausted(x *Exchange, f *wire.Failure) *fault.Error {
 	e := &fault.Error{
 		Kind: fault.Unavailable, Type: "upstream_error", Code: "all_deployments_failed",
 		Detail:     "Every deployment that could serve this request failed; try again later.",
-		RetryAfter: max(f.RetryAfter, p.deps.View().Catalog.Settings().RetryAfter),
+		RetryAfter: max(f.RetryAfter, x.View.Catalog.Settings().RetryAfter),
 		Details:    map[string]any{"attempts": attempts},
 	}
 	switch {

@@ -49,9 +49,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 			o.FinishReason = string(reply.Choices[n-1].Finish)
 		}
 		if !o.Usage.Known() {
-			for i := range reply.Choices {
-				o.Text = append(o.Text, reply.Choices[i].Text...)
-			}
+			o.Text = generated(reply)
 			reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, &o, trouble{})
 		}
 		return dialect.ByName(x.Dialect).EncodeReply(make([]byte, 0, len(body)+512), reply, x.meta()), o, nil
@@ -75,6 +73,22 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 		return body, o, nil
 	}
 	return splice.Replace(nil, body, facts.Model, splice.Quote(nil, x.Facts.Model)), o, nil
+}
+
+// generated is all text of an answer, for counting.
+func generated(r *wire.Reply) []byte {
+	var out []byte
+	for i := range r.Choices {
+		c := &r.Choices[i]
+		out = append(append(out, c.Text...), c.Refusal...)
+		for j := range c.Thinking {
+			out = append(out, c.Thinking[j].Text...)
+		}
+		for j := range c.ToolCalls {
+			out = append(append(out, c.ToolCalls[j].Name...), c.ToolCalls[j].Arguments...)
+		}
+	}
+	return out
 }
 
 // none is the header of an answer that has none to ask for.

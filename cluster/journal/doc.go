@@ -22,8 +22,10 @@
 // All writing is done by Run, in one goroutine: it takes whatever is queued,
 // makes one batch of it and syncs once (group commit). While one sync is under
 // way the next batch gathers, so the number of syncs follows the disk and not
-// the load, without an artificial delay. Pebble's own group commit would do the
-// same for concurrent committers, but then sequence numbers would need a lock
+// the load. Two waits make the batches larger: an intent that nobody waits for
+// may wait for company (Config.IntentDelay), and where many records wait already
+// the batch stays open for a moment more. Pebble's own group commit would batch
+// concurrent committers as well, but then sequence numbers would need a lock
 // across the sync, or have gaps.
 //
 // Shipping events and applying them exactly once at the other end is not done

@@ -21,7 +21,7 @@ type lifetime struct {
 
 // live runs one child from start to end. When ctx ends it drains the child first.
 func (l *Launcher) live(ctx context.Context) lifetime {
-	log := &logWriter{logger: l.config.Logger}
+	log := &logWriter{logger: l.config.Logger, stopping: func() bool { return stopped(ctx) }}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.config.Path, l.arguments()...) //nolint:gosec // the operator's own choice of program
 	cmd.Env = []string{}                                                                    // ours may hold provider keys
 	cmd.Stdout, cmd.Stderr = log, log

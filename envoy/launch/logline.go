@@ -20,7 +20,8 @@ const (
 // logWriter turns the child's output into our log, line by line. It is safe for
 // concurrent use: standard output and standard error share it.
 type logWriter struct {
-	logger *slog.Logger
+	logger   *slog.Logger
+	stopping func() bool // Envoy warns of its own end, which nobody needs to be warned of who has asked for it; nil: never
 
 	mu struct {
 		sync.Mutex
@@ -67,6 +68,9 @@ func (w *logWriter) emitLocked(line string) {
 		if len(w.mu.causes) > maxCause {
 			w.mu.causes = w.mu.causes[1:]
 		}
+	}
+	if level == slog.LevelWarn && w.stopping != nil && w.stopping() {
+		level = slog.LevelDebug
 	}
 	w.logger.LogAttrs(context.Background(), level, "envoy",
 		slog.String("component", component), slog.String("text", message))
