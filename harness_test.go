@@ -111,6 +111,7 @@ type gatewayProcess struct {
 	cmd    *exec.Cmd
 	exited chan error
 	log    *lockedBuffer
+	args   []string // further flags
 }
 
 type lockedBuffer struct {
@@ -135,6 +136,14 @@ func (b *lockedBuffer) String() string {
 // secrets, when the test ends.
 func startGateway(t *testing.T, config string) *gatewayProcess {
 	t.Helper()
+	g := newGateway(t, config)
+	g.start()
+	return g
+}
+
+// newGateway is startGateway without the start.
+func newGateway(t *testing.T, config string) *gatewayProcess {
+	t.Helper()
 	dir := t.TempDir()
 	g := &gatewayProcess{t: t, data: filepath.Join(dir, "data"), config: filepath.Join(dir, "gateway.yaml")}
 	text := config
@@ -144,8 +153,10 @@ func startGateway(t *testing.T, config string) *gatewayProcess {
 	if err := os.WriteFile(g.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.start()
 	t.Cleanup(func() {
+		if g.cmd == nil {
+			return
+		}
 		g.stop()
 		if t.Failed() {
 			t.Logf("gateway's log:\n%s", g.log.String())
@@ -157,12 +168,20 @@ func startGateway(t *testing.T, config string) *gatewayProcess {
 	return g
 }
 
+// start launches the gateway and waits until it is ready.
 func (g *gatewayProcess) start() {
+	g.t.Helper()
+	g.launch()
+	g.awaitReady()
+}
+
+func (g *gatewayProcess) launch() {
 	g.t.Helper()
 	listen := freePort(g.t)
 	g.url = "http://" + listen
 	g.log = &lockedBuffer{}
 	g.cmd = exec.Command(binary(g.t), "serve", "--config", g.config, "--data", g.data, "--listen", listen, "--envoy-path", envoyPath(g.t))
+	g.cmd.Args = append(g.cmd.Args, g.args...)
 	g.cmd.Stderr = g.log
 	g.cmd.Stdout = g.log
 	if err := g.cmd.Start(); err != nil {
@@ -170,28 +189,34 @@ func (g *gatewayProcess) start() {
 	}
 	g.exited = make(chan error, 1)
 	go func(cmd *exec.Cmd, exited chan error) { exited <- cmd.Wait() }(g.cmd, g.exited)
-	g.awaitReady()
 }
 
 // awaitReady polls the readiness probe, as an orchestrator does.
 func (g *gatewayProcess) awaitReady() {
 	g.t.Helper()
+	g.until("the gateway is ready", func() bool {
+		resp, err := http.Get(g.url + "/health/readiness")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// until waits for something that the gateway does by itself.
+func (g *gatewayProcess) until(what string, done func() bool) {
+	g.t.Helper()
 	deadline := time.After(60 * time.Second)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		if resp, err := http.Get(g.url + "/health/readiness"); err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return
-			}
-		}
+	for !done() {
 		select {
 		case err := <-g.exited:
 			g.exited <- err
-			g.t.Fatalf("the gateway ended while starting: %v\n%s", err, g.log.String())
+			g.t.Fatalf("the gateway ended before %s: %v\n%s", what, err, g.log.String())
 		case <-deadline:
-			g.t.Fatalf("the gateway is not ready after a minute:\n%s", g.log.String())
+			g.t.Fatalf("after a minute it is not true that %s:\n%s", what, g.log.String())
 		case <-tick.C:
 		}
 	}
