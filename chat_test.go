@@ -50,3 +50,26 @@ func TestChat(t *testing.T) {
 	}
 	t.Logf("headers to the provider: %v", sent.Headers)
 }
+
+// What a request cost is by the service tier that the provider says it got, not by
+// the one that was asked for.
+func TestServiceTier(t *testing.T) {
+	p := newUpstream(t) // it says "default", whatever is asked for
+	g := startGateway(t, `
+model_list:
+  - model_name: fast
+    gateway_params:
+      model: openai/fake-gpt
+      api_base: `+p.url+`/v1
+      api_key: k
+      input_cost_per_token: 0.000001
+      output_cost_per_token: 0
+      input_cost_per_token_priority: 0.001
+`)
+	for _, more := range []string{"", `,"stream":true`} {
+		e := g.one(g.chat(request("fast", `,"service_tier":"priority"`+more)))
+		if want := fmt.Sprintf("0.%06d", e.PromptTokens); string(e.Spend) != want {
+			t.Errorf("%d tokens cost %s, want %s", e.PromptTokens, e.Spend, want)
+		}
+	}
+}

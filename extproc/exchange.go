@@ -49,6 +49,7 @@ type Exchange struct {
 	Tries      int // how many attempts Envoy made; the last of them answered
 	Status     int // of the provider's answer; 0 if there was none
 	FirstToken time.Time
+	Tier       string // service tier, as the provider says that it was; empty if it does not
 	Outcome    Outcome
 
 	mu struct {

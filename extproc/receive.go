@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -45,6 +46,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 			return nil, o, err
 		}
 		o.Usage = reply.Usage
+		x.Tier = reply.ServiceTier
 		if n := len(reply.Choices); n > 0 {
 			o.FinishReason = string(reply.Choices[n-1].Finish)
 		}
@@ -62,6 +64,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 		return nil, o, a.Provider.Driver.Classify(502, none, body)
 	}
 	o.FinishReason = facts.FinishReason
+	x.Tier = unquoted(facts.ServiceTier.Of(body))
 	if facts.HasUsage {
 		o.Usage = wire.Usage{Tokens: facts.Tokens, Source: usage.Provider}
 	} else {
@@ -90,6 +93,9 @@ func generated(r *wire.Reply) []byte {
 	}
 	return out
 }
+
+// unquoted is a JSON string without its quotes: for names that have no escapes.
+func unquoted(raw []byte) string { return strings.Trim(string(raw), `"`) }
 
 // none is the header of an answer that has none to ask for.
 func none(string) string { return "" }

@@ -159,8 +159,12 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 	}
 }
 
-// tier is the service tier that the caller asked for.
+// tier is the service tier that the answer came from: the provider's word for it,
+// or else the caller's wish.
 func (x *Exchange) tier() catalog.Tier {
+	if x.Tier != "" {
+		return catalog.ParseTier(x.Tier)
+	}
 	if !x.Facts.Has(splice.ServiceTier) {
 		return catalog.Standard
 	}

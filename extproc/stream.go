@@ -163,6 +163,9 @@ func (r *relay) pass(e *splice.Event) {
 	if f.HasContent {
 		r.first()
 	}
+	if tier := f.ServiceTier.Of(e.Data); len(tier) > 0 && r.x.Tier == "" {
+		r.x.Tier = unquoted(tier)
+	}
 	if f.HasUsage {
 		r.outcome.Usage = wire.Usage{Tokens: f.Tokens, Source: usage.Provider}
 	}

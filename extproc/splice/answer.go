@@ -15,6 +15,7 @@ type ReplyFacts struct {
 
 	Model        Span         // the value of model, quotes included; empty if there is none or it is no string
 	Usage        Span         // the value of usage; empty if there is none or it is null
+	ServiceTier  Span         // the value of service_tier, quotes included; empty if there is none or it is no string
 	Tokens       usage.Tokens // what usage says; zero unless HasUsage
 	HasUsage     bool         // usage is there and can be believed; zero counts are believed
 	BadUsage     bool         // usage is there, and negative, fractional, not a number, beyond usage.Limit or at odds with itself
@@ -90,6 +91,11 @@ func (f *ReplyFacts) object(s *scanner, i int) int {
 			}
 		case "usage":
 			w.at = f.usage(s, at)
+		case "service_tier":
+			w.at = s.value(at)
+			if f.ServiceTier = (Span{}); w.at > 0 && s.b[at] == '"' {
+				f.ServiceTier = Span{at, w.at}
+			}
 		case "error":
 			w.at = s.value(at)
 			if f.Error = (Span{}); !s.null(at) {
