@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/modelgateway/modelgateway/examples/upstream/fake"
 )
 
 // Every secret and every text is a mark of its own, so that a leak names itself.
@@ -221,21 +225,36 @@ func TestLeastBusy(t *testing.T) {
 	p := newUpstream(t)
 	g := startGateway(t, `
 model_list:
-  - {model_name: pair, model_info: {id: a}, gateway_params: {model: openai/a+slow-1s, api_base: "`+p.url+`/v1", api_key: k}}
-  - {model_name: pair, model_info: {id: b}, gateway_params: {model: openai/b+slow-1s, api_base: "`+p.url+`/v1", api_key: k}}
+  - {model_name: pair, model_info: {id: a}, gateway_params: {model: openai/a+hang, api_base: "`+p.url+`/v1", api_key: k}}
+  - {model_name: pair, model_info: {id: b}, gateway_params: {model: openai/b+hang, api_base: "`+p.url+`/v1", api_key: k}}
 router_settings: {routing_strategy: least_busy}
 `)
 	const n = 8
-	served := make(chan string, n)
-	for range n {
-		go func() { served <- g.chat(request("pair", "")).header.Get("x-gateway-model-id") }()
+	callers, leave := context.WithCancel(context.Background())
+	var gone sync.WaitGroup
+	for i := range n {
+		gone.Go(func() {
+			r, err := http.NewRequestWithContext(callers, http.MethodPost, g.url+"/v1/chat/completions", strings.NewReader(request("pair", "")))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Authorization", "Bearer "+adminKey)
+			r.Header.Set("Content-Type", "application/json")
+			if resp, err := http.DefaultTransport.RoundTrip(r); err == nil {
+				_ = resp.Body.Close()
+			}
+		})
+		// One after the other: of two that choose at the same moment neither sees the other.
+		wait, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		if err := p.Await(wait, func(c fake.Counters) bool { return c.Open == i+1 }); err != nil {
+			t.Errorf("request %d did not reach the provider", i)
+		}
+		stop()
 	}
-	var all []string
-	for range n {
-		all = append(all, <-served)
+	if c := p.Counters().ByModel; c["a+hang"] != n/2 || c["b+hang"] != n/2 {
+		t.Errorf("requests went to %v, want half to each", c)
 	}
-	slices.Sort(all)
-	if strings.Join(all, "") != "aaaabbbb" {
-		t.Errorf("requests at the same time went to %v, want half to each", all)
-	}
+	leave()
+	gone.Wait()
 }
