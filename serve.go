@@ -136,7 +136,10 @@ func socketDir(data string) (string, error) {
 		sum := sha256.Sum256([]byte(abs))
 		dir = filepath.Join(os.TempDir(), "modelgateway-"+hex.EncodeToString(sum[:8]))
 	}
-	return dir, os.MkdirAll(dir, 0o700)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, socket.Private(dir)
 }
 
 // The sockets' names.

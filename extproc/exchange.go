@@ -50,7 +50,6 @@ type Exchange struct {
 	Status     int // of the provider's answer; 0 if there was none
 	FirstToken time.Time
 	Tier       string // service tier, as the provider says that it was; empty if it does not
-	Outcome    Outcome
 
 	mu struct {
 		sync.Mutex
@@ -66,7 +65,6 @@ type Exchange struct {
 
 // Inbound is what the pipeline reads of the caller's headers.
 type Inbound struct {
-	Path        string
 	Credentials keys.Presented
 	ContentType string
 	Encoding    string
@@ -84,8 +82,6 @@ func (x *Exchange) header(name, value []byte) {
 	switch string(name) {
 	case "x-request-id":
 		x.ID = id.RequestFromUUID(string(value))
-	case ":path":
-		in.Path = string(value)
 	case keys.HeaderAuthorization:
 		in.Credentials.Add(keys.HeaderAuthorization, string(value))
 	case keys.HeaderAnthropic:

@@ -36,7 +36,6 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	x.mu.Unlock()
 
 	ctx = context.WithoutCancel(ctx) // the caller may have left; what is counted has happened
-	x.Outcome = o
 	end := p.deps.Now()
 	last := x.lastIndex()
 	events := make([]journal.Event, 0, last+1)

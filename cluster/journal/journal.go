@@ -103,6 +103,7 @@ func Open(cfg Config) (*Journal, error) {
 	if cfg.IntentDelay > 0 {
 		j.delay = cfg.IntentDelay
 		j.late = time.AfterFunc(cfg.IntentDelay, j.hurry)
+		j.late.Stop() // until there is an intent
 	}
 	j.mu.open = newGroup(nil)
 	j.mu.open.hurry = j.hurry

@@ -71,6 +71,5 @@ const (
 	HeaderMaxRetries     = "x-envoy-max-retries"
 	HeaderPerTryTimeout  = "x-envoy-upstream-rq-per-try-timeout-ms"
 	HeaderTimeout        = "x-envoy-upstream-rq-timeout-ms"
-	HeaderRetryOn        = "x-envoy-retry-on"
 	HeaderRetriableCodes = "x-envoy-retriable-status-codes"
 )

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 )
 
 // maxPath is sun_path of unix(7) without its final zero byte.
@@ -33,6 +34,19 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 
 // Fits reports whether sockets can lie in dir under names of up to longest bytes.
 func Fits(dir string, longest int) bool { return len(dir)+1+longest <= maxPath }
+
+// Private makes sure that nobody else can put a socket of theirs into dir. In a
+// temporary directory somebody may have made it before us.
+func Private(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || ok && int(stat.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s is not a directory of this user; remove it, or use a shorter data directory", dir)
+	}
+	return os.Chmod(dir, 0o700) //nolint:gosec // a directory needs the x bit
+}
 
 type listener struct{ net.Listener }
 

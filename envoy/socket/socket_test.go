@@ -133,3 +133,24 @@ func TestListen(t *testing.T) {
 		t.Errorf("a path that is too long: %v", err)
 	}
 }
+
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	ours := filepath.Join(dir, "ours")
+	if err := os.Mkdir(ours, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := Private(ours); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(ours); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v, %v; want 0700", info.Mode(), err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(ours, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Private(link); err == nil {
+		t.Error("a link to somewhere else is taken for a directory")
+	}
+}
