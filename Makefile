@@ -47,9 +47,17 @@ build: bin/modelgateway envoy ## build bin/modelgateway and fetch the Envoy it r
 run: build bin/upstream ## run the gateway, its Envoy and a fake provider; Ctrl-C ends all
 	examples/quickstart/run.sh
 
+.PHONY: cluster
+cluster: build bin/upstream ## run three gateways that are one cluster, their Envoys and a fake provider; Ctrl-C ends all
+	examples/cluster/run.sh
+
 .PHONY: bench
 bench: bin/modelgateway envoy ## measure against plain Envoy on this machine (ROUNDS=3, about 12 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/run.sh $(ROUNDS)
+
+.PHONY: bench-cluster
+bench-cluster: bin/modelgateway envoy ## measure three nodes on this machine: writes, failover, revocation, restart (about 6 minutes)
+	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh
 
 ##@ Develop
 

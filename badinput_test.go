@@ -230,6 +230,8 @@ func TestBadPathsAndMethods(t *testing.T) {
 		{"POST", "/v1/nothing", 404},
 		{"POST", "/v1/chat/completions/x", 404},
 		{"POST", "/v1/%2e%2e/key/generate", 404},
+		{"POST", "/v1/../key/generate", 404},
+		{"POST", "/v1/.%2E/v1/chat/completions", 404},
 		{"POST", "/v1/chat/completions;x", 404},
 		{"GET", "/admin", 404},
 		{"GET", "/config_dump", 404},

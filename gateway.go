@@ -10,7 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,7 +26,6 @@ import (
 	_ "google.golang.org/grpc/encoding/proto" // the codec that frame.Codec hands everything but frames to
 
 	"github.com/modelgateway/modelgateway/cluster"
-	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
@@ -50,6 +49,9 @@ type gateway struct {
 	launcher *launch.Launcher // nil: somebody else runs Envoy
 	grpcL    net.Listener
 	httpL    net.Listener
+
+	bodyLimit uint32      // of Envoy, in bytes
+	leaving   atomic.Bool // the process was asked to end
 }
 
 // assemble builds the gateway from a checked configuration. What it opened
@@ -67,10 +69,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 			return g, err
 		}
 	}
-	g.node, err = cluster.Open(cluster.Config{
-		Dir: g.cfg.DataDir, Catalog: s.catalog, Keys: s.keys, Logger: logger, Fatal: fatal(logger),
-	})
-	if err != nil {
+	if g.node, err = openNode(ctx, s, logger); err != nil {
 		return g, err
 	}
 	registry := prometheus.NewRegistry()
@@ -79,7 +78,9 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		return g, err
 	}
 	g.mgmt, err = mgmt.New(mgmt.Config{
-		View: g.node.View, Events: g.node.Journal(), Ready: g.ready, Logger: logger, Version: version,
+		View: g.node.View, Identify: g.node.Identify,
+		State:  mgmt.State{Deployments: g.node, Keys: g.node, Router: g.node, Members: g.node, Backups: g.node},
+		Events: g.node.Journal(), Ready: g.ready, Logger: logger, Version: version,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
 	if err != nil {
@@ -114,9 +115,12 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
+	if err := g.node.Measure(meter); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
 	g.xds = xds.NewServer(xds.Config{Logger: g.logger})
 	processor := extproc.NewServer(extproc.NewPipeline(extproc.Deps{
-		View: g.node.View, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
+		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
 		Acked: g.xds.AckedVariant, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
 		Settings: extproc.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
@@ -167,7 +171,8 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := g.publish(b.BodyLimit); err != nil {
+	g.bodyLimit = b.BodyLimit
+	if err := g.publishRoutes(g.node.View()); err != nil {
 		return err
 	}
 	if g.cfg.Envoy.Mode == config.EnvoyExternal {
@@ -185,27 +190,15 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 	return err
 }
 
-// publish makes the catalogue's endpoints Envoy's clusters.
-func (g *gateway) publish(bodyLimit uint32) error {
-	view := g.node.View()
-	in := xds.Input{Endpoints: view.Catalog.Endpoints(), Router: view.Catalog.Settings(), BodyLimit: bodyLimit}
-	if slices.ContainsFunc(in.Endpoints, func(e catalog.Endpoint) bool { return e.Scheme == "https" }) {
-		file, err := xds.FindCAFile(os.Getenv("SSL_CERT_FILE"))
-		if err != nil {
-			return err
-		}
-		in.CAFile = file
-	}
-	resources, err := xds.Translate(in)
-	if err != nil {
-		return err
-	}
-	return g.xds.Publish(resources)
-}
-
 // ready says why no traffic should come here.
 func (g *gateway) ready(ctx context.Context) error {
+	if g.leaving.Load() {
+		return fault.New(fault.Unavailable, "shutting_down", "The gateway is shutting down.")
+	}
 	if err := g.node.Journal().Healthy(); err != nil {
+		return err
+	}
+	if err := g.node.Ready(); err != nil {
 		return err
 	}
 	if !g.xds.Ready() {
@@ -231,23 +224,52 @@ func (g *gateway) run(ctx context.Context) error {
 
 	front, frontFailed := errgroup.WithContext(servers)
 	front.Go(func() error { return g.xds.Run(servers) })
+	front.Go(func() error { return g.followView(servers) })
 	front.Go(func() error { return g.grpc.Serve(g.grpcL) })
 	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
 
-	edge, stopEdge := context.WithCancel(ctx)
+	edge, stopEdge := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEdge()
 	context.AfterFunc(failed, stopEdge)
 	context.AfterFunc(frontFailed, stopEdge)
+	leaving := make(chan struct{})
+	go func() {
+		defer close(leaving)
+		g.leave(ctx, edge)
+		stopEdge()
+	}()
 
 	g.logger.InfoContext(ctx, "starting", "version", version, "listen", g.cfg.Listen)
 	go g.announce(edge)
 	err := g.serveEnvoy(edge)
+	stopEdge()
+	<-leaving
 
 	stopServers()
 	g.stopGRPC()
 	err = errors.Join(err, front.Wait())
 	stopJournal()
 	return errors.Join(err, back.Wait())
+}
+
+// leave waits until the process is asked to end, and then as long as load
+// balancers are given to notice that no requests should come here any more. It
+// returns at once when there is nobody left to serve.
+func (g *gateway) leave(ctx, edge context.Context) {
+	select {
+	case <-edge.Done():
+		return
+	case <-ctx.Done():
+	}
+	g.leaving.Store(true)
+	if g.cfg.ShutdownDelay <= 0 {
+		return
+	}
+	g.logger.InfoContext(edge, "shutting down: not ready any more, still serving", "shutdown_delay", g.cfg.ShutdownDelay.String())
+	select {
+	case <-edge.Done():
+	case <-time.After(g.cfg.ShutdownDelay):
+	}
 }
 
 func (g *gateway) serveEnvoy(ctx context.Context) error {
@@ -258,11 +280,21 @@ func (g *gateway) serveEnvoy(ctx context.Context) error {
 	return g.launcher.Run(ctx)
 }
 
+// announceEvery is how often it is looked whether the gateway has become ready.
+const announceEvery = 50 * time.Millisecond
+
 // announce logs once when requests can come.
 func (g *gateway) announce(ctx context.Context) {
-	if g.launcher != nil && g.launcher.Ready(ctx) == nil {
-		g.logger.InfoContext(ctx, "ready", "listen", g.cfg.Listen)
+	tick := time.NewTicker(announceEvery)
+	defer tick.Stop()
+	for g.ready(ctx) != nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
+	g.logger.InfoContext(ctx, "ready", "listen", g.cfg.Listen)
 }
 
 // stopTime bounds how long streams from Envoy may take to end once it has none left.

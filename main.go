@@ -49,7 +49,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), configCommand(), versionCommand())
+	root.AddCommand(serveCommand(), configCommand(), clusterCommand(), versionCommand())
 	return root
 }
 

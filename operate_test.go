@@ -97,7 +97,8 @@ func TestMetrics(t *testing.T) {
 	for _, name := range []string{
 		`gen_ai_client_token_usage_bucket{`, `gen_ai_token_type="input"`, `gen_ai_token_type="output"`,
 		`gen_ai_client_operation_duration_seconds_count{`, `gen_ai_server_time_to_first_token_seconds_count{`,
-		`gateway_requests_total{`, `gateway_requests_refused_total{error_type="not_found"`, `gateway_attempts_failed_total{`, `gateway_cost_usd_total{`,
+		`gateway_requests_total{`, `gateway_cluster_leader_ratio 1`, `gateway_cluster_has_leader_ratio 1`, `gateway_cluster_applied_index_ratio `, `gateway_cluster_staleness_seconds `,
+		`gateway_cluster_members_alive 1`, `gateway_journal_backlog `, `gateway_requests_refused_total{error_type="not_found"`, `gateway_attempts_failed_total{`, `gateway_cost_usd_total{`,
 		`gen_ai_operation_name="chat"`, `gen_ai_provider_name="openai"`, `gen_ai_request_model="fast"`, `gateway_deployment_id="fast-id"`,
 		`go_goroutines `, `process_resident_memory_bytes `,
 	} {

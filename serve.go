@@ -22,6 +22,9 @@ import (
 // options are the flags of serve; each set one replaces what the file says.
 type options struct {
 	file, data, listen, envoyPath, envoyMode string
+	join                                     []string
+	expect                                   int
+	clusterListen, clusterAdvertise          string
 }
 
 func serveCommand() *cobra.Command {
@@ -40,6 +43,10 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&o.listen, "listen", "", "address to listen on (default: listen of the file, or 127.0.0.1:8080)")
 	f.StringVar(&o.envoyPath, "envoy-path", "", "Envoy to run (default: $ENVOY_PATH, the one that make fetched, or the one on PATH)")
 	f.StringVar(&o.envoyMode, "envoy", "", "child: run Envoy; external: serve one that somebody else runs")
+	f.StringSliceVar(&o.join, "join", nil, "nodes to find the cluster at, host:port (default: cluster.join of the file)")
+	f.IntVar(&o.expect, "expect", -1, "this node votes, and the first start waits for so many: 1, 3, 5 or 7; 0: it does not vote (default: cluster.expect of the file)")
+	f.StringVar(&o.clusterListen, "cluster-listen", "", "address for the other nodes, TCP and UDP (default: cluster.listen of the file, or 0.0.0.0:7400)")
+	f.StringVar(&o.clusterAdvertise, "cluster-advertise", "", "address that the other nodes reach this one at (default: derived)")
 	_ = c.MarkFlagRequired("config")
 	return c
 }
@@ -61,7 +68,7 @@ func (o *options) apply(c *config.Config) error {
 	default:
 		return fmt.Errorf("--envoy %s: must be child or external", o.envoyMode)
 	}
-	return nil
+	return c.SetCluster(o.join, o.expect, o.clusterListen, o.clusterAdvertise)
 }
 
 func serve(ctx context.Context, o options) error {

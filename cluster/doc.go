@@ -1,15 +1,23 @@
-// Package cluster is what a node knows and keeps: the View that every request
-// reads, and the journal that every request writes. It composes the packages
-// below it, which do not know each other.
+// Package cluster is what a node knows and keeps, and what it agrees on with the
+// others: the View that every request reads, the changes that management makes,
+// and the journal that every request writes. It composes the packages below it,
+// which do not know each other. DESIGN.md has the reasons.
 //
-//	fact                     | package          | durable when          | stale by at most
-//	-------------------------|------------------|-----------------------|------------------
-//	deployments, prices      | catalog          | it is the file        | a restart
-//	keys                     | keys             | it is the file        | a restart
-//	usage of every attempt   | journal          | Pending.Wait is nil   | never
-//	who rests, who is busy   | cooldown         | not: a hint           | -
-//	what may never be shown  | vault            | -                     | -
+//	fact                      | package          | durable when             | stale by at most
+//	--------------------------|------------------|--------------------------|--------------------------------
+//	deployments, prices       | catalog          | it is answered           | a second; without limit if cut off
+//	keys                      | keys             | it is answered           | a second; KeyStaleness if cut off
+//	router settings           | catalog          | it is answered           | as deployments
+//	members and their votes   | consensus        | it is answered           | -
+//	usage of every attempt    | journal          | Pending.Wait is nil      | never
+//	who rests, who is busy    | cooldown, gossip | not: a hint              | seconds
+//	what may never be shown   | vault            | -                        | -
+//
+// What a node's file says of the first three is in its View as well, and stays
+// the node's own.
 //
 // A View is immutable; View returns the one in force, without a lock, and a
-// request keeps the one it got for its whole life.
+// request keeps the one it got for its whole life. Changes are agreed on by a
+// majority of the voters before they are answered, whichever node is asked. The
+// data plane waits for none of that.
 package cluster

@@ -5,63 +5,130 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/gossip"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/link"
+	"github.com/modelgateway/modelgateway/cluster/peer"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
-
-// Config says where a node keeps its state and what it starts from.
-type Config struct {
-	Dir     string // data directory; created if it is not there
-	Catalog *catalog.Catalog
-	Keys    *keys.Set
-	Logger  *slog.Logger
-	Fatal   func(error)          // ends the process; called when what is on disk is not known any more
-	Commits func(journal.Commit) // told of each group commit, for metrics; nil means nobody is
-}
 
 // intentDelay is how long the intent of a request may wait to be written. Providers
 // take longer to answer; what does not is settled before.
 const intentDelay = 5 * time.Millisecond
 
-// Node is one member: its store, its journal and its view. All methods are
-// safe for concurrent use.
+// base is what this node's file says: what every View is built on.
+type base struct {
+	catalog *catalog.Catalog
+	keys    *keys.Set
+}
+
+// Node is one member: its stores, its journal, its part in the agreement and its
+// view. All methods are safe for concurrent use.
 type Node struct {
-	store    *store.Store
-	journal  *journal.Journal
-	cooldown *cooldown.Set
-	view     atomic.Pointer[View]
+	// Set by Open, read only after.
+	cfg       Config
+	logger    *slog.Logger
+	fatal     func(error)
+	base      base
+	sealer    Sealer
+	store     *store.Store
+	journal   *journal.Journal
+	link      Link // nil: alone
+	consensus *consensus.Consensus
+	cooldown  *cooldown.Set
+	hints     *gossip.State
+	gossip    *gossip.Gossip // nil: alone
+	peers     *peer.Clients  // nil: alone
+	server    *peer.Server   // nil: alone
+
+	metrics *metrics // nil before Measure
+
+	fresh freshness
+
+	// Swapped by the consensus' goroutine, read by everybody.
+	view    atomic.Pointer[View]
+	changed atomic.Pointer[chan struct{}] // closed when view is swapped
+
+	// formation is what the node has promised or become part of. Its lock is held
+	// while that is decided, over the write to the disk.
+	formation struct {
+		sync.Mutex
+		record *formation
+	}
+	// membership is held by the leader while it changes the configuration.
+	membership sync.Mutex
+	problems   problems
 }
 
 // Open opens the data directory and repairs what a crash left: every request
 // that was dispatched and not settled is settled as estimated before it returns.
-func Open(cfg Config) (*Node, error) {
-	st, err := store.Open(store.Config{Dir: filepath.Join(cfg.Dir, "store"), Logger: cfg.Logger, Fatal: cfg.Fatal})
-	if err != nil {
+// The View is the one that the node had agreed to when it stopped.
+func Open(cfg Config) (_ *Node, err error) {
+	cfg = cfg.withDefaults()
+	n := &Node{
+		cfg: cfg, logger: cfg.Logger, fatal: cfg.Fatal, sealer: cfg.Sealer,
+		base:  base{catalog: cfg.Catalog, keys: cfg.Keys},
+		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
+	}
+	n.problems.init()
+	n.publish(&View{Revision: 0, Catalog: cfg.Catalog, Keys: cfg.Keys})
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.Close())
+		}
+	}()
+	if n.store, err = store.Open(store.Config{Dir: filepath.Join(cfg.Dir, "store"), FS: cfg.FS, Logger: cfg.Logger, Fatal: cfg.Fatal, MinFreeBytes: cfg.MinFreeBytes, BallastBytes: cfg.BallastBytes}); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	j, err := journal.Open(journal.Config{Store: st, Logger: cfg.Logger, Committed: cfg.Commits, IntentDelay: intentDelay})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the journal: %w", err), st.Close())
+	if n.journal, err = journal.Open(journal.Config{Store: n.store, Logger: cfg.Logger, Committed: cfg.Commits, IntentDelay: intentDelay}); err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
-	n := &Node{
-		store:    st,
-		journal:  j,
-		cooldown: cooldown.New(rand.Uint64N),
+	n.openHints()
+	if err := n.agree(); err != nil {
+		return nil, err
 	}
-	n.view.Store(&View{Revision: 1, Catalog: cfg.Catalog, Keys: cfg.Keys})
-	return n, nil
+	return n, n.openFormation()
 }
 
-// View returns the view in force.
-func (n *Node) View() *View { return n.view.Load() }
+// agree opens the node's part in the agreement, and its ways to the others.
+func (n *Node) agree() (err error) {
+	c := consensus.Config{
+		Log: n.store, Dir: n.cfg.Dir, FS: n.cfg.FS, Machine: machine{n}, CommandID: commandID,
+		Node: n.Identity().Node, Address: aloneAddress,
+		Logger: n.logger, Fatal: n.cfg.Fatal, Timing: n.cfg.Timing,
+	}
+	if n.cfg.Connect != nil {
+		var key []byte
+		if n.link, key, err = n.cfg.Connect(n.Identity().Node); err != nil {
+			return err
+		}
+		c.Address, c.Network = n.link.Address(), raftLink{n}
+		n.peers = peer.NewClients(n.dialPeer)
+		n.server = peer.NewServer(peerService{node: n}, link.PeerOf)
+		if err = n.openGossip(key); err != nil {
+			return fmt.Errorf("preparing the gossip: %w", err)
+		}
+	}
+	if n.consensus, err = consensus.Open(c); err != nil {
+		return fmt.Errorf("opening the replicated state: %w", err)
+	}
+	return nil
+}
+
+// Identity is who the data directory belongs to.
+func (n *Node) Identity() store.Identity { return n.store.Identity() }
 
 // Journal is where usage is recorded.
 func (n *Node) Journal() *journal.Journal { return n.journal }
@@ -69,8 +136,59 @@ func (n *Node) Journal() *journal.Journal { return n.journal }
 // Cooldown says which deployments rest, and counts the requests at each.
 func (n *Node) Cooldown() *cooldown.Set { return n.cooldown }
 
-// Run writes the journal until ctx ends; what was queued by then is still written.
-func (n *Node) Run(ctx context.Context) error { return n.journal.Run(ctx) }
+// Run writes the journal and takes part in the agreement until ctx ends. What was
+// queued by then is still written, and a leader hands its office over.
+func (n *Node) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return n.journal.Run(ctx) })
+	group.Go(func() error { return n.keepFresh(ctx) })
+	group.Go(func() error { return n.shareNumbers(ctx) })
+	if n.link == nil {
+		group.Go(func() error { return n.consensus.Run(ctx) })
+		return group.Wait()
+	}
+	// The link ends after the consensus, which has an office to hand over on it.
+	linked, unlink := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- n.link.Run(linked) }()
+	group.Go(func() error { return n.consensus.Run(ctx) })
+	group.Go(func() error { return n.server.Run(ctx, n.link.Listener(peerProtocol)) })
+	group.Go(func() error { return n.gossip.Run(ctx) })
+	group.Go(func() error { return n.keepFormed(ctx) })
+	group.Go(func() error { return n.tellLeader(ctx) })
+	err := group.Wait()
+	unlink()
+	return errors.Join(err, <-ended)
+}
 
 // Close gives the data directory back. Call it after Run has returned.
-func (n *Node) Close() error { return n.store.Close() }
+func (n *Node) Close() error {
+	var errs []error
+	if n.peers != nil {
+		errs = append(errs, n.peers.Close())
+	}
+	if n.consensus != nil {
+		errs = append(errs, n.consensus.Close())
+	}
+	if n.link != nil {
+		errs = append(errs, n.link.Close())
+	}
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Ready returns nil when this node knows what the cluster has agreed on, or why
+// not. A node that was ready stays so when it is cut off, but for one that has
+// keys which it may not honour any more.
+func (n *Node) Ready() error {
+	age, ever := n.fresh.age()
+	switch {
+	case !ever:
+		return fault.New(fault.Unavailable, "not_joined", "The node has not yet learned what its cluster has agreed on.")
+	case !n.Fresh() && n.View().Keys.Cluster() > 0:
+		return fault.New(fault.Unavailable, "cut_off", "The node has been cut off from its cluster for %s.", age.Round(time.Second))
+	}
+	return nil
+}

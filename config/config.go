@@ -6,22 +6,41 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// Config is a sound configuration with every default filled in. It is not
-// changed after it is made, so it is safe for concurrent use.
+// Config is a sound configuration with every default filled in. Nothing but
+// SetCluster changes it after it is made, so it is safe for concurrent use from
+// then on.
 type Config struct {
-	Listen      string       // host:port of the one public listener; the host is an IP address
-	DataDir     string       // directory of everything that is stored
-	IntentSync  IntentSync   // when a request's intent must be on disk
-	Envoy       Envoy        // the Envoy that carries the traffic
-	Log         Log          // the process's own log
-	Limits      Limits       // what a single request may take
-	MasterKey   vault.Secret // the admin credential; never empty
-	Router      Router       // how a deployment is chosen, and what is tried after a failure
-	Models      []Model      // the deployments, in the order of the file
-	Keys        []Key        // the virtual keys that the file defines
-	Environment []Variable   // what environment_variables sets, in the order of the file
-	Warnings    []Problem    // what was understood and has no effect, in the order of the file
-	origin      origin       // where things stand in the file
+	Listen     string     // host:port of the one public listener; the host is an IP address
+	DataDir    string     // directory of everything that is stored
+	IntentSync IntentSync // when a request's intent must be on disk
+	// ShutdownDelay is how long readiness says no before the listener closes,
+	// so that a load balancer has sent its requests elsewhere by then; 0 to 5m.
+	ShutdownDelay time.Duration
+	Envoy         Envoy        // the Envoy that carries the traffic
+	Log           Log          // the process's own log
+	Limits        Limits       // what a single request may take
+	Cluster       Cluster      // the other nodes, if there are any
+	MasterKey     vault.Secret // the admin credential; never empty
+	// EncryptionKey is general_settings.encryption_key, else LITELLM_SALT_KEY:
+	// at least 32 characters, or empty. EncryptionSecret is what to seal with.
+	EncryptionKey vault.Secret
+	Router        Router     // how a deployment is chosen, and what is tried after a failure
+	Models        []Model    // the deployments, in the order of the file
+	Keys          []Key      // the virtual keys that the file defines
+	Environment   []Variable // what environment_variables sets, in the order of the file
+	Warnings      []Problem  // what was understood and has no effect, in the order of the file
+	origin        origin     // where things stand in the file
+}
+
+// EncryptionSecret returns the secret that credentials are sealed with at rest:
+// the encryption key, else the master key. It is never empty. All nodes of a
+// cluster need the same one; who changes it needs the old one to read what was
+// sealed before.
+func (c *Config) EncryptionSecret() vault.Secret {
+	if c.EncryptionKey.IsEmpty() {
+		return c.MasterKey
+	}
+	return c.EncryptionKey
 }
 
 // origin is what Locate needs.
@@ -69,6 +88,46 @@ type Limits struct {
 	RequestTimeout    time.Duration // a request must have come in whole by then
 	StreamIdleTimeout time.Duration // a stream without a byte for this long is ended
 }
+
+// Cluster is the section cluster: how this node finds the others and who may
+// speak to it. A node alone needs none of it.
+type Cluster struct {
+	// Listen is IP:port, for TCP and UDP alike; never empty if Enabled. A node
+	// that is not opens no port for others, whatever stands here.
+	Listen string
+	// Advertise is host:port by which the other nodes reach this one; empty means
+	// derived from what it listens at.
+	Advertise string
+	// Join are nodes to ask for the cluster, host:port each, in the order of the
+	// file. One that answers is enough; this node itself may be among them.
+	Join []string
+	// Expect is how many voters the first start waits for, this one included: 1,
+	// 3, 5 or 7. 0 means that this node does not vote.
+	Expect int
+	// Secret is what nodes prove that they belong together by, at least 32
+	// characters. Empty if TLS is set, and never if Enabled without it.
+	Secret vault.Secret
+	// TLS is set as a whole or not at all.
+	TLS ClusterTLS
+	// GossipKey is 32 raw bytes; set together with TLS, else empty.
+	GossipKey vault.Secret
+	// KeyStaleness is how long virtual keys are still accepted by a node that is
+	// cut off from the others; 0 to 1h. 0 means not at all.
+	KeyStaleness time.Duration
+}
+
+// ClusterTLS are the PEM files of a certificate authority of the operator's own,
+// which nodes know each other by.
+type ClusterTLS struct {
+	CA   string // who must have signed the certificates of the other nodes
+	Cert string // of this node
+	Key  string // of Cert
+}
+
+// Enabled reports whether there are other nodes to be met: whether join or
+// expect is set. The section may hold settings and still not be enabled, so that
+// one file can serve several nodes that get --join and --expect as flags.
+func (c *Cluster) Enabled() bool { return len(c.Join) > 0 || c.Expect > 0 }
 
 // Router is the section router_settings. Which strategies and which retry
 // conditions exist is for the catalogue to say.

@@ -9,7 +9,8 @@
 //     the nearest known one; a LiteLLM key that has no meaning here is a Warning;
 //     a LiteLLM key that would restrict or protect and is not honoured here is an
 //     error, because a gateway that starts without its guard is worse than none.
-//   - There is no start without an admin credential.
+//   - There is no start without an admin credential, and no cluster whose nodes
+//     have neither a secret nor certificates to know each other by.
 //   - Prices keep the digits of the file: they never pass through a float.
 //   - A credential is a vault.Secret from the moment it is read. Neither an error
 //     nor a warning nor Effective nor any verb of fmt shows one, and a text that
@@ -18,7 +19,7 @@
 //     aliases may expand to.
 //
 // The file is LiteLLM's config.yaml with sections of our own beside it
-// (listen, data_dir, envoy, intent_sync, log, limits, keys). `${NAME}` inside a
+// (listen, data_dir, envoy, intent_sync, shutdown_delay, log, limits, cluster, keys). `${NAME}` inside a
 // string and `os.environ/NAME` as a whole value read the environment, `$${` is a
 // literal `${`. Top-level keys that start with `x-` are skipped: they are a place
 // for anchors.

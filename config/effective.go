@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"crypto/sha256"
+	"time"
+)
 
 // Effective returns the configuration as it holds, in YAML: every default is
 // filled in, references to the environment and litellm_settings are resolved,
@@ -11,6 +14,7 @@ func (c *Config) Effective() []byte {
 	w.str("listen", c.Listen)
 	w.str("data_dir", c.DataDir)
 	w.str("intent_sync", string(c.IntentSync))
+	w.seconds("shutdown_delay", c.ShutdownDelay)
 	w.section("envoy", func() {
 		w.str("mode", string(c.Envoy.Mode))
 		w.given("path", c.Envoy.Path)
@@ -27,7 +31,11 @@ func (c *Config) Effective() []byte {
 		w.seconds("request_timeout", c.Limits.RequestTimeout)
 		w.seconds("stream_idle_timeout", c.Limits.StreamIdleTimeout)
 	})
-	w.section("general_settings", func() { w.secret("master_key", c.MasterKey) })
+	w.section("cluster", func() { w.cluster(&c.Cluster) })
+	w.section("general_settings", func() {
+		w.secret("master_key", c.MasterKey)
+		w.secret("encryption_key", c.EncryptionKey)
+	})
 	w.section("router_settings", func() { w.router(&c.Router) })
 	if len(c.Environment) > 0 {
 		w.section("environment_variables", func() {
@@ -36,9 +44,48 @@ func (c *Config) Effective() []byte {
 			}
 		})
 	}
+	w.served(c)
+	return w.out
+}
+
+// served writes what requests are served by, as it stands in the file.
+func (w *writer) served(c *Config) {
 	w.list("keys", len(c.Keys), func(i int) { w.virtualKey(&c.Keys[i]) })
 	w.list("model_list", len(c.Models), func(i int) { w.model(&c.Models[i]) })
-	return w.out
+}
+
+// Digest returns a fingerprint of what the file makes of requests: the models,
+// the keys, the router's settings, and the two secrets that all nodes of a
+// cluster must share, the master key and the encryption key. Nodes with the same
+// digest answer alike. Addresses, directories, limits, the log and the cluster's
+// own settings do not count, nor do comments, and a default counts as if it were
+// written. Entries in another order are another digest: nodes that differ by
+// nothing else are better told too often than not at all. Secrets go in as
+// hashes. Only digests of the same version of the gateway compare.
+func (c *Config) Digest() [sha256.Size]byte {
+	w := &writer{hashed: true}
+	w.secret("master_key", c.MasterKey)
+	w.secret("encryption_key", c.EncryptionSecret())
+	w.section("router_settings", func() { w.router(&c.Router) })
+	w.served(c)
+	return sha256.Sum256(w.out)
+}
+
+func (w *writer) cluster(c *Cluster) {
+	w.given("listen", c.Listen)
+	w.given("advertise", c.Advertise)
+	w.strings("join", c.Join)
+	w.integer("expect", int64(c.Expect))
+	w.secret("secret", c.Secret)
+	if c.TLS != (ClusterTLS{}) {
+		w.section("tls", func() {
+			w.str("ca", c.TLS.CA)
+			w.str("cert", c.TLS.Cert)
+			w.str("key", c.TLS.Key)
+		})
+	}
+	w.secret("gossip_key", c.GossipKey)
+	w.seconds("key_staleness", c.KeyStaleness)
 }
 
 func (w *writer) router(r *Router) {

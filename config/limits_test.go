@@ -96,8 +96,10 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Add([]byte("a: &a {<<: *a}\nb: [*a, *a]\n"))
+	f.Add([]byte("cluster: {join: 'a,[::1]:7,10.0.0.1', expect: 5, listen: :7400, tls: {ca: a, cert: b, key: c}, gossip_key: os.environ/K}\n"))
+	f.Add([]byte("cluster: {expect: 3, key_staleness: 0}\nshutdown_delay: 5m\n"))
 	f.Add([]byte("a: |\n  b\nc: >-\n  d\n'e': \"f\\u0041\"\n"))
-	const secret = "sk-QuItEsEcReT-0123456789"
+	const secret = "sk-QuItEsEcReT-0123456789-0123456789" // long enough for every purpose
 	env := func(string) (string, bool) { return secret, true }
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, err := config.Parse("f", src, env)

@@ -61,6 +61,8 @@ func (d *decoder) root(c *Config, n *node) {
 	o := d.open(n)
 	c.Environment = d.environment(o)
 	d.server(o, c)
+	section, _ := o.take("cluster")
+	d.cluster(section, c)
 
 	general, _ := o.take("general_settings")
 	d.general(general, c)

@@ -21,7 +21,11 @@ const (
 	defaultRequestTime = 2 * time.Minute // 64 MiB over 5 Mbit/s
 )
 
-// server reads listen, data_dir, intent_sync, envoy, log and limits.
+// mostDelay bounds shutdown_delay: load balancers that take longer to look are
+// set up wrongly, and service managers kill what does not end.
+const mostDelay = 5 * time.Minute
+
+// server reads listen, data_dir, intent_sync, shutdown_delay, envoy, log and limits.
 func (d *decoder) server(o *object, c *Config) {
 	c.Listen, c.DataDir, c.IntentSync = defaultListen, defaultDataDir, BeforeAnswer
 	d.listen(o, &c.Listen)
@@ -30,6 +34,7 @@ func (d *decoder) server(o *object, c *Config) {
 		c.DataDir = defaultDataDir
 	}
 	oneOf(o, "intent_sync", &c.IntentSync, BeforeAnswer, BeforeDispatch)
+	o.duration("shutdown_delay", &c.ShutdownDelay, 0, mostDelay)
 	d.envoy(o, &c.Envoy)
 
 	c.Log = Log{Level: "info", Format: "json"}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -12,9 +14,10 @@ import (
 // calls. The encoder of the YAML library is not used because it decides by
 // itself when to quote, and prices must keep their digits.
 type writer struct {
-	out   []byte
-	depth int
-	dash  bool // the next line begins a list entry
+	out    []byte
+	depth  int
+	dash   bool // the next line begins a list entry
+	hashed bool // credentials are written as their SHA-256 and not as "[redacted]"
 }
 
 // line writes one line at the current depth.
@@ -73,7 +76,12 @@ func (w *writer) span(name string, value time.Duration) {
 
 // secret writes that there is a credential.
 func (w *writer) secret(name string, value vault.Secret) {
-	if !value.IsEmpty() {
+	switch {
+	case value.IsEmpty():
+	case w.hashed:
+		hash := sha256.Sum256([]byte(value.Reveal()))
+		w.raw(name, hex.EncodeToString(hash[:]))
+	default:
 		w.raw(name, `"`+redacted+`"`)
 	}
 }

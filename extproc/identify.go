@@ -9,7 +9,7 @@ import (
 
 // identify says who is asking.
 func (p *Pipeline) identify(_ context.Context, x *Exchange) error {
-	principal, err := x.View.Keys.Authenticate(x.Inbound.Credentials, x.Start)
+	principal, err := p.deps.Identify(x.View, x.Inbound.Credentials, x.Start)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	k.cooldown = cooldown.New(func(uint64) uint64 { return 0 })
 	k.journal, k.stop = startJournal(tb, k.gate)
 	deps := Deps{
-		View: func() *cluster.View { return view }, Journal: k.journal, Cooldown: k.cooldown, Tokens: counter,
+		View: func() *cluster.View { return view }, Identify: byView, Journal: k.journal, Cooldown: k.cooldown, Tokens: counter,
 		Acked: func(e id.Endpoint, v contract.Variant) bool {
 			return !slices.Contains(k.unacked, contract.ClusterName(e, v))
 		},
@@ -131,6 +131,11 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	}
 	k.server = NewServer(NewPipeline(deps))
 	return k
+}
+
+// byView believes the View, as a node does that is up to date.
+func byView(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error) {
+	return v.Keys.Authenticate(p, now)
 }
 
 func startJournal(tb testing.TB, g *gate) (j *journal.Journal, stop func()) {

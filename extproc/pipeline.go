@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
@@ -24,7 +25,9 @@ type Journal interface {
 
 // Deps is what the pipeline stands on. All of it is required but Metrics.
 type Deps struct {
-	View     func() *cluster.View
+	View func() *cluster.View
+	// Identify says who presents credentials, by a View.
+	Identify func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error)
 	Journal  Journal
 	Cooldown *cooldown.Set
 	Tokens   *tokens.Counter

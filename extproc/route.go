@@ -38,6 +38,10 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 		Order:   p.order(settings.Strategy),
 		Resting: func(d id.Deployment) (time.Time, bool) { return p.deps.Cooldown.Resting(d, x.Start) },
 	}
+	if !settings.DisableCooldowns {
+		request.Hint = func(d id.Deployment) (time.Time, bool, bool) { return p.deps.Cooldown.Hinted(d, x.Start) }
+		request.Probe = func(d id.Deployment) bool { return p.deps.Cooldown.Probe(d, x.Start) }
+	}
 	if x.Options.Retries >= 0 {
 		request.Retries = x.Options.Retries
 	}

@@ -4,13 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"math"
-	"net/http"
 	"time"
-
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -18,29 +12,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
-
-// spend returns the generated REST handler of the SpendService.
-func (s *Server) spend() (http.Handler, error) {
-	mux := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.JSONPb{
-			MarshalOptions: protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true},
-		}),
-		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
-			s.refuse(w, r, ours(err))
-		}),
-	)
-	err := gatewayv1.RegisterSpendServiceHandlerServer(context.Background(), mux, spendService{events: s.cfg.Events})
-	return mux, err
-}
-
-// ours gives the generated code's own errors a kind: those are about parameters
-// that it cannot read.
-func ours(err error) error {
-	if st, ok := status.FromError(err); ok && st.Code() == codes.InvalidArgument {
-		return fault.New(fault.Malformed, "invalid_parameter", "A query parameter cannot be read: %s", st.Message())
-	}
-	return err
-}
 
 type spendService struct {
 	gatewayv1.UnimplementedSpendServiceServer

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -28,6 +29,20 @@ type Deployment struct {
 	MaxOutputTokens int64 // 0 if unknown
 	BaseModel       string
 	DropParams      bool // leave out parameters that the provider does not take, instead of refusing
+	Static          bool // it comes from the file; the others come from the replicated state
+
+	origin *origin // what it was made of; nil only in a Deployment that no Catalog made
+}
+
+// origin is what a deployment was made of, for those who want to see it and for
+// when it is made anew.
+type origin struct {
+	stored Stored
+	own    []Price  // its own prices
+	limits [2]int64 // its own limits of input and output
+	priced string   // the key of its prices in the catalogue
+	row    row      // of the price table
+	place  int      // in the file
 }
 
 // Header is an extra request header. Its value may be a credential.
@@ -38,3 +53,15 @@ type Header struct {
 
 // Identifier returns "<provider>/<model>", by which fallbacks may name it.
 func (d *Deployment) Identifier() string { return d.Provider + "/" + d.Model }
+
+// modelEnd ends the model in a modelKey; no model holds it.
+const modelEnd = "\x00"
+
+// modelKey is a key by which the deployments of one model stand together, in the
+// order of a group's list.
+func (d *Deployment) modelKey() string {
+	if d.Static {
+		return fmt.Sprintf("%s%s0%08x", d.Identifier(), modelEnd, d.origin.place)
+	}
+	return d.Identifier() + modelEnd + "1" + string(d.ID)
+}

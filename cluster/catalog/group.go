@@ -13,19 +13,12 @@ type Group struct {
 	Deployments []*Deployment // never empty; the caller must not change it
 }
 
-// wildcard is a group whose name is a pattern.
+// wildcard is a group whose name is a pattern. Its deployments are templates:
+// what they become depends on the name that was asked for, their prices included.
 type wildcard struct {
 	name    id.ModelName
 	pattern pattern
-	members []template
-}
-
-// template is a deployment of a wildcard group. What it becomes depends on the
-// name that was asked for, its price included.
-type template struct {
-	deployment *Deployment
-	own        []Price // the deployment's own prices
-	limits     [2]int64
+	members []*Deployment
 }
 
 // Group finds who serves a name: aliases first, then the plain name, then
@@ -33,42 +26,79 @@ type template struct {
 // in place of the star in the deployments' model ids. Such deployments are made
 // for the request (their ID is that of the configured one): remembering them
 // would let callers fill the memory with invented names.
+//
+// An alias of a name that nobody serves any more is as if it were not there.
 func (c *Catalog) Group(name id.ModelName) (Group, bool) {
-	asked := name
 	if len(name) > maxName {
 		return Group{}, false
 	}
-	if to, ok := c.settings.ModelGroupAlias[name]; ok {
-		name = to
-	}
-	if ds, ok := c.groups[name]; ok {
-		return Group{Asked: asked, Name: name, Deployments: ds}, true
-	}
-	for i := range c.wild {
-		w := &c.wild[i]
-		if captured, ok := w.pattern.capture(string(name)); ok {
-			return Group{Asked: asked, Name: w.name, Deployments: c.instances(w, captured)}, true
+	if to, ok := c.router.settings.ModelGroupAlias[name]; ok {
+		if g, ok := c.group(to); ok {
+			g.Asked = name
+			return g, true
 		}
 	}
+	return c.group(name)
+}
+
+// group is Group without the aliases.
+func (c *Catalog) group(name id.ModelName) (Group, bool) {
+	if ds, ok := c.groups.get(string(name)); ok {
+		return Group{Asked: name, Name: name, Deployments: ds}, true
+	}
+	if w, captured := c.wildcard(name); w != nil {
+		return Group{Asked: name, Name: w.name, Deployments: c.instances(w, captured)}, true
+	}
 	return Group{}, false
+}
+
+// serves reports whether group would find somebody.
+func (c *Catalog) serves(name id.ModelName) bool {
+	if _, ok := c.groups.get(string(name)); ok {
+		return true
+	}
+	w, _ := c.wildcard(name)
+	return w != nil
+}
+
+// wildcard returns the first pattern that a name fits, and what its star stands for.
+func (c *Catalog) wildcard(name id.ModelName) (w *wildcard, captured string) {
+	for _, w := range c.wild {
+		if captured, ok := w.pattern.capture(string(name)); ok {
+			return w, captured
+		}
+	}
+	return nil, ""
 }
 
 // instances makes a wildcard's deployments for one name.
 func (c *Catalog) instances(w *wildcard, captured string) []*Deployment {
 	list := make([]*Deployment, len(w.members))
-	shared := newPriceCache(c.prices)
+	seen := make(map[string]sharedPrices, 1)
 	for i, t := range w.members {
-		d := *t.deployment
+		d := *t
 		if before, after, star := strings.Cut(d.Model, "*"); star {
 			// Behind the name `*` callers write the provider's name as well; it is not part of the id.
 			d.Model = before + strings.TrimPrefix(captured, d.Provider+"/") + after
-			var r row
-			d.Prices, r, _ = shared.get(priceKey{d.Provider, d.Model, d.BaseModel}, t.own)
-			d.MaxInputTokens, d.MaxOutputTokens = orElse(t.limits[0], r.maxInput), orElse(t.limits[1], r.maxOutput)
+			key := priceKey{d.Provider, d.Model, d.BaseModel}
+			text := key.text(t.origin.own)
+			p, ok := seen[text]
+			if !ok {
+				p, _ = c.list.prices(key, t.origin.own) // its own prices were read when the template was made
+				seen[text] = p
+			}
+			d.Prices = p.prices
+			d.limit(p.row)
 		}
 		list[i] = &d
 	}
 	return list
+}
+
+// limit fills in the limits that the price table has where there are no own ones.
+func (d *Deployment) limit(r row) {
+	d.MaxInputTokens = orElse(d.origin.limits[0], r.maxInput)
+	d.MaxOutputTokens = orElse(d.origin.limits[1], r.maxOutput)
 }
 
 func orElse(n, otherwise int64) int64 {

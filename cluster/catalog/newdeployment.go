@@ -14,48 +14,40 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// deployment checks one entry of model_list and adds it.
-func (b *builder) deployment(at string, s *DeploymentSpec) {
+// deployment checks one deployment and makes it, but for its id and what it was
+// made of. It returns nil if there were problems.
+func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	before := len(b.problems.list)
 	provider, model := b.model(at, s)
-	b.numbers(at, s)
-	endpoint, path := b.base(at, s, provider)
-	headers := b.headers(at+".gateway_params.extra_headers", s.ExtraHeaders)
+	b.problems.numbers(at, s)
+	endpoint, path := b.endpoint(at, s, provider)
+	headers := b.problems.headers(at+".gateway_params.extra_headers", s.ExtraHeaders)
 	own := b.ownPrices(at, s.Prices)
-	did := b.id(at, s)
 	if len(b.problems.list) > before {
-		return
+		return nil
 	}
 	d := &Deployment{
-		ID: did, Name: id.ModelName(s.ModelName), Provider: provider, Model: model,
+		Name: id.ModelName(s.ModelName), Provider: provider, Model: model,
 		Endpoint: endpoint, BasePath: path, APIKey: s.APIKey, ExtraHeaders: headers,
 		Weight: s.Weight, RPM: s.RPM, TPM: s.TPM, Order: s.Order,
 		BaseModel: s.BaseModel, DropParams: s.DropParams,
+		origin: &origin{own: own, limits: [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}},
 	}
-	b.timeouts(d, s)
-	prices, r, err := b.prices.get(priceKey{provider, model, s.BaseModel}, own)
-	if err != nil {
-		b.problems.list = append(b.problems.list, &fault.Error{Op: "catalog", Kind: fault.Internal, Err: err})
-		return
+	d.origin.stored.Spec = *s
+	b.timeouts(d)
+	key := priceKey{provider, model, s.BaseModel}
+	d.origin.priced = key.text(own)
+	p, ok := b.prices.get(d.origin.priced)
+	if !ok {
+		var err error
+		if p, err = b.base.list.prices(key, own); err != nil {
+			b.problems.list = append(b.problems.list, &fault.Error{Op: "catalog", Kind: fault.Internal, Err: err})
+			return nil
+		}
 	}
-	limits := [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}
-	d.Prices = prices
-	d.MaxInputTokens, d.MaxOutputTokens = orElse(limits[0], r.maxInput), orElse(limits[1], r.maxOutput)
-	b.c.byID[d.ID] = d
-	if !strings.Contains(model, "*") {
-		b.c.byModel[d.Identifier()] = append(b.c.byModel[d.Identifier()], d)
-	}
-	p, star := cutPattern(s.ModelName)
-	if !star {
-		b.c.groups[d.Name] = append(b.c.groups[d.Name], d)
-		return
-	}
-	t := template{deployment: d, own: own, limits: limits}
-	if i := slices.IndexFunc(b.c.wild, func(w wildcard) bool { return w.name == d.Name }); i >= 0 {
-		b.c.wild[i].members = append(b.c.wild[i].members, t)
-		return
-	}
-	b.c.wild = append(b.c.wild, wildcard{name: d.Name, pattern: p, members: []template{t}})
+	d.Prices, d.origin.row = p.prices, p.row
+	d.limit(p.row)
+	return d
 }
 
 // model checks the names and splits "<provider>/<model_id>".
@@ -74,12 +66,12 @@ func (b *builder) model(at string, s *DeploymentSpec) (provider, model string) {
 		return "", ""
 	}
 	provider, model, _ = strings.Cut(s.Model, "/")
-	_, known := b.providers[provider]
+	_, known := b.base.providers[provider]
 	switch {
 	case model == "":
 		b.problems.add(param, codeInvalid, "model is %s; write the provider before it, as in openai/gpt-4o", quote(s.Model))
 	case !known:
-		b.problems.add(param, codeProvider, "the provider %s is not known; known are %s", quote(provider), strings.Join(slices.Sorted(maps.Keys(b.providers)), ", "))
+		b.problems.add(param, codeProvider, "the provider %s is not known; known are %s", quote(provider), strings.Join(slices.Sorted(maps.Keys(b.base.providers)), ", "))
 	case !validModel(model):
 		b.problems.add(param, codeInvalid, "the model id is longer than %d bytes, or holds a space or a character that cannot stand in a URL's path", maxName)
 	case strings.Count(model, "*") > 1:
@@ -93,9 +85,9 @@ func (b *builder) model(at string, s *DeploymentSpec) (provider, model string) {
 	return provider, model
 }
 
-// base finds the upstream.
-func (b *builder) base(at string, s *DeploymentSpec, provider string) (Endpoint, string) {
-	defaults, known := b.providers[provider]
+// endpoint finds the upstream.
+func (b *builder) endpoint(at string, s *DeploymentSpec, provider string) (Endpoint, string) {
+	defaults, known := b.base.providers[provider]
 	if !known {
 		return Endpoint{}, "" // reported already
 	}
@@ -116,6 +108,9 @@ func (b *builder) base(at string, s *DeploymentSpec, provider string) (Endpoint,
 		parsed.endpoint, parsed.path, parsed.err = ParseBase(address)
 		b.bases[address] = parsed
 	}
+	if e, ok := b.endpoints.get(string(parsed.endpoint.ID)); ok {
+		parsed.endpoint = e // equal, but its strings are in memory already
+	}
 	if parsed.err != nil {
 		e := fault.From(parsed.err)
 		b.problems.add(param, e.Code, "%s", e.Detail)
@@ -123,28 +118,27 @@ func (b *builder) base(at string, s *DeploymentSpec, provider string) (Endpoint,
 	return parsed.endpoint, parsed.path
 }
 
-// id returns the deployment's id and claims it.
-func (b *builder) id(at string, s *DeploymentSpec) id.Deployment {
-	name := s.ID
-	if name == "" {
-		// Not the position in the list, which changes when an entry is added above,
-		// and never the key, which would make a new deployment of every rotation.
-		same := s.ModelName + "\n" + s.Model + "\n" + s.APIBase
-		sum := sha256.Sum256([]byte(same + "\n" + strconv.Itoa(b.derived[same])))
-		b.derived[same]++
-		name = hex.EncodeToString(sum[:16])
-	} else if len(name) > maxID || !printable(name) {
-		b.problems.add(at+".model_info.id", codeInvalid, "id is longer than %d bytes or holds a space or a non-ASCII character; it is sent as a header's value", maxID)
-		return ""
+// derive makes an id from the names. Not from the position in the list, which
+// changes when an entry is added above, and never from the key, which would make
+// a new deployment of every rotation.
+func (b *builder) derive(s *DeploymentSpec) string {
+	same := s.ModelName + "\n" + s.Model + "\n" + s.APIBase
+	sum := sha256.Sum256([]byte(same + "\n" + strconv.Itoa(b.derived[same])))
+	b.derived[same]++
+	return hex.EncodeToString(sum[:16])
+}
+
+// id reports whether an id that was given can be one.
+func (p *problems) id(at, name string) bool {
+	if len(name) > maxID || !printable(name) {
+		p.add(at+"."+paramID, codeInvalid, "id is longer than %d bytes or holds a space or a non-ASCII character; it is sent as a header's value", maxID)
+		return false
 	}
-	if _, taken := b.c.byID[id.Deployment(name)]; taken {
-		b.problems.add(at+".model_info.id", codeDuplicate, "the id %s is used by an earlier deployment; give each its own", quote(name))
-	}
-	return id.Deployment(name)
+	return true
 }
 
 // numbers checks the limits.
-func (b *builder) numbers(at string, s *DeploymentSpec) {
+func (p *problems) numbers(at string, s *DeploymentSpec) {
 	for _, n := range [...]struct {
 		param string
 		value int64
@@ -163,19 +157,19 @@ func (b *builder) numbers(at string, s *DeploymentSpec) {
 		field := n.param[strings.LastIndexByte(n.param, '.')+1:]
 		switch {
 		case n.value < 0:
-			b.problems.add(at+n.param, codeInvalid, "%s is negative; leave it out for none", field)
+			p.add(at+n.param, codeInvalid, "%s is negative; leave it out for none", field)
 		case n.value > n.most:
-			b.problems.add(at+n.param, codeInvalid, "%s is larger than anything that makes sense; check its unit", field)
+			p.add(at+n.param, codeInvalid, "%s is larger than anything that makes sense; check its unit", field)
 		}
 	}
 }
 
 // timeouts fills in the router's where the deployment has none of its own. A
 // stream's own setting, wherever it stands, goes before a general one.
-func (b *builder) timeouts(d *Deployment, s *DeploymentSpec) {
-	router := &b.c.settings
+func (b *builder) timeouts(d *Deployment) {
+	router, s := &b.router.settings, &d.origin.stored.Spec
 	d.Timeout, d.StreamTimeout = s.Timeout, s.StreamTimeout
-	if d.StreamTimeout == 0 && (b.streams || d.Timeout == 0) {
+	if d.StreamTimeout == 0 && (b.router.streams || d.Timeout == 0) {
 		d.StreamTimeout = router.StreamTimeout
 	}
 	if d.Timeout == 0 {
@@ -188,19 +182,19 @@ func (b *builder) timeouts(d *Deployment, s *DeploymentSpec) {
 
 // headers checks extra_headers. What frames the message or names its target is
 // the gateway's to set: a wrong value there would not fail but misroute.
-func (b *builder) headers(at string, spec map[string]vault.Secret) []Header {
+func (p *problems) headers(at string, spec map[string]vault.Secret) []Header {
 	headers := make([]Header, 0, len(spec))
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		lower := strings.ToLower(name)
 		switch {
 		case !token(name):
-			b.problems.add(at, codeInvalid, "the header name %s is not one", quote(name))
+			p.add(at, codeInvalid, "the header name %s is not one", quote(name))
 		case reserved(lower):
-			b.problems.add(at+"."+name, codeInvalid, "the header %s is set by the gateway; remove it", quote(name))
+			p.add(at+"."+name, codeInvalid, "the header %s is set by the gateway; remove it", quote(name))
 		case strings.ContainsFunc(spec[name].Reveal(), func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			b.problems.add(at+"."+name, codeInvalid, "the value of the header %s holds a control character", quote(name))
+			p.add(at+"."+name, codeInvalid, "the value of the header %s holds a control character", quote(name))
 		case slices.ContainsFunc(headers, func(h Header) bool { return h.Name == lower }):
-			b.problems.add(at+"."+name, codeInvalid, "the header %s is given twice, in different case", quote(name))
+			p.add(at+"."+name, codeInvalid, "the header %s is given twice, in different case", quote(name))
 		default:
 			headers = append(headers, Header{Name: lower, Value: spec[name]})
 		}
@@ -235,7 +229,7 @@ func (b *builder) ownPrices(at string, spec map[string]string) []Price {
 	own := make([]Price, 0, len(spec))
 	for _, key := range slices.Sorted(maps.Keys(spec)) {
 		param := at + ".gateway_params." + key
-		if _, ok := parseKey(key); !ok && !b.prices.list.has(key) {
+		if _, ok := parseKey(key); !ok && !b.base.list.has(key) {
 			b.problems.add(param, codeInvalid, "%s is not a price; the keys are those of the price table, such as input_cost_per_token", quote(key))
 			continue
 		}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
@@ -17,7 +18,11 @@ const (
 	codeCycle     = "fallback_cycle"
 	codeTooLong   = "too_long"
 	codeStrategy  = "unknown_strategy"
+	codeExists    = "already_exists"
 )
+
+// paramID is the field of a deployment's id.
+const paramID = "model_info.id"
 
 // maxProblems bounds the answer to a hopeless configuration.
 const maxProblems = 100
@@ -25,9 +30,11 @@ const maxProblems = 100
 // problems collects what is wrong, so that one run shows all of it.
 type problems struct{ list []error }
 
+// add takes a problem. A param that begins with a dot is that of a deployment by
+// itself, not of a list.
 func (p *problems) add(param, code, format string, args ...any) {
 	if len(p.list) < maxProblems {
-		p.list = append(p.list, fault.Field(param, code, format, args...))
+		p.list = append(p.list, fault.Field(strings.TrimPrefix(param, "."), code, format, args...))
 	}
 }
 

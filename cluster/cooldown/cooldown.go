@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -72,27 +73,36 @@ type Rest struct {
 // those that are gone.
 type Set struct {
 	random func(n uint64) uint64
+	rested func(Rest)                // nil: nobody is told
+	remote func(id.Deployment) int64 // nil: there are no other nodes
 	mu     struct {
 		sync.RWMutex
 		states map[id.Deployment]*state
+		pruned time.Time // when hints that have ended were last looked for
 	}
+	hinted   atomic.Int64 // how many states have hints; changed under mu
 	inFlight counters
 }
 
 // state is what is known of one deployment. A plain mutex over a map of these is
-// enough: failures are rare, and the hot path (Resting) only reads.
+// enough: failures are rare, and the hot path (Resting, Hinted) only reads.
 type state struct {
-	until  time.Time
-	reason Reason
-	since  time.Time // when the running window began
-	fails  int       // failures in it
+	until   time.Time
+	reason  Reason
+	since   time.Time // when the running window began
+	fails   int       // failures in it
+	hints   []hint    // what other nodes say, one for each observer
+	probing bool      // a probe is on its way
 }
 
 // New returns an empty set. random returns a uniform number in [0, n); it makes
 // the jitter.
-func New(random func(n uint64) uint64) *Set {
+func New(random func(n uint64) uint64, options ...Option) *Set {
 	s := &Set{random: random}
 	s.mu.states = make(map[id.Deployment]*state)
+	for _, option := range options {
+		option(s)
+	}
 	return s
 }
 
@@ -104,6 +114,15 @@ func (s *Set) Fail(d id.Deployment, f Failure, policy Policy) (Rest, bool) {
 	if policy.Disabled {
 		return Rest{}, false
 	}
+	rest, longer := s.fail(d, f, policy)
+	if longer && s.rested != nil {
+		s.rested(rest)
+	}
+	return rest, !rest.Until.IsZero()
+}
+
+// fail is Fail without the report; longer says whether there is something to report.
+func (s *Set) fail(d id.Deployment, f Failure, policy Policy) (rest Rest, longer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.mu.states[d]
@@ -111,6 +130,7 @@ func (s *Set) Fail(d id.Deployment, f Failure, policy Policy) (Rest, bool) {
 		st = &state{since: f.Now}
 		s.mu.states[d] = st
 	}
+	st.probing = false
 	if f.Now.Sub(st.since) >= window {
 		st.since, st.fails = f.Now, 0
 	}
@@ -123,9 +143,9 @@ func (s *Set) Fail(d id.Deployment, f Failure, policy Policy) (Rest, bool) {
 		return Rest{}, false
 	}
 	if until := f.Now.Add(length); until.After(st.until) {
-		st.until, st.reason = until, f.Reason
+		st.until, st.reason, longer = until, f.Reason, true
 	}
-	return Rest{Deployment: d, Reason: st.reason, Until: st.until}, true
+	return Rest{Deployment: d, Reason: st.reason, Until: st.until}, longer
 }
 
 // Failure is one failed attempt.
@@ -147,11 +167,14 @@ func (s *Set) jitter(d time.Duration, least int64) time.Duration {
 }
 
 // Succeed records a success: earlier failures no longer count towards
-// Policy.AllowedFails. It does not end a rest.
+// Policy.AllowedFails, and if a probe was on its way, the hints that it was to
+// check are void. It does not end a local rest. Whether it was the probe itself
+// that succeeded is not asked: if it was another request, the deployment answers
+// all the same, and if that is wrong, the next failure is this node's own.
 func (s *Set) Succeed(d id.Deployment) {
 	s.mu.RLock()
 	st := s.mu.states[d]
-	clean := st == nil || st.fails == 0
+	clean := st == nil || st.fails == 0 && !st.probing
 	s.mu.RUnlock()
 	if clean { // the usual case takes no exclusive lock
 		return
@@ -160,11 +183,12 @@ func (s *Set) Succeed(d id.Deployment) {
 	defer s.mu.Unlock()
 	if st := s.mu.states[d]; st != nil {
 		st.fails = 0
+		st.refute()
 	}
 }
 
-// Resting reports whether a deployment rests, and until when. The end of a rest
-// does not belong to it.
+// Resting reports whether a deployment rests by what this node has seen itself,
+// and until when. The end of a rest does not belong to it.
 func (s *Set) Resting(d id.Deployment, now time.Time) (until time.Time, resting bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -174,7 +198,7 @@ func (s *Set) Resting(d id.Deployment, now time.Time) (until time.Time, resting 
 	return time.Time{}, false
 }
 
-// All returns who rests, sorted by deployment.
+// All returns who rests by what this node has seen itself, sorted by deployment.
 func (s *Set) All(now time.Time) []Rest {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -189,14 +213,29 @@ func (s *Set) All(now time.Time) []Rest {
 }
 
 // Keep forgets the deployments that are gone: call it when the catalogue has
-// changed. Counts of requests that still run stay until they end.
+// changed as a whole. Counts of requests that still run stay until they end.
 func (s *Set) Keep(exists func(id.Deployment) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for d := range s.mu.states {
 		if !exists(d) {
-			delete(s.mu.states, d)
+			s.forgetLocked(d)
 		}
 	}
 	s.inFlight.keep(exists)
+}
+
+// Drop forgets one deployment: Keep for a catalogue that has lost just this one.
+func (s *Set) Drop(d id.Deployment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetLocked(d)
+	s.inFlight.drop(d)
+}
+
+func (s *Set) forgetLocked(d id.Deployment) {
+	if st := s.mu.states[d]; st != nil && len(st.hints) > 0 {
+		s.hinted.Add(-1)
+	}
+	delete(s.mu.states, d)
 }

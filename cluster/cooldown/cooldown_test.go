@@ -135,6 +135,20 @@ func TestNeverShortened(t *testing.T) {
 
 func TestKeepForgets(t *testing.T) {
 	t.Parallel()
+	testForgets(t, func(s *cooldown.Set) { s.Keep(func(d id.Deployment) bool { return d == "stays" }) })
+}
+
+func TestDropForgets(t *testing.T) {
+	t.Parallel()
+	testForgets(t, func(s *cooldown.Set) {
+		for _, d := range []id.Deployment{"goes", "idle", "never seen"} {
+			s.Drop(d)
+		}
+	})
+}
+
+func testForgets(t *testing.T, forget func(*cooldown.Set)) {
+	t.Helper()
 	s := cooldown.New(middle)
 	for _, d := range []id.Deployment{"stays", "goes"} {
 		s.Fail(d, cooldown.Failure{Now: start()}, cooldown.Policy{Time: time.Minute})
@@ -142,7 +156,13 @@ func TestKeepForgets(t *testing.T) {
 	}
 	end := s.Begin("idle")
 	end()
-	s.Keep(func(d id.Deployment) bool { return d == "stays" })
+	for _, d := range []id.Deployment{"stays", "goes"} {
+		s.Hint(cooldown.Hint{Deployment: d, Observer: "n", Version: 1, Now: start(), Until: start().Add(time.Minute)})
+	}
+	forget(s)
+	if all := s.Hints(start()); len(all) != 1 || all[0].Deployment != "stays" {
+		t.Errorf("hints %v", all)
+	}
 	if all := s.All(start()); len(all) != 1 || all[0].Deployment != "stays" {
 		t.Errorf("%v rest", all)
 	}

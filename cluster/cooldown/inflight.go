@@ -1,6 +1,7 @@
 package cooldown
 
 import (
+	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -27,11 +28,32 @@ func (s *Set) Begin(d id.Deployment) (end func()) {
 	}
 }
 
-// InFlight returns how many requests a deployment has in flight. At the moment of
-// a Keep that drops a deployment which comes back at once it may be too low by
-// the requests that began before.
+// InFlight returns how many requests a deployment has in flight, here and, with
+// WithRemote, at the other nodes. At the moment of a Keep that drops a deployment
+// which comes back at once it may be too low by the requests that began before.
 func (s *Set) InFlight(d id.Deployment) int64 {
-	if n, ok := s.inFlight.all.Load(d); ok {
+	n := s.inFlight.count(d)
+	if s.remote != nil {
+		n += s.remote(d)
+	}
+	return n
+}
+
+// Running lists the deployments that have requests of this node in flight, in no
+// order. Requests may begin and end meanwhile.
+func (s *Set) Running() iter.Seq2[id.Deployment, int64] {
+	return func(yield func(id.Deployment, int64) bool) {
+		s.inFlight.all.Range(func(key, _ any) bool {
+			d, _ := key.(id.Deployment)
+			n := s.inFlight.count(d)
+			return n == 0 || yield(d, n)
+		})
+	}
+}
+
+// count returns the deployment's count.
+func (c *counters) count(d id.Deployment) int64 {
+	if n, ok := c.all.Load(d); ok {
 		if n, ok := n.(*atomic.Int64); ok {
 			return n.Load()
 		}
@@ -54,11 +76,17 @@ func (c *counters) of(d id.Deployment) *atomic.Int64 {
 
 // keep drops the counters of deployments that are gone and idle.
 func (c *counters) keep(exists func(id.Deployment) bool) {
-	c.all.Range(func(key, value any) bool {
-		d, _ := key.(id.Deployment)
-		if n, ok := value.(*atomic.Int64); ok && n.Load() == 0 && !exists(d) {
-			c.all.Delete(d)
+	c.all.Range(func(key, _ any) bool {
+		if d, _ := key.(id.Deployment); !exists(d) {
+			c.drop(d)
 		}
 		return true
 	})
+}
+
+// drop drops the counter of a deployment that is gone, if it is idle.
+func (c *counters) drop(d id.Deployment) {
+	if c.count(d) == 0 {
+		c.all.Delete(d)
+	}
 }

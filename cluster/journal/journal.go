@@ -71,6 +71,7 @@ type Journal struct {
 	lastIntent uint64 // the highest number given to an intent since Open
 
 	durable atomic.Uint64 // the highest number of an event that is synced; the committer's to set
+	before  atomic.Uint64 // how many events of this epoch are not here any more
 
 	mu struct {
 		sync.Mutex
@@ -187,4 +188,9 @@ func (j *Journal) Healthy() error {
 		return refusal
 	}
 	return j.store.Healthy()
+}
+
+// Backlog returns how many events of this node are in the journal and synced.
+func (j *Journal) Backlog() int64 {
+	return int64(j.durable.Load() - j.before.Load())
 }

@@ -56,10 +56,33 @@ func (j *Journal) findLastSeq(ctx context.Context) error {
 		j.lastSeq = max(j.lastSeq, seq)
 		return false
 	})
-	if err == nil && bad != nil {
-		return damaged("event", bad)
+	if err != nil || bad != nil {
+		return either(err, bad)
 	}
-	return err
+	return j.findFirst(ctx, epoch)
+}
+
+// findFirst counts the events that are not here any more: those before the oldest.
+func (j *Journal) findFirst(ctx context.Context, epoch []byte) error {
+	first := j.lastSeq + 1
+	var bad error
+	err := j.store.Scan(ctx, store.Range{Space: store.SpaceEvent, Prefix: epoch, Limit: 1}, func(key, _ []byte) bool {
+		_, first, bad = parseEventKey(key)
+		return false
+	})
+	if err != nil || bad != nil {
+		return either(err, bad)
+	}
+	j.before.Store(first - 1)
+	return nil
+}
+
+// either returns why an event could not be read.
+func either(err, bad error) error {
+	if err != nil {
+		return err
+	}
+	return damaged("event", bad)
 }
 
 // leftIntents reads the intents that have no settle, oldest first.

@@ -17,9 +17,10 @@ const (
 
 // Principal is who makes a request.
 type Principal struct {
-	Hash   id.KeyHash
-	Alias  string
-	Master bool
+	Hash    id.KeyHash
+	Alias   string
+	Master  bool
+	Cluster bool // the key comes from the replicated state, whose deletion this node may not have heard of
 
 	allowed *allowed
 }

@@ -1,12 +1,6 @@
 package store
 
-import (
-	"fmt"
-
-	"github.com/cockroachdb/pebble/v2"
-
-	"github.com/modelgateway/modelgateway/cluster/fault"
-)
+import "github.com/cockroachdb/pebble/v2"
 
 // Batch collects changes that are made together or not at all. It is for one
 // goroutine. Close it when done, committed or not.
@@ -36,6 +30,12 @@ func (b *Batch) Delete(space Space, key []byte) {
 	_ = op.Finish() // as above
 }
 
+// DeleteRange removes the keys k with from <= k < to, however many there are, at
+// the cost of one record.
+func (b *Batch) DeleteRange(space Space, from, to []byte) {
+	_ = b.b.DeleteRange(spaceKey(space, from), spaceKey(space, to), nil) // fails only after Close
+}
+
 // Empty reports whether there is nothing to commit.
 func (b *Batch) Empty() bool { return b.b.Empty() }
 
@@ -47,21 +47,11 @@ func (b *Batch) Commit() error {
 		return err
 	}
 	defer b.s.end()
-	defer func() {
-		// Pebble panics where writing to the log fails at once. A server would
-		// recover from it and go on with a store that holds its own locks.
-		if r := recover(); r != nil {
-			b.s.die(fmt.Errorf("%v", r))
-		}
-	}()
+	defer b.s.guard()
 	// A crash in here leaves the whole batch in the log or a torn record, which
 	// the next Open drops. Nobody has been told of it yet.
 	if err := b.b.Commit(pebble.Sync); err != nil {
-		return &fault.Error{
-			Op: "store.commit", Kind: fault.StorageUnavailable,
-			Detail: "The data directory does not take the write.",
-			Err:    err,
-		}
+		return notTaken("commit", err)
 	}
 	// A crash from here on changes nothing.
 	return nil

@@ -37,6 +37,15 @@ func refuse(op, dir string, err error) *fault.Error {
 	}
 }
 
+// notTaken makes the error for a write that failed in a known way.
+func notTaken(op string, err error) *fault.Error {
+	return &fault.Error{
+		Op: "store." + op, Kind: fault.StorageUnavailable,
+		Detail: "The data directory does not take the write.",
+		Err:    err,
+	}
+}
+
 // unreadable makes the error for a read that failed.
 func unreadable(err error) *fault.Error {
 	return &fault.Error{

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 
 	"google.golang.org/protobuf/proto"
 
@@ -21,7 +22,8 @@ const identityVersion = 1
 
 const identityKey = "identity"
 
-// Identity returns the identity of the data directory. It never changes.
+// Identity returns the identity of the data directory. It never changes. A
+// StateStore has none.
 func (s *Store) Identity() Identity { return s.identity }
 
 // identify reads the identity, or makes one in an empty store.
@@ -30,7 +32,14 @@ func (s *Store) identify() error {
 	if err != nil {
 		return err
 	}
-	if !ok {
+	switch {
+	case s.cfg.Kind == StateStore && ok:
+		e := refuse("identity", s.cfg.Dir, errors.New("there is a node's identity"))
+		e.Detail = fmt.Sprintf("The directory %q holds what a node must not lose and cannot hold the replicated state: choose another one for that.", s.cfg.Dir)
+		return e
+	case s.cfg.Kind == StateStore:
+		return nil
+	case !ok:
 		return s.createIdentity()
 	}
 	var rec clusterv1.NodeIdentity
@@ -88,6 +97,6 @@ func (s *Store) empty() (bool, error) {
 // damaged makes the error for an identity that cannot be used.
 func damaged(dir string, err error) *fault.Error {
 	e := refuse("identity", dir, err)
-	e.Detail = "The data directory has no usable node identity: it is damaged, or was written by a newer version. Restore it, or move it away and start with an empty one."
+	e.Detail = "The data directory has no usable node identity: it is damaged, was written by a newer version or is that of the replicated state. Restore it, or move it away and start with an empty one."
 	return e
 }

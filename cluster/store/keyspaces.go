@@ -5,7 +5,7 @@ package store
 // are never reused.
 type Space byte
 
-// The keyspaces.
+// The keyspaces of a NodeStore.
 const (
 	// SpaceMeta belongs to this package: the node's identity.
 	//	"identity" → cluster.v1.NodeIdentity
@@ -19,6 +19,46 @@ const (
 	// SpaceEvent belongs to cluster/journal: attempts that have ended.
 	//	epoch, seq (8 bytes each, big endian) → cluster.v1.UsageEvent
 	SpaceEvent Space = 'e'
+	// SpaceFormation belongs to cluster: which cluster the node is part of.
+	//	"formation" → cluster.v1.Formation
+	SpaceFormation Space = 'f'
+	// SpaceLog belongs to cluster/consensus: the replicated log.
+	//	index (8 bytes, big endian) → an entry
+	SpaceLog Space = 'l'
+	// SpaceStable belongs to cluster/consensus: its term, its vote.
+	SpaceStable Space = 's'
+)
+
+// The keyspaces of a StateStore: the replicated state. All nodes have the same
+// keys and values here.
+const (
+	// SpaceApplied belongs to cluster/consensus: how far the state has come.
+	//	"applied" → cluster.v1.AppliedMark
+	SpaceApplied Space = 'a'
+	// SpaceOutcome belongs to cluster/consensus: what became of recent commands.
+	//	command id (16 bytes) → cluster.v1.CommandOutcome
+	SpaceOutcome Space = 'o'
+	// SpaceOutcomeTime belongs to cluster/consensus: the same by age.
+	//	time (8 bytes, big endian), command id → nothing
+	SpaceOutcomeTime Space = 't'
+	// SpaceDeployment belongs to cluster/catalog.
+	//	id → cluster.v1.Deployment
+	SpaceDeployment Space = 'd'
+	// SpaceSetting belongs to cluster/catalog.
+	//	name → cluster.v1.RouterSettings
+	SpaceSetting Space = 'r'
+	// SpaceKey belongs to cluster/keys.
+	//	hash (32 bytes) → cluster.v1.VirtualKey
+	SpaceKey Space = 'q'
+	// SpaceKeyAlias belongs to cluster/keys: aliases that are taken.
+	//	alias → hash (32 bytes)
+	SpaceKeyAlias Space = 'n'
+	// SpaceView belongs to cluster: which entry changed last what readers see.
+	//	"revision" → index (8 bytes, big endian)
+	SpaceView Space = 'v'
+	// SpaceRetired belongs to cluster: nodes that may not come back.
+	//	node → cluster.v1.RetiredNode
+	SpaceRetired Space = 'x'
 )
 
 // spaceKey returns key with the byte of its space before it.

@@ -17,7 +17,7 @@ func (s *Store) options() *pebble.Options {
 	o := &pebble.Options{
 		// The full-disk watch sits below Pebble and above the plain file system;
 		// the ballast is removed through the latter.
-		FS:     vfs.OnDiskFull(orderedFS{s.cfg.FS}, s.releaseBallast),
+		FS:     pacedFS{logFS{vfs.OnDiskFull(orderedFS{s.cfg.FS}, s.releaseBallast), s}, &s.pace},
 		Lock:   s.lock,
 		Logger: pebbleLogger{s},
 		// From FormatWALSyncChunks on, a log tells a torn tail from corruption.
@@ -33,8 +33,12 @@ func (s *Store) options() *pebble.Options {
 		// Commits sync by themselves; this smooths only a batch larger than that.
 		WALBytesPerSync: 512 << 10,
 	}
+	if s.cfg.Kind == StateStore {
+		o.MaxOpenFiles = 64 // tables of some 2 MiB, of a state that is small
+	}
 	o.EventListener = &pebble.EventListener{
 		BackgroundError: s.onBackground,
+		WALCreated:      s.onLog,
 		DiskSlow:        s.onSlow,
 		WriteStallBegin: s.onStall,
 	}
@@ -43,7 +47,11 @@ func (s *Store) options() *pebble.Options {
 	return o
 }
 
+// onBackground is called with Pebble's own lock held. Pebble tries again, when the
+// pace lets it.
 func (s *Store) onBackground(err error) {
+	s.pace.fail()
+	s.background.fail(err)
 	s.cfg.Logger.LogAttrs(context.Background(), slog.LevelError, "storage background work failed", slog.Any("error", err))
 	if s.cfg.Events.Background != nil {
 		s.cfg.Events.Background(err)
@@ -92,6 +100,15 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 	l.s.die(fmt.Errorf(format, args...))
 }
 
+// guard ends the process where Pebble panicked: it does so where writing to the
+// log fails at once. A server would recover from it and go on with a store that
+// holds its own locks. It is deferred.
+func (s *Store) guard() {
+	if r := recover(); r != nil {
+		s.die(fmt.Errorf("%v", r))
+	}
+}
+
 // die ends the process, or whatever Config.Fatal ends. It does not return.
 func (s *Store) die(cause error) {
 	err := &fault.Error{
@@ -99,7 +116,9 @@ func (s *Store) die(cause error) {
 		Detail: "The data directory failed in the middle of a write. Restart the gateway once the disk works: it finds out by itself what was written.",
 		Err:    cause,
 	}
-	s.broken.CompareAndSwap(nil, err)
+	if s.broken.CompareAndSwap(nil, err) {
+		close(s.dead)
+	}
 	s.cfg.Logger.Error("storage failed", slog.Any("error", err))
 	if s.cfg.Fatal != nil {
 		s.cfg.Fatal(err)

@@ -41,7 +41,10 @@ func (r Range) bounds() (lower, upper []byte) {
 // successor is the first key after all that begin with prefix, whose first byte
 // is a space's and so never 0xff.
 func successor(prefix []byte) []byte {
-	out := bytes.TrimRight(bytes.Clone(prefix), "\xff")
+	out := bytes.Clone(prefix)
+	for out[len(out)-1] == 0xff { // bytes.TrimRight goes by characters, of which 0xff is none
+		out = out[:len(out)-1]
+	}
 	out[len(out)-1]++
 	return out
 }
@@ -49,15 +52,24 @@ func successor(prefix []byte) []byte {
 // Scan calls fn for each key in r, in order, until fn returns false. It sees the
 // store as it was when it began, whatever is committed meanwhile; fn may call
 // the store. It may already show a commit whose sync is still under way and that
-// a power cut would undo; who tells others of it has to know better. The slices are fn's until it returns. Keys come without the byte of
-// their space.
+// a power cut would undo; who tells others of it has to know better. The slices
+// are fn's until it returns. Keys come without the byte of their space.
 func (s *Store) Scan(ctx context.Context, r Range, fn func(key, value []byte) bool) (err error) {
 	if err := s.begin(); err != nil {
 		return err
 	}
 	defer s.end()
+	return scan(ctx, s.db, r, fn)
+}
+
+// iterable is a database, a snapshot of it or a batch over it.
+type iterable interface {
+	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+func scan(ctx context.Context, from iterable, r Range, fn func(key, value []byte) bool) (err error) {
 	lower, upper := r.bounds()
-	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	it, err := from.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return unreadable(err)
 	}

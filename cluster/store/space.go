@@ -116,8 +116,12 @@ func fill(f vfs.File, size int64) error {
 }
 
 // releaseBallast makes way: it is called when a write found the disk full, all
-// writes wait for it, and the one that failed is then tried once more.
+// writes wait for it, and the one that failed is then tried once more. That of
+// the store beside goes as well, for it is the same disk.
 func (s *Store) releaseBallast() {
+	if s.cfg.Beside != nil {
+		s.cfg.Beside.releaseBallast()
+	}
 	p := &s.disk
 	p.mu.Lock()
 	err := p.fs.Remove(p.path())

@@ -23,8 +23,13 @@ type Store struct {
 
 	// Set when the state is not known any more, and never unset.
 	broken atomic.Pointer[fault.Error]
+	dead   chan struct{} // closed when it is set
 
-	disk diskSpace
+	running atomic.Bool // between Open and Close
+
+	disk       diskSpace
+	background background
+	pace       pace
 
 	mu struct {
 		sync.Mutex
@@ -40,9 +45,11 @@ type Store struct {
 // whose process was killed is the normal case and needs nothing special.
 func Open(cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	s := &Store{cfg: cfg, opened: time.Now()}
+	s := &Store{cfg: cfg, opened: time.Now(), dead: make(chan struct{})}
 	s.idle.L = &s.mu
 	s.disk.init(cfg)
+	s.background.init()
+	s.pace.stop = make(chan struct{})
 
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -53,6 +60,7 @@ func Open(cfg Config) (*Store, error) {
 		return nil, refuse("open", cfg.Dir, err)
 	}
 	s.db = db
+	s.running.Store(true)
 	if err := s.identify(); err != nil {
 		_ = s.Close() // the error above is the one to tell
 		return nil, err
@@ -81,18 +89,7 @@ func (s *Store) Get(space Space, key []byte) (value []byte, ok bool, err error) 
 		return nil, false, err
 	}
 	defer s.end()
-	v, closer, err := s.db.Get(spaceKey(space, key))
-	switch {
-	case errors.Is(err, pebble.ErrNotFound):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, unreadable(err)
-	}
-	value = append([]byte{}, v...)
-	if err := closer.Close(); err != nil {
-		return nil, false, unreadable(err)
-	}
-	return value, true, nil
+	return get(s.db, space, key)
 }
 
 // Close waits for the operations under way, writes out what is in memory and
@@ -114,6 +111,8 @@ func (s *Store) Close() error {
 	if err := s.broken.Load(); err != nil {
 		return err
 	}
+	s.running.Store(false) // what fails now is told
+	close(s.pace.stop)
 	// A crash here leaves the last commits in the log only; the next Open reads them from there.
 	err := errors.Join(s.db.Close(), s.lock.Close())
 	if err != nil {

@@ -18,9 +18,22 @@ type Request struct {
 
 	// Order is the strategy: it returns all its candidates, the best first.
 	Order func(candidates []*catalog.Deployment) []*catalog.Deployment
-	// Resting says until when a deployment rests. Nil means that none does.
-	Resting func(d id.Deployment) (until time.Time, resting bool)
+	// Resting says who rests by what this node has seen itself. Nil means that none does.
+	Resting Resting
+	// Hint says who rests by what other nodes say. Nil means that none does.
+	Hint Hint
+	// Probe claims the probe that Hint offers, which only one request gets. It is
+	// the one thing that is done here rather than decided; it is called last of
+	// all, and who gets a probe asks its deployment first. Nil means that there are no probes.
+	Probe func(d id.Deployment) bool
 }
+
+// Resting says until when a deployment rests.
+type Resting func(d id.Deployment) (until time.Time, resting bool)
+
+// Hint says until when a deployment rests by what other nodes say, and whether
+// a request may find out if it is true.
+type Hint func(d id.Deployment) (until time.Time, probe, hinted bool)
 
 // Attempt is one step of a plan.
 type Attempt struct {
@@ -47,7 +60,9 @@ func Plan(r Request) ([]Attempt, error) {
 	if len(r.Fallbacks) == 0 && len(r.Group) == 1 {
 		group = r.Group
 	}
-	p.group(group)
+	hinted := Hinted(r.Group, r.Resting, r.Hint)
+	group = without(group, hinted)
+	p.group(p.probe(hinted, group), group)
 	for i := range r.Fallbacks {
 		p.hop(i)
 	}
@@ -95,16 +110,24 @@ func (p *planner) healthy(ds []*catalog.Deployment) []*catalog.Deployment {
 	return slices.DeleteFunc(slices.Clone(ds), rests)
 }
 
-// group plans the attempts before the first fallback.
-func (p *planner) group(ds []*catalog.Deployment) {
+// group plans the attempts before the first fallback: the probe if there is one,
+// then the others in turn.
+func (p *planner) group(probe *catalog.Deployment, ds []*catalog.Deployment) {
 	if len(ds) == 0 {
 		return
 	}
-	ordered := p.request.Order(ds)
-	for i := range 1 + max(p.request.Retries, 0) {
-		d := ordered[i%len(ordered)]
+	add := func(d *catalog.Deployment) {
 		p.left[identify(d)] = true
 		p.plan = append(p.plan, Attempt{Deployment: d})
+	}
+	attempts := 1 + max(p.request.Retries, 0)
+	if probe != nil {
+		add(probe)
+		attempts--
+	}
+	ordered := p.request.Order(ds)
+	for i := range attempts {
+		add(ordered[i%len(ordered)])
 	}
 }
 
@@ -113,7 +136,7 @@ func (p *planner) group(ds []*catalog.Deployment) {
 func (p *planner) hop(i int) {
 	target := &p.request.Fallbacks[i]
 	fresh := slices.DeleteFunc(slices.Clone(target.Deployments), func(d *catalog.Deployment) bool { return p.left[identify(d)] })
-	fresh = p.healthy(fresh)
+	fresh = without(p.healthy(fresh), Hinted(target.Deployments, p.request.Resting, p.request.Hint))
 	if len(fresh) == 0 {
 		return
 	}

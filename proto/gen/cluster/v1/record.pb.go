@@ -823,6 +823,127 @@ func (x *UsageEvent) GetFallbackCount() int64 {
 	return 0
 }
 
+// Formation is what a node has promised or become part of. It lies in the
+// node's own store and makes sure that a node starts with one first
+// configuration only.
+type Formation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Version of this record; 1.
+	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The cluster's id; empty while there is only a promise.
+	Cluster string `protobuf:"bytes,2,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	// The nodes of the first configuration that was promised, sorted by id.
+	Servers       []*FormationServer `protobuf:"bytes,3,rep,name=servers,proto3" json:"servers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Formation) Reset() {
+	*x = Formation{}
+	mi := &file_cluster_v1_record_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Formation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Formation) ProtoMessage() {}
+
+func (x *Formation) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Formation.ProtoReflect.Descriptor instead.
+func (*Formation) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Formation) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Formation) GetCluster() string {
+	if x != nil {
+		return x.Cluster
+	}
+	return ""
+}
+
+func (x *Formation) GetServers() []*FormationServer {
+	if x != nil {
+		return x.Servers
+	}
+	return nil
+}
+
+// FormationServer is a node of a first configuration.
+type FormationServer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node's id: 32 hex digits.
+	Node string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// host:port that other nodes reach it at.
+	Address       string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormationServer) Reset() {
+	*x = FormationServer{}
+	mi := &file_cluster_v1_record_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormationServer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormationServer) ProtoMessage() {}
+
+func (x *FormationServer) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormationServer.ProtoReflect.Descriptor instead.
+func (*FormationServer) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *FormationServer) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *FormationServer) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
 var File_cluster_v1_record_proto protoreflect.FileDescriptor
 
 const file_cluster_v1_record_proto_rawDesc = "" +
@@ -900,7 +1021,14 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x06tokens\x18\x15 \x01(\v2\x17.cluster.v1.TokenCountsR\x06tokens\x12/\n" +
 	"\x06source\x18\x16 \x01(\x0e2\x17.cluster.v1.UsageSourceR\x06source\x12\x1b\n" +
 	"\tcost_pico\x18\x17 \x01(\x03R\bcostPico\x12%\n" +
-	"\x0efallback_count\x18\x18 \x01(\x03R\rfallbackCount*v\n" +
+	"\x0efallback_count\x18\x18 \x01(\x03R\rfallbackCount\"v\n" +
+	"\tFormation\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
+	"\acluster\x18\x02 \x01(\tR\acluster\x125\n" +
+	"\aservers\x18\x03 \x03(\v2\x1b.cluster.v1.FormationServerR\aservers\"?\n" +
+	"\x0fFormationServer\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress*v\n" +
 	"\aOutcome\x12\x17\n" +
 	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fOUTCOME_SUCCESS\x10\x01\x12\x12\n" +
@@ -926,26 +1054,29 @@ func file_cluster_v1_record_proto_rawDescGZIP() []byte {
 }
 
 var file_cluster_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_cluster_v1_record_proto_goTypes = []any{
-	(Outcome)(0),         // 0: cluster.v1.Outcome
-	(UsageSource)(0),     // 1: cluster.v1.UsageSource
-	(*NodeIdentity)(nil), // 2: cluster.v1.NodeIdentity
-	(*JournalMark)(nil),  // 3: cluster.v1.JournalMark
-	(*TokenCounts)(nil),  // 4: cluster.v1.TokenCounts
-	(*UsageIntent)(nil),  // 5: cluster.v1.UsageIntent
-	(*UsageEvent)(nil),   // 6: cluster.v1.UsageEvent
+	(Outcome)(0),            // 0: cluster.v1.Outcome
+	(UsageSource)(0),        // 1: cluster.v1.UsageSource
+	(*NodeIdentity)(nil),    // 2: cluster.v1.NodeIdentity
+	(*JournalMark)(nil),     // 3: cluster.v1.JournalMark
+	(*TokenCounts)(nil),     // 4: cluster.v1.TokenCounts
+	(*UsageIntent)(nil),     // 5: cluster.v1.UsageIntent
+	(*UsageEvent)(nil),      // 6: cluster.v1.UsageEvent
+	(*Formation)(nil),       // 7: cluster.v1.Formation
+	(*FormationServer)(nil), // 8: cluster.v1.FormationServer
 }
 var file_cluster_v1_record_proto_depIdxs = []int32{
 	4, // 0: cluster.v1.UsageIntent.estimate:type_name -> cluster.v1.TokenCounts
 	0, // 1: cluster.v1.UsageEvent.outcome:type_name -> cluster.v1.Outcome
 	4, // 2: cluster.v1.UsageEvent.tokens:type_name -> cluster.v1.TokenCounts
 	1, // 3: cluster.v1.UsageEvent.source:type_name -> cluster.v1.UsageSource
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	8, // 4: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_record_proto_init() }
@@ -959,7 +1090,7 @@ func file_cluster_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_record_proto_rawDesc), len(file_cluster_v1_record_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/modelgateway/modelgateway/bench/internal/openai"
+)
+
+// status is what is used of GET /cluster/status.
+type status struct {
+	Leader struct {
+		Address string `json:"address"`
+	} `json:"leader"`
+	Commit  float64 `json:"commit_index"`
+	Applied float64 `json:"applied_index"`
+}
+
+// callTime bounds one request. A node that cannot write says so within 5 s.
+const callTime = 10 * time.Second
+
+// call sends one request; key is the admin's if it is empty.
+func (c *cluster) call(ctx context.Context, n *node, method, path, key string, body []byte) (int, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, n.url+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	if key == "" {
+		key = c.admin
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.client.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, b, err
+}
+
+func (c *cluster) status(ctx context.Context, n *node) (status, error) {
+	var s status
+	code, b, err := c.call(ctx, n, http.MethodGet, "/cluster/status", "", nil)
+	if err != nil {
+		return s, err
+	}
+	if code != http.StatusOK {
+		return s, fmt.Errorf("/cluster/status: %d %s", code, b)
+	}
+	return s, json.Unmarshal(b, &s)
+}
+
+// makeKey makes a key; it is the management write that is timed.
+func (c *cluster) makeKey(ctx context.Context, n *node, alias string) (string, error) {
+	body, err := json.Marshal(map[string]string{"key_alias": alias})
+	if err != nil {
+		return "", err
+	}
+	code, b, err := c.call(ctx, n, http.MethodPost, "/key/generate", "", body)
+	if err != nil {
+		return "", err
+	}
+	if code != http.StatusOK {
+		return "", fmt.Errorf("/key/generate: %d %s", code, b)
+	}
+	var made struct {
+		Key string `json:"key"`
+	}
+	return made.Key, json.Unmarshal(b, &made)
+}
+
+func (c *cluster) deleteKey(ctx context.Context, n *node, key string) error {
+	body, err := json.Marshal(map[string][]string{"keys": {key}})
+	if err != nil {
+		return err
+	}
+	code, b, err := c.call(ctx, n, http.MethodPost, "/key/delete", "", body)
+	if err == nil && code != http.StatusOK {
+		err = fmt.Errorf("/key/delete: %d %s", code, b)
+	}
+	return err
+}
+
+// use asks for an answer with a key and says whether it was accepted. Only 200
+// and 401 tell.
+func (c *cluster) use(ctx context.Context, n *node, key string) (bool, error) {
+	code, b, err := c.call(ctx, n, http.MethodPost, "/v1/chat/completions", key, openai.ChatRequest(model, 0, false))
+	switch {
+	case err != nil:
+		return false, err
+	case code == http.StatusOK:
+		return true, nil
+	case code == http.StatusUnauthorized:
+		return false, nil
+	}
+	return false, fmt.Errorf("/v1/chat/completions: %d %s", code, b)
+}

@@ -1,0 +1,111 @@
+// Command cluster measures three gateways, each with its Envoy, that agree on
+// this machine's loopback, and prints the figures that the project has set
+// itself for them beside what was measured:
+//
+//   - how long a management write takes, from one caller and from several;
+//   - how long after the leader's kill -9 the others take writes again;
+//   - how long after a key's deletion was sent a node still accepts it;
+//   - how long a node with many keys takes from its start to ready.
+//
+// The exit status says whether it could measure, never how fast it was. The
+// nodes share one disk and its syncs, and two or so cores: on machines of their
+// own they are faster.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// options are the flags.
+type options struct {
+	gateway, envoy, dir string
+	writes, writers     int
+	kills, deletions    int
+	keys, fillers       int
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.gateway, "gateway", "bin/modelgateway", "gateway to `run`")
+	flag.StringVar(&o.envoy, "envoy", "", "Envoy to `run` (default: the one that the gateway finds)")
+	flag.StringVar(&o.dir, "dir", "", "empty `directory` for data and logs, on the disk to measure")
+	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
+	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
+	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
+	flag.IntVar(&o.deletions, "deletions", 50, "keys to delete while they are used")
+	flag.IntVar(&o.keys, "keys", 100_000, "keys that the restarted nodes have")
+	flag.IntVar(&o.fillers, "fillers", 32, "callers that make them")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, o)
+	stop()
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// nodes is how many there are: the least that survive the loss of one.
+const nodes = 3
+
+func run(ctx context.Context, o options) (err error) {
+	if o.dir == "" {
+		return fmt.Errorf("-dir is needed: an empty directory")
+	}
+	p, err := startProvider()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	c, err := newCluster(o, p.URL)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		c.killAll()
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, c.lastWords())
+		}
+	}()
+	if err := c.startAll(ctx); err != nil {
+		return err
+	}
+	figures := &report{}
+	for _, step := range []struct {
+		what    string
+		measure func(context.Context, options, *report) error
+	}{
+		{"writes", c.measureWrites},
+		{"deletions", c.measureDeletions},
+		{"failovers", c.measureFailovers},
+		{"restarts", c.measureRestarts},
+	} {
+		log.Printf("measuring %s", step.what)
+		if err := step.measure(ctx, o, figures); err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+	}
+	figures.print(os.Stdout)
+	return nil
+}
+
+// lastWords are the ends of the nodes' logs.
+func (c *cluster) lastWords() string {
+	var b strings.Builder
+	for _, n := range c.nodes {
+		text, err := os.ReadFile(n.log)
+		if err != nil {
+			continue // it never began
+		}
+		const last = 4 << 10
+		fmt.Fprintf(&b, "--- %s\n%s", filepath.Base(n.log), text[max(0, len(text)-last):])
+	}
+	return b.String()
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/modelgateway/modelgateway/bench/internal/openai"
+)
+
+const (
+	model = "mock-gpt"
+	// patience is how long anything may take before it counts as broken.
+	patience = 2 * time.Minute
+	pollTime = 5 * time.Millisecond
+)
+
+// startProvider serves what the nodes' deployment answers: the same at once.
+func startProvider() (*httptest.Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	answer := openai.ChatResponse(model, 1024)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer) // who does not take it says so itself
+	}))
+	_ = s.Listener.Close()
+	s.Listener = l
+	s.Start()
+	return s, nil
+}
+
+// cluster is the nodes and a client for them.
+type cluster struct {
+	nodes  []*node
+	admin  string // master key
+	client *http.Client
+	made   int // keys so far
+}
+
+// node is a gateway and what runs it. exited is nil while it does not run.
+type node struct {
+	url, address string // of its API, and for the other nodes
+	args         []string
+	log          string
+	cmd          *exec.Cmd
+	exited       chan error
+}
+
+func random(bytes int) string {
+	b := make([]byte, bytes)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}
+
+// newCluster writes the nodes' configuration files.
+func newCluster(o options, provider string) (*cluster, error) {
+	if err := os.MkdirAll(o.dir, 0o700); err != nil {
+		return nil, err
+	}
+	ports, err := freePorts(2 * nodes)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{admin: "sk-" + random(24), client: &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: max(o.writers, o.fillers), DisableCompression: true,
+	}}}
+	secret := random(32)
+	var join []string
+	for i := range nodes {
+		n := &node{
+			url: "http://" + ports[2*i], address: ports[2*i+1],
+			log: filepath.Join(o.dir, fmt.Sprintf("node%d.log", i+1)),
+		}
+		join = append(join, n.address)
+		c.nodes = append(c.nodes, n)
+	}
+	for i, n := range c.nodes {
+		file := filepath.Join(o.dir, fmt.Sprintf("node%d.yaml", i+1))
+		text := fmt.Sprintf(`model_list:
+  - model_name: %s
+    gateway_params: {model: openai/%s, api_base: %s/v1, api_key: bench-provider-key}
+general_settings:
+  master_key: %s
+cluster:
+  listen: %q
+  expect: %d
+  secret: %s
+  join: [%s]
+envoy:
+  concurrency: 1
+`, model, model, provider, c.admin, n.address, nodes, secret, strings.Join(join, ", "))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+		n.args = []string{
+			o.gateway, "serve", "--config", file, "--data", filepath.Join(o.dir, fmt.Sprintf("data%d", i+1)),
+			"--listen", strings.TrimPrefix(n.url, "http://"),
+		}
+		if o.envoy != "" {
+			n.args = append(n.args, "--envoy-path", o.envoy)
+		}
+	}
+	return c, nil
+}
+
+// freePorts returns addresses that nobody listens on, on TCP.
+func freePorts(n int) ([]string, error) {
+	var out []string
+	var errs []error
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l.Addr().String())
+		defer func() { errs = append(errs, l.Close()) }() // all are held until all are found
+	}
+	return out, errors.Join(errs...)
+}
+
+// start runs a node and does not wait for it.
+func (n *node) start() error {
+	out, err := os.OpenFile(n.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	n.cmd = exec.Command(n.args[0], n.args[1:]...)
+	n.cmd.Stdout, n.cmd.Stderr = out, out
+	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	n.exited = make(chan error, 1)
+	started := make(chan error, 1)
+	go func(cmd *exec.Cmd, exited chan<- error) {
+		// The kernel ties the child to the thread that started it: this one stays.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			err = cmd.Wait()
+		}
+		_ = out.Close() // the child's own is what was written to
+		exited <- err
+	}(n.cmd, n.exited)
+	return <-started
+}
+
+// end sends a signal and waits until the node has ended.
+func (n *node) end(s syscall.Signal) error {
+	if n.exited == nil {
+		return nil
+	}
+	if err := n.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	err := <-n.exited
+	n.exited = nil
+	if s == syscall.SIGKILL {
+		return nil
+	}
+	return err
+}
+
+func (c *cluster) killAll() {
+	for _, n := range c.nodes {
+		_ = n.end(syscall.SIGKILL) // it ends, or the kernel ends it with this process
+	}
+}
+
+func (c *cluster) startAll(ctx context.Context) error {
+	for _, n := range c.nodes {
+		if err := n.start(); err != nil {
+			return err
+		}
+	}
+	return c.settle(ctx)
+}
+
+// until asks again and again, until done says so or says why not.
+func (c *cluster) until(ctx context.Context, what string, done func(context.Context) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for !done(ctx) {
+		for i, n := range c.nodes {
+			select {
+			case err := <-n.exited: // never, if it does not run
+				n.exited = nil
+				return fmt.Errorf("node %d ended before %s: %w", i+1, what, err)
+			default:
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("until %s: %w", what, ctx.Err())
+		case <-time.After(pollTime):
+		}
+	}
+	return nil
+}
+
+// awaitReady waits until a node is ready.
+func (c *cluster) awaitReady(ctx context.Context, n *node) error {
+	return c.until(ctx, "a node is ready", func(ctx context.Context) bool {
+		status, _, err := c.call(ctx, n, http.MethodGet, "/health/readiness", "", nil)
+		return err == nil && status == http.StatusOK
+	})
+}
+
+// settle waits until all nodes are ready and have applied what is committed.
+func (c *cluster) settle(ctx context.Context) error {
+	c.client.CloseIdleConnections()
+	for _, n := range c.nodes {
+		if err := c.awaitReady(ctx, n); err != nil {
+			return err
+		}
+	}
+	return c.until(ctx, "all nodes agree", func(ctx context.Context) bool {
+		var first status
+		for i, n := range c.nodes {
+			s, err := c.status(ctx, n)
+			if err != nil || s.Leader.Address == "" || s.Applied != s.Commit {
+				return false
+			}
+			if i == 0 {
+				first = s
+			}
+			if s.Applied != first.Applied || s.Leader != first.Leader {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// leader returns the node that the others name.
+func (c *cluster) leader(ctx context.Context) (*node, error) {
+	s, err := c.status(ctx, c.nodes[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range c.nodes {
+		if n.address == s.Leader.Address {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("the leader %q is none of the nodes", s.Leader.Address)
+}

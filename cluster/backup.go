@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/peer"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Backup writes the whole replicated state, as it was at one point, to w. It
+// holds the hashes of keys and the sealed credentials of providers: with the
+// encryption key it is worth as much as they are.
+func (n *Node) Backup(ctx context.Context, w io.Writer) error {
+	if err := n.current(ctx); err != nil {
+		return err
+	}
+	return n.consensus.Backup(w) //nolint:contextcheck // it goes on as long as w takes it, and w ends with who asked
+}
+
+// Restore replaces the whole replicated state, on every node, by a backup. The
+// leader checks it as a whole before anything is changed; another node sends it on.
+// An error of the connection to the leader leaves open whether it was done.
+func (n *Node) Restore(ctx context.Context, r io.Reader) error {
+	if n.consensus.IsLeader() {
+		return n.consensus.RestoreBackup(ctx, r)
+	}
+	leader, ok := n.consensus.Leader()
+	if !ok || n.peers == nil {
+		return unavailable(consensus.ErrNotLeader)
+	}
+	client, err := n.peers.At(leader.Address)
+	if err != nil {
+		return unavailable(err)
+	}
+	stream, err := client.Restore(ctx)
+	if err != nil {
+		return peer.Fault(err)
+	}
+	if err := send(stream, r); err != nil && !errors.Is(err, io.EOF) { // EOF: the leader has had enough, and says why
+		return err
+	}
+	_, err = stream.CloseAndRecv()
+	return peer.Fault(err)
+}
+
+// pieceSize is how much of a backup goes in one message.
+const pieceSize = 256 << 10
+
+func send(stream clusterv1.PeerService_RestoreClient, r io.Reader) error {
+	buffer := make([]byte, pieceSize)
+	for {
+		n, err := io.ReadFull(r, buffer)
+		if n > 0 {
+			if serr := stream.Send(&clusterv1.RestoreRequest{Piece: buffer[:n]}); serr != nil {
+				return serr
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// pieces reads what another node sends of a backup.
+type pieces struct {
+	stream clusterv1.PeerService_RestoreServer
+	left   []byte
+}
+
+// Read reads the next bytes.
+func (p *pieces) Read(b []byte) (int, error) {
+	for len(p.left) == 0 {
+		in, err := p.stream.Recv()
+		if err != nil {
+			return 0, err // io.EOF at the end
+		}
+		p.left = in.GetPiece()
+	}
+	n := copy(b, p.left)
+	p.left = p.left[n:]
+	return n, nil
+}
+
+// Restore replaces the state for a node that does not lead.
+func (s peerService) Restore(stream clusterv1.PeerService_RestoreServer) error {
+	if err := s.node.consensus.RestoreBackup(stream.Context(), &pieces{stream: stream}); err != nil {
+		return peer.Status(s.leaderError(err))
+	}
+	return stream.SendAndClose(&clusterv1.RestoreResponse{})
+}

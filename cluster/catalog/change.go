@@ -1,0 +1,189 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// With returns the catalogue with a deployment of the replicated state: added,
+// or in place of the one of the same id. c stays as it is. The error joins every
+// problem found, each a *fault.Error whose Param is the field of a request, such
+// as `gateway_params.model`; it is a single one of kind Exists where the file has
+// a deployment of that id: the file's wins.
+//
+// It costs the same whatever the catalogue holds, but for 8 bytes of copying for
+// each deployment of the same group.
+func (c *Catalog) With(s DeploymentSpec) (*Catalog, error) { return c.WithStored(Stored{Spec: s}) }
+
+// WithStored is With for a record of the state, whose stamps the catalogue keeps.
+func (c *Catalog) WithStored(s Stored) (*Catalog, error) {
+	b := c.change()
+	if err := b.put(&s); err != nil {
+		return nil, err
+	}
+	return b.catalog(), nil
+}
+
+// WithAll is WithStored for many deployments. It leaves out those that WithStored
+// would refuse and returns an error for each, which wraps that one and names the
+// deployment: what the nodes agreed on may name a provider that this node's
+// version does not know, and that is no reason to serve nobody.
+func (c *Catalog) WithAll(all []Stored) (*Catalog, []error) {
+	b := c.change()
+	sorted := slices.Clone(all) // so that each goes to the end of its lists
+	slices.SortStableFunc(sorted, func(x, y Stored) int { return compare(x.Spec.ID, y.Spec.ID) })
+	var refused []error
+	for i := range sorted {
+		if err := b.put(&sorted[i]); err != nil {
+			refused = append(refused, fmt.Errorf("deployment %s: %w", quote(sorted[i].Spec.ID), err))
+		}
+	}
+	return b.catalog(), refused
+}
+
+// Without returns the catalogue without a deployment of the replicated state. It
+// returns c itself where there is none of that id, or only one of the file.
+// Fallbacks and aliases that name it stay and are skipped until somebody has
+// that name again.
+func (c *Catalog) Without(d id.Deployment) *Catalog {
+	found, ok := c.byID.get(string(d))
+	if !ok || found.Static {
+		return c
+	}
+	b := c.change()
+	b.remove(found)
+	return b.catalog()
+}
+
+// WithRouter returns the catalogue with other settings. It is as strict as New
+// about names: what somebody asks for must make sense now. The error joins every
+// problem, each a *fault.Error with a Param such as `router_settings.num_retries`.
+// What Patch returns stays as it is: this is for trying settings out.
+//
+// It costs what the lists in s cost; only where the router's timeouts change are
+// the deployments made anew, for each knows its own.
+func (c *Catalog) WithRouter(s RouterSpec) (*Catalog, error) {
+	r := *c.router
+	r.spec = s
+	next, err := c.withRouter(r)
+	if err != nil {
+		return nil, err
+	}
+	return next, nil
+}
+
+// Adopt returns the catalogue with the settings that the nodes agreed on, over
+// those of the file; nil means that there are none. It always returns a
+// catalogue: a name that nobody has is skipped until somebody has it, a value
+// that makes no sense to this node is its default. The error is what WithRouter
+// would say, for the log. It costs what WithRouter costs.
+func (c *Catalog) Adopt(settings *clusterv1.RouterSettings) (*Catalog, error) {
+	r := *c.router
+	r.patch, r.revision = PatchFromRecord(settings), settings.GetStamp().GetRevision()
+	r.spec = r.file.Patch(r.patch)
+	return c.withRouter(r)
+}
+
+// withRouter makes the settings of r.spec.
+func (c *Catalog) withRouter(r router) (*Catalog, error) {
+	b := c.change()
+	b.problems.router(&r)
+	b.router = &r
+	old := c.router
+	if old.streams != r.streams || old.settings.Timeout != r.settings.Timeout || old.settings.StreamTimeout != r.settings.StreamTimeout {
+		b.retime(c)
+	}
+	next, p := b.catalog(), b.problems
+	next.route(&p)
+	return next, p.err()
+}
+
+// CheckPatch says what is wrong with a change of the settings in force, as strictly
+// as WithRouter. What was wrong before and is not changed is not held against it:
+// somebody who sets num_retries need not first mend a fallback of a deployment
+// that is gone.
+func (c *Catalog) CheckPatch(p RouterPatch) error {
+	name := func(problem error) string { return fault.From(problem).Param + "\n" + problem.Error() }
+	before := make(map[string]bool)
+	for _, problem := range c.routerProblems(c.router.spec) {
+		before[name(problem)] = true
+	}
+	after := problems{}
+	for _, problem := range c.routerProblems(c.router.spec.Patch(p)) {
+		if !before[name(problem)] {
+			after.list = append(after.list, problem)
+		}
+	}
+	return after.err()
+}
+
+// routerProblems is everything that is wrong with settings.
+func (c *Catalog) routerProblems(s RouterSpec) []error {
+	p, next := problems{}, Catalog{state: c.state}
+	next.router = &router{spec: s}
+	p.router(next.router)
+	next.route(&p)
+	return p.list
+}
+
+// put adds or replaces a deployment of the state. A problem leaves everything as
+// it was, the list of problems included.
+func (b *builder) put(s *Stored) error {
+	old, replaced := b.byID.get(s.Spec.ID)
+	if replaced && old.Static {
+		return &fault.Error{
+			Op: "catalog", Kind: fault.Exists, Code: codeExists, Param: paramID,
+			Detail: fmt.Sprintf("The configuration file has a deployment of the id %s; choose another id, or remove it there.", quote(s.Spec.ID)),
+		}
+	}
+	b.problems = problems{}
+	d := b.deployment("", &s.Spec)
+	if s.Spec.ID == "" {
+		b.problems.add("."+paramID, codeMissing, "id is missing")
+	} else {
+		b.problems.id("", s.Spec.ID)
+	}
+	if err := b.problems.err(); err != nil {
+		return err
+	}
+	d.ID = id.Deployment(s.Spec.ID)
+	d.origin.stored = *s
+	d.origin.stored.Static = false
+	if replaced {
+		b.remove(old)
+	}
+	b.add(d)
+	return nil
+}
+
+// retime makes every deployment of c anew for other timeouts of the router. The
+// lists keep their order.
+func (b *builder) retime(c *Catalog) {
+	for name, d := range c.byID.all() {
+		again := *d
+		b.timeouts(&again)
+		b.byID.set(name, &again)
+	}
+	anew := func(list []*Deployment) []*Deployment {
+		out := make([]*Deployment, len(list))
+		for i, d := range list {
+			out[i], _ = b.byID.get(string(d.ID))
+		}
+		return out
+	}
+	for name, list := range c.groups.all() {
+		b.groups.set(name, anew(list))
+	}
+	for name, d := range c.byModel.all() {
+		again, _ := b.byID.get(string(d.ID))
+		b.byModel.set(name, again)
+	}
+	b.wild = make([]*wildcard, len(c.wild))
+	for i, w := range c.wild {
+		b.wild[i] = &wildcard{name: w.name, pattern: w.pattern, members: anew(w.members)}
+	}
+}

@@ -1,0 +1,246 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Seal encrypts a secret for the state. The context says what it belongs to; it
+// opens under that context only, so that a record's sealed key put into another
+// record is of no use. The empty secret is sealed to nothing.
+type Seal func(plain vault.Secret, context string) ([]byte, error)
+
+// Open is the reverse of Seal.
+type Open func(sealed []byte, context string) (vault.Secret, error)
+
+// keyContext and headerContext are the contexts that secrets are sealed with.
+func keyContext(deployment string) string { return "deployment/" + deployment + "/api_key" }
+
+func headerContext(deployment, header string) string {
+	return "deployment/" + deployment + "/header/" + header
+}
+
+// ToRecord returns a deployment as the state keeps it, without a stamp. Its ID must
+// be set. It is not deterministic where seal is not: it is made once, before
+// the command is proposed.
+func ToRecord(s DeploymentSpec, seal Seal) (*clusterv1.Deployment, error) {
+	r := &clusterv1.Deployment{
+		Id: s.ID, ModelName: s.ModelName, Model: s.Model, ApiBase: s.APIBase, BaseModel: s.BaseModel,
+		Prices: namedValues(s.Prices),
+		Weight: s.Weight, Rpm: s.RPM, Tpm: s.TPM, Order: int64(s.Order),
+		TimeoutNanos: int64(s.Timeout), StreamTimeoutNanos: int64(s.StreamTimeout),
+		MaxTokens: s.MaxTokens, MaxInputTokens: s.MaxInputTokens, MaxOutputTokens: s.MaxOutputTokens,
+		DropParams: s.DropParams,
+	}
+	var err error
+	if !s.APIKey.IsEmpty() {
+		if r.SealedApiKey, err = seal(s.APIKey, keyContext(s.ID)); err != nil {
+			return nil, fmt.Errorf("sealing the api_key of deployment %s: %w", quote(s.ID), err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.ExtraHeaders)) {
+		v := &clusterv1.SealedValue{Name: name}
+		if value := s.ExtraHeaders[name]; !value.IsEmpty() {
+			if v.Sealed, err = seal(value, headerContext(s.ID, name)); err != nil {
+				return nil, fmt.Errorf("sealing the header %s of deployment %s: %w", quote(name), quote(s.ID), err)
+			}
+		}
+		r.SealedHeaders = append(r.SealedHeaders, v)
+	}
+	return r, nil
+}
+
+// FromRecord is the reverse of ToRecord and reads the stamp as well. The error is
+// open's: a key that this node cannot open, which is no reason to stop.
+func FromRecord(r *clusterv1.Deployment, open Open) (Stored, error) {
+	s := Stored{
+		Spec: DeploymentSpec{
+			ID: r.GetId(), ModelName: r.GetModelName(), Model: r.GetModel(), APIBase: r.GetApiBase(), BaseModel: r.GetBaseModel(),
+			Prices: fromNamedValues(r.GetPrices()),
+			Weight: r.GetWeight(), RPM: r.GetRpm(), TPM: r.GetTpm(), Order: int(r.GetOrder()),
+			Timeout: time.Duration(r.GetTimeoutNanos()), StreamTimeout: time.Duration(r.GetStreamTimeoutNanos()),
+			MaxTokens: r.GetMaxTokens(), MaxInputTokens: r.GetMaxInputTokens(), MaxOutputTokens: r.GetMaxOutputTokens(),
+			DropParams: r.GetDropParams(),
+		},
+		CreatedAt: fromNanos(r.GetStamp().GetCreatedUnixNano()),
+		CreatedBy: r.GetStamp().GetCreatedBy(),
+		UpdatedAt: fromNanos(r.GetStamp().GetUpdatedUnixNano()),
+		Revision:  r.GetStamp().GetRevision(),
+	}
+	var err error
+	if sealed := r.GetSealedApiKey(); len(sealed) > 0 {
+		if s.Spec.APIKey, err = open(sealed, keyContext(s.Spec.ID)); err != nil {
+			return Stored{}, fmt.Errorf("opening the api_key of deployment %s: %w", quote(s.Spec.ID), err)
+		}
+	}
+	for _, h := range r.GetSealedHeaders() {
+		var value vault.Secret
+		if len(h.GetSealed()) > 0 {
+			if value, err = open(h.GetSealed(), headerContext(s.Spec.ID, h.GetName())); err != nil {
+				return Stored{}, fmt.Errorf("opening the header %s of deployment %s: %w", quote(h.GetName()), quote(s.Spec.ID), err)
+			}
+		}
+		if s.Spec.ExtraHeaders == nil {
+			s.Spec.ExtraHeaders = make(map[string]vault.Secret, len(r.GetSealedHeaders()))
+		}
+		s.Spec.ExtraHeaders[h.GetName()] = value
+	}
+	return s, nil
+}
+
+// Record returns the patch as the state keeps it, without a stamp. What it
+// returns is equal for equal patches: maps become sorted lists.
+func (p RouterPatch) Record() *clusterv1.RouterSettings {
+	r := &clusterv1.RouterSettings{
+		RoutingStrategy:        p.Strategy,
+		NumRetries:             widen(p.NumRetries),
+		RetryAfterNanos:        widen(p.RetryAfter),
+		TimeoutNanos:           widen(p.Timeout),
+		StreamTimeoutNanos:     widen(p.StreamTimeout),
+		CooldownTimeNanos:      widen(p.CooldownTime),
+		AllowedFails:           widen(p.AllowedFails),
+		MaxFallbacks:           widen(p.MaxFallbacks),
+		RetryOn:                stringList(p.RetryOn),
+		DisableCooldowns:       p.DisableCooldowns,
+		EnablePreCallChecks:    p.EnablePreCallChecks,
+		Fallbacks:              fallbackList(p.Fallbacks),
+		DefaultFallbacks:       stringList(p.DefaultFallbacks),
+		ContextWindowFallbacks: fallbackList(p.ContextWindowFallbacks),
+		ContentPolicyFallbacks: fallbackList(p.ContentPolicyFallbacks),
+	}
+	if p.ModelGroupAlias != nil {
+		r.ModelGroupAlias = &clusterv1.AliasList{Values: namedValues(p.ModelGroupAlias)}
+	}
+	return r
+}
+
+// PatchFromRecord is the reverse of Record. Fallbacks come as one map each.
+func PatchFromRecord(r *clusterv1.RouterSettings) RouterPatch {
+	if r == nil {
+		return RouterPatch{}
+	}
+	p := RouterPatch{
+		Strategy:               r.RoutingStrategy,
+		NumRetries:             narrow[int](r.NumRetries),
+		RetryAfter:             narrow[time.Duration](r.RetryAfterNanos),
+		Timeout:                narrow[time.Duration](r.TimeoutNanos),
+		StreamTimeout:          narrow[time.Duration](r.StreamTimeoutNanos),
+		CooldownTime:           narrow[time.Duration](r.CooldownTimeNanos),
+		AllowedFails:           narrow[int](r.AllowedFails),
+		MaxFallbacks:           narrow[int](r.MaxFallbacks),
+		RetryOn:                fromStringList(r.GetRetryOn()),
+		DisableCooldowns:       r.DisableCooldowns,
+		EnablePreCallChecks:    r.EnablePreCallChecks,
+		Fallbacks:              fromFallbackList(r.GetFallbacks()),
+		DefaultFallbacks:       fromStringList(r.GetDefaultFallbacks()),
+		ContextWindowFallbacks: fromFallbackList(r.GetContextWindowFallbacks()),
+		ContentPolicyFallbacks: fromFallbackList(r.GetContentPolicyFallbacks()),
+	}
+	if r.GetModelGroupAlias() != nil {
+		p.ModelGroupAlias = make(map[string]string, len(r.GetModelGroupAlias().GetValues()))
+		for _, v := range r.GetModelGroupAlias().GetValues() {
+			p.ModelGroupAlias[v.GetName()] = v.GetValue()
+		}
+	}
+	return p
+}
+
+// marshal makes the bytes of a record, the same on every node: no record holds a
+// map, whose order would differ.
+func marshal(m proto.Message) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
+}
+
+// namedValues returns a map as a list sorted by name.
+func namedValues(m map[string]string) []*clusterv1.NamedValue {
+	list := make([]*clusterv1.NamedValue, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, &clusterv1.NamedValue{Name: name, Value: m[name]})
+	}
+	return list
+}
+
+func fromNamedValues(list []*clusterv1.NamedValue) map[string]string {
+	if len(list) == 0 {
+		return nil
+	}
+	m := make(map[string]string, len(list))
+	for _, v := range list {
+		m[v.GetName()] = v.GetValue()
+	}
+	return m
+}
+
+func stringList(list []string) *clusterv1.StringList {
+	if list == nil {
+		return nil
+	}
+	return &clusterv1.StringList{Values: list}
+}
+
+func fromStringList(list *clusterv1.StringList) []string {
+	if list == nil {
+		return nil
+	}
+	return append([]string{}, list.GetValues()...)
+}
+
+func fallbackList(list []map[string][]string) *clusterv1.FallbackList {
+	if list == nil {
+		return nil
+	}
+	out := &clusterv1.FallbackList{}
+	for _, entry := range list {
+		for _, from := range slices.Sorted(maps.Keys(entry)) {
+			out.Values = append(out.Values, &clusterv1.Fallback{From: from, To: entry[from]})
+		}
+	}
+	return out
+}
+
+func fromFallbackList(list *clusterv1.FallbackList) []map[string][]string {
+	if list == nil {
+		return nil
+	}
+	out := make([]map[string][]string, 0, len(list.GetValues()))
+	for _, f := range list.GetValues() {
+		out = append(out, map[string][]string{f.GetFrom(): append([]string{}, f.GetTo()...)})
+	}
+	return out
+}
+
+func widen[T ~int | ~int64](n *T) *int64 {
+	if n == nil {
+		return nil
+	}
+	return new(int64(*n))
+}
+
+func narrow[T ~int | ~int64](n *int64) *T {
+	if n == nil {
+		return nil
+	}
+	return new(T(*n))
+}
+
+// nanos is a time as records hold it; the zero time is 0.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func fromNanos(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}

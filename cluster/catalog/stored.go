@@ -1,0 +1,29 @@
+package catalog
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// Stored is a deployment as it was written down, and by whom.
+type Stored struct {
+	Spec      DeploymentSpec // ID is filled in; prices and limits are only those that were given
+	Static    bool           // it comes from the file: it has no revision and cannot be deleted
+	CreatedAt time.Time      // zero for one from the file, as all that follows
+	CreatedBy string         // alias of the key that asked for it, never the key
+	UpdatedAt time.Time
+	Revision  uint64 // index of the log entry that wrote it last
+}
+
+// NewDeploymentID returns a fresh random id: 32 hex digits. Deployments that are
+// added at run time get one where they bring none; unlike those of the file
+// they cannot derive it from their names, for two that differ only in their key
+// may be added on two nodes at once.
+func NewDeploymentID() id.Deployment {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand.Read aborts the process instead
+	return id.Deployment(hex.EncodeToString(b[:]))
+}

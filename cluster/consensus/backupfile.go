@@ -1,0 +1,189 @@
+package consensus
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"io"
+
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// A backup, all numbers big endian. It holds keys and values and no files, so that
+// it can be restored where the storage engine is of another version:
+//
+//	magic    8 bytes
+//	version  1 byte, 1
+//	index    8 bytes, of the entry that the state is at
+//	term     8 bytes
+//	clock    8 bytes, nanoseconds since the Unix epoch
+//	records  1 byte, the space; 4 bytes, the key's length; 4 bytes, the value's; both
+//	end      1 byte, 0; 8 bytes, the number of records
+//	sum      32 bytes, SHA-256 of all of the above
+const (
+	backupMagic   = "MGBACKUP"
+	backupVersion = 1
+	backupHead    = len(backupMagic) + 1 + 8 + 8 + 8
+	maxKey        = 1 << 16
+	maxValue      = 64 << 20
+)
+
+// backupWriter writes a backup.
+type backupWriter struct {
+	out   *bufio.Writer
+	sum   hash.Hash
+	count uint64
+}
+
+func newBackupWriter(w io.Writer) *backupWriter {
+	sum := sha256.New()
+	return &backupWriter{out: bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16), sum: sum}
+}
+
+func (b *backupWriter) begin(at mark) error {
+	head := make([]byte, 0, backupHead)
+	head = append(head, backupMagic...)
+	head = append(head, backupVersion)
+	for _, n := range []uint64{at.index, at.term, uint64(at.clock)} {
+		head = binary.BigEndian.AppendUint64(head, n)
+	}
+	_, err := b.out.Write(head)
+	return err
+}
+
+func (b *backupWriter) record(space store.Space, key, value []byte) error {
+	if len(key) > maxKey || len(value) > maxValue {
+		return damaged("backup", "The replicated state has a record that is too large for a backup.", errors.New("record too large"))
+	}
+	var head [9]byte
+	head[0] = byte(space)
+	binary.BigEndian.PutUint32(head[1:], uint32(len(key)))
+	binary.BigEndian.PutUint32(head[5:], uint32(len(value)))
+	b.count++
+	for _, part := range [][]byte{head[:], key, value} {
+		if _, err := b.out.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *backupWriter) end() error {
+	var tail [9]byte
+	binary.BigEndian.PutUint64(tail[1:], b.count)
+	if _, err := b.out.Write(tail[:]); err != nil {
+		return err
+	}
+	if err := b.out.Flush(); err != nil {
+		return err
+	}
+	// The writer sums what it writes; the sum itself comes behind that.
+	if _, err := b.out.Write(b.sum.Sum(nil)); err != nil {
+		return err
+	}
+	return b.out.Flush()
+}
+
+// summed is a reader that sums what is read.
+type summed struct {
+	in  io.Reader
+	sum hash.Hash
+}
+
+// Read implements io.Reader.
+func (s summed) Read(b []byte) (int, error) {
+	n, err := s.in.Read(b)
+	s.sum.Write(b[:n])
+	return n, err
+}
+
+// readBackup calls fn for each record and returns what the backup is of. Only if it
+// returns without an error were the records what was written.
+func readBackup(r io.Reader, fn func(space store.Space, key, value []byte) error) (mark, error) {
+	// Buffered below the sum: the sum must not see itself.
+	in := summed{in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New()}
+	at, err := readBackupHead(in)
+	if err != nil {
+		return at, err
+	}
+	for count := uint64(0); ; count++ {
+		var head [9]byte
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			return at, cutOff(err)
+		}
+		if head[0] == 0 {
+			if binary.BigEndian.Uint64(head[1:]) != count {
+				return at, notBackup("records are missing")
+			}
+			return at, checkBackupEnd(in)
+		}
+		if head[0] > lastSpace {
+			return at, notBackup("it is damaged")
+		}
+		keys, values := binary.BigEndian.Uint32(head[1:]), binary.BigEndian.Uint32(head[5:])
+		if keys > maxKey || values > maxValue {
+			return at, notBackup("it is damaged")
+		}
+		record, err := readExactly(in, int64(keys)+int64(values))
+		if err != nil {
+			return at, cutOff(err)
+		}
+		if err := fn(store.Space(head[0]), record[:keys], record[keys:]); err != nil {
+			return at, err
+		}
+	}
+}
+
+// readExactly reads n bytes. It takes memory as they come, not as they are promised.
+func readExactly(in io.Reader, n int64) ([]byte, error) {
+	var out bytes.Buffer
+	if _, err := io.CopyN(&out, in, n); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func readBackupHead(in io.Reader) (mark, error) {
+	head := make([]byte, backupHead)
+	if _, err := io.ReadFull(in, head); err != nil {
+		return mark{}, cutOff(err)
+	}
+	if string(head[:len(backupMagic)]) != backupMagic {
+		return mark{}, notBackup("it is not one")
+	}
+	head = head[len(backupMagic):]
+	if head[0] != backupVersion {
+		return mark{}, notBackup("it is of version %d and this gateway reads version %d", head[0], backupVersion)
+	}
+	return mark{
+		index: binary.BigEndian.Uint64(head[1:]),
+		term:  binary.BigEndian.Uint64(head[9:]),
+		clock: int64(binary.BigEndian.Uint64(head[17:])),
+	}, nil
+}
+
+func checkBackupEnd(in summed) error {
+	want := in.sum.Sum(nil)
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(in.in, got); err != nil {
+		return cutOff(err)
+	}
+	if !bytes.Equal(got, want) {
+		return notBackup("it is damaged")
+	}
+	if _, err := io.ReadFull(in.in, got[:1]); !errors.Is(err, io.EOF) {
+		return notBackup("there is more than there should be")
+	}
+	return nil
+}
+
+// cutOff tells a backup that ends too early from one that cannot be read.
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return notBackup("it is cut off")
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package consensus
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// FuzzLogEntry: whatever is taken for an entry is written again as the same bytes.
+func FuzzLogEntry(f *testing.F) {
+	for _, l := range []*raft.Log{
+		{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: []byte("members")},
+		{Index: 1 << 40, Term: 3, Type: raft.LogCommand, Data: []byte("command"), Extensions: []byte("more")},
+		{Index: 2, Term: 1, Type: raft.LogNoop},
+	} {
+		f.Add(l.Index, appendEntry(nil, l))
+	}
+	f.Fuzz(func(t *testing.T, index uint64, b []byte) {
+		var l raft.Log
+		for _, b := range [][]byte{b, resealed(index, b)} {
+			if err := decodeEntry(index, b, &l); err != nil {
+				continue
+			}
+			if again := appendEntry(nil, &l); !bytes.Equal(again, b) {
+				t.Errorf("%x is written as %x", b, again)
+			}
+		}
+	})
+}
+
+// resealed gives b a checksum that fits, so that what is behind the checksum is
+// tried as well.
+func resealed(index uint64, b []byte) []byte {
+	if len(b) < entryTail {
+		return nil
+	}
+	body := bytes.Clone(b[:len(b)-entryTail])
+	sum := entrySum(index, body)
+	return append(body, byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
+}
+
+// pretend is a place to unpack into.
+type pretend map[string]*bytes.Buffer
+
+func (p pretend) create(name string) (io.WriteCloser, error) {
+	if p[name] != nil || !plainName(name) {
+		return nil, errors.New("refused")
+	}
+	p[name] = &bytes.Buffer{}
+	return closing{p[name]}, nil
+}
+
+type closing struct{ io.Writer }
+
+func (closing) Close() error { return nil }
+
+func (p pretend) open(name string) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(p[name].Bytes())), nil
+}
+
+func packed(files map[string]string, names ...string) []byte {
+	p := pretend{}
+	var list []archived
+	for _, name := range names {
+		p[name] = bytes.NewBufferString(files[name])
+		list = append(list, archived{name: name, size: uint64(len(files[name])), sum: sha256.Sum256([]byte(files[name]))})
+	}
+	b, _ := io.ReadAll(newPacker(list, p.open)) // of memory
+	return b
+}
+
+// FuzzArchive: an archive that is taken, in whatever pieces it comes, is packed
+// again as the same bytes, and has the size that was said.
+func FuzzArchive(f *testing.F) {
+	f.Add(packed(nil), 1)
+	f.Add(packed(map[string]string{"000001.sst": "table", "MANIFEST-000002": "manifest"}, "000001.sst", "000009.log", "MANIFEST-000002"), 7)
+	f.Fuzz(func(t *testing.T, b []byte, piece int) {
+		into := pretend{}
+		u := &unpacker{create: into.create}
+		piece = max(1, piece)
+		for rest := bytes.Clone(b); len(rest) > 0; {
+			n := min(piece, len(rest))
+			if _, err := u.Write(rest[:n]); err != nil {
+				return
+			}
+			rest = rest[n:]
+		}
+		if u.finish() != nil {
+			return
+		}
+		again, err := io.ReadAll(newPacker(u.files, into.open))
+		if err != nil || !bytes.Equal(again, b) || archiveSize(u.files) != int64(len(b)) {
+			t.Errorf("%x is packed as %x: %v", b, again, err)
+		}
+	})
+}
+
+// FuzzSnapshotMeta: a description that is taken is written again as the same bytes.
+func FuzzSnapshotMeta(f *testing.F) {
+	s := &snapshot{
+		index: 7, term: 2, configurationIndex: 3, sequence: 4,
+		configuration: raft.EncodeConfiguration(raft.Configuration{Servers: []raft.Server{{ID: "a", Address: "b"}}}),
+		files:         []archived{{name: "a", size: 1}, {name: "b", size: 2}},
+	}
+	f.Add(s.encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, b := range [][]byte{b, signed(b)} {
+			s, err := decodeSnapshot("x", b)
+			if err != nil {
+				continue
+			}
+			if again := s.encode(); !bytes.Equal(again, b) {
+				t.Errorf("%x is written as %x", b, again)
+			}
+		}
+	})
+}
+
+// signed gives b a checksum that fits.
+func signed(b []byte) []byte {
+	if len(b) < sha256.Size {
+		return nil
+	}
+	body := bytes.Clone(b[:len(b)-sha256.Size])
+	sum := sha256.Sum256(body)
+	return append(body, sum[:]...)
+}
+
+// FuzzBackup: a backup that is taken is written again as the same bytes.
+func FuzzBackup(f *testing.F) {
+	var seed bytes.Buffer
+	w := newBackupWriter(&seed)
+	if err := errors.Join(w.begin(mark{index: 3, term: 2, clock: 1}), w.record('a', []byte("key"), []byte("value")), w.record('b', nil, nil), w.end()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, b := range [][]byte{b, signed(b)} {
+			var again bytes.Buffer
+			w := newBackupWriter(&again)
+			at, err := readBackup(bytes.NewReader(b), func(store.Space, []byte, []byte) error { return nil })
+			if err != nil {
+				continue
+			}
+			if err := w.begin(at); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := readBackup(bytes.NewReader(b), w.record); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.end(); err != nil || !bytes.Equal(again.Bytes(), b) {
+				t.Errorf("%x is written as %x: %v", b, again.Bytes(), err)
+			}
+		}
+	})
+}

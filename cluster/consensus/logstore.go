@@ -1,0 +1,228 @@
+package consensus
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// logStore is the log and Raft's own values in the node's store. The log has no
+// holes: entries are appended right behind the last one, or, in an empty log,
+// right behind the newest snapshot, and are removed from its ends. So a hole is
+// damage and can be refused, where a log that tolerates holes could not tell.
+//
+// Raft calls it from several goroutines.
+type logStore struct {
+	store *store.Store
+
+	mu struct {
+		sync.Mutex
+		first, last uint64 // 0, 0 if empty
+		base        uint64 // index of the newest snapshot; 0 if there is none
+	}
+}
+
+// openLog finds the ends of the log and reads every entry of it: one that is
+// missing or not readable must be known before this node votes or leads.
+func openLog(ctx context.Context, s *store.Store) (*logStore, error) {
+	l := &logStore{store: s}
+	var first, last uint64
+	var bad error
+	err := s.Scan(ctx, store.Range{Space: store.SpaceLog}, func(key, value []byte) bool {
+		if len(key) != 8 {
+			bad = fmt.Errorf("a key of %d bytes", len(key))
+			return false
+		}
+		index := binary.BigEndian.Uint64(key)
+		if last != 0 && index != last+1 {
+			bad = fmt.Errorf("entries %d to %d are missing", last+1, index-1)
+			return false
+		}
+		var entry raft.Log
+		if err := decodeEntry(index, value, &entry); err != nil {
+			bad = fmt.Errorf("entry %d: %w", index, err)
+			return false
+		}
+		if first == 0 {
+			first = index
+		}
+		last = index
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if bad != nil {
+		return nil, damaged("log", "The log of the cluster's changes in the data directory is damaged."+rejoin, bad)
+	}
+	l.mu.first, l.mu.last = first, last
+	return l, nil
+}
+
+// ends returns the first and the last index; 0, 0 if the log is empty.
+func (l *logStore) ends() (first, last uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.first, l.mu.last
+}
+
+// setBase says which index the newest snapshot stands for.
+func (l *logStore) setBase(index uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.base = index
+}
+
+// FirstIndex implements raft.LogStore.
+func (l *logStore) FirstIndex() (uint64, error) {
+	first, _ := l.ends()
+	return first, nil
+}
+
+// LastIndex implements raft.LogStore.
+func (l *logStore) LastIndex() (uint64, error) {
+	_, last := l.ends()
+	return last, nil
+}
+
+// IsMonotonic implements raft.MonotonicLogStore: holes are not taken, so Raft
+// empties the log when a snapshot takes its place.
+func (l *logStore) IsMonotonic() bool { return true }
+
+// GetLog implements raft.LogStore.
+func (l *logStore) GetLog(index uint64, entry *raft.Log) error {
+	value, ok, err := l.store.Get(store.SpaceLog, indexKey(index))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return raft.ErrLogNotFound
+	}
+	if err := decodeEntry(index, value, entry); err != nil {
+		return damaged("log", "The log of the cluster's changes in the data directory is damaged."+rejoin, fmt.Errorf("entry %d: %w", index, err))
+	}
+	return nil
+}
+
+// StoreLog implements raft.LogStore.
+func (l *logStore) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{entry}) }
+
+// StoreLogs implements raft.LogStore: one batch, synced.
+func (l *logStore) StoreLogs(entries []*raft.Log) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.followsLocked(entries); err != nil {
+		return err
+	}
+	b := l.store.NewBatch()
+	defer b.Close()
+	var buf []byte
+	for _, entry := range entries {
+		buf = appendEntry(buf[:0], entry)
+		b.Set(store.SpaceLog, indexKey(entry.Index), buf)
+	}
+	// A crash in here leaves all of the entries or none. Nobody counts them yet: to
+	// the other nodes they are as if they had never arrived.
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	if l.mu.first == 0 {
+		l.mu.first = entries[0].Index
+	}
+	l.mu.last = entries[len(entries)-1].Index
+	return nil
+}
+
+// followsLocked makes sure that entries leave no hole. In an empty log they must
+// follow the newest snapshot: older ones would be stored, counted as applied and
+// never be, which is what a leader that was cut off while it restored a backup
+// would run into.
+func (l *logStore) followsLocked(entries []*raft.Log) error {
+	next := l.mu.last + 1
+	if l.mu.last == 0 {
+		next = l.mu.base + 1
+	}
+	for _, entry := range entries {
+		if entry.Index != next {
+			return fmt.Errorf("entry %d does not follow entry %d", entry.Index, next-1)
+		}
+		next++
+	}
+	return nil
+}
+
+// DeleteRange implements raft.LogStore. The range has to touch an end of the log.
+func (l *logStore) DeleteRange(from, to uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from, to = max(from, l.mu.first), min(to, l.mu.last)
+	if l.mu.first == 0 || from > to {
+		return nil
+	}
+	if from != l.mu.first && to != l.mu.last {
+		return fmt.Errorf("removing entries %d to %d would leave a hole", from, to)
+	}
+	b := l.store.NewBatch()
+	defer b.Close()
+	b.DeleteRange(store.SpaceLog, indexKey(from), indexKey(to+1))
+	// A crash in here leaves the log as it was or without the whole range. At the
+	// front that only means that the next truncation has more to do; at the back the
+	// leader says again what is to go.
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	switch {
+	case from == l.mu.first && to == l.mu.last:
+		l.mu.first, l.mu.last = 0, 0
+	case from == l.mu.first:
+		l.mu.first = to + 1
+	default:
+		l.mu.last = from - 1
+	}
+	return nil
+}
+
+// Set implements raft.StableStore.
+func (l *logStore) Set(key, value []byte) error {
+	b := l.store.NewBatch()
+	defer b.Close()
+	b.Set(store.SpaceStable, key, value)
+	// A crash in here leaves the old value or the new one. Raft writes its term
+	// before its vote, and either alone only makes it refuse more.
+	return b.Commit()
+}
+
+// Get implements raft.StableStore: nothing for a key that is not there.
+func (l *logStore) Get(key []byte) ([]byte, error) {
+	value, ok, err := l.store.Get(store.SpaceStable, key)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return value, nil
+}
+
+// SetUint64 implements raft.StableStore.
+func (l *logStore) SetUint64(key []byte, value uint64) error { return l.Set(key, indexKey(value)) }
+
+// GetUint64 implements raft.StableStore.
+func (l *logStore) GetUint64(key []byte) (uint64, error) {
+	value, err := l.Get(key)
+	if err != nil || len(value) == 0 {
+		return 0, err
+	}
+	if len(value) != 8 {
+		return 0, damaged("log", "The cluster's own values in the data directory are damaged."+rejoin, errors.New("a number of the wrong size"))
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
+
+func indexKey(index uint64) []byte { return binary.BigEndian.AppendUint64(nil, index) }

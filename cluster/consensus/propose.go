@@ -1,0 +1,141 @@
+package consensus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// maxCommand is the size of the largest command, in bytes. Larger ones would hold
+// up heartbeats on a slow link.
+const maxCommand = 1 << 20
+
+// Propose has a command put into the log and applied, and returns its index and
+// how it ended, once its effects are published on this node. For a command that
+// the state has seen before these are its first index and outcome.
+//
+// An error means that there is no outcome: with ErrNotLeader nothing was done, for
+// certain; with ErrUncertain the command may have been, or may yet be, applied.
+// That is also the case when ctx is over. This node has to lead.
+func (c *Consensus) Propose(ctx context.Context, command []byte) (uint64, *fault.Error, error) {
+	if len(command) == 0 {
+		return 0, fault.New(fault.Malformed, "", "The command is empty."), nil
+	}
+	if len(command) > maxCommand {
+		return 0, fault.New(fault.TooLarge, "", "The change is larger than %d bytes.", maxCommand), nil
+	}
+	res, err := c.propose(ctx, command)
+	return res.index, res.fault, err
+}
+
+// propose is Propose for any command, also for none.
+func (c *Consensus) propose(ctx context.Context, command []byte) (result, error) {
+	// The leader's clock may be behind that of the one before it.
+	now := max(time.Now().UnixNano(), c.state.applied().clock)
+	data, err := proto.Marshal(&clusterv1.Entry{TimeUnixNano: now, Command: command})
+	if err != nil {
+		return result{}, err
+	}
+	return await(ctx, c, func(r *raft.Raft) (result, error) {
+		if r.State() != raft.Leader {
+			return result{}, ErrNotLeader
+		}
+		future := r.ApplyLog(raft.Log{Data: data}, 0)
+		if err := future.Error(); err != nil {
+			return result{}, outcomeOf(err)
+		}
+		res, ok := future.Response().(result)
+		if !ok {
+			return result{}, ErrUncertain
+		}
+		return res, nil
+	})
+}
+
+// outcomeOf says what a failure of Raft's means for who asked.
+func outcomeOf(err error) error {
+	switch {
+	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress), errors.Is(err, raft.ErrEnqueueTimeout):
+		return fmt.Errorf("%w: %w", ErrNotLeader, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUncertain, err)
+}
+
+// await runs a call of Raft's that knows no context. The call may outlast ctx, but
+// not Run, which answers them all before it shuts Raft down.
+func await[T any](ctx context.Context, c *Consensus, call func(*raft.Raft) (T, error)) (T, error) {
+	r := c.enter(false)
+	if r == nil {
+		var none T
+		return none, ErrNotLeader
+	}
+	return awaitEntered(ctx, c, r, call)
+}
+
+// enter returns Raft for a call that inFlight counts from now on; nil if there
+// can be none.
+func (c *Consensus) enter(restore bool) *raft.Raft {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.raft == nil || c.mu.stopping || c.mu.restoring {
+		return nil
+	}
+	c.mu.restoring = restore
+	c.inFlight.Add(1)
+	return c.mu.raft
+}
+
+// awaitEntered is await behind enter.
+func awaitEntered[T any](ctx context.Context, c *Consensus, r *raft.Raft, call func(*raft.Raft) (T, error)) (T, error) {
+	var none T
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		defer c.inFlight.Done()
+		value, err := call(r)
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		return none, fmt.Errorf("%w: %w", ErrUncertain, context.Cause(ctx))
+	}
+}
+
+// ReadIndex returns an index that is not below that of any command that was
+// acknowledged, by whatever leader, before the call. Whoever has waited for it
+// (WaitApplied, on any node) reads nothing stale. This node has to lead, which a
+// majority is asked to confirm.
+func (c *Consensus) ReadIndex(ctx context.Context) (uint64, error) {
+	r := c.running()
+	if r == nil || r.State() != raft.Leader {
+		return 0, ErrNotLeader
+	}
+	if c.state.applied().term != r.CurrentTerm() {
+		// A new leader knows what is committed only once an entry of its own term is:
+		// until then its commit index may be behind what its predecessor acknowledged.
+		if _, err := c.propose(ctx, nil); err != nil {
+			return 0, err
+		}
+	}
+	return await(ctx, c, func(r *raft.Raft) (uint64, error) {
+		// Taken before the question: an acknowledgement after the majority's answer is
+		// not before this call.
+		index := r.CommitIndex()
+		if err := r.VerifyLeader().Error(); err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrNotLeader, err)
+		}
+		return index, nil
+	})
+}

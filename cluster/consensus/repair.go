@@ -1,0 +1,245 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// The names under which Raft keeps its own values.
+const (
+	keyTerm     = "CurrentTerm"
+	keyVoteTerm = "LastVoteTerm"
+	noTerm      = 0
+)
+
+// catchUp installs the newest snapshot if the state is behind it: the node went
+// down between the receipt of a snapshot, or the beginning of a restore, and the
+// switch; or the state was lost as a whole. It returns the state in force.
+func catchUp(snaps *snapshots, states *states, gen *generation) (*generation, mark, error) {
+	at, err := readMark(gen.store)
+	if err != nil {
+		return gen, at, err
+	}
+	for {
+		newest := snaps.newest()
+		if newest == nil || newest.index <= at.index {
+			return gen, at, nil
+		}
+		if err := snaps.verify(newest); err != nil {
+			// Whether the rest suffices, reconcile finds out.
+			snaps.exclude(newest.id, err)
+			continue
+		}
+		next, nextAt, err := states.install(snaps.filesPath(newest.id), newest.index, newest.term)
+		if err != nil {
+			return gen, at, err
+		}
+		states.discard(gen)
+		return next, nextAt, nil
+	}
+}
+
+// reconcile makes log, snapshots and state fit each other, or refuses them.
+func (c *Consensus) reconcile(at mark) error {
+	base, err := c.trimLog()
+	if err != nil {
+		return err
+	}
+	first, last := c.log.ends()
+	switch {
+	case first > base+1:
+		return damaged("log", "The log of the cluster's changes begins later than the newest snapshot ends."+rejoin,
+			fmt.Errorf("the snapshot ends at entry %d and the log begins at %d", base, first))
+	case at.index > max(last, base):
+		// The log is synced before anything of it is applied.
+		return damaged("log", "The log of the cluster's changes ends before the state does: files of the data directory are missing, or were put back from a copy."+rejoin,
+			fmt.Errorf("the state is at entry %d and the log ends at %d", at.index, max(last, base)))
+	}
+	if last == 0 && base == 0 {
+		if err := c.undoBootstrap(); err != nil {
+			return err
+		}
+	}
+	servers, err := c.lastServers(base)
+	if err != nil {
+		return err
+	}
+	c.mu.servers = servers
+	return nil
+}
+
+// trimLog empties a log that the newest snapshot took the place of: the node went
+// down before Raft did it. It returns the index of that snapshot, 0 if there is none.
+func (c *Consensus) trimLog() (base uint64, err error) {
+	newest := c.snaps.newest()
+	if newest == nil {
+		c.log.setBase(0)
+		return 0, nil
+	}
+	c.log.setBase(newest.index)
+	first, last := c.log.ends()
+	if first == 0 {
+		return newest.index, nil
+	}
+	superseded := last < newest.index
+	if first <= newest.index && newest.index <= last {
+		var entry raft.Log
+		if err := c.log.GetLog(newest.index, &entry); err != nil {
+			return 0, err
+		}
+		superseded = entry.Term != newest.term // another leader's, that was never committed
+	}
+	if superseded {
+		return newest.index, c.log.DeleteRange(first, last)
+	}
+	return newest.index, nil
+}
+
+// undoBootstrap repairs a bootstrap that a crash cut in two: the first term is
+// written and the first entry is not. Left so, the node would take itself for one
+// that has been a member.
+func (c *Consensus) undoBootstrap() error {
+	term, err := c.log.GetUint64([]byte(keyTerm))
+	if err != nil {
+		return err
+	}
+	voted, err := c.log.GetUint64([]byte(keyVoteTerm))
+	if err != nil {
+		return err
+	}
+	// Elections make terms from 2 on, so a node that heard of a leader or a candidate
+	// has a higher one.
+	if term != 1 || voted != 0 {
+		return nil
+	}
+	return c.log.SetUint64([]byte(keyTerm), noTerm)
+}
+
+// lastServers returns the members by the newest configuration on the disk.
+func (c *Consensus) lastServers(base uint64) ([]Server, error) {
+	var out []Server
+	if newest := c.snaps.newest(); newest != nil {
+		out = fromRaft(newest.configurationServed)
+	}
+	_, last := c.log.ends()
+	for index := base + 1; index <= last; index++ {
+		var entry raft.Log
+		if err := c.log.GetLog(index, &entry); err != nil {
+			return nil, err
+		}
+		if entry.Type != raft.LogConfiguration {
+			continue
+		}
+		configuration, err := decodeConfiguration(entry.Data)
+		if err != nil {
+			return nil, damaged("log", "The log of the cluster's changes in the data directory is damaged."+rejoin, err)
+		}
+		out = fromRaft(configuration)
+	}
+	return out, nil
+}
+
+// Bootstrapped reports whether this node is or was a member of a cluster.
+func (c *Consensus) Bootstrapped() bool {
+	_, last := c.log.ends()
+	return last > 0 || c.snaps.newest() != nil
+}
+
+// errMember is what Bootstrap refuses with.
+var errMember = errors.New("this node is a member of a cluster already")
+
+// Bootstrap begins a cluster of these servers, of which this node has to be a
+// voter. Every one of them may call it, with the same servers; the cluster exists
+// once a majority has. It is durable when it returns. On a node that has a log it
+// is refused, unless these are the very servers.
+func (c *Consensus) Bootstrap(servers []Server) error {
+	configuration := toRaft(servers)
+	if r := c.running(); r != nil {
+		err := r.BootstrapCluster(configuration).Error()
+		if errors.Is(err, raft.ErrCantBootstrap) {
+			return c.sameServers(servers)
+		}
+		return err
+	}
+	if c.Bootstrapped() {
+		return c.sameServers(servers)
+	}
+	term, err := c.log.GetUint64([]byte(keyTerm))
+	if err != nil {
+		return err
+	}
+	if term > 0 {
+		return errMember // of one that it has heard of and not got anything from
+	}
+	if err := checkServers(servers, c.cfg.Node); err != nil {
+		return err
+	}
+	if err := c.log.begin(configuration); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.servers = fromRaft(configuration)
+	return nil
+}
+
+// checkServers refuses what Raft would not start with.
+func checkServers(servers []Server, self id.Node) error {
+	voter := false
+	names := map[string]bool{}
+	for _, s := range servers {
+		if s.Node == "" || s.Address == "" || names["n"+string(s.Node)] || names["a"+s.Address] {
+			return fmt.Errorf("server %q at %q has no name, no address, or another's", s.Node, s.Address)
+		}
+		names["n"+string(s.Node)], names["a"+s.Address] = true, true
+		voter = voter || s.Voter && s.Node == self
+	}
+	if !voter {
+		return errors.New("this node is not among the voters")
+	}
+	return nil
+}
+
+// begin writes the first term and the first entry, in one batch where Raft's own
+// BootstrapCluster would take two.
+func (l *logStore) begin(configuration raft.Configuration) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.store.NewBatch()
+	defer b.Close()
+	entry := &raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(configuration)}
+	b.Set(store.SpaceStable, []byte(keyTerm), indexKey(entry.Term))
+	b.Set(store.SpaceLog, indexKey(entry.Index), appendEntry(nil, entry))
+	// A crash in here leaves a node that can be bootstrapped, or one that was.
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	l.mu.first, l.mu.last = entry.Index, entry.Index
+	return nil
+}
+
+// sameServers returns nil if these are the members.
+func (c *Consensus) sameServers(servers []Server) error {
+	have, err := c.Servers()
+	if err != nil {
+		return err
+	}
+	if len(have) != len(servers) {
+		return errMember
+	}
+	known := map[Server]bool{}
+	for _, s := range have {
+		known[s] = true
+	}
+	for _, s := range servers {
+		if !known[s] {
+			return errMember
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// formation is what this node has promised, or the cluster that it is part of.
+//
+// A cluster begins with a first configuration, and two of them that share a node
+// would be two clusters that both believe to be the one. So the node with the
+// smallest id asks every node of the configuration to promise that it will be part
+// of this one and no other; each writes its promise down; and only when it has
+// all promises does it start, and tell the others to. A promise can be replaced by
+// who it was made to, as long as that node has not begun: it alone knows.
+type formation struct {
+	cluster string             // empty: only promised
+	servers []consensus.Server // sorted by node
+}
+
+const (
+	formationKey     = "formation"
+	formationVersion = 1
+)
+
+// proposer is who the promise was made to.
+func (f *formation) proposer() id.Node {
+	if f == nil || len(f.servers) == 0 {
+		return ""
+	}
+	return f.servers[0].Node
+}
+
+func (f *formation) formed() bool { return f != nil && f.cluster != "" }
+
+// clusterOf names the cluster that begins with a configuration.
+func clusterOf(servers []consensus.Server) string {
+	h := sha256.New()
+	for _, s := range servers {
+		h.Write([]byte(s.Node + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func sorted(servers []consensus.Server) []consensus.Server {
+	out := slices.Clone(servers)
+	slices.SortFunc(out, func(a, b consensus.Server) int { return cmp.Compare(a.Node, b.Node) })
+	return out
+}
+
+// openFormation reads the record, and starts a cluster of one where there is
+// nobody else.
+func (n *Node) openFormation() error {
+	n.formation.Lock()
+	defer n.formation.Unlock()
+	value, ok, err := n.store.Get(store.SpaceFormation, []byte(formationKey))
+	if err != nil {
+		return err
+	}
+	if ok {
+		var rec clusterv1.Formation
+		if err := proto.Unmarshal(value, &rec); err != nil || rec.GetVersion() != formationVersion {
+			return &fault.Error{
+				Op: "cluster.open", Kind: fault.StorageUnavailable, Err: err,
+				Detail: "The data directory's record of its cluster is damaged, or was written by a newer version.",
+			}
+		}
+		n.formation.record = fromFormation(&rec)
+	}
+	servers, err := n.consensus.Servers()
+	if err != nil {
+		return err
+	}
+	if n.link == nil {
+		return n.aloneLocked(servers)
+	}
+	if f := n.formation.record; n.consensus.Bootstrapped() && !f.formed() && f != nil && clusterOf(sorted(servers)) == clusterOf(f.servers) {
+		// A crash between the start of the log and this record: finish it.
+		return n.noteLocked(&formation{cluster: clusterOf(f.servers), servers: f.servers})
+	}
+	return nil
+}
+
+// aloneLocked makes this node a cluster of one, or refuses if it is a member of a
+// larger one: without the others it could agree to nothing.
+func (n *Node) aloneLocked(servers []consensus.Server) error {
+	self := []consensus.Server{{Node: n.Identity().Node, Address: aloneAddress, Voter: true}}
+	switch {
+	case len(servers) > 1:
+		return fault.New(fault.StorageUnavailable, "", "The data directory %q belongs to a node of a cluster of %d. Start it with its cluster settings (cluster.listen, cluster.join), or take the other nodes out first: modelgateway cluster remove.", n.cfg.Dir, len(servers))
+	case len(servers) == 0:
+		// A crash before the record leaves a log with this configuration, which is
+		// found again here.
+		if err := n.consensus.Bootstrap(self); err != nil {
+			return fmt.Errorf("starting the log: %w", err)
+		}
+	}
+	if n.formation.record.formed() {
+		return nil
+	}
+	return n.noteLocked(&formation{cluster: clusterOf(self)})
+}
+
+// noteLocked writes the record; it is on the disk when noteLocked returns nil.
+func (n *Node) noteLocked(f *formation) error {
+	rec := &clusterv1.Formation{Version: formationVersion, Cluster: f.cluster}
+	for _, s := range f.servers {
+		rec.Servers = append(rec.GetServers(), &clusterv1.FormationServer{Node: string(s.Node), Address: s.Address})
+	}
+	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(rec)
+	if err != nil {
+		return fault.From(err)
+	}
+	b := n.store.NewBatch()
+	defer b.Close()
+	b.Set(store.SpaceFormation, []byte(formationKey), value)
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	// A crash from here on finds the record. Before it, nobody was told.
+	n.formation.record = f
+	return nil
+}
+
+func fromFormation(rec *clusterv1.Formation) *formation {
+	f := &formation{cluster: rec.GetCluster()}
+	for _, s := range rec.GetServers() {
+		f.servers = append(f.servers, consensus.Server{Node: id.Node(s.GetNode()), Address: s.GetAddress(), Voter: true})
+	}
+	return f
+}
+
+// cluster returns the cluster that this node is part of; empty if none.
+func (n *Node) cluster() string {
+	n.formation.Lock()
+	defer n.formation.Unlock()
+	if n.formation.record == nil {
+		return ""
+	}
+	return n.formation.record.cluster
+}
+
+// promise gives this node's word to be part of exactly this configuration.
+func (n *Node) promise(servers []consensus.Server) error {
+	n.formation.Lock()
+	defer n.formation.Unlock()
+	f := n.formation.record
+	switch {
+	case f.formed():
+		return fault.New(fault.Exists, "formed", "Node %s is part of a cluster already.", n.Identity().Node)
+	case !slices.ContainsFunc(servers, func(s consensus.Server) bool { return s.Node == n.Identity().Node }):
+		return fault.New(fault.Conflict, "not_meant", "The configuration does not have node %s.", n.Identity().Node)
+	case f != nil && f.proposer() != servers[0].Node:
+		return fault.New(fault.Conflict, "promised", "Node %s has promised node %s to be part of another configuration. If that node is gone for good, empty the data directory of node %s.",
+			n.Identity().Node, f.proposer(), n.Identity().Node)
+	}
+	return n.noteLocked(&formation{servers: servers})
+}
+
+// form starts this node with a configuration that it has promised.
+func (n *Node) form(servers []consensus.Server) error {
+	n.formation.Lock()
+	defer n.formation.Unlock()
+	f := n.formation.record
+	name := clusterOf(servers)
+	switch {
+	case f.formed() && f.cluster == name:
+		return nil
+	case f == nil || f.formed() || !slices.Equal(f.servers, servers):
+		return fault.New(fault.Conflict, "not_promised", "Node %s has not promised to be part of that configuration.", n.Identity().Node)
+	}
+	if err := n.consensus.Bootstrap(servers); err != nil {
+		return err
+	}
+	// A crash here leaves a log and a promise; openFormation makes the record.
+	return n.noteLocked(&formation{cluster: name, servers: servers})
+}
+
+// joined notes which cluster has taken this node in.
+func (n *Node) joined(cluster string) error {
+	n.formation.Lock()
+	defer n.formation.Unlock()
+	if f := n.formation.record; f.formed() {
+		if f.cluster == cluster {
+			return nil
+		}
+		return fault.New(fault.Conflict, "other_cluster", "The node is part of another cluster.")
+	}
+	return n.noteLocked(&formation{cluster: cluster})
+}

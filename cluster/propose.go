@@ -1,0 +1,173 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+const (
+	// writeTime is how long a change may take. A minority has answered by then,
+	// before whoever asked gives up at five seconds.
+	writeTime = 4500 * time.Millisecond
+	// retryPause is how long a change waits before it looks for a leader again. An
+	// election takes a second or so.
+	retryPause = 50 * time.Millisecond
+	// readTime is the same for a read that has to be current.
+	readTime = 4500 * time.Millisecond
+)
+
+// submit makes one change: it is committed, and this node's readers see it, when
+// submit returns its index. A node that does not lead hands the change to the one
+// that does. While it is not known whether the change was made, it is proposed
+// again under the same id, which makes it once.
+//
+// Errors: the change's own refusal; Unavailable with code no_leader where nothing
+// was changed, and with outcome_unknown where that is not known.
+func (n *Node) submit(ctx context.Context, cmd *clusterv1.Command) (index uint64, err error) {
+	began := time.Now()
+	defer func() { n.metrics.changed(ctx, time.Since(began), err) }()
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	cmd.Id = make([]byte, commandIDLength)
+	_, _ = rand.Read(cmd.GetId()) // never fails
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(cmd)
+	if err != nil {
+		return 0, &fault.Error{Op: "cluster.propose", Kind: fault.Internal, Err: err}
+	}
+	uncertain := false
+	for {
+		index, refusal, err := n.proposeOnce(ctx, data)
+		if err == nil {
+			if refusal != nil {
+				return index, refusal
+			}
+			// Committed, whatever comes now. The wait is so that who writes here
+			// reads here what was written.
+			_ = n.consensus.WaitApplied(ctx, index)
+			return index, nil
+		}
+		uncertain = uncertain || !errors.Is(err, consensus.ErrNotLeader)
+		select {
+		case <-ctx.Done():
+			if uncertain {
+				return 0, unknown(err)
+			}
+			return 0, unavailable(err)
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// proposeOnce tries once, here or at the leader. errors.Is(err, ErrNotLeader)
+// says that nothing was changed.
+func (n *Node) proposeOnce(ctx context.Context, data []byte) (uint64, *fault.Error, error) {
+	if n.consensus.IsLeader() {
+		return n.consensus.Propose(ctx, data)
+	}
+	leader, ok := n.consensus.Leader()
+	if !ok || n.peers == nil || leader.Node == n.Identity().Node {
+		return 0, nil, consensus.ErrNotLeader
+	}
+	client, err := n.peers.At(leader.Address)
+	if err != nil {
+		return 0, nil, errors.Join(consensus.ErrNotLeader, err)
+	}
+	answer, err := client.Propose(ctx, &clusterv1.ProposeRequest{Command: data})
+	if err != nil {
+		if fault.From(err).Code == codeNotLeader {
+			return 0, nil, errors.Join(consensus.ErrNotLeader, err)
+		}
+		return 0, nil, err
+	}
+	return outcomeOf(answer.GetOutcome())
+}
+
+// outcomeOf reads what another node says of a command.
+func outcomeOf(data []byte) (uint64, *fault.Error, error) {
+	var out clusterv1.CommandOutcome
+	if err := proto.Unmarshal(data, &out); err != nil {
+		return 0, nil, &fault.Error{Op: "cluster.propose", Kind: fault.Internal, Err: err}
+	}
+	if !out.GetFailed() {
+		return out.GetIndex(), nil, nil
+	}
+	return out.GetIndex(), &fault.Error{
+		Kind: fault.Kind(out.GetFaultKind()), Code: out.GetFaultCode(),
+		Param: out.GetFaultParam(), Detail: out.GetFaultDetail(),
+	}, nil
+}
+
+// codes of the errors of a cluster that cannot agree.
+const (
+	codeNotLeader      = "not_leader"
+	codeNoLeader       = "no_leader"
+	codeOutcomeUnknown = "outcome_unknown"
+)
+
+// retryAfter is what a caller is told to wait: an election is over by then.
+const retryAfter = 2 * time.Second
+
+// unavailable is the answer of a node that reaches no majority.
+func unavailable(cause error) *fault.Error {
+	return &fault.Error{
+		Op: "cluster", Kind: fault.Unavailable, Code: codeNoLeader, RetryAfter: retryAfter, Err: cause,
+		Detail: "The cluster has no leader right now, or this node does not reach it. Nothing was changed; try again.",
+	}
+}
+
+// unknown is the answer where a majority may have been reached and has not said so.
+func unknown(cause error) *fault.Error {
+	return &fault.Error{
+		Op: "cluster", Kind: fault.Unavailable, Code: codeOutcomeUnknown, RetryAfter: retryAfter, Err: cause,
+		Detail: "The cluster did not confirm the change in time, so it is not known whether it was made. Look whether it is there before you try again.",
+	}
+}
+
+// current waits until this node's readers see everything that was acknowledged,
+// on any node, before the call.
+func (n *Node) current(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	for {
+		index, err := n.readIndex(ctx)
+		if err == nil {
+			err = n.consensus.WaitApplied(ctx, index)
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return &fault.Error{
+				Op: "cluster.read", Kind: fault.Unavailable, Code: codeNoLeader, RetryAfter: retryAfter, Err: err,
+				Detail: "The cluster has no leader right now, or this node does not reach it, so nobody can say what is current. Try again.",
+			}
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// readIndex asks the leader for a read index.
+func (n *Node) readIndex(ctx context.Context) (uint64, error) {
+	if n.consensus.IsLeader() {
+		return n.consensus.ReadIndex(ctx)
+	}
+	leader, ok := n.consensus.Leader()
+	if !ok || n.peers == nil || leader.Node == n.Identity().Node {
+		return 0, consensus.ErrNotLeader
+	}
+	client, err := n.peers.At(leader.Address)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := client.ReadIndex(ctx, &clusterv1.ReadIndexRequest{})
+	return answer.GetIndex(), err
+}

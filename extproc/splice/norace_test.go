@@ -1,5 +1,0 @@
-//go:build !race
-
-package splice_test
-
-const slower = 1

@@ -1,0 +1,287 @@
+package mgmt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Every route, with every sort of key: who may not is refused before anything
+// else, and nothing that changes state is open to any key but the master's.
+func TestEveryRouteAsksWhoIsThere(t *testing.T) {
+	s, n := newFake(t)
+	rest := http.NotFoundHandler()
+	for _, r := range append(s.plain(), s.management(rest)...) {
+		for _, path := range r.paths {
+			path = strings.NewReplacer("{model...}", "fast", "{node_id}", "33333333333333333333333333333333").Replace(path)
+			target := r.method + " " + path
+			for key, may := range map[string]bool{
+				"": r.access == public, "sk-nobody-has-this-key-00": r.access == public, "not a key": r.access == public,
+				plainKey: r.access != admin, masterKey: true,
+			} {
+				a := ask(t, s, target, "", as(key))
+				if refused := a.status == http.StatusUnauthorized || a.status == http.StatusForbidden; refused == may {
+					t.Errorf("%s with key %q: %d %s", target, key, a.status, a.body)
+				}
+				if a.status == http.StatusForbidden && a.refusal(t) != "insufficient_permissions" {
+					t.Errorf("%s with key %q: %s", target, key, a.body)
+				}
+			}
+			if changes := r.method != http.MethodGet && !strings.HasSuffix(path, "/chat/completions"); changes && r.access != admin {
+				t.Errorf("%s changes state and is open to others than the admin", target)
+			}
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.mu.actors) > 0 || n.mu.restore != nil {
+		t.Errorf("a request without parameters changed something: %v", n.mu.actors)
+	}
+}
+
+func TestManagementErrorsHaveADetail(t *testing.T) {
+	s, _ := newFake(t)
+	for _, target := range []string{"GET /key/info?key=bad", "GET /spend/logs?limit=-1", "POST /key/generate"} {
+		a := ask(t, s, target, "", nil)
+		v := a.json(t)
+		e, _ := v["error"].(map[string]any)
+		if v["detail"] == nil || v["detail"] != e["message"] {
+			t.Errorf("%s: %s", target, a.body)
+		}
+	}
+	if a := ask(t, s, "GET /key/list", "", as("")); a.json(t)["detail"] == nil || a.header.Get("Www-Authenticate") != "Bearer" {
+		t.Errorf("without a key: %v %s", a.header, a.body)
+	}
+	if a := ask(t, s, "GET /v1/models/nope", "", nil); a.json(t)["detail"] != nil {
+		t.Errorf("OpenAI's route: %s", a.body)
+	}
+}
+
+// posts are all routes that take a body, with one that works.
+func posts() map[string]string {
+	return map[string]string{
+		"POST /key/generate":   `{}`,
+		"POST /key/delete":     `{"key_aliases":["x"]}`,
+		"DELETE /key/delete":   `{"key_aliases":["x"]}`,
+		"POST /model/new":      `{"model_name":"m","gateway_params":{"model":"openai/x","api_key":"k"}}`,
+		"POST /model/delete":   `{"id":"x"}`,
+		"DELETE /model/delete": `{"id":"x"}`,
+		"POST /config/update":  `{"router_settings":{}}`,
+		"POST /cluster/remove": `{"node_id":"33333333333333333333333333333333"}`,
+	}
+}
+
+func TestBadBodies(t *testing.T) {
+	s, n := newFake(t)
+	for target, good := range posts() {
+		for name, c := range map[string]struct {
+			body   string
+			change func(r *http.Request)
+			status int
+			code   string
+		}{
+			"empty":               {"", with("Content-Type", "application/json"), 400, "invalid_json"},
+			"a list":              {`[]`, nil, 400, "invalid_json"},
+			"a string":            {`"x"`, nil, 400, "invalid_json"},
+			"null":                {`null`, nil, 400, "invalid_json"},
+			"cut off":             {good[:len(good)-1], nil, 400, "invalid_json"},
+			"two values":          {good + "{}", nil, 400, "invalid_json"},
+			"a name twice":        {`{"x_":1,"x_":2}`, nil, 400, "invalid_json x_"},
+			"not UTF-8":           {"{\"x\":\"\xff\"}", nil, 400, "invalid_json"},
+			"unknown field":       {`{"is_latest":true}`, nil, 400, "unknown_field is_latest"},
+			"camel case":          {`{"keyAlias":"x"}`, nil, 400, "unknown_field keyAlias"},
+			"too large":           {big(maxBody), nil, 413, "request_too_large"},
+			"too large, unknown":  {big(maxBody), func(r *http.Request) { r.ContentLength = -1 }, 413, "request_too_large"},
+			"plain text":          {good, with("Content-Type", "text/plain"), 415, "unsupported_media_type"},
+			"no content type":     {good, with("Content-Type", ""), 415, "unsupported_media_type"},
+			"a form":              {good, with("Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type"},
+			"utf-16":              {good, with("Content-Type", "application/json; charset=utf-16"), 415, "unsupported_media_type"},
+			"compressed":          {good, with("Content-Encoding", "gzip"), 415, "unsupported_media_type"},
+			"body in the query":   {good, func(r *http.Request) { r.URL.RawQuery = "body=%7B%7D" }, 400, "unknown_parameter body"},
+			"a slow body":         {good, func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(os.ErrDeadlineExceeded)) }, 408, "request_timeout"},
+			"a body that breaks":  {good, func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)) }, 400, "invalid_body"},
+			"a query of nonsense": {good, func(r *http.Request) { r.URL.RawQuery = "%zz" }, 400, "invalid_parameter"},
+		} {
+			a := ask(t, s, target, c.body, c.change)
+			if a.status != c.status || a.refusal(t) != c.code {
+				t.Errorf("%s, %s: %d %s", target, name, a.status, a.body)
+			}
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.mu.actors)+len(n.mu.removed) > 0 {
+		t.Errorf("a bad request changed something: %v %v", n.mu.actors, n.mu.removed)
+	}
+}
+
+// Neither a header nor a form makes another request of a request.
+func TestMethodsAreWhatTheySay(t *testing.T) {
+	s, n := newFake(t)
+	a := ask(t, s, "POST /key/info", "key=x", func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("X-Http-Method-Override", "GET")
+	})
+	if a.status != http.StatusMethodNotAllowed {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	a = ask(t, s, "GET /key/list", "", func(r *http.Request) {
+		r.Header.Set("X-Http-Method-Override", "POST")
+		r.Header.Set("Grpc-Timeout", "nonsense")
+		r.Header.Set("Grpc-Metadata-Size", "0")
+	})
+	if a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.mu.actors) > 0 {
+		t.Errorf("changed by %v", n.mu.actors)
+	}
+}
+
+func TestBadQueries(t *testing.T) {
+	s, _ := newFake(t)
+	for target, want := range map[string]string{
+		"GET /key/list?page=0":                    "invalid_value page",
+		"GET /key/list?page=-1":                   "invalid_value page",
+		"GET /key/list?page=1.5":                  "invalid_type page",
+		"GET /key/list?page=99999999999":          "invalid_type page",
+		"GET /key/list?page=":                     "invalid_type page",
+		"GET /key/list?size=0":                    "invalid_value size",
+		"GET /key/list?size=101":                  "invalid_value size",
+		"GET /key/list?page=1&page=2":             "invalid_value page",
+		"GET /key/list?return_full_object=maybe":  "invalid_type return_full_object",
+		"GET /key/list?team_id=x":                 "unknown_parameter team_id",
+		"GET /key/list?page.x=1":                  "unknown_parameter page.x",
+		"GET /key/info?key=nonsense":              "invalid_value key",
+		"GET /key/info?key=sha256:12":             "invalid_value key",
+		"GET /model/info?teamId=x":                "unknown_parameter teamId",
+		"GET /cluster/status?verbose=1":           "unknown_parameter verbose",
+		"GET /cluster/status?%zz":                 "invalid_parameter",
+		"DELETE /cluster/members/nope":            "invalid_value node_id",
+		"DELETE /cluster/members/" + masterKey:    "invalid_value node_id",
+		"DELETE /cluster/members/x?node_id=y":     "unknown_parameter node_id",
+		"GET /spend/logs?limit=1001":              "invalid_value limit",
+		"GET /spend/logs?limit=-1":                "invalid_value limit",
+		"GET /spend/logs?start_date=9999":         "invalid_value start_date",
+		"GET /spend/logs?api_key=sha256:nonsense": "invalid_value api_key",
+	} {
+		a := ask(t, s, target, "", nil)
+		if a.status != http.StatusBadRequest || a.refusal(t) != want {
+			t.Errorf("%s: %d %s, want %s", target, a.status, a.body, want)
+		}
+	}
+}
+
+// Without a majority there is no answer but 503, and soon.
+func TestMinorityNeverSaysYes(t *testing.T) {
+	s, n := newFake(t)
+	targets := posts()
+	for _, target := range []string{"GET /key/info?key=" + plainKey, "GET /key/list", "GET /cluster/status", "GET /cluster/members", "DELETE /cluster/members/33333333333333333333333333333333", "GET /cluster/snapshot"} {
+		targets[target] = ""
+	}
+	for _, wait := range []time.Duration{0, 2 * time.Second, time.Hour} {
+		n.fail(&fault.Error{Kind: fault.Unavailable, Detail: "No majority.", RetryAfter: wait})
+		for target, body := range targets {
+			a := ask(t, s, target, body, nil)
+			after, err := strconv.Atoi(a.header.Get("Retry-After"))
+			if a.status != http.StatusServiceUnavailable || err != nil || after < 1 || after > 5 {
+				t.Errorf("%s: %d, retry after %q: %s", target, a.status, a.header.Get("Retry-After"), a.body)
+			}
+		}
+	}
+}
+
+// A node that does not come to an answer is given up, and of a change it is said
+// that it may still come about.
+func TestNodesThatHang(t *testing.T) {
+	s, n := newFake(t)
+	synctest.Test(t, func(t *testing.T) {
+		n.mu.Lock()
+		n.mu.hangs = true
+		n.mu.Unlock()
+		targets := posts()
+		targets["GET /cluster/status"] = ""
+		for target, body := range targets {
+			start := time.Now()
+			a := ask(t, s, target, body, nil)
+			if target == "POST /model/new" || body == "" || target == "POST /key/generate" {
+				want := "outcome_unknown"
+				if body == "" {
+					want = "service_unavailable"
+				}
+				if a.refusal(t) != want {
+					t.Errorf("%s: %s", target, a.body)
+				}
+			}
+			if took := time.Since(start); a.status != http.StatusServiceUnavailable || took > 5*time.Second {
+				t.Errorf("%s: %d after %v: %s", target, a.status, took, a.body)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if a := ask(t, s, "GET /cluster/status", "", func(r *http.Request) { *r = *r.WithContext(ctx) }); a.status != 499 {
+			t.Errorf("a caller that left: %d %s", a.status, a.body)
+		}
+	})
+}
+
+// What has no kind is a bug of ours, whose text stays here.
+func TestInternalErrorsAreWithheld(t *testing.T) {
+	s, n := newFake(t)
+	n.fail(errors.New("secret of the machine"))
+	for target, body := range posts() {
+		if a := ask(t, s, target, body, nil); a.status != http.StatusInternalServerError || strings.Contains(a.body, "secret") {
+			t.Errorf("%s: %d %s", target, a.status, a.body)
+		}
+	}
+}
+
+// Whatever a body holds, the answer is a refusal that names what is wrong, or it
+// is done; never an error of ours.
+func TestNoBodyBreaksAnything(t *testing.T) {
+	s, _ := newFake(t)
+	names := []string{
+		"models", "duration", "key_alias", "metadata", "key", "blocked", "keys", "key_aliases", "model_name", "gateway_params", "litellm_params",
+		"model_info", "id", "model", "api_key", "rpm", "order", "timeout", "extra_headers", "prices", "input_cost_per_token", "drop_params", "max_tokens",
+		"router_settings", "if_revision", "num_retries", "retry_on", "fallbacks", "model_group_alias", "node_id", "", "__proto__", "a.b",
+	}
+	var value func(depth int) *rapid.Generator[any]
+	value = func(depth int) *rapid.Generator[any] {
+		leaves := []*rapid.Generator[any]{
+			rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.String().AsAny(), rapid.Float64Range(-1e300, 1e300).AsAny(), rapid.IntRange(-5, 5).AsAny(),
+			rapid.SampledFrom([]string{"openai/x", "1mo", "fast", "NaN", "-0", "os.environ/HOME"}).AsAny(),
+		}
+		if depth > 0 {
+			leaves = append(leaves, rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return value(depth - 1) }), 0, 3).AsAny(),
+				rapid.MapOfN(rapid.SampledFrom(names), rapid.Deferred(func() *rapid.Generator[any] { return value(depth - 1) }), 0, 6).AsAny())
+		}
+		return rapid.OneOf(leaves...)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		body, err := json.Marshal(rapid.MapOfN(rapid.SampledFrom(names), value(3), 0, 8).Draw(rt, "body"))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for target := range posts() {
+			a := ask(t, s, target, string(body), nil)
+			if a.status >= 500 || a.status >= 400 && a.refusal(t) == "" {
+				rt.Fatalf("%s %s: %d %s", target, body, a.status, a.body)
+			}
+		}
+	})
+}

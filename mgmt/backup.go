@@ -1,0 +1,85 @@
+package mgmt
+
+import (
+	"log/slog"
+	"mime"
+	"net/http"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// headerConfirm says the same as the parameter confirm.
+const headerConfirm = "x-gateway-confirm"
+
+// confirmed is what both must say.
+const confirmed = "yes"
+
+// snapshot sends the whole agreed state as one file. It is made while it is sent,
+// so that it needs no memory; an error after its first byte cuts the connection,
+// for there is no other way left to say that the file is not whole.
+func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
+	out := &download{w: w}
+	err := s.cfg.State.Backups.Backup(r.Context(), out)
+	switch {
+	case err == nil:
+		out.begin() // also a file of no bytes has headers
+	case !out.begun:
+		s.refuse(w, r, ours(r, err))
+	default:
+		s.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "snapshot broke off",
+			slog.String("request_id", w.Header().Get(headerRequestID)), slog.String("error", err.Error()))
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// download is a response that becomes a file with its first byte.
+type download struct {
+	w     http.ResponseWriter
+	begun bool
+}
+
+func (d *download) begin() {
+	if d.begun {
+		return
+	}
+	d.begun = true
+	h := d.w.Header()
+	h.Set("Content-Type", binaryType)
+	h.Set("Content-Disposition", `attachment; filename="modelgateway.snapshot"`)
+	h.Set("Cache-Control", "no-store")
+	d.w.WriteHeader(http.StatusOK)
+}
+
+// Write sends a piece.
+func (d *download) Write(p []byte) (int, error) {
+	d.begin()
+	return d.w.Write(p)
+}
+
+// restore replaces the whole agreed state by a file that snapshot sent. It takes
+// nothing for consent but the word: what was changed since is lost.
+func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
+	if err := checkRestore(r); err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	if err := s.cfg.State.Backups.Restore(r.Context(), r.Body); err != nil {
+		s.refuse(w, r, ours(r, err))
+		return
+	}
+	reply(w, http.StatusOK, []byte(`{"restored":true}`))
+}
+
+func checkRestore(r *http.Request) error {
+	if r.URL.Query().Get("confirm") != confirmed && r.Header.Get(headerConfirm) != confirmed {
+		return fault.Field("confirm", "confirmation_required", "This replaces all keys, deployments and settings on every node. Add ?confirm=yes if that is meant.")
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != binaryType || r.Header.Get("Content-Encoding") != "" {
+		return fault.New(fault.MediaType, "", "Send the snapshot as it was downloaded, as %s.", binaryType)
+	}
+	if r.ContentLength == 0 {
+		return fault.New(fault.Malformed, "invalid_snapshot", "The body is empty; send the snapshot.")
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package mgmt
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Bounds of the body of a management request. Nothing that is sent here is
+// larger than a list of a thousand names.
+const (
+	maxBody  = 1 << 20
+	bodyTime = 30 * time.Second // for all of it; it comes from a client that has it ready
+)
+
+// jsonType and binaryType are the media types that are read here.
+const (
+	jsonType   = "application/json"
+	binaryType = "application/octet-stream"
+)
+
+// readBody reads a JSON body of at most maxBody bytes. Its errors are 408, 413 and 415.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if !isJSON(r.Header) {
+		return nil, fault.New(fault.MediaType, "", "Send the body as application/json, in UTF-8 and not compressed.")
+	}
+	if r.ContentLength > maxBody {
+		return nil, tooLarge()
+	}
+	conn := http.NewResponseController(w)
+	deadline := conn.SetReadDeadline(time.Now().Add(bodyTime)) == nil
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if deadline { // the next request on the connection has its own time
+		err = errors.Join(err, conn.SetReadDeadline(time.Time{}))
+	}
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.As(err, &large):
+		return nil, tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &fault.Error{Kind: fault.Malformed, Status: http.StatusRequestTimeout, Code: "request_timeout", Detail: "The body did not come in time. Send it at once.", Err: err}
+	}
+	return nil, &fault.Error{Kind: fault.Malformed, Code: "invalid_body", Detail: "The body broke off.", Err: err}
+}
+
+func tooLarge() error {
+	return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes.", maxBody)
+}
+
+// isJSON reports whether the headers announce plain JSON in UTF-8.
+func isJSON(h http.Header) bool {
+	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return false
+	}
+	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || media != jsonType && !strings.HasSuffix(media, "+json") {
+		return false
+	}
+	charset, given := params["charset"]
+	return !given || strings.EqualFold(charset, "utf-8")
+}
+
+// parseObject reads a body as one JSON object. Two members of one name are an
+// error: of which of them counts, two readers may think differently.
+func parseObject(body []byte) (map[string]jsontext.Value, error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object.")
+	}
+	if v := jsontext.Value(body); v.IsValid() && v.Kind() != '{' {
+		return nil, fault.New(fault.Malformed, "invalid_json", "The body is JSON but not an object.")
+	}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(body, &members); err != nil {
+		e := &fault.Error{Kind: fault.Malformed, Code: "invalid_json", Detail: "The body is not valid JSON.", Err: err}
+		var at *jsontext.SyntacticError
+		switch {
+		case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &at):
+			e.Param, e.Detail = shortName(at.JSONPointer.LastToken()), "The body has two members of that name. Send one."
+		case errors.As(err, &at):
+			e.Detail = "The body is not valid JSON, from byte " + strconv.FormatInt(at.ByteOffset, 10) + " on."
+		}
+		return nil, e
+	}
+	return members, nil
+}
+
+// conform checks the members of a JSON object against a message: every name must
+// be a field's own, and every value of the field's type. The library that decodes
+// it afterwards checks too, but reads more than is documented (strings for
+// numbers, a second spelling of each name), and does not say which field is wrong.
+func conform(at string, members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names) // so that one request always has one answer
+	for _, name := range names {
+		param := at + shortName(name)
+		field := m.Fields().ByName(protoreflect.Name(name))
+		if field == nil {
+			return unknownField(param)
+		}
+		if members[name].Kind() == 'n' { // null: not given
+			continue
+		}
+		if err := conformField(param, members[name], field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conformField checks one member, which is not null.
+func conformField(param string, v jsontext.Value, f protoreflect.FieldDescriptor) error {
+	switch {
+	case f.IsMap():
+		entries, err := objectAt(param, v)
+		if err != nil {
+			return err
+		}
+		for _, name := range sortedNames(entries) {
+			if err := conformValue(param+"."+shortName(name), entries[name], f.MapValue()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case f.IsList():
+		if v.Kind() != '[' {
+			return wrongType(param, "a list")
+		}
+		var items []jsontext.Value
+		if err := json.Unmarshal(v, &items); err != nil {
+			return wrongType(param, "a list")
+		}
+		for i, item := range items {
+			if err := conformValue(param+"["+strconv.Itoa(i)+"]", item, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return conformValue(param, v, f)
+}
+
+// conformValue checks one value: a field's, or one of a list or a map. Requests
+// have fields of these kinds and no others.
+func conformValue(param string, v jsontext.Value, f protoreflect.FieldDescriptor) error {
+	kind := f.Kind()
+	switch {
+	case kind == protoreflect.BoolKind && v.Kind() != 't' && v.Kind() != 'f':
+		return wrongType(param, "true or false")
+	case kind == protoreflect.StringKind && v.Kind() != '"':
+		return wrongType(param, "a string")
+	case kind == protoreflect.DoubleKind, kind == protoreflect.Int32Kind:
+		return conformNumber(param, v, kind)
+	case kind == protoreflect.MessageKind:
+		return conformMessage(param, v, f.Message())
+	}
+	return nil
+}
+
+func conformNumber(param string, v jsontext.Value, kind protoreflect.Kind) error {
+	if v.Kind() != '0' {
+		return wrongType(param, "a number")
+	}
+	n, err := strconv.ParseFloat(string(v), 64)
+	switch {
+	case err != nil: // 1e999
+		return fault.Field(param, "invalid_value", "%s is too large.", param)
+	case kind == protoreflect.Int32Kind && (n != math.Trunc(n) || n < math.MinInt32 || n > math.MaxInt32):
+		return fault.Field(param, "invalid_value", "%s must be a whole number of at most 2147483647.", param)
+	}
+	return nil
+}
+
+// conformMessage checks a message within a message. Of free JSON only its
+// outermost form is known.
+func conformMessage(param string, v jsontext.Value, m protoreflect.MessageDescriptor) error {
+	switch m.FullName() {
+	case "google.protobuf.Struct":
+		_, err := objectAt(param, v)
+		return err
+	case "google.protobuf.ListValue":
+		if v.Kind() != '[' {
+			return wrongType(param, "a list")
+		}
+		return nil
+	}
+	members, err := objectAt(param, v)
+	if err != nil {
+		return err
+	}
+	return conform(param+".", members, m)
+}
+
+// objectAt returns the members of an object.
+func objectAt(param string, v jsontext.Value) (map[string]jsontext.Value, error) {
+	var members map[string]jsontext.Value
+	if v.Kind() != '{' || json.Unmarshal(v, &members) != nil {
+		return nil, wrongType(param, "an object")
+	}
+	return members, nil
+}
+
+func sortedNames(members map[string]jsontext.Value) []string {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func wrongType(param, want string) error {
+	return fault.Field(param, "invalid_type", "%s must be %s.", param, want)
+}
+
+func unknownField(param string) error {
+	return fault.Field(param, "unknown_field", "There is no field %s here. Remove it, or correct its name.", param)
+}
+
+// shortName is a name from a request, cut to what an answer repeats of it.
+func shortName(name string) string {
+	const most = 64
+	if len(name) > most {
+		return strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return name
+}

@@ -1,0 +1,119 @@
+package mgmt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+func TestClusterIsShown(t *testing.T) {
+	s, n := newFake(t)
+	a := ask(t, s, "GET /cluster/status", "", nil)
+	v := a.json(t)
+	if a.status != http.StatusOK || v["state"] != "follower" || v["commit_index"] != float64(1<<40) || fmt.Sprint(v["leader"]) != "map[address:10.0.0.2:7000 node:22222222222222222222222222222222]" || a.header.Get(HeaderRevision) != "41" {
+		t.Errorf("%s", a.body)
+	}
+	list, _ := ask(t, s, "GET /cluster/members", "", nil).json(t)["members"].([]any)
+	first, _ := list[0].(map[string]any)
+	second, _ := list[1].(map[string]any)
+	if len(list) != 2 || first["contact_age"] != 1.5 || first["lag"] != 5.0 || first["voter"] != true || second["contact_age"] != -1.0 || second["alive"] != false {
+		t.Errorf("%v", list)
+	}
+	for target, body := range map[string]string{
+		"POST /cluster/remove": `{"node_id":"33333333333333333333333333333333"}`,
+		"DELETE /cluster/members/33333333333333333333333333333333": "",
+	} {
+		if a := ask(t, s, target, body, nil); a.status != http.StatusOK || a.json(t)["removed"] != true {
+			t.Errorf("%s: %d %s", target, a.status, a.body)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.mu.removed) != 2 {
+		t.Errorf("removed %v", n.mu.removed)
+	}
+}
+
+// A snapshot is whole, or nobody takes it for one.
+func TestSnapshotIsWholeOrCut(t *testing.T) {
+	s, n := newFake(t)
+	srv := httptest.NewServer(s.mux)
+	defer srv.Close()
+	fetch := func() (int, string, error) {
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, srv.URL+"/cluster/snapshot", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+masterKey)
+		a, err := srv.Client().Do(r)
+		if err != nil {
+			return 0, "", err
+		}
+		defer func() { _ = a.Body.Close() }()
+		b, err := io.ReadAll(a.Body)
+		return a.StatusCode, a.Header.Get("Content-Type") + " " + string(b), err
+	}
+	n.mu.Lock()
+	n.mu.backup = []byte("the state")
+	n.mu.Unlock()
+	if status, body, err := fetch(); status != http.StatusOK || body != binaryType+" the state" || err != nil {
+		t.Errorf("%d %q %v", status, body, err)
+	}
+	n.fail(errors.New("the disk fails"))
+	if _, body, err := fetch(); err == nil {
+		t.Errorf("it broke off and nobody was told: %q", body)
+	}
+	n.mu.Lock()
+	n.mu.backup = nil
+	n.mu.Unlock()
+	if status, _, err := fetch(); status != http.StatusInternalServerError || err != nil {
+		t.Errorf("%d %v", status, err)
+	}
+}
+
+func TestRestoreNeedsTheWord(t *testing.T) {
+	s, n := newFake(t)
+	binary := with("Content-Type", binaryType)
+	for target, want := range map[string]string{
+		"POST /cluster/restore":             "400 confirmation_required confirm",
+		"POST /cluster/restore?confirm=no":  "400 confirmation_required confirm",
+		"POST /cluster/restore?confirm=yes": "415 unsupported_media_type", // it says JSON
+	} {
+		change := binary
+		if strings.HasPrefix(want, "415") {
+			change = nil
+		}
+		if a := ask(t, s, target, "the state", change); fmt.Sprint(a.status, " ", a.refusal(t)) != want {
+			t.Errorf("%s: %d %s", target, a.status, a.body)
+		}
+	}
+	if a := ask(t, s, "POST /cluster/restore?confirm=yes", "", binary); a.refusal(t) != "invalid_snapshot" {
+		t.Errorf("an empty file: %d %s", a.status, a.body)
+	}
+	n.mu.Lock()
+	if n.mu.restore != nil {
+		t.Error("something was restored")
+	}
+	n.mu.Unlock()
+	large := strings.Repeat("state", maxBody) // larger than any JSON may be
+	a := ask(t, s, "POST /cluster/restore", large, func(r *http.Request) {
+		r.Header.Set("Content-Type", binaryType)
+		r.Header.Set(headerConfirm, "yes")
+	})
+	n.mu.Lock()
+	if a.status != http.StatusOK || string(n.mu.restore) != large {
+		t.Errorf("%d %s, %d bytes", a.status, a.body, len(n.mu.restore))
+	}
+	n.mu.Unlock()
+	n.fail(fault.New(fault.Malformed, "invalid_snapshot", "This is no snapshot."))
+	if a := ask(t, s, "POST /cluster/restore?confirm=yes", "nonsense", binary); a.status != http.StatusBadRequest || a.refusal(t) != "invalid_snapshot" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/link"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/config"
+)
+
+// openNode opens the data directory, as a cluster of one or as a member of a
+// larger one.
+func openNode(ctx context.Context, s *setup, logger *slog.Logger) (*cluster.Node, error) {
+	c := s.config
+	key, err := vault.KeyFromSecret(c.EncryptionSecret())
+	if err != nil {
+		return nil, fmt.Errorf("the encryption key: %w", err)
+	}
+	sealer, err := vault.NewSealer(key)
+	if err != nil {
+		return nil, fmt.Errorf("the encryption key: %w", err)
+	}
+	cfg := cluster.Config{
+		Dir: c.DataDir, Catalog: s.catalog, Keys: s.keys, Sealer: sealer,
+		Logger: logger, Fatal: fatal(logger),
+		KeyStaleness: c.Cluster.KeyStaleness, Version: version, Digest: c.Digest(),
+	}
+	if !c.Cluster.Enabled() {
+		return cluster.Open(cfg)
+	}
+	cfg.Join, cfg.Expect = c.Cluster.Join, c.Cluster.Expect
+	// The certificate names the node, and the node's name is in its data directory.
+	cfg.Connect = func(node id.Node) (cluster.Link, []byte, error) {
+		identity, err := clusterIdentity(c.Cluster, node)
+		if err != nil {
+			return nil, nil, err
+		}
+		l, err := link.New(ctx, link.Config{
+			Listen: c.Cluster.Listen, Advertise: c.Cluster.Advertise, Identity: identity, Logger: logger,
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		return l, identity.GossipKey(), nil
+	}
+	return cluster.Open(cfg)
+}
+
+// clusterIdentity is what a node proves with that it belongs to the cluster.
+func clusterIdentity(c config.Cluster, node id.Node) (*link.Identity, error) {
+	switch {
+	case !c.Secret.IsEmpty():
+		return link.FromSecret(c.Secret, node)
+	case c.TLS != config.ClusterTLS{}:
+		return link.FromFiles(link.Files{CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, GossipKey: c.GossipKey}, node)
+	}
+	return nil, errors.New("a cluster needs cluster.secret or cluster.tls")
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/xds"
+)
+
+// followView keeps Envoy's clusters and routes those of the View. Views that
+// came and went while Envoy's resources were made are passed over.
+func (g *gateway) followView(ctx context.Context) error {
+	published := g.node.View()
+	for {
+		changed := g.node.Changed()
+		if v := g.node.View(); !sameRoutes(v, published) {
+			// What is wrong with one configuration must not take away the other.
+			if err := g.publishRoutes(v); err != nil {
+				g.logger.LogAttrs(ctx, slog.LevelError, "Envoy keeps its configuration: the new one cannot be made", slog.Any("error", err))
+			}
+			published = v
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+	}
+}
+
+// sameRoutes reports whether two views make the same resources.
+func sameRoutes(a, b *cluster.View) bool {
+	if a.Catalog == b.Catalog {
+		return true
+	}
+	return a.Catalog.SameEndpoints(b.Catalog) && reflect.DeepEqual(a.Catalog.Settings(), b.Catalog.Settings())
+}
+
+// publishRoutes makes a view's endpoints Envoy's clusters.
+func (g *gateway) publishRoutes(view *cluster.View) error {
+	in := xds.Input{Endpoints: view.Catalog.Endpoints(), Router: view.Catalog.Settings(), BodyLimit: g.bodyLimit}
+	if slices.ContainsFunc(in.Endpoints, func(e catalog.Endpoint) bool { return e.Scheme == "https" }) {
+		file, err := xds.FindCAFile(os.Getenv("SSL_CERT_FILE"))
+		if err != nil {
+			return err
+		}
+		in.CAFile = file
+	}
+	resources, err := xds.Translate(in)
+	if err != nil {
+		return err
+	}
+	return g.xds.Publish(resources)
+}
