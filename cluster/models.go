@@ -28,12 +28,13 @@ func (n *Node) CreateDeployment(ctx context.Context, actor string, spec catalog.
 	if err != nil {
 		return catalog.Stored{}, err
 	}
-	_, err = n.submit(ctx, &clusterv1.Command{Actor: actor, Change: &clusterv1.Command_CreateDeployment{
+	index, err := n.submit(ctx, &clusterv1.Command{Actor: actor, Change: &clusterv1.Command_CreateDeployment{
 		CreateDeployment: &clusterv1.CreateDeployment{Deployment: record},
 	}})
 	if err != nil {
 		return catalog.Stored{}, err
 	}
+	n.spread(ctx, index)
 	if stored, ok := n.View().Catalog.Stored(id.Deployment(spec.ID)); ok {
 		return stored, nil
 	}
@@ -74,7 +75,11 @@ func (n *Node) UpdateRouter(ctx context.Context, actor string, patch catalog.Rou
 		index, err := n.submit(ctx, &clusterv1.Command{Actor: actor, Change: &clusterv1.Command_UpdateRouter{
 			UpdateRouter: &clusterv1.UpdateRouter{Settings: patch.Record(), IfRevision: expect},
 		}})
-		if err == nil || ifRevision != 0 || fault.From(err).Kind != fault.Conflict {
+		if err == nil {
+			n.spread(ctx, index)
+			return nil
+		}
+		if ifRevision != 0 || fault.From(err).Kind != fault.Conflict {
 			return err
 		}
 		// Somebody else was quicker. What was decided there has to be here before the

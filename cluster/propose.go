@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -33,7 +34,7 @@ const (
 // was changed, and with outcome_unknown where that is not known.
 func (n *Node) submit(ctx context.Context, cmd *clusterv1.Command) (index uint64, err error) {
 	began := time.Now()
-	defer func() { n.metrics.changed(ctx, time.Since(began), err) }()
+	defer func() { n.tellChange(ctx, cmd, index, time.Since(began), err) }()
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
 	cmd.Id = make([]byte, commandIDLength)
@@ -64,6 +65,23 @@ func (n *Node) submit(ctx context.Context, cmd *clusterv1.Command) (index uint64
 		case <-time.After(retryPause):
 		}
 	}
+}
+
+// tellChange logs and counts a change that was asked for here. What is changed to
+// what is not in the log.
+func (n *Node) tellChange(ctx context.Context, cmd *clusterv1.Command, index uint64, took time.Duration, err error) {
+	n.metrics.changed(ctx, took, err)
+	reflected := cmd.ProtoReflect()
+	kind := reflected.WhichOneof(reflected.Descriptor().Oneofs().ByName("change"))
+	attrs := []slog.Attr{
+		slog.String("change", string(kind.Name())), slog.String("actor", cmd.GetActor()),
+		slog.Uint64("index", index), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+	}
+	if err != nil {
+		n.logger.LogAttrs(ctx, slog.LevelInfo, "change refused", append(attrs, slog.String("error", err.Error()))...)
+		return
+	}
+	n.logger.LogAttrs(ctx, slog.LevelInfo, "changed", attrs...)
 }
 
 // proposeOnce tries once, here or at the leader. errors.Is(err, ErrNotLeader)

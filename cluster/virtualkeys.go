@@ -18,12 +18,13 @@ func (n *Node) CreateKey(ctx context.Context, actor string, k keys.Key) (keys.Ke
 	if err != nil {
 		return keys.Key{}, err
 	}
-	_, err = n.submit(ctx, &clusterv1.Command{Actor: actor, Change: &clusterv1.Command_CreateKey{
+	index, err := n.submit(ctx, &clusterv1.Command{Actor: actor, Change: &clusterv1.Command_CreateKey{
 		CreateKey: &clusterv1.CreateKey{Key: record},
 	}})
 	if err != nil {
 		return keys.Key{}, err
 	}
+	n.spread(ctx, index)
 	if stored, ok := n.View().Keys.Get(k.Hash); ok {
 		return stored, nil
 	}

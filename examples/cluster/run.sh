@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# run.sh: three gateways, each with its Envoy, that are one cluster, and a fake
-# provider; all on loopback, with keys and data directories that live as long as
-# this run. Ctrl-C ends all.
+# run.sh [COMMAND...]: three gateways, each with its Envoy, that are one cluster,
+# and a fake provider; all on loopback, with keys and data directories that live as
+# long as this run. Ctrl-C ends all. A command is run beside them, with
+# MODELGATEWAY_URL and MODELGATEWAY_KEY set; then all ends with its status.
 #
 # NODES (3; 1 or 5 also make sense), PORT (8081: the first node's, the others
 # follow), CLUSTER_PORT (7401), MODELGATEWAY_MASTER_KEY, MODELGATEWAY_ENVOY and
-# DATA may be set; `make cluster` builds what is needed first.
+# DATA may be set, and GATEWAY and UPSTREAM_PROGRAM, the programs; `make cluster`
+# builds what is needed first.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,6 +15,8 @@ NODES=${NODES:-3}
 PORT=${PORT:-8081}
 CLUSTER_PORT=${CLUSTER_PORT:-7401}
 UPSTREAM=127.0.0.1:9100 # the address in gateway.yaml
+GATEWAY=${GATEWAY:-bin/modelgateway}
+UPSTREAM_PROGRAM=${UPSTREAM_PROGRAM:-bin/upstream}
 ENVOY=${MODELGATEWAY_ENVOY:-$PWD/.tmp/envoy-1.40.0/envoy/_bin/envoy}
 READY_S=60
 
@@ -55,7 +59,7 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-for program in bin/modelgateway bin/upstream "$ENVOY"; do
+for program in "$GATEWAY" "$UPSTREAM_PROGRAM" "$ENVOY"; do
   [ -x "$program" ] || die "$program is missing; run: make cluster"
 done
 
@@ -68,17 +72,17 @@ done
 if [ -z "${MODELGATEWAY_MASTER_KEY:-}" ]; then
   MODELGATEWAY_MASTER_KEY=sk-$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
 fi
-MODELGATEWAY_CLUSTER_SECRET=${MODELGATEWAY_CLUSTER_SECRET:-$(bin/modelgateway cluster secret)}
+MODELGATEWAY_CLUSTER_SECRET=${MODELGATEWAY_CLUSTER_SECRET:-$("$GATEWAY" cluster secret)}
 export MODELGATEWAY_MASTER_KEY MODELGATEWAY_CLUSTER_SECRET
 WORK=$(mktemp -d)
 DATA=${DATA:-$WORK/data}
 
 set -m # each program gets a process group of its own; see examples/quickstart/run.sh
-bin/upstream -listen "$UPSTREAM" 2>"$WORK/upstream.log" &
+"$UPSTREAM_PROGRAM" -listen "$UPSTREAM" 2>"$WORK/upstream.log" &
 PIDS+=($!)
 NAMES+=("the fake provider")
 for ((i = 0; i < NODES; i++)); do
-  bin/modelgateway serve --config examples/cluster/gateway.yaml --data "$DATA/node$((i + 1))" --envoy-path "$ENVOY" \
+  "$GATEWAY" serve --config examples/cluster/gateway.yaml --data "$DATA/node$((i + 1))" --envoy-path "$ENVOY" \
     --listen "127.0.0.1:$((PORT + i))" --cluster-listen "127.0.0.1:$((CLUSTER_PORT + i))" \
     --join "127.0.0.1:$CLUSTER_PORT" --expect "$NODES" 2> >(sed -u "s/^/node$((i + 1)) /" | tee "$WORK/node$((i + 1)).log" >&2) &
   PIDS+=($!)
@@ -105,6 +109,12 @@ for ((n = 0; n < NODES; n++)); do
   done
   [ -n "$ready" ] || die "node $((n + 1)) is not ready after $READY_S s; its last lines are above"
 done
+
+if [ $# -gt 0 ]; then
+  export MODELGATEWAY_URL=http://127.0.0.1:$PORT MODELGATEWAY_KEY=$MODELGATEWAY_MASTER_KEY
+  "$@"
+  exit
+fi
 
 cat <<TEXT
 
