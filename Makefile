@@ -33,6 +33,9 @@ export MODELGATEWAY_PYTHON ?= $(BIN)/python-sdks
 TESTFLAGS ?=
 FUZZTIME ?= 30s
 ROUNDS ?= 3
+# Random schedules of make schedules. The race detector makes each ten times
+# slower, so the run with it (make test) plays a tenth.
+SEEDS ?= 200
 
 ##@ Use
 
@@ -69,8 +72,12 @@ test: envoy sdks ## run all tests with the race detector, and count them
 e2e: envoy sdks ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
 	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) .
 
+.PHONY: schedules
+schedules: ## play SEEDS random schedules of faults on clusters in memory, in virtual time
+	go run ./tools/testcount -count=1 -timeout 20m -run '^TestRandomSchedules$$' ./cluster -cluster.seeds=$(SEEDS)
+
 .PHONY: check
-check: fmt-check proto-check vet lint imports tidy-check test ## run all that continuous integration runs
+check: fmt-check proto-check vet lint imports tidy-check test schedules ## run all that continuous integration runs
 
 .PHONY: fmt
 fmt: golangci-lint ## format the Go code
@@ -98,6 +105,7 @@ nightly: check ## check, then the tests five times over, properties with many se
 	go run ./tools/testcount -race -shuffle=on -count=5 -timeout 90m ./...
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -n "$$packages" ]; then go run ./tools/testcount -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
+	$(MAKE) schedules SEEDS=10000
 	tools/fuzz.sh 10m
 
 .PHONY: tools

@@ -63,7 +63,17 @@ func (n *Node) formStep(ctx context.Context) error {
 	self := n.self()
 	if slices.Contains(servers, self) {
 		n.peers.Keep(n.knows(servers))
-		return n.callTheOthers(ctx)
+		if err := n.callTheOthers(ctx); err != nil {
+			return err
+		}
+		if _, led := n.consensus.Leader(); led {
+			return nil
+		}
+		// A node that was taken out while it was away is told so by nobody: it is in
+		// its own log, and the others do not send it theirs. It asks, and the answer
+		// is the problem that the operator sees. Who only waits for an election finds
+		// no leader, or is a member still.
+		return n.seek(ctx)
 	}
 	leader, ok := n.consensus.Leader()
 	switch {

@@ -27,8 +27,10 @@ type joiner struct {
 func (n *Node) admit(ctx context.Context, j joiner) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, admitTime)
 	defer cancel()
-	n.membership.Lock()
-	defer n.membership.Unlock()
+	if err := n.alter(ctx); err != nil {
+		return "", err
+	}
+	defer n.altered()
 	if !n.consensus.IsLeader() {
 		return "", &fault.Error{Kind: fault.Unavailable, Code: codeNotLeader, Detail: "This node does not lead the cluster."}
 	}
@@ -129,8 +131,10 @@ func (n *Node) RemoveMember(ctx context.Context, node id.Node) error {
 
 // expel is RemoveMember on the leader.
 func (n *Node) expel(ctx context.Context, node id.Node) error {
-	n.membership.Lock()
-	defer n.membership.Unlock()
+	if err := n.alter(ctx); err != nil {
+		return err
+	}
+	defer n.altered()
 	servers, err := n.consensus.Servers()
 	if err != nil {
 		return err
@@ -176,7 +180,7 @@ func (n *Node) quorumWithout(ctx context.Context, servers []consensus.Server, wi
 			continue
 		}
 		wait.Go(func() {
-			if n.awaitAt(ctx, s, 0) == nil {
+			if n.reaches(ctx, s) {
 				reached.Add(1)
 			}
 		})
@@ -187,3 +191,27 @@ func (n *Node) quorumWithout(ctx context.Context, servers []consensus.Server, wi
 	}
 	return nil
 }
+
+// reaches reports whether a member answers, and not another node that has its
+// address now.
+func (n *Node) reaches(ctx context.Context, s consensus.Server) bool {
+	client, err := n.peers.At(s.Address)
+	if err != nil {
+		return false
+	}
+	r, err := client.Report(ctx, &clusterv1.ReportRequest{})
+	return err == nil && r.GetSelf().GetNode() == string(s.Node)
+}
+
+// alter waits until nobody else changes the configuration; altered ends the turn.
+// It is no mutex, for changes before it may take longer than the caller has time.
+func (n *Node) alter(ctx context.Context) error {
+	select {
+	case n.membership <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return unavailable(context.Cause(ctx))
+	}
+}
+
+func (n *Node) altered() { <-n.membership }

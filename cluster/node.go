@@ -67,8 +67,8 @@ type Node struct {
 		sync.Mutex
 		record *formation
 	}
-	// membership is held by the leader while it changes the configuration.
-	membership sync.Mutex
+	// membership is full while the leader changes the configuration.
+	membership chan struct{}
 	problems   problems
 }
 
@@ -81,6 +81,8 @@ func Open(cfg Config) (_ *Node, err error) {
 		cfg: cfg, logger: cfg.Logger, fatal: cfg.Fatal, sealer: cfg.Sealer,
 		base:  base{catalog: cfg.Catalog, keys: cfg.Keys},
 		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
+
+		membership: make(chan struct{}, 1),
 	}
 	n.problems.init()
 	n.publish(&View{Revision: 0, Catalog: cfg.Catalog, Keys: cfg.Keys})

@@ -128,7 +128,7 @@ func (n *Node) ask(ctx context.Context, m *MemberStatus, checksum bool) {
 			return err
 		})
 	}
-	if err != nil {
+	if err != nil || r.GetSelf().GetNode() != string(m.Node) { // or another node has its address
 		return
 	}
 	m.Alive = true

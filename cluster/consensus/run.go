@@ -83,6 +83,12 @@ func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: s, Logger: logger, MaxPool: connections,
 		Timeout: max(minRPCTimeout, 2*t.Heartbeat),
+		// 1 means no pipelining. With it, a leader that steps down while a follower is
+		// slow may leave the replication's goroutine for ever in AppendEntries, waiting
+		// for a place that only the reader of answers makes, which has ended; and then
+		// Shutdown waits for that goroutine. What is lost is the overlap of batches,
+		// which grow while one is under way.
+		MaxRPCsInFlight: 1,
 	})
 	r, err := raft.NewRaft(conf, c.state, c.log, c.log, c.snaps, transport)
 	if err != nil {

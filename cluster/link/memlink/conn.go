@@ -100,7 +100,12 @@ func (c *conn) Write(b []byte) (int, error) {
 			return sent, c.failed("write", err)
 		}
 		if c.peer.closed && !n.mu.faults.blocked(c.in.path) && !n.mu.faults.blocked(c.out.path) {
-			return sent, c.failed("write", syscall.EPIPE)
+			// That the other end is gone is known when its end has arrived, to who reads
+			// and to who writes. Until then nobody gets what is written.
+			if c.in.deliver(time.Now(), &n.mu.faults); c.in.ended {
+				return sent, c.failed("write", syscall.EPIPE)
+			}
+			return len(b), nil
 		}
 		if sent == len(b) {
 			return sent, nil

@@ -204,3 +204,26 @@ func TestRunEndsWithItsContextAndTakesTheListenersAlong(t *testing.T) {
 		heard(t, p.afar, "still there")
 	})
 }
+
+// Somebody who writes and is told that nobody listens any more expects to read the
+// end as well; gRPC tries again at once, and for ever, until it has.
+func TestWhoCannotWriteCanReadTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.network.Delay(100*time.Millisecond, 0)
+		if _, err := p.afar.Write([]byte("last words")); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.afar.Close(); err != nil {
+			t.Fatal(err)
+		}
+		p.say(t, "into the void")
+		heard(t, p.near, "last words")
+		if _, err := p.near.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("reading: %v", err)
+		}
+		if _, err := p.near.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("writing: %v", err)
+		}
+	})
+}

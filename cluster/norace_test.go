@@ -1,0 +1,6 @@
+//go:build !race
+
+package cluster_test
+
+// usualSeeds is how many random schedules are played.
+const usualSeeds = 200

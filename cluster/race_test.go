@@ -1,0 +1,7 @@
+//go:build race
+
+package cluster_test
+
+// usualSeeds is how many random schedules are played with the race detector, which
+// makes each ten times slower: Pebble checks its invariants then, too.
+const usualSeeds = 20
