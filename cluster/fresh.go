@@ -93,10 +93,7 @@ func (n *Node) Identify(v *View, p keys.Presented, now time.Time) (keys.Principa
 		return who, err
 	}
 	unknown := err != nil && fault.From(err).Code == "invalid_api_key"
-	// Where no keys are agreed on, an unknown one is wrong; but a node that has not
-	// heard from its cluster yet, such as one with an empty disk, knows not even that.
-	_, ever := n.fresh.age()
-	if who.Cluster || unknown && (v.Keys.Cluster() > 0 || !ever) {
+	if who.Cluster || unknown {
 		return keys.Principal{}, &fault.Error{
 			Op: "cluster.identify", Kind: fault.Unavailable, Code: "cut_off", RetryAfter: retryAfter,
 			Detail: "This node is cut off from its cluster and cannot tell whether the key is still valid. Try another node, or again later.",

@@ -73,7 +73,7 @@ func (n *Node) dialPeer(ctx context.Context, address string) (net.Conn, error) {
 // dial connects to the member at an address; who it is must be who the
 // configuration says it is, if it says anything.
 func (n *Node) dial(ctx context.Context, address string, p link.Protocol) (net.Conn, error) {
-	if node, ok := n.nodeAt(address); ok && p == link.Raft {
+	if node, ok := n.nodeAt(address); ok {
 		return n.link.DialNode(ctx, address, node, p)
 	}
 	return n.link.Dial(ctx, address, p)
