@@ -27,6 +27,13 @@ func (n *Node) Restore(ctx context.Context, r io.Reader) error {
 	if n.consensus.IsLeader() {
 		return n.consensus.RestoreBackup(ctx, r)
 	}
+	// The leader may be gone since a moment ago; this waits for the next one.
+	if err := n.current(ctx); err != nil {
+		return err
+	}
+	if n.consensus.IsLeader() {
+		return n.consensus.RestoreBackup(ctx, r)
+	}
 	leader, ok := n.consensus.Leader()
 	if !ok || n.peers == nil {
 		return unavailable(consensus.ErrNotLeader)

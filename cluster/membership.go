@@ -117,6 +117,14 @@ func (n *Node) RemoveMember(ctx context.Context, node id.Node) error {
 	if n.consensus.IsLeader() {
 		return n.expel(ctx, node)
 	}
+	// The node that is to go may be the one that led until just now. This waits for
+	// the next one, and no longer than a change does.
+	if err := n.current(ctx); err != nil {
+		return err
+	}
+	if n.consensus.IsLeader() {
+		return n.expel(ctx, node)
+	}
 	leader, ok := n.consensus.Leader()
 	if !ok || n.peers == nil {
 		return unavailable(consensus.ErrNotLeader)

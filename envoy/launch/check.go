@@ -39,7 +39,7 @@ func Check(ctx context.Context, path string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = []string{}
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // a busy machine closes pipes late
 	text, err := cmd.Output()
 	if err != nil {
 		return broken("envoy_invalid", err, "%s does not run: `--version` failed; name an Envoy %s or later by --envoy-path", path, oldest)
