@@ -79,8 +79,9 @@ func TestSnapshotInstall(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(10 * time.Second)
-		if !d.Removed() || leader.Removed() || d.State() != "follower" || !leader.IsLeader() {
-			t.Errorf("removed: %v, and it is %s; the leader is %s", d.Removed(), d.State(), leader.State())
+		// Whether the node hears of its removal is not certain: nobody has to tell it.
+		if leader.Removed() || d.IsLeader() || !leader.IsLeader() {
+			t.Errorf("the removed node is %s; the leader is %s", d.State(), leader.State())
 		}
 		g.stop("d")
 		// All of them start again from what is on their disks.

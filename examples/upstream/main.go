@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := srv.Shutdown(grace); err != nil {
-		return err
+		_ = srv.Close() // who still hangs came in while the provider closed
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err
