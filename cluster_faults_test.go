@@ -81,7 +81,7 @@ func (c *testCluster) awaitWrite(i int, name string) time.Duration {
 	tries := 0
 	c.until(fmt.Sprintf("node %d takes changes", i), func() bool {
 		tries++
-		alias := fmt.Sprintf("%s-%d-%d", name, i, tries)
+		alias := fmt.Sprintf("await-%s-%d-%d", name, i, tries) // no writer's of a history
 		v, _, wrong := c.makeKey(i, alias, alias)
 		if wrong != nil {
 			c.t.Error(wrong)
@@ -100,7 +100,7 @@ func (c *testCluster) awaitTraffic(tr *clustertest.Traffic, more int64) {
 
 // endTraffic ends it and fails for each request that failed on another node than
 // those given.
-func (c *testCluster) endTraffic(tr *clustertest.Traffic, what string, hurt ...int) { //nolint:unparam // the nightly tests hurt some
+func (c *testCluster) endTraffic(tr *clustertest.Traffic, what string, hurt ...int) {
 	c.t.Helper()
 	sent, failures := tr.End()
 	expected := 0
