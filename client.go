@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -98,6 +99,7 @@ func (c *client) send(r *http.Request) (*http.Response, error) {
 			Message string `json:"message"`
 			Code    string `json:"code"`
 		} `json:"error"`
+		Detail jsontext.Value `json:"detail"`
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
@@ -107,15 +109,49 @@ func (c *client) send(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%s answered %s, which is no answer of a gateway; check --url", c.base, answer.Status)
 	}
 	out := fmt.Sprintf("%s (%s, %s)", body.Error.Message, answer.Status, body.Error.Code)
+	out += furtherProblems(body.Detail)
 	switch answer.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		out += "; put the master key into MODELGATEWAY_KEY"
+	case http.StatusUnauthorized:
+		out += "; give a key that is valid in MODELGATEWAY_KEY"
+	case http.StatusForbidden:
+		out += "; ask with a key that may, in MODELGATEWAY_KEY"
 	case http.StatusServiceUnavailable:
 		if wait := answer.Header.Get("Retry-After"); wait != "" {
 			out += "; try again in " + wait + " s"
 		}
 	}
-	return nil, errors.New(out)
+	return nil, &refusal{answer.StatusCode, out}
+}
+
+// refusal is an answer that is an error.
+type refusal struct {
+	status int
+	text   string
+}
+
+// Error says what is wrong and what to do about it.
+func (r *refusal) Error() string { return r.text }
+
+// furtherProblems lists what else is wrong with a request, where there are several.
+func furtherProblems(detail jsontext.Value) string {
+	var list []struct {
+		Loc []any  `json:"loc"`
+		Msg string `json:"msg"`
+	}
+	if detail.Kind() != '[' || json.Unmarshal(detail, &list) != nil || len(list) < 2 {
+		return ""
+	}
+	var out strings.Builder
+	for _, p := range list {
+		out.WriteString("\n  ")
+		for i, part := range p.Loc {
+			if i > 0 {
+				_, _ = fmt.Fprintf(&out, "%v.", part)
+			}
+		}
+		_, _ = fmt.Fprintf(&out, " %s", p.Msg)
+	}
+	return out.String()
 }
 
 // unreachable explains why no answer came.

@@ -35,6 +35,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/mgmt"
+	"github.com/modelgateway/modelgateway/proto/gen"
 	"github.com/modelgateway/modelgateway/xds"
 )
 
@@ -47,8 +48,9 @@ type gateway struct {
 	grpc     *grpc.Server
 	mgmt     *mgmt.Server
 	launcher *launch.Launcher // nil: somebody else runs Envoy
-	grpcL    net.Listener
+	grpcL    net.Listener     // of what Envoy itself asks
 	httpL    net.Listener
+	apiL     net.Listener // of the management API over gRPC
 
 	bodyLimit uint32      // of Envoy, in bytes
 	leaving   atomic.Bool // the process was asked to end
@@ -79,8 +81,8 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 	}
 	g.mgmt, err = mgmt.New(mgmt.Config{
 		View: g.node.View, Identify: g.node.Identify,
-		State:  mgmt.State{Deployments: g.node, Keys: g.node, Router: g.node, Members: g.node, Backups: g.node},
-		Events: g.node.Journal(), Ready: g.ready, Logger: logger, Version: version,
+		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
+		Events: g.node.Journal(), Ready: g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
 	if err != nil {
@@ -156,6 +158,7 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		AdminSocket:     filepath.Join(dir, adminSocket),
 		ProcessorSocket: filepath.Join(dir, processorSocket),
 		GatewaySocket:   filepath.Join(dir, httpSocket),
+		GRPCSocket:      filepath.Join(dir, grpcSocket),
 		Address:         addr.Addr().String(), Port: addr.Port(),
 		BodyLimit:         uint32(g.cfg.Limits.MaxRequestBytes),
 		RequestTimeout:    g.cfg.Limits.RequestTimeout,
@@ -165,6 +168,9 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		return err
 	}
 	if g.httpL, err = socket.Listen(ctx, b.GatewaySocket); err != nil {
+		return err
+	}
+	if g.apiL, err = socket.Listen(ctx, b.GRPCSocket); err != nil {
 		return err
 	}
 	file, err := bootstrap.Render(b)
@@ -227,6 +233,7 @@ func (g *gateway) run(ctx context.Context) error {
 	front.Go(func() error { return g.followView(servers) })
 	front.Go(func() error { return g.grpc.Serve(g.grpcL) })
 	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
+	front.Go(func() error { return g.mgmt.ServeGRPC(servers, g.apiL) })
 
 	edge, stopEdge := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEdge()
@@ -312,7 +319,7 @@ func (g *gateway) close() error {
 	if g.node != nil {
 		errs = append(errs, g.node.Close())
 	}
-	for _, l := range []net.Listener{g.grpcL, g.httpL} {
+	for _, l := range []net.Listener{g.grpcL, g.httpL, g.apiL} {
 		if l != nil {
 			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 				errs = append(errs, err)

@@ -35,10 +35,16 @@ func importRows() []importRow {
 
 		{"cluster/store", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/gossip", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
+		{"cluster/prompts", []string{"cluster/prompts/template", "cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
+		{"cluster/record", []string{"cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
+		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
+		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/*", []string{
 			"cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
-			"cluster/store", "proto/gen/cluster/*",
+			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
 		}},
+		{"cluster/prompts/template", []string{"cluster/fault"}},
+		{"cluster/vault/kms", []string{"cluster/vault"}},
 		{"cluster/link/memlink", []string{"cluster/link", "cluster/id", "cluster/fault"}},
 		{"cluster", []string{"cluster/*", "proto/gen/cluster/*"}},
 		{"clustertest", nil},
@@ -53,6 +59,7 @@ func importRows() []importRow {
 		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "proto/gen/gateway/*"}},
 
 		{"config", []string{"cluster/*"}},
+		{"cli", []string{"proto/gen/gateway/*"}},
 
 		{"envoy/bootstrap", []string{"envoy/contract", "cluster/fault", "cluster/id"}},
 		{"envoy/socket", nil},
@@ -60,6 +67,7 @@ func importRows() []importRow {
 
 		{"bench/**", []string{"bench/**"}},
 		{"examples/upstream", []string{"examples/upstream/fake"}},
+		{"examples/api-go", []string{"proto/gen/gateway/*"}},
 		{"examples/**", nil},
 		{"tools/**", nil},
 	}
@@ -78,11 +86,14 @@ type importOwner struct {
 func importOwners() []importOwner {
 	return []importOwner{
 		{module + "cluster/gossip", []string{"cluster", "."}},
-		{module + "cluster/store", []string{"cluster", "cluster/*", "."}},
+		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "."}},
 		{"github.com/cockroachdb/pebble", []string{"cluster/store"}},
 		{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}},
 		{"github.com/hashicorp/raft", []string{"cluster/consensus"}},
 		{"github.com/tink-crypto", []string{"cluster/vault"}},
+		{"gocloud.dev", []string{"cluster/vault/kms"}},
+		{"github.com/hashicorp/vault", []string{"cluster/vault/kms"}},
+		{"buf.build", []string{"mgmt", "tools/openapi"}},
 		{"github.com/vishvananda", []string{"clustertest"}},
 		{"github.com/grpc-ecosystem/grpc-gateway", []string{"mgmt"}},
 		{"github.com/envoyproxy/go-control-plane/pkg", []string{"xds"}},
@@ -159,6 +170,8 @@ func TestImportRules(t *testing.T) {
 		{"cluster/fault", module + "cluster/id", false},
 		{"cluster/keys", module + "cluster/vault", true},
 		{"cluster/keys", module + "cluster/catalog", false},
+		{"cluster/keys", module + "cluster/table", true},
+		{"cluster/record", module + "cluster/keys", false},
 		{"cluster/keys", module + "extproc/wire", false},
 		{"extproc/provider", module + "extproc/wire", true},
 		{"extproc/provider", module + "extproc", false},

@@ -49,7 +49,8 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), configCommand(), clusterCommand(), versionCommand())
+	root.AddCommand(serveCommand(), configCommand(), clusterCommand(), secretsCommand(), versionCommand())
+	root.AddCommand(apiCommands()...)
 	return root
 }
 

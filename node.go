@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/link"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/cluster/vault/kms"
 	"github.com/modelgateway/modelgateway/config"
 )
 
@@ -17,16 +18,14 @@ import (
 // larger one.
 func openNode(ctx context.Context, s *setup, logger *slog.Logger) (*cluster.Node, error) {
 	c := s.config
-	key, err := vault.KeyFromSecret(c.EncryptionSecret())
-	if err != nil {
-		return nil, fmt.Errorf("the encryption key: %w", err)
-	}
-	sealer, err := vault.NewSealer(key)
+	ring, err := vault.NewRing(vault.RingConfig{
+		Primary: c.EncryptionSource(), Previous: c.EncryptionKeysPrevious, Open: kms.Open, Logger: logger,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("the encryption key: %w", err)
 	}
 	cfg := cluster.Config{
-		Dir: c.DataDir, Catalog: s.catalog, Keys: s.keys, Sealer: sealer,
+		Dir: c.DataDir, Catalog: s.catalog, Keys: s.keys, Sealer: ring, Ring: ring, Unlock: func() error { return ring.Unlock(ctx) },
 		Logger: logger, Fatal: fatal(logger),
 		KeyStaleness: c.Cluster.KeyStaleness, Version: version, Digest: c.Digest(),
 	}

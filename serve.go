@@ -152,6 +152,7 @@ func socketDir(data string) (string, error) {
 // The sockets' names.
 const (
 	adminSocket     = "admin.sock"
+	grpcSocket      = "grpc.sock"
 	httpSocket      = "http.sock"
 	processorSocket = "processor.sock" // the longest
 )

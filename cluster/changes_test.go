@@ -35,13 +35,13 @@ func newDeployment(name string) catalog.DeploymentSpec {
 // setRetries changes a setting, if nobody has changed any since from.
 func setRetries(ctx context.Context, node *cluster.Node, retries int, from *cluster.View) error {
 	_, revision := from.Catalog.Patch()
-	return node.UpdateRouter(ctx, actor, catalog.RouterPatch{NumRetries: &retries}, revision)
+	return updateRouter(ctx, node, catalog.RouterPatch{NumRetries: &retries}, revision)
 }
 
 // setFails is setRetries for another setting.
 func setFails(ctx context.Context, node *cluster.Node, fails int, from *cluster.View) error {
 	_, revision := from.Catalog.Patch()
-	return node.UpdateRouter(ctx, actor, catalog.RouterPatch{AllowedFails: &fails}, revision)
+	return updateRouter(ctx, node, catalog.RouterPatch{AllowedFails: &fails}, revision)
 }
 
 func keyCommand(c *command) string {
@@ -49,12 +49,12 @@ func keyCommand(c *command) string {
 	return c.answer(func(ctx context.Context) error {
 		switch c.word(0) {
 		case "create":
-			_, err := node.CreateKey(ctx, actor, newKey(alias))
+			err := createKey(ctx, node, newKey(alias))
 			return err
 		case "delete":
-			return node.DeleteKeys(ctx, actor, []id.KeyHash{hashOf(alias)})
+			return deleteKeys(ctx, node, hashOf(alias))
 		case "show":
-			_, found, err := node.Key(ctx, hashOf(alias))
+			found, err := findKey(ctx, node, hashOf(alias))
 			if err == nil && !found {
 				err = fmt.Errorf("there is no such key")
 			}
@@ -74,10 +74,10 @@ func deploymentCommand(c *command) string {
 	return c.answer(func(ctx context.Context) error {
 		switch c.word(0) {
 		case "create":
-			_, err := node.CreateDeployment(ctx, actor, newDeployment(name))
+			err := createDeployment(ctx, node, newDeployment(name))
 			return err
 		case "delete":
-			return node.DeleteDeployment(ctx, actor, id.Deployment(name))
+			return deleteDeployment(ctx, node, id.Deployment(name))
 		}
 		c.d.Fatalf(c.t, "create or delete?")
 		return nil
@@ -118,7 +118,7 @@ func fillCommand(c *command) string {
 		c.d.Fatalf(c.t, "how many?")
 	}
 	for i := range n {
-		if _, err := c.on().node().CreateKey(c.t.Context(), actor, newKey(fmt.Sprintf("fill%04d", i))); err != nil {
+		if err := createKey(c.t.Context(), c.on().node(), newKey(fmt.Sprintf("fill%04d", i))); err != nil {
 			return c.s.readable(err.Error())
 		}
 	}

@@ -23,7 +23,11 @@ type Config struct {
 	Dir     string // data directory; created if it is not there
 	Catalog *catalog.Catalog
 	Keys    *keys.Set
-	Sealer  Sealer // opens and seals what the state holds of secrets
+	Sealer  Sealer      // opens and seals what the state holds of secrets
+	Ring    *vault.Ring // the Sealer, if its keys are agreed on; nil: they are given
+	// Unlock waits, at the start, for the keys of the Ring that a KMS holds. nil:
+	// nothing is waited for.
+	Unlock  func() error
 	Logger  *slog.Logger
 	Fatal   func(error)          // ends the process; called when what is on disk is not known any more
 	Commits func(journal.Commit) // told of each group commit, for metrics; nil means nobody is

@@ -73,6 +73,9 @@ type host struct {
 	disk    *vfs.MemFS
 	expect  int
 	alone   bool
+	// configure changes how the node starts; nil: as all do.
+	configure func(*cluster.Config)
+	ring      *vault.Ring // if configure makes one
 
 	mu struct {
 		sync.Mutex
@@ -150,6 +153,9 @@ func (h *host) tryStart() error {
 		cfg.Connect = func(node id.Node) (cluster.Link, []byte, error) {
 			return l.network.Node(h.address, node), []byte("this is a secret of thirty-two b"), nil
 		}
+	}
+	if h.configure != nil {
+		h.configure(&cfg)
 	}
 	node, err := cluster.Open(cfg)
 	if err != nil {
@@ -281,7 +287,7 @@ func (l *lab) leader(limit time.Duration) *host {
 			status, err := h.node().Status(ctx, false)
 			if err == nil && status.State == "leader" {
 				// That it can read what is current shows that the others follow it.
-				_, _, err = h.node().Key(ctx, id.KeyHash{})
+				_, err = findKey(ctx, h.node(), id.KeyHash{})
 				if err == nil {
 					found = h
 				}

@@ -287,7 +287,7 @@ func (c *caller) alias(ctx context.Context, h *host, node *cluster.Node) {
 		k := newKey(fmt.Sprintf("%s-%d-%d", alias, c.number, c.calls))
 		k.Alias = alias
 		op.Input = input{op: opCreate, value: k.Hash.String()}
-		_, err = node.CreateKey(ctx, actor, k)
+		err = createKey(ctx, node, k)
 	case 1:
 		// Whatever the node's readers see, be it new or old.
 		k, found := node.View().Keys.ByAlias(alias)
@@ -295,12 +295,12 @@ func (c *caller) alias(ctx context.Context, h *host, node *cluster.Node) {
 			return
 		}
 		op.Input = input{op: opDelete, value: k.Hash.String()}
-		err = node.DeleteKeys(ctx, actor, []id.KeyHash{k.Hash})
+		err = deleteKeys(ctx, node, k.Hash)
 	default:
 		op.Input = input{op: opRead}
 		var k keys.Key
 		var found bool
-		if k, found, err = node.KeyByAlias(ctx, alias); found {
+		if k, found, err = findAlias(ctx, node, alias); found {
 			op.Output = output{value: k.Hash.String()}
 		}
 	}
@@ -318,7 +318,7 @@ func (c *caller) setting(ctx context.Context, h *host, node *cluster.Node) {
 		return
 	}
 	op.Input = input{op: opRead}
-	_, _, err := node.Key(ctx, id.KeyHash{}) // from here on the node's readers see what is current
+	_, err := findKey(ctx, node, id.KeyHash{}) // from here on the node's readers see what is current
 	view := node.View()
 	if patch, _ := view.Catalog.Patch(); patch.AllowedFails != nil {
 		op.Output = output{value: fmt.Sprint(*patch.AllowedFails)}

@@ -6,15 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -63,31 +61,16 @@ func revisionOf(state *store.Store) (uint64, error) {
 }
 
 // change makes one change. It depends on the entry and the state alone: not on the
-// clock, the file, or what this version knows of providers.
+// clock, the file, or what this version knows of any resource.
 func (m machine) change(tx *store.Tx, e consensus.Entry) consensus.Outcome {
 	var cmd clusterv1.Command
 	if err := proto.Unmarshal(e.Command, &cmd); err != nil {
 		return incomprehensible(e.Index, err)
 	}
 	switch change := cmd.GetChange().(type) {
-	case *clusterv1.Command_CreateDeployment:
-		by := catalog.Stamp{Index: e.Index, Time: e.Time, Actor: cmd.GetActor()}
-		record, f := catalog.CreateDeployment(tx, change.CreateDeployment, by)
-		return outcome(f, func(index uint64) { m.node.showDeployment(index, record) })
-	case *clusterv1.Command_DeleteDeployment:
-		f := catalog.DeleteDeployment(tx, change.DeleteDeployment)
-		return outcome(f, func(index uint64) { m.node.hideDeployment(index, id.Deployment(change.DeleteDeployment.GetId())) })
-	case *clusterv1.Command_UpdateRouter:
-		by := catalog.Stamp{Index: e.Index, Time: e.Time, Actor: cmd.GetActor()}
-		record, f := catalog.UpdateRouter(tx, change.UpdateRouter, by)
-		return outcome(f, func(index uint64) { m.node.showRouter(index, record) })
-	case *clusterv1.Command_CreateKey:
-		by := keys.Stamp{Index: e.Index, Time: e.Time, Actor: cmd.GetActor()}
-		record, f := keys.CreateKey(tx, change.CreateKey, by)
-		return outcome(f, func(index uint64) { m.node.showKey(index, record) })
-	case *clusterv1.Command_DeleteKeys:
-		f := keys.DeleteKeys(tx, change.DeleteKeys)
-		return outcome(f, func(index uint64) { m.node.hideKeys(index, change.DeleteKeys.GetHashes()) })
+	case *clusterv1.Command_Transaction:
+		changes, f := record.Apply(tx, change.Transaction, record.Stamp{Index: e.Index, Actor: cmd.GetActor()})
+		return outcome(f, func(index uint64) { m.node.show(index, changes) })
 	case *clusterv1.Command_RetireNode:
 		return outcome(retire(tx, change.RetireNode, e, cmd.GetActor()), nil)
 	default:
@@ -115,129 +98,66 @@ func incomprehensible(index uint64, cause error) consensus.Outcome {
 	}}
 }
 
-// Restored reads the whole state and makes a View of it.
+// Restored reads the whole state and makes a View of it. When the node starts, the
+// keys that the state needs are waited for.
 func (m machine) Restored(state *store.Store, _ uint64) error {
 	ctx := context.Background()
 	n := m.node
+	keyring, err := loadKeyring(ctx, state)
+	if err != nil {
+		return err
+	}
+	n.learn(keyring)
+	if n.cfg.Unlock != nil && n.consensus == nil {
+		if err := n.cfg.Unlock(); err != nil {
+			return err
+		}
+	}
+	return n.reload(ctx, state)
+}
+
+// reload makes the View anew of the state.
+func (n *Node) reload(ctx context.Context, state *store.Store) error {
+	n.showing.Lock()
+	defer n.showing.Unlock()
 	revision, err := revisionOf(state)
 	if err != nil {
 		return err
 	}
-	specs, err := n.loadDeployments(ctx, state)
+	v, broken, err := n.base.load(ctx, state, n.sealer.Open)
 	if err != nil {
 		return err
 	}
-	cat, problems := n.base.catalog.WithAll(specs)
-	for _, p := range problems {
-		n.logger.LogAttrs(ctx, slog.LevelError, "a deployment of the cluster cannot be used by this node", slog.Any("error", p))
-	}
-	router, err := catalog.LoadRouter(state)
-	if err != nil {
-		return err
-	}
-	cat = n.adopt(ctx, cat, router)
-	stored, err := keys.Load(ctx, state)
-	if err != nil {
-		return err
-	}
-	set, problems := n.base.keys.WithAll(stored)
-	for _, p := range problems {
-		n.logger.LogAttrs(ctx, slog.LevelError, "a key of the cluster cannot be used by this node", slog.Any("error", p))
-	}
-	n.publish(&View{Revision: revision, Catalog: cat, Keys: set})
-	n.cooldown.Keep(func(d id.Deployment) bool { _, ok := cat.Deployment(d); return ok })
+	v.Revision = revision
+	n.unusable(broken)
+	n.publish(v)
+	n.cooldown.Keep(func(d id.Deployment) bool { _, ok := v.Catalog.Deployment(d); return ok })
 	return nil
 }
 
-// loadDeployments reads every deployment that can be opened.
-func (n *Node) loadDeployments(ctx context.Context, state *store.Store) ([]catalog.Stored, error) {
-	records, err := catalog.LoadDeployments(ctx, state)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]catalog.Stored, 0, len(records))
-	for _, r := range records {
-		d, err := catalog.FromRecord(r, n.sealer.Open)
-		if err != nil {
-			n.unusable(r.GetId(), err)
-			continue
-		}
-		out = append(out, d)
-	}
-	return out, nil
-}
-
-// unusable says that a deployment of the state is not in this node's View.
-func (n *Node) unusable(deployment string, err error) {
-	n.logger.Error("a deployment of the cluster cannot be used by this node", "deployment", deployment, "error", err.Error())
-}
-
-// The functions below change the View. They are called in the order of the log,
-// by one goroutine.
-
-func (n *Node) showDeployment(index uint64, record *clusterv1.Deployment) {
-	v := *n.View()
+// show changes the View as an entry of the log has changed the state. It is called
+// in the order of the log, by one goroutine. What a reload has seen already it
+// shows again, which changes nothing.
+func (n *Node) show(index uint64, changes []record.Change) {
+	n.showing.Lock()
+	defer n.showing.Unlock()
+	v, gone, broken := n.View().With(changes, n.sealer.Open)
 	v.Revision = index
-	d, err := catalog.FromRecord(record, n.sealer.Open)
-	if err == nil {
-		var cat *catalog.Catalog
-		if cat, err = v.Catalog.WithStored(d); err == nil {
-			v.Catalog = cat
-		}
+	if v.keyring.revision != n.View().keyring.revision {
+		n.learn(v.keyring)
 	}
-	if err != nil {
-		n.unusable(record.GetId(), err)
+	n.unusable(broken)
+	n.publish(v)
+	for _, d := range gone {
+		n.cooldown.Drop(d)
 	}
-	n.publish(&v)
 }
 
-func (n *Node) hideDeployment(index uint64, d id.Deployment) {
-	v := *n.View()
-	v.Revision, v.Catalog = index, v.Catalog.Without(d)
-	n.publish(&v)
-	n.cooldown.Drop(d)
-}
-
-func (n *Node) showRouter(index uint64, record *clusterv1.RouterSettings) {
-	v := *n.View()
-	v.Revision, v.Catalog = index, n.adopt(context.Background(), v.Catalog, record)
-	n.publish(&v)
-}
-
-// adopt puts the state's router settings over the file's.
-func (n *Node) adopt(ctx context.Context, cat *catalog.Catalog, record *clusterv1.RouterSettings) *catalog.Catalog {
-	changed, err := cat.Adopt(record)
-	if err != nil {
-		n.logger.LogAttrs(ctx, slog.LevelError, "some of the cluster's router settings do not fit this node's file", slog.Any("error", err))
+// unusable says what of the state is not in this node's View.
+func (n *Node) unusable(broken []error) {
+	for _, err := range broken {
+		n.logger.Error("something that the nodes agreed on cannot be used by this node", "error", err.Error())
 	}
-	return changed
-}
-
-func (n *Node) showKey(index uint64, record *clusterv1.VirtualKey) {
-	v := *n.View()
-	v.Revision = index
-	k, err := keys.FromRecord(record)
-	if err == nil {
-		var set *keys.Set
-		if set, err = v.Keys.With(k); err == nil {
-			v.Keys = set
-		}
-	}
-	if err != nil {
-		n.logger.Error("a key of the cluster cannot be used by this node", "alias", record.GetAlias(), "error", err.Error())
-	}
-	n.publish(&v)
-}
-
-func (n *Node) hideKeys(index uint64, hashes [][]byte) {
-	v := *n.View()
-	v.Revision = index
-	for _, h := range hashes {
-		var hash id.KeyHash
-		copy(hash[:], h)
-		v.Keys = v.Keys.Without(hash)
-	}
-	n.publish(&v)
 }
 
 // retire notes that a node was taken out. To say it twice changes nothing.

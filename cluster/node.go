@@ -12,13 +12,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/gossip"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/link"
 	"github.com/modelgateway/modelgateway/cluster/peer"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -28,12 +26,6 @@ import (
 // take longer to answer; what does not is settled before.
 const intentDelay = 5 * time.Millisecond
 
-// base is what this node's file says: what every View is built on.
-type base struct {
-	catalog *catalog.Catalog
-	keys    *keys.Set
-}
-
 // Node is one member: its stores, its journal, its part in the agreement and its
 // view. All methods are safe for concurrent use.
 type Node struct {
@@ -41,7 +33,7 @@ type Node struct {
 	cfg       Config
 	logger    *slog.Logger
 	fatal     func(error)
-	base      base
+	base      *View // what this node's file says: what every View is built on
 	sealer    Sealer
 	store     *store.Store
 	journal   *journal.Journal
@@ -69,7 +61,10 @@ type Node struct {
 	}
 	// membership is full while the leader changes the configuration.
 	membership chan struct{}
-	problems   problems
+	showing    sync.Mutex // held while the View is replaced
+	// turn is full while a change is made that has lost a race before.
+	turn     chan struct{}
+	problems problems
 }
 
 // Open opens the data directory and repairs what a crash left: every request
@@ -79,13 +74,14 @@ func Open(cfg Config) (_ *Node, err error) {
 	cfg = cfg.withDefaults()
 	n := &Node{
 		cfg: cfg, logger: cfg.Logger, fatal: cfg.Fatal, sealer: cfg.Sealer,
-		base:  base{catalog: cfg.Catalog, keys: cfg.Keys},
+		base:  NewView(cfg.Catalog, cfg.Keys),
 		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
 
 		membership: make(chan struct{}, 1),
+		turn:       make(chan struct{}, 1),
 	}
 	n.problems.init()
-	n.publish(&View{Revision: 0, Catalog: cfg.Catalog, Keys: cfg.Keys})
+	n.publish(n.base)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -135,6 +131,15 @@ func (n *Node) Identity() store.Identity { return n.store.Identity() }
 // Journal is where usage is recorded.
 func (n *Node) Journal() *journal.Journal { return n.journal }
 
+// Current returns the view as it is now: whatever was acknowledged on any node
+// before the call, it shows. It is Unavailable where nobody can say what is current.
+func (n *Node) Current(ctx context.Context) (*View, error) {
+	if err := n.current(ctx); err != nil {
+		return nil, err
+	}
+	return n.View(), nil
+}
+
 // Cooldown says which deployments rest, and counts the requests at each.
 func (n *Node) Cooldown() *cooldown.Set { return n.cooldown }
 
@@ -145,6 +150,10 @@ func (n *Node) Run(ctx context.Context) error {
 	group.Go(func() error { return n.journal.Run(ctx) })
 	group.Go(func() error { return n.keepFresh(ctx) })
 	group.Go(func() error { return n.shareNumbers(ctx) })
+	group.Go(func() error { return n.sweep(ctx) })
+	if n.cfg.Ring != nil {
+		group.Go(func() error { return n.cfg.Ring.Run(ctx, keyAgreement{n}) })
+	}
 	if n.link == nil {
 		group.Go(func() error { return n.consensus.Run(ctx) })
 		return group.Wait()

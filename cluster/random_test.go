@@ -241,7 +241,7 @@ func (s *schedule) expelReplaced(when string) {
 func (s *schedule) check(people []*client) {
 	for _, h := range s.hosts {
 		alias := fmt.Sprintf("check-%d-%d", h.number, time.Now().UnixNano())
-		if _, err := h.node().CreateKey(s.t.Context(), actor, newKey(alias)); err != nil {
+		if err := createKey(s.t.Context(), h.node(), newKey(alias)); err != nil {
 			s.t.Errorf("%s takes no changes: %s", h.name, s.readable(err.Error()))
 		}
 	}
@@ -344,13 +344,13 @@ func (c *client) change(h *host) {
 	ctx := c.s.t.Context()
 	switch {
 	case name[0] == 'd' && want == present:
-		_, err = node.CreateDeployment(ctx, actor, newDeployment(name))
+		err = createDeployment(ctx, node, newDeployment(name))
 	case name[0] == 'd':
-		err = node.DeleteDeployment(ctx, actor, id.Deployment(name))
+		err = deleteDeployment(ctx, node, id.Deployment(name))
 	case want == present:
-		_, err = node.CreateKey(ctx, actor, newKey(name))
+		err = createKey(ctx, node, newKey(name))
 	default:
-		err = node.DeleteKeys(ctx, actor, []id.KeyHash{hashOf(name)})
+		err = deleteKeys(ctx, node, hashOf(name))
 	}
 	if took := time.Since(start); err != nil && took > answerTime {
 		c.s.t.Errorf("%s took %s to refuse", h.name, took)
@@ -411,7 +411,7 @@ func (s *schedule) note(name string, want state) {
 func (c *client) check() {
 	for name, want := range c.known {
 		h := c.s.hosts[c.random.IntN(len(c.s.hosts))]
-		_, found, err := h.node().Key(c.s.t.Context(), hashOf(name))
+		found, err := findKey(c.s.t.Context(), h.node(), hashOf(name))
 		if err != nil {
 			c.s.t.Errorf("%s cannot read what is current: %s", h.name, c.s.readable(err.Error()))
 			return

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -46,11 +47,13 @@ type MemberStatus struct {
 	Lag          uint64        // entries between that and what is committed
 	ContactAge   time.Duration // since it last heard of the leader; negative: never
 
-	JournalBacklog int64  // usage events in its journal
-	Version        string // of the gateway
-	ConfigMatches  bool   // its file says the same as this node's
-	StateHash      string // SHA-256 of the whole state in hex, if it was asked for
-	StateIndex     uint64 // the index that StateHash is of; 0: not asked for
+	JournalBacklog int64         // usage events in its journal
+	Version        string        // of the gateway
+	SealingKey     vault.KeyID   // that its configuration says is to seal; zero: not known
+	OpeningKeys    []vault.KeyID // that it opens with
+	ConfigMatches  bool          // its file says the same as this node's
+	StateHash      string        // SHA-256 of the whole state in hex, if it was asked for
+	StateIndex     uint64        // the index that StateHash is of; 0: not asked for
 }
 
 // reportTime bounds how long Status waits for a member.
@@ -135,6 +138,10 @@ func (n *Node) ask(ctx context.Context, m *MemberStatus, checksum bool) {
 	m.State, m.AppliedIndex, m.Version = r.GetState(), r.GetAppliedIndex(), r.GetVersion()
 	m.ContactAge, m.JournalBacklog = time.Duration(r.GetContactAgeNanos()), r.GetJournalBacklog()
 	m.ConfigMatches = bytes.Equal(r.GetConfigHash(), n.cfg.Digest[:])
+	m.SealingKey = vault.KeyIDOf(r.GetSealingKey())
+	for _, k := range r.GetOpeningKeys() {
+		m.OpeningKeys = append(m.OpeningKeys, vault.KeyIDOf(k))
+	}
 	m.StateHash, m.StateIndex = hex.EncodeToString(r.GetStateHash()), r.GetStateHashIndex()
 }
 
@@ -156,6 +163,12 @@ func (n *Node) report(ctx context.Context, checksum bool) (*clusterv1.ReportResp
 		Self: wire(n.self()), Version: n.cfg.Version, State: n.consensus.State(), Term: n.consensus.Term(),
 		CommitIndex: n.consensus.Committed(), AppliedIndex: n.consensus.Applied(), ContactAgeNanos: -1,
 		JournalBacklog: n.journal.Backlog(), ConfigHash: n.cfg.Digest[:],
+	}
+	if ring := n.cfg.Ring; ring != nil {
+		r.SealingKey = keyBytes(ring.Configured())
+		for _, k := range ring.Keys() {
+			r.OpeningKeys = append(r.GetOpeningKeys(), k[:])
+		}
 	}
 	if at, ever := n.consensus.LastContact(); ever {
 		r.ContactAgeNanos = int64(max(time.Since(at), 0))

@@ -1,8 +1,15 @@
 package cluster
 
 import (
+	"context"
+
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/guardrails"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/table"
 )
 
 // View is everything a request is decided by, at one revision. It is immutable.
@@ -12,6 +19,58 @@ type View struct {
 	Revision uint64
 	Catalog  *catalog.Catalog
 	Keys     *keys.Set
+
+	Prompts    *prompts.Set
+	Guardrails *guardrails.Set
+
+	keyring keyring
+}
+
+// NewView returns the view of a node that has agreed to nothing yet: what its file
+// says.
+func NewView(c *catalog.Catalog, k *keys.Set) *View {
+	return &View{Catalog: c, Keys: k, Prompts: prompts.New(), Guardrails: guardrails.New()}
+}
+
+// load returns the view of a node whose file says v, with everything that the
+// state has. What the node cannot use of it is left out and is among broken.
+func (v *View) load(ctx context.Context, state table.Scanner, open catalog.Open) (next *View, broken []error, err error) {
+	next = &View{}
+	if next.keyring, err = loadKeyring(ctx, state); err != nil {
+		return nil, nil, err
+	}
+	note := func(bad []error, err2 error) {
+		broken = append(broken, bad...)
+		if err == nil {
+			err = err2
+		}
+	}
+	var bad []error
+	var failed error
+	next.Catalog, bad, failed = v.Catalog.Load(ctx, state, open)
+	note(bad, failed)
+	next.Keys, bad, failed = v.Keys.Load(ctx, state)
+	note(bad, failed)
+	next.Prompts, bad, failed = v.Prompts.Load(ctx, state)
+	note(bad, failed)
+	next.Guardrails, bad, failed = v.Guardrails.Load(ctx, state)
+	note(bad, failed)
+	return next, broken, err
+}
+
+// With returns the view as changes of the state leave it, and the deployments that
+// are gone. What cannot be used is left as it was, and is among broken. v stays as
+// it is, and the revision is to be set.
+func (v *View) With(changes []record.Change, open catalog.Open) (next *View, gone []id.Deployment, broken []error) {
+	next = &View{Revision: v.Revision, keyring: v.keyring.with(changes)}
+	var bad []error
+	next.Catalog, gone, broken = v.Catalog.Apply(changes, open)
+	next.Keys, bad = v.Keys.With(changes)
+	broken = append(broken, bad...)
+	next.Prompts, bad = v.Prompts.With(changes)
+	broken = append(broken, bad...)
+	next.Guardrails, bad = v.Guardrails.With(changes)
+	return next, gone, append(broken, bad...)
 }
 
 // View returns the view in force.

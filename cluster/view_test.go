@@ -5,9 +5,13 @@ import (
 	"log/slog"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -23,9 +27,9 @@ func viewOf(tb testing.TB, nKeys, nDeployments int) *Node {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	all := make([]keys.Key, nKeys)
+	all := make([]record.Change, nKeys)
 	for i := range all {
-		all[i] = keys.Key{Hash: id.HashKey(fmt.Sprint("key", i)), Alias: fmt.Sprint("alias", i), Models: []string{"m1", "m2"}}
+		all[i] = keyChange(tb, &clusterv1.VirtualKey{Alias: fmt.Sprint("alias", i), Models: []string{"m1", "m2"}}, fmt.Sprint("key", i))
 	}
 	stored := make([]catalog.Stored, nDeployments)
 	for i := range stored {
@@ -33,7 +37,7 @@ func viewOf(tb testing.TB, nKeys, nDeployments int) *Node {
 			ID: fmt.Sprint("d", i), ModelName: fmt.Sprintf("m%d", i%500), Model: "openai/gpt-4o", APIBase: fmt.Sprintf("https://host%d.example/v1", i%20),
 		}
 	}
-	set, bad := set.WithAll(all)
+	set, bad := set.With(all)
 	if len(bad) > 0 {
 		tb.Fatal(bad[0])
 	}
@@ -42,8 +46,35 @@ func viewOf(tb testing.TB, nKeys, nDeployments int) *Node {
 	}
 	n := &Node{logger: slog.New(slog.DiscardHandler), sealer: plain{}}
 	n.openCooldown()
-	n.publish(&View{Catalog: cat, Keys: set})
+	n.publish(NewView(cat, set))
 	return n
+}
+
+// keyChange is what the state machine tells of a key that was made.
+func keyChange(tb testing.TB, r *clusterv1.VirtualKey, key string) record.Change {
+	tb.Helper()
+	h := id.HashKey(key)
+	r.Hash = h[:]
+	return record.Change{Space: store.SpaceKey, Key: h[:], Value: marshalled(tb, r)}
+}
+
+func deploymentChange(tb testing.TB, r *clusterv1.Deployment) record.Change {
+	tb.Helper()
+	return record.Change{Space: store.SpaceDeployment, Key: []byte(r.GetId()), Value: marshalled(tb, r)}
+}
+
+func marshalled(tb testing.TB, m proto.Message) []byte {
+	tb.Helper()
+	text, err := proto.Marshal(m)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// gone is the change that takes back what another made.
+func gone(c record.Change) []record.Change {
+	return []record.Change{{Space: c.Space, Key: c.Key}}
 }
 
 // plain seals nothing.
@@ -57,37 +88,40 @@ func (plain) Open(b []byte, _ string) (vault.Secret, error) { return vault.NewSe
 func BenchmarkViewChange(b *testing.B) {
 	for _, size := range []struct{ keys, deployments int }{{100, 10}, {100_000, 10_000}} {
 		n := viewOf(b, size.keys, size.deployments)
-		b.Run(fmt.Sprintf("key/of=%d", size.keys), func(b *testing.B) {
-			h := id.HashKey("another")
-			record := &clusterv1.VirtualKey{Hash: h[:], Name: "sk-...abcd", Alias: "another", Models: []string{"m1"}}
-			b.ReportAllocs()
-			for i := uint64(1); b.Loop(); i += 2 {
-				n.showKey(i, record)
-				n.hideKeys(i+1, [][]byte{h[:]})
-			}
-		})
-		b.Run(fmt.Sprintf("deployment/of=%d", size.deployments), func(b *testing.B) {
-			record := &clusterv1.Deployment{Id: "another", ModelName: "m7", Model: "openai/gpt-4o", ApiBase: "https://host7.example/v1"}
-			b.ReportAllocs()
-			for i := uint64(1); b.Loop(); i += 2 {
-				n.showDeployment(i, record)
-				n.hideDeployment(i+1, "another")
-			}
-		})
+		for name, c := range map[string]record.Change{
+			fmt.Sprintf("key/of=%d", size.keys):               another(b),
+			fmt.Sprintf("deployment/of=%d", size.deployments): anotherDeployment(b),
+		} {
+			b.Run(name, func(b *testing.B) {
+				b.ReportAllocs()
+				for i := uint64(1); b.Loop(); i += 2 {
+					n.show(i, []record.Change{c})
+					n.show(i+1, gone(c))
+				}
+			})
+		}
 	}
+}
+
+func another(tb testing.TB) record.Change {
+	tb.Helper()
+	return keyChange(tb, &clusterv1.VirtualKey{Name: "sk-...abcd", Alias: "another", Models: []string{"m1"}}, "another")
+}
+
+func anotherDeployment(tb testing.TB) record.Change {
+	tb.Helper()
+	return deploymentChange(tb, &clusterv1.Deployment{Id: "another", ModelName: "m7", Model: "openai/gpt-4o", ApiBase: "https://host7.example/v1"})
 }
 
 // TestViewChangeDoesNotGrow: what a change allocates at a thousand times the size
 // is about the same; a copy of everything would be thousands of times as much.
 func TestViewChangeDoesNotGrow(t *testing.T) {
-	h := id.HashKey("another")
+	key, deployment := another(t), anotherDeployment(t)
 	allocs := func(nKeys, nDeployments int) float64 {
 		n := viewOf(t, nKeys, nDeployments)
 		return testing.AllocsPerRun(100, func() {
-			n.showKey(1, &clusterv1.VirtualKey{Hash: h[:], Alias: "another"})
-			n.showDeployment(2, &clusterv1.Deployment{Id: "another", ModelName: "m7", Model: "openai/gpt-4o", ApiBase: "https://host7.example/v1"})
-			n.hideKeys(3, [][]byte{h[:]})
-			n.hideDeployment(4, "another")
+			n.show(1, []record.Change{key, deployment})
+			n.show(2, append(gone(key), gone(deployment)...))
 		})
 	}
 	small, large := allocs(100, 10), allocs(100_000, 10_000)

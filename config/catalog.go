@@ -1,16 +1,11 @@
 package config
 
 import (
-	"strings"
-
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
-
-// organizationHeader is how OpenAI is told on whose account a request runs.
-const organizationHeader = "OpenAI-Organization"
 
 // Catalog returns the deployments and the routing as the catalogue takes them.
 // Give the errors of catalog.New to Locate for their lines.
@@ -42,6 +37,7 @@ func (m *Model) spec() catalog.DeploymentSpec {
 		ID: i.ID, ModelName: m.Name, Model: p.Model, APIBase: p.APIBase, APIKey: p.APIKey, BaseModel: p.BaseModel,
 		Weight: p.Weight, RPM: p.RPM, TPM: p.TPM, Order: int(p.Order), Timeout: p.Timeout, StreamTimeout: p.StreamTimeout,
 		MaxTokens: i.MaxTokens, MaxInputTokens: i.MaxInputTokens, MaxOutputTokens: i.MaxOutputTokens, DropParams: p.DropParams,
+		Organization: p.Organization,
 	}
 	if s.BaseModel == "" {
 		s.BaseModel = i.BaseModel
@@ -54,15 +50,9 @@ func (m *Model) spec() catalog.DeploymentSpec {
 			}
 		}
 	}
-	if len(p.ExtraHeaders) > 0 || p.Organization != "" {
-		s.ExtraHeaders = make(map[string]vault.Secret, len(p.ExtraHeaders)+1)
-		if p.Organization != "" {
-			s.ExtraHeaders[organizationHeader] = vault.NewSecret(p.Organization)
-		}
+	if len(p.ExtraHeaders) > 0 {
+		s.ExtraHeaders = make(map[string]vault.Secret, len(p.ExtraHeaders))
 		for _, h := range p.ExtraHeaders {
-			if strings.EqualFold(h.Name, organizationHeader) {
-				delete(s.ExtraHeaders, organizationHeader) // the header as it was written wins
-			}
 			s.ExtraHeaders[h.Name] = h.Value
 		}
 	}

@@ -21,27 +21,34 @@ type Config struct {
 	Limits        Limits       // what a single request may take
 	Cluster       Cluster      // the other nodes, if there are any
 	MasterKey     vault.Secret // the admin credential; never empty
-	// EncryptionKey is general_settings.encryption_key, else LITELLM_SALT_KEY:
-	// at least 32 characters, or empty. EncryptionSecret is what to seal with.
-	EncryptionKey vault.Secret
-	Router        Router     // how a deployment is chosen, and what is tried after a failure
-	Models        []Model    // the deployments, in the order of the file
-	Keys          []Key      // the virtual keys that the file defines
-	Environment   []Variable // what environment_variables sets, in the order of the file
-	Warnings      []Problem  // what was understood and has no effect, in the order of the file
-	origin        origin     // where things stand in the file
+	// EncryptionKey is general_settings.encryption_key, else
+	// MODELGATEWAY_ENCRYPTION_KEY, else LITELLM_SALT_KEY: a key in a KMS, or a secret
+	// of at least 32 characters, or zero. EncryptionSource is what to seal with.
+	EncryptionKey vault.Source
+	// EncryptionKeysPrevious open what was sealed before, in the order of the file.
+	EncryptionKeysPrevious []vault.Source
+	Router                 Router     // how a deployment is chosen, and what is tried after a failure
+	Models                 []Model    // the deployments, in the order of the file
+	Keys                   []Key      // the virtual keys that the file defines
+	Environment            []Variable // what environment_variables sets, in the order of the file
+	Warnings               []Problem  // what was understood and has no effect, or a risk, in the order of the file
+	origin                 origin     // where things stand in the file
 }
 
-// EncryptionSecret returns the secret that credentials are sealed with at rest:
-// the encryption key, else the master key. It is never empty. All nodes of a
-// cluster need the same one; who changes it needs the old one to read what was
-// sealed before.
-func (c *Config) EncryptionSecret() vault.Secret {
-	if c.EncryptionKey.IsEmpty() {
-		return c.MasterKey
+// EncryptionSource returns where the key comes from that credentials are sealed
+// with at rest: the encryption key, else the master key. It is never zero. All nodes
+// of a cluster need the same one; who changes it adds the one before to
+// EncryptionKeysPrevious, to open what that has sealed.
+func (c *Config) EncryptionSource() vault.Source {
+	if c.EncryptionKey.IsZero() {
+		return vault.FromSecret(c.MasterKey)
 	}
 	return c.EncryptionKey
 }
+
+// EncryptionSecret returns the secret of EncryptionSource; empty if a KMS holds the
+// key.
+func (c *Config) EncryptionSecret() vault.Secret { return c.EncryptionSource().Secret() }
 
 // origin is what Locate needs.
 type origin struct {

@@ -178,6 +178,7 @@ func again(t *testing.T, c *config.Config, effective []byte) {
 	}
 	same := cmp.Options{
 		cmp.Comparer(func(a, b vault.Secret) bool { return a.IsEmpty() == b.IsEmpty() }),
+		cmp.Comparer(func(a, b vault.Source) bool { return a.KMS() == b.KMS() && a.IsZero() == b.IsZero() }),
 		cmpopts.IgnoreUnexported(config.Config{}),
 		cmpopts.IgnoreFields(config.Config{}, "Warnings"),
 		cmpopts.IgnoreFields(config.Info{}, "Extras"),

@@ -1,5 +1,6 @@
-// Package config reads the configuration file and nothing else: it opens no
-// port, starts no goroutine and reads no environment but the one it is handed.
+// Package config reads the configuration file, and the files of encryption keys that
+// it names, and nothing else: it opens no port, asks no KMS, starts no goroutine and
+// reads no environment but the one it is handed.
 //
 // What it guarantees:
 //

@@ -34,7 +34,8 @@ func (c *Config) Effective() []byte {
 	w.section("cluster", func() { w.cluster(&c.Cluster) })
 	w.section("general_settings", func() {
 		w.secret("master_key", c.MasterKey)
-		w.secret("encryption_key", c.EncryptionKey)
+		w.source("encryption_key", c.EncryptionKey)
+		w.sources("encryption_keys_previous", c.EncryptionKeysPrevious)
 	})
 	w.section("router_settings", func() { w.router(&c.Router) })
 	if len(c.Environment) > 0 {
@@ -65,7 +66,7 @@ func (w *writer) served(c *Config) {
 func (c *Config) Digest() [sha256.Size]byte {
 	w := &writer{hashed: true}
 	w.secret("master_key", c.MasterKey)
-	w.secret("encryption_key", c.EncryptionSecret())
+	w.source("encryption_key", c.EncryptionSource())
 	w.section("router_settings", func() { w.router(&c.Router) })
 	w.served(c)
 	return sha256.Sum256(w.out)

@@ -17,7 +17,7 @@ const (
 func (d *decoder) general(n *node, c *Config) {
 	o := d.open(n)
 	d.masterKey(o, c)
-	d.encryptionKey(o, c)
+	d.encryption(o, c)
 	d.body(o, "max_request_size_mb", "max_request_bytes", &c.Limits.MaxRequestBytes)
 	d.body(o, "max_response_size_mb", "max_response_bytes", &c.Limits.MaxResponseBytes)
 	o.rest(d.foreignGeneral)
@@ -49,29 +49,6 @@ func (d *decoder) masterKey(o *object, c *Config) {
 	default:
 		c.MasterKey = d.key(n)
 	}
-}
-
-// encryptionKey reads what credentials are sealed with at rest. Without one in
-// the file the variable LITELLM_SALT_KEY counts, because it serves LiteLLM's
-// deployments for the same; without either the master key does.
-func (d *decoder) encryptionKey(o *object, c *Config) {
-	const variable = "LITELLM_SALT_KEY"
-	n, ok := o.take("encryption_key")
-	if !ok {
-		if s := d.lookup(variable); s.IsEmpty() {
-			return
-		}
-		n = &node{kind: scalar, text: wholeValue + variable, path: "general_settings.encryption_key", at: o.n.at}
-	}
-	s := d.secret(n)
-	if why := tooShort(s); why != "" && !s.IsEmpty() {
-		if n.text == wholeValue+variable {
-			why = variable + " " + why
-		}
-		d.fail(n, "%s; without one at all, the master key is used", why)
-		return
-	}
-	c.EncryptionKey = s
 }
 
 // lookup returns the value of an environment variable that may be missing: the

@@ -103,12 +103,17 @@ func (d *decoder) secret(n *node) vault.Secret {
 		d.fail(n, "%s stands for a credential that was left out when the effective configuration was printed: put the credential here, or os.environ/NAME", redacted)
 	case trimmed == "":
 		d.fail(n, "is empty: write the credential, or os.environ/NAME of a variable that is not empty, or remove the line")
-	case strings.ContainsFunc(trimmed, func(c rune) bool { return c < ' ' || c > '~' }):
+	case !isPrintable(trimmed):
 		d.fail(n, "holds a character that is not printable ASCII: copy the credential again")
 	default:
 		return vault.NewSecret(trimmed)
 	}
 	return vault.Secret{}
+}
+
+// isPrintable reports whether all of s is printable ASCII.
+func isPrintable(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
 // quote returns a text of the file for a problem, in quotes. What is long, has

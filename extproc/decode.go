@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -102,7 +103,7 @@ func (x *Exchange) readOptions() error {
 		}
 		o.EndUser = user
 	}
-	o.EndUser = capped(o.EndUser)
+	o.customer, o.EndUser = id.Customer(o.EndUser), capped(o.EndUser)
 	for i := range o.Tags {
 		o.Tags[i] = capped(o.Tags[i])
 	}

@@ -4,10 +4,10 @@
 //
 //	stage     | file         | Envoy phase              | writes to the Exchange          | may refuse as
 //	----------|--------------|--------------------------|---------------------------------|---------------------------
-//	identify  | identify.go  | request headers          | Principal                       | unauthenticated
+//	identify  | identify.go  | request headers          | Principal                       | unauthenticated, denied
 //	media     | decode.go    | "                        | -                               | media_type
 //	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
-//	authorize | identify.go  | "                        | -                               | denied
+//	authorize | identify.go  | "                        | Model, tags of the key          | denied
 //	route     | route.go     | "                        | Group, Plan                     | not_found, unavailable
 //	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
 //	receive   | receive.go   | response headers, body   | Tries, Status, Usage            | upstream, timeout, unavailable

@@ -1,6 +1,7 @@
 package extproc
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
@@ -41,6 +42,9 @@ type Exchange struct {
 	Options   Options
 	Principal keys.Principal
 
+	// Set by authorize.
+	Model id.ModelName // what the name in the request stands for; the answer has the name
+
 	// Set by route.
 	Group catalog.Group
 	Plan  []Attempt
@@ -66,6 +70,7 @@ type Exchange struct {
 // Inbound is what the pipeline reads of the caller's headers.
 type Inbound struct {
 	Credentials keys.Presented
+	Path        string // without its query
 	ContentType string
 	Encoding    string
 	Timeout     string
@@ -80,6 +85,9 @@ type Inbound struct {
 func (x *Exchange) header(name, value []byte) {
 	in := &x.Inbound
 	switch string(name) {
+	case ":path":
+		path, _, _ := bytes.Cut(value, []byte("?"))
+		in.Path = string(path)
 	case "x-request-id":
 		x.ID = id.RequestFromUUID(string(value))
 	case keys.HeaderAuthorization:
@@ -135,6 +143,7 @@ type Options struct {
 	DropParams  bool
 	Tags        []string
 	EndUser     string
+	customer    id.Customer // EndUser in its whole length
 }
 
 // Attempt is one step of the plan, ready to be prepared.

@@ -188,8 +188,12 @@ func (p *Pipeline) rest(x *Exchange, i int, f *wire.Failure) {
 		return
 	}
 	s := x.View.Catalog.Settings()
-	p.deps.Cooldown.Fail(x.Plan[i].Deployment.ID, cooldown.Failure{
-		Reason: restReason(f.Status, f.Kind), RetryAfter: f.RetryAfter, Now: p.deps.Now(),
+	d, reason := x.Plan[i].Deployment, restReason(f.Status, f.Kind)
+	if reason == cooldown.TimedOut && x.hasty(d, s) {
+		return // it is the caller who had no time: one key must not take a model from all
+	}
+	p.deps.Cooldown.Fail(d.ID, cooldown.Failure{
+		Reason: reason, RetryAfter: f.RetryAfter, Now: p.deps.Now(),
 	}, cooldown.Policy{Time: s.CooldownTime, AllowedFails: s.AllowedFails, Disabled: s.DisableCooldowns})
 }
 

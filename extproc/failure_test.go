@@ -319,3 +319,26 @@ func TestSettlesWhenTheCallerLeavesBetweenAttempts(t *testing.T) {
 	}
 	k.settled()
 }
+
+// A caller who leaves the providers no time fails alone: the deployments go on for
+// everybody else, but for one that refused by itself.
+func TestHastyCallersRestNobody(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, trio()) // a, b, a again, c
+	timeout := &datav3.ResponseFlags{UpstreamRequestTimeout: true}
+	e := k.open(t)
+	taken(t, e, strings.Replace(hello, "{", `{"timeout":0.001,`, 1))
+	for i := range 3 {
+		k.attempt(e.uuid, i+1, 0, timeout)
+		k.again(t, e.uuid, i+2)
+	}
+	c := failedWith(429, "x", "x", "retry-after", "7")
+	c.attempt = 4
+	refusedWith(t, e, e.answer(c), 503, "all_deployments_failed")
+	for d, want := range map[id.Deployment]bool{"a": false, "b": false, "c": true} {
+		if _, resting := k.cooldown.Resting(d, k.now()); resting != want {
+			t.Errorf("deployment %s rests: %v", d, resting)
+		}
+	}
+	k.settled()
+}

@@ -2,30 +2,48 @@ package extproc
 
 import (
 	"context"
+	"net/http"
+	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// identify says who is asking.
+// identify says who is asking, and whether with a key that is for this.
 func (p *Pipeline) identify(_ context.Context, x *Exchange) error {
 	principal, err := p.deps.Identify(x.View, x.Inbound.Credentials, x.Start)
 	if err != nil {
 		return err
 	}
 	x.Principal = principal
-	return nil
+	return principal.MayUse(http.MethodPost, x.Inbound.Path)
 }
 
-// authorize says whether the caller may ask for the model. What a key may not
-// use and what does not exist read the same to a key with a list of models.
+// authorize says whether the caller, and the end user whom the request names, may
+// ask for the model that the name in the request stands for. What a key may not use
+// and what does not exist read the same to a key with a list of models.
 func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
-	model := id.ModelName(x.Facts.Model)
-	if !x.Principal.Allows(model) {
+	x.Model = x.Principal.Resolve(id.ModelName(x.Facts.Model))
+	if !x.Principal.Allows(x.Model) {
 		return &fault.Error{
 			Kind: fault.Denied, Code: "model_access_denied", Param: "model",
 			Detail: "This API key may not use that model, or there is no model of that name.",
 		}
 	}
-	return nil
+	x.Options.Tags = merged(x.Options.Tags, x.Principal.Tags())
+	if x.Options.customer == "" {
+		return nil
+	}
+	return x.View.Keys.CheckCustomer(x.Options.customer, x.Model)
+}
+
+// merged adds the tags of a key to those of a request. They are the owner's and
+// always counted; a request that names one counts it once.
+func merged(tags, more []string) []string {
+	for _, tag := range more {
+		if tag = capped(tag); !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
 }

@@ -18,14 +18,15 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 	if err := p.deps.Journal.Healthy(); err != nil {
 		return err
 	}
-	group, ok := x.View.Catalog.Group(id.ModelName(x.Facts.Model))
+	group, ok := x.View.Catalog.Group(x.Model)
 	if !ok {
 		return &fault.Error{
 			Kind: fault.NotFound, Code: "model_not_found", Param: "model",
 			Detail: "There is no model of that name; GET /v1/models lists those that there are.",
 		}
 	}
-	x.Group = group
+	x.Group = group // fallbacks go by what an alias of the key's stands for, the caller by its own name
+	x.Group.Asked = id.ModelName(x.Facts.Model)
 	settings := x.View.Catalog.Settings()
 	candidates, err := p.candidates(x, group, settings)
 	if err != nil {
@@ -155,9 +156,21 @@ func (x *Exchange) checked(on catalog.RetryOn) bool {
 // timeout is how long one attempt may take: until its answer's headers if it
 // streams, else until its whole answer. The caller may shorten or lengthen it.
 func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
-	switch {
-	case x.Options.Timeout > 0:
+	if x.Options.Timeout > 0 {
 		return x.Options.Timeout
+	}
+	return x.ownTimeout(d, s)
+}
+
+// hasty reports whether the caller gave an attempt less time than its deployment
+// would have had.
+func (x *Exchange) hasty(d *catalog.Deployment, s catalog.RouterSettings) bool {
+	return x.Options.Timeout > 0 && x.Options.Timeout < x.ownTimeout(d, s)
+}
+
+// ownTimeout is how long one attempt may take where the caller does not say.
+func (x *Exchange) ownTimeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
+	switch {
 	case x.Facts.Stream && d.StreamTimeout > 0:
 		return d.StreamTimeout
 	case d.Timeout > 0:

@@ -3,6 +3,7 @@ package mgmt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -17,48 +18,84 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// Every route, with every sort of key: who may not is refused before anything
-// else, and nothing that changes state is open to any key but the master's.
-func TestEveryRouteAsksWhoIsThere(t *testing.T) {
-	s, n := newFake(t)
-	rest := http.NotFoundHandler()
-	for _, r := range append(s.plain(), s.management(rest)...) {
+// walk calls f for every route with who may use it. Parameters in paths are filled in.
+func walk(s *Server, f func(target string, a access, e effect)) {
+	fill := strings.NewReplacer(
+		"{model...}", "fast", "{model=**}", "fast", "{node_id}", "33333333333333333333333333333333", "{key}", "sk-nobody-has-this-key-00",
+		"{team_id}", "x", "{model_id}", "x", "{credential_name}", "x", "{guardrail_id}", "x", "{prompt_id}", "x", "{name}", "x")
+	for _, r := range append(s.plain(), s.files()...) {
 		for _, path := range r.paths {
-			path = strings.NewReplacer("{model...}", "fast", "{node_id}", "33333333333333333333333333333333").Replace(path)
-			target := r.method + " " + path
-			for key, may := range map[string]bool{
-				"": r.access == public, "sk-nobody-has-this-key-00": r.access == public, "not a key": r.access == public,
-				plainKey: r.access != admin, masterKey: true,
-			} {
-				a := ask(t, s, target, "", as(key))
-				if refused := a.status == http.StatusUnauthorized || a.status == http.StatusForbidden; refused == may {
-					t.Errorf("%s with key %q: %d %s", target, key, a.status, a.body)
-				}
-				if a.status == http.StatusForbidden && a.refusal(t) != "insufficient_permissions" {
-					t.Errorf("%s with key %q: %s", target, key, a.body)
-				}
+			e := writes
+			if r.method == http.MethodGet || strings.HasSuffix(path, "/chat/completions") {
+				e = reads
 			}
-			if changes := r.method != http.MethodGet && !strings.HasSuffix(path, "/chat/completions"); changes && r.access != admin {
-				t.Errorf("%s changes state and is open to others than the admin", target)
-			}
+			f(r.method+" "+fill.Replace(path), r.access, e)
 		}
 	}
+	for _, r := range gatewayv1.Routes() {
+		if op, ok := s.operations.all[r.RPC]; ok {
+			f(r.Method+" "+fill.Replace(r.Path), op.access, op.effect)
+		}
+	}
+}
+
+// Every route, with every sort of key: who may not is refused before anything
+// else, and nothing that changes state is open to keys without a role.
+func TestEveryRouteAsksWhoIsThere(t *testing.T) {
+	s, n := newFake(t)
+	n.fail(fault.New(fault.Unavailable, "", "The nodes are away."))
+	walk(s, func(target string, a access, e effect) {
+		if strings.Contains(target, "{") {
+			t.Errorf("%s: a parameter is not filled in", target)
+		}
+		for key, may := range map[string]bool{
+			"": a == public, "sk-nobody-has-this-key-00": a == public, "not a key": a == public,
+			plainKey: a <= anyKey, masterKey: true,
+		} {
+			got := ask(t, s, target, "", as(key))
+			if refused := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden; refused == may {
+				t.Errorf("%s with key %q: %d %s", target, key, got.status, got.body)
+			}
+			if got.status == http.StatusForbidden && got.refusal(t) != "insufficient_permissions" {
+				t.Errorf("%s with key %q: %s", target, key, got.body)
+			}
+		}
+		if e == writes && a < scoped {
+			t.Errorf("%s changes state and is open to any key", target)
+		}
+	})
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.mu.actors) > 0 || n.mu.restore != nil {
-		t.Errorf("a request without parameters changed something: %v", n.mu.actors)
+		t.Errorf("something was changed: %v", n.mu.actors)
+	}
+}
+
+// The table of permissions has what is served, and no more.
+func TestEveryRowIsServed(t *testing.T) {
+	s, _ := newFake(t)
+	for name := range permissions() {
+		if _, ok := s.operations.all[name]; !ok && !strings.HasPrefix(name, "/grpc.reflection.") {
+			t.Errorf("%s is in the table and not served", name)
+		}
+	}
+	for _, r := range gatewayv1.Routes() {
+		if _, ok := s.operations.all[r.RPC]; !ok {
+			t.Errorf("%s %s leads to %s, which is not served", r.Method, r.Path, r.RPC)
+		}
 	}
 }
 
 func TestManagementErrorsHaveADetail(t *testing.T) {
 	s, _ := newFake(t)
-	for _, target := range []string{"GET /key/info?key=bad", "GET /spend/logs?limit=-1", "POST /key/generate"} {
-		a := ask(t, s, target, "", nil)
+	for _, target := range []string{"POST /key/list", "GET /nothing/here", "POST /model/delete"} {
+		a := ask(t, s, target, "", as(""))
 		v := a.json(t)
 		e, _ := v["error"].(map[string]any)
-		if v["detail"] == nil || v["detail"] != e["message"] {
+		if managed := target == "POST /model/delete"; managed != (v["detail"] != nil) || managed && v["detail"] != e["message"] {
 			t.Errorf("%s: %s", target, a.body)
 		}
 	}
@@ -67,6 +104,42 @@ func TestManagementErrorsHaveADetail(t *testing.T) {
 	}
 	if a := ask(t, s, "GET /v1/models/nope", "", nil); a.json(t)["detail"] != nil {
 		t.Errorf("OpenAI's route: %s", a.body)
+	}
+}
+
+// What is wrong with fields is told for each, with where it is.
+func TestInvalidRequestsNameTheirFields(t *testing.T) {
+	s, _ := newFake(t)
+	for _, c := range []struct {
+		target, body string
+		want         []string // of each problem: type, loc
+	}{
+		{"GET /spend/logs?limit=1.5", "", []string{"invalid_type [query limit]"}},
+		{"GET /cluster/status?nope=1", "", []string{"unknown_parameter [query nope]"}},
+		{"DELETE /cluster/members/nope", "", []string{"invalid_value [path node_id]"}},
+		{"POST /cluster/restore", "", []string{"confirmation_required [query confirm]"}},
+		{"POST /key/generate", `{"models":["a",1]}`, []string{"invalid_type [body models 1]"}},
+		{"POST /key/generate", `{"key":"short","models":["a",""],"max_budget":-1}`, []string{
+			"invalid_value [body models 1]", "invalid_value [body key]", "invalid_value [body max_budget]",
+		}},
+		{"POST /key/generate", `{"model_max_budget":{"a":{"max_budget":-1}}}`, []string{"invalid_value [body model_max_budget a max_budget]"}},
+		{"POST /model/new", `{}`, []string{"missing_required_parameter [body model_name]", "missing_required_parameter [body gateway_params]"}},
+	} {
+		a := ask(t, s, c.target, c.body, nil)
+		v := a.json(t)
+		e, _ := v["error"].(map[string]any)
+		var got []string
+		list, _ := v["detail"].([]any)
+		for _, one := range list {
+			entry, _ := one.(map[string]any)
+			got = append(got, fmt.Sprint(entry["type"], " ", entry["loc"]))
+			if text, _ := entry["msg"].(string); text == "" {
+				t.Errorf("%s %s: no message in %v", c.target, c.body, entry)
+			}
+		}
+		if a.status != http.StatusUnprocessableEntity || e["code"] != "validation_error" || e["type"] != "invalid_request_error" || fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s %s: %d %s", c.target, c.body, a.status, a.body)
+		}
 	}
 }
 
@@ -93,16 +166,15 @@ func TestBadBodies(t *testing.T) {
 			status int
 			code   string
 		}{
-			"empty":               {"", with("Content-Type", "application/json"), 400, "invalid_json"},
 			"a list":              {`[]`, nil, 400, "invalid_json"},
 			"a string":            {`"x"`, nil, 400, "invalid_json"},
 			"null":                {`null`, nil, 400, "invalid_json"},
 			"cut off":             {good[:len(good)-1], nil, 400, "invalid_json"},
 			"two values":          {good + "{}", nil, 400, "invalid_json"},
-			"a name twice":        {`{"x_":1,"x_":2}`, nil, 400, "invalid_json x_"},
+			"a name twice":        {`{"x_":1,"x_":2}`, nil, 400, "invalid_json"},
 			"not UTF-8":           {"{\"x\":\"\xff\"}", nil, 400, "invalid_json"},
-			"unknown field":       {`{"is_latest":true}`, nil, 400, "unknown_field is_latest"},
-			"camel case":          {`{"keyAlias":"x"}`, nil, 400, "unknown_field keyAlias"},
+			"unknown field":       {`{"is_latest":true}`, nil, 422, "unknown_field is_latest"},
+			"camel case":          {`{"keyAlias":"x"}`, nil, 422, "unknown_field keyAlias"},
 			"too large":           {big(maxBody), nil, 413, "request_too_large"},
 			"too large, unknown":  {big(maxBody), func(r *http.Request) { r.ContentLength = -1 }, 413, "request_too_large"},
 			"plain text":          {good, with("Content-Type", "text/plain"), 415, "unsupported_media_type"},
@@ -110,7 +182,7 @@ func TestBadBodies(t *testing.T) {
 			"a form":              {good, with("Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type"},
 			"utf-16":              {good, with("Content-Type", "application/json; charset=utf-16"), 415, "unsupported_media_type"},
 			"compressed":          {good, with("Content-Encoding", "gzip"), 415, "unsupported_media_type"},
-			"body in the query":   {good, func(r *http.Request) { r.URL.RawQuery = "body=%7B%7D" }, 400, "unknown_parameter body"},
+			"body in the query":   {good, func(r *http.Request) { r.URL.RawQuery = "body=%7B%7D" }, 422, "unknown_parameter body"},
 			"a slow body":         {good, func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(os.ErrDeadlineExceeded)) }, 408, "request_timeout"},
 			"a body that breaks":  {good, func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)) }, 400, "invalid_body"},
 			"a query of nonsense": {good, func(r *http.Request) { r.URL.RawQuery = "%zz" }, 400, "invalid_parameter"},
@@ -165,7 +237,7 @@ func TestBadQueries(t *testing.T) {
 		"GET /key/list?size=101":                  "invalid_value size",
 		"GET /key/list?page=1&page=2":             "invalid_value page",
 		"GET /key/list?return_full_object=maybe":  "invalid_type return_full_object",
-		"GET /key/list?team_id=x":                 "unknown_parameter team_id",
+		"GET /key/list?nope=x":                    "unknown_parameter nope",
 		"GET /key/list?page.x=1":                  "unknown_parameter page.x",
 		"GET /key/info?key=nonsense":              "invalid_value key",
 		"GET /key/info?key=sha256:12":             "invalid_value key",
@@ -174,14 +246,18 @@ func TestBadQueries(t *testing.T) {
 		"GET /cluster/status?%zz":                 "invalid_parameter",
 		"DELETE /cluster/members/nope":            "invalid_value node_id",
 		"DELETE /cluster/members/" + masterKey:    "invalid_value node_id",
-		"DELETE /cluster/members/x?node_id=y":     "unknown_parameter node_id",
+		"DELETE /cluster/members/x?node_id=y":     "invalid_value node_id",
 		"GET /spend/logs?limit=1001":              "invalid_value limit",
 		"GET /spend/logs?limit=-1":                "invalid_value limit",
 		"GET /spend/logs?start_date=9999":         "invalid_value start_date",
 		"GET /spend/logs?api_key=sha256:nonsense": "invalid_value api_key",
 	} {
 		a := ask(t, s, target, "", nil)
-		if a.status != http.StatusBadRequest || a.refusal(t) != want {
+		status := http.StatusUnprocessableEntity
+		if want == "invalid_parameter" {
+			status = http.StatusBadRequest
+		}
+		if a.status != status || a.refusal(t) != want {
 			t.Errorf("%s: %d %s, want %s", target, a.status, a.body, want)
 		}
 	}
@@ -191,7 +267,7 @@ func TestBadQueries(t *testing.T) {
 func TestMinorityNeverSaysYes(t *testing.T) {
 	s, n := newFake(t)
 	targets := posts()
-	for _, target := range []string{"GET /key/info?key=" + plainKey, "GET /key/list", "GET /cluster/status", "GET /cluster/members", "DELETE /cluster/members/33333333333333333333333333333333", "GET /cluster/snapshot"} {
+	for _, target := range []string{"GET /key/info?key=" + plainKey, "GET /cluster/status", "GET /cluster/members", "DELETE /cluster/members/33333333333333333333333333333333", "GET /cluster/snapshot"} {
 		targets[target] = ""
 	}
 	for _, wait := range []time.Duration{0, 2 * time.Second, time.Hour} {

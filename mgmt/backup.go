@@ -24,7 +24,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		out.begin() // also a file of no bytes has headers
 	case !out.begun:
-		s.refuse(w, r, ours(r, err))
+		s.refuse(w, r, timely(r.Context(), writes, err))
 	default:
 		s.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "snapshot broke off",
 			slog.String("request_id", w.Header().Get(headerRequestID)), slog.String("error", err.Error()))
@@ -64,7 +64,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.cfg.State.Backups.Restore(r.Context(), r.Body); err != nil {
-		s.refuse(w, r, ours(r, err))
+		s.refuse(w, r, timely(r.Context(), writes, err))
 		return
 	}
 	reply(w, http.StatusOK, []byte(`{"restored":true}`))

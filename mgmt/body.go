@@ -1,9 +1,9 @@
 package mgmt
 
 import (
-	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"mime"
 	"net/http"
@@ -33,8 +33,23 @@ const (
 	binaryType = "application/octet-stream"
 )
 
+// readMembers reads a body as one JSON object. No body at all is the empty one.
+func readMembers(w http.ResponseWriter, r *http.Request) (map[string]jsontext.Value, error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) == 0 {
+		return map[string]jsontext.Value{}, nil
+	}
+	return parseObject(body)
+}
+
 // readBody reads a JSON body of at most maxBody bytes. Its errors are 408, 413 and 415.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength == 0 && r.Header.Get("Content-Type") == "" {
+		return nil, nil
+	}
 	if !isJSON(r.Header) {
 		return nil, fault.New(fault.MediaType, "", "Send the body as application/json, in UTF-8 and not compressed.")
 	}
@@ -79,9 +94,6 @@ func isJSON(h http.Header) bool {
 // parseObject reads a body as one JSON object. Two members of one name are an
 // error: of which of them counts, two readers may think differently.
 func parseObject(body []byte) (map[string]jsontext.Value, error) {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object.")
-	}
 	if v := jsontext.Value(body); v.IsValid() && v.Kind() != '{' {
 		return nil, fault.New(fault.Malformed, "invalid_json", "The body is JSON but not an object.")
 	}
@@ -91,7 +103,7 @@ func parseObject(body []byte) (map[string]jsontext.Value, error) {
 		var at *jsontext.SyntacticError
 		switch {
 		case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &at):
-			e.Param, e.Detail = shortName(at.JSONPointer.LastToken()), "The body has two members of that name. Send one."
+			e.Detail = "The body has two members of the name " + shortName(at.JSONPointer.LastToken()) + ". Send one."
 		case errors.As(err, &at):
 			e.Detail = "The body is not valid JSON, from byte " + strconv.FormatInt(at.ByteOffset, 10) + " on."
 		}
@@ -105,12 +117,7 @@ func parseObject(body []byte) (map[string]jsontext.Value, error) {
 // it afterwards checks too, but reads more than is documented (strings for
 // numbers, a second spelling of each name), and does not say which field is wrong.
 func conform(at string, members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names) // so that one request always has one answer
-	for _, name := range names {
+	for _, name := range sortedNames(members) {
 		param := at + shortName(name)
 		field := m.Fields().ByName(protoreflect.Name(name))
 		if field == nil {
@@ -158,33 +165,67 @@ func conformField(param string, v jsontext.Value, f protoreflect.FieldDescriptor
 	return conformValue(param, v, f)
 }
 
-// conformValue checks one value: a field's, or one of a list or a map. Requests
-// have fields of these kinds and no others.
+// conformValue checks one value: a field's, or one of a list or a map.
 func conformValue(param string, v jsontext.Value, f protoreflect.FieldDescriptor) error {
-	kind := f.Kind()
-	switch {
+	var name string
+	var bytes []byte
+	switch kind := f.Kind(); {
+	case f.Message() != nil:
+		return conformMessage(param, v, f.Message())
 	case kind == protoreflect.BoolKind && v.Kind() != 't' && v.Kind() != 'f':
 		return wrongType(param, "true or false")
 	case kind == protoreflect.StringKind && v.Kind() != '"':
 		return wrongType(param, "a string")
-	case kind == protoreflect.DoubleKind, kind == protoreflect.Int32Kind:
+	case kind == protoreflect.BytesKind && (v.Kind() != '"' || json.Unmarshal(v, &bytes) != nil):
+		return wrongType(param, "a string in base64")
+	case kind == protoreflect.EnumKind && (v.Kind() != '"' || json.Unmarshal(v, &name) != nil):
+		return wrongType(param, "a string")
+	case kind == protoreflect.EnumKind:
+		return conformEnum(param, name, f.Enum())
+	case kind == protoreflect.BoolKind, kind == protoreflect.StringKind, kind == protoreflect.BytesKind:
+		return nil
+	default:
 		return conformNumber(param, v, kind)
-	case kind == protoreflect.MessageKind:
-		return conformMessage(param, v, f.Message())
 	}
-	return nil
 }
 
+// conformEnum checks the name of a value. Its number is not documented, so it is
+// none.
+func conformEnum(param, name string, e protoreflect.EnumDescriptor) error {
+	if e.Values().ByName(protoreflect.Name(name)) != nil {
+		return nil
+	}
+	names := make([]string, e.Values().Len())
+	for i := range names {
+		names[i] = string(e.Values().Get(i).Name())
+	}
+	return fault.Field(param, "invalid_value", "%s must be one of %s.", param, strings.Join(names, ", "))
+}
+
+// conformNumber checks a number. Whole ones are exact in JSON up to 2^53 only.
 func conformNumber(param string, v jsontext.Value, kind protoreflect.Kind) error {
 	if v.Kind() != '0' {
 		return wrongType(param, "a number")
 	}
 	n, err := strconv.ParseFloat(string(v), 64)
-	switch {
-	case err != nil: // 1e999
+	if err != nil { // 1e999
 		return fault.Field(param, "invalid_value", "%s is too large.", param)
-	case kind == protoreflect.Int32Kind && (n != math.Trunc(n) || n < math.MinInt32 || n > math.MaxInt32):
-		return fault.Field(param, "invalid_value", "%s must be a whole number of at most 2147483647.", param)
+	}
+	if kind == protoreflect.DoubleKind || kind == protoreflect.FloatKind {
+		return nil
+	}
+	low, high := 0.0, float64(1<<53-1) // of the unsigned ones of 64 bits
+	if kind == protoreflect.Int64Kind || kind == protoreflect.Sint64Kind || kind == protoreflect.Sfixed64Kind {
+		low = -high
+	}
+	if kind == protoreflect.Int32Kind || kind == protoreflect.Sint32Kind || kind == protoreflect.Sfixed32Kind {
+		low, high = math.MinInt32, math.MaxInt32
+	}
+	if kind == protoreflect.Uint32Kind || kind == protoreflect.Fixed32Kind {
+		high = math.MaxUint32
+	}
+	if n != math.Trunc(n) || n < low || n > high {
+		return fault.Field(param, "invalid_value", "%s must be a whole number from %.0f to %.0f.", param, low, high)
 	}
 	return nil
 }
@@ -193,6 +234,8 @@ func conformNumber(param string, v jsontext.Value, kind protoreflect.Kind) error
 // outermost form is known.
 func conformMessage(param string, v jsontext.Value, m protoreflect.MessageDescriptor) error {
 	switch m.FullName() {
+	case "google.protobuf.Value":
+		return nil
 	case "google.protobuf.Struct":
 		_, err := objectAt(param, v)
 		return err
@@ -201,6 +244,18 @@ func conformMessage(param string, v jsontext.Value, m protoreflect.MessageDescri
 			return wrongType(param, "a list")
 		}
 		return nil
+	case "google.protobuf.Timestamp":
+		var text string
+		if v.Kind() != '"' || json.Unmarshal(v, &text) != nil {
+			return wrongType(param, "a string")
+		}
+		if at, err := time.Parse(time.RFC3339Nano, text); err != nil || at.Year() < 1 || at.Year() > 9999 {
+			return fault.Field(param, "invalid_value", "%s must be an instant in RFC 3339, such as 2026-06-29T10:00:00Z.", param)
+		}
+		return nil
+	}
+	if isFree(m) { // a value that may be null
+		return conformValue(param, v, m.Fields().ByName("value"))
 	}
 	members, err := objectAt(param, v)
 	if err != nil {
@@ -218,14 +273,9 @@ func objectAt(param string, v jsontext.Value) (map[string]jsontext.Value, error)
 	return members, nil
 }
 
-func sortedNames(members map[string]jsontext.Value) []string {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+// sortedNames are the names of a map, sorted, so that one request always has one
+// answer.
+func sortedNames[V any](members map[string]V) []string { return slices.Sorted(maps.Keys(members)) }
 
 func wrongType(param, want string) error {
 	return fault.Field(param, "invalid_type", "%s must be %s.", param, want)

@@ -1,16 +1,22 @@
-// Package mgmt is the gateway's own HTTP surface: everything on the one port
-// that is not inference. It serves the models a key may use, health, metrics and
-// what requests have cost, and it shows and changes what the nodes agree on:
-// keys, deployments, settings and the nodes themselves. The REST half is described
-// in proto/gateway/v1 and generated.
+// Package mgmt is the gateway's own surface: everything on the one port that is
+// not inference. It serves the models a key may use, health, metrics and what
+// requests have cost, and it shows and changes what the nodes agree on: keys and
+// who they belong to, deployments, settings and the nodes themselves.
+//
+// The management API is described in proto/gateway/v1. REST and gRPC are two ways
+// to the same operations: what a route or a call brings is identified, and then
+// goes through one pipeline (pipeline.go), in which it is let through or not, held to
+// the rules beside its fields, answered at once if it was answered before, and
+// handed to its service.
 //
 // What it guarantees:
 //
-//   - Every route is in one table with who may use it, and what is not in the table
-//     does not exist: a new route cannot be open by oversight. Nothing but the
-//     master key changes anything.
+//   - Every operation is in one table with who may use it (access.go), and what is
+//     not in the table does not exist: a new one cannot be open by oversight.
 //   - A request is taken as it is documented or refused with the name of the field:
 //     what is unknown, of another type or there twice is never ignored.
+//   - What is asked for twice under one Idempotency-Key is done once: the answer is
+//     kept in the same entry of the log as the change.
 //   - A 2xx is sent after the change is committed. Where that is not known in
 //     time the answer is 503, within five seconds, and says so.
 //   - A key is shown when it is made; a provider's credential never.

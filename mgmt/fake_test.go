@@ -3,6 +3,7 @@ package mgmt
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -21,6 +22,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
+	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -30,25 +34,36 @@ const (
 	vendorMark = "mark-of-the-providers-key-90cd"
 )
 
-// fakeNode agrees with itself. What a method is to fail with is in err.
+// fakeNode is alone, agrees with itself, and forgets everything. What a method is
+// to fail with is in err.
 type fakeNode struct {
 	mu struct {
 		sync.Mutex
+		state   recordtest.State
 		view    *cluster.View
+		now     time.Time
 		err     error
-		hangs   bool // operations wait for their context's end
-		actors  []string
+		hangs   bool     // operations wait for their context's end
+		panic   string   // what operations panic with; empty: they do not
+		actors  []string // who has changed something
 		removed []id.Node
 		backup  []byte // what Backup writes before err
 		restore []byte // what Restore has read
 	}
-	now time.Time
+	sealer *vault.Sealer
 }
 
 func (n *fakeNode) View() *cluster.View {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.mu.view
+}
+
+func (n *fakeNode) Current(ctx context.Context) (*cluster.View, error) {
+	if err := n.begin(ctx); err != nil {
+		return nil, err
+	}
+	return n.View(), nil
 }
 
 // fail makes every operation fail, or again succeed.
@@ -58,11 +73,28 @@ func (n *fakeNode) fail(err error) {
 	n.mu.err = err
 }
 
+// panics makes every operation panic, or with no text not any more.
+func (n *fakeNode) panics(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mu.panic = text
+}
+
+// pass lets time pass.
+func (n *fakeNode) pass(d time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mu.now = n.mu.now.Add(d)
+}
+
 // begin is where every operation begins.
 func (n *fakeNode) begin(ctx context.Context) error {
 	n.mu.Lock()
-	hangs, err := n.mu.hangs, n.mu.err
+	hangs, text, err := n.mu.hangs, n.mu.panic, n.mu.err
 	n.mu.Unlock()
+	if text != "" {
+		panic(text)
+	}
 	if hangs {
 		<-ctx.Done()
 		return ctx.Err()
@@ -70,89 +102,67 @@ func (n *fakeNode) begin(ctx context.Context) error {
 	return err
 }
 
-// change makes a new view.
-func (n *fakeNode) change(ctx context.Context, actor string, f func(v *cluster.View) error) error {
+// Change runs an operation as a node does: what it reads is the view, what it
+// writes passes the wire and the state machine, and a lost race is run again.
+func (n *fakeNode) Change(ctx context.Context, actor string, op cluster.Operation) (record.Committed, error) {
 	if err := n.begin(ctx); err != nil {
-		return err
+		return record.Committed{}, err
 	}
+	for {
+		n.mu.Lock()
+		v, tx := n.mu.view, record.NewTxn(n.mu.now, actor)
+		n.mu.Unlock()
+		if err := op(v, tx); err != nil {
+			return record.Committed{}, err
+		}
+		if tx.Empty() {
+			return record.Committed{Revision: v.Revision}, nil
+		}
+		index, err := n.commit(tx)
+		if err == nil {
+			return record.Committed{Revision: index}, nil
+		}
+		if fault.From(err).Code != record.CodeStale {
+			return record.Committed{}, err
+		}
+	}
+}
+
+func (n *fakeNode) commit(tx *record.Txn) (uint64, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	next := *n.mu.view
-	next.Revision++
-	if err := f(&next); err != nil {
-		return err
+	changes, index, err := n.mu.state.Commit(tx)
+	if err != nil {
+		return 0, err
 	}
-	n.mu.view = &next
-	n.mu.actors = append(n.mu.actors, actor)
-	return nil
+	next, _, broken := n.mu.view.With(changes, n.sealer.Open)
+	if len(broken) > 0 {
+		return 0, errors.Join(broken...)
+	}
+	next.Revision = index
+	n.mu.view = next
+	n.mu.actors = append(n.mu.actors, tx.Actor())
+	return index, nil
 }
 
-func (n *fakeNode) CreateDeployment(ctx context.Context, actor string, spec catalog.DeploymentSpec) (made catalog.Stored, err error) {
-	err = n.change(ctx, actor, func(v *cluster.View) error {
-		made = catalog.Stored{Spec: spec, CreatedAt: n.now, CreatedBy: actor, Revision: v.Revision}
-		v.Catalog, err = v.Catalog.WithStored(made)
-		return err
-	})
-	return made, err
+// do makes a change that the test begins with.
+func (n *fakeNode) do(t *testing.T, op cluster.Operation) {
+	t.Helper()
+	if _, err := n.Change(t.Context(), "test", op); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func (n *fakeNode) DeleteDeployment(ctx context.Context, actor string, d id.Deployment) error {
-	return n.change(ctx, actor, func(v *cluster.View) error {
-		if _, ok := v.Catalog.Deployment(d); !ok {
-			return fault.New(fault.NotFound, "model_not_found", "There is no such deployment.")
-		}
-		v.Catalog = v.Catalog.Without(d)
-		return nil
-	})
-}
-
-func (n *fakeNode) CreateKey(ctx context.Context, actor string, k keys.Key) (keys.Key, error) {
-	k.CreatedAt, k.CreatedBy = n.now, actor
-	return k, n.change(ctx, actor, func(v *cluster.View) (err error) {
-		if _, taken := v.Keys.ByAlias(k.Alias); taken && k.Alias != "" {
-			return &fault.Error{Kind: fault.Exists, Code: "already_exists", Param: "key_alias", Detail: "The alias is taken."}
-		}
-		v.Keys, err = v.Keys.With(k)
-		return err
-	})
-}
-
-func (n *fakeNode) DeleteKeys(ctx context.Context, actor string, hashes []id.KeyHash) error {
-	return n.change(ctx, actor, func(v *cluster.View) error {
-		for _, h := range hashes {
-			if _, ok := v.Keys.Get(h); !ok {
-				return &fault.Error{Kind: fault.NotFound, Code: "key_not_found", Detail: "One of the keys is not there."}
-			}
-			v.Keys = v.Keys.Without(h)
-		}
-		return nil
-	})
-}
-
-func (n *fakeNode) Key(ctx context.Context, h id.KeyHash) (keys.Key, bool, error) {
-	k, ok := n.View().Keys.Get(h)
-	return k, ok, n.begin(ctx)
-}
-
-func (n *fakeNode) KeyByAlias(ctx context.Context, alias string) (keys.Key, bool, error) {
-	k, ok := n.View().Keys.ByAlias(alias)
-	return k, ok, n.begin(ctx)
-}
-
-func (n *fakeNode) Keys(ctx context.Context, offset, limit int) ([]keys.Key, int, error) {
-	page, total := n.View().Keys.List(offset, limit)
-	return page, total, n.begin(ctx)
-}
-
-func (n *fakeNode) UpdateRouter(ctx context.Context, actor string, patch catalog.RouterPatch, ifRevision uint64) error {
-	return n.change(ctx, actor, func(v *cluster.View) (err error) {
-		spec, revision := v.Catalog.RouterSpec()
-		if ifRevision != 0 && ifRevision != revision {
-			return fault.New(fault.Conflict, "revision_conflict", "The settings have changed.")
-		}
-		v.Catalog, err = v.Catalog.WithRouter(spec.Patch(patch))
-		return err
-	})
+func (n *fakeNode) Replayed(_ context.Context, scope [32]byte) (*record.Remembered, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	value, ok, err := n.mu.state.Get(store.SpaceReplay, scope[:])
+	if err != nil || !ok {
+		return nil, err
+	}
+	found, err := record.ReadReplay(value)
+	found.Stale = n.mu.now.Sub(found.UpdatedAt) > cluster.ReplayTime
+	return &found, err
 }
 
 func (n *fakeNode) Status(ctx context.Context, _ bool) (cluster.Status, error) {
@@ -222,15 +232,30 @@ func newFake(t *testing.T) (*Server, *fakeNode) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &fakeNode{now: time.Date(2026, 6, 29, 10, 0, 0, 123456000, time.UTC)}
-	n.mu.view = &cluster.View{Revision: 41, Catalog: cat, Keys: set}
+	n := &fakeNode{}
+	n.mu.now = time.Date(2026, 6, 29, 10, 0, 0, 123456000, time.UTC)
+	n.mu.view = cluster.NewView(cat, set)
+	key, err := vault.KeyFromSecret(vault.NewSecret("the secret that the tests seal with"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.sealer, err = vault.NewSealer(key); err != nil {
+		t.Fatal(err)
+	}
+	for n.mu.view.Revision < 41 { // what is changed first has the revision 42
+		if n.mu.view.Revision, err = n.commit(record.NewTxn(n.mu.now, "nobody")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.mu.actors = nil
 	s, err := New(Config{
 		View: n.View, Identify: func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error) {
 			return v.Keys.Authenticate(p, now)
 		},
-		State:  State{Deployments: n, Keys: n, Router: n, Members: n, Backups: n},
+		State: State{Changes: n, Members: n, Backups: n}, Sealer: keyHolder{n.sealer},
 		Events: noEvents{}, Ready: func(context.Context) error { return nil }, Metrics: http.NotFoundHandler(),
 		Logger: slog.New(slog.DiscardHandler), Version: "test",
+		OpenAPI: `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -255,11 +280,17 @@ func (a answer) json(t *testing.T) map[string]any {
 	return v
 }
 
-// refusal is the code and the param of an error, as "code param".
+// refusal is what is wrong, as "code param". Where it is a field of the request,
+// the code is the one of its first problem.
 func (a answer) refusal(t *testing.T) string {
 	t.Helper()
-	e, _ := a.json(t)["error"].(map[string]any)
+	v := a.json(t)
+	e, _ := v["error"].(map[string]any)
 	code, _ := e["code"].(string)
+	if list, _ := v["detail"].([]any); len(list) > 0 && code == codeValidation {
+		first, _ := list[0].(map[string]any)
+		code, _ = first["type"].(string)
+	}
 	param, _ := e["param"].(string)
 	return strings.TrimSpace(code + " " + param)
 }
@@ -308,3 +339,9 @@ func with(name, value string) func(r *http.Request) {
 func big(n int) string {
 	return `{"key_alias":"` + string(bytes.Repeat([]byte("a"), n)) + `"}`
 }
+
+// keyHolder is a sealer whose key every node has.
+type keyHolder struct{ *vault.Sealer }
+
+// PromoteKey has nothing to wait for.
+func (keyHolder) PromoteKey(context.Context, string) error { return nil }

@@ -82,8 +82,8 @@ func TestRestoreNeedsTheWord(t *testing.T) {
 	s, n := newFake(t)
 	binary := with("Content-Type", binaryType)
 	for target, want := range map[string]string{
-		"POST /cluster/restore":             "400 confirmation_required confirm",
-		"POST /cluster/restore?confirm=no":  "400 confirmation_required confirm",
+		"POST /cluster/restore":             "422 confirmation_required confirm",
+		"POST /cluster/restore?confirm=no":  "422 confirmation_required confirm",
 		"POST /cluster/restore?confirm=yes": "415 unsupported_media_type", // it says JSON
 	} {
 		change := binary

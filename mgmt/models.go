@@ -44,8 +44,9 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 
 // model shows one model. One that the key may not use is not there.
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
-	name := id.ModelName(r.PathValue("model"))
-	if _, ok := s.cfg.View().Catalog.Group(name); !ok || !principal(r.Context()).Allows(name) {
+	name, p := id.ModelName(r.PathValue("model")), principal(r.Context())
+	real := p.Resolve(name)
+	if _, ok := s.cfg.View().Catalog.Group(real); !ok || !p.Allows(real) {
 		s.refuse(w, r, &fault.Error{Kind: fault.NotFound, Code: "model_not_found", Param: "model", Detail: "There is no model of that name, or this API key may not use it."})
 		return
 	}

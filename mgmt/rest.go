@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -19,7 +21,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -28,35 +29,41 @@ import (
 // that has seen one can tell whether another node is as far.
 const HeaderRevision = "x-gateway-revision"
 
-// answerTime bounds an operation on the agreed state. Without a majority of the
-// nodes nothing is decided, and the caller is to hear of it within five seconds.
-const answerTime = 4500 * time.Millisecond
-
-// mostRetryAfter is the longest wait that is asked of a caller because the nodes
-// cannot decide: an election takes a few seconds.
-const mostRetryAfter = 5 * time.Second
-
-// rest returns the generated REST handler of all services. Headers reach no
-// service, so that none of them can be a parameter, and the method is what it says.
-func (s *Server) rest() (http.Handler, error) {
+// generated returns the generated handlers by operation and path. They are reached
+// directly. Their own router tries the patterns from the last to the first: GET
+// /guardrail/list would be the guardrail called list.
+func (s *Server) generated() (map[string]runtime.HandlerFunc, error) {
+	var all []runtime.HandlerFunc
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.JSONPb{MarshalOptions: jsonForm()}),
 		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
-			s.refuse(w, r, ours(r, err))
+			if r.Context().Value(probeKey{}) == nil {
+				s.refuse(w, r, unreadable(err))
+			}
 		}),
-		runtime.WithForwardResponseOption(stampRevision),
-		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }),
-		runtime.WithDisableHTTPMethodOverride(),
+		runtime.WithForwardResponseOption(answerHeaders),
+		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }), // none of them is a parameter
+		runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {
+			all = append(all, next)
+			return next
+		}),
+		runtime.WithMetadata(answerProbe),
 	)
-	ctx, st := context.Background(), s.cfg.State
-	err := errors.Join(
-		gatewayv1.RegisterSpendServiceHandlerServer(ctx, mux, spendService{events: s.cfg.Events}),
-		gatewayv1.RegisterKeyServiceHandlerServer(ctx, mux, keyService{state: st.Keys, view: s.cfg.View}),
-		gatewayv1.RegisterModelServiceHandlerServer(ctx, mux, modelService{state: st.Deployments, view: s.cfg.View}),
-		gatewayv1.RegisterConfigServiceHandlerServer(ctx, mux, configService{state: st.Router, view: s.cfg.View}),
-		gatewayv1.RegisterClusterServiceHandlerServer(ctx, mux, clusterService{state: st.Members}),
-	)
-	return mux, err
+	conn := probed{&s.operations}
+	for _, e := range s.services() {
+		if err := e.rest(context.Background(), mux, conn); err != nil {
+			return nil, err
+		}
+	}
+	out := make(map[string]runtime.HandlerFunc, len(all))
+	for _, h := range all {
+		name, err := probe(h)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = h
+	}
+	return out, nil
 }
 
 // jsonForm is how messages are written: names as the documentation spells them,
@@ -65,173 +72,238 @@ func jsonForm() protojson.MarshalOptions {
 	return protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}
 }
 
-// ours gives errors a kind that have none: the generated code's own, which are
-// about parameters that it cannot read, and those of an operation that was not
-// decided in time.
-func ours(r *http.Request, err error) error {
-	if st, ok := status.FromError(err); ok && st.Code() == codes.InvalidArgument {
+// unreadable gives the generated code's own errors a kind: they are about
+// parameters that it cannot read.
+func unreadable(err error) error {
+	var e *fault.Error
+	if st, ok := status.FromError(err); ok && !errors.As(err, &e) && st.Code() == codes.InvalidArgument {
 		return fault.New(fault.Malformed, "invalid_parameter", "A parameter cannot be read: %s", st.Message())
 	}
-	var e *fault.Error
-	switch {
-	case errors.As(err, &e):
-		if e.Kind == fault.Unavailable && e.RetryAfter > mostRetryAfter {
-			sooner := *e
-			sooner.RetryAfter = mostRetryAfter
-			return &sooner
-		}
-		return problems(err)
-	case !errors.Is(err, context.DeadlineExceeded) || !errors.Is(r.Context().Err(), context.DeadlineExceeded):
-		return err
-	case r.Method == http.MethodGet:
-		return &fault.Error{Kind: fault.Unavailable, Detail: "The nodes did not agree on what is current in time. Try again.", RetryAfter: time.Second, Err: err}
-	}
-	return &fault.Error{
-		Kind: fault.Unavailable, Code: "outcome_unknown", RetryAfter: time.Second, Err: err,
-		Detail: "The nodes did not decide in time. The change may still come about: look whether it has before you try again.",
-	}
+	return err
 }
 
-// problems makes one error of several, of which the first counts and all are told.
-func problems(err error) error {
-	joined, ok := err.(interface{ Unwrap() []error }) // what was joined at the top, and no deeper
-	if !ok || len(joined.Unwrap()) < 2 {
-		return err
+// headers are those of an answer beside its message.
+func (c *call) headers(answer proto.Message) map[string]string {
+	out := map[string]string{}
+	if c.view != nil {
+		out[HeaderRevision] = strconv.FormatUint(c.view.Revision, 10)
 	}
-	var list []any
-	for _, one := range joined.Unwrap() {
-		if e := fault.From(one); e.Kind != fault.Internal {
-			list = append(list, map[string]any{"message": e.Message(), "param": e.Param, "code": e.Code})
-		}
+	if tag := etag(answer.ProtoReflect()); tag != "" {
+		out[HeaderETag] = tag
 	}
-	first := *fault.From(err)
-	first.Details = map[string]any{"problems": list}
-	return &first
+	if c.replayed {
+		out[HeaderReplayed] = "true"
+	}
+	return out
 }
 
-// shown is the view that an answer shows. It is the one that the caller was
-// authenticated by, or after a change the one that has the change.
-type shown struct{ view *cluster.View }
-
-type shownKey struct{}
-
-// viewOf returns the view that a request is answered from.
-func viewOf(ctx context.Context) *cluster.View {
-	if s, ok := ctx.Value(shownKey{}).(*shown); ok {
-		return s.view
+func answerHeaders(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
+	for name, value := range callOf(ctx).headers(answer) {
+		w.Header().Set(name, value)
 	}
 	return nil
 }
 
-// show changes the view that a request is answered from.
-func show(ctx context.Context, v *cluster.View) *cluster.View {
-	if s, ok := ctx.Value(shownKey{}).(*shown); ok {
-		s.view = v
+// muxPattern is a path as the mux has it, and the names of the parameters in it.
+func muxPattern(path string) (pattern string, names []string) {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		name, ok := strings.CutPrefix(segment, "{")
+		if !ok {
+			continue
+		}
+		name, rest, _ := strings.Cut(strings.TrimSuffix(name, "}"), "=")
+		names = append(names, name)
+		segments[i] = "{" + name + "}"
+		if rest == "**" {
+			segments[i] = "{" + name + "...}"
+		}
 	}
-	return v
+	return strings.Join(segments, "/"), names
 }
 
-func stampRevision(ctx context.Context, w http.ResponseWriter, _ proto.Message) error {
-	if v := viewOf(ctx); v != nil {
-		w.Header().Set(HeaderRevision, strconv.FormatUint(v.Revision, 10))
+// refuseRedirects keeps the mux from sending a client from /fallbacks on to
+// /fallbacks/ with a method that only the latter has.
+func (s *Server) refuseRedirects() {
+	for _, r := range gatewayv1.Routes() {
+		pattern, _ := muxPattern(r.Path)
+		above, _, many := strings.Cut(pattern, "/{")
+		if !many || !strings.HasSuffix(pattern, "...}") {
+			continue
+		}
+		at := r.Method + " " + above
+		probe, err := http.NewRequestWithContext(context.Background(), r.Method, above, http.NoBody)
+		if err != nil {
+			continue
+		}
+		if _, found := s.mux.Handler(probe); found != at && !s.refused[at] {
+			s.refused[at] = true
+			s.mux.HandleFunc(at, s.unknown)
+		}
 	}
-	return nil
 }
 
-// bounded runs an operation on the agreed state, for no longer than answerTime.
-func bounded(next http.Handler, w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
-	defer cancel()
-	r = r.WithContext(ctx)
-	r.Header.Del("Grpc-Timeout") // the generated code would take it for another bound
-	next.ServeHTTP(w, r)
-}
-
-// query is a route whose parameters are in its query. One that is not in the
-// message is refused: a filter that is not known would otherwise show too much.
-func (s *Server) query(next http.Handler, in proto.Message) http.HandlerFunc {
-	fields := in.ProtoReflect().Descriptor().Fields()
+// transcode is a route of an operation: it holds the request to what is
+// documented, and hands it to the generated handler.
+func (s *Server) transcode(op *operation, route gatewayv1.Route, names []string, next runtime.HandlerFunc) http.HandlerFunc {
+	message, form := op.input.Descriptor(), forms()[op.name]
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := conformQuery(r.URL.RawQuery, fields); err != nil {
+		path := make(map[string]string, len(names))
+		for _, name := range names {
+			path[name] = r.PathValue(name)
+			if path[name] == "" { // /fallbacks/
+				s.refuse(w, r, nothingHere())
+				return
+			}
+		}
+		r = r.Clone(r.Context())
+		r.Header.Del("Grpc-Timeout") // the generated code would take it for a bound,
+		r.Header.Del("Te")           // and this for a wish to have trailers
+		body := []byte(nil)
+		err := error(nil)
+		if route.Body {
+			body, err = s.members(w, r, message, form, path)
+		} else {
+			err = conformQuery(r.URL.RawQuery, message.Fields(), path)
+		}
+		if err != nil {
 			s.refuse(w, r, err)
 			return
 		}
-		bounded(next, w, r)
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next(w, r, path)
 	}
-}
-
-func conformQuery(raw string, fields protoreflect.FieldDescriptors) error {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return &fault.Error{Kind: fault.Malformed, Code: "invalid_parameter", Detail: "The query cannot be read. Percent-encode its names and values.", Err: err}
-	}
-	names := make(map[string]jsontext.Value, len(values))
-	for name := range values {
-		names[name] = nil
-	}
-	for _, name := range sortedNames(names) {
-		param, given := shortName(name), values[name]
-		field := fields.ByName(protoreflect.Name(name))
-		switch {
-		case field == nil:
-			return fault.Field(param, "unknown_parameter", "There is no parameter %s here. Remove it, or correct its name.", param)
-		case len(given) > 1:
-			return fault.Field(param, "invalid_value", "The parameter %s is given more than once.", param)
-		case field.Kind() == protoreflect.BoolKind:
-			if _, err := strconv.ParseBool(given[0]); err != nil {
-				return wrongType(param, "true or false")
-			}
-		case field.Kind() == protoreflect.Int32Kind:
-			if _, err := strconv.ParseInt(given[0], 10, 32); err != nil {
-				return wrongType(param, "a whole number of at most 2147483647")
-			}
-		}
-	}
-	return nil
 }
 
 // rewrite changes what clients may write into what the message has.
 type rewrite func(members map[string]jsontext.Value) error
 
-// command is a route whose parameters are in its body, a JSON object of exactly
-// the message's fields. rewrite may be nil.
-func (s *Server) command(next http.Handler, in proto.Message, rewrite rewrite) http.HandlerFunc {
-	message := in.ProtoReflect().Descriptor()
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := commandBody(w, r, message, rewrite)
-		if err != nil {
-			s.refuse(w, r, err)
-			return
-		}
-		r = r.Clone(r.Context())
-		// Some clients send DELETE with the body of the POST. It is that POST; in the
-		// API's description there is no other, for OpenAPI has no bodies for DELETE.
-		r.Method = http.MethodPost
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		bounded(next, w, r)
-	}
-}
-
-func commandBody(w http.ResponseWriter, r *http.Request, message protoreflect.MessageDescriptor, rewrite rewrite) ([]byte, error) {
-	// A query beside a body has no meaning here, and somebody who sends one thinks it has.
-	if err := conformQuery(r.URL.RawQuery, (&gatewayv1.GetConfigRequest{}).ProtoReflect().Descriptor().Fields()); err != nil {
-		return nil, err
-	}
-	body, err := readBody(w, r)
+// members reads a body whose members are the parameters, as protobuf's JSON form
+// has them. form may be nil.
+func (s *Server) members(w http.ResponseWriter, r *http.Request, m protoreflect.MessageDescriptor, form rewrite, path map[string]string) ([]byte, error) {
+	members, err := readMembers(w, r)
 	if err != nil {
 		return nil, err
 	}
-	members, err := parseObject(body)
-	if err != nil {
-		return nil, err
-	}
-	if rewrite != nil {
-		if err := rewrite(members); err != nil {
+	if form != nil {
+		if err := form(members); err != nil {
 			return nil, err
 		}
 	}
-	if err := conform("", members, message); err != nil {
+	if err := conform("", members, m); err != nil {
 		return nil, err
 	}
-	return json.Marshal(members)
+	for name, value := range path {
+		if v, ok := members[name]; ok && v.Kind() != 'n' && !sameText(v, value) {
+			return nil, fault.Field(name, "invalid_value", "%s is in the path, too, with another value. Leave it out of the body.", name)
+		}
+		delete(members, name)
+	}
+	if err := sameQuery(r.URL.RawQuery, members); err != nil {
+		return nil, err
+	}
+	if err := gatherClears(members, m); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members, json.Deterministic(true))
+}
+
+// sameText reports whether a member of a body is what a path or a query has.
+func sameText(v jsontext.Value, text string) bool {
+	if v.Kind() != '"' {
+		return string(v) == text
+	}
+	var s string
+	return json.Unmarshal(v, &s) == nil && s == text
+}
+
+// sameQuery refuses a query beside a body, which has no meaning, and somebody who
+// sends one thinks it has. What only says again what the body says does no harm.
+func sameQuery(raw string, members map[string]jsontext.Value) error {
+	values, err := parseQuery(raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range sortedNames(values) {
+		param := shortName(name)
+		v, given := members[name]
+		switch {
+		case !given:
+			return fault.Field(param, "unknown_parameter", "This operation has its parameters in the body. Send %s there.", param)
+		case len(values[name]) != 1 || !sameText(v, values[name][0]):
+			return fault.Field(param, "invalid_value", "%s is in the body, too, with another value. Leave it out of the query.", param)
+		}
+	}
+	return nil
+}
+
+func parseQuery(raw string) (url.Values, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, &fault.Error{Kind: fault.Malformed, Code: "invalid_parameter", Detail: "The query cannot be read. Percent-encode its names and values.", Err: err}
+	}
+	return values, nil
+}
+
+// conformQuery holds a query to a message, but for what is in the path. A parameter
+// that is not in the message is refused: a filter that is not known would otherwise
+// show too much.
+func conformQuery(raw string, fields protoreflect.FieldDescriptors, path map[string]string) error {
+	values, err := parseQuery(raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range sortedNames(values) {
+		param, given := shortName(name), values[name]
+		field := fields.ByName(protoreflect.Name(name))
+		switch in, inPath := path[name]; {
+		case field == nil:
+			return fault.Field(param, "unknown_parameter", "There is no parameter %s here. Remove it, or correct its name.", param)
+		case inPath && (len(given) != 1 || given[0] != in):
+			return fault.Field(param, "invalid_value", "%s is in the path, too, with another value. Leave it out of the query.", param)
+		case len(given) > 1 && !field.IsList():
+			return fault.Field(param, "invalid_value", "The parameter %s is given more than once.", param)
+		}
+		for _, text := range given {
+			if err := conformText(param, text, field); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// conformText checks one value of a query.
+func conformText(param, text string, f protoreflect.FieldDescriptor) error {
+	var err error
+	want := ""
+	switch kind := f.Kind(); {
+	case kind == protoreflect.StringKind:
+		return nil
+	case kind == protoreflect.EnumKind:
+		return conformEnum(param, text, f.Enum())
+	case kind == protoreflect.BoolKind:
+		_, err = strconv.ParseBool(text)
+		want = "true or false"
+	case kind == protoreflect.Int32Kind:
+		_, err = strconv.ParseInt(text, 10, 32)
+		want = "a whole number of at most 2147483647"
+	case kind == protoreflect.Uint32Kind:
+		_, err = strconv.ParseUint(text, 10, 32)
+		want = "a whole number from 0 to 4294967295"
+	case kind == protoreflect.DoubleKind:
+		if n, bad := strconv.ParseFloat(text, 64); bad != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+			err = strconv.ErrSyntax
+		}
+		want = "a number"
+	case f.Message() != nil && f.Message().FullName() == "google.protobuf.Timestamp":
+		_, err = time.Parse(time.RFC3339Nano, text)
+		want = "an instant in RFC 3339, such as 2026-06-29T10:00:00Z"
+	default:
+		return fault.Field(param, "unknown_parameter", "%s cannot be given in a query.", param)
+	}
+	if err != nil {
+		return wrongType(param, want)
+	}
+	return nil
 }

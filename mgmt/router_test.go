@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 )
 
-func settings(t *testing.T, a answer) map[string]any {
+func settingsIn(t *testing.T, a answer) map[string]any {
 	t.Helper()
 	v, _ := a.json(t)["router_settings"].(map[string]any)
 	return v
@@ -14,7 +16,7 @@ func settings(t *testing.T, a answer) map[string]any {
 
 func TestSettingsAreMergedAndShown(t *testing.T) {
 	s, _ := newFake(t)
-	before := settings(t, ask(t, s, "GET /config", "", nil))
+	before := settingsIn(t, ask(t, s, "GET /config", "", nil))
 	if before["routing_strategy"] != "simple_shuffle" || before["timeout"] != 600.0 || fmt.Sprint(before["retry_on"]) != "[5xx 429 timeout connection]" || fmt.Sprint(before["fallbacks"]) != "[]" {
 		t.Errorf("%v", before)
 	}
@@ -23,8 +25,8 @@ func TestSettingsAreMergedAndShown(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	a = ask(t, s, "POST /config/update", `{"router_settings":{"routing_strategy":"least-busy","disable_cooldowns":true,"timeout":null}}`, nil)
-	after := settings(t, ask(t, s, "GET /router/settings", "", nil))
-	if fmt.Sprint(after) != fmt.Sprint(settings(t, a)) {
+	after := settingsIn(t, ask(t, s, "GET /router/settings", "", nil))
+	if fmt.Sprint(after) != fmt.Sprint(settingsIn(t, a)) {
 		t.Errorf("%v\n%s", after, a.body)
 	}
 	want := map[string]string{
@@ -36,7 +38,7 @@ func TestSettingsAreMergedAndShown(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, after[name], v)
 		}
 	}
-	if a = ask(t, s, "POST /config/update", `{"router_settings":{"fallbacks":[]}}`, nil); fmt.Sprint(settings(t, a)["fallbacks"]) != "[]" {
+	if a = ask(t, s, "POST /config/update", `{"router_settings":{"fallbacks":[]}}`, nil); fmt.Sprint(settingsIn(t, a)["fallbacks"]) != "[]" {
 		t.Errorf("an empty list is a list: %s", a.body)
 	}
 	if a = ask(t, s, "POST /config/update", `{"router_settings":{"num_retries":1},"if_revision":12345}`, nil); a.status != http.StatusConflict {
@@ -72,11 +74,62 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		`{"router_settings":{},"if_revision":-1}`:                             "invalid_value if_revision",
 		`{"router_settings":{"disable_cooldowns":"true"},"if_revision":null}`: "invalid_type router_settings.disable_cooldowns",
 	} {
-		if a := ask(t, s, "POST /config/update", body, nil); a.status != http.StatusBadRequest || a.refusal(t) != want {
+		if a := ask(t, s, "POST /config/update", body, nil); a.status != http.StatusUnprocessableEntity || a.refusal(t) != want {
 			t.Errorf("%s: %d %s, want %s", body, a.status, a.body, want)
 		}
 	}
 	if n.View().Revision != 41 {
 		t.Error("something was changed")
 	}
+}
+
+// Fields are the settings one by one; one that is deleted is as the file has it.
+func TestSettingsFieldByField(t *testing.T) {
+	s, n := newFake(t)
+	a := ask(t, s, "GET /config/list", "", nil)
+	var list []map[string]any
+	if err := json.Unmarshal([]byte(a.body), &list); err != nil || len(list) != len(settingTexts()) {
+		t.Fatalf("%d fields, %v: %s", len(list), err, a.body)
+	}
+	for _, f := range list {
+		if f["field_description"] == "" || f["stored_in_db"] != false || fmt.Sprint(f["field_value"]) != fmt.Sprint(f["field_default_value"]) {
+			t.Errorf("%v", f)
+		}
+	}
+	for name, value := range map[string]string{
+		"routing_strategy": `"least_busy"`, "num_retries": "7", "retry_after": "0.25", "timeout": "2.5", "stream_timeout": "9", "cooldown_time": "0",
+		"allowed_fails": "3", "max_fallbacks": "1", "retry_on": `["429","connection"]`, "disable_cooldowns": "true", "enable_pre_call_checks": "true",
+		"model_group_alias": `{"quick":"fast"}`, "fallbacks": `[{"fast":["slow"]}]`, "default_fallbacks": `["slow"]`,
+		"context_window_fallbacks": `[{"slow":["fast"]}]`, "content_policy_fallbacks": `[{"fast":["slow"]}]`,
+	} {
+		before := ask(t, s, "GET /config/field/info?field_name="+name, "", nil).json(t)
+		set := ask(t, s, "POST /config/field/update", `{"field_name":"`+name+`","field_value":`+value+`}`, nil)
+		now := ask(t, s, "GET /config/field/info?field_name="+name+"&config_type=router_settings", "", nil)
+		if set.status != http.StatusOK || set.body != now.body || now.json(t)["stored_in_db"] != true || fmt.Sprint(now.json(t)["field_value"]) == fmt.Sprint(before["field_value"]) {
+			t.Errorf("%s: %s, then %s", name, set.body, now.body)
+		}
+		gone := ask(t, s, "POST /config/field/delete", `{"field_name":"`+name+`"}`, nil)
+		if gone.status != http.StatusOK || fmt.Sprint(gone.json(t)) != fmt.Sprint(before) {
+			t.Errorf("%s: %s, want %v", name, gone.body, before)
+		}
+	}
+	if patch, revision := n.View().Catalog.Patch(); revision == 0 || patch.NumRetries != nil || patch.Fallbacks != nil {
+		t.Errorf("%d %+v", revision, patch)
+	}
+	play(t, s, []step{
+		{"", "GET /config/field/info?field_name=nope", "", "404 setting_not_found field_name"},
+		{"", "POST /config/field/delete", `{"field_name":"nope"}`, "404 setting_not_found field_name"},
+		{"", "POST /config/field/delete", `{"field_name":"stamp"}`, "404 setting_not_found field_name"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries"}`, "422 missing_required_parameter field_value"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":null}`, "422 invalid_value field_value"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":"2"}`, "422 invalid_type field_value"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":1.5}`, "422 invalid_value field_value"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":99}`, "422 invalid_value router_settings.num_retries"},
+		{"", "POST /config/field/update", `{"field_name":"fallbacks","field_value":{}}`, "422 invalid_type field_value"},
+		{"", "POST /config/field/update", `{"field_name":"disable_cooldowns","field_value":1}`, "422 invalid_type field_value"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":1,"if_revision":41}`, "409 revision_conflict"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":1,"config_type":"general_settings"}`, "422 invalid_value config_type"},
+		{plainKey, "GET /config", "", "403 insufficient_permissions"},
+		{plainKey, "POST /config/field/update", `{"field_name":"num_retries","field_value":1}`, "403 insufficient_permissions"},
+	})
 }

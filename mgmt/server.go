@@ -3,16 +3,20 @@ package mgmt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"path"
 	"time"
 
+	"buf.build/go/protovalidate"
+
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/mgmt/openapi"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -28,52 +32,78 @@ type Config struct {
 	// Identify says who presents credentials, by a View.
 	Identify func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error)
 	State    State
+	Sealer   Sealer
 	Events   Events
 	Ready    func(ctx context.Context) error // nil, or why no traffic should come here
 	Metrics  http.Handler                    // Prometheus's exposition
 	Logger   *slog.Logger
 	Version  string
+	OpenAPI  string // the API's description, an OpenAPI document
 	// OpenMetrics lets anybody read /metrics. Labels name models and deployments.
 	OpenMetrics bool
 }
 
-// Server answers requests that Envoy does not send to a provider.
+// stopTime bounds how long requests under way may take to end.
+const stopTime = 5 * time.Second
+
+// Server answers requests that Envoy does not send to a provider, over HTTP and
+// over gRPC.
 type Server struct {
-	cfg Config
-	mux *http.ServeMux
+	cfg        Config
+	mux        *http.ServeMux
+	operations operations
+	rules      protovalidate.Validator
+	reference  *openapi.Reference
+	refused    map[string]bool // patterns that are in the mux for it not to redirect
 }
 
 // New returns a server.
 func New(cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, mux: http.NewServeMux()}
-	rest, err := s.rest()
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), refused: map[string]bool{}, reference: openapi.New(cfg.OpenAPI)}
+	s.operations.chain = s.pipeline
+	for _, e := range s.services() {
+		e.serve(&s.operations)
+	}
+	if s.operations.err != nil {
+		return nil, s.operations.err
+	}
+	var err error
+	if s.rules, err = protovalidate.New(); err != nil {
+		return nil, err
+	}
+	generated, err := s.generated()
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range s.plain() {
-		s.handle(r, s.guard(r.access, r.handler))
+		for _, p := range r.paths {
+			s.mux.Handle(r.method+" "+p, s.guard(permission{access: r.access}, r.handler))
+		}
 	}
-	for _, r := range s.management(rest) {
-		guarded := s.guard(r.access, r.handler)
-		s.handle(r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			guarded.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), managementKey{}, true)))
-		}))
+	for _, r := range s.files() {
+		for _, p := range r.paths {
+			s.mux.Handle(r.method+" "+p, managed(place{}, s.guard(permission{access: r.access}, r.handler)))
+		}
 	}
+	for _, r := range gatewayv1.Routes() {
+		op, ok := s.operations.all[r.RPC]
+		if !ok {
+			return nil, fmt.Errorf("%s %s leads to %s, which no service has", r.Method, r.Path, r.RPC)
+		}
+		next, ok := generated[r.RPC+" "+r.Path]
+		if !ok {
+			return nil, fmt.Errorf("there is nothing generated for %s %s", r.Method, r.Path)
+		}
+		pattern, names := muxPattern(r.Path)
+		handler := s.guard(op.permission, s.transcode(op, r, names, next))
+		s.mux.Handle(r.Method+" "+pattern, managed(place{path: names, body: r.Body}, handler))
+	}
+	s.refuseRedirects()
 	s.mux.HandleFunc("/", s.unknown)
 	return s, nil
 }
 
-// access says who may use a route.
-type access uint8
-
-// Who may use a route: with no key, with any valid key, with the master key.
-const (
-	public access = iota
-	anyKey
-	admin
-)
-
-// route is one row of the table of all routes.
+// route is one row of the table of the routes that are not generated.
 type route struct {
 	method  string
 	paths   []string
@@ -81,15 +111,9 @@ type route struct {
 	handler http.HandlerFunc
 }
 
-func (s *Server) handle(r route, h http.Handler) {
-	for _, p := range r.paths {
-		s.mux.Handle(r.method+" "+p, h)
-	}
-}
-
 // plain are the routes whose errors are as OpenAI has them and no more.
 func (s *Server) plain() []route {
-	metrics := admin
+	metrics := viewer
 	if s.cfg.OpenMetrics {
 		metrics = public
 	}
@@ -98,79 +122,63 @@ func (s *Server) plain() []route {
 		{http.MethodGet, []string{"/health/readiness"}, public, s.readiness},
 		{http.MethodGet, []string{"/v1/models", "/models"}, anyKey, s.models},
 		{http.MethodGet, []string{"/v1/models/{model...}", "/models/{model...}"}, anyKey, s.model},
+		{http.MethodGet, []string{"/openapi.json"}, public, s.shows(s.reference.Document)},
+		{http.MethodGet, []string{"/docs"}, public, s.shows(s.reference.Page)},
 		{http.MethodGet, []string{"/metrics"}, metrics, s.cfg.Metrics.ServeHTTP},
 		{http.MethodPost, []string{"/v1/chat/completions", "/chat/completions"}, anyKey, s.bodyless},
 	}
 }
 
-// management are the routes of the management API. rest answers them, but for the
-// two that carry files.
-func (s *Server) management(rest http.Handler) []route {
-	deleteKeys := s.command(rest, &gatewayv1.DeleteKeysRequest{}, nil)
-	deleteModel := s.command(rest, &gatewayv1.DeleteModelRequest{}, nil)
-	none := &gatewayv1.GetStatusRequest{} // no parameters
+// files are the routes of the management API that carry files, which are not
+// generated.
+func (s *Server) files() []route {
 	return []route{
-		{http.MethodGet, []string{"/spend/logs"}, admin, rest.ServeHTTP},
-
-		{http.MethodPost, []string{"/key/generate"}, admin, s.command(rest, &gatewayv1.GenerateKeyRequest{}, nil)},
-		{http.MethodGet, []string{"/key/info"}, anyKey, s.query(rest, &gatewayv1.GetKeyRequest{})},
-		{http.MethodGet, []string{"/key/list"}, admin, s.query(rest, &gatewayv1.ListKeysRequest{})},
-		{http.MethodPost, []string{"/key/delete"}, admin, deleteKeys},
-		{http.MethodDelete, []string{"/key/delete"}, admin, deleteKeys},
-
-		{http.MethodPost, []string{"/model/new"}, admin, s.command(rest, &gatewayv1.CreateModelRequest{}, modelForms)},
-		{http.MethodGet, []string{"/model/info", "/v1/model/info"}, anyKey, s.query(rest, &gatewayv1.ListModelInfoRequest{})},
-		{http.MethodPost, []string{"/model/delete"}, admin, deleteModel},
-		{http.MethodDelete, []string{"/model/delete"}, admin, deleteModel},
-
-		{http.MethodGet, []string{"/config", "/router/settings"}, admin, s.query(rest, none)},
-		{http.MethodPost, []string{"/config/update"}, admin, s.command(rest, &gatewayv1.UpdateConfigRequest{}, nil)},
-
-		{http.MethodGet, []string{"/cluster/status"}, admin, s.query(rest, none)},
-		{http.MethodGet, []string{"/cluster/members"}, admin, s.query(rest, none)},
-		{http.MethodPost, []string{"/cluster/remove"}, admin, s.command(rest, &gatewayv1.RemoveMemberRequest{}, nil)},
-		{http.MethodDelete, []string{"/cluster/members/{node_id}"}, admin, s.query(rest, none)},
 		{http.MethodGet, []string{"/cluster/snapshot"}, admin, s.snapshot},
 		{http.MethodPost, []string{"/cluster/restore"}, admin, s.restore},
 	}
 }
 
-// principalKey is where guard leaves who is asking.
-type principalKey struct{}
-
-func principal(ctx context.Context) keys.Principal {
-	p, _ := ctx.Value(principalKey{}).(keys.Principal)
-	return p
+// managed marks the requests to a route of the management API.
+func managed(at place, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, at)))
+	})
 }
 
-// guard lets through who may use a route.
-func (s *Server) guard(a access, next http.HandlerFunc) http.Handler {
+// guard lets through who may use a route. It has read nothing of the body.
+func (s *Server) guard(may permission, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stamp(w, r)
-		if a == public {
+		if may.access == public {
 			next(w, r)
 			return
 		}
-		view := s.cfg.View()
-		p, err := s.cfg.Identify(view, presented(r.Header), time.Now())
+		c := &call{view: s.cfg.View(), matches: r.Header.Values(HeaderIfMatch), idempotency: r.Header.Values(HeaderIdempotency)}
+		var err error
+		if c.principal, err = s.cfg.Identify(c.view, presented(r.Header), time.Now()); err == nil {
+			err = c.principal.MayUse(r.Method, r.URL.Path)
+		}
+		if err == nil {
+			err = may.check(c.principal)
+		}
 		if err != nil {
 			s.refuse(w, r, err)
 			return
 		}
-		if a == admin && !p.Master {
-			s.refuse(w, r, fault.New(fault.Denied, "insufficient_permissions", "Only an admin key may do that."))
-			return
-		}
-		ctx := context.WithValue(r.Context(), principalKey{}, p)
-		next(w, r.WithContext(context.WithValue(ctx, shownKey{}, &shown{view: view})))
+		next(w, r.WithContext(withCall(r.Context(), c)))
 	})
+}
+
+// credentialHeaders are the headers that may carry a credential.
+func credentialHeaders() []string {
+	return []string{keys.HeaderAuthorization, keys.HeaderAnthropic, keys.HeaderAzure, keys.HeaderGoogle, keys.HeaderGateway}
 }
 
 // presented collects the credentials of a request. Two headers of one name are
 // two credentials.
 func presented(h http.Header) keys.Presented {
 	var p keys.Presented
-	for _, name := range []string{keys.HeaderAuthorization, keys.HeaderAnthropic, keys.HeaderAzure, keys.HeaderGoogle, keys.HeaderGateway} {
+	for _, name := range credentialHeaders() {
 		for _, v := range h.Values(name) {
 			p.Add(name, v)
 		}
@@ -203,18 +211,22 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		probe := r.Clone(r.Context())
 		probe.Method = method
-		if _, pattern := s.mux.Handler(probe); pattern != "/" && pattern != "" {
+		if _, pattern := s.mux.Handler(probe); pattern != "/" && pattern != "" && !s.refused[pattern] {
 			allowed = append(allowed, method)
 		}
 	}
 	if len(allowed) == 0 {
-		s.refuse(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at this path."))
+		s.refuse(w, r, nothingHere())
 		return
 	}
 	for _, m := range allowed {
 		w.Header().Add("Allow", m)
 	}
 	s.refuse(w, r, fault.New(fault.MethodNotAllowed, "", "This path does not take that method; see the header Allow."))
+}
+
+func nothingHere() error {
+	return fault.New(fault.NotFound, "not_found", "There is nothing at this path.")
 }
 
 // Serve answers requests on l until ctx ends, and then lets those under way end.
@@ -231,7 +243,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		stopped <- srv.Shutdown(grace)
 	}()

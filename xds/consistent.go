@@ -23,7 +23,7 @@ type validated interface {
 // no input may lead to it.
 func (r *Resources) Consistent() error {
 	var problems []error
-	names := map[string]bool{contract.ClusterProcessor: true, contract.ClusterGateway: true}
+	names := map[string]bool{contract.ClusterProcessor: true, contract.ClusterGateway: true, contract.ClusterGRPC: true}
 	for _, c := range r.Clusters {
 		if names[c.GetName()] {
 			problems = append(problems, fmt.Errorf("cluster %s occurs twice", c.GetName()))
@@ -60,7 +60,7 @@ func checkRoute(r *route.Route) error {
 		}
 		return nil
 	}
-	if action.GetCluster() != contract.ClusterGateway {
+	if to := action.GetCluster(); to != contract.ClusterGateway && to != contract.ClusterGRPC {
 		return fmt.Errorf("route %s leads to %q, which is not the gateway", r.GetName(), action.GetCluster())
 	}
 	return nil

@@ -62,7 +62,7 @@ func newRig(t *testing.T, c xds.Config) *rig {
 	port := freePort(t)
 	r.url = fmt.Sprintf("http://127.0.0.1:%d", port)
 	conf := bootstrap.Config{
-		AdminSocket: filepath.Join(dir, "a"), ProcessorSocket: filepath.Join(dir, "p"), GatewaySocket: filepath.Join(dir, "g"),
+		AdminSocket: filepath.Join(dir, "a"), ProcessorSocket: filepath.Join(dir, "p"), GatewaySocket: filepath.Join(dir, "g"), GRPCSocket: filepath.Join(dir, "r"),
 		Address: "127.0.0.1", Port: port, RequestTimeout: 2 * time.Second, BodyLimit: bodyLimit,
 	}
 	page, err := bootstrap.Render(conf)

@@ -25,7 +25,8 @@ import (
 //  2. TRACE and its kin: refused.
 //  3. inference: turns ext_proc on. It leads to the gateway, which answers what got
 //     no plan.
-//  4. all else: the gateway's own server, without ext_proc.
+//  4. gRPC to an operation's path: the gateway's gRPC server, without ext_proc.
+//  5. all else: the gateway's own server, without ext_proc.
 //
 // Two roads not taken. One inference route that follows a plan by path: the
 // table is consulted again once the plan is there, and by then the path has
@@ -46,7 +47,7 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 		name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
 		routes = append(routes, toGateway(name, inference(path), processed))
 	}
-	routes = append(routes, toGateway("gateway", anyPath(), nil))
+	routes = append(routes, toGRPC(), toGateway("gateway", anyPath(), nil))
 	return &route.RouteConfiguration{
 		Name: contract.RouteConfig,
 		VirtualHosts: []*route.VirtualHost{{
@@ -110,6 +111,26 @@ func toGateway(name string, match *route.RouteMatch, perFilter map[string]*anypb
 		}},
 	}
 }
+
+// toGRPC is the route of the management API for those who speak gRPC, which tells
+// by its path and its content type. Paths of that form are nobody else's.
+func toGRPC() *route.Route {
+	return &route.Route{
+		Name: "grpc",
+		Match: &route.RouteMatch{
+			PathSpecifier: &route.RouteMatch_SafeRegex{SafeRegex: &matcher.RegexMatcher{Regex: grpcPath}},
+			Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
+			Grpc:          &route.RouteMatch_GrpcRouteMatchOptions{},
+		},
+		Action: &route.Route_Route{Route: &route.RouteAction{
+			Timeout:          durationpb.New(0), // the caller says how long it waits, and the server does not wait for ever
+			ClusterSpecifier: &route.RouteAction_Cluster{Cluster: contract.ClusterGRPC},
+		}},
+	}
+}
+
+// grpcPath is /package.Service/Method.
+const grpcPath = `/[a-z0-9_]+(\.[a-z0-9_]+)*\.[A-Za-z0-9]+/[A-Za-z0-9]+`
 
 // refusedMethods are routes for methods that nothing here answers, and of which
 // TRACE would read a request back to its sender.

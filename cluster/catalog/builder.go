@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // builder is a Catalog in the making: an empty one, or a change of another. It
@@ -18,12 +19,18 @@ type builder struct {
 	endpoints edit[Endpoint]
 	users     edit[int]
 	prices    edit[sharedPrices]
-	wild      []*wildcard
-	wildOwn   bool                  // wild is this builder's and may be changed in place
-	own       map[place]struct{}    // the lists that are this builder's, likewise
-	bases     map[string]parsedBase // by api_base: one Endpoint for all who share it
-	derived   map[string]int        // how many deployments had the same derived name
-	problems  problems
+
+	credentials edit[*Credential]
+	marks       edit[uint64]
+	namers      edit[*Deployment]
+	unusable    edit[*clusterv1.Deployment]
+
+	wild     []*wildcard
+	wildOwn  bool                  // wild is this builder's and may be changed in place
+	own      map[place]struct{}    // the lists that are this builder's, likewise
+	bases    map[string]parsedBase // by api_base: one Endpoint for all who share it
+	derived  map[string]int        // how many deployments had the same derived name
+	problems problems
 }
 
 // place is where a list of deployments stands.
@@ -52,6 +59,7 @@ func (s *state) change() *builder {
 		router: s.router,
 		groups: s.groups.edit(), byID: s.byID.edit(), byModel: s.byModel.edit(),
 		endpoints: s.endpoints.edit(), users: s.users.edit(), prices: s.prices.edit(),
+		credentials: s.credentials.edit(), marks: s.marks.edit(), namers: s.namers.edit(), unusable: s.unusable.edit(),
 		wild:    s.wild,
 		own:     make(map[place]struct{}),
 		bases:   make(map[string]parsedBase),
@@ -67,11 +75,15 @@ func empty(providers Providers, list *PriceList) *state {
 		endpoints   = newEdit[Endpoint]()
 		users       = newEdit[int]()
 		prices      = newEdit[sharedPrices]()
+		credentials = newEdit[*Credential]()
+		marks       = newEdit[uint64]()
+		unusable    = newEdit[*clusterv1.Deployment]()
 	)
 	return &state{
 		providers: providers, list: list, router: &router{},
 		groups: lists.done(), byModel: deployments.done(), byID: deployments.done(),
 		endpoints: endpoints.done(), users: users.done(), prices: prices.done(),
+		credentials: credentials.done(), marks: marks.done(), namers: deployments.done(), unusable: unusable.done(),
 	}
 }
 
@@ -81,16 +93,16 @@ func (b *builder) catalog() *Catalog {
 	s.router, s.wild = b.router, b.wild
 	s.groups, s.byID, s.byModel = b.groups.done(), b.byID.done(), b.byModel.done()
 	s.endpoints, s.users, s.prices = b.endpoints.done(), b.users.done(), b.prices.done()
+	s.credentials, s.marks, s.namers, s.unusable = b.credentials.done(), b.marks.done(), b.namers.done(), b.unusable.done()
 	return &Catalog{state: s}
 }
 
 // add puts a deployment into every list that it belongs to. Its id must be free.
 func (b *builder) add(d *Deployment) {
 	b.byID.set(string(d.ID), d)
-	n, _ := b.users.get(string(d.Endpoint.ID))
-	b.users.set(string(d.Endpoint.ID), n+1)
-	if n == 0 {
-		b.endpoints.set(string(d.Endpoint.ID), d.Endpoint)
+	b.count(d.Endpoint, 1)
+	if d.origin.stored.Spec.CredentialName != "" {
+		b.namers.set(namerKey(d), d)
 	}
 	p, ok := b.prices.get(d.origin.priced)
 	if !ok {
@@ -113,11 +125,9 @@ func (b *builder) add(d *Deployment) {
 // remove takes a deployment out of every list.
 func (b *builder) remove(d *Deployment) {
 	b.byID.delete(string(d.ID))
-	if n, _ := b.users.get(string(d.Endpoint.ID)); n > 1 {
-		b.users.set(string(d.Endpoint.ID), n-1)
-	} else {
-		b.users.delete(string(d.Endpoint.ID))
-		b.endpoints.delete(string(d.Endpoint.ID))
+	b.count(d.Endpoint, -1)
+	if d.origin.stored.Spec.CredentialName != "" {
+		b.namers.delete(namerKey(d))
 	}
 	if p, _ := b.prices.get(d.origin.priced); p.users > 1 {
 		p.users--
@@ -144,6 +154,65 @@ func (b *builder) remove(d *Deployment) {
 		b.wild = slices.DeleteFunc(b.wild, func(o *wildcard) bool { return o == w })
 	}
 	b.own[place{wildList, string(d.Name)}] = struct{}{}
+}
+
+// count counts the deployments of an endpoint, which is there while it has any.
+func (b *builder) count(e Endpoint, more int) {
+	before, _ := b.users.get(string(e.ID))
+	switch n := before + more; {
+	case n == 0:
+		b.users.delete(string(e.ID))
+		b.endpoints.delete(string(e.ID))
+	case before == 0:
+		b.endpoints.set(string(e.ID), e)
+		b.users.set(string(e.ID), n)
+	case n != before:
+		b.users.set(string(e.ID), n)
+	}
+}
+
+// renew puts deployments in place of those of the same ids, which have the same
+// names, models and prices. The lists keep their order, and each is copied once.
+func (b *builder) renew(fresh map[id.Deployment]*Deployment) {
+	names, moved := make(map[id.ModelName]struct{}), make(map[Endpoint]int)
+	for _, d := range fresh {
+		old, _ := b.byID.get(string(d.ID))
+		if old.Endpoint != d.Endpoint {
+			moved[old.Endpoint]--
+			moved[d.Endpoint]++
+		}
+		b.byID.set(string(d.ID), d)
+		if !strings.Contains(d.Model, "*") {
+			b.byModel.set(d.modelKey(), d)
+		}
+		if d.origin.stored.Spec.CredentialName != "" {
+			b.namers.set(namerKey(d), d)
+		}
+		names[d.Name] = struct{}{}
+	}
+	for e, n := range moved {
+		b.count(e, n)
+	}
+	anew := func(list []*Deployment) []*Deployment {
+		out := slices.Clone(list)
+		for i, d := range out {
+			if again, ok := fresh[d.ID]; ok {
+				out[i] = again
+			}
+		}
+		return out
+	}
+	for name := range names {
+		if _, star := cutPattern(string(name)); star {
+			w := b.ownWildcard(name)
+			w.members = anew(w.members)
+			b.own[place{wildList, string(name)}] = struct{}{}
+			continue
+		}
+		list, _ := b.groups.get(string(name))
+		b.groups.set(string(name), anew(list))
+		b.own[place{groupList, string(name)}] = struct{}{}
+	}
 }
 
 // insert puts a deployment into a list: those of the file first, in its order,

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // Catalog is one checked, immutable configuration: what New made of the file,
@@ -28,6 +29,11 @@ type state struct {
 	endpoints index[Endpoint]      // by id; the same tree as long as they are the same
 	users     index[int]           // how many deployments each endpoint has
 	prices    index[sharedPrices]  // by priceKey.text
+
+	credentials index[*Credential]           // by name
+	marks       index[uint64]                // by name: when a deployment has named it last
+	namers      index[*Deployment]           // by namerKey: those that name a credential
+	unusable    index[*clusterv1.Deployment] // by id: those that this node cannot use
 }
 
 // router is the settings, what they were made of, and the names that they use.

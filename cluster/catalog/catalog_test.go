@@ -375,3 +375,26 @@ func BenchmarkGroup(b *testing.B) {
 		})
 	}
 }
+
+// TestOrganization: an organization goes out as a header, unless that is written out.
+func TestOrganization(t *testing.T) {
+	t.Parallel()
+	own := map[string]vault.Secret{"OpenAI-Organization": vault.NewSecret("written")}
+	for want, s := range map[string]catalog.DeploymentSpec{
+		"org-1":   {Organization: "org-1"},
+		"written": {Organization: "org-1", ExtraHeaders: own},
+		"":        {},
+	} {
+		s.ID, s.ModelName, s.Model, s.APIKey = "d", "m", "openai/x", vault.NewSecret("k")
+		got := ""
+		for _, h := range build(t, catalog.RouterSpec{}, s).Deployments()[0].ExtraHeaders {
+			got += h.Value.Reveal()
+		}
+		if got != want {
+			t.Errorf("the header is %q, want %q", got, want)
+		}
+	}
+	if got := problems(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{{ID: "d", ModelName: "m", Model: "vllm/x", APIBase: "http://h", Organization: "a b"}}}); !slices.Equal(got, []string{"model_list[0].gateway_params.organization invalid_value"}) {
+		t.Error(got)
+	}
+}

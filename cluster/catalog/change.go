@@ -50,12 +50,10 @@ func (c *Catalog) WithAll(all []Stored) (*Catalog, []error) {
 // Fallbacks and aliases that name it stay and are skipped until somebody has
 // that name again.
 func (c *Catalog) Without(d id.Deployment) *Catalog {
-	found, ok := c.byID.get(string(d))
-	if !ok || found.Static {
+	b := c.change()
+	if !b.drop(d) {
 		return c
 	}
-	b := c.change()
-	b.remove(found)
 	return b.catalog()
 }
 
@@ -107,13 +105,17 @@ func (c *Catalog) withRouter(r router) (*Catalog, error) {
 // somebody who sets num_retries need not first mend a fallback of a deployment
 // that is gone.
 func (c *Catalog) CheckPatch(p RouterPatch) error {
+	return c.checkRouter(c.router.spec.Patch(p))
+}
+
+func (c *Catalog) checkRouter(next RouterSpec) error {
 	name := func(problem error) string { return fault.From(problem).Param + "\n" + problem.Error() }
 	before := make(map[string]bool)
 	for _, problem := range c.routerProblems(c.router.spec) {
 		before[name(problem)] = true
 	}
 	after := problems{}
-	for _, problem := range c.routerProblems(c.router.spec.Patch(p)) {
+	for _, problem := range c.routerProblems(next) {
 		if !before[name(problem)] {
 			after.list = append(after.list, problem)
 		}
@@ -123,11 +125,25 @@ func (c *Catalog) CheckPatch(p RouterPatch) error {
 
 // routerProblems is everything that is wrong with settings.
 func (c *Catalog) routerProblems(s RouterSpec) []error {
+	_, problems := c.try(s)
+	return problems
+}
+
+// RouterWith returns what the settings would be if the state set patch, and nothing
+// else, over those of the file. The caller must not change the slices and maps in
+// them.
+func (c *Catalog) RouterWith(patch RouterPatch) (RouterSpec, RouterSettings) {
+	r, _ := c.try(c.router.file.Patch(patch))
+	return r.spec, r.settings
+}
+
+// try makes settings without putting them in force.
+func (c *Catalog) try(s RouterSpec) (*router, []error) {
 	p, next := problems{}, Catalog{state: c.state}
 	next.router = &router{spec: s}
 	p.router(next.router)
 	next.route(&p)
-	return p.list
+	return next.router, p.list
 }
 
 // put adds or replaces a deployment of the state. A problem leaves everything as
@@ -156,34 +172,51 @@ func (b *builder) put(s *Stored) error {
 	if replaced {
 		b.remove(old)
 	}
+	if _, was := b.unusable.get(s.Spec.ID); was {
+		b.unusable.delete(s.Spec.ID)
+	}
 	b.add(d)
 	return nil
 }
 
-// retime makes every deployment of c anew for other timeouts of the router. The
-// lists keep their order.
+// take adds or replaces a deployment as the state has it. One that this node cannot
+// use takes the place of the one that there was, too: what a catalogue answers does
+// not depend on when the node began.
+func (b *builder) take(r *clusterv1.Deployment, open Open) error {
+	s, err := FromRecord(r, open)
+	if err == nil {
+		err = b.put(&s)
+	}
+	if err != nil {
+		b.drop(idOf(r))
+		b.unusable.set(r.GetId(), r)
+	}
+	return err
+}
+
+// drop removes a deployment of the state and reports whether there was one.
+func (b *builder) drop(d id.Deployment) bool {
+	_, was := b.unusable.get(string(d))
+	if was {
+		b.unusable.delete(string(d))
+	}
+	found, ok := b.byID.get(string(d))
+	if !ok || found.Static {
+		return was
+	}
+	b.remove(found)
+	return true
+}
+
+func idOf(r *clusterv1.Deployment) id.Deployment { return id.Deployment(r.GetId()) }
+
+// retime makes every deployment of c anew for other timeouts of the router.
 func (b *builder) retime(c *Catalog) {
-	for name, d := range c.byID.all() {
+	fresh := make(map[id.Deployment]*Deployment, c.byID.len())
+	for _, d := range c.byID.all() {
 		again := *d
 		b.timeouts(&again)
-		b.byID.set(name, &again)
+		fresh[d.ID] = &again
 	}
-	anew := func(list []*Deployment) []*Deployment {
-		out := make([]*Deployment, len(list))
-		for i, d := range list {
-			out[i], _ = b.byID.get(string(d.ID))
-		}
-		return out
-	}
-	for name, list := range c.groups.all() {
-		b.groups.set(name, anew(list))
-	}
-	for name, d := range c.byModel.all() {
-		again, _ := b.byID.get(string(d.ID))
-		b.byModel.set(name, again)
-	}
-	b.wild = make([]*wildcard, len(c.wild))
-	for i, w := range c.wild {
-		b.wild[i] = &wildcard{name: w.name, pattern: w.pattern, members: anew(w.members)}
-	}
+	b.renew(fresh)
 }

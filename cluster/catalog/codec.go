@@ -6,8 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
+	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -31,23 +30,31 @@ func headerContext(deployment, header string) string {
 // be set. It is not deterministic where seal is not: it is made once, before
 // the command is proposed.
 func ToRecord(s DeploymentSpec, seal Seal) (*clusterv1.Deployment, error) {
-	r := &clusterv1.Deployment{
-		Id: s.ID, ModelName: s.ModelName, Model: s.Model, ApiBase: s.APIBase, BaseModel: s.BaseModel,
-		Prices: namedValues(s.Prices),
-		Weight: s.Weight, Rpm: s.RPM, Tpm: s.TPM, Order: int64(s.Order),
-		TimeoutNanos: int64(s.Timeout), StreamTimeoutNanos: int64(s.StreamTimeout),
-		MaxTokens: s.MaxTokens, MaxInputTokens: s.MaxInputTokens, MaxOutputTokens: s.MaxOutputTokens,
-		DropParams: s.DropParams,
-	}
+	return toRecord(&s, &Stored{}, seal)
+}
+
+// toRecord is ToRecord for a deployment that takes the place of another. A secret
+// that is as it was is not sealed again.
+func toRecord(s *DeploymentSpec, before *Stored, seal Seal) (*clusterv1.Deployment, error) {
+	r := plainRecord(s)
 	var err error
-	if !s.APIKey.IsEmpty() {
+	switch {
+	case s.APIKey.IsEmpty():
+	case len(before.Sealed.APIKey) > 0 && before.Spec.APIKey.Equal(s.APIKey.Reveal()):
+		r.SealedApiKey = before.Sealed.APIKey
+	default:
 		if r.SealedApiKey, err = seal(s.APIKey, keyContext(s.ID)); err != nil {
 			return nil, fmt.Errorf("sealing the api_key of deployment %s: %w", quote(s.ID), err)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.ExtraHeaders)) {
 		v := &clusterv1.SealedValue{Name: name}
-		if value := s.ExtraHeaders[name]; !value.IsEmpty() {
+		value := s.ExtraHeaders[name]
+		switch {
+		case value.IsEmpty():
+		case len(before.Sealed.Headers[name]) > 0 && before.Spec.ExtraHeaders[name].Equal(value.Reveal()):
+			v.Sealed = before.Sealed.Headers[name]
+		default:
 			if v.Sealed, err = seal(value, headerContext(s.ID, name)); err != nil {
 				return nil, fmt.Errorf("sealing the header %s of deployment %s: %w", quote(name), quote(s.ID), err)
 			}
@@ -55,6 +62,18 @@ func ToRecord(s DeploymentSpec, seal Seal) (*clusterv1.Deployment, error) {
 		r.SealedHeaders = append(r.SealedHeaders, v)
 	}
 	return r, nil
+}
+
+// plainRecord is a record without what is secret.
+func plainRecord(s *DeploymentSpec) *clusterv1.Deployment {
+	return &clusterv1.Deployment{
+		Id: s.ID, ModelName: s.ModelName, Model: s.Model, ApiBase: s.APIBase, BaseModel: s.BaseModel,
+		Prices: namedValues(s.Prices),
+		Weight: s.Weight, Rpm: s.RPM, Tpm: s.TPM, Order: int64(s.Order),
+		TimeoutNanos: int64(s.Timeout), StreamTimeoutNanos: int64(s.StreamTimeout),
+		MaxTokens: s.MaxTokens, MaxInputTokens: s.MaxInputTokens, MaxOutputTokens: s.MaxOutputTokens,
+		DropParams: s.DropParams, CredentialName: s.CredentialName, Organization: s.Organization,
+	}
 }
 
 // FromRecord is the reverse of ToRecord and reads the stamp as well. The error is
@@ -67,11 +86,12 @@ func FromRecord(r *clusterv1.Deployment, open Open) (Stored, error) {
 			Weight: r.GetWeight(), RPM: r.GetRpm(), TPM: r.GetTpm(), Order: int(r.GetOrder()),
 			Timeout: time.Duration(r.GetTimeoutNanos()), StreamTimeout: time.Duration(r.GetStreamTimeoutNanos()),
 			MaxTokens: r.GetMaxTokens(), MaxInputTokens: r.GetMaxInputTokens(), MaxOutputTokens: r.GetMaxOutputTokens(),
-			DropParams: r.GetDropParams(),
+			DropParams: r.GetDropParams(), CredentialName: r.GetCredentialName(), Organization: r.GetOrganization(),
 		},
-		CreatedAt: fromNanos(r.GetStamp().GetCreatedUnixNano()),
+		Sealed:    Sealed{APIKey: r.GetSealedApiKey()},
+		CreatedAt: record.FromNanos(r.GetStamp().GetCreatedUnixNano()),
 		CreatedBy: r.GetStamp().GetCreatedBy(),
-		UpdatedAt: fromNanos(r.GetStamp().GetUpdatedUnixNano()),
+		UpdatedAt: record.FromNanos(r.GetStamp().GetUpdatedUnixNano()),
 		Revision:  r.GetStamp().GetRevision(),
 	}
 	var err error
@@ -89,8 +109,9 @@ func FromRecord(r *clusterv1.Deployment, open Open) (Stored, error) {
 		}
 		if s.Spec.ExtraHeaders == nil {
 			s.Spec.ExtraHeaders = make(map[string]vault.Secret, len(r.GetSealedHeaders()))
+			s.Sealed.Headers = make(map[string][]byte, len(r.GetSealedHeaders()))
 		}
-		s.Spec.ExtraHeaders[h.GetName()] = value
+		s.Spec.ExtraHeaders[h.GetName()], s.Sealed.Headers[h.GetName()] = value, h.GetSealed()
 	}
 	return s, nil
 }
@@ -150,12 +171,6 @@ func PatchFromRecord(r *clusterv1.RouterSettings) RouterPatch {
 		}
 	}
 	return p
-}
-
-// marshal makes the bytes of a record, the same on every node: no record holds a
-// map, whose order would differ.
-func marshal(m proto.Message) ([]byte, error) {
-	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
 // namedValues returns a map as a list sorted by name.
@@ -228,19 +243,4 @@ func narrow[T ~int | ~int64](n *int64) *T {
 		return nil
 	}
 	return new(T(*n))
-}
-
-// nanos is a time as records hold it; the zero time is 0.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func fromNanos(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
 }

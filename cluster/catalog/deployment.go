@@ -45,6 +45,18 @@ type origin struct {
 	place  int      // in the file
 }
 
+// Stored returns the deployment as it was written down. The caller must not change
+// the maps in it. It is zero for a Deployment that no Catalog made.
+func (d *Deployment) Stored() Stored {
+	if d.origin == nil {
+		return Stored{}
+	}
+	return d.origin.stored
+}
+
+// Listed reports whether the price table has prices of the deployment's model.
+func (d *Deployment) Listed() bool { return d.origin != nil && d.origin.row.prices != "" }
+
 // Header is an extra request header. Its value may be a credential.
 type Header struct {
 	Name  string

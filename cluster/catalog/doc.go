@@ -24,7 +24,15 @@
 // Prices are list prices, exact to 24 decimals of a dollar. What a request costs
 // is summed in that unit and becomes whole pico-dollars once, at the end.
 //
-// CreateDeployment, DeleteDeployment and UpdateRouter are what entries of the
-// replicated log do to the state: the same on every node, whatever its version,
-// its file or its clock. Secrets are sealed before they get there.
+// A deployment may name a Credential for what it does not have itself: its key, its
+// address, its organization. A change of the credential makes the deployments that
+// name it anew, and it cannot be deleted as long as there are any.
+//
+// What this node cannot use of what the nodes agreed on (a provider that its version
+// does not know, a secret that it cannot open) is not served, and is not forgotten:
+// its id is taken, and it can be deleted and sealed anew.
+//
+// Create, Update, Delete, UpdateRouter and the other methods that take a transaction
+// are operations: they decide by this catalogue, note what they rest on, and write to
+// the transaction alone. Secrets are sealed before they get there.
 package catalog

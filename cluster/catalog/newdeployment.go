@@ -18,17 +18,22 @@ import (
 // made of. It returns nil if there were problems.
 func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	before := len(b.problems.list)
+	full := b.borrow(at, s)
+	if len(b.problems.list) > before {
+		return nil // what it lacks may be what it would have borrowed
+	}
 	provider, model := b.model(at, s)
 	b.problems.numbers(at, s)
-	endpoint, path := b.endpoint(at, s, provider)
+	endpoint, path := b.endpoint(at, full, provider)
 	headers := b.problems.headers(at+".gateway_params.extra_headers", s.ExtraHeaders)
+	headers = b.problems.organization(at+".gateway_params.organization", headers, full.Organization)
 	own := b.ownPrices(at, s.Prices)
 	if len(b.problems.list) > before {
 		return nil
 	}
 	d := &Deployment{
 		Name: id.ModelName(s.ModelName), Provider: provider, Model: model,
-		Endpoint: endpoint, BasePath: path, APIKey: s.APIKey, ExtraHeaders: headers,
+		Endpoint: endpoint, BasePath: path, APIKey: full.APIKey, ExtraHeaders: headers,
 		Weight: s.Weight, RPM: s.RPM, TPM: s.TPM, Order: s.Order,
 		BaseModel: s.BaseModel, DropParams: s.DropParams,
 		origin: &origin{own: own, limits: [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}},
@@ -201,6 +206,27 @@ func (p *problems) headers(at string, spec map[string]vault.Secret) []Header {
 	}
 	slices.SortFunc(headers, func(x, y Header) int { return strings.Compare(x.Name, y.Name) })
 	return headers
+}
+
+// organizationHeader is how a provider is told on whose account a request runs.
+const organizationHeader = "openai-organization"
+
+const wrongOrganization = "organization is longer than 256 bytes or holds a space or a character that cannot stand in a header"
+
+func validOrganization(s string) bool { return len(s) <= maxName && printable(s) }
+
+// organization adds the header of an organization. One that is written out among
+// the headers goes before it.
+func (p *problems) organization(param string, headers []Header, name string) []Header {
+	i, written := slices.BinarySearchFunc(headers, organizationHeader, func(h Header, want string) int { return strings.Compare(h.Name, want) })
+	switch {
+	case name == "" || written:
+		return headers
+	case !validOrganization(name):
+		p.add(param, codeInvalid, "%s", wrongOrganization)
+		return headers
+	}
+	return slices.Insert(headers, i, Header{Name: organizationHeader, Value: vault.NewSecret(name)})
 }
 
 func reserved(header string) bool {

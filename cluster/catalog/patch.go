@@ -1,6 +1,13 @@
 package catalog
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
 
 // RouterPatch is a change of a RouterSpec. A nil field is not set and leaves
 // what is there; an empty slice or map is set, and to nothing. What is set
@@ -76,6 +83,38 @@ func (p RouterPatch) Merge(next RouterPatch) RouterPatch {
 	p.ContextWindowFallbacks = givenList(next.ContextWindowFallbacks, p.ContextWindowFallbacks)
 	p.ContentPolicyFallbacks = givenList(next.ContentPolicyFallbacks, p.ContentPolicyFallbacks)
 	return p
+}
+
+// Reset returns the patch without one setting, by its name in router_settings. It
+// is false for a name that no setting has.
+func (p RouterPatch) Reset(setting string) (RouterPatch, bool) {
+	r := p.Record()
+	f := settingField(r, setting)
+	if f == nil {
+		return p, false
+	}
+	r.ProtoReflect().Clear(f)
+	return PatchFromRecord(r), true
+}
+
+// Sets reports whether the patch sets a setting, by its name in router_settings.
+func (p RouterPatch) Sets(setting string) bool {
+	r := p.Record()
+	f := settingField(r, setting)
+	return f != nil && r.ProtoReflect().Has(f)
+}
+
+// settingField is the field of a record that a setting is kept in; nil for a name
+// that no setting has.
+func settingField(r *clusterv1.RouterSettings, setting string) protoreflect.FieldDescriptor {
+	fields := r.ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if f.Number() != settingStamp && strings.TrimSuffix(string(f.Name()), "_nanos") == setting {
+			return f
+		}
+	}
+	return nil
 }
 
 func given[T any](value, otherwise *T) *T {

@@ -33,6 +33,9 @@ type DeploymentSpec struct {
 	MaxOutputTokens int64
 	ExtraHeaders    map[string]vault.Secret
 	DropParams      bool
+
+	CredentialName string // the credential whose values are used where none are given here
+	Organization   string // of the provider; it goes with the key
 }
 
 // RouterSpec is `router_settings`. A nil pointer or slice means the default.

@@ -11,11 +11,19 @@ import (
 // Stored is a deployment as it was written down, and by whom.
 type Stored struct {
 	Spec      DeploymentSpec // ID is filled in; prices and limits are only those that were given
+	Sealed    Sealed         // its secrets as the state has them
 	Static    bool           // it comes from the file: it has no revision and cannot be deleted
 	CreatedAt time.Time      // zero for one from the file, as all that follows
 	CreatedBy string         // alias of the key that asked for it, never the key
 	UpdatedAt time.Time
 	Revision  uint64 // index of the log entry that wrote it last
+}
+
+// Sealed are a deployment's secrets as the state has them. The zero Sealed is of one
+// that is not in the state.
+type Sealed struct {
+	APIKey  []byte
+	Headers map[string][]byte // by the names in ExtraHeaders
 }
 
 // NewDeploymentID returns a fresh random id: 32 hex digits. Deployments that are

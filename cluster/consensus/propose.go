@@ -13,9 +13,10 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// maxCommand is the size of the largest command, in bytes. Larger ones would hold
-// up heartbeats on a slow link.
-const maxCommand = 1 << 20
+// maxCommand is the size of the largest command, in bytes: a team is deleted with
+// its keys by one, at about a hundred bytes a key. Larger ones would hold up
+// heartbeats on a slow link, and are more than a node takes from another.
+const maxCommand = 6 << 20
 
 // Propose has a command put into the log and applied, and returns its index and
 // how it ended, once its effects are published on this node. For a command that
@@ -29,7 +30,7 @@ func (c *Consensus) Propose(ctx context.Context, command []byte) (uint64, *fault
 		return 0, fault.New(fault.Malformed, "", "The command is empty."), nil
 	}
 	if len(command) > maxCommand {
-		return 0, fault.New(fault.TooLarge, "", "The change is larger than %d bytes.", maxCommand), nil
+		return 0, fault.New(fault.TooLarge, "", "The change is larger than %d bytes. Make it in several steps: delete or move some of what it takes along first.", maxCommand), nil
 	}
 	res, err := c.propose(ctx, command)
 	return res.index, res.fault, err

@@ -23,6 +23,22 @@ type Request string
 // Node identifies a node for the lifetime of its data directory: 32 hex digits.
 type Node string
 
+// Organization identifies an organization. Like the ids below it is chosen by
+// whoever makes it, or a random UUID.
+type Organization string
+
+// Team identifies a team.
+type Team string
+
+// User identifies a user.
+type User string
+
+// Customer identifies an end user of an application.
+type Customer string
+
+// Budget identifies a budget that several may have the terms of.
+type Budget string
+
 // requestPrefix is the form that the audit record gives a request id.
 const requestPrefix = "req_"
 
@@ -64,6 +80,15 @@ func NewRequest() Request {
 
 // NewNode returns a fresh random node id.
 func NewNode() Node { return Node(randomHex()) }
+
+// NewUUID returns a fresh random UUID, version 4 (RFC 9562).
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // as below
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
 
 func randomHex() string {
 	var b [16]byte

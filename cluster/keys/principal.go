@@ -1,7 +1,8 @@
 package keys
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
@@ -9,72 +10,100 @@ import (
 // masterAlias is what logs and audit records call the master key.
 const masterAlias = "master"
 
-// Names with a meaning of their own in a key's list of models.
-const (
-	everyModel = "all-proxy-models"
-	noModel    = "no-default-models" // grants nothing by itself
-)
-
-// Principal is who makes a request.
+// Principal is who makes a request: a key, and whom it belongs to, as they were
+// when it was looked up. It is a plain value and needs no allocation.
 type Principal struct {
-	Hash    id.KeyHash
-	Alias   string
-	Master  bool
-	Cluster bool // the key comes from the replicated state, whose deletion this node may not have heard of
+	Hash         id.KeyHash
+	Alias        string
+	Master       bool
+	Cluster      bool // the key comes from the replicated state, whose deletion this node may not have heard of
+	User         id.User
+	Team         id.Team
+	Organization id.Organization // of the team, or of a key without one
+	Type         string          // one of the types of keys
 
-	allowed *allowed
+	key          *Key // nil for the master key
+	user         *User
+	team         *Team
+	member       *TeamMember // of the user in the team
+	organization *Organization
 }
 
-// Allows reports whether the principal may ask for a model, by the name that the
-// caller sends. An empty list allows everything, as do `all-proxy-models` and the
-// master key; `openai/*` allows every name of that form; a list of nothing but
-// `no-default-models` allows nothing.
+// Role is the role of who asks: RoleProxyAdmin for the master key, RoleNone for a
+// key without a user or for inference only, and else that of the user, of which a
+// key of type read_only has the part that changes nothing.
+func (p Principal) Role() Role {
+	switch {
+	case p.Master:
+		return RoleProxyAdmin
+	case p.user != nil:
+		return roleFor(p.user.Role, p.Type)
+	}
+	return RoleNone
+}
+
+// Actor is what records and logs call who asks: the alias of the key, or else its
+// user, or what people tell the key by.
+func (p Principal) Actor() string {
+	if p.key == nil {
+		return p.Alias
+	}
+	return cmp.Or(p.Alias, string(p.User), p.key.Name)
+}
+
+// Resolve returns the model that a name stands for: an alias of the key's or else
+// one of its team's, or the name itself. What an alias stands for is not looked up
+// again.
+func (p Principal) Resolve(model id.ModelName) id.ModelName {
+	if p.key != nil {
+		if real, ok := p.key.Aliases[string(model)]; ok {
+			return id.ModelName(real)
+		}
+	}
+	if p.team != nil {
+		if real, ok := p.team.ModelAliases[string(model)]; ok {
+			return id.ModelName(real)
+		}
+	}
+	return model
+}
+
+// Allows reports whether the principal may ask for a model, by the name that
+// Resolve returns: whether the lists of the key, of its user, of the user's place in
+// the team, of the team and of the organization all have it. An empty list has
+// everything, as does `all-proxy-models`; `openai/*` has every name of that form; a
+// key's `all-team-models` has what its team may use. A user's `no-default-models`
+// bounds the user's own keys and not those in teams.
 func (p Principal) Allows(model id.ModelName) bool {
-	return p.Master || p.allowed == nil || p.allowed.has(string(model))
-}
-
-// allowed is a compiled list of models.
-type allowed struct {
-	names    map[string]struct{}
-	patterns [][2]string // what comes before and after the star
-}
-
-// compile returns nil for a list that allows everything. bad is the index of a
-// pattern with more than one star, or -1.
-func compile(models []string) (list *allowed, bad int) {
-	if len(models) == 0 {
-		return nil, -1
+	if p.key == nil {
+		return p.Master
 	}
-	a := &allowed{names: make(map[string]struct{}, len(models))}
-	everything := false
-	for i, m := range models {
-		prefix, suffix, star := strings.Cut(m, "*")
-		switch {
-		case strings.Contains(suffix, "*"):
-			return nil, i
-		case m == everyModel, m == "*":
-			everything = true
-		case m == noModel:
-		case star:
-			a.patterns = append(a.patterns, [2]string{prefix, suffix})
-		default:
-			a.names[m] = struct{}{}
+	m := string(model)
+	switch {
+	case !p.key.allowed.in(p.team).has(m):
+		return false
+	case p.user != nil && !p.user.allowed.at(p.team).has(m):
+		return false
+	}
+	return (p.member == nil || p.member.allowed.in(p.team).has(m)) && (p.team == nil || p.team.allowed.has(m)) &&
+		(p.organization == nil || p.organization.allowed.has(m))
+}
+
+// Tags returns the tags of the key and of its team, each once. It is nil for none.
+func (p Principal) Tags() []string {
+	switch {
+	case p.key == nil:
+		return nil
+	case p.team == nil || len(p.team.Tags) == 0:
+		return p.key.Tags
+	case len(p.key.Tags) == 0:
+		return p.team.Tags
+	}
+	out := slices.Clone(p.key.Tags)
+	for _, tag := range p.team.Tags {
+		if !slices.Contains(out, tag) {
+			out = append(out, tag)
 		}
 	}
-	if everything {
-		return nil, -1
-	}
-	return a, -1
-}
-
-func (a *allowed) has(model string) bool {
-	if _, ok := a.names[model]; ok {
-		return true
-	}
-	for _, p := range a.patterns {
-		if len(model) > len(p[0])+len(p[1]) && strings.HasPrefix(model, p[0]) && strings.HasSuffix(model, p[1]) {
-			return true
-		}
-	}
-	return false
+	return out
 }

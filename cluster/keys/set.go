@@ -3,13 +3,11 @@ package keys
 import (
 	"crypto/subtle"
 	"fmt"
-	"slices"
 	"time"
-
-	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -19,60 +17,15 @@ const (
 	codeNotFound = "key_not_found"
 )
 
-// Set is every key that is known: those of the file and the master key, which
-// New is given, and those of the replicated state, which With and Without add
-// and remove. It is a radix tree over the hashes, of which a change copies one
-// path and shares the rest: 100,000 keys cost a change no more than ten do.
+// Set is everybody who may use the gateway: the keys of the file and the master
+// key, which New is given, and the records of the replicated state, which With
+// changes. It is immutable and safe for concurrent use; a change shares what it did
+// not touch, so 100,000 keys cost it no more than ten do.
 type Set struct {
-	trees
-	static    int // how many keys the file has
+	tables
+	file      map[id.KeyHash]*Key
 	master    id.KeyHash
 	hasMaster bool
-}
-
-// trees are the keys in both their orders.
-type trees struct {
-	keys    *iradix.Tree[*entry] // by hash
-	aliases *iradix.Tree[*entry] // by alias; of the replicated state only, where no two have the same
-}
-
-// entry is a key, ready to be used. It is immutable.
-type entry struct {
-	key     Key
-	allowed *allowed // nil: everything
-}
-
-// change is a change of trees under way.
-type change struct {
-	keys    *iradix.Txn[*entry]
-	aliases *iradix.Txn[*entry]
-}
-
-func (t trees) change() change { return change{t.keys.Txn(), t.aliases.Txn()} }
-
-// done returns the trees as they are now. CommitOnly leaves out the notification
-// of watchers, of which there are none.
-func (c change) done() trees { return trees{c.keys.CommitOnly(), c.aliases.CommitOnly()} }
-
-// put adds an entry, or replaces that of the same hash.
-func (c change) put(e *entry) {
-	c.remove(e.key.Hash)
-	c.keys.Insert(slices.Clone(e.key.Hash[:]), e)
-	if e.key.Alias != "" && !e.key.Static {
-		c.aliases.Insert([]byte(e.key.Alias), e)
-	}
-}
-
-// remove takes an entry away, if there is one.
-func (c change) remove(h id.KeyHash) {
-	old, ok := c.keys.Delete(h[:])
-	if !ok || old.key.Alias == "" {
-		return
-	}
-	alias := []byte(old.key.Alias)
-	if named, _ := c.aliases.Get(alias); named == old {
-		c.aliases.Delete(alias)
-	}
 }
 
 // New makes a set of the file's keys. The master key may do everything; an empty
@@ -80,91 +33,29 @@ func (c change) remove(h id.KeyHash) {
 // place (`keys[3].hash`): two keys with one hash, one with the master's, or a
 // model pattern with more than one star.
 func New(keys []Key, master vault.Secret) (*Set, error) {
-	s := &Set{}
+	s := &Set{tables: newTables(), file: make(map[id.KeyHash]*Key, len(keys))}
 	if !master.IsEmpty() {
 		if !wellFormed(master.Reveal()) {
 			return nil, fault.Field("master_key", "invalid_value", "The master key is longer than %d bytes or holds a space or an unprintable character; choose another.", MaxLength)
 		}
 		s.master, s.hasMaster = id.HashKey(master.Reveal()), true
 	}
-	next := trees{iradix.New[*entry](), iradix.New[*entry]()}.change()
 	for i := range keys {
 		k := keys[i]
-		if _, twice := next.keys.Get(k.Hash[:]); twice {
+		if _, twice := s.file[k.Hash]; twice {
 			return nil, fault.Field(fmt.Sprintf("keys[%d].hash", i), "duplicate_key", "Two entries are for the same key; remove one.")
 		}
 		if s.hasMaster && k.Hash == s.master {
 			return nil, fault.Field(fmt.Sprintf("keys[%d].hash", i), "duplicate_key", "The key is the master key; give it a value of its own.")
 		}
-		a, bad := compile(k.Models)
-		if bad >= 0 {
+		var bad int
+		if k.allowed, bad = compile(k.Models); bad >= 0 {
 			return nil, badPattern(fmt.Sprintf("keys[%d].", i), bad)
 		}
 		k.Static = true
-		next.put(&entry{key: k, allowed: a})
+		s.file[k.Hash] = &k
 	}
-	s.trees, s.static = next.done(), len(keys)
 	return s, nil
-}
-
-// With returns the set with a key of the replicated state: added, or in place of
-// the one of the same hash. s stays as it is. The error is a *fault.Error: Exists
-// where the file or the master key has that hash (they win: who can write the
-// file owns the node), Malformed for a model pattern with more than one star.
-// Whether the alias is free is not known here but by CreateKey.
-func (s *Set) With(k Key) (*Set, error) {
-	next := s.change()
-	if err := s.put(next, &k); err != nil {
-		return nil, err
-	}
-	return s.of(next), nil
-}
-
-// WithAll is With for many keys. It leaves out those that With would refuse and
-// returns an error for each, which wraps With's and names the key by its hash.
-func (s *Set) WithAll(keys []Key) (*Set, []error) {
-	next := s.change()
-	var refused []error
-	for i := range keys {
-		if err := s.put(next, &keys[i]); err != nil {
-			refused = append(refused, fmt.Errorf("key %v: %w", keys[i].Hash, err))
-		}
-	}
-	return s.of(next), refused
-}
-
-// Without returns the set without a key of the replicated state. It returns s
-// itself where there is no such key, or only one of the file.
-func (s *Set) Without(h id.KeyHash) *Set {
-	if e, ok := s.keys.Get(h[:]); !ok || e.key.Static {
-		return s
-	}
-	next := s.change()
-	next.remove(h)
-	return s.of(next)
-}
-
-// put checks a key of the state and adds it.
-func (s *Set) put(next change, k *Key) error {
-	if s.hasMaster && k.Hash == s.master {
-		return taken("The key is this gateway's master key; choose another.")
-	}
-	if e, ok := next.keys.Get(k.Hash[:]); ok && e.key.Static {
-		return taken("The key is in this gateway's configuration file already; choose another, or remove it there.")
-	}
-	a, bad := compile(k.Models)
-	if bad >= 0 {
-		return badPattern("", bad)
-	}
-	e := &entry{key: *k, allowed: a}
-	e.key.Static = false
-	next.put(e)
-	return nil
-}
-
-// of returns the set with other keys.
-func (s *Set) of(next change) *Set {
-	return &Set{trees: next.done(), static: s.static, master: s.master, hasMaster: s.hasMaster}
 }
 
 func taken(text string) *fault.Error {
@@ -176,52 +67,27 @@ func badPattern(at string, i int) *fault.Error {
 }
 
 // Len returns how many keys there are, the master key not among them.
-func (s *Set) Len() int { return s.keys.Len() }
+func (s *Set) Len() int { return len(s.file) + s.Cluster() }
 
 // Cluster returns how many of them come from the replicated state.
-func (s *Set) Cluster() int { return s.keys.Len() - s.static }
+func (s *Set) Cluster() int { return s.keys.Len() }
 
-// Get returns the key of a hash, from the file or the replicated state. The
-// caller must not change its slice.
-func (s *Set) Get(h id.KeyHash) (Key, bool) {
-	e, ok := s.keys.Get(h[:])
-	if !ok {
-		return Key{}, false
+// Get returns the key of a hash, from the file or the replicated state; the file
+// wins, for who can write it owns the node.
+func (s *Set) Get(h id.KeyHash) (*Key, bool) {
+	if k, ok := s.file[h]; ok {
+		return k, true
 	}
-	return e.key, true
+	return s.keys.Get(h[:])
 }
 
 // ByAlias returns the key of the replicated state that has an alias. Those of
 // the file are not found: their aliases are labels, which two may share.
-func (s *Set) ByAlias(alias string) (Key, bool) {
-	e, ok := s.aliases.Get([]byte(alias))
-	if !ok {
-		return Key{}, false
-	}
-	return e.key, true
-}
-
-// List returns at most limit keys of the replicated state, without the first
-// offset, and how many there are in all. They are ordered by hash: that order
-// needs nothing to be kept and never changes. It costs what it skips.
-func (s *Set) List(offset, limit int) (page []Key, total int) {
-	total = s.Cluster()
-	page = make([]Key, 0, max(0, min(limit, total-offset)))
-	it := s.keys.Root().Iterator()
-	for _, e, ok := it.Next(); ok && len(page) < limit; _, e, ok = it.Next() {
-		switch {
-		case e.key.Static:
-		case offset > 0:
-			offset--
-		default:
-			page = append(page, e.key)
-		}
-	}
-	return page, total
-}
+func (s *Set) ByAlias(alias string) (*Key, bool) { return s.keys.One(keyByAlias, []byte(alias)) }
 
 // Authenticate returns who presented the credential. The errors are those of
-// Parse, and 401 with invalid_api_key, key_blocked or expired_api_key.
+// Parse, 401 with invalid_api_key (also where what the key belongs to is gone),
+// key_blocked or expired_api_key, and 403 with team_blocked or user_blocked.
 func (s *Set) Authenticate(p Presented, now time.Time) (Principal, error) {
 	key, err := Parse(p)
 	if err != nil {
@@ -233,14 +99,68 @@ func (s *Set) Authenticate(p Presented, now time.Time) (Principal, error) {
 	if s.hasMaster && subtle.ConstantTimeCompare(h[:], s.master[:]) == 1 {
 		return Principal{Hash: h, Alias: masterAlias, Master: true}, nil
 	}
-	e, ok := s.keys.Get(h[:])
+	k, ok := s.Get(h)
 	switch {
 	case !ok:
 		return Principal{}, invalid()
-	case e.key.Blocked:
+	case k.Blocked:
 		return Principal{}, &fault.Error{Kind: fault.Unauthenticated, Code: "key_blocked", Detail: "This API key is blocked. Ask the gateway's administrator."}
-	case !e.key.Expires.IsZero() && !now.Before(e.key.Expires):
+	case !k.Expires.IsZero() && !now.Before(k.Expires):
 		return Principal{}, &fault.Error{Kind: fault.Unauthenticated, Code: "expired_api_key", Detail: "This API key has expired. Ask the gateway's administrator for a new one."}
 	}
-	return Principal{Hash: h, Alias: e.key.Alias, Cluster: !e.key.Static, allowed: e.allowed}, nil
+	who := Principal{Hash: h, Alias: k.Alias, Cluster: !k.Static, User: k.User, Team: k.Team, Organization: k.Organization, Type: k.Type, key: k}
+	if k.Team == "" && k.User == "" && k.Organization == "" {
+		return who, nil
+	}
+	return s.belonging(who)
+}
+
+// belonging looks up whom a key belongs to. A key that belongs to what is gone
+// counts as gone, too: it would else have no bounds.
+func (s *Set) belonging(p Principal) (Principal, error) {
+	var ok bool
+	if p.Team != "" {
+		if p.team, ok = s.teams.Get([]byte(p.Team)); !ok {
+			return Principal{}, invalid()
+		}
+		p.Organization = p.team.Organization
+	}
+	if p.User != "" {
+		if p.user, ok = s.users.Get([]byte(p.User)); !ok {
+			return Principal{}, invalid()
+		}
+	}
+	if p.Team != "" && p.User != "" {
+		if p.member, ok = s.teamMembers.Get(record.Join(string(p.Team), string(p.User))); !ok {
+			return Principal{}, invalid()
+		}
+	}
+	if p.Organization != "" {
+		if p.organization, ok = s.organizations.Get([]byte(p.Organization)); !ok {
+			return Principal{}, invalid()
+		}
+	}
+	switch {
+	case p.team != nil && p.team.Blocked:
+		return Principal{}, &fault.Error{Kind: fault.Denied, Code: "team_blocked", Detail: "The team of this API key is blocked. Ask the gateway's administrator."}
+	case p.user != nil && p.user.Blocked:
+		return Principal{}, &fault.Error{Kind: fault.Denied, Code: "user_blocked", Detail: "The user of this API key is blocked. Ask the gateway's administrator."}
+	}
+	return p, nil
+}
+
+// CheckCustomer refuses a request for an end user: 403 with customer_blocked, or
+// with model_access_denied for a model, by the name that Resolve returns, that the
+// customer may not use. One that nobody has made has no bounds.
+func (s *Set) CheckCustomer(c id.Customer, model id.ModelName) error {
+	found, ok := s.customers.Get([]byte(c))
+	switch {
+	case !ok:
+		return nil
+	case found.Blocked:
+		return &fault.Error{Kind: fault.Denied, Code: "customer_blocked", Param: "user", Detail: "The end user that the request names is blocked."}
+	case !found.allowed.has(string(model)):
+		return &fault.Error{Kind: fault.Denied, Code: "model_access_denied", Param: "model", Detail: "The end user that the request names may not use that model, or there is no model of that name."}
+	}
+	return nil
 }

@@ -51,8 +51,64 @@ const (
 	//	hash (32 bytes) → cluster.v1.VirtualKey
 	SpaceKey Space = 'q'
 	// SpaceKeyAlias belongs to cluster/keys: aliases that are taken.
-	//	alias → hash (32 bytes)
+	//	alias → cluster.v1.Claim of a hash
 	SpaceKeyAlias Space = 'n'
+	// SpaceOrganization belongs to cluster/keys.
+	//	id → cluster.v1.Organization
+	SpaceOrganization Space = 'O'
+	// SpaceOrganizationAlias belongs to cluster/keys: names that are taken.
+	//	name → cluster.v1.Claim of an id
+	SpaceOrganizationAlias Space = 'A'
+	// SpaceOrganizationMember belongs to cluster/keys.
+	//	organization, 0, user → cluster.v1.OrganizationMember
+	SpaceOrganizationMember Space = 'N'
+	// SpaceTeam belongs to cluster/keys.
+	//	id → cluster.v1.Team
+	SpaceTeam Space = 'T'
+	// SpaceTeamMember belongs to cluster/keys.
+	//	team, 0, user → cluster.v1.TeamMember
+	SpaceTeamMember Space = 'M'
+	// SpaceUser belongs to cluster/keys.
+	//	id → cluster.v1.User
+	SpaceUser Space = 'U'
+	// SpaceUserName belongs to cluster/keys: addresses and ids at identity
+	// providers that are taken.
+	//	"e" or "s", 0, address in lower case or id → cluster.v1.Claim of an id
+	SpaceUserName Space = 'E'
+	// SpaceCustomer belongs to cluster/keys.
+	//	id → cluster.v1.Customer
+	SpaceCustomer Space = 'C'
+	// SpaceBudget belongs to cluster/keys.
+	//	id → cluster.v1.Budget
+	SpaceBudget Space = 'B'
+	// SpaceGrown belongs to cluster/keys: collections that have grown.
+	//	"t", "u", "o" or "b", 0, id of a team, user, organization or budget → cluster.v1.Mark
+	SpaceGrown Space = 'G'
+	// SpaceCredential belongs to cluster/catalog.
+	//	name → cluster.v1.Credential
+	//	0, name → cluster.v1.Mark of the deployments that name it
+	SpaceCredential Space = 'c'
+	// SpaceGuardrail belongs to cluster/guardrails.
+	//	id → cluster.v1.Guardrail
+	SpaceGuardrail Space = 'g'
+	// SpaceGuardrailName belongs to cluster/guardrails: names that are taken.
+	//	organization or nothing, 0, name → cluster.v1.Claim of an id
+	SpaceGuardrailName Space = 'h'
+	// SpacePrompt belongs to cluster/prompts.
+	//	id → cluster.v1.Prompt
+	SpacePrompt Space = 'p'
+	// SpacePromptName belongs to cluster/prompts: names that are taken.
+	//	organization or nothing, 0, name → cluster.v1.Claim of an id
+	SpacePromptName Space = 'j'
+	// SpacePromptVersion belongs to cluster/prompts.
+	//	id, 0, version (4 bytes, big endian) → cluster.v1.PromptVersion
+	SpacePromptVersion Space = 'w'
+	// SpaceKeyring belongs to cluster.
+	//	"keyring" → cluster.v1.Keyring
+	SpaceKeyring Space = 'y'
+	// SpaceReplay belongs to cluster: answers of operations that may be asked for again.
+	//	scope (32 bytes) → cluster.v1.Replay
+	SpaceReplay Space = 'z'
 	// SpaceView belongs to cluster: which entry changed last what readers see.
 	//	"revision" → index (8 bytes, big endian)
 	SpaceView Space = 'v'

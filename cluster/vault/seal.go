@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/aead/xchacha20poly1305"
@@ -16,15 +19,17 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// The two ways in which sealed bytes do not open. Their texts are for the
-// operator: they say what to do and show nothing of the secret.
+// The ways in which sealed bytes do not open. Their texts are for the operator:
+// they say what to do and show nothing of the secret.
 var (
 	// ErrOtherKey means that the bytes name a key that the Sealer does not have.
-	ErrOtherKey = errors.New("sealed with another encryption key: set general_settings.encryption_key " +
-		"(or the master key, if there was none) to the one it was sealed with")
+	ErrOtherKey = errors.New("sealed with another encryption key: add the one that it was sealed with (the master key, if there " +
+		"was no other) to general_settings.encryption_keys_previous, or set general_settings.encryption_key to it")
 	// ErrDamaged means that the key is there and the bytes are not what it sealed
 	// for this context.
 	ErrDamaged = errors.New("the sealed credential is damaged or was sealed for another place: write the credential again")
+	// ErrLocked means that a key is held by a KMS and has not come yet.
+	ErrLocked = errors.New("the encryption key has not come from its KMS yet, or the nodes have not agreed on it yet: try again")
 )
 
 const (
@@ -42,13 +47,34 @@ const (
 	headerSize = 1 + idBytes
 )
 
-// keyID is the name of a key within sealed bytes.
-type keyID [idBytes]byte
+// KeyID is the name of a key within sealed bytes. It tells keys apart and gives
+// nothing of them away. The zero KeyID is none.
+type KeyID [idBytes]byte
+
+// String returns the name in hexadecimal digits.
+func (k KeyID) String() string { return hex.EncodeToString(k[:]) }
+
+// KeyIDOf reads a name that was stored; what has another length is none.
+func KeyIDOf(b []byte) KeyID {
+	if len(b) != idBytes {
+		return KeyID{}
+	}
+	return KeyID(b)
+}
+
+// SealedBy returns the name of the key that sealed the bytes; zero if they do not
+// say so.
+func SealedBy(sealed []byte) KeyID {
+	if len(sealed) < headerSize || sealed[0] != version1 {
+		return KeyID{}
+	}
+	return KeyID(sealed[1:headerSize])
+}
 
 // Key encrypts the keys that secrets are encrypted with. It shows itself to
 // nobody. Keys are immutable and safe for concurrent use; the zero Key is none.
 type Key struct {
-	id  keyID
+	id  KeyID
 	kek tink.AEAD
 }
 
@@ -74,7 +100,7 @@ func KeyFromSecret(secret Secret) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("make encryption key: %w", err)
 	}
-	return Key{id: keyID(id), kek: kek}, nil
+	return Key{id: KeyID(id), kek: kek}, nil
 }
 
 // keyEncryption makes the primitive of a raw key. XChaCha20-Poly1305 because one
@@ -104,6 +130,9 @@ func keyEncryption(raw []byte) (tink.AEAD, error) {
 	return aead.New(handle)
 }
 
+// ID returns the key's name.
+func (k Key) ID() KeyID { return k.id }
+
 // Format hides the key from every verb of fmt.
 func (Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
@@ -116,22 +145,38 @@ func (Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // Sealer seals secrets and opens them. It is immutable and safe for concurrent
 // use; it does not block and touches no disk.
 type Sealer struct {
-	primary keyID
-	open    map[keyID]tink.AEAD
+	primary KeyID // not in open: nothing can be sealed
+	open    map[KeyID]tink.AEAD
 }
 
 // NewSealer returns a Sealer that seals with primary and opens what primary or
 // one of the others sealed, so that a key can be replaced while bytes that the old
 // one sealed are still about. A zero Key is an error.
 func NewSealer(primary Key, others ...Key) (*Sealer, error) {
-	s := &Sealer{primary: primary.id, open: make(map[keyID]tink.AEAD, 1+len(others))}
-	for _, k := range append([]Key{primary}, others...) {
+	keys := append([]Key{primary}, others...)
+	for _, k := range keys {
 		if k.kek == nil {
 			return nil, errors.New("no encryption key: a key is empty")
 		}
+	}
+	return sealerOf(primary.id, keys), nil
+}
+
+// sealerOf makes a Sealer of the keys that there are; primary may be none of them.
+func sealerOf(primary KeyID, keys []Key) *Sealer {
+	s := &Sealer{primary: primary, open: make(map[KeyID]tink.AEAD, len(keys))}
+	for _, k := range keys {
 		s.open[k.id] = aead.NewKMSEnvelopeAEAD2(aead.AES256GCMKeyTemplate(), k.kek)
 	}
-	return s, nil
+	return s
+}
+
+// Primary returns the name of the key that seals.
+func (s *Sealer) Primary() KeyID { return s.primary }
+
+// Keys returns the names of the keys that open, in order.
+func (s *Sealer) Keys() []KeyID {
+	return slices.SortedFunc(maps.Keys(s.open), func(a, b KeyID) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // Format hides the keys from every verb of fmt.
@@ -141,13 +186,17 @@ func (*Sealer) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 // they are for, such as "deployment/<id>/api_key"; only the same context opens
 // them. The zero Secret is nil. Each call returns other bytes, because each makes a
 // data key of its own: seal before a command is proposed, never while it is
-// applied. An error means that no random numbers are to be had.
+// applied. The error is ErrLocked, or means that no random numbers are to be had.
 func (s *Sealer) Seal(plain Secret, context string) ([]byte, error) {
 	if plain.IsEmpty() {
 		return nil, nil
 	}
+	kek, ok := s.open[s.primary]
+	if !ok {
+		return nil, ErrLocked
+	}
 	sealed := append([]byte{version1}, s.primary[:]...)
-	envelope, err := s.open[s.primary].Encrypt([]byte(plain.Reveal()), binding(sealed, context))
+	envelope, err := kek.Encrypt([]byte(plain.Reveal()), binding(sealed, context))
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
@@ -167,7 +216,7 @@ func (s *Sealer) Open(sealed []byte, context string) (Secret, error) {
 		return Secret{}, ErrDamaged
 	}
 	header, envelope := sealed[:headerSize], sealed[headerSize:]
-	key, ok := s.open[keyID(header[1:])]
+	key, ok := s.open[KeyID(header[1:])]
 	if !ok {
 		return Secret{}, ErrOtherKey
 	}
@@ -177,6 +226,29 @@ func (s *Sealer) Open(sealed []byte, context string) (Secret, error) {
 		return Secret{}, ErrDamaged
 	}
 	return NewSecret(string(plain)), nil
+}
+
+// NeedsReseal reports whether another key than the one that seals now has sealed
+// the bytes. No bytes need nothing.
+func (s *Sealer) NeedsReseal(sealed []byte) bool {
+	return len(sealed) > 0 && SealedBy(sealed) != s.primary
+}
+
+// Reseal seals anew, with the key that seals now, what another key sealed for the
+// context. Bytes that need none are returned as they are, with changed false. The
+// errors are those of Open and Seal.
+func (s *Sealer) Reseal(sealed []byte, context string) (out []byte, changed bool, err error) {
+	if !s.NeedsReseal(sealed) {
+		return sealed, false, nil
+	}
+	plain, err := s.Open(sealed, context)
+	if err != nil {
+		return nil, false, err
+	}
+	if out, err = s.Seal(plain, context); err != nil {
+		return nil, false, err
+	}
+	return out, true, nil
 }
 
 // binding is what a secret's encryption depends on beside its key. The header has

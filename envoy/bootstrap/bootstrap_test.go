@@ -17,7 +17,7 @@ import (
 )
 
 func minimal() bootstrap.Config {
-	return bootstrap.Config{AdminSocket: "/run/a", ProcessorSocket: "/run/p", GatewaySocket: "/run/g"}
+	return bootstrap.Config{AdminSocket: "/run/a", ProcessorSocket: "/run/p", GatewaySocket: "/run/g", GRPCSocket: "/run/r"}
 }
 
 // TestEnvoyAccepts has Envoy itself read the configuration.
@@ -129,6 +129,7 @@ func TestRefuses(t *testing.T) {
 		{"admin_socket", func(c *bootstrap.Config) { c.AdminSocket = "" }},
 		{"processor_socket", func(c *bootstrap.Config) { c.ProcessorSocket = "/" + strings.Repeat("x", 107) }},
 		{"gateway_socket", func(c *bootstrap.Config) { c.GatewaySocket = "" }},
+		{"grpc_socket", func(c *bootstrap.Config) { c.GRPCSocket = "" }},
 		{"address", func(c *bootstrap.Config) { c.Address = "localhost" }},
 		{"header_limit", func(c *bootstrap.Config) { c.HeaderLimitKiB = 97 }},
 		{"message_timeout", func(c *bootstrap.Config) { c.MessageTimeout = -1 }},

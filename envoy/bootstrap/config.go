@@ -8,13 +8,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Config is what differs from one Envoy to the next. The three sockets are
+// Config is what differs from one Envoy to the next. The four sockets are
 // required; every other zero value means the default beside it.
 type Config struct {
 	NodeID          string // name of this Envoy; default "modelgateway"
 	AdminSocket     string // Unix socket that Envoy creates; whoever may open it rules Envoy
 	ProcessorSocket string // Unix socket of ext_proc, attempt log and xDS
 	GatewaySocket   string // Unix socket of the gateway's HTTP server
+	GRPCSocket      string // Unix socket of the gateway's gRPC server
 
 	Address string // IP to listen on; default 0.0.0.0
 	Port    uint16 // default 8080
@@ -56,6 +57,7 @@ func (c Config) check() error {
 		{"admin_socket", c.AdminSocket},
 		{"processor_socket", c.ProcessorSocket},
 		{"gateway_socket", c.GatewaySocket},
+		{"grpc_socket", c.GRPCSocket},
 	} {
 		switch {
 		case s.path == "":

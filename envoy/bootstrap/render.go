@@ -36,7 +36,7 @@ func Render(c Config) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, fields{
 		Config: c, Replies: local,
-		Processor: contract.ClusterProcessor, Gateway: contract.ClusterGateway,
+		Processor: contract.ClusterProcessor, Gateway: contract.ClusterGateway, GRPC: contract.ClusterGRPC,
 		Listener: contract.Listener, RouteConfig: contract.RouteConfig,
 		FilterProcessor: contract.FilterProcessor,
 		MetadataPlan:    contract.MetadataPlan, AttemptLog: contract.AttemptLog,
@@ -53,7 +53,7 @@ type fields struct {
 	Config
 
 	Replies                  []reply
-	Processor, Gateway       string
+	Processor, Gateway, GRPC string
 	Listener, RouteConfig    string
 	FilterProcessor          string
 	MetadataPlan, AttemptLog string

@@ -6,6 +6,7 @@ import "github.com/modelgateway/modelgateway/cluster/id"
 const (
 	ClusterProcessor = "modelgateway_processor" // ext_proc, attempt log and xDS over gRPC
 	ClusterGateway   = "modelgateway_http"      // everything that is not inference: REST, health, models
+	ClusterGRPC      = "modelgateway_grpc"      // the management API over gRPC
 )
 
 // The names that the static listener refers to.

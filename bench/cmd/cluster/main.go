@@ -5,7 +5,9 @@
 //   - how long a management write takes, from one caller and from several;
 //   - how long after the leader's kill -9 the others take writes again;
 //   - how long after a key's deletion was sent a node still accepts it;
-//   - how long a node with many keys takes from its start to ready.
+//   - how long a node with many keys takes from its start to ready;
+//   - with -what mgmt, instead: how long the operations of the management API take
+//     when there are many keys.
 //
 // The exit status says whether it could measure, never how fast it was. The
 // nodes share one disk and its syncs, and two or so cores: on machines of their
@@ -27,6 +29,7 @@ import (
 // options are the flags.
 type options struct {
 	gateway, envoy, dir string
+	what                string
 	writes, writers     int
 	kills, deletions    int
 	keys, fillers       int
@@ -37,6 +40,7 @@ func main() {
 	flag.StringVar(&o.gateway, "gateway", "bin/modelgateway", "gateway to `run`")
 	flag.StringVar(&o.envoy, "envoy", "", "Envoy to `run` (default: the one that the gateway finds)")
 	flag.StringVar(&o.dir, "dir", "", "empty `directory` for data and logs, on the disk to measure")
+	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster` or mgmt")
 	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
 	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
 	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
@@ -78,15 +82,11 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	figures := &report{}
-	for _, step := range []struct {
-		what    string
-		measure func(context.Context, options, *report) error
-	}{
-		{"writes", c.measureWrites},
-		{"deletions", c.measureDeletions},
-		{"failovers", c.measureFailovers},
-		{"restarts", c.measureRestarts},
-	} {
+	steps, err := c.steps(o.what)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
 		log.Printf("measuring %s", step.what)
 		if err := step.measure(ctx, o, figures); err != nil {
 			return fmt.Errorf("%s: %w", step.what, err)
@@ -94,6 +94,22 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	figures.print(os.Stdout)
 	return nil
+}
+
+// step is one thing that is measured.
+type step struct {
+	what    string
+	measure func(context.Context, options, *report) error
+}
+
+func (c *cluster) steps(what string) ([]step, error) {
+	switch what {
+	case "cluster":
+		return []step{{"writes", c.measureWrites}, {"deletions", c.measureDeletions}, {"failovers", c.measureFailovers}, {"restarts", c.measureRestarts}}, nil
+	case "mgmt":
+		return []step{{"operations", c.measureOperations}, {"deletions", c.measureDeletions}, {"restarts", c.measureRestarts}}, nil
+	}
+	return nil, fmt.Errorf("-what %s: must be cluster or mgmt", what)
 }
 
 // lastWords are the ends of the nodes' logs.

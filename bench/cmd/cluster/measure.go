@@ -38,7 +38,7 @@ func (c *cluster) write(ctx context.Context, n, callers int) ([]time.Duration, e
 					return nil
 				}
 				start := time.Now()
-				if _, err := c.makeKey(ctx, c.nodes[i%nodes], fmt.Sprintf("key-%d", c.made+i)); err != nil {
+				if _, err := c.makeKey(ctx, c.nodes[i%nodes], fmt.Sprintf("key-%d", c.made+i), c.made+i); err != nil {
 					return err
 				}
 				times[i] = time.Since(start)
@@ -88,7 +88,7 @@ func (c *cluster) failover(ctx context.Context, round int) (first, both time.Dur
 			attempt := 0
 			err := c.until(all, "a node writes", func(ctx context.Context) bool {
 				attempt++ // what has failed may have been done: each alias once
-				_, err := c.makeKey(ctx, n, fmt.Sprintf("failover-%d-%d-%d", round, i, attempt))
+				_, err := c.makeKey(ctx, n, fmt.Sprintf("failover-%d-%d-%d", round, i, attempt), 0)
 				return err == nil
 			})
 			took <- time.Since(killed)
@@ -131,7 +131,7 @@ type deletion struct {
 }
 
 func (c *cluster) deletion(ctx context.Context, round int) (deletion, error) {
-	key, err := c.makeKey(ctx, c.nodes[round%nodes], fmt.Sprintf("deleted-%d", round))
+	key, err := c.makeKey(ctx, c.nodes[round%nodes], fmt.Sprintf("deleted-%d", round), 0)
 	if err != nil {
 		return deletion{}, err
 	}

@@ -50,6 +50,7 @@ type cluster struct {
 	admin  string // master key
 	client *http.Client
 	made   int // keys so far
+	teams  int // that keys are made in; 0: in none
 }
 
 // node is a gateway and what runs it. exited is nil while it does not run.

@@ -92,12 +92,8 @@ type Command struct {
 	//
 	// Types that are valid to be assigned to Change:
 	//
-	//	*Command_CreateDeployment
-	//	*Command_DeleteDeployment
-	//	*Command_CreateKey
-	//	*Command_DeleteKeys
-	//	*Command_UpdateRouter
 	//	*Command_RetireNode
+	//	*Command_Transaction
 	Change        isCommand_Change `protobuf_oneof:"change"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -154,51 +150,6 @@ func (x *Command) GetChange() isCommand_Change {
 	return nil
 }
 
-func (x *Command) GetCreateDeployment() *CreateDeployment {
-	if x != nil {
-		if x, ok := x.Change.(*Command_CreateDeployment); ok {
-			return x.CreateDeployment
-		}
-	}
-	return nil
-}
-
-func (x *Command) GetDeleteDeployment() *DeleteDeployment {
-	if x != nil {
-		if x, ok := x.Change.(*Command_DeleteDeployment); ok {
-			return x.DeleteDeployment
-		}
-	}
-	return nil
-}
-
-func (x *Command) GetCreateKey() *CreateKey {
-	if x != nil {
-		if x, ok := x.Change.(*Command_CreateKey); ok {
-			return x.CreateKey
-		}
-	}
-	return nil
-}
-
-func (x *Command) GetDeleteKeys() *DeleteKeys {
-	if x != nil {
-		if x, ok := x.Change.(*Command_DeleteKeys); ok {
-			return x.DeleteKeys
-		}
-	}
-	return nil
-}
-
-func (x *Command) GetUpdateRouter() *UpdateRouter {
-	if x != nil {
-		if x, ok := x.Change.(*Command_UpdateRouter); ok {
-			return x.UpdateRouter
-		}
-	}
-	return nil
-}
-
 func (x *Command) GetRetireNode() *RetireNode {
 	if x != nil {
 		if x, ok := x.Change.(*Command_RetireNode); ok {
@@ -208,33 +159,17 @@ func (x *Command) GetRetireNode() *RetireNode {
 	return nil
 }
 
+func (x *Command) GetTransaction() *Transaction {
+	if x != nil {
+		if x, ok := x.Change.(*Command_Transaction); ok {
+			return x.Transaction
+		}
+	}
+	return nil
+}
+
 type isCommand_Change interface {
 	isCommand_Change()
-}
-
-type Command_CreateDeployment struct {
-	// Adds a deployment. Exists if its id is taken.
-	CreateDeployment *CreateDeployment `protobuf:"bytes,3,opt,name=create_deployment,json=createDeployment,proto3,oneof"`
-}
-
-type Command_DeleteDeployment struct {
-	// Removes a deployment. NotFound if there is none.
-	DeleteDeployment *DeleteDeployment `protobuf:"bytes,4,opt,name=delete_deployment,json=deleteDeployment,proto3,oneof"`
-}
-
-type Command_CreateKey struct {
-	// Adds a key. Exists if its hash or its alias is taken.
-	CreateKey *CreateKey `protobuf:"bytes,5,opt,name=create_key,json=createKey,proto3,oneof"`
-}
-
-type Command_DeleteKeys struct {
-	// Removes keys, all or none. NotFound names the first that is not there.
-	DeleteKeys *DeleteKeys `protobuf:"bytes,6,opt,name=delete_keys,json=deleteKeys,proto3,oneof"`
-}
-
-type Command_UpdateRouter struct {
-	// Changes the router's settings. Conflict if they are of another revision.
-	UpdateRouter *UpdateRouter `protobuf:"bytes,7,opt,name=update_router,json=updateRouter,proto3,oneof"`
 }
 
 type Command_RetireNode struct {
@@ -242,41 +177,51 @@ type Command_RetireNode struct {
 	RetireNode *RetireNode `protobuf:"bytes,8,opt,name=retire_node,json=retireNode,proto3,oneof"`
 }
 
-func (*Command_CreateDeployment) isCommand_Change() {}
-
-func (*Command_DeleteDeployment) isCommand_Change() {}
-
-func (*Command_CreateKey) isCommand_Change() {}
-
-func (*Command_DeleteKeys) isCommand_Change() {}
-
-func (*Command_UpdateRouter) isCommand_Change() {}
+type Command_Transaction struct {
+	// Changes records, all or none. Conflict with code stale where one that it was
+	// decided by has changed since.
+	Transaction *Transaction `protobuf:"bytes,9,opt,name=transaction,proto3,oneof"`
+}
 
 func (*Command_RetireNode) isCommand_Change() {}
 
-// CreateDeployment adds a deployment.
-type CreateDeployment struct {
+func (*Command_Transaction) isCommand_Change() {}
+
+// Transaction is a change of records that was decided by whoever proposes it, from
+// what it read. It is made only if all of that is still so: every decision is as if
+// nobody else had been deciding. So this is all that the state machine has to know
+// of any resource, and nodes of different versions come to the same state.
+type Transaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The record, without its stamp.
-	Deployment    *Deployment `protobuf:"bytes,1,opt,name=deployment,proto3" json:"deployment,omitempty"`
+	// What it was decided by.
+	Checks []*Check `protobuf:"bytes,1,rep,name=checks,proto3" json:"checks,omitempty"`
+	// Records to write, without their stamps, which are made when they are written.
+	Puts []*Put `protobuf:"bytes,2,rep,name=puts,proto3" json:"puts,omitempty"`
+	// Records to delete. One that is not there is no error.
+	Deletes []*Locator `protobuf:"bytes,3,rep,name=deletes,proto3" json:"deletes,omitempty"`
+	// Records of which only the stamp is written: marks that a collection has grown,
+	// for those who need to have seen all of it.
+	Touches []*Locator `protobuf:"bytes,4,rep,name=touches,proto3" json:"touches,omitempty"`
+	// What the records are stamped with: the clock of who decided.
+	TimeUnixNano  int64 `protobuf:"varint,5,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CreateDeployment) Reset() {
-	*x = CreateDeployment{}
+func (x *Transaction) Reset() {
+	*x = Transaction{}
 	mi := &file_cluster_v1_command_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CreateDeployment) String() string {
+func (x *Transaction) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CreateDeployment) ProtoMessage() {}
+func (*Transaction) ProtoMessage() {}
 
-func (x *CreateDeployment) ProtoReflect() protoreflect.Message {
+func (x *Transaction) ProtoReflect() protoreflect.Message {
 	mi := &file_cluster_v1_command_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -288,41 +233,73 @@ func (x *CreateDeployment) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CreateDeployment.ProtoReflect.Descriptor instead.
-func (*CreateDeployment) Descriptor() ([]byte, []int) {
+// Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
+func (*Transaction) Descriptor() ([]byte, []int) {
 	return file_cluster_v1_command_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *CreateDeployment) GetDeployment() *Deployment {
+func (x *Transaction) GetChecks() []*Check {
 	if x != nil {
-		return x.Deployment
+		return x.Checks
 	}
 	return nil
 }
 
-// DeleteDeployment removes a deployment.
-type DeleteDeployment struct {
+func (x *Transaction) GetPuts() []*Put {
+	if x != nil {
+		return x.Puts
+	}
+	return nil
+}
+
+func (x *Transaction) GetDeletes() []*Locator {
+	if x != nil {
+		return x.Deletes
+	}
+	return nil
+}
+
+func (x *Transaction) GetTouches() []*Locator {
+	if x != nil {
+		return x.Touches
+	}
+	return nil
+}
+
+func (x *Transaction) GetTimeUnixNano() int64 {
+	if x != nil {
+		return x.TimeUnixNano
+	}
+	return 0
+}
+
+// Locator names a record.
+type Locator struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The keyspace: one byte.
+	Space uint32 `protobuf:"varint,1,opt,name=space,proto3" json:"space,omitempty"`
+	// The key.
+	Key []byte `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// The field number of the record's stamp.
+	StampField    uint32 `protobuf:"varint,3,opt,name=stamp_field,json=stampField,proto3" json:"stamp_field,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *DeleteDeployment) Reset() {
-	*x = DeleteDeployment{}
+func (x *Locator) Reset() {
+	*x = Locator{}
 	mi := &file_cluster_v1_command_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *DeleteDeployment) String() string {
+func (x *Locator) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*DeleteDeployment) ProtoMessage() {}
+func (*Locator) ProtoMessage() {}
 
-func (x *DeleteDeployment) ProtoReflect() protoreflect.Message {
+func (x *Locator) ProtoReflect() protoreflect.Message {
 	mi := &file_cluster_v1_command_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -334,87 +311,112 @@ func (x *DeleteDeployment) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use DeleteDeployment.ProtoReflect.Descriptor instead.
-func (*DeleteDeployment) Descriptor() ([]byte, []int) {
+// Deprecated: Use Locator.ProtoReflect.Descriptor instead.
+func (*Locator) Descriptor() ([]byte, []int) {
 	return file_cluster_v1_command_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *DeleteDeployment) GetId() string {
+func (x *Locator) GetSpace() uint32 {
 	if x != nil {
-		return x.Id
+		return x.Space
 	}
-	return ""
+	return 0
 }
 
-// CreateKey adds a key.
-type CreateKey struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The record, without its stamp.
-	Key           *VirtualKey `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CreateKey) Reset() {
-	*x = CreateKey{}
-	mi := &file_cluster_v1_command_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CreateKey) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CreateKey) ProtoMessage() {}
-
-func (x *CreateKey) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CreateKey.ProtoReflect.Descriptor instead.
-func (*CreateKey) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *CreateKey) GetKey() *VirtualKey {
+func (x *Locator) GetKey() []byte {
 	if x != nil {
 		return x.Key
 	}
 	return nil
 }
 
-// DeleteKeys removes keys, all of them or none.
-type DeleteKeys struct {
+func (x *Locator) GetStampField() uint32 {
+	if x != nil {
+		return x.StampField
+	}
+	return 0
+}
+
+// Check says that a record was read.
+type Check struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Their hashes, 32 bytes each.
-	Hashes        [][]byte `protobuf:"bytes,1,rep,name=hashes,proto3" json:"hashes,omitempty"`
+	// The record.
+	At *Locator `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// The revision that it had; 0: it was not there.
+	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *DeleteKeys) Reset() {
-	*x = DeleteKeys{}
+func (x *Check) Reset() {
+	*x = Check{}
+	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Check) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Check) ProtoMessage() {}
+
+func (x *Check) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Check.ProtoReflect.Descriptor instead.
+func (*Check) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Check) GetAt() *Locator {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Check) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+// Put is a record to write.
+type Put struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where.
+	At *Locator `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// The record, without its stamp.
+	Record        []byte `protobuf:"bytes,2,opt,name=record,proto3" json:"record,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Put) Reset() {
+	*x = Put{}
 	mi := &file_cluster_v1_command_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *DeleteKeys) String() string {
+func (x *Put) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*DeleteKeys) ProtoMessage() {}
+func (*Put) ProtoMessage() {}
 
-func (x *DeleteKeys) ProtoReflect() protoreflect.Message {
+func (x *Put) ProtoReflect() protoreflect.Message {
 	mi := &file_cluster_v1_command_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -426,71 +428,23 @@ func (x *DeleteKeys) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use DeleteKeys.ProtoReflect.Descriptor instead.
-func (*DeleteKeys) Descriptor() ([]byte, []int) {
+// Deprecated: Use Put.ProtoReflect.Descriptor instead.
+func (*Put) Descriptor() ([]byte, []int) {
 	return file_cluster_v1_command_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *DeleteKeys) GetHashes() [][]byte {
+func (x *Put) GetAt() *Locator {
 	if x != nil {
-		return x.Hashes
+		return x.At
 	}
 	return nil
 }
 
-// UpdateRouter sets router settings; what is not set in it stays as it is.
-type UpdateRouter struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// What to set, without its stamp.
-	Settings *RouterSettings `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
-	// If not 0, the revision that the settings must have.
-	IfRevision    uint64 `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdateRouter) Reset() {
-	*x = UpdateRouter{}
-	mi := &file_cluster_v1_command_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdateRouter) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdateRouter) ProtoMessage() {}
-
-func (x *UpdateRouter) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[6]
+func (x *Put) GetRecord() []byte {
 	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdateRouter.ProtoReflect.Descriptor instead.
-func (*UpdateRouter) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *UpdateRouter) GetSettings() *RouterSettings {
-	if x != nil {
-		return x.Settings
+		return x.Record
 	}
 	return nil
-}
-
-func (x *UpdateRouter) GetIfRevision() uint64 {
-	if x != nil {
-		return x.IfRevision
-	}
-	return 0
 }
 
 // RetireNode bars a node from joining again: it is written before the node is
@@ -506,7 +460,7 @@ type RetireNode struct {
 
 func (x *RetireNode) Reset() {
 	*x = RetireNode{}
-	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	mi := &file_cluster_v1_command_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -518,7 +472,7 @@ func (x *RetireNode) String() string {
 func (*RetireNode) ProtoMessage() {}
 
 func (x *RetireNode) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	mi := &file_cluster_v1_command_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -531,7 +485,7 @@ func (x *RetireNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireNode.ProtoReflect.Descriptor instead.
 func (*RetireNode) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RetireNode) GetNode() string {
@@ -546,38 +500,34 @@ var File_cluster_v1_command_proto protoreflect.FileDescriptor
 const file_cluster_v1_command_proto_rawDesc = "" +
 	"\n" +
 	"\x18cluster/v1/command.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\"G\n" +
+	"cluster.v1\"G\n" +
 	"\x05Entry\x12$\n" +
 	"\x0etime_unix_nano\x18\x01 \x01(\x03R\ftimeUnixNano\x12\x18\n" +
-	"\acommand\x18\x02 \x01(\fR\acommand\"\xc2\x03\n" +
+	"\acommand\x18\x02 \x01(\fR\acommand\"\xb7\x01\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
-	"\x05actor\x18\x02 \x01(\tR\x05actor\x12K\n" +
-	"\x11create_deployment\x18\x03 \x01(\v2\x1c.cluster.v1.CreateDeploymentH\x00R\x10createDeployment\x12K\n" +
-	"\x11delete_deployment\x18\x04 \x01(\v2\x1c.cluster.v1.DeleteDeploymentH\x00R\x10deleteDeployment\x126\n" +
-	"\n" +
-	"create_key\x18\x05 \x01(\v2\x15.cluster.v1.CreateKeyH\x00R\tcreateKey\x129\n" +
-	"\vdelete_keys\x18\x06 \x01(\v2\x16.cluster.v1.DeleteKeysH\x00R\n" +
-	"deleteKeys\x12?\n" +
-	"\rupdate_router\x18\a \x01(\v2\x18.cluster.v1.UpdateRouterH\x00R\fupdateRouter\x129\n" +
+	"\x05actor\x18\x02 \x01(\tR\x05actor\x129\n" +
 	"\vretire_node\x18\b \x01(\v2\x16.cluster.v1.RetireNodeH\x00R\n" +
-	"retireNodeB\b\n" +
-	"\x06change\"J\n" +
-	"\x10CreateDeployment\x126\n" +
-	"\n" +
-	"deployment\x18\x01 \x01(\v2\x16.cluster.v1.DeploymentR\n" +
-	"deployment\"\"\n" +
-	"\x10DeleteDeployment\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"5\n" +
-	"\tCreateKey\x12(\n" +
-	"\x03key\x18\x01 \x01(\v2\x16.cluster.v1.VirtualKeyR\x03key\"$\n" +
-	"\n" +
-	"DeleteKeys\x12\x16\n" +
-	"\x06hashes\x18\x01 \x03(\fR\x06hashes\"g\n" +
-	"\fUpdateRouter\x126\n" +
-	"\bsettings\x18\x01 \x01(\v2\x1a.cluster.v1.RouterSettingsR\bsettings\x12\x1f\n" +
-	"\vif_revision\x18\x02 \x01(\x04R\n" +
-	"ifRevision\" \n" +
+	"retireNode\x12;\n" +
+	"\vtransaction\x18\t \x01(\v2\x17.cluster.v1.TransactionH\x00R\vtransactionB\b\n" +
+	"\x06changeJ\x04\b\x03\x10\b\"\xe1\x01\n" +
+	"\vTransaction\x12)\n" +
+	"\x06checks\x18\x01 \x03(\v2\x11.cluster.v1.CheckR\x06checks\x12#\n" +
+	"\x04puts\x18\x02 \x03(\v2\x0f.cluster.v1.PutR\x04puts\x12-\n" +
+	"\adeletes\x18\x03 \x03(\v2\x13.cluster.v1.LocatorR\adeletes\x12-\n" +
+	"\atouches\x18\x04 \x03(\v2\x13.cluster.v1.LocatorR\atouches\x12$\n" +
+	"\x0etime_unix_nano\x18\x05 \x01(\x03R\ftimeUnixNano\"R\n" +
+	"\aLocator\x12\x14\n" +
+	"\x05space\x18\x01 \x01(\rR\x05space\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\fR\x03key\x12\x1f\n" +
+	"\vstamp_field\x18\x03 \x01(\rR\n" +
+	"stampField\"H\n" +
+	"\x05Check\x12#\n" +
+	"\x02at\x18\x01 \x01(\v2\x13.cluster.v1.LocatorR\x02at\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"B\n" +
+	"\x03Put\x12#\n" +
+	"\x02at\x18\x01 \x01(\v2\x13.cluster.v1.LocatorR\x02at\x12\x16\n" +
+	"\x06record\x18\x02 \x01(\fR\x06record\" \n" +
 	"\n" +
 	"RetireNode\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04nodeBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
@@ -594,35 +544,30 @@ func file_cluster_v1_command_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_command_proto_rawDescData
 }
 
-var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_cluster_v1_command_proto_goTypes = []any{
-	(*Entry)(nil),            // 0: cluster.v1.Entry
-	(*Command)(nil),          // 1: cluster.v1.Command
-	(*CreateDeployment)(nil), // 2: cluster.v1.CreateDeployment
-	(*DeleteDeployment)(nil), // 3: cluster.v1.DeleteDeployment
-	(*CreateKey)(nil),        // 4: cluster.v1.CreateKey
-	(*DeleteKeys)(nil),       // 5: cluster.v1.DeleteKeys
-	(*UpdateRouter)(nil),     // 6: cluster.v1.UpdateRouter
-	(*RetireNode)(nil),       // 7: cluster.v1.RetireNode
-	(*Deployment)(nil),       // 8: cluster.v1.Deployment
-	(*VirtualKey)(nil),       // 9: cluster.v1.VirtualKey
-	(*RouterSettings)(nil),   // 10: cluster.v1.RouterSettings
+	(*Entry)(nil),       // 0: cluster.v1.Entry
+	(*Command)(nil),     // 1: cluster.v1.Command
+	(*Transaction)(nil), // 2: cluster.v1.Transaction
+	(*Locator)(nil),     // 3: cluster.v1.Locator
+	(*Check)(nil),       // 4: cluster.v1.Check
+	(*Put)(nil),         // 5: cluster.v1.Put
+	(*RetireNode)(nil),  // 6: cluster.v1.RetireNode
 }
 var file_cluster_v1_command_proto_depIdxs = []int32{
-	2,  // 0: cluster.v1.Command.create_deployment:type_name -> cluster.v1.CreateDeployment
-	3,  // 1: cluster.v1.Command.delete_deployment:type_name -> cluster.v1.DeleteDeployment
-	4,  // 2: cluster.v1.Command.create_key:type_name -> cluster.v1.CreateKey
-	5,  // 3: cluster.v1.Command.delete_keys:type_name -> cluster.v1.DeleteKeys
-	6,  // 4: cluster.v1.Command.update_router:type_name -> cluster.v1.UpdateRouter
-	7,  // 5: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
-	8,  // 6: cluster.v1.CreateDeployment.deployment:type_name -> cluster.v1.Deployment
-	9,  // 7: cluster.v1.CreateKey.key:type_name -> cluster.v1.VirtualKey
-	10, // 8: cluster.v1.UpdateRouter.settings:type_name -> cluster.v1.RouterSettings
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	6, // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
+	2, // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
+	4, // 2: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
+	5, // 3: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
+	3, // 4: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
+	3, // 5: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
+	3, // 6: cluster.v1.Check.at:type_name -> cluster.v1.Locator
+	3, // 7: cluster.v1.Put.at:type_name -> cluster.v1.Locator
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_command_proto_init() }
@@ -630,14 +575,9 @@ func file_cluster_v1_command_proto_init() {
 	if File_cluster_v1_command_proto != nil {
 		return
 	}
-	file_cluster_v1_state_proto_init()
 	file_cluster_v1_command_proto_msgTypes[1].OneofWrappers = []any{
-		(*Command_CreateDeployment)(nil),
-		(*Command_DeleteDeployment)(nil),
-		(*Command_CreateKey)(nil),
-		(*Command_DeleteKeys)(nil),
-		(*Command_UpdateRouter)(nil),
 		(*Command_RetireNode)(nil),
+		(*Command_Transaction)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -645,7 +585,7 @@ func file_cluster_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_command_proto_rawDesc), len(file_cluster_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -940,8 +940,12 @@ type ReportResponse struct {
 	StateHash []byte `protobuf:"bytes,10,opt,name=state_hash,json=stateHash,proto3" json:"state_hash,omitempty"`
 	// The index that state_hash is of.
 	StateHashIndex uint64 `protobuf:"varint,11,opt,name=state_hash_index,json=stateHashIndex,proto3" json:"state_hash_index,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The id of the encryption key that its configuration says is to seal; empty: not known yet.
+	SealingKey []byte `protobuf:"bytes,12,opt,name=sealing_key,json=sealingKey,proto3" json:"sealing_key,omitempty"`
+	// Ids of the encryption keys that it opens with.
+	OpeningKeys   [][]byte `protobuf:"bytes,13,rep,name=opening_keys,json=openingKeys,proto3" json:"opening_keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReportResponse) Reset() {
@@ -1049,6 +1053,20 @@ func (x *ReportResponse) GetStateHashIndex() uint64 {
 		return x.StateHashIndex
 	}
 	return 0
+}
+
+func (x *ReportResponse) GetSealingKey() []byte {
+	if x != nil {
+		return x.SealingKey
+	}
+	return nil
+}
+
+func (x *ReportResponse) GetOpeningKeys() [][]byte {
+	if x != nil {
+		return x.OpeningKeys
+	}
+	return nil
 }
 
 // RestoreRequest is a piece of a backup.
@@ -1182,7 +1200,7 @@ const file_cluster_v1_peer_proto_rawDesc = "" +
 	"\x0eRemoveResponse\x12,\n" +
 	"\aservers\x18\x01 \x03(\v2\x12.cluster.v1.ServerR\aservers\"+\n" +
 	"\rReportRequest\x12\x1a\n" +
-	"\bchecksum\x18\x01 \x01(\bR\bchecksum\"\x83\x03\n" +
+	"\bchecksum\x18\x01 \x01(\bR\bchecksum\"\xc7\x03\n" +
 	"\x0eReportResponse\x12&\n" +
 	"\x04self\x18\x01 \x01(\v2\x12.cluster.v1.ServerR\x04self\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
@@ -1197,7 +1215,10 @@ const file_cluster_v1_peer_proto_rawDesc = "" +
 	"\n" +
 	"state_hash\x18\n" +
 	" \x01(\fR\tstateHash\x12(\n" +
-	"\x10state_hash_index\x18\v \x01(\x04R\x0estateHashIndex\"&\n" +
+	"\x10state_hash_index\x18\v \x01(\x04R\x0estateHashIndex\x12\x1f\n" +
+	"\vsealing_key\x18\f \x01(\fR\n" +
+	"sealingKey\x12!\n" +
+	"\fopening_keys\x18\r \x03(\fR\vopeningKeys\"&\n" +
 	"\x0eRestoreRequest\x12\x14\n" +
 	"\x05piece\x18\x01 \x01(\fR\x05piece\"\x11\n" +
 	"\x0fRestoreResponse2\xba\x05\n" +

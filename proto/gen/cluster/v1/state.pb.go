@@ -261,7 +261,11 @@ type Deployment struct {
 	// Leave out parameters that the provider does not take.
 	DropParams bool `protobuf:"varint,18,opt,name=drop_params,json=dropParams,proto3" json:"drop_params,omitempty"`
 	// Who made it, and when.
-	Stamp         *Stamp `protobuf:"bytes,19,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Stamp *Stamp `protobuf:"bytes,19,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// The credential whose values are used where none are given here; empty for none.
+	CredentialName string `protobuf:"bytes,20,opt,name=credential_name,json=credentialName,proto3" json:"credential_name,omitempty"`
+	// The provider's organization, which goes with its key; empty for none.
+	Organization  string `protobuf:"bytes,21,opt,name=organization,proto3" json:"organization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -429,6 +433,20 @@ func (x *Deployment) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *Deployment) GetCredentialName() string {
+	if x != nil {
+		return x.CredentialName
+	}
+	return ""
+}
+
+func (x *Deployment) GetOrganization() string {
+	if x != nil {
+		return x.Organization
+	}
+	return ""
+}
+
 // VirtualKey is a key that callers present. The key itself is nowhere.
 type VirtualKey struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -447,9 +465,34 @@ type VirtualKey struct {
 	// Free JSON object of whoever made it; empty for none.
 	MetadataJson string `protobuf:"bytes,7,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
 	// Who made it, and when.
-	Stamp         *Stamp `protobuf:"bytes,8,opt,name=stamp,proto3" json:"stamp,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Stamp *Stamp `protobuf:"bytes,8,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// The team it belongs to; empty for none.
+	TeamId string `protobuf:"bytes,9,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
+	// The user it belongs to; empty for none.
+	UserId string `protobuf:"bytes,10,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The organization it belongs to; empty for none, or for that of its team.
+	OrganizationId string `protobuf:"bytes,11,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	// What its requests are marked with.
+	Tags []string `protobuf:"bytes,12,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Other names of models, sorted.
+	Aliases []*NamedValue `protobuf:"bytes,13,rep,name=aliases,proto3" json:"aliases,omitempty"`
+	// Paths and groups of paths that it may use; none means all.
+	AllowedRoutes []string `protobuf:"bytes,14,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
+	// llm_api, management, read_only; empty for default.
+	KeyType string `protobuf:"bytes,15,opt,name=key_type,json=keyType,proto3" json:"key_type,omitempty"`
+	// What bounds it.
+	Limits *Limits `protobuf:"bytes,16,opt,name=limits,proto3" json:"limits,omitempty"`
+	// How often it was regenerated.
+	RotationCount uint32 `protobuf:"varint,17,opt,name=rotation_count,json=rotationCount,proto3" json:"rotation_count,omitempty"`
+	// When it was regenerated last; 0: never.
+	RotatedUnixNano int64 `protobuf:"varint,18,opt,name=rotated_unix_nano,json=rotatedUnixNano,proto3" json:"rotated_unix_nano,omitempty"`
+	// Of a key that was replaced and is still accepted: the hash of the one that
+	// replaced it. Such a key has no alias.
+	SuccessorHash []byte `protobuf:"bytes,19,opt,name=successor_hash,json=successorHash,proto3" json:"successor_hash,omitempty"`
+	// Of a key that replaced another: until when that one is accepted; 0: it is not.
+	GraceUntilUnixNano int64 `protobuf:"varint,20,opt,name=grace_until_unix_nano,json=graceUntilUnixNano,proto3" json:"grace_until_unix_nano,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *VirtualKey) Reset() {
@@ -538,6 +581,309 @@ func (x *VirtualKey) GetStamp() *Stamp {
 	return nil
 }
 
+func (x *VirtualKey) GetTeamId() string {
+	if x != nil {
+		return x.TeamId
+	}
+	return ""
+}
+
+func (x *VirtualKey) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *VirtualKey) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
+func (x *VirtualKey) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *VirtualKey) GetAliases() []*NamedValue {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *VirtualKey) GetAllowedRoutes() []string {
+	if x != nil {
+		return x.AllowedRoutes
+	}
+	return nil
+}
+
+func (x *VirtualKey) GetKeyType() string {
+	if x != nil {
+		return x.KeyType
+	}
+	return ""
+}
+
+func (x *VirtualKey) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *VirtualKey) GetRotationCount() uint32 {
+	if x != nil {
+		return x.RotationCount
+	}
+	return 0
+}
+
+func (x *VirtualKey) GetRotatedUnixNano() int64 {
+	if x != nil {
+		return x.RotatedUnixNano
+	}
+	return 0
+}
+
+func (x *VirtualKey) GetSuccessorHash() []byte {
+	if x != nil {
+		return x.SuccessorHash
+	}
+	return nil
+}
+
+func (x *VirtualKey) GetGraceUntilUnixNano() int64 {
+	if x != nil {
+		return x.GraceUntilUnixNano
+	}
+	return 0
+}
+
+// Limits bound what is spent and how fast. What is not set has no bound. Money is
+// in pico-dollars.
+type Limits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The most that may be spent in one budget_duration.
+	MaxBudgetPico *int64 `protobuf:"varint,1,opt,name=max_budget_pico,json=maxBudgetPico,proto3,oneof" json:"max_budget_pico,omitempty"`
+	// From this spend on people are warned.
+	SoftBudgetPico *int64 `protobuf:"varint,2,opt,name=soft_budget_pico,json=softBudgetPico,proto3,oneof" json:"soft_budget_pico,omitempty"`
+	// After this the spend counts anew: as it was written, such as 1mo; empty: never.
+	BudgetDuration string `protobuf:"bytes,3,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
+	// Requests that may be under way at once.
+	MaxParallelRequests *uint32 `protobuf:"varint,4,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
+	// Tokens a minute.
+	TpmLimit *uint32 `protobuf:"varint,5,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`
+	// Requests a minute.
+	RpmLimit *uint32 `protobuf:"varint,6,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
+	// Tokens a day.
+	TpdLimit *uint32 `protobuf:"varint,7,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
+	// Budgets and rates of single models, sorted by model.
+	Models []*ModelLimits `protobuf:"bytes,8,rep,name=models,proto3" json:"models,omitempty"`
+	// The budget whose limits hold where none is set here; empty for none.
+	BudgetId      string `protobuf:"bytes,9,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limits) Reset() {
+	*x = Limits{}
+	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limits) ProtoMessage() {}
+
+func (x *Limits) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limits.ProtoReflect.Descriptor instead.
+func (*Limits) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Limits) GetMaxBudgetPico() int64 {
+	if x != nil && x.MaxBudgetPico != nil {
+		return *x.MaxBudgetPico
+	}
+	return 0
+}
+
+func (x *Limits) GetSoftBudgetPico() int64 {
+	if x != nil && x.SoftBudgetPico != nil {
+		return *x.SoftBudgetPico
+	}
+	return 0
+}
+
+func (x *Limits) GetBudgetDuration() string {
+	if x != nil {
+		return x.BudgetDuration
+	}
+	return ""
+}
+
+func (x *Limits) GetMaxParallelRequests() uint32 {
+	if x != nil && x.MaxParallelRequests != nil {
+		return *x.MaxParallelRequests
+	}
+	return 0
+}
+
+func (x *Limits) GetTpmLimit() uint32 {
+	if x != nil && x.TpmLimit != nil {
+		return *x.TpmLimit
+	}
+	return 0
+}
+
+func (x *Limits) GetRpmLimit() uint32 {
+	if x != nil && x.RpmLimit != nil {
+		return *x.RpmLimit
+	}
+	return 0
+}
+
+func (x *Limits) GetTpdLimit() uint32 {
+	if x != nil && x.TpdLimit != nil {
+		return *x.TpdLimit
+	}
+	return 0
+}
+
+func (x *Limits) GetModels() []*ModelLimits {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *Limits) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+// ModelLimits bound one model.
+type ModelLimits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// The most that may be spent on it in one budget_duration.
+	MaxBudgetPico *int64 `protobuf:"varint,2,opt,name=max_budget_pico,json=maxBudgetPico,proto3,oneof" json:"max_budget_pico,omitempty"`
+	// After this the spend counts anew; empty: never.
+	BudgetDuration string `protobuf:"bytes,3,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
+	// Tokens a minute, as in model_max_budget.
+	TpmLimit *uint32 `protobuf:"varint,4,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`
+	// Requests a minute, as in model_max_budget.
+	RpmLimit *uint32 `protobuf:"varint,5,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
+	// Tokens a minute, as in model_tpm_limit.
+	ModelTpmLimit *uint32 `protobuf:"varint,6,opt,name=model_tpm_limit,json=modelTpmLimit,proto3,oneof" json:"model_tpm_limit,omitempty"`
+	// Requests a minute, as in model_rpm_limit.
+	ModelRpmLimit *uint32 `protobuf:"varint,7,opt,name=model_rpm_limit,json=modelRpmLimit,proto3,oneof" json:"model_rpm_limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelLimits) Reset() {
+	*x = ModelLimits{}
+	mi := &file_cluster_v1_state_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelLimits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelLimits) ProtoMessage() {}
+
+func (x *ModelLimits) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_state_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelLimits.ProtoReflect.Descriptor instead.
+func (*ModelLimits) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ModelLimits) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ModelLimits) GetMaxBudgetPico() int64 {
+	if x != nil && x.MaxBudgetPico != nil {
+		return *x.MaxBudgetPico
+	}
+	return 0
+}
+
+func (x *ModelLimits) GetBudgetDuration() string {
+	if x != nil {
+		return x.BudgetDuration
+	}
+	return ""
+}
+
+func (x *ModelLimits) GetTpmLimit() uint32 {
+	if x != nil && x.TpmLimit != nil {
+		return *x.TpmLimit
+	}
+	return 0
+}
+
+func (x *ModelLimits) GetRpmLimit() uint32 {
+	if x != nil && x.RpmLimit != nil {
+		return *x.RpmLimit
+	}
+	return 0
+}
+
+func (x *ModelLimits) GetModelTpmLimit() uint32 {
+	if x != nil && x.ModelTpmLimit != nil {
+		return *x.ModelTpmLimit
+	}
+	return 0
+}
+
+func (x *ModelLimits) GetModelRpmLimit() uint32 {
+	if x != nil && x.ModelRpmLimit != nil {
+		return *x.ModelRpmLimit
+	}
+	return 0
+}
+
 // RouterSettings are the settings that were changed at run time. What is not set
 // is as in each node's file. Lists that are set replace the file's as a whole.
 type RouterSettings struct {
@@ -582,7 +928,7 @@ type RouterSettings struct {
 
 func (x *RouterSettings) Reset() {
 	*x = RouterSettings{}
-	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	mi := &file_cluster_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -594,7 +940,7 @@ func (x *RouterSettings) String() string {
 func (*RouterSettings) ProtoMessage() {}
 
 func (x *RouterSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	mi := &file_cluster_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -607,7 +953,7 @@ func (x *RouterSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouterSettings.ProtoReflect.Descriptor instead.
 func (*RouterSettings) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RouterSettings) GetRoutingStrategy() string {
@@ -740,7 +1086,7 @@ type StringList struct {
 
 func (x *StringList) Reset() {
 	*x = StringList{}
-	mi := &file_cluster_v1_state_proto_msgTypes[6]
+	mi := &file_cluster_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -752,7 +1098,7 @@ func (x *StringList) String() string {
 func (*StringList) ProtoMessage() {}
 
 func (x *StringList) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[6]
+	mi := &file_cluster_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -765,7 +1111,7 @@ func (x *StringList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StringList.ProtoReflect.Descriptor instead.
 func (*StringList) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *StringList) GetValues() []string {
@@ -786,7 +1132,7 @@ type AliasList struct {
 
 func (x *AliasList) Reset() {
 	*x = AliasList{}
-	mi := &file_cluster_v1_state_proto_msgTypes[7]
+	mi := &file_cluster_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +1144,7 @@ func (x *AliasList) String() string {
 func (*AliasList) ProtoMessage() {}
 
 func (x *AliasList) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[7]
+	mi := &file_cluster_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +1157,7 @@ func (x *AliasList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AliasList.ProtoReflect.Descriptor instead.
 func (*AliasList) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AliasList) GetValues() []*NamedValue {
@@ -832,7 +1178,7 @@ type FallbackList struct {
 
 func (x *FallbackList) Reset() {
 	*x = FallbackList{}
-	mi := &file_cluster_v1_state_proto_msgTypes[8]
+	mi := &file_cluster_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +1190,7 @@ func (x *FallbackList) String() string {
 func (*FallbackList) ProtoMessage() {}
 
 func (x *FallbackList) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[8]
+	mi := &file_cluster_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +1203,7 @@ func (x *FallbackList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FallbackList.ProtoReflect.Descriptor instead.
 func (*FallbackList) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FallbackList) GetValues() []*Fallback {
@@ -880,7 +1226,7 @@ type Fallback struct {
 
 func (x *Fallback) Reset() {
 	*x = Fallback{}
-	mi := &file_cluster_v1_state_proto_msgTypes[9]
+	mi := &file_cluster_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -892,7 +1238,7 @@ func (x *Fallback) String() string {
 func (*Fallback) ProtoMessage() {}
 
 func (x *Fallback) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[9]
+	mi := &file_cluster_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -905,7 +1251,7 @@ func (x *Fallback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fallback.ProtoReflect.Descriptor instead.
 func (*Fallback) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Fallback) GetFrom() string {
@@ -938,7 +1284,7 @@ type AppliedMark struct {
 
 func (x *AppliedMark) Reset() {
 	*x = AppliedMark{}
-	mi := &file_cluster_v1_state_proto_msgTypes[10]
+	mi := &file_cluster_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1296,7 @@ func (x *AppliedMark) String() string {
 func (*AppliedMark) ProtoMessage() {}
 
 func (x *AppliedMark) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[10]
+	mi := &file_cluster_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1309,7 @@ func (x *AppliedMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedMark.ProtoReflect.Descriptor instead.
 func (*AppliedMark) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AppliedMark) GetIndex() uint64 {
@@ -1011,7 +1357,7 @@ type CommandOutcome struct {
 
 func (x *CommandOutcome) Reset() {
 	*x = CommandOutcome{}
-	mi := &file_cluster_v1_state_proto_msgTypes[11]
+	mi := &file_cluster_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1369,7 @@ func (x *CommandOutcome) String() string {
 func (*CommandOutcome) ProtoMessage() {}
 
 func (x *CommandOutcome) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[11]
+	mi := &file_cluster_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1382,7 @@ func (x *CommandOutcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandOutcome.ProtoReflect.Descriptor instead.
 func (*CommandOutcome) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CommandOutcome) GetIndex() uint64 {
@@ -1101,7 +1447,7 @@ type RetiredNode struct {
 
 func (x *RetiredNode) Reset() {
 	*x = RetiredNode{}
-	mi := &file_cluster_v1_state_proto_msgTypes[12]
+	mi := &file_cluster_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1113,7 +1459,7 @@ func (x *RetiredNode) String() string {
 func (*RetiredNode) ProtoMessage() {}
 
 func (x *RetiredNode) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[12]
+	mi := &file_cluster_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1126,7 +1472,7 @@ func (x *RetiredNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetiredNode.ProtoReflect.Descriptor instead.
 func (*RetiredNode) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RetiredNode) GetNode() string {
@@ -1163,7 +1509,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11updated_unix_nano\x18\x03 \x01(\x03R\x0fupdatedUnixNano\x12\x1d\n" +
 	"\n" +
 	"updated_by\x18\x04 \x01(\tR\tupdatedBy\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"\x89\x05\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\xd6\x05\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
@@ -1189,7 +1535,9 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x0esealed_headers\x18\x11 \x03(\v2\x17.cluster.v1.SealedValueR\rsealedHeaders\x12\x1f\n" +
 	"\vdrop_params\x18\x12 \x01(\bR\n" +
 	"dropParams\x12'\n" +
-	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xf6\x01\n" +
+	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
+	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
+	"\forganization\x18\x15 \x01(\tR\forganization\"\xb2\x05\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1199,7 +1547,54 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11expires_unix_nano\x18\x05 \x01(\x03R\x0fexpiresUnixNano\x12\x18\n" +
 	"\ablocked\x18\x06 \x01(\bR\ablocked\x12#\n" +
 	"\rmetadata_json\x18\a \x01(\tR\fmetadataJson\x12'\n" +
-	"\x05stamp\x18\b \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\x84\t\n" +
+	"\x05stamp\x18\b \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12\x17\n" +
+	"\ateam_id\x18\t \x01(\tR\x06teamId\x12\x17\n" +
+	"\auser_id\x18\n" +
+	" \x01(\tR\x06userId\x12'\n" +
+	"\x0forganization_id\x18\v \x01(\tR\x0eorganizationId\x12\x12\n" +
+	"\x04tags\x18\f \x03(\tR\x04tags\x120\n" +
+	"\aaliases\x18\r \x03(\v2\x16.cluster.v1.NamedValueR\aaliases\x12%\n" +
+	"\x0eallowed_routes\x18\x0e \x03(\tR\rallowedRoutes\x12\x19\n" +
+	"\bkey_type\x18\x0f \x01(\tR\akeyType\x12*\n" +
+	"\x06limits\x18\x10 \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12%\n" +
+	"\x0erotation_count\x18\x11 \x01(\rR\rrotationCount\x12*\n" +
+	"\x11rotated_unix_nano\x18\x12 \x01(\x03R\x0frotatedUnixNano\x12%\n" +
+	"\x0esuccessor_hash\x18\x13 \x01(\fR\rsuccessorHash\x121\n" +
+	"\x15grace_until_unix_nano\x18\x14 \x01(\x03R\x12graceUntilUnixNano\"\xe7\x03\n" +
+	"\x06Limits\x12+\n" +
+	"\x0fmax_budget_pico\x18\x01 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12-\n" +
+	"\x10soft_budget_pico\x18\x02 \x01(\x03H\x01R\x0esoftBudgetPico\x88\x01\x01\x12'\n" +
+	"\x0fbudget_duration\x18\x03 \x01(\tR\x0ebudgetDuration\x127\n" +
+	"\x15max_parallel_requests\x18\x04 \x01(\rH\x02R\x13maxParallelRequests\x88\x01\x01\x12 \n" +
+	"\ttpm_limit\x18\x05 \x01(\rH\x03R\btpmLimit\x88\x01\x01\x12 \n" +
+	"\trpm_limit\x18\x06 \x01(\rH\x04R\brpmLimit\x88\x01\x01\x12 \n" +
+	"\ttpd_limit\x18\a \x01(\rH\x05R\btpdLimit\x88\x01\x01\x12/\n" +
+	"\x06models\x18\b \x03(\v2\x17.cluster.v1.ModelLimitsR\x06models\x12\x1b\n" +
+	"\tbudget_id\x18\t \x01(\tR\bbudgetIdB\x12\n" +
+	"\x10_max_budget_picoB\x13\n" +
+	"\x11_soft_budget_picoB\x18\n" +
+	"\x16_max_parallel_requestsB\f\n" +
+	"\n" +
+	"_tpm_limitB\f\n" +
+	"\n" +
+	"_rpm_limitB\f\n" +
+	"\n" +
+	"_tpd_limit\"\xef\x02\n" +
+	"\vModelLimits\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12+\n" +
+	"\x0fmax_budget_pico\x18\x02 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12'\n" +
+	"\x0fbudget_duration\x18\x03 \x01(\tR\x0ebudgetDuration\x12 \n" +
+	"\ttpm_limit\x18\x04 \x01(\rH\x01R\btpmLimit\x88\x01\x01\x12 \n" +
+	"\trpm_limit\x18\x05 \x01(\rH\x02R\brpmLimit\x88\x01\x01\x12+\n" +
+	"\x0fmodel_tpm_limit\x18\x06 \x01(\rH\x03R\rmodelTpmLimit\x88\x01\x01\x12+\n" +
+	"\x0fmodel_rpm_limit\x18\a \x01(\rH\x04R\rmodelRpmLimit\x88\x01\x01B\x12\n" +
+	"\x10_max_budget_picoB\f\n" +
+	"\n" +
+	"_tpm_limitB\f\n" +
+	"\n" +
+	"_rpm_limitB\x12\n" +
+	"\x10_model_tpm_limitB\x12\n" +
+	"\x10_model_rpm_limit\"\x84\t\n" +
 	"\x0eRouterSettings\x12.\n" +
 	"\x10routing_strategy\x18\x01 \x01(\tH\x00R\x0froutingStrategy\x88\x01\x01\x12$\n" +
 	"\vnum_retries\x18\x02 \x01(\x03H\x01R\n" +
@@ -1271,42 +1666,47 @@ func file_cluster_v1_state_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_state_proto_rawDescData
 }
 
-var file_cluster_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_cluster_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_cluster_v1_state_proto_goTypes = []any{
 	(*NamedValue)(nil),     // 0: cluster.v1.NamedValue
 	(*SealedValue)(nil),    // 1: cluster.v1.SealedValue
 	(*Stamp)(nil),          // 2: cluster.v1.Stamp
 	(*Deployment)(nil),     // 3: cluster.v1.Deployment
 	(*VirtualKey)(nil),     // 4: cluster.v1.VirtualKey
-	(*RouterSettings)(nil), // 5: cluster.v1.RouterSettings
-	(*StringList)(nil),     // 6: cluster.v1.StringList
-	(*AliasList)(nil),      // 7: cluster.v1.AliasList
-	(*FallbackList)(nil),   // 8: cluster.v1.FallbackList
-	(*Fallback)(nil),       // 9: cluster.v1.Fallback
-	(*AppliedMark)(nil),    // 10: cluster.v1.AppliedMark
-	(*CommandOutcome)(nil), // 11: cluster.v1.CommandOutcome
-	(*RetiredNode)(nil),    // 12: cluster.v1.RetiredNode
+	(*Limits)(nil),         // 5: cluster.v1.Limits
+	(*ModelLimits)(nil),    // 6: cluster.v1.ModelLimits
+	(*RouterSettings)(nil), // 7: cluster.v1.RouterSettings
+	(*StringList)(nil),     // 8: cluster.v1.StringList
+	(*AliasList)(nil),      // 9: cluster.v1.AliasList
+	(*FallbackList)(nil),   // 10: cluster.v1.FallbackList
+	(*Fallback)(nil),       // 11: cluster.v1.Fallback
+	(*AppliedMark)(nil),    // 12: cluster.v1.AppliedMark
+	(*CommandOutcome)(nil), // 13: cluster.v1.CommandOutcome
+	(*RetiredNode)(nil),    // 14: cluster.v1.RetiredNode
 }
 var file_cluster_v1_state_proto_depIdxs = []int32{
 	0,  // 0: cluster.v1.Deployment.prices:type_name -> cluster.v1.NamedValue
 	1,  // 1: cluster.v1.Deployment.sealed_headers:type_name -> cluster.v1.SealedValue
 	2,  // 2: cluster.v1.Deployment.stamp:type_name -> cluster.v1.Stamp
 	2,  // 3: cluster.v1.VirtualKey.stamp:type_name -> cluster.v1.Stamp
-	6,  // 4: cluster.v1.RouterSettings.retry_on:type_name -> cluster.v1.StringList
-	7,  // 5: cluster.v1.RouterSettings.model_group_alias:type_name -> cluster.v1.AliasList
-	8,  // 6: cluster.v1.RouterSettings.fallbacks:type_name -> cluster.v1.FallbackList
-	6,  // 7: cluster.v1.RouterSettings.default_fallbacks:type_name -> cluster.v1.StringList
-	8,  // 8: cluster.v1.RouterSettings.context_window_fallbacks:type_name -> cluster.v1.FallbackList
-	8,  // 9: cluster.v1.RouterSettings.content_policy_fallbacks:type_name -> cluster.v1.FallbackList
-	2,  // 10: cluster.v1.RouterSettings.stamp:type_name -> cluster.v1.Stamp
-	0,  // 11: cluster.v1.AliasList.values:type_name -> cluster.v1.NamedValue
-	9,  // 12: cluster.v1.FallbackList.values:type_name -> cluster.v1.Fallback
-	2,  // 13: cluster.v1.RetiredNode.stamp:type_name -> cluster.v1.Stamp
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	0,  // 4: cluster.v1.VirtualKey.aliases:type_name -> cluster.v1.NamedValue
+	5,  // 5: cluster.v1.VirtualKey.limits:type_name -> cluster.v1.Limits
+	6,  // 6: cluster.v1.Limits.models:type_name -> cluster.v1.ModelLimits
+	8,  // 7: cluster.v1.RouterSettings.retry_on:type_name -> cluster.v1.StringList
+	9,  // 8: cluster.v1.RouterSettings.model_group_alias:type_name -> cluster.v1.AliasList
+	10, // 9: cluster.v1.RouterSettings.fallbacks:type_name -> cluster.v1.FallbackList
+	8,  // 10: cluster.v1.RouterSettings.default_fallbacks:type_name -> cluster.v1.StringList
+	10, // 11: cluster.v1.RouterSettings.context_window_fallbacks:type_name -> cluster.v1.FallbackList
+	10, // 12: cluster.v1.RouterSettings.content_policy_fallbacks:type_name -> cluster.v1.FallbackList
+	2,  // 13: cluster.v1.RouterSettings.stamp:type_name -> cluster.v1.Stamp
+	0,  // 14: cluster.v1.AliasList.values:type_name -> cluster.v1.NamedValue
+	11, // 15: cluster.v1.FallbackList.values:type_name -> cluster.v1.Fallback
+	2,  // 16: cluster.v1.RetiredNode.stamp:type_name -> cluster.v1.Stamp
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_state_proto_init() }
@@ -1315,13 +1715,15 @@ func file_cluster_v1_state_proto_init() {
 		return
 	}
 	file_cluster_v1_state_proto_msgTypes[5].OneofWrappers = []any{}
+	file_cluster_v1_state_proto_msgTypes[6].OneofWrappers = []any{}
+	file_cluster_v1_state_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_state_proto_rawDesc), len(file_cluster_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

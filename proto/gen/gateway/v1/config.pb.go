@@ -7,6 +7,7 @@
 package gatewayv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -302,7 +303,7 @@ type UpdateConfigRequest struct {
 	// How requests are routed.
 	RouterSettings *RouterSettings `protobuf:"bytes,1,opt,name=router_settings,json=routerSettings,proto3" json:"router_settings,omitempty"`
 	// If given, the revision that the settings must have; 409 if they have another.
-	IfRevision    float64 `protobuf:"fixed64,2,opt,name=if_revision,json=ifRevision,proto3" json:"if_revision,omitempty"`
+	IfRevision    *float64 `protobuf:"fixed64,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -345,8 +346,8 @@ func (x *UpdateConfigRequest) GetRouterSettings() *RouterSettings {
 }
 
 func (x *UpdateConfigRequest) GetIfRevision() float64 {
-	if x != nil {
-		return x.IfRevision
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
 	}
 	return 0
 }
@@ -415,12 +416,287 @@ func (x *UpdateConfigResponse) GetRevision() float64 {
 	return 0
 }
 
+// ListConfigRequest says which settings to show.
+type ListConfigRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// router_settings, which it is if not given: the one section that can be changed at run time.
+	ConfigType    string `protobuf:"bytes,1,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListConfigRequest) Reset() {
+	*x = ListConfigRequest{}
+	mi := &file_gateway_v1_config_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListConfigRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListConfigRequest) ProtoMessage() {}
+
+func (x *ListConfigRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_config_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListConfigRequest.ProtoReflect.Descriptor instead.
+func (*ListConfigRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListConfigRequest) GetConfigType() string {
+	if x != nil {
+		return x.ConfigType
+	}
+	return ""
+}
+
+// ListConfigResponse has the fields. Over HTTP the answer is the list itself.
+type ListConfigResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The fields.
+	Fields        []*SettingField `protobuf:"bytes,1,rep,name=fields,proto3" json:"fields,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListConfigResponse) Reset() {
+	*x = ListConfigResponse{}
+	mi := &file_gateway_v1_config_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListConfigResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListConfigResponse) ProtoMessage() {}
+
+func (x *ListConfigResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_config_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListConfigResponse.ProtoReflect.Descriptor instead.
+func (*ListConfigResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListConfigResponse) GetFields() []*SettingField {
+	if x != nil {
+		return x.Fields
+	}
+	return nil
+}
+
+// GetConfigFieldRequest names a field.
+type GetConfigFieldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The field's name.
+	FieldName string `protobuf:"bytes,1,opt,name=field_name,json=fieldName,proto3" json:"field_name,omitempty"`
+	// router_settings, which it is if not given: the one section that can be changed at run time.
+	ConfigType    string `protobuf:"bytes,2,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetConfigFieldRequest) Reset() {
+	*x = GetConfigFieldRequest{}
+	mi := &file_gateway_v1_config_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetConfigFieldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetConfigFieldRequest) ProtoMessage() {}
+
+func (x *GetConfigFieldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_config_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetConfigFieldRequest.ProtoReflect.Descriptor instead.
+func (*GetConfigFieldRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *GetConfigFieldRequest) GetFieldName() string {
+	if x != nil {
+		return x.FieldName
+	}
+	return ""
+}
+
+func (x *GetConfigFieldRequest) GetConfigType() string {
+	if x != nil {
+		return x.ConfigType
+	}
+	return ""
+}
+
+// UpdateConfigFieldRequest sets a field.
+type UpdateConfigFieldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The field's name.
+	FieldName string `protobuf:"bytes,1,opt,name=field_name,json=fieldName,proto3" json:"field_name,omitempty"`
+	// What it is to be.
+	FieldValue *structpb.Value `protobuf:"bytes,2,opt,name=field_value,json=fieldValue,proto3" json:"field_value,omitempty"`
+	// router_settings, which it is if not given: the one section that can be changed at run time.
+	ConfigType string `protobuf:"bytes,3,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
+	// If given, the revision that the settings must have, as the header If-Match; 409 if they have another.
+	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateConfigFieldRequest) Reset() {
+	*x = UpdateConfigFieldRequest{}
+	mi := &file_gateway_v1_config_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateConfigFieldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateConfigFieldRequest) ProtoMessage() {}
+
+func (x *UpdateConfigFieldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_config_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateConfigFieldRequest.ProtoReflect.Descriptor instead.
+func (*UpdateConfigFieldRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *UpdateConfigFieldRequest) GetFieldName() string {
+	if x != nil {
+		return x.FieldName
+	}
+	return ""
+}
+
+func (x *UpdateConfigFieldRequest) GetFieldValue() *structpb.Value {
+	if x != nil {
+		return x.FieldValue
+	}
+	return nil
+}
+
+func (x *UpdateConfigFieldRequest) GetConfigType() string {
+	if x != nil {
+		return x.ConfigType
+	}
+	return ""
+}
+
+func (x *UpdateConfigFieldRequest) GetIfRevision() float64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+// DeleteConfigFieldRequest names a field.
+type DeleteConfigFieldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The field's name.
+	FieldName string `protobuf:"bytes,1,opt,name=field_name,json=fieldName,proto3" json:"field_name,omitempty"`
+	// router_settings, which it is if not given: the one section that can be changed at run time.
+	ConfigType    string `protobuf:"bytes,2,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteConfigFieldRequest) Reset() {
+	*x = DeleteConfigFieldRequest{}
+	mi := &file_gateway_v1_config_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteConfigFieldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteConfigFieldRequest) ProtoMessage() {}
+
+func (x *DeleteConfigFieldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_config_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteConfigFieldRequest.ProtoReflect.Descriptor instead.
+func (*DeleteConfigFieldRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *DeleteConfigFieldRequest) GetFieldName() string {
+	if x != nil {
+		return x.FieldName
+	}
+	return ""
+}
+
+func (x *DeleteConfigFieldRequest) GetConfigType() string {
+	if x != nil {
+		return x.ConfigType
+	}
+	return ""
+}
+
 var File_gateway_v1_config_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_config_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/config.proto\x12\n" +
-	"gateway.v1\x1a\x1cgoogle/protobuf/struct.proto\"\xa7\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/budget.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xa7\b\n" +
 	"\x0eRouterSettings\x12.\n" +
 	"\x10routing_strategy\x18\x01 \x01(\tH\x00R\x0froutingStrategy\x88\x01\x01\x12$\n" +
 	"\vnum_retries\x18\x02 \x01(\x05H\x01R\n" +
@@ -455,18 +731,49 @@ const file_gateway_v1_config_proto_rawDesc = "" +
 	"\x10GetConfigRequest\"t\n" +
 	"\x11GetConfigResponse\x12C\n" +
 	"\x0frouter_settings\x18\x01 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x01R\brevision\"{\n" +
+	"\brevision\x18\x02 \x01(\x01R\brevision\"\xb2\x01\n" +
 	"\x13UpdateConfigRequest\x12C\n" +
-	"\x0frouter_settings\x18\x01 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12\x1f\n" +
-	"\vif_revision\x18\x02 \x01(\x01R\n" +
-	"ifRevision\"\x91\x01\n" +
+	"\x0frouter_settings\x18\x01 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12F\n" +
+	"\vif_revision\x18\x02 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
+	"ifRevision\x88\x01\x01B\x0e\n" +
+	"\f_if_revision\"\x91\x01\n" +
 	"\x14UpdateConfigResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12C\n" +
 	"\x0frouter_settings\x18\x02 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x01R\brevision2\xac\x01\n" +
+	"\brevision\x18\x03 \x01(\x01R\brevision\"`\n" +
+	"\x11ListConfigRequest\x12K\n" +
+	"\vconfig_type\x18\x01 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
+	"configType\"F\n" +
+	"\x12ListConfigResponse\x120\n" +
+	"\x06fields\x18\x01 \x03(\v2\x18.gateway.v1.SettingFieldR\x06fields\"\xb3\x01\n" +
+	"\x15GetConfigFieldRequest\x12M\n" +
+	"\n" +
+	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12K\n" +
+	"\vconfig_type\x18\x02 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
+	"configType\"\xcf\x02\n" +
+	"\x18UpdateConfigFieldRequest\x12M\n" +
+	"\n" +
+	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12?\n" +
+	"\vfield_value\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\n" +
+	"fieldValue\x12K\n" +
+	"\vconfig_type\x18\x03 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
+	"configType\x12F\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
+	"ifRevision\x88\x01\x01B\x0e\n" +
+	"\f_if_revision\"\xb6\x01\n" +
+	"\x18DeleteConfigFieldRequest\x12M\n" +
+	"\n" +
+	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12K\n" +
+	"\vconfig_type\x18\x02 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
+	"configType2\xf2\x03\n" +
 	"\rConfigService\x12H\n" +
 	"\tGetConfig\x12\x1c.gateway.v1.GetConfigRequest\x1a\x1d.gateway.v1.GetConfigResponse\x12Q\n" +
-	"\fUpdateConfig\x12\x1f.gateway.v1.UpdateConfigRequest\x1a .gateway.v1.UpdateConfigResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\fUpdateConfig\x12\x1f.gateway.v1.UpdateConfigRequest\x1a .gateway.v1.UpdateConfigResponse\x12K\n" +
+	"\n" +
+	"ListConfig\x12\x1d.gateway.v1.ListConfigRequest\x1a\x1e.gateway.v1.ListConfigResponse\x12M\n" +
+	"\x0eGetConfigField\x12!.gateway.v1.GetConfigFieldRequest\x1a\x18.gateway.v1.SettingField\x12S\n" +
+	"\x11UpdateConfigField\x12$.gateway.v1.UpdateConfigFieldRequest\x1a\x18.gateway.v1.SettingField\x12S\n" +
+	"\x11DeleteConfigField\x12$.gateway.v1.DeleteConfigFieldRequest\x1a\x18.gateway.v1.SettingFieldBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_config_proto_rawDescOnce sync.Once
@@ -480,35 +787,52 @@ func file_gateway_v1_config_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_config_proto_rawDescData
 }
 
-var file_gateway_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_gateway_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_gateway_v1_config_proto_goTypes = []any{
-	(*RouterSettings)(nil),       // 0: gateway.v1.RouterSettings
-	(*GetConfigRequest)(nil),     // 1: gateway.v1.GetConfigRequest
-	(*GetConfigResponse)(nil),    // 2: gateway.v1.GetConfigResponse
-	(*UpdateConfigRequest)(nil),  // 3: gateway.v1.UpdateConfigRequest
-	(*UpdateConfigResponse)(nil), // 4: gateway.v1.UpdateConfigResponse
-	(*structpb.ListValue)(nil),   // 5: google.protobuf.ListValue
-	(*structpb.Struct)(nil),      // 6: google.protobuf.Struct
+	(*RouterSettings)(nil),           // 0: gateway.v1.RouterSettings
+	(*GetConfigRequest)(nil),         // 1: gateway.v1.GetConfigRequest
+	(*GetConfigResponse)(nil),        // 2: gateway.v1.GetConfigResponse
+	(*UpdateConfigRequest)(nil),      // 3: gateway.v1.UpdateConfigRequest
+	(*UpdateConfigResponse)(nil),     // 4: gateway.v1.UpdateConfigResponse
+	(*ListConfigRequest)(nil),        // 5: gateway.v1.ListConfigRequest
+	(*ListConfigResponse)(nil),       // 6: gateway.v1.ListConfigResponse
+	(*GetConfigFieldRequest)(nil),    // 7: gateway.v1.GetConfigFieldRequest
+	(*UpdateConfigFieldRequest)(nil), // 8: gateway.v1.UpdateConfigFieldRequest
+	(*DeleteConfigFieldRequest)(nil), // 9: gateway.v1.DeleteConfigFieldRequest
+	(*structpb.ListValue)(nil),       // 10: google.protobuf.ListValue
+	(*structpb.Struct)(nil),          // 11: google.protobuf.Struct
+	(*SettingField)(nil),             // 12: gateway.v1.SettingField
+	(*structpb.Value)(nil),           // 13: google.protobuf.Value
 }
 var file_gateway_v1_config_proto_depIdxs = []int32{
-	5,  // 0: gateway.v1.RouterSettings.retry_on:type_name -> google.protobuf.ListValue
-	6,  // 1: gateway.v1.RouterSettings.model_group_alias:type_name -> google.protobuf.Struct
-	5,  // 2: gateway.v1.RouterSettings.fallbacks:type_name -> google.protobuf.ListValue
-	5,  // 3: gateway.v1.RouterSettings.default_fallbacks:type_name -> google.protobuf.ListValue
-	5,  // 4: gateway.v1.RouterSettings.context_window_fallbacks:type_name -> google.protobuf.ListValue
-	5,  // 5: gateway.v1.RouterSettings.content_policy_fallbacks:type_name -> google.protobuf.ListValue
+	10, // 0: gateway.v1.RouterSettings.retry_on:type_name -> google.protobuf.ListValue
+	11, // 1: gateway.v1.RouterSettings.model_group_alias:type_name -> google.protobuf.Struct
+	10, // 2: gateway.v1.RouterSettings.fallbacks:type_name -> google.protobuf.ListValue
+	10, // 3: gateway.v1.RouterSettings.default_fallbacks:type_name -> google.protobuf.ListValue
+	10, // 4: gateway.v1.RouterSettings.context_window_fallbacks:type_name -> google.protobuf.ListValue
+	10, // 5: gateway.v1.RouterSettings.content_policy_fallbacks:type_name -> google.protobuf.ListValue
 	0,  // 6: gateway.v1.GetConfigResponse.router_settings:type_name -> gateway.v1.RouterSettings
 	0,  // 7: gateway.v1.UpdateConfigRequest.router_settings:type_name -> gateway.v1.RouterSettings
 	0,  // 8: gateway.v1.UpdateConfigResponse.router_settings:type_name -> gateway.v1.RouterSettings
-	1,  // 9: gateway.v1.ConfigService.GetConfig:input_type -> gateway.v1.GetConfigRequest
-	3,  // 10: gateway.v1.ConfigService.UpdateConfig:input_type -> gateway.v1.UpdateConfigRequest
-	2,  // 11: gateway.v1.ConfigService.GetConfig:output_type -> gateway.v1.GetConfigResponse
-	4,  // 12: gateway.v1.ConfigService.UpdateConfig:output_type -> gateway.v1.UpdateConfigResponse
-	11, // [11:13] is the sub-list for method output_type
-	9,  // [9:11] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	12, // 9: gateway.v1.ListConfigResponse.fields:type_name -> gateway.v1.SettingField
+	13, // 10: gateway.v1.UpdateConfigFieldRequest.field_value:type_name -> google.protobuf.Value
+	1,  // 11: gateway.v1.ConfigService.GetConfig:input_type -> gateway.v1.GetConfigRequest
+	3,  // 12: gateway.v1.ConfigService.UpdateConfig:input_type -> gateway.v1.UpdateConfigRequest
+	5,  // 13: gateway.v1.ConfigService.ListConfig:input_type -> gateway.v1.ListConfigRequest
+	7,  // 14: gateway.v1.ConfigService.GetConfigField:input_type -> gateway.v1.GetConfigFieldRequest
+	8,  // 15: gateway.v1.ConfigService.UpdateConfigField:input_type -> gateway.v1.UpdateConfigFieldRequest
+	9,  // 16: gateway.v1.ConfigService.DeleteConfigField:input_type -> gateway.v1.DeleteConfigFieldRequest
+	2,  // 17: gateway.v1.ConfigService.GetConfig:output_type -> gateway.v1.GetConfigResponse
+	4,  // 18: gateway.v1.ConfigService.UpdateConfig:output_type -> gateway.v1.UpdateConfigResponse
+	6,  // 19: gateway.v1.ConfigService.ListConfig:output_type -> gateway.v1.ListConfigResponse
+	12, // 20: gateway.v1.ConfigService.GetConfigField:output_type -> gateway.v1.SettingField
+	12, // 21: gateway.v1.ConfigService.UpdateConfigField:output_type -> gateway.v1.SettingField
+	12, // 22: gateway.v1.ConfigService.DeleteConfigField:output_type -> gateway.v1.SettingField
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_config_proto_init() }
@@ -516,14 +840,17 @@ func file_gateway_v1_config_proto_init() {
 	if File_gateway_v1_config_proto != nil {
 		return
 	}
+	file_gateway_v1_budget_proto_init()
 	file_gateway_v1_config_proto_msgTypes[0].OneofWrappers = []any{}
+	file_gateway_v1_config_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gateway_v1_config_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_config_proto_rawDesc), len(file_gateway_v1_config_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

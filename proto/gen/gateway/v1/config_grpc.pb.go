@@ -19,8 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ConfigService_GetConfig_FullMethodName    = "/gateway.v1.ConfigService/GetConfig"
-	ConfigService_UpdateConfig_FullMethodName = "/gateway.v1.ConfigService/UpdateConfig"
+	ConfigService_GetConfig_FullMethodName         = "/gateway.v1.ConfigService/GetConfig"
+	ConfigService_UpdateConfig_FullMethodName      = "/gateway.v1.ConfigService/UpdateConfig"
+	ConfigService_ListConfig_FullMethodName        = "/gateway.v1.ConfigService/ListConfig"
+	ConfigService_GetConfigField_FullMethodName    = "/gateway.v1.ConfigService/GetConfigField"
+	ConfigService_UpdateConfigField_FullMethodName = "/gateway.v1.ConfigService/UpdateConfigField"
+	ConfigService_DeleteConfigField_FullMethodName = "/gateway.v1.ConfigService/DeleteConfigField"
 )
 
 // ConfigServiceClient is the client API for ConfigService service.
@@ -33,6 +37,14 @@ type ConfigServiceClient interface {
 	GetConfig(ctx context.Context, in *GetConfigRequest, opts ...grpc.CallOption) (*GetConfigResponse, error)
 	// UpdateConfig changes what the request gives and leaves the rest. It shows what is then in force.
 	UpdateConfig(ctx context.Context, in *UpdateConfigRequest, opts ...grpc.CallOption) (*UpdateConfigResponse, error)
+	// ListConfig shows the settings field by field.
+	ListConfig(ctx context.Context, in *ListConfigRequest, opts ...grpc.CallOption) (*ListConfigResponse, error)
+	// GetConfigField shows one field. 404 if there is none of that name.
+	GetConfigField(ctx context.Context, in *GetConfigFieldRequest, opts ...grpc.CallOption) (*SettingField, error)
+	// UpdateConfigField sets one field.
+	UpdateConfigField(ctx context.Context, in *UpdateConfigFieldRequest, opts ...grpc.CallOption) (*SettingField, error)
+	// DeleteConfigField has one field be as the configuration file has it.
+	DeleteConfigField(ctx context.Context, in *DeleteConfigFieldRequest, opts ...grpc.CallOption) (*SettingField, error)
 }
 
 type configServiceClient struct {
@@ -63,6 +75,46 @@ func (c *configServiceClient) UpdateConfig(ctx context.Context, in *UpdateConfig
 	return out, nil
 }
 
+func (c *configServiceClient) ListConfig(ctx context.Context, in *ListConfigRequest, opts ...grpc.CallOption) (*ListConfigResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListConfigResponse)
+	err := c.cc.Invoke(ctx, ConfigService_ListConfig_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *configServiceClient) GetConfigField(ctx context.Context, in *GetConfigFieldRequest, opts ...grpc.CallOption) (*SettingField, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SettingField)
+	err := c.cc.Invoke(ctx, ConfigService_GetConfigField_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *configServiceClient) UpdateConfigField(ctx context.Context, in *UpdateConfigFieldRequest, opts ...grpc.CallOption) (*SettingField, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SettingField)
+	err := c.cc.Invoke(ctx, ConfigService_UpdateConfigField_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *configServiceClient) DeleteConfigField(ctx context.Context, in *DeleteConfigFieldRequest, opts ...grpc.CallOption) (*SettingField, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SettingField)
+	err := c.cc.Invoke(ctx, ConfigService_DeleteConfigField_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ConfigServiceServer is the server API for ConfigService service.
 // All implementations must embed UnimplementedConfigServiceServer
 // for forward compatibility.
@@ -73,6 +125,14 @@ type ConfigServiceServer interface {
 	GetConfig(context.Context, *GetConfigRequest) (*GetConfigResponse, error)
 	// UpdateConfig changes what the request gives and leaves the rest. It shows what is then in force.
 	UpdateConfig(context.Context, *UpdateConfigRequest) (*UpdateConfigResponse, error)
+	// ListConfig shows the settings field by field.
+	ListConfig(context.Context, *ListConfigRequest) (*ListConfigResponse, error)
+	// GetConfigField shows one field. 404 if there is none of that name.
+	GetConfigField(context.Context, *GetConfigFieldRequest) (*SettingField, error)
+	// UpdateConfigField sets one field.
+	UpdateConfigField(context.Context, *UpdateConfigFieldRequest) (*SettingField, error)
+	// DeleteConfigField has one field be as the configuration file has it.
+	DeleteConfigField(context.Context, *DeleteConfigFieldRequest) (*SettingField, error)
 	mustEmbedUnimplementedConfigServiceServer()
 }
 
@@ -88,6 +148,18 @@ func (UnimplementedConfigServiceServer) GetConfig(context.Context, *GetConfigReq
 }
 func (UnimplementedConfigServiceServer) UpdateConfig(context.Context, *UpdateConfigRequest) (*UpdateConfigResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateConfig not implemented")
+}
+func (UnimplementedConfigServiceServer) ListConfig(context.Context, *ListConfigRequest) (*ListConfigResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListConfig not implemented")
+}
+func (UnimplementedConfigServiceServer) GetConfigField(context.Context, *GetConfigFieldRequest) (*SettingField, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetConfigField not implemented")
+}
+func (UnimplementedConfigServiceServer) UpdateConfigField(context.Context, *UpdateConfigFieldRequest) (*SettingField, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateConfigField not implemented")
+}
+func (UnimplementedConfigServiceServer) DeleteConfigField(context.Context, *DeleteConfigFieldRequest) (*SettingField, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteConfigField not implemented")
 }
 func (UnimplementedConfigServiceServer) mustEmbedUnimplementedConfigServiceServer() {}
 func (UnimplementedConfigServiceServer) testEmbeddedByValue()                       {}
@@ -146,6 +218,78 @@ func _ConfigService_UpdateConfig_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ConfigService_ListConfig_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListConfigRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).ListConfig(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_ListConfig_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).ListConfig(ctx, req.(*ListConfigRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ConfigService_GetConfigField_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetConfigFieldRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).GetConfigField(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_GetConfigField_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).GetConfigField(ctx, req.(*GetConfigFieldRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ConfigService_UpdateConfigField_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateConfigFieldRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).UpdateConfigField(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_UpdateConfigField_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).UpdateConfigField(ctx, req.(*UpdateConfigFieldRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ConfigService_DeleteConfigField_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteConfigFieldRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).DeleteConfigField(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_DeleteConfigField_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).DeleteConfigField(ctx, req.(*DeleteConfigFieldRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ConfigService_ServiceDesc is the grpc.ServiceDesc for ConfigService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -160,6 +304,22 @@ var ConfigService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UpdateConfig",
 			Handler:    _ConfigService_UpdateConfig_Handler,
+		},
+		{
+			MethodName: "ListConfig",
+			Handler:    _ConfigService_ListConfig_Handler,
+		},
+		{
+			MethodName: "GetConfigField",
+			Handler:    _ConfigService_GetConfigField_Handler,
+		},
+		{
+			MethodName: "UpdateConfigField",
+			Handler:    _ConfigService_UpdateConfigField_Handler,
+		},
+		{
+			MethodName: "DeleteConfigField",
+			Handler:    _ConfigService_DeleteConfigField_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

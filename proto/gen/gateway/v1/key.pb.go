@@ -7,10 +7,12 @@
 package gatewayv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	wrapperspb "google.golang.org/protobuf/types/known/wrapperspb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -26,18 +28,54 @@ const (
 // GenerateKeyRequest describes the key to make. Every field may be left out.
 type GenerateKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The models it may use; none means every model. all-proxy-models, and patterns such as openai/*, are understood.
+	// The models it may use; none means every model that its team, user and organization may use. all-team-models, all-proxy-models, no-default-models, and patterns such as openai/*, are understood.
 	Models []string `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	// How long it is valid: a number and s, m, h, d, w or mo, such as 30d. Without it the key does not expire.
 	Duration *string `protobuf:"bytes,2,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
 	// A label, unique among keys.
-	KeyAlias string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
+	KeyAlias *string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3,oneof" json:"key_alias,omitempty"`
 	// A free JSON object that is kept with the key, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// The key itself, if it is not to be made here: sk- and at least 13 more visible ASCII characters.
 	Key *string `protobuf:"bytes,5,opt,name=key,proto3,oneof" json:"key,omitempty"`
 	// Whether it is refused until further notice.
-	Blocked       bool `protobuf:"varint,6,opt,name=blocked,proto3" json:"blocked,omitempty"`
+	Blocked *bool `protobuf:"varint,6,opt,name=blocked,proto3,oneof" json:"blocked,omitempty"`
+	// The team that it belongs to. Its models and limits bound the key's.
+	TeamId *string `protobuf:"bytes,7,opt,name=team_id,json=teamId,proto3,oneof" json:"team_id,omitempty"`
+	// The user that it belongs to. It has the user's role.
+	UserId *string `protobuf:"bytes,8,opt,name=user_id,json=userId,proto3,oneof" json:"user_id,omitempty"`
+	// The organization that it belongs to; that of its team, if it has one.
+	OrganizationId *string `protobuf:"bytes,9,opt,name=organization_id,json=organizationId,proto3,oneof" json:"organization_id,omitempty"`
+	// Tags that every request of it carries.
+	Tags []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Other names of models for this key: the name that is asked for, and the model that it stands for.
+	Aliases map[string]string `protobuf:"bytes,11,rep,name=aliases,proto3" json:"aliases,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow.
+	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
+	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
+	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
+	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
+	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
+	// From this spend on people are warned; less than max_budget, in USD.
+	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
+	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
+	// Requests that may be under way at once.
+	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
+	// Tokens a minute.
+	TpmLimit *uint32 `protobuf:"varint,34,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`
+	// Requests a minute.
+	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
+	// Tokens a day.
+	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
+	// Budgets and limits of single models.
+	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// A budget of /budget/new whose limits apply where none is given here.
+	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
+	// Requests a minute of single models.
+	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// Tokens a minute of single models.
+	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -87,8 +125,8 @@ func (x *GenerateKeyRequest) GetDuration() string {
 }
 
 func (x *GenerateKeyRequest) GetKeyAlias() string {
-	if x != nil {
-		return x.KeyAlias
+	if x != nil && x.KeyAlias != nil {
+		return *x.KeyAlias
 	}
 	return ""
 }
@@ -108,26 +146,152 @@ func (x *GenerateKeyRequest) GetKey() string {
 }
 
 func (x *GenerateKeyRequest) GetBlocked() bool {
-	if x != nil {
-		return x.Blocked
+	if x != nil && x.Blocked != nil {
+		return *x.Blocked
 	}
 	return false
 }
 
-// GenerateKeyResponse is the new key and its record.
-type GenerateKeyResponse struct {
+func (x *GenerateKeyRequest) GetTeamId() string {
+	if x != nil && x.TeamId != nil {
+		return *x.TeamId
+	}
+	return ""
+}
+
+func (x *GenerateKeyRequest) GetUserId() string {
+	if x != nil && x.UserId != nil {
+		return *x.UserId
+	}
+	return ""
+}
+
+func (x *GenerateKeyRequest) GetOrganizationId() string {
+	if x != nil && x.OrganizationId != nil {
+		return *x.OrganizationId
+	}
+	return ""
+}
+
+func (x *GenerateKeyRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *GenerateKeyRequest) GetAliases() map[string]string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *GenerateKeyRequest) GetAllowedRoutes() []string {
+	if x != nil {
+		return x.AllowedRoutes
+	}
+	return nil
+}
+
+func (x *GenerateKeyRequest) GetKeyType() string {
+	if x != nil && x.KeyType != nil {
+		return *x.KeyType
+	}
+	return ""
+}
+
+func (x *GenerateKeyRequest) GetMaxBudget() float64 {
+	if x != nil && x.MaxBudget != nil {
+		return *x.MaxBudget
+	}
+	return 0
+}
+
+func (x *GenerateKeyRequest) GetSoftBudget() float64 {
+	if x != nil && x.SoftBudget != nil {
+		return *x.SoftBudget
+	}
+	return 0
+}
+
+func (x *GenerateKeyRequest) GetBudgetDuration() string {
+	if x != nil && x.BudgetDuration != nil {
+		return *x.BudgetDuration
+	}
+	return ""
+}
+
+func (x *GenerateKeyRequest) GetMaxParallelRequests() uint32 {
+	if x != nil && x.MaxParallelRequests != nil {
+		return *x.MaxParallelRequests
+	}
+	return 0
+}
+
+func (x *GenerateKeyRequest) GetTpmLimit() uint32 {
+	if x != nil && x.TpmLimit != nil {
+		return *x.TpmLimit
+	}
+	return 0
+}
+
+func (x *GenerateKeyRequest) GetRpmLimit() uint32 {
+	if x != nil && x.RpmLimit != nil {
+		return *x.RpmLimit
+	}
+	return 0
+}
+
+func (x *GenerateKeyRequest) GetTpdLimit() uint32 {
+	if x != nil && x.TpdLimit != nil {
+		return *x.TpdLimit
+	}
+	return 0
+}
+
+func (x *GenerateKeyRequest) GetModelMaxBudget() map[string]*ModelBudget {
+	if x != nil {
+		return x.ModelMaxBudget
+	}
+	return nil
+}
+
+func (x *GenerateKeyRequest) GetBudgetId() string {
+	if x != nil && x.BudgetId != nil {
+		return *x.BudgetId
+	}
+	return ""
+}
+
+func (x *GenerateKeyRequest) GetModelRpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelRpmLimit
+	}
+	return nil
+}
+
+func (x *GenerateKeyRequest) GetModelTpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelTpmLimit
+	}
+	return nil
+}
+
+// KeyRecord is what is known of a key. The key itself is not kept.
+type KeyRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The key. It is shown here and never again.
+	// The key where it was just made, and never again; else its SHA-256 in hex.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// What people tell it by: sk-... and its last four characters.
+	// What people tell it by: sk-... and its last four characters; empty for a key of the configuration file.
 	KeyName string `protobuf:"bytes,2,opt,name=key_name,json=keyName,proto3" json:"key_name,omitempty"`
 	// SHA-256 of the key, in hex.
 	Token string `protobuf:"bytes,3,opt,name=token,proto3" json:"token,omitempty"`
 	// The same as token.
 	TokenId string `protobuf:"bytes,4,opt,name=token_id,json=tokenId,proto3" json:"token_id,omitempty"`
-	// Its label; empty for none.
-	KeyAlias string `protobuf:"bytes,5,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
-	// The models it may use; none means every model.
+	// Its label; null for none.
+	KeyAlias *wrapperspb.StringValue `protobuf:"bytes,5,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
+	// The models it may use; none means every model that its team, user and organization may use.
 	Models []string `protobuf:"bytes,6,rep,name=models,proto3" json:"models,omitempty"`
 	// From then on it is refused; null for never.
 	Expires *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires,proto3" json:"expires,omitempty"`
@@ -135,151 +299,67 @@ type GenerateKeyResponse struct {
 	Blocked bool `protobuf:"varint,8,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// The free JSON object that is kept with it.
 	Metadata *structpb.Struct `protobuf:"bytes,9,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// When it was made.
-	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// The team that it belongs to; null for none.
+	TeamId *wrapperspb.StringValue `protobuf:"bytes,10,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
+	// The user that it belongs to; null for none.
+	UserId *wrapperspb.StringValue `protobuf:"bytes,11,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The organization that it belongs to; null for none.
+	OrganizationId *wrapperspb.StringValue `protobuf:"bytes,12,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	// Tags that every request of it carries.
+	Tags []string `protobuf:"bytes,13,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Other names of models for this key.
+	Aliases map[string]string `protobuf:"bytes,14,rep,name=aliases,proto3" json:"aliases,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The paths that it may use; none means all that key_type and role allow.
+	AllowedRoutes []string `protobuf:"bytes,15,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
+	// llm_api, management, read_only or default.
+	KeyType string `protobuf:"bytes,16,opt,name=key_type,json=keyType,proto3" json:"key_type,omitempty"`
+	// How often it was regenerated.
+	RotationCount uint32 `protobuf:"varint,17,opt,name=rotation_count,json=rotationCount,proto3" json:"rotation_count,omitempty"`
+	// When it was regenerated last; null if never.
+	LastRotationAt *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=last_rotation_at,json=lastRotationAt,proto3" json:"last_rotation_at,omitempty"`
+	// Until then the key that this one replaced is accepted as well; null if it is not.
+	GraceUntil *timestamppb.Timestamp `protobuf:"bytes,19,opt,name=grace_until,json=graceUntil,proto3" json:"grace_until,omitempty"`
+	// active, blocked, expired, or rotated (replaced, and accepted until expires).
+	Status string `protobuf:"bytes,20,opt,name=status,proto3" json:"status,omitempty"`
+	// The most that may be spent in one budget_duration, in USD; null for no bound.
+	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
+	// From this spend on people are warned, in USD; null for never.
+	SoftBudget *wrapperspb.DoubleValue `protobuf:"bytes,31,opt,name=soft_budget,json=softBudget,proto3" json:"soft_budget,omitempty"`
+	// After this the spend counts anew; null for never.
+	BudgetDuration *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
+	// Requests that may be under way at once; null for no bound.
+	MaxParallelRequests *wrapperspb.UInt32Value `protobuf:"bytes,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
+	// Tokens a minute; null for no bound.
+	TpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,34,opt,name=tpm_limit,json=tpmLimit,proto3" json:"tpm_limit,omitempty"`
+	// Requests a minute; null for no bound.
+	RpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,35,opt,name=rpm_limit,json=rpmLimit,proto3" json:"rpm_limit,omitempty"`
+	// Tokens a day; null for no bound.
+	TpdLimit *wrapperspb.UInt32Value `protobuf:"bytes,36,opt,name=tpd_limit,json=tpdLimit,proto3" json:"tpd_limit,omitempty"`
+	// Budgets and limits of single models.
+	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The budget whose limits apply where none is given here; null for none.
+	BudgetId *wrapperspb.StringValue `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Requests a minute of single models.
+	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// Tokens a minute of single models.
+	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// When it was made; null for what stands in the configuration file.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
-	CreatedBy     string `protobuf:"bytes,11,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GenerateKeyResponse) Reset() {
-	*x = GenerateKeyResponse{}
-	mi := &file_gateway_v1_key_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GenerateKeyResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GenerateKeyResponse) ProtoMessage() {}
-
-func (x *GenerateKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GenerateKeyResponse.ProtoReflect.Descriptor instead.
-func (*GenerateKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *GenerateKeyResponse) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *GenerateKeyResponse) GetKeyName() string {
-	if x != nil {
-		return x.KeyName
-	}
-	return ""
-}
-
-func (x *GenerateKeyResponse) GetToken() string {
-	if x != nil {
-		return x.Token
-	}
-	return ""
-}
-
-func (x *GenerateKeyResponse) GetTokenId() string {
-	if x != nil {
-		return x.TokenId
-	}
-	return ""
-}
-
-func (x *GenerateKeyResponse) GetKeyAlias() string {
-	if x != nil {
-		return x.KeyAlias
-	}
-	return ""
-}
-
-func (x *GenerateKeyResponse) GetModels() []string {
-	if x != nil {
-		return x.Models
-	}
-	return nil
-}
-
-func (x *GenerateKeyResponse) GetExpires() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Expires
-	}
-	return nil
-}
-
-func (x *GenerateKeyResponse) GetBlocked() bool {
-	if x != nil {
-		return x.Blocked
-	}
-	return false
-}
-
-func (x *GenerateKeyResponse) GetMetadata() *structpb.Struct {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *GenerateKeyResponse) GetCreatedAt() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return nil
-}
-
-func (x *GenerateKeyResponse) GetCreatedBy() string {
-	if x != nil {
-		return x.CreatedBy
-	}
-	return ""
-}
-
-// KeyRecord is what is known of a key. The key itself is not kept.
-type KeyRecord struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of the key, in hex.
-	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	// What people tell it by: sk-... and its last four characters; empty for a key of the configuration file.
-	KeyName string `protobuf:"bytes,2,opt,name=key_name,json=keyName,proto3" json:"key_name,omitempty"`
-	// Its label; empty for none.
-	KeyAlias string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
-	// The models it may use; none means every model.
-	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
-	// From then on it is refused; null for never.
-	Expires *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires,proto3" json:"expires,omitempty"`
-	// Whether it is refused until further notice.
-	Blocked bool `protobuf:"varint,6,opt,name=blocked,proto3" json:"blocked,omitempty"`
-	// The free JSON object that is kept with it.
-	Metadata *structpb.Struct `protobuf:"bytes,7,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// When it was made; null for a key of the configuration file.
-	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Alias of the key that made it.
-	CreatedBy string `protobuf:"bytes,9,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null if never.
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
+	// When it was changed last; null for what stands in the configuration file.
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Alias of the key that changed it last.
+	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
+	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *KeyRecord) Reset() {
 	*x = KeyRecord{}
-	mi := &file_gateway_v1_key_proto_msgTypes[2]
+	mi := &file_gateway_v1_key_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -291,7 +371,7 @@ func (x *KeyRecord) String() string {
 func (*KeyRecord) ProtoMessage() {}
 
 func (x *KeyRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[2]
+	mi := &file_gateway_v1_key_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -304,12 +384,12 @@ func (x *KeyRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyRecord.ProtoReflect.Descriptor instead.
 func (*KeyRecord) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{2}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *KeyRecord) GetToken() string {
+func (x *KeyRecord) GetKey() string {
 	if x != nil {
-		return x.Token
+		return x.Key
 	}
 	return ""
 }
@@ -321,11 +401,25 @@ func (x *KeyRecord) GetKeyName() string {
 	return ""
 }
 
-func (x *KeyRecord) GetKeyAlias() string {
+func (x *KeyRecord) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *KeyRecord) GetTokenId() string {
+	if x != nil {
+		return x.TokenId
+	}
+	return ""
+}
+
+func (x *KeyRecord) GetKeyAlias() *wrapperspb.StringValue {
 	if x != nil {
 		return x.KeyAlias
 	}
-	return ""
+	return nil
 }
 
 func (x *KeyRecord) GetModels() []string {
@@ -356,6 +450,160 @@ func (x *KeyRecord) GetMetadata() *structpb.Struct {
 	return nil
 }
 
+func (x *KeyRecord) GetTeamId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.TeamId
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetUserId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.UserId
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetOrganizationId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetAliases() map[string]string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetAllowedRoutes() []string {
+	if x != nil {
+		return x.AllowedRoutes
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetKeyType() string {
+	if x != nil {
+		return x.KeyType
+	}
+	return ""
+}
+
+func (x *KeyRecord) GetRotationCount() uint32 {
+	if x != nil {
+		return x.RotationCount
+	}
+	return 0
+}
+
+func (x *KeyRecord) GetLastRotationAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastRotationAt
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetGraceUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GraceUntil
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *KeyRecord) GetMaxBudget() *wrapperspb.DoubleValue {
+	if x != nil {
+		return x.MaxBudget
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetSoftBudget() *wrapperspb.DoubleValue {
+	if x != nil {
+		return x.SoftBudget
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetBudgetDuration() *wrapperspb.StringValue {
+	if x != nil {
+		return x.BudgetDuration
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetMaxParallelRequests() *wrapperspb.UInt32Value {
+	if x != nil {
+		return x.MaxParallelRequests
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetTpmLimit() *wrapperspb.UInt32Value {
+	if x != nil {
+		return x.TpmLimit
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetRpmLimit() *wrapperspb.UInt32Value {
+	if x != nil {
+		return x.RpmLimit
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetTpdLimit() *wrapperspb.UInt32Value {
+	if x != nil {
+		return x.TpdLimit
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetModelMaxBudget() map[string]*ModelBudget {
+	if x != nil {
+		return x.ModelMaxBudget
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetBudgetId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.BudgetId
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetModelRpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelRpmLimit
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetModelTpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelTpmLimit
+	}
+	return nil
+}
+
 func (x *KeyRecord) GetCreatedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.CreatedAt
@@ -377,18 +625,34 @@ func (x *KeyRecord) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *KeyRecord) GetUpdatedBy() string {
+	if x != nil {
+		return x.UpdatedBy
+	}
+	return ""
+}
+
+func (x *KeyRecord) GetRevision() float64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 // GetKeyRequest names a key.
 type GetKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The key, its hash in hex, or sha256: and its hash. Without it, the key that asks.
-	Key           string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// Another name of key.
+	KeyHash       string `protobuf:"bytes,2,opt,name=key_hash,json=keyHash,proto3" json:"key_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetKeyRequest) Reset() {
 	*x = GetKeyRequest{}
-	mi := &file_gateway_v1_key_proto_msgTypes[3]
+	mi := &file_gateway_v1_key_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -400,7 +664,7 @@ func (x *GetKeyRequest) String() string {
 func (*GetKeyRequest) ProtoMessage() {}
 
 func (x *GetKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[3]
+	mi := &file_gateway_v1_key_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -413,12 +677,19 @@ func (x *GetKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeyRequest.ProtoReflect.Descriptor instead.
 func (*GetKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{3}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *GetKeyRequest) GetKey() string {
 	if x != nil {
 		return x.Key
+	}
+	return ""
+}
+
+func (x *GetKeyRequest) GetKeyHash() string {
+	if x != nil {
+		return x.KeyHash
 	}
 	return ""
 }
@@ -436,7 +707,7 @@ type GetKeyResponse struct {
 
 func (x *GetKeyResponse) Reset() {
 	*x = GetKeyResponse{}
-	mi := &file_gateway_v1_key_proto_msgTypes[4]
+	mi := &file_gateway_v1_key_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -448,7 +719,7 @@ func (x *GetKeyResponse) String() string {
 func (*GetKeyResponse) ProtoMessage() {}
 
 func (x *GetKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[4]
+	mi := &file_gateway_v1_key_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -461,7 +732,7 @@ func (x *GetKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeyResponse.ProtoReflect.Descriptor instead.
 func (*GetKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{4}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetKeyResponse) GetKey() string {
@@ -478,24 +749,141 @@ func (x *GetKeyResponse) GetInfo() *KeyRecord {
 	return nil
 }
 
+// GetKeysRequest names keys.
+type GetKeysRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Keys, or their hashes.
+	Keys          []string `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetKeysRequest) Reset() {
+	*x = GetKeysRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetKeysRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetKeysRequest) ProtoMessage() {}
+
+func (x *GetKeysRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetKeysRequest.ProtoReflect.Descriptor instead.
+func (*GetKeysRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetKeysRequest) GetKeys() []string {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+// GetKeysResponse has the keys that there are, in the order of the request.
+type GetKeysResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Their hashes in hex.
+	Key []string `protobuf:"bytes,1,rep,name=key,proto3" json:"key,omitempty"`
+	// Their records.
+	Info          []*KeyRecord `protobuf:"bytes,2,rep,name=info,proto3" json:"info,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetKeysResponse) Reset() {
+	*x = GetKeysResponse{}
+	mi := &file_gateway_v1_key_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetKeysResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetKeysResponse) ProtoMessage() {}
+
+func (x *GetKeysResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetKeysResponse.ProtoReflect.Descriptor instead.
+func (*GetKeysResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetKeysResponse) GetKey() []string {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *GetKeysResponse) GetInfo() []*KeyRecord {
+	if x != nil {
+		return x.Info
+	}
+	return nil
+}
+
 // ListKeysRequest says which keys to show.
 type ListKeysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The page, from 1; 1 if not given.
 	Page *int32 `protobuf:"varint,1,opt,name=page,proto3,oneof" json:"page,omitempty"`
-	// Keys on a page, 1 to 100; 10 if not given.
+	// Items on a page, 1 to 100; 10 if not given.
 	Size *int32 `protobuf:"varint,2,opt,name=size,proto3,oneof" json:"size,omitempty"`
 	// Only the key of this alias.
 	KeyAlias string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
 	// Whether to show records instead of hashes.
 	ReturnFullObject bool `protobuf:"varint,4,opt,name=return_full_object,json=returnFullObject,proto3" json:"return_full_object,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Only keys of this user.
+	UserId string `protobuf:"bytes,5,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Only keys of this team.
+	TeamId string `protobuf:"bytes,6,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
+	// Only keys of this organization.
+	OrganizationId string `protobuf:"bytes,7,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	// Only this key.
+	KeyHash string `protobuf:"bytes,8,opt,name=key_hash,json=keyHash,proto3" json:"key_hash,omitempty"`
+	// Only keys whose alias contains this, in any case.
+	Search string `protobuf:"bytes,9,opt,name=search,proto3" json:"search,omitempty"`
+	// Only keys in this state.
+	Status string `protobuf:"bytes,10,opt,name=status,proto3" json:"status,omitempty"`
+	// What to sort by; created_at if not given.
+	SortBy string `protobuf:"bytes,20,opt,name=sort_by,json=sortBy,proto3" json:"sort_by,omitempty"`
+	// asc or desc; desc if not given.
+	SortOrder     string `protobuf:"bytes,21,opt,name=sort_order,json=sortOrder,proto3" json:"sort_order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_gateway_v1_key_proto_msgTypes[5]
+	mi := &file_gateway_v1_key_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -507,7 +895,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[5]
+	mi := &file_gateway_v1_key_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -520,7 +908,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{5}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListKeysRequest) GetPage() int32 {
@@ -551,6 +939,62 @@ func (x *ListKeysRequest) GetReturnFullObject() bool {
 	return false
 }
 
+func (x *ListKeysRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetTeamId() string {
+	if x != nil {
+		return x.TeamId
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetKeyHash() string {
+	if x != nil {
+		return x.KeyHash
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetSearch() string {
+	if x != nil {
+		return x.Search
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetSortBy() string {
+	if x != nil {
+		return x.SortBy
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetSortOrder() string {
+	if x != nil {
+		return x.SortOrder
+	}
+	return ""
+}
+
 // ListKeysResponse is a page of keys.
 type ListKeysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -568,7 +1012,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_gateway_v1_key_proto_msgTypes[6]
+	mi := &file_gateway_v1_key_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -580,7 +1024,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[6]
+	mi := &file_gateway_v1_key_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -593,7 +1037,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{6}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListKeysResponse) GetKeys() *structpb.ListValue {
@@ -624,6 +1068,597 @@ func (x *ListKeysResponse) GetTotalPages() uint32 {
 	return 0
 }
 
+// ListKeyAliasesRequest says which aliases to show.
+type ListKeyAliasesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The page, from 1; 1 if not given.
+	Page *int32 `protobuf:"varint,1,opt,name=page,proto3,oneof" json:"page,omitempty"`
+	// Items on a page, 1 to 100; 50 if not given.
+	Size *int32 `protobuf:"varint,2,opt,name=size,proto3,oneof" json:"size,omitempty"`
+	// Only aliases that contain this, in any case.
+	Search string `protobuf:"bytes,3,opt,name=search,proto3" json:"search,omitempty"`
+	// Only aliases of keys of this team.
+	TeamId        string `protobuf:"bytes,4,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeyAliasesRequest) Reset() {
+	*x = ListKeyAliasesRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeyAliasesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeyAliasesRequest) ProtoMessage() {}
+
+func (x *ListKeyAliasesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeyAliasesRequest.ProtoReflect.Descriptor instead.
+func (*ListKeyAliasesRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ListKeyAliasesRequest) GetPage() int32 {
+	if x != nil && x.Page != nil {
+		return *x.Page
+	}
+	return 0
+}
+
+func (x *ListKeyAliasesRequest) GetSize() int32 {
+	if x != nil && x.Size != nil {
+		return *x.Size
+	}
+	return 0
+}
+
+func (x *ListKeyAliasesRequest) GetSearch() string {
+	if x != nil {
+		return x.Search
+	}
+	return ""
+}
+
+func (x *ListKeyAliasesRequest) GetTeamId() string {
+	if x != nil {
+		return x.TeamId
+	}
+	return ""
+}
+
+// ListKeyAliasesResponse is a page of aliases.
+type ListKeyAliasesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The aliases.
+	Aliases []string `protobuf:"bytes,1,rep,name=aliases,proto3" json:"aliases,omitempty"`
+	// Aliases in all.
+	TotalCount uint32 `protobuf:"varint,2,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
+	// The page that this is.
+	CurrentPage int32 `protobuf:"varint,3,opt,name=current_page,json=currentPage,proto3" json:"current_page,omitempty"`
+	// Pages in all.
+	TotalPages uint32 `protobuf:"varint,4,opt,name=total_pages,json=totalPages,proto3" json:"total_pages,omitempty"`
+	// Aliases on a page.
+	Size          int32 `protobuf:"varint,5,opt,name=size,proto3" json:"size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeyAliasesResponse) Reset() {
+	*x = ListKeyAliasesResponse{}
+	mi := &file_gateway_v1_key_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeyAliasesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeyAliasesResponse) ProtoMessage() {}
+
+func (x *ListKeyAliasesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeyAliasesResponse.ProtoReflect.Descriptor instead.
+func (*ListKeyAliasesResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListKeyAliasesResponse) GetAliases() []string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *ListKeyAliasesResponse) GetTotalCount() uint32 {
+	if x != nil {
+		return x.TotalCount
+	}
+	return 0
+}
+
+func (x *ListKeyAliasesResponse) GetCurrentPage() int32 {
+	if x != nil {
+		return x.CurrentPage
+	}
+	return 0
+}
+
+func (x *ListKeyAliasesResponse) GetTotalPages() uint32 {
+	if x != nil {
+		return x.TotalPages
+	}
+	return 0
+}
+
+func (x *ListKeyAliasesResponse) GetSize() int32 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+// UpdateKeyRequest says what to change of a key.
+type UpdateKeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key to change: the key, its hash in hex, or sha256: and its hash.
+	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// The models it may use; none means every model that its team, user and organization may use. all-team-models, all-proxy-models, no-default-models, and patterns such as openai/*, are understood.
+	Models []string `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
+	// How long it is valid, from now: a number and s, m, h, d, w or mo, such as 30d. Without it the key keeps its end; cleared, it has none.
+	Duration *string `protobuf:"bytes,2,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
+	// A label, unique among keys.
+	KeyAlias *string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3,oneof" json:"key_alias,omitempty"`
+	// A free JSON object that is kept with the key, 64 KiB at most.
+	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// Whether it is refused until further notice.
+	Blocked *bool `protobuf:"varint,6,opt,name=blocked,proto3,oneof" json:"blocked,omitempty"`
+	// The team that it belongs to. Its models and limits bound the key's.
+	TeamId *string `protobuf:"bytes,7,opt,name=team_id,json=teamId,proto3,oneof" json:"team_id,omitempty"`
+	// The user that it belongs to. It has the user's role.
+	UserId *string `protobuf:"bytes,8,opt,name=user_id,json=userId,proto3,oneof" json:"user_id,omitempty"`
+	// The organization that it belongs to; that of its team, if it has one.
+	OrganizationId *string `protobuf:"bytes,9,opt,name=organization_id,json=organizationId,proto3,oneof" json:"organization_id,omitempty"`
+	// Tags that every request of it carries.
+	Tags []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Other names of models for this key: the name that is asked for, and the model that it stands for.
+	Aliases map[string]string `protobuf:"bytes,11,rep,name=aliases,proto3" json:"aliases,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow.
+	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
+	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
+	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
+	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
+	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
+	// From this spend on people are warned; less than max_budget, in USD.
+	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
+	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
+	// Requests that may be under way at once.
+	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
+	// Tokens a minute.
+	TpmLimit *uint32 `protobuf:"varint,34,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`
+	// Requests a minute.
+	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
+	// Tokens a day.
+	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
+	// Budgets and limits of single models.
+	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// A budget of /budget/new whose limits apply where none is given here.
+	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
+	// Requests a minute of single models.
+	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// Tokens a minute of single models.
+	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// Names of fields to clear. Over HTTP, a null, an empty list or an empty object for a field does the same.
+	Clear []string `protobuf:"bytes,60,rep,name=clear,proto3" json:"clear,omitempty"`
+	// If given, the revision that the record must have, as the header If-Match; 409 if it has another.
+	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateKeyRequest) Reset() {
+	*x = UpdateKeyRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateKeyRequest) ProtoMessage() {}
+
+func (x *UpdateKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateKeyRequest.ProtoReflect.Descriptor instead.
+func (*UpdateKeyRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *UpdateKeyRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetModels() []string {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetDuration() string {
+	if x != nil && x.Duration != nil {
+		return *x.Duration
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetKeyAlias() string {
+	if x != nil && x.KeyAlias != nil {
+		return *x.KeyAlias
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetMetadata() *structpb.Struct {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetBlocked() bool {
+	if x != nil && x.Blocked != nil {
+		return *x.Blocked
+	}
+	return false
+}
+
+func (x *UpdateKeyRequest) GetTeamId() string {
+	if x != nil && x.TeamId != nil {
+		return *x.TeamId
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetUserId() string {
+	if x != nil && x.UserId != nil {
+		return *x.UserId
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetOrganizationId() string {
+	if x != nil && x.OrganizationId != nil {
+		return *x.OrganizationId
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetAliases() map[string]string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetAllowedRoutes() []string {
+	if x != nil {
+		return x.AllowedRoutes
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetKeyType() string {
+	if x != nil && x.KeyType != nil {
+		return *x.KeyType
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetMaxBudget() float64 {
+	if x != nil && x.MaxBudget != nil {
+		return *x.MaxBudget
+	}
+	return 0
+}
+
+func (x *UpdateKeyRequest) GetSoftBudget() float64 {
+	if x != nil && x.SoftBudget != nil {
+		return *x.SoftBudget
+	}
+	return 0
+}
+
+func (x *UpdateKeyRequest) GetBudgetDuration() string {
+	if x != nil && x.BudgetDuration != nil {
+		return *x.BudgetDuration
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetMaxParallelRequests() uint32 {
+	if x != nil && x.MaxParallelRequests != nil {
+		return *x.MaxParallelRequests
+	}
+	return 0
+}
+
+func (x *UpdateKeyRequest) GetTpmLimit() uint32 {
+	if x != nil && x.TpmLimit != nil {
+		return *x.TpmLimit
+	}
+	return 0
+}
+
+func (x *UpdateKeyRequest) GetRpmLimit() uint32 {
+	if x != nil && x.RpmLimit != nil {
+		return *x.RpmLimit
+	}
+	return 0
+}
+
+func (x *UpdateKeyRequest) GetTpdLimit() uint32 {
+	if x != nil && x.TpdLimit != nil {
+		return *x.TpdLimit
+	}
+	return 0
+}
+
+func (x *UpdateKeyRequest) GetModelMaxBudget() map[string]*ModelBudget {
+	if x != nil {
+		return x.ModelMaxBudget
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetBudgetId() string {
+	if x != nil && x.BudgetId != nil {
+		return *x.BudgetId
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetModelRpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelRpmLimit
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetModelTpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelTpmLimit
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetClear() []string {
+	if x != nil {
+		return x.Clear
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetIfRevision() float64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+// BulkUpdateKeysRequest says what to change of several keys.
+type BulkUpdateKeysRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One change for each key.
+	Keys          []*UpdateKeyRequest `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BulkUpdateKeysRequest) Reset() {
+	*x = BulkUpdateKeysRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BulkUpdateKeysRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BulkUpdateKeysRequest) ProtoMessage() {}
+
+func (x *BulkUpdateKeysRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BulkUpdateKeysRequest.ProtoReflect.Descriptor instead.
+func (*BulkUpdateKeysRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *BulkUpdateKeysRequest) GetKeys() []*UpdateKeyRequest {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+// BulkUpdateKeysResponse says which keys were changed.
+type BulkUpdateKeysResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Keys in the request.
+	TotalRequested uint32 `protobuf:"varint,1,opt,name=total_requested,json=totalRequested,proto3" json:"total_requested,omitempty"`
+	// The keys that were changed.
+	SuccessfulUpdates []*KeyRecord `protobuf:"bytes,2,rep,name=successful_updates,json=successfulUpdates,proto3" json:"successful_updates,omitempty"`
+	// Those that were not.
+	FailedUpdates []*FailedKeyUpdate `protobuf:"bytes,3,rep,name=failed_updates,json=failedUpdates,proto3" json:"failed_updates,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BulkUpdateKeysResponse) Reset() {
+	*x = BulkUpdateKeysResponse{}
+	mi := &file_gateway_v1_key_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BulkUpdateKeysResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BulkUpdateKeysResponse) ProtoMessage() {}
+
+func (x *BulkUpdateKeysResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BulkUpdateKeysResponse.ProtoReflect.Descriptor instead.
+func (*BulkUpdateKeysResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BulkUpdateKeysResponse) GetTotalRequested() uint32 {
+	if x != nil {
+		return x.TotalRequested
+	}
+	return 0
+}
+
+func (x *BulkUpdateKeysResponse) GetSuccessfulUpdates() []*KeyRecord {
+	if x != nil {
+		return x.SuccessfulUpdates
+	}
+	return nil
+}
+
+func (x *BulkUpdateKeysResponse) GetFailedUpdates() []*FailedKeyUpdate {
+	if x != nil {
+		return x.FailedUpdates
+	}
+	return nil
+}
+
+// FailedKeyUpdate is a key that was not changed.
+type FailedKeyUpdate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its SHA-256 in hex; empty if the request has none that can be read.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// Why not.
+	FailedReason  string `protobuf:"bytes,2,opt,name=failed_reason,json=failedReason,proto3" json:"failed_reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailedKeyUpdate) Reset() {
+	*x = FailedKeyUpdate{}
+	mi := &file_gateway_v1_key_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailedKeyUpdate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailedKeyUpdate) ProtoMessage() {}
+
+func (x *FailedKeyUpdate) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailedKeyUpdate.ProtoReflect.Descriptor instead.
+func (*FailedKeyUpdate) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *FailedKeyUpdate) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *FailedKeyUpdate) GetFailedReason() string {
+	if x != nil {
+		return x.FailedReason
+	}
+	return ""
+}
+
 // DeleteKeysRequest names the keys to delete, by one of its fields.
 type DeleteKeysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -637,7 +1672,7 @@ type DeleteKeysRequest struct {
 
 func (x *DeleteKeysRequest) Reset() {
 	*x = DeleteKeysRequest{}
-	mi := &file_gateway_v1_key_proto_msgTypes[7]
+	mi := &file_gateway_v1_key_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -649,7 +1684,7 @@ func (x *DeleteKeysRequest) String() string {
 func (*DeleteKeysRequest) ProtoMessage() {}
 
 func (x *DeleteKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[7]
+	mi := &file_gateway_v1_key_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -662,7 +1697,7 @@ func (x *DeleteKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteKeysRequest.ProtoReflect.Descriptor instead.
 func (*DeleteKeysRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{7}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DeleteKeysRequest) GetKeys() []string {
@@ -690,7 +1725,7 @@ type DeleteKeysResponse struct {
 
 func (x *DeleteKeysResponse) Reset() {
 	*x = DeleteKeysResponse{}
-	mi := &file_gateway_v1_key_proto_msgTypes[8]
+	mi := &file_gateway_v1_key_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -702,7 +1737,7 @@ func (x *DeleteKeysResponse) String() string {
 func (*DeleteKeysResponse) ProtoMessage() {}
 
 func (x *DeleteKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[8]
+	mi := &file_gateway_v1_key_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -715,7 +1750,7 @@ func (x *DeleteKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteKeysResponse.ProtoReflect.Descriptor instead.
 func (*DeleteKeysResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{8}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DeleteKeysResponse) GetDeletedKeys() []string {
@@ -725,61 +1760,639 @@ func (x *DeleteKeysResponse) GetDeletedKeys() []string {
 	return nil
 }
 
+// RegenerateKeyRequest says which key to replace, and what to change at that.
+type RegenerateKeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key to replace: the key, its hash in hex, or sha256: and its hash. Without it, the key that asks.
+	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// The models it may use; none means every model that its team, user and organization may use. all-team-models, all-proxy-models, no-default-models, and patterns such as openai/*, are understood.
+	Models []string `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
+	// How long it is valid, from now: a number and s, m, h, d, w or mo, such as 30d. Without it the key keeps its end; cleared, it has none.
+	Duration *string `protobuf:"bytes,2,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
+	// A label, unique among keys.
+	KeyAlias *string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3,oneof" json:"key_alias,omitempty"`
+	// A free JSON object that is kept with the key, 64 KiB at most.
+	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// Whether it is refused until further notice.
+	Blocked *bool `protobuf:"varint,6,opt,name=blocked,proto3,oneof" json:"blocked,omitempty"`
+	// The team that it belongs to. Its models and limits bound the key's.
+	TeamId *string `protobuf:"bytes,7,opt,name=team_id,json=teamId,proto3,oneof" json:"team_id,omitempty"`
+	// The user that it belongs to. It has the user's role.
+	UserId *string `protobuf:"bytes,8,opt,name=user_id,json=userId,proto3,oneof" json:"user_id,omitempty"`
+	// The organization that it belongs to; that of its team, if it has one.
+	OrganizationId *string `protobuf:"bytes,9,opt,name=organization_id,json=organizationId,proto3,oneof" json:"organization_id,omitempty"`
+	// Tags that every request of it carries.
+	Tags []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Other names of models for this key: the name that is asked for, and the model that it stands for.
+	Aliases map[string]string `protobuf:"bytes,11,rep,name=aliases,proto3" json:"aliases,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow.
+	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
+	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
+	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
+	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
+	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
+	// From this spend on people are warned; less than max_budget, in USD.
+	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
+	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
+	// Requests that may be under way at once.
+	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
+	// Tokens a minute.
+	TpmLimit *uint32 `protobuf:"varint,34,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`
+	// Requests a minute.
+	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
+	// Tokens a day.
+	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
+	// Budgets and limits of single models.
+	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// A budget of /budget/new whose limits apply where none is given here.
+	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
+	// Requests a minute of single models.
+	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// Tokens a minute of single models.
+	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// Names of fields to clear. Over HTTP, a null, an empty list or an empty object for a field does the same.
+	Clear []string `protobuf:"bytes,60,rep,name=clear,proto3" json:"clear,omitempty"`
+	// If given, the revision that the record must have, as the header If-Match; 409 if it has another.
+	IfRevision *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	// The new key, if it is not to be made here.
+	NewKey *string `protobuf:"bytes,14,opt,name=new_key,json=newKey,proto3,oneof" json:"new_key,omitempty"`
+	// How long the old key goes on being accepted, such as 24h; without it, it is refused at once.
+	GracePeriod   *string `protobuf:"bytes,15,opt,name=grace_period,json=gracePeriod,proto3,oneof" json:"grace_period,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegenerateKeyRequest) Reset() {
+	*x = RegenerateKeyRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegenerateKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegenerateKeyRequest) ProtoMessage() {}
+
+func (x *RegenerateKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegenerateKeyRequest.ProtoReflect.Descriptor instead.
+func (*RegenerateKeyRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RegenerateKeyRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetModels() []string {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetDuration() string {
+	if x != nil && x.Duration != nil {
+		return *x.Duration
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetKeyAlias() string {
+	if x != nil && x.KeyAlias != nil {
+		return *x.KeyAlias
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetMetadata() *structpb.Struct {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetBlocked() bool {
+	if x != nil && x.Blocked != nil {
+		return *x.Blocked
+	}
+	return false
+}
+
+func (x *RegenerateKeyRequest) GetTeamId() string {
+	if x != nil && x.TeamId != nil {
+		return *x.TeamId
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetUserId() string {
+	if x != nil && x.UserId != nil {
+		return *x.UserId
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetOrganizationId() string {
+	if x != nil && x.OrganizationId != nil {
+		return *x.OrganizationId
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetAliases() map[string]string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetAllowedRoutes() []string {
+	if x != nil {
+		return x.AllowedRoutes
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetKeyType() string {
+	if x != nil && x.KeyType != nil {
+		return *x.KeyType
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetMaxBudget() float64 {
+	if x != nil && x.MaxBudget != nil {
+		return *x.MaxBudget
+	}
+	return 0
+}
+
+func (x *RegenerateKeyRequest) GetSoftBudget() float64 {
+	if x != nil && x.SoftBudget != nil {
+		return *x.SoftBudget
+	}
+	return 0
+}
+
+func (x *RegenerateKeyRequest) GetBudgetDuration() string {
+	if x != nil && x.BudgetDuration != nil {
+		return *x.BudgetDuration
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetMaxParallelRequests() uint32 {
+	if x != nil && x.MaxParallelRequests != nil {
+		return *x.MaxParallelRequests
+	}
+	return 0
+}
+
+func (x *RegenerateKeyRequest) GetTpmLimit() uint32 {
+	if x != nil && x.TpmLimit != nil {
+		return *x.TpmLimit
+	}
+	return 0
+}
+
+func (x *RegenerateKeyRequest) GetRpmLimit() uint32 {
+	if x != nil && x.RpmLimit != nil {
+		return *x.RpmLimit
+	}
+	return 0
+}
+
+func (x *RegenerateKeyRequest) GetTpdLimit() uint32 {
+	if x != nil && x.TpdLimit != nil {
+		return *x.TpdLimit
+	}
+	return 0
+}
+
+func (x *RegenerateKeyRequest) GetModelMaxBudget() map[string]*ModelBudget {
+	if x != nil {
+		return x.ModelMaxBudget
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetBudgetId() string {
+	if x != nil && x.BudgetId != nil {
+		return *x.BudgetId
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetModelRpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelRpmLimit
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetModelTpmLimit() map[string]uint32 {
+	if x != nil {
+		return x.ModelTpmLimit
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetClear() []string {
+	if x != nil {
+		return x.Clear
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetIfRevision() float64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+func (x *RegenerateKeyRequest) GetNewKey() string {
+	if x != nil && x.NewKey != nil {
+		return *x.NewKey
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetGracePeriod() string {
+	if x != nil && x.GracePeriod != nil {
+		return *x.GracePeriod
+	}
+	return ""
+}
+
+// BlockKeyRequest names a key.
+type BlockKeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key, its hash in hex, or sha256: and its hash.
+	Key           string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BlockKeyRequest) Reset() {
+	*x = BlockKeyRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BlockKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BlockKeyRequest) ProtoMessage() {}
+
+func (x *BlockKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BlockKeyRequest.ProtoReflect.Descriptor instead.
+func (*BlockKeyRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *BlockKeyRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+// UnblockKeyRequest names a key.
+type UnblockKeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key, its hash in hex, or sha256: and its hash.
+	Key           string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnblockKeyRequest) Reset() {
+	*x = UnblockKeyRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnblockKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnblockKeyRequest) ProtoMessage() {}
+
+func (x *UnblockKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnblockKeyRequest.ProtoReflect.Descriptor instead.
+func (*UnblockKeyRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *UnblockKeyRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+// CheckKeyHealthRequest asks whether the key that asks is in order.
+type CheckKeyHealthRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckKeyHealthRequest) Reset() {
+	*x = CheckKeyHealthRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckKeyHealthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckKeyHealthRequest) ProtoMessage() {}
+
+func (x *CheckKeyHealthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckKeyHealthRequest.ProtoReflect.Descriptor instead.
+func (*CheckKeyHealthRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{19}
+}
+
+// CheckKeyHealthResponse says that it is.
+type CheckKeyHealthResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// healthy.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// Its record.
+	Info          *KeyRecord `protobuf:"bytes,2,opt,name=info,proto3" json:"info,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckKeyHealthResponse) Reset() {
+	*x = CheckKeyHealthResponse{}
+	mi := &file_gateway_v1_key_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckKeyHealthResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckKeyHealthResponse) ProtoMessage() {}
+
+func (x *CheckKeyHealthResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckKeyHealthResponse.ProtoReflect.Descriptor instead.
+func (*CheckKeyHealthResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *CheckKeyHealthResponse) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *CheckKeyHealthResponse) GetInfo() *KeyRecord {
+	if x != nil {
+		return x.Info
+	}
+	return nil
+}
+
 var File_gateway_v1_key_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\x14gateway/v1/key.proto\x12\n" +
-	"gateway.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe5\x01\n" +
-	"\x12GenerateKeyRequest\x12\x16\n" +
-	"\x06models\x18\x01 \x03(\tR\x06models\x12\x1f\n" +
-	"\bduration\x18\x02 \x01(\tH\x00R\bduration\x88\x01\x01\x12\x1b\n" +
-	"\tkey_alias\x18\x03 \x01(\tR\bkeyAlias\x123\n" +
-	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12\x15\n" +
-	"\x03key\x18\x05 \x01(\tH\x01R\x03key\x88\x01\x01\x12\x18\n" +
-	"\ablocked\x18\x06 \x01(\bR\ablockedB\v\n" +
-	"\t_durationB\x06\n" +
-	"\x04_key\"\x87\x03\n" +
-	"\x13GenerateKeyResponse\x12\x10\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xca\x14\n" +
+	"\x12GenerateKeyRequest\x12H\n" +
+	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
+	"\bduration\x18\x02 \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\x00R\bduration\x88\x01\x01\x12F\n" +
+	"\tkey_alias\x18\x03 \x01(\tB$\xbaH!r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciH\x01R\bkeyAlias\x88\x01\x01\x123\n" +
+	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12K\n" +
+	"\x03key\x18\x05 \x01(\tB4\xbaH1r/2\x12^sk-[!-~]{13,509}$\x92\x02\x18sk-my-own-key-0123456789H\x02R\x03key\x88\x01\x01\x12\x1d\n" +
+	"\ablocked\x18\x06 \x01(\bH\x03R\ablocked\x88\x01\x01\x12T\n" +
+	"\ateam_id\x18\a \x01(\tB6\xbaH3r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchH\x04R\x06teamId\x88\x01\x01\x12O\n" +
+	"\auser_id\x18\b \x01(\tB1\xbaH.r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaH\x05R\x06userId\x88\x01\x01\x12`\n" +
+	"\x0forganization_id\x18\t \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x06R\x0eorganizationId\x88\x01\x01\x12B\n" +
+	"\x04tags\x18\n" +
+	" \x03(\tB.\xbaH+\x92\x01(\x10d\"$r\"\x10\x01\x18\x80\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x05batchR\x04tags\x12\x95\x01\n" +
+	"\aaliases\x18\v \x03(\v2+.gateway.v1.GenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
+	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
+	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
+	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\aR\akeyType\x88\x01\x01\x12D\n" +
+	"\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\n" +
+	"softBudget\x88\x01\x01\x12x\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\n" +
+	"R\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\vR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\fR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\rR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\ttpd_limit\x18$ \x01(\rB\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x0eR\btpdLimit\x88\x01\x01\x12\x85\x01\n" +
+	"\x10model_max_budget\x18% \x03(\v22.gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x0fR\bbudgetId\x88\x01\x01\x12\x82\x01\n" +
+	"\x0fmodel_rpm_limit\x18' \x03(\v21.gateway.v1.GenerateKeyRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x82\x01\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v21.gateway.v1.GenerateKeyRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x1a:\n" +
+	"\fAliasesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aZ\n" +
+	"\x13ModelMaxBudgetEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelRpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelTpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01B\v\n" +
+	"\t_durationB\f\n" +
+	"\n" +
+	"_key_aliasB\x06\n" +
+	"\x04_keyB\n" +
+	"\n" +
+	"\b_blockedB\n" +
+	"\n" +
+	"\b_team_idB\n" +
+	"\n" +
+	"\b_user_idB\x12\n" +
+	"\x10_organization_idB\v\n" +
+	"\t_key_typeB\r\n" +
+	"\v_max_budgetB\x0e\n" +
+	"\f_soft_budgetB\x12\n" +
+	"\x10_budget_durationB\x18\n" +
+	"\x16_max_parallel_requestsB\f\n" +
+	"\n" +
+	"_tpm_limitB\f\n" +
+	"\n" +
+	"_rpm_limitB\f\n" +
+	"\n" +
+	"_tpd_limitB\f\n" +
+	"\n" +
+	"_budget_id\"\xb2\x10\n" +
+	"\tKeyRecord\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\bkey_name\x18\x02 \x01(\tR\akeyName\x12\x14\n" +
 	"\x05token\x18\x03 \x01(\tR\x05token\x12\x19\n" +
-	"\btoken_id\x18\x04 \x01(\tR\atokenId\x12\x1b\n" +
-	"\tkey_alias\x18\x05 \x01(\tR\bkeyAlias\x12\x16\n" +
+	"\btoken_id\x18\x04 \x01(\tR\atokenId\x129\n" +
+	"\tkey_alias\x18\x05 \x01(\v2\x1c.google.protobuf.StringValueR\bkeyAlias\x12\x16\n" +
 	"\x06models\x18\x06 \x03(\tR\x06models\x124\n" +
 	"\aexpires\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12\x18\n" +
 	"\ablocked\x18\b \x01(\bR\ablocked\x123\n" +
-	"\bmetadata\x18\t \x01(\v2\x17.google.protobuf.StructR\bmetadata\x129\n" +
+	"\bmetadata\x18\t \x01(\v2\x17.google.protobuf.StructR\bmetadata\x125\n" +
+	"\ateam_id\x18\n" +
+	" \x01(\v2\x1c.google.protobuf.StringValueR\x06teamId\x125\n" +
+	"\auser_id\x18\v \x01(\v2\x1c.google.protobuf.StringValueR\x06userId\x12E\n" +
+	"\x0forganization_id\x18\f \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId\x12\x12\n" +
+	"\x04tags\x18\r \x03(\tR\x04tags\x12<\n" +
+	"\aaliases\x18\x0e \x03(\v2\".gateway.v1.KeyRecord.AliasesEntryR\aaliases\x12%\n" +
+	"\x0eallowed_routes\x18\x0f \x03(\tR\rallowedRoutes\x12\x19\n" +
+	"\bkey_type\x18\x10 \x01(\tR\akeyType\x12%\n" +
+	"\x0erotation_count\x18\x11 \x01(\rR\rrotationCount\x12D\n" +
+	"\x10last_rotation_at\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\x0elastRotationAt\x12;\n" +
+	"\vgrace_until\x18\x13 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"graceUntil\x12\x16\n" +
+	"\x06status\x18\x14 \x01(\tR\x06status\x12;\n" +
 	"\n" +
-	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
+	"max_budget\x18\x1e \x01(\v2\x1c.google.protobuf.DoubleValueR\tmaxBudget\x12=\n" +
+	"\vsoft_budget\x18\x1f \x01(\v2\x1c.google.protobuf.DoubleValueR\n" +
+	"softBudget\x12E\n" +
+	"\x0fbudget_duration\x18  \x01(\v2\x1c.google.protobuf.StringValueR\x0ebudgetDuration\x12P\n" +
+	"\x15max_parallel_requests\x18! \x01(\v2\x1c.google.protobuf.UInt32ValueR\x13maxParallelRequests\x129\n" +
+	"\ttpm_limit\x18\" \x01(\v2\x1c.google.protobuf.UInt32ValueR\btpmLimit\x129\n" +
+	"\trpm_limit\x18# \x01(\v2\x1c.google.protobuf.UInt32ValueR\brpmLimit\x129\n" +
+	"\ttpd_limit\x18$ \x01(\v2\x1c.google.protobuf.UInt32ValueR\btpdLimit\x12S\n" +
+	"\x10model_max_budget\x18% \x03(\v2).gateway.v1.KeyRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
+	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12P\n" +
+	"\x0fmodel_rpm_limit\x18' \x03(\v2(.gateway.v1.KeyRecord.ModelRpmLimitEntryR\rmodelRpmLimit\x12P\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v2(.gateway.v1.KeyRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x129\n" +
 	"\n" +
-	"created_by\x18\v \x01(\tR\tcreatedBy\"\x8b\x03\n" +
-	"\tKeyRecord\x12\x14\n" +
-	"\x05token\x18\x01 \x01(\tR\x05token\x12\x19\n" +
-	"\bkey_name\x18\x02 \x01(\tR\akeyName\x12\x1b\n" +
-	"\tkey_alias\x18\x03 \x01(\tR\bkeyAlias\x12\x16\n" +
-	"\x06models\x18\x04 \x03(\tR\x06models\x124\n" +
-	"\aexpires\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12\x18\n" +
-	"\ablocked\x18\x06 \x01(\bR\ablocked\x123\n" +
-	"\bmetadata\x18\a \x01(\v2\x17.google.protobuf.StructR\bmetadata\x129\n" +
+	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
+	"created_by\x183 \x01(\tR\tcreatedBy\x129\n" +
 	"\n" +
-	"created_by\x18\t \x01(\tR\tcreatedBy\x129\n" +
+	"updated_at\x184 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"!\n" +
-	"\rGetKeyRequest\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\"M\n" +
+	"updated_by\x185 \x01(\tR\tupdatedBy\x12\x1a\n" +
+	"\brevision\x186 \x01(\x01R\brevision\x1a:\n" +
+	"\fAliasesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aZ\n" +
+	"\x13ModelMaxBudgetEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelRpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelTpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\"\xee\x01\n" +
+	"\rGetKeyRequest\x12i\n" +
+	"\x03key\x18\x01 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12r\n" +
+	"\bkey_hash\x18\x02 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\akeyHash\"M\n" +
 	"\x0eGetKeyResponse\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info\"\xa0\x01\n" +
-	"\x0fListKeysRequest\x12\x17\n" +
-	"\x04page\x18\x01 \x01(\x05H\x00R\x04page\x88\x01\x01\x12\x17\n" +
-	"\x04size\x18\x02 \x01(\x05H\x01R\x04size\x88\x01\x01\x12\x1b\n" +
-	"\tkey_alias\x18\x03 \x01(\tR\bkeyAlias\x12,\n" +
-	"\x12return_full_object\x18\x04 \x01(\bR\x10returnFullObjectB\a\n" +
+	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info\"\x84\x01\n" +
+	"\x0eGetKeysRequest\x12r\n" +
+	"\x04keys\x18\x01 \x03(\tB^\xbaH[\x92\x01X\b\x01\x10\xe8\a\"QrO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x04keys\"N\n" +
+	"\x0fGetKeysResponse\x12\x10\n" +
+	"\x03key\x18\x01 \x03(\tR\x03key\x12)\n" +
+	"\x04info\x18\x02 \x03(\v2\x15.gateway.v1.KeyRecordR\x04info\"\xf3\x06\n" +
+	"\x0fListKeysRequest\x12&\n" +
+	"\x04page\x18\x01 \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\x01\x18\xc0\x84=(\x01H\x00R\x04page\x88\x01\x01\x12$\n" +
+	"\x04size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06@\n" +
+	"\x18d(\x01H\x01R\x04size\x88\x01\x01\x12D\n" +
+	"\tkey_alias\x18\x03 \x01(\tB'\xbaH$\xd8\x01\x01r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciR\bkeyAlias\x12,\n" +
+	"\x12return_full_object\x18\x04 \x01(\bR\x10returnFullObject\x12M\n" +
+	"\auser_id\x18\x05 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12R\n" +
+	"\ateam_id\x18\x06 \x01(\tB9\xbaH6\xd8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12^\n" +
+	"\x0forganization_id\x18\a \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x12r\n" +
+	"\bkey_hash\x18\b \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\akeyHash\x12?\n" +
+	"\x06search\x18\t \x01(\tB'\xbaH$\xd8\x01\x01r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciR\x06search\x12K\n" +
+	"\x06status\x18\n" +
+	" \x01(\tB3\xbaH0r.R\x00R\x06activeR\ablockedR\aexpiredR\arotated\x92\x02\x06activeR\x06status\x12M\n" +
+	"\asort_by\x18\x14 \x01(\tB4\xbaH1r/R\x00R\n" +
+	"created_atR\tkey_aliasR\aexpires\x92\x02\n" +
+	"created_atR\x06sortBy\x128\n" +
+	"\n" +
+	"sort_order\x18\x15 \x01(\tB\x19\xbaH\x16r\x14R\x00R\x03ascR\x04desc\x92\x02\x04descR\tsortOrderB\a\n" +
 	"\x05_pageB\a\n" +
 	"\x05_size\"\xa7\x01\n" +
 	"\x10ListKeysResponse\x12.\n" +
@@ -788,20 +2401,210 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"totalCount\x12!\n" +
 	"\fcurrent_page\x18\x03 \x01(\x05R\vcurrentPage\x12\x1f\n" +
 	"\vtotal_pages\x18\x04 \x01(\rR\n" +
-	"totalPages\"H\n" +
-	"\x11DeleteKeysRequest\x12\x12\n" +
-	"\x04keys\x18\x01 \x03(\tR\x04keys\x12\x1f\n" +
-	"\vkey_aliases\x18\x02 \x03(\tR\n" +
+	"totalPages\"\x8c\x02\n" +
+	"\x15ListKeyAliasesRequest\x12&\n" +
+	"\x04page\x18\x01 \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\x01\x18\xc0\x84=(\x01H\x00R\x04page\x88\x01\x01\x12$\n" +
+	"\x04size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06@2\x18d(\x01H\x01R\x04size\x88\x01\x01\x12?\n" +
+	"\x06search\x18\x03 \x01(\tB'\xbaH$\xd8\x01\x01r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciR\x06search\x12R\n" +
+	"\ateam_id\x18\x04 \x01(\tB9\xbaH6\xd8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamIdB\a\n" +
+	"\x05_pageB\a\n" +
+	"\x05_size\"\xab\x01\n" +
+	"\x16ListKeyAliasesResponse\x12\x18\n" +
+	"\aaliases\x18\x01 \x03(\tR\aaliases\x12\x1f\n" +
+	"\vtotal_count\x18\x02 \x01(\rR\n" +
+	"totalCount\x12!\n" +
+	"\fcurrent_page\x18\x03 \x01(\x05R\vcurrentPage\x12\x1f\n" +
+	"\vtotal_pages\x18\x04 \x01(\rR\n" +
+	"totalPages\x12\x12\n" +
+	"\x04size\x18\x05 \x01(\x05R\x04size\"\xd6\x15\n" +
+	"\x10UpdateKeyRequest\x12i\n" +
+	"\x03key\x18\x05 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
+	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
+	"\bduration\x18\x02 \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\x00R\bduration\x88\x01\x01\x12F\n" +
+	"\tkey_alias\x18\x03 \x01(\tB$\xbaH!r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciH\x01R\bkeyAlias\x88\x01\x01\x123\n" +
+	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12\x1d\n" +
+	"\ablocked\x18\x06 \x01(\bH\x02R\ablocked\x88\x01\x01\x12T\n" +
+	"\ateam_id\x18\a \x01(\tB6\xbaH3r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchH\x03R\x06teamId\x88\x01\x01\x12O\n" +
+	"\auser_id\x18\b \x01(\tB1\xbaH.r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaH\x04R\x06userId\x88\x01\x01\x12`\n" +
+	"\x0forganization_id\x18\t \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x05R\x0eorganizationId\x88\x01\x01\x12B\n" +
+	"\x04tags\x18\n" +
+	" \x03(\tB.\xbaH+\x92\x01(\x10d\"$r\"\x10\x01\x18\x80\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x05batchR\x04tags\x12\x93\x01\n" +
+	"\aaliases\x18\v \x03(\v2).gateway.v1.UpdateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
+	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
+	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
+	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12D\n" +
+	"\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\aR\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\n" +
+	"softBudget\x88\x01\x01\x12x\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\tR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\n" +
+	"R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\vR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\fR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\ttpd_limit\x18$ \x01(\rB\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\rR\btpdLimit\x88\x01\x01\x12\x83\x01\n" +
+	"\x10model_max_budget\x18% \x03(\v20.gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x0eR\bbudgetId\x88\x01\x01\x12\x80\x01\n" +
+	"\x0fmodel_rpm_limit\x18' \x03(\v2/.gateway.v1.UpdateKeyRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x80\x01\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v2/.gateway.v1.UpdateKeyRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x12&\n" +
+	"\x05clear\x18< \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x0fR\n" +
+	"ifRevision\x88\x01\x01\x1a:\n" +
+	"\fAliasesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aZ\n" +
+	"\x13ModelMaxBudgetEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelRpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelTpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01B\v\n" +
+	"\t_durationB\f\n" +
+	"\n" +
+	"_key_aliasB\n" +
+	"\n" +
+	"\b_blockedB\n" +
+	"\n" +
+	"\b_team_idB\n" +
+	"\n" +
+	"\b_user_idB\x12\n" +
+	"\x10_organization_idB\v\n" +
+	"\t_key_typeB\r\n" +
+	"\v_max_budgetB\x0e\n" +
+	"\f_soft_budgetB\x12\n" +
+	"\x10_budget_durationB\x18\n" +
+	"\x16_max_parallel_requestsB\f\n" +
+	"\n" +
+	"_tpm_limitB\f\n" +
+	"\n" +
+	"_rpm_limitB\f\n" +
+	"\n" +
+	"_tpd_limitB\f\n" +
+	"\n" +
+	"_budget_idB\x0e\n" +
+	"\f_if_revision\"V\n" +
+	"\x15BulkUpdateKeysRequest\x12=\n" +
+	"\x04keys\x18\x01 \x03(\v2\x1c.gateway.v1.UpdateKeyRequestB\v\xbaH\b\x92\x01\x05\b\x01\x10\xf4\x03R\x04keys\"\xcb\x01\n" +
+	"\x16BulkUpdateKeysResponse\x12'\n" +
+	"\x0ftotal_requested\x18\x01 \x01(\rR\x0etotalRequested\x12D\n" +
+	"\x12successful_updates\x18\x02 \x03(\v2\x15.gateway.v1.KeyRecordR\x11successfulUpdates\x12B\n" +
+	"\x0efailed_updates\x18\x03 \x03(\v2\x1b.gateway.v1.FailedKeyUpdateR\rfailedUpdates\"H\n" +
+	"\x0fFailedKeyUpdate\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12#\n" +
+	"\rfailed_reason\x18\x02 \x01(\tR\ffailedReason\"\xd4\x01\n" +
+	"\x11DeleteKeysRequest\x12p\n" +
+	"\x04keys\x18\x01 \x03(\tB\\\xbaHY\x92\x01V\x10\xe8\a\"QrO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x04keys\x12M\n" +
+	"\vkey_aliases\x18\x02 \x03(\tB,\xbaH)\x92\x01&\x10\xe8\a\"!r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciR\n" +
 	"keyAliases\"7\n" +
 	"\x12DeleteKeysResponse\x12!\n" +
-	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys2\xb1\x02\n" +
+	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys\"\xcf\x17\n" +
+	"\x14RegenerateKeyRequest\x12i\n" +
+	"\x03key\x18\x05 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
+	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
+	"\bduration\x18\x02 \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\x00R\bduration\x88\x01\x01\x12F\n" +
+	"\tkey_alias\x18\x03 \x01(\tB$\xbaH!r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciH\x01R\bkeyAlias\x88\x01\x01\x123\n" +
+	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12\x1d\n" +
+	"\ablocked\x18\x06 \x01(\bH\x02R\ablocked\x88\x01\x01\x12T\n" +
+	"\ateam_id\x18\a \x01(\tB6\xbaH3r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchH\x03R\x06teamId\x88\x01\x01\x12O\n" +
+	"\auser_id\x18\b \x01(\tB1\xbaH.r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaH\x04R\x06userId\x88\x01\x01\x12`\n" +
+	"\x0forganization_id\x18\t \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x05R\x0eorganizationId\x88\x01\x01\x12B\n" +
+	"\x04tags\x18\n" +
+	" \x03(\tB.\xbaH+\x92\x01(\x10d\"$r\"\x10\x01\x18\x80\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x05batchR\x04tags\x12\x97\x01\n" +
+	"\aaliases\x18\v \x03(\v2-.gateway.v1.RegenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
+	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
+	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
+	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12D\n" +
 	"\n" +
-	"KeyService\x12N\n" +
-	"\vGenerateKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x1f.gateway.v1.GenerateKeyResponse\x12?\n" +
-	"\x06GetKey\x12\x19.gateway.v1.GetKeyRequest\x1a\x1a.gateway.v1.GetKeyResponse\x12E\n" +
-	"\bListKeys\x12\x1b.gateway.v1.ListKeysRequest\x1a\x1c.gateway.v1.ListKeysResponse\x12K\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\aR\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\n" +
+	"softBudget\x88\x01\x01\x12x\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\tR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\n" +
+	"R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\vR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\fR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\ttpd_limit\x18$ \x01(\rB\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\rR\btpdLimit\x88\x01\x01\x12\x87\x01\n" +
+	"\x10model_max_budget\x18% \x03(\v24.gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x0eR\bbudgetId\x88\x01\x01\x12\x84\x01\n" +
+	"\x0fmodel_rpm_limit\x18' \x03(\v23.gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x84\x01\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v23.gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x12&\n" +
+	"\x05clear\x18< \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x0fR\n" +
+	"ifRevision\x88\x01\x01\x12R\n" +
+	"\anew_key\x18\x0e \x01(\tB4\xbaH1r/2\x12^sk-[!-~]{13,509}$\x92\x02\x18sk-my-own-key-0123456789H\x10R\x06newKey\x88\x01\x01\x12r\n" +
+	"\fgrace_period\x18\x0f \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0324hH\x11R\vgracePeriod\x88\x01\x01\x1a:\n" +
+	"\fAliasesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aZ\n" +
+	"\x13ModelMaxBudgetEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelRpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
+	"\x12ModelTpmLimitEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01B\v\n" +
+	"\t_durationB\f\n" +
 	"\n" +
-	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"_key_aliasB\n" +
+	"\n" +
+	"\b_blockedB\n" +
+	"\n" +
+	"\b_team_idB\n" +
+	"\n" +
+	"\b_user_idB\x12\n" +
+	"\x10_organization_idB\v\n" +
+	"\t_key_typeB\r\n" +
+	"\v_max_budgetB\x0e\n" +
+	"\f_soft_budgetB\x12\n" +
+	"\x10_budget_durationB\x18\n" +
+	"\x16_max_parallel_requestsB\f\n" +
+	"\n" +
+	"_tpm_limitB\f\n" +
+	"\n" +
+	"_rpm_limitB\f\n" +
+	"\n" +
+	"_tpd_limitB\f\n" +
+	"\n" +
+	"_budget_idB\x0e\n" +
+	"\f_if_revisionB\n" +
+	"\n" +
+	"\b_new_keyB\x0f\n" +
+	"\r_grace_period\"|\n" +
+	"\x0fBlockKeyRequest\x12i\n" +
+	"\x03key\x18\x01 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\"~\n" +
+	"\x11UnblockKeyRequest\x12i\n" +
+	"\x03key\x18\x01 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\"\x17\n" +
+	"\x15CheckKeyHealthRequest\"U\n" +
+	"\x16CheckKeyHealthResponse\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
+	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xda\a\n" +
+	"\n" +
+	"KeyService\x12D\n" +
+	"\vGenerateKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12R\n" +
+	"\x19GenerateServiceAccountKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12?\n" +
+	"\x06GetKey\x12\x19.gateway.v1.GetKeyRequest\x1a\x1a.gateway.v1.GetKeyResponse\x12B\n" +
+	"\aGetKeys\x12\x1a.gateway.v1.GetKeysRequest\x1a\x1b.gateway.v1.GetKeysResponse\x12E\n" +
+	"\bListKeys\x12\x1b.gateway.v1.ListKeysRequest\x1a\x1c.gateway.v1.ListKeysResponse\x12W\n" +
+	"\x0eListKeyAliases\x12!.gateway.v1.ListKeyAliasesRequest\x1a\".gateway.v1.ListKeyAliasesResponse\x12@\n" +
+	"\tUpdateKey\x12\x1c.gateway.v1.UpdateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12W\n" +
+	"\x0eBulkUpdateKeys\x12!.gateway.v1.BulkUpdateKeysRequest\x1a\".gateway.v1.BulkUpdateKeysResponse\x12K\n" +
+	"\n" +
+	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\x12H\n" +
+	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12>\n" +
+	"\bBlockKey\x12\x1b.gateway.v1.BlockKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12B\n" +
+	"\n" +
+	"UnblockKey\x12\x1d.gateway.v1.UnblockKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12W\n" +
+	"\x0eCheckKeyHealth\x12!.gateway.v1.CheckKeyHealthRequest\x1a\".gateway.v1.CheckKeyHealthResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_key_proto_rawDescOnce sync.Once
@@ -815,45 +2618,133 @@ func file_gateway_v1_key_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_key_proto_rawDescData
 }
 
-var file_gateway_v1_key_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_gateway_v1_key_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_gateway_v1_key_proto_goTypes = []any{
-	(*GenerateKeyRequest)(nil),    // 0: gateway.v1.GenerateKeyRequest
-	(*GenerateKeyResponse)(nil),   // 1: gateway.v1.GenerateKeyResponse
-	(*KeyRecord)(nil),             // 2: gateway.v1.KeyRecord
-	(*GetKeyRequest)(nil),         // 3: gateway.v1.GetKeyRequest
-	(*GetKeyResponse)(nil),        // 4: gateway.v1.GetKeyResponse
-	(*ListKeysRequest)(nil),       // 5: gateway.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),      // 6: gateway.v1.ListKeysResponse
-	(*DeleteKeysRequest)(nil),     // 7: gateway.v1.DeleteKeysRequest
-	(*DeleteKeysResponse)(nil),    // 8: gateway.v1.DeleteKeysResponse
-	(*structpb.Struct)(nil),       // 9: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 11: google.protobuf.ListValue
+	(*GenerateKeyRequest)(nil),     // 0: gateway.v1.GenerateKeyRequest
+	(*KeyRecord)(nil),              // 1: gateway.v1.KeyRecord
+	(*GetKeyRequest)(nil),          // 2: gateway.v1.GetKeyRequest
+	(*GetKeyResponse)(nil),         // 3: gateway.v1.GetKeyResponse
+	(*GetKeysRequest)(nil),         // 4: gateway.v1.GetKeysRequest
+	(*GetKeysResponse)(nil),        // 5: gateway.v1.GetKeysResponse
+	(*ListKeysRequest)(nil),        // 6: gateway.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),       // 7: gateway.v1.ListKeysResponse
+	(*ListKeyAliasesRequest)(nil),  // 8: gateway.v1.ListKeyAliasesRequest
+	(*ListKeyAliasesResponse)(nil), // 9: gateway.v1.ListKeyAliasesResponse
+	(*UpdateKeyRequest)(nil),       // 10: gateway.v1.UpdateKeyRequest
+	(*BulkUpdateKeysRequest)(nil),  // 11: gateway.v1.BulkUpdateKeysRequest
+	(*BulkUpdateKeysResponse)(nil), // 12: gateway.v1.BulkUpdateKeysResponse
+	(*FailedKeyUpdate)(nil),        // 13: gateway.v1.FailedKeyUpdate
+	(*DeleteKeysRequest)(nil),      // 14: gateway.v1.DeleteKeysRequest
+	(*DeleteKeysResponse)(nil),     // 15: gateway.v1.DeleteKeysResponse
+	(*RegenerateKeyRequest)(nil),   // 16: gateway.v1.RegenerateKeyRequest
+	(*BlockKeyRequest)(nil),        // 17: gateway.v1.BlockKeyRequest
+	(*UnblockKeyRequest)(nil),      // 18: gateway.v1.UnblockKeyRequest
+	(*CheckKeyHealthRequest)(nil),  // 19: gateway.v1.CheckKeyHealthRequest
+	(*CheckKeyHealthResponse)(nil), // 20: gateway.v1.CheckKeyHealthResponse
+	nil,                            // 21: gateway.v1.GenerateKeyRequest.AliasesEntry
+	nil,                            // 22: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry
+	nil,                            // 23: gateway.v1.GenerateKeyRequest.ModelRpmLimitEntry
+	nil,                            // 24: gateway.v1.GenerateKeyRequest.ModelTpmLimitEntry
+	nil,                            // 25: gateway.v1.KeyRecord.AliasesEntry
+	nil,                            // 26: gateway.v1.KeyRecord.ModelMaxBudgetEntry
+	nil,                            // 27: gateway.v1.KeyRecord.ModelRpmLimitEntry
+	nil,                            // 28: gateway.v1.KeyRecord.ModelTpmLimitEntry
+	nil,                            // 29: gateway.v1.UpdateKeyRequest.AliasesEntry
+	nil,                            // 30: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
+	nil,                            // 31: gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
+	nil,                            // 32: gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
+	nil,                            // 33: gateway.v1.RegenerateKeyRequest.AliasesEntry
+	nil,                            // 34: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
+	nil,                            // 35: gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
+	nil,                            // 36: gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
+	(*structpb.Struct)(nil),        // 37: google.protobuf.Struct
+	(*wrapperspb.StringValue)(nil), // 38: google.protobuf.StringValue
+	(*timestamppb.Timestamp)(nil),  // 39: google.protobuf.Timestamp
+	(*wrapperspb.DoubleValue)(nil), // 40: google.protobuf.DoubleValue
+	(*wrapperspb.UInt32Value)(nil), // 41: google.protobuf.UInt32Value
+	(*structpb.ListValue)(nil),     // 42: google.protobuf.ListValue
+	(*ModelBudget)(nil),            // 43: gateway.v1.ModelBudget
 }
 var file_gateway_v1_key_proto_depIdxs = []int32{
-	9,  // 0: gateway.v1.GenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	10, // 1: gateway.v1.GenerateKeyResponse.expires:type_name -> google.protobuf.Timestamp
-	9,  // 2: gateway.v1.GenerateKeyResponse.metadata:type_name -> google.protobuf.Struct
-	10, // 3: gateway.v1.GenerateKeyResponse.created_at:type_name -> google.protobuf.Timestamp
-	10, // 4: gateway.v1.KeyRecord.expires:type_name -> google.protobuf.Timestamp
-	9,  // 5: gateway.v1.KeyRecord.metadata:type_name -> google.protobuf.Struct
-	10, // 6: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
-	10, // 7: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
-	2,  // 8: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
-	11, // 9: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
-	0,  // 10: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
-	3,  // 11: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
-	5,  // 12: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
-	7,  // 13: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
-	1,  // 14: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.GenerateKeyResponse
-	4,  // 15: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
-	6,  // 16: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
-	8,  // 17: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
-	14, // [14:18] is the sub-list for method output_type
-	10, // [10:14] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	37, // 0: gateway.v1.GenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	21, // 1: gateway.v1.GenerateKeyRequest.aliases:type_name -> gateway.v1.GenerateKeyRequest.AliasesEntry
+	22, // 2: gateway.v1.GenerateKeyRequest.model_max_budget:type_name -> gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry
+	23, // 3: gateway.v1.GenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.GenerateKeyRequest.ModelRpmLimitEntry
+	24, // 4: gateway.v1.GenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.GenerateKeyRequest.ModelTpmLimitEntry
+	38, // 5: gateway.v1.KeyRecord.key_alias:type_name -> google.protobuf.StringValue
+	39, // 6: gateway.v1.KeyRecord.expires:type_name -> google.protobuf.Timestamp
+	37, // 7: gateway.v1.KeyRecord.metadata:type_name -> google.protobuf.Struct
+	38, // 8: gateway.v1.KeyRecord.team_id:type_name -> google.protobuf.StringValue
+	38, // 9: gateway.v1.KeyRecord.user_id:type_name -> google.protobuf.StringValue
+	38, // 10: gateway.v1.KeyRecord.organization_id:type_name -> google.protobuf.StringValue
+	25, // 11: gateway.v1.KeyRecord.aliases:type_name -> gateway.v1.KeyRecord.AliasesEntry
+	39, // 12: gateway.v1.KeyRecord.last_rotation_at:type_name -> google.protobuf.Timestamp
+	39, // 13: gateway.v1.KeyRecord.grace_until:type_name -> google.protobuf.Timestamp
+	40, // 14: gateway.v1.KeyRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	40, // 15: gateway.v1.KeyRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	38, // 16: gateway.v1.KeyRecord.budget_duration:type_name -> google.protobuf.StringValue
+	41, // 17: gateway.v1.KeyRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	41, // 18: gateway.v1.KeyRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	41, // 19: gateway.v1.KeyRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	41, // 20: gateway.v1.KeyRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	26, // 21: gateway.v1.KeyRecord.model_max_budget:type_name -> gateway.v1.KeyRecord.ModelMaxBudgetEntry
+	38, // 22: gateway.v1.KeyRecord.budget_id:type_name -> google.protobuf.StringValue
+	27, // 23: gateway.v1.KeyRecord.model_rpm_limit:type_name -> gateway.v1.KeyRecord.ModelRpmLimitEntry
+	28, // 24: gateway.v1.KeyRecord.model_tpm_limit:type_name -> gateway.v1.KeyRecord.ModelTpmLimitEntry
+	39, // 25: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
+	39, // 26: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 27: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
+	1,  // 28: gateway.v1.GetKeysResponse.info:type_name -> gateway.v1.KeyRecord
+	42, // 29: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
+	37, // 30: gateway.v1.UpdateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	29, // 31: gateway.v1.UpdateKeyRequest.aliases:type_name -> gateway.v1.UpdateKeyRequest.AliasesEntry
+	30, // 32: gateway.v1.UpdateKeyRequest.model_max_budget:type_name -> gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
+	31, // 33: gateway.v1.UpdateKeyRequest.model_rpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
+	32, // 34: gateway.v1.UpdateKeyRequest.model_tpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
+	10, // 35: gateway.v1.BulkUpdateKeysRequest.keys:type_name -> gateway.v1.UpdateKeyRequest
+	1,  // 36: gateway.v1.BulkUpdateKeysResponse.successful_updates:type_name -> gateway.v1.KeyRecord
+	13, // 37: gateway.v1.BulkUpdateKeysResponse.failed_updates:type_name -> gateway.v1.FailedKeyUpdate
+	37, // 38: gateway.v1.RegenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	33, // 39: gateway.v1.RegenerateKeyRequest.aliases:type_name -> gateway.v1.RegenerateKeyRequest.AliasesEntry
+	34, // 40: gateway.v1.RegenerateKeyRequest.model_max_budget:type_name -> gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
+	35, // 41: gateway.v1.RegenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
+	36, // 42: gateway.v1.RegenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
+	1,  // 43: gateway.v1.CheckKeyHealthResponse.info:type_name -> gateway.v1.KeyRecord
+	43, // 44: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	43, // 45: gateway.v1.KeyRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	43, // 46: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	43, // 47: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	0,  // 48: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
+	0,  // 49: gateway.v1.KeyService.GenerateServiceAccountKey:input_type -> gateway.v1.GenerateKeyRequest
+	2,  // 50: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
+	4,  // 51: gateway.v1.KeyService.GetKeys:input_type -> gateway.v1.GetKeysRequest
+	6,  // 52: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
+	8,  // 53: gateway.v1.KeyService.ListKeyAliases:input_type -> gateway.v1.ListKeyAliasesRequest
+	10, // 54: gateway.v1.KeyService.UpdateKey:input_type -> gateway.v1.UpdateKeyRequest
+	11, // 55: gateway.v1.KeyService.BulkUpdateKeys:input_type -> gateway.v1.BulkUpdateKeysRequest
+	14, // 56: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
+	16, // 57: gateway.v1.KeyService.RegenerateKey:input_type -> gateway.v1.RegenerateKeyRequest
+	17, // 58: gateway.v1.KeyService.BlockKey:input_type -> gateway.v1.BlockKeyRequest
+	18, // 59: gateway.v1.KeyService.UnblockKey:input_type -> gateway.v1.UnblockKeyRequest
+	19, // 60: gateway.v1.KeyService.CheckKeyHealth:input_type -> gateway.v1.CheckKeyHealthRequest
+	1,  // 61: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.KeyRecord
+	1,  // 62: gateway.v1.KeyService.GenerateServiceAccountKey:output_type -> gateway.v1.KeyRecord
+	3,  // 63: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
+	5,  // 64: gateway.v1.KeyService.GetKeys:output_type -> gateway.v1.GetKeysResponse
+	7,  // 65: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
+	9,  // 66: gateway.v1.KeyService.ListKeyAliases:output_type -> gateway.v1.ListKeyAliasesResponse
+	1,  // 67: gateway.v1.KeyService.UpdateKey:output_type -> gateway.v1.KeyRecord
+	12, // 68: gateway.v1.KeyService.BulkUpdateKeys:output_type -> gateway.v1.BulkUpdateKeysResponse
+	15, // 69: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
+	1,  // 70: gateway.v1.KeyService.RegenerateKey:output_type -> gateway.v1.KeyRecord
+	1,  // 71: gateway.v1.KeyService.BlockKey:output_type -> gateway.v1.KeyRecord
+	1,  // 72: gateway.v1.KeyService.UnblockKey:output_type -> gateway.v1.KeyRecord
+	20, // 73: gateway.v1.KeyService.CheckKeyHealth:output_type -> gateway.v1.CheckKeyHealthResponse
+	61, // [61:74] is the sub-list for method output_type
+	48, // [48:61] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_key_proto_init() }
@@ -861,15 +2752,19 @@ func file_gateway_v1_key_proto_init() {
 	if File_gateway_v1_key_proto != nil {
 		return
 	}
+	file_gateway_v1_limits_proto_init()
 	file_gateway_v1_key_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gateway_v1_key_proto_msgTypes[5].OneofWrappers = []any{}
+	file_gateway_v1_key_proto_msgTypes[6].OneofWrappers = []any{}
+	file_gateway_v1_key_proto_msgTypes[8].OneofWrappers = []any{}
+	file_gateway_v1_key_proto_msgTypes[10].OneofWrappers = []any{}
+	file_gateway_v1_key_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_key_proto_rawDesc), len(file_gateway_v1_key_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

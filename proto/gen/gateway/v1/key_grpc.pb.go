@@ -19,27 +19,53 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	KeyService_GenerateKey_FullMethodName = "/gateway.v1.KeyService/GenerateKey"
-	KeyService_GetKey_FullMethodName      = "/gateway.v1.KeyService/GetKey"
-	KeyService_ListKeys_FullMethodName    = "/gateway.v1.KeyService/ListKeys"
-	KeyService_DeleteKeys_FullMethodName  = "/gateway.v1.KeyService/DeleteKeys"
+	KeyService_GenerateKey_FullMethodName               = "/gateway.v1.KeyService/GenerateKey"
+	KeyService_GenerateServiceAccountKey_FullMethodName = "/gateway.v1.KeyService/GenerateServiceAccountKey"
+	KeyService_GetKey_FullMethodName                    = "/gateway.v1.KeyService/GetKey"
+	KeyService_GetKeys_FullMethodName                   = "/gateway.v1.KeyService/GetKeys"
+	KeyService_ListKeys_FullMethodName                  = "/gateway.v1.KeyService/ListKeys"
+	KeyService_ListKeyAliases_FullMethodName            = "/gateway.v1.KeyService/ListKeyAliases"
+	KeyService_UpdateKey_FullMethodName                 = "/gateway.v1.KeyService/UpdateKey"
+	KeyService_BulkUpdateKeys_FullMethodName            = "/gateway.v1.KeyService/BulkUpdateKeys"
+	KeyService_DeleteKeys_FullMethodName                = "/gateway.v1.KeyService/DeleteKeys"
+	KeyService_RegenerateKey_FullMethodName             = "/gateway.v1.KeyService/RegenerateKey"
+	KeyService_BlockKey_FullMethodName                  = "/gateway.v1.KeyService/BlockKey"
+	KeyService_UnblockKey_FullMethodName                = "/gateway.v1.KeyService/UnblockKey"
+	KeyService_CheckKeyHealth_FullMethodName            = "/gateway.v1.KeyService/CheckKeyHealth"
 )
 
 // KeyServiceClient is the client API for KeyService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// KeyService makes, shows and deletes virtual keys.
+// KeyService makes, shows, changes and deletes virtual keys.
 type KeyServiceClient interface {
-	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken.
-	GenerateKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*GenerateKeyResponse, error)
-	// GetKey shows one key. A key that is not an admin's may ask for itself only.
+	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken, 403 if it would have more rights than who asks, 404 for a team, user, organization or budget that is not there.
+	GenerateKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
+	// GenerateServiceAccountKey makes a key of a team that belongs to no user: team_id is needed, user_id refused.
+	GenerateServiceAccountKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
+	// GetKey shows one key, and without a name the one that asks.
 	GetKey(ctx context.Context, in *GetKeyRequest, opts ...grpc.CallOption) (*GetKeyResponse, error)
-	// ListKeys shows the keys that were made at run time, a page at a time.
+	// GetKeys shows several keys.
+	GetKeys(ctx context.Context, in *GetKeysRequest, opts ...grpc.CallOption) (*GetKeysResponse, error)
+	// ListKeys shows the keys that were made at run time and that who asks may see, a page at a time, the newest first.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
-	// DeleteKeys deletes keys, all of them or none. It answers when no node that is
-	// connected accepts them any more.
+	// ListKeyAliases shows the aliases of those keys, in order.
+	ListKeyAliases(ctx context.Context, in *ListKeyAliasesRequest, opts ...grpc.CallOption) (*ListKeyAliasesResponse, error)
+	// UpdateKey changes what the request gives and leaves the rest. No node that is connected goes by the old record when it answers.
+	UpdateKey(ctx context.Context, in *UpdateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
+	// BulkUpdateKeys changes several keys; those that cannot be changed are listed with the reason, and the others are changed together.
+	BulkUpdateKeys(ctx context.Context, in *BulkUpdateKeysRequest, opts ...grpc.CallOption) (*BulkUpdateKeysResponse, error)
+	// DeleteKeys deletes keys, all of them or none. It answers when no node that is connected accepts them any more.
 	DeleteKeys(ctx context.Context, in *DeleteKeysRequest, opts ...grpc.CallOption) (*DeleteKeysResponse, error)
+	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period.
+	RegenerateKey(ctx context.Context, in *RegenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
+	// BlockKey has a key refused until it is unblocked.
+	BlockKey(ctx context.Context, in *BlockKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
+	// UnblockKey has a key accepted again.
+	UnblockKey(ctx context.Context, in *UnblockKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
+	// CheckKeyHealth says whether the key that asks is in order. One that is not gets 401.
+	CheckKeyHealth(ctx context.Context, in *CheckKeyHealthRequest, opts ...grpc.CallOption) (*CheckKeyHealthResponse, error)
 }
 
 type keyServiceClient struct {
@@ -50,10 +76,20 @@ func NewKeyServiceClient(cc grpc.ClientConnInterface) KeyServiceClient {
 	return &keyServiceClient{cc}
 }
 
-func (c *keyServiceClient) GenerateKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*GenerateKeyResponse, error) {
+func (c *keyServiceClient) GenerateKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GenerateKeyResponse)
+	out := new(KeyRecord)
 	err := c.cc.Invoke(ctx, KeyService_GenerateKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *keyServiceClient) GenerateServiceAccountKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(KeyRecord)
+	err := c.cc.Invoke(ctx, KeyService_GenerateServiceAccountKey_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +106,50 @@ func (c *keyServiceClient) GetKey(ctx context.Context, in *GetKeyRequest, opts .
 	return out, nil
 }
 
+func (c *keyServiceClient) GetKeys(ctx context.Context, in *GetKeysRequest, opts ...grpc.CallOption) (*GetKeysResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetKeysResponse)
+	err := c.cc.Invoke(ctx, KeyService_GetKeys_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *keyServiceClient) ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListKeysResponse)
 	err := c.cc.Invoke(ctx, KeyService_ListKeys_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *keyServiceClient) ListKeyAliases(ctx context.Context, in *ListKeyAliasesRequest, opts ...grpc.CallOption) (*ListKeyAliasesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListKeyAliasesResponse)
+	err := c.cc.Invoke(ctx, KeyService_ListKeyAliases_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *keyServiceClient) UpdateKey(ctx context.Context, in *UpdateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(KeyRecord)
+	err := c.cc.Invoke(ctx, KeyService_UpdateKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *keyServiceClient) BulkUpdateKeys(ctx context.Context, in *BulkUpdateKeysRequest, opts ...grpc.CallOption) (*BulkUpdateKeysResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BulkUpdateKeysResponse)
+	err := c.cc.Invoke(ctx, KeyService_BulkUpdateKeys_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -90,21 +166,78 @@ func (c *keyServiceClient) DeleteKeys(ctx context.Context, in *DeleteKeysRequest
 	return out, nil
 }
 
+func (c *keyServiceClient) RegenerateKey(ctx context.Context, in *RegenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(KeyRecord)
+	err := c.cc.Invoke(ctx, KeyService_RegenerateKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *keyServiceClient) BlockKey(ctx context.Context, in *BlockKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(KeyRecord)
+	err := c.cc.Invoke(ctx, KeyService_BlockKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *keyServiceClient) UnblockKey(ctx context.Context, in *UnblockKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(KeyRecord)
+	err := c.cc.Invoke(ctx, KeyService_UnblockKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *keyServiceClient) CheckKeyHealth(ctx context.Context, in *CheckKeyHealthRequest, opts ...grpc.CallOption) (*CheckKeyHealthResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckKeyHealthResponse)
+	err := c.cc.Invoke(ctx, KeyService_CheckKeyHealth_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // KeyServiceServer is the server API for KeyService service.
 // All implementations must embed UnimplementedKeyServiceServer
 // for forward compatibility.
 //
-// KeyService makes, shows and deletes virtual keys.
+// KeyService makes, shows, changes and deletes virtual keys.
 type KeyServiceServer interface {
-	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken.
-	GenerateKey(context.Context, *GenerateKeyRequest) (*GenerateKeyResponse, error)
-	// GetKey shows one key. A key that is not an admin's may ask for itself only.
+	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken, 403 if it would have more rights than who asks, 404 for a team, user, organization or budget that is not there.
+	GenerateKey(context.Context, *GenerateKeyRequest) (*KeyRecord, error)
+	// GenerateServiceAccountKey makes a key of a team that belongs to no user: team_id is needed, user_id refused.
+	GenerateServiceAccountKey(context.Context, *GenerateKeyRequest) (*KeyRecord, error)
+	// GetKey shows one key, and without a name the one that asks.
 	GetKey(context.Context, *GetKeyRequest) (*GetKeyResponse, error)
-	// ListKeys shows the keys that were made at run time, a page at a time.
+	// GetKeys shows several keys.
+	GetKeys(context.Context, *GetKeysRequest) (*GetKeysResponse, error)
+	// ListKeys shows the keys that were made at run time and that who asks may see, a page at a time, the newest first.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
-	// DeleteKeys deletes keys, all of them or none. It answers when no node that is
-	// connected accepts them any more.
+	// ListKeyAliases shows the aliases of those keys, in order.
+	ListKeyAliases(context.Context, *ListKeyAliasesRequest) (*ListKeyAliasesResponse, error)
+	// UpdateKey changes what the request gives and leaves the rest. No node that is connected goes by the old record when it answers.
+	UpdateKey(context.Context, *UpdateKeyRequest) (*KeyRecord, error)
+	// BulkUpdateKeys changes several keys; those that cannot be changed are listed with the reason, and the others are changed together.
+	BulkUpdateKeys(context.Context, *BulkUpdateKeysRequest) (*BulkUpdateKeysResponse, error)
+	// DeleteKeys deletes keys, all of them or none. It answers when no node that is connected accepts them any more.
 	DeleteKeys(context.Context, *DeleteKeysRequest) (*DeleteKeysResponse, error)
+	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period.
+	RegenerateKey(context.Context, *RegenerateKeyRequest) (*KeyRecord, error)
+	// BlockKey has a key refused until it is unblocked.
+	BlockKey(context.Context, *BlockKeyRequest) (*KeyRecord, error)
+	// UnblockKey has a key accepted again.
+	UnblockKey(context.Context, *UnblockKeyRequest) (*KeyRecord, error)
+	// CheckKeyHealth says whether the key that asks is in order. One that is not gets 401.
+	CheckKeyHealth(context.Context, *CheckKeyHealthRequest) (*CheckKeyHealthResponse, error)
 	mustEmbedUnimplementedKeyServiceServer()
 }
 
@@ -115,17 +248,44 @@ type KeyServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedKeyServiceServer struct{}
 
-func (UnimplementedKeyServiceServer) GenerateKey(context.Context, *GenerateKeyRequest) (*GenerateKeyResponse, error) {
+func (UnimplementedKeyServiceServer) GenerateKey(context.Context, *GenerateKeyRequest) (*KeyRecord, error) {
 	return nil, status.Error(codes.Unimplemented, "method GenerateKey not implemented")
+}
+func (UnimplementedKeyServiceServer) GenerateServiceAccountKey(context.Context, *GenerateKeyRequest) (*KeyRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method GenerateServiceAccountKey not implemented")
 }
 func (UnimplementedKeyServiceServer) GetKey(context.Context, *GetKeyRequest) (*GetKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetKey not implemented")
 }
+func (UnimplementedKeyServiceServer) GetKeys(context.Context, *GetKeysRequest) (*GetKeysResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetKeys not implemented")
+}
 func (UnimplementedKeyServiceServer) ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListKeys not implemented")
 }
+func (UnimplementedKeyServiceServer) ListKeyAliases(context.Context, *ListKeyAliasesRequest) (*ListKeyAliasesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListKeyAliases not implemented")
+}
+func (UnimplementedKeyServiceServer) UpdateKey(context.Context, *UpdateKeyRequest) (*KeyRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateKey not implemented")
+}
+func (UnimplementedKeyServiceServer) BulkUpdateKeys(context.Context, *BulkUpdateKeysRequest) (*BulkUpdateKeysResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BulkUpdateKeys not implemented")
+}
 func (UnimplementedKeyServiceServer) DeleteKeys(context.Context, *DeleteKeysRequest) (*DeleteKeysResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteKeys not implemented")
+}
+func (UnimplementedKeyServiceServer) RegenerateKey(context.Context, *RegenerateKeyRequest) (*KeyRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method RegenerateKey not implemented")
+}
+func (UnimplementedKeyServiceServer) BlockKey(context.Context, *BlockKeyRequest) (*KeyRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method BlockKey not implemented")
+}
+func (UnimplementedKeyServiceServer) UnblockKey(context.Context, *UnblockKeyRequest) (*KeyRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method UnblockKey not implemented")
+}
+func (UnimplementedKeyServiceServer) CheckKeyHealth(context.Context, *CheckKeyHealthRequest) (*CheckKeyHealthResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckKeyHealth not implemented")
 }
 func (UnimplementedKeyServiceServer) mustEmbedUnimplementedKeyServiceServer() {}
 func (UnimplementedKeyServiceServer) testEmbeddedByValue()                    {}
@@ -166,6 +326,24 @@ func _KeyService_GenerateKey_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _KeyService_GenerateServiceAccountKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GenerateKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).GenerateServiceAccountKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_GenerateServiceAccountKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).GenerateServiceAccountKey(ctx, req.(*GenerateKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _KeyService_GetKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetKeyRequest)
 	if err := dec(in); err != nil {
@@ -180,6 +358,24 @@ func _KeyService_GetKey_Handler(srv interface{}, ctx context.Context, dec func(i
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(KeyServiceServer).GetKey(ctx, req.(*GetKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KeyService_GetKeys_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetKeysRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).GetKeys(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_GetKeys_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).GetKeys(ctx, req.(*GetKeysRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -202,6 +398,60 @@ func _KeyService_ListKeys_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _KeyService_ListKeyAliases_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListKeyAliasesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).ListKeyAliases(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_ListKeyAliases_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).ListKeyAliases(ctx, req.(*ListKeyAliasesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KeyService_UpdateKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).UpdateKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_UpdateKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).UpdateKey(ctx, req.(*UpdateKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KeyService_BulkUpdateKeys_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BulkUpdateKeysRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).BulkUpdateKeys(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_BulkUpdateKeys_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).BulkUpdateKeys(ctx, req.(*BulkUpdateKeysRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _KeyService_DeleteKeys_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteKeysRequest)
 	if err := dec(in); err != nil {
@@ -220,6 +470,78 @@ func _KeyService_DeleteKeys_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _KeyService_RegenerateKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RegenerateKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).RegenerateKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_RegenerateKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).RegenerateKey(ctx, req.(*RegenerateKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KeyService_BlockKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BlockKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).BlockKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_BlockKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).BlockKey(ctx, req.(*BlockKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KeyService_UnblockKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnblockKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).UnblockKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_UnblockKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).UnblockKey(ctx, req.(*UnblockKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KeyService_CheckKeyHealth_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckKeyHealthRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).CheckKeyHealth(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_CheckKeyHealth_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).CheckKeyHealth(ctx, req.(*CheckKeyHealthRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // KeyService_ServiceDesc is the grpc.ServiceDesc for KeyService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -232,16 +554,52 @@ var KeyService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _KeyService_GenerateKey_Handler,
 		},
 		{
+			MethodName: "GenerateServiceAccountKey",
+			Handler:    _KeyService_GenerateServiceAccountKey_Handler,
+		},
+		{
 			MethodName: "GetKey",
 			Handler:    _KeyService_GetKey_Handler,
+		},
+		{
+			MethodName: "GetKeys",
+			Handler:    _KeyService_GetKeys_Handler,
 		},
 		{
 			MethodName: "ListKeys",
 			Handler:    _KeyService_ListKeys_Handler,
 		},
 		{
+			MethodName: "ListKeyAliases",
+			Handler:    _KeyService_ListKeyAliases_Handler,
+		},
+		{
+			MethodName: "UpdateKey",
+			Handler:    _KeyService_UpdateKey_Handler,
+		},
+		{
+			MethodName: "BulkUpdateKeys",
+			Handler:    _KeyService_BulkUpdateKeys_Handler,
+		},
+		{
 			MethodName: "DeleteKeys",
 			Handler:    _KeyService_DeleteKeys_Handler,
+		},
+		{
+			MethodName: "RegenerateKey",
+			Handler:    _KeyService_RegenerateKey_Handler,
+		},
+		{
+			MethodName: "BlockKey",
+			Handler:    _KeyService_BlockKey_Handler,
+		},
+		{
+			MethodName: "UnblockKey",
+			Handler:    _KeyService_UnblockKey_Handler,
+		},
+		{
+			MethodName: "CheckKeyHealth",
+			Handler:    _KeyService_CheckKeyHealth_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -7,6 +7,7 @@
 package gatewayv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -90,34 +91,38 @@ func (x *CreateModelRequest) GetModelInfo() *ModelInfoInput {
 type ModelParams struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The provider and its model, such as openai/gpt-4o.
-	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	Model *string `protobuf:"bytes,1,opt,name=model,proto3,oneof" json:"model,omitempty"`
 	// The provider's address; without it, the provider's own.
-	ApiBase string `protobuf:"bytes,2,opt,name=api_base,json=apiBase,proto3" json:"api_base,omitempty"`
+	ApiBase *string `protobuf:"bytes,2,opt,name=api_base,json=apiBase,proto3,oneof" json:"api_base,omitempty"`
 	// The provider's key. It is stored sealed and never shown: answers have [redacted].
-	ApiKey string `protobuf:"bytes,3,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
+	ApiKey *string `protobuf:"bytes,3,opt,name=api_key,json=apiKey,proto3,oneof" json:"api_key,omitempty"`
 	// The provider, where model does not begin with it.
-	CustomLlmProvider string `protobuf:"bytes,4,opt,name=custom_llm_provider,json=customLlmProvider,proto3" json:"custom_llm_provider,omitempty"`
+	CustomLlmProvider *string `protobuf:"bytes,4,opt,name=custom_llm_provider,json=customLlmProvider,proto3,oneof" json:"custom_llm_provider,omitempty"`
 	// Requests a minute; 0 for not set.
-	Rpm float64 `protobuf:"fixed64,5,opt,name=rpm,proto3" json:"rpm,omitempty"`
+	Rpm *float64 `protobuf:"fixed64,5,opt,name=rpm,proto3,oneof" json:"rpm,omitempty"`
 	// Tokens a minute; 0 for not set.
-	Tpm float64 `protobuf:"fixed64,6,opt,name=tpm,proto3" json:"tpm,omitempty"`
+	Tpm *float64 `protobuf:"fixed64,6,opt,name=tpm,proto3,oneof" json:"tpm,omitempty"`
 	// Share of the traffic; 0 for not set.
-	Weight float64 `protobuf:"fixed64,7,opt,name=weight,proto3" json:"weight,omitempty"`
+	Weight *float64 `protobuf:"fixed64,7,opt,name=weight,proto3,oneof" json:"weight,omitempty"`
 	// Level within the model name: lower goes first.
-	Order int32 `protobuf:"varint,8,opt,name=order,proto3" json:"order,omitempty"`
+	Order *int32 `protobuf:"varint,8,opt,name=order,proto3,oneof" json:"order,omitempty"`
 	// Seconds that one attempt may take; 0 for the router's.
-	Timeout float64 `protobuf:"fixed64,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	Timeout *float64 `protobuf:"fixed64,9,opt,name=timeout,proto3,oneof" json:"timeout,omitempty"`
 	// Seconds that one streamed attempt may take; 0 for the router's.
-	StreamTimeout float64 `protobuf:"fixed64,10,opt,name=stream_timeout,json=streamTimeout,proto3" json:"stream_timeout,omitempty"`
+	StreamTimeout *float64 `protobuf:"fixed64,10,opt,name=stream_timeout,json=streamTimeout,proto3,oneof" json:"stream_timeout,omitempty"`
 	// The model that it really is, for prices and limits.
-	BaseModel string `protobuf:"bytes,11,opt,name=base_model,json=baseModel,proto3" json:"base_model,omitempty"`
+	BaseModel *string `protobuf:"bytes,11,opt,name=base_model,json=baseModel,proto3,oneof" json:"base_model,omitempty"`
 	// Headers to add to requests. Their values are stored sealed and never shown.
 	ExtraHeaders map[string]string `protobuf:"bytes,12,rep,name=extra_headers,json=extraHeaders,proto3" json:"extra_headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Whether parameters that the provider does not take are left out instead of refused.
-	DropParams bool `protobuf:"varint,13,opt,name=drop_params,json=dropParams,proto3" json:"drop_params,omitempty"`
+	DropParams *bool `protobuf:"varint,13,opt,name=drop_params,json=dropParams,proto3,oneof" json:"drop_params,omitempty"`
 	// Prices in dollars, as exact decimals, by their names in the price table, such as
 	// input_cost_per_token. Over HTTP a price may also stand beside the other fields, as a number.
-	Prices        map[string]string `protobuf:"bytes,14,rep,name=prices,proto3" json:"prices,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Prices map[string]string `protobuf:"bytes,14,rep,name=prices,proto3" json:"prices,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The credential, of /credentials, whose values are used where none are given here.
+	CredentialName *string `protobuf:"bytes,15,opt,name=credential_name,json=credentialName,proto3,oneof" json:"credential_name,omitempty"`
+	// The provider's organization, which goes with its key.
+	Organization  *string `protobuf:"bytes,16,opt,name=organization,proto3,oneof" json:"organization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -153,78 +158,78 @@ func (*ModelParams) Descriptor() ([]byte, []int) {
 }
 
 func (x *ModelParams) GetModel() string {
-	if x != nil {
-		return x.Model
+	if x != nil && x.Model != nil {
+		return *x.Model
 	}
 	return ""
 }
 
 func (x *ModelParams) GetApiBase() string {
-	if x != nil {
-		return x.ApiBase
+	if x != nil && x.ApiBase != nil {
+		return *x.ApiBase
 	}
 	return ""
 }
 
 func (x *ModelParams) GetApiKey() string {
-	if x != nil {
-		return x.ApiKey
+	if x != nil && x.ApiKey != nil {
+		return *x.ApiKey
 	}
 	return ""
 }
 
 func (x *ModelParams) GetCustomLlmProvider() string {
-	if x != nil {
-		return x.CustomLlmProvider
+	if x != nil && x.CustomLlmProvider != nil {
+		return *x.CustomLlmProvider
 	}
 	return ""
 }
 
 func (x *ModelParams) GetRpm() float64 {
-	if x != nil {
-		return x.Rpm
+	if x != nil && x.Rpm != nil {
+		return *x.Rpm
 	}
 	return 0
 }
 
 func (x *ModelParams) GetTpm() float64 {
-	if x != nil {
-		return x.Tpm
+	if x != nil && x.Tpm != nil {
+		return *x.Tpm
 	}
 	return 0
 }
 
 func (x *ModelParams) GetWeight() float64 {
-	if x != nil {
-		return x.Weight
+	if x != nil && x.Weight != nil {
+		return *x.Weight
 	}
 	return 0
 }
 
 func (x *ModelParams) GetOrder() int32 {
-	if x != nil {
-		return x.Order
+	if x != nil && x.Order != nil {
+		return *x.Order
 	}
 	return 0
 }
 
 func (x *ModelParams) GetTimeout() float64 {
-	if x != nil {
-		return x.Timeout
+	if x != nil && x.Timeout != nil {
+		return *x.Timeout
 	}
 	return 0
 }
 
 func (x *ModelParams) GetStreamTimeout() float64 {
-	if x != nil {
-		return x.StreamTimeout
+	if x != nil && x.StreamTimeout != nil {
+		return *x.StreamTimeout
 	}
 	return 0
 }
 
 func (x *ModelParams) GetBaseModel() string {
-	if x != nil {
-		return x.BaseModel
+	if x != nil && x.BaseModel != nil {
+		return *x.BaseModel
 	}
 	return ""
 }
@@ -237,8 +242,8 @@ func (x *ModelParams) GetExtraHeaders() map[string]string {
 }
 
 func (x *ModelParams) GetDropParams() bool {
-	if x != nil {
-		return x.DropParams
+	if x != nil && x.DropParams != nil {
+		return *x.DropParams
 	}
 	return false
 }
@@ -250,19 +255,33 @@ func (x *ModelParams) GetPrices() map[string]string {
 	return nil
 }
 
+func (x *ModelParams) GetCredentialName() string {
+	if x != nil && x.CredentialName != nil {
+		return *x.CredentialName
+	}
+	return ""
+}
+
+func (x *ModelParams) GetOrganization() string {
+	if x != nil && x.Organization != nil {
+		return *x.Organization
+	}
+	return ""
+}
+
 // ModelInfoInput is what a new deployment may say of itself.
 type ModelInfoInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id; without it, a random one.
-	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id *string `protobuf:"bytes,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The model that it really is, for prices and limits.
-	BaseModel string `protobuf:"bytes,2,opt,name=base_model,json=baseModel,proto3" json:"base_model,omitempty"`
+	BaseModel *string `protobuf:"bytes,2,opt,name=base_model,json=baseModel,proto3,oneof" json:"base_model,omitempty"`
 	// Older name of max_output_tokens; 0 for unknown.
-	MaxTokens float64 `protobuf:"fixed64,3,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
+	MaxTokens *float64 `protobuf:"fixed64,3,opt,name=max_tokens,json=maxTokens,proto3,oneof" json:"max_tokens,omitempty"`
 	// Longest prompt, in tokens; 0 for unknown.
-	MaxInputTokens float64 `protobuf:"fixed64,4,opt,name=max_input_tokens,json=maxInputTokens,proto3" json:"max_input_tokens,omitempty"`
+	MaxInputTokens *float64 `protobuf:"fixed64,4,opt,name=max_input_tokens,json=maxInputTokens,proto3,oneof" json:"max_input_tokens,omitempty"`
 	// Longest answer, in tokens; 0 for unknown.
-	MaxOutputTokens float64 `protobuf:"fixed64,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
+	MaxOutputTokens *float64 `protobuf:"fixed64,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3,oneof" json:"max_output_tokens,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -298,42 +317,42 @@ func (*ModelInfoInput) Descriptor() ([]byte, []int) {
 }
 
 func (x *ModelInfoInput) GetId() string {
-	if x != nil {
-		return x.Id
+	if x != nil && x.Id != nil {
+		return *x.Id
 	}
 	return ""
 }
 
 func (x *ModelInfoInput) GetBaseModel() string {
-	if x != nil {
-		return x.BaseModel
+	if x != nil && x.BaseModel != nil {
+		return *x.BaseModel
 	}
 	return ""
 }
 
 func (x *ModelInfoInput) GetMaxTokens() float64 {
-	if x != nil {
-		return x.MaxTokens
+	if x != nil && x.MaxTokens != nil {
+		return *x.MaxTokens
 	}
 	return 0
 }
 
 func (x *ModelInfoInput) GetMaxInputTokens() float64 {
-	if x != nil {
-		return x.MaxInputTokens
+	if x != nil && x.MaxInputTokens != nil {
+		return *x.MaxInputTokens
 	}
 	return 0
 }
 
 func (x *ModelInfoInput) GetMaxOutputTokens() float64 {
-	if x != nil {
-		return x.MaxOutputTokens
+	if x != nil && x.MaxOutputTokens != nil {
+		return *x.MaxOutputTokens
 	}
 	return 0
 }
 
-// CreateModelResponse is the new deployment.
-type CreateModelResponse struct {
+// DeploymentRecord is a deployment that was made or changed.
+type DeploymentRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id, as in the header x-gateway-model-id.
 	ModelId string `protobuf:"bytes,1,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
@@ -342,25 +361,27 @@ type CreateModelResponse struct {
 	// Where requests go, without credentials.
 	GatewayParams *ModelParams `protobuf:"bytes,3,opt,name=gateway_params,json=gatewayParams,proto3" json:"gateway_params,omitempty"`
 	// Further facts.
-	ModelInfo     *ModelInfo `protobuf:"bytes,4,opt,name=model_info,json=modelInfo,proto3" json:"model_info,omitempty"`
+	ModelInfo *ModelInfo `protobuf:"bytes,4,opt,name=model_info,json=modelInfo,proto3" json:"model_info,omitempty"`
+	// Of the change that it was changed by last: what If-Match and if_revision compare.
+	Revision      float64 `protobuf:"fixed64,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CreateModelResponse) Reset() {
-	*x = CreateModelResponse{}
+func (x *DeploymentRecord) Reset() {
+	*x = DeploymentRecord{}
 	mi := &file_gateway_v1_model_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CreateModelResponse) String() string {
+func (x *DeploymentRecord) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CreateModelResponse) ProtoMessage() {}
+func (*DeploymentRecord) ProtoMessage() {}
 
-func (x *CreateModelResponse) ProtoReflect() protoreflect.Message {
+func (x *DeploymentRecord) ProtoReflect() protoreflect.Message {
 	mi := &file_gateway_v1_model_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -372,37 +393,137 @@ func (x *CreateModelResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CreateModelResponse.ProtoReflect.Descriptor instead.
-func (*CreateModelResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use DeploymentRecord.ProtoReflect.Descriptor instead.
+func (*DeploymentRecord) Descriptor() ([]byte, []int) {
 	return file_gateway_v1_model_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *CreateModelResponse) GetModelId() string {
+func (x *DeploymentRecord) GetModelId() string {
 	if x != nil {
 		return x.ModelId
 	}
 	return ""
 }
 
-func (x *CreateModelResponse) GetModelName() string {
+func (x *DeploymentRecord) GetModelName() string {
 	if x != nil {
 		return x.ModelName
 	}
 	return ""
 }
 
-func (x *CreateModelResponse) GetGatewayParams() *ModelParams {
+func (x *DeploymentRecord) GetGatewayParams() *ModelParams {
 	if x != nil {
 		return x.GatewayParams
 	}
 	return nil
 }
 
-func (x *CreateModelResponse) GetModelInfo() *ModelInfo {
+func (x *DeploymentRecord) GetModelInfo() *ModelInfo {
 	if x != nil {
 		return x.ModelInfo
 	}
 	return nil
+}
+
+func (x *DeploymentRecord) GetRevision() float64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+// UpdateModelRequest says what to change of a deployment, which is named by
+// model_id or model_info.id.
+type UpdateModelRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	ModelId string `protobuf:"bytes,1,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
+	// The name that callers ask for.
+	ModelName *string `protobuf:"bytes,2,opt,name=model_name,json=modelName,proto3,oneof" json:"model_name,omitempty"`
+	// Where requests go. litellm_params is read as another name of it. What is not given stays, each price by itself;
+	// extra_headers replaces the headers that there were. A secret that is [redacted], as answers have it, stays as it is.
+	GatewayParams *ModelParams `protobuf:"bytes,3,opt,name=gateway_params,json=gatewayParams,proto3" json:"gateway_params,omitempty"`
+	// Further facts. What is not given stays.
+	ModelInfo *ModelInfoInput `protobuf:"bytes,4,opt,name=model_info,json=modelInfo,proto3" json:"model_info,omitempty"`
+	// Names of fields to clear, such as gateway_params.rpm. Over HTTP, a null, an empty list or an empty object for a field does the same.
+	Clear []string `protobuf:"bytes,60,rep,name=clear,proto3" json:"clear,omitempty"`
+	// If given, the revision that the record must have, as the header If-Match; 409 if it has another.
+	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateModelRequest) Reset() {
+	*x = UpdateModelRequest{}
+	mi := &file_gateway_v1_model_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateModelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateModelRequest) ProtoMessage() {}
+
+func (x *UpdateModelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateModelRequest.ProtoReflect.Descriptor instead.
+func (*UpdateModelRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *UpdateModelRequest) GetModelId() string {
+	if x != nil {
+		return x.ModelId
+	}
+	return ""
+}
+
+func (x *UpdateModelRequest) GetModelName() string {
+	if x != nil && x.ModelName != nil {
+		return *x.ModelName
+	}
+	return ""
+}
+
+func (x *UpdateModelRequest) GetGatewayParams() *ModelParams {
+	if x != nil {
+		return x.GatewayParams
+	}
+	return nil
+}
+
+func (x *UpdateModelRequest) GetModelInfo() *ModelInfoInput {
+	if x != nil {
+		return x.ModelInfo
+	}
+	return nil
+}
+
+func (x *UpdateModelRequest) GetClear() []string {
+	if x != nil {
+		return x.Clear
+	}
+	return nil
+}
+
+func (x *UpdateModelRequest) GetIfRevision() float64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
 }
 
 // ModelInfo is what is known of a deployment.
@@ -433,14 +554,16 @@ type ModelInfo struct {
 	// Alias of the key that added it.
 	CreatedBy string `protobuf:"bytes,12,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// When it was changed last; null if never.
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Of the change that it was changed by last; 0 for one of the configuration file.
+	Revision      float64 `protobuf:"fixed64,14,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelInfo) Reset() {
 	*x = ModelInfo{}
-	mi := &file_gateway_v1_model_proto_msgTypes[4]
+	mi := &file_gateway_v1_model_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -452,7 +575,7 @@ func (x *ModelInfo) String() string {
 func (*ModelInfo) ProtoMessage() {}
 
 func (x *ModelInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_model_proto_msgTypes[4]
+	mi := &file_gateway_v1_model_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -465,7 +588,7 @@ func (x *ModelInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelInfo.ProtoReflect.Descriptor instead.
 func (*ModelInfo) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_model_proto_rawDescGZIP(), []int{4}
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ModelInfo) GetId() string {
@@ -559,6 +682,13 @@ func (x *ModelInfo) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ModelInfo) GetRevision() float64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 // DeleteModelRequest names a deployment.
 type DeleteModelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -570,7 +700,7 @@ type DeleteModelRequest struct {
 
 func (x *DeleteModelRequest) Reset() {
 	*x = DeleteModelRequest{}
-	mi := &file_gateway_v1_model_proto_msgTypes[5]
+	mi := &file_gateway_v1_model_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +712,7 @@ func (x *DeleteModelRequest) String() string {
 func (*DeleteModelRequest) ProtoMessage() {}
 
 func (x *DeleteModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_model_proto_msgTypes[5]
+	mi := &file_gateway_v1_model_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +725,7 @@ func (x *DeleteModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteModelRequest.ProtoReflect.Descriptor instead.
 func (*DeleteModelRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_model_proto_rawDescGZIP(), []int{5}
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeleteModelRequest) GetId() string {
@@ -620,7 +750,7 @@ type DeleteModelResponse struct {
 
 func (x *DeleteModelResponse) Reset() {
 	*x = DeleteModelResponse{}
-	mi := &file_gateway_v1_model_proto_msgTypes[6]
+	mi := &file_gateway_v1_model_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -632,7 +762,7 @@ func (x *DeleteModelResponse) String() string {
 func (*DeleteModelResponse) ProtoMessage() {}
 
 func (x *DeleteModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_model_proto_msgTypes[6]
+	mi := &file_gateway_v1_model_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -645,7 +775,7 @@ func (x *DeleteModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteModelResponse.ProtoReflect.Descriptor instead.
 func (*DeleteModelResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_model_proto_rawDescGZIP(), []int{6}
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeleteModelResponse) GetMessage() string {
@@ -682,7 +812,7 @@ type ListModelInfoRequest struct {
 
 func (x *ListModelInfoRequest) Reset() {
 	*x = ListModelInfoRequest{}
-	mi := &file_gateway_v1_model_proto_msgTypes[7]
+	mi := &file_gateway_v1_model_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -694,7 +824,7 @@ func (x *ListModelInfoRequest) String() string {
 func (*ListModelInfoRequest) ProtoMessage() {}
 
 func (x *ListModelInfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_model_proto_msgTypes[7]
+	mi := &file_gateway_v1_model_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -707,7 +837,7 @@ func (x *ListModelInfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListModelInfoRequest.ProtoReflect.Descriptor instead.
 func (*ListModelInfoRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_model_proto_rawDescGZIP(), []int{7}
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListModelInfoRequest) GetModelId() string {
@@ -735,7 +865,7 @@ type ListModelInfoResponse struct {
 
 func (x *ListModelInfoResponse) Reset() {
 	*x = ListModelInfoResponse{}
-	mi := &file_gateway_v1_model_proto_msgTypes[8]
+	mi := &file_gateway_v1_model_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -747,7 +877,7 @@ func (x *ListModelInfoResponse) String() string {
 func (*ListModelInfoResponse) ProtoMessage() {}
 
 func (x *ListModelInfoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_model_proto_msgTypes[8]
+	mi := &file_gateway_v1_model_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -760,7 +890,7 @@ func (x *ListModelInfoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListModelInfoResponse.ProtoReflect.Descriptor instead.
 func (*ListModelInfoResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_model_proto_rawDescGZIP(), []int{8}
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListModelInfoResponse) GetData() []*ModelRecord {
@@ -785,7 +915,7 @@ type ModelRecord struct {
 
 func (x *ModelRecord) Reset() {
 	*x = ModelRecord{}
-	mi := &file_gateway_v1_model_proto_msgTypes[9]
+	mi := &file_gateway_v1_model_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -797,7 +927,7 @@ func (x *ModelRecord) String() string {
 func (*ModelRecord) ProtoMessage() {}
 
 func (x *ModelRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_model_proto_msgTypes[9]
+	mi := &file_gateway_v1_model_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -810,7 +940,7 @@ func (x *ModelRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRecord.ProtoReflect.Descriptor instead.
 func (*ModelRecord) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_model_proto_rawDescGZIP(), []int{9}
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ModelRecord) GetModelName() string {
@@ -834,57 +964,897 @@ func (x *ModelRecord) GetModelInfo() *ModelInfo {
 	return nil
 }
 
+// ListModelInfoPageRequest says which deployments to show.
+type ListModelInfoPageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The page, from 1; 1 if not given.
+	Page *int32 `protobuf:"varint,1,opt,name=page,proto3,oneof" json:"page,omitempty"`
+	// Items on a page, 1 to 100; 50 if not given.
+	Size *int32 `protobuf:"varint,2,opt,name=size,proto3,oneof" json:"size,omitempty"`
+	// Only deployments of this model name.
+	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	// Only deployments whose model name or provider's model contains this, in any case.
+	Search string `protobuf:"bytes,4,opt,name=search,proto3" json:"search,omitempty"`
+	// Only the deployment of this id.
+	ModelId string `protobuf:"bytes,5,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
+	// What to sort by; model_name if not given.
+	SortBy string `protobuf:"bytes,20,opt,name=sort_by,json=sortBy,proto3" json:"sort_by,omitempty"`
+	// asc or desc; asc if not given.
+	SortOrder     string `protobuf:"bytes,21,opt,name=sort_order,json=sortOrder,proto3" json:"sort_order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelInfoPageRequest) Reset() {
+	*x = ListModelInfoPageRequest{}
+	mi := &file_gateway_v1_model_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelInfoPageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelInfoPageRequest) ProtoMessage() {}
+
+func (x *ListModelInfoPageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelInfoPageRequest.ProtoReflect.Descriptor instead.
+func (*ListModelInfoPageRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListModelInfoPageRequest) GetPage() int32 {
+	if x != nil && x.Page != nil {
+		return *x.Page
+	}
+	return 0
+}
+
+func (x *ListModelInfoPageRequest) GetSize() int32 {
+	if x != nil && x.Size != nil {
+		return *x.Size
+	}
+	return 0
+}
+
+func (x *ListModelInfoPageRequest) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ListModelInfoPageRequest) GetSearch() string {
+	if x != nil {
+		return x.Search
+	}
+	return ""
+}
+
+func (x *ListModelInfoPageRequest) GetModelId() string {
+	if x != nil {
+		return x.ModelId
+	}
+	return ""
+}
+
+func (x *ListModelInfoPageRequest) GetSortBy() string {
+	if x != nil {
+		return x.SortBy
+	}
+	return ""
+}
+
+func (x *ListModelInfoPageRequest) GetSortOrder() string {
+	if x != nil {
+		return x.SortOrder
+	}
+	return ""
+}
+
+// ListModelInfoPageResponse is a page of deployments.
+type ListModelInfoPageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The deployments.
+	Data []*ModelRecord `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	// Deployments in all.
+	TotalCount uint32 `protobuf:"varint,2,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
+	// The page that this is.
+	CurrentPage int32 `protobuf:"varint,3,opt,name=current_page,json=currentPage,proto3" json:"current_page,omitempty"`
+	// Pages in all.
+	TotalPages uint32 `protobuf:"varint,4,opt,name=total_pages,json=totalPages,proto3" json:"total_pages,omitempty"`
+	// Deployments on a page.
+	Size          int32 `protobuf:"varint,5,opt,name=size,proto3" json:"size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelInfoPageResponse) Reset() {
+	*x = ListModelInfoPageResponse{}
+	mi := &file_gateway_v1_model_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelInfoPageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelInfoPageResponse) ProtoMessage() {}
+
+func (x *ListModelInfoPageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelInfoPageResponse.ProtoReflect.Descriptor instead.
+func (*ListModelInfoPageResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListModelInfoPageResponse) GetData() []*ModelRecord {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *ListModelInfoPageResponse) GetTotalCount() uint32 {
+	if x != nil {
+		return x.TotalCount
+	}
+	return 0
+}
+
+func (x *ListModelInfoPageResponse) GetCurrentPage() int32 {
+	if x != nil {
+		return x.CurrentPage
+	}
+	return 0
+}
+
+func (x *ListModelInfoPageResponse) GetTotalPages() uint32 {
+	if x != nil {
+		return x.TotalPages
+	}
+	return 0
+}
+
+func (x *ListModelInfoPageResponse) GetSize() int32 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+// ListModelGroupsRequest says which model names to show.
+type ListModelGroupsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only this one.
+	ModelGroup    string `protobuf:"bytes,1,opt,name=model_group,json=modelGroup,proto3" json:"model_group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelGroupsRequest) Reset() {
+	*x = ListModelGroupsRequest{}
+	mi := &file_gateway_v1_model_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelGroupsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelGroupsRequest) ProtoMessage() {}
+
+func (x *ListModelGroupsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelGroupsRequest.ProtoReflect.Descriptor instead.
+func (*ListModelGroupsRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListModelGroupsRequest) GetModelGroup() string {
+	if x != nil {
+		return x.ModelGroup
+	}
+	return ""
+}
+
+// ListModelGroupsResponse has model names, in order.
+type ListModelGroupsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model names.
+	Data          []*ModelGroup `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelGroupsResponse) Reset() {
+	*x = ListModelGroupsResponse{}
+	mi := &file_gateway_v1_model_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelGroupsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelGroupsResponse) ProtoMessage() {}
+
+func (x *ListModelGroupsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelGroupsResponse.ProtoReflect.Descriptor instead.
+func (*ListModelGroupsResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListModelGroupsResponse) GetData() []*ModelGroup {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// ModelGroup is a model name and what its deployments have in common.
+type ModelGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name that callers ask for.
+	ModelGroup string `protobuf:"bytes,1,opt,name=model_group,json=modelGroup,proto3" json:"model_group,omitempty"`
+	// The providers of its deployments.
+	Providers []string `protobuf:"bytes,2,rep,name=providers,proto3" json:"providers,omitempty"`
+	// Its deployments, as many as there are.
+	Deployments uint32 `protobuf:"varint,3,opt,name=deployments,proto3" json:"deployments,omitempty"`
+	// Longest prompt of any of them, in tokens; 0 if unknown.
+	MaxInputTokens float64 `protobuf:"fixed64,4,opt,name=max_input_tokens,json=maxInputTokens,proto3" json:"max_input_tokens,omitempty"`
+	// Longest answer of any of them, in tokens; 0 if unknown.
+	MaxOutputTokens float64 `protobuf:"fixed64,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
+	// Dollars for an input token, of the dearest of them; 0 if unknown.
+	InputCostPerToken float64 `protobuf:"fixed64,6,opt,name=input_cost_per_token,json=inputCostPerToken,proto3" json:"input_cost_per_token,omitempty"`
+	// Dollars for an output token, of the dearest of them; 0 if unknown.
+	OutputCostPerToken float64 `protobuf:"fixed64,7,opt,name=output_cost_per_token,json=outputCostPerToken,proto3" json:"output_cost_per_token,omitempty"`
+	// Tokens a minute of all of them together; 0 if not set.
+	Tpm float64 `protobuf:"fixed64,8,opt,name=tpm,proto3" json:"tpm,omitempty"`
+	// Requests a minute of all of them together; 0 if not set.
+	Rpm           float64 `protobuf:"fixed64,9,opt,name=rpm,proto3" json:"rpm,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelGroup) Reset() {
+	*x = ModelGroup{}
+	mi := &file_gateway_v1_model_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelGroup) ProtoMessage() {}
+
+func (x *ModelGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelGroup.ProtoReflect.Descriptor instead.
+func (*ModelGroup) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ModelGroup) GetModelGroup() string {
+	if x != nil {
+		return x.ModelGroup
+	}
+	return ""
+}
+
+func (x *ModelGroup) GetProviders() []string {
+	if x != nil {
+		return x.Providers
+	}
+	return nil
+}
+
+func (x *ModelGroup) GetDeployments() uint32 {
+	if x != nil {
+		return x.Deployments
+	}
+	return 0
+}
+
+func (x *ModelGroup) GetMaxInputTokens() float64 {
+	if x != nil {
+		return x.MaxInputTokens
+	}
+	return 0
+}
+
+func (x *ModelGroup) GetMaxOutputTokens() float64 {
+	if x != nil {
+		return x.MaxOutputTokens
+	}
+	return 0
+}
+
+func (x *ModelGroup) GetInputCostPerToken() float64 {
+	if x != nil {
+		return x.InputCostPerToken
+	}
+	return 0
+}
+
+func (x *ModelGroup) GetOutputCostPerToken() float64 {
+	if x != nil {
+		return x.OutputCostPerToken
+	}
+	return 0
+}
+
+func (x *ModelGroup) GetTpm() float64 {
+	if x != nil {
+		return x.Tpm
+	}
+	return 0
+}
+
+func (x *ModelGroup) GetRpm() float64 {
+	if x != nil {
+		return x.Rpm
+	}
+	return 0
+}
+
+// GetModelCostRequest says which prices to show.
+type GetModelCostRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only deployments of this model name.
+	Model         string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetModelCostRequest) Reset() {
+	*x = GetModelCostRequest{}
+	mi := &file_gateway_v1_model_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetModelCostRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetModelCostRequest) ProtoMessage() {}
+
+func (x *GetModelCostRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetModelCostRequest.ProtoReflect.Descriptor instead.
+func (*GetModelCostRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetModelCostRequest) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+// GetModelCostResponse has prices, sorted by model name and deployment.
+type GetModelCostResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prices of one deployment each.
+	Data          []*ModelCost `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetModelCostResponse) Reset() {
+	*x = GetModelCostResponse{}
+	mi := &file_gateway_v1_model_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetModelCostResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetModelCostResponse) ProtoMessage() {}
+
+func (x *GetModelCostResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetModelCostResponse.ProtoReflect.Descriptor instead.
+func (*GetModelCostResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *GetModelCostResponse) GetData() []*ModelCost {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// ModelCost is what a deployment costs.
+type ModelCost struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name that callers ask for.
+	ModelName string `protobuf:"bytes,1,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	// The deployment's id.
+	ModelId string `protobuf:"bytes,2,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
+	// The provider and its model.
+	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	// The prices in force as exact decimals, in dollars, by their names in the price table.
+	Prices map[string]string `protobuf:"bytes,4,rep,name=prices,proto3" json:"prices,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// deployment where it has prices of its own, price_table where they are list prices, or none.
+	Source        string `protobuf:"bytes,5,opt,name=source,proto3" json:"source,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelCost) Reset() {
+	*x = ModelCost{}
+	mi := &file_gateway_v1_model_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelCost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelCost) ProtoMessage() {}
+
+func (x *ModelCost) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelCost.ProtoReflect.Descriptor instead.
+func (*ModelCost) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ModelCost) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+func (x *ModelCost) GetModelId() string {
+	if x != nil {
+		return x.ModelId
+	}
+	return ""
+}
+
+func (x *ModelCost) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ModelCost) GetPrices() map[string]string {
+	if x != nil {
+		return x.Prices
+	}
+	return nil
+}
+
+func (x *ModelCost) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+// EstimateCostRequest describes a request.
+type EstimateCostRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model name.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Tokens read, those from and into a prompt cache included.
+	PromptTokens uint32 `protobuf:"varint,2,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	// Tokens written, reasoning included.
+	CompletionTokens uint32 `protobuf:"varint,3,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
+	// Of the tokens read: those from a prompt cache.
+	CacheReadInputTokens uint32 `protobuf:"varint,4,opt,name=cache_read_input_tokens,json=cacheReadInputTokens,proto3" json:"cache_read_input_tokens,omitempty"`
+	// Of the tokens read: those written into a prompt cache.
+	CacheCreationInputTokens uint32 `protobuf:"varint,5,opt,name=cache_creation_input_tokens,json=cacheCreationInputTokens,proto3" json:"cache_creation_input_tokens,omitempty"`
+	// Of the tokens written: reasoning.
+	ReasoningTokens uint32 `protobuf:"varint,6,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`
+	// Such requests that are to be made; 1 if not given.
+	NumRequests   uint32 `protobuf:"varint,7,opt,name=num_requests,json=numRequests,proto3" json:"num_requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EstimateCostRequest) Reset() {
+	*x = EstimateCostRequest{}
+	mi := &file_gateway_v1_model_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EstimateCostRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EstimateCostRequest) ProtoMessage() {}
+
+func (x *EstimateCostRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EstimateCostRequest.ProtoReflect.Descriptor instead.
+func (*EstimateCostRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *EstimateCostRequest) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *EstimateCostRequest) GetPromptTokens() uint32 {
+	if x != nil {
+		return x.PromptTokens
+	}
+	return 0
+}
+
+func (x *EstimateCostRequest) GetCompletionTokens() uint32 {
+	if x != nil {
+		return x.CompletionTokens
+	}
+	return 0
+}
+
+func (x *EstimateCostRequest) GetCacheReadInputTokens() uint32 {
+	if x != nil {
+		return x.CacheReadInputTokens
+	}
+	return 0
+}
+
+func (x *EstimateCostRequest) GetCacheCreationInputTokens() uint32 {
+	if x != nil {
+		return x.CacheCreationInputTokens
+	}
+	return 0
+}
+
+func (x *EstimateCostRequest) GetReasoningTokens() uint32 {
+	if x != nil {
+		return x.ReasoningTokens
+	}
+	return 0
+}
+
+func (x *EstimateCostRequest) GetNumRequests() uint32 {
+	if x != nil {
+		return x.NumRequests
+	}
+	return 0
+}
+
+// EstimateCostResponse is what it would cost at each deployment.
+type EstimateCostResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model name.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// What it would cost at each deployment, the dearest first.
+	Estimates []*CostEstimate `protobuf:"bytes,2,rep,name=estimates,proto3" json:"estimates,omitempty"`
+	// What all requests would cost at the dearest deployment, in USD.
+	Cost          float64 `protobuf:"fixed64,3,opt,name=cost,proto3" json:"cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EstimateCostResponse) Reset() {
+	*x = EstimateCostResponse{}
+	mi := &file_gateway_v1_model_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EstimateCostResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EstimateCostResponse) ProtoMessage() {}
+
+func (x *EstimateCostResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EstimateCostResponse.ProtoReflect.Descriptor instead.
+func (*EstimateCostResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *EstimateCostResponse) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *EstimateCostResponse) GetEstimates() []*CostEstimate {
+	if x != nil {
+		return x.Estimates
+	}
+	return nil
+}
+
+func (x *EstimateCostResponse) GetCost() float64 {
+	if x != nil {
+		return x.Cost
+	}
+	return 0
+}
+
+// CostEstimate is what a request would cost at one deployment.
+type CostEstimate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The deployment's id.
+	ModelId string `protobuf:"bytes,1,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
+	// The provider and its model.
+	Model string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	// What one request would cost, as an exact decimal, in USD.
+	CostPerRequest string `protobuf:"bytes,3,opt,name=cost_per_request,json=costPerRequest,proto3" json:"cost_per_request,omitempty"`
+	// What all of them would cost, as an exact decimal, in USD.
+	Cost          string `protobuf:"bytes,4,opt,name=cost,proto3" json:"cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CostEstimate) Reset() {
+	*x = CostEstimate{}
+	mi := &file_gateway_v1_model_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CostEstimate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CostEstimate) ProtoMessage() {}
+
+func (x *CostEstimate) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CostEstimate.ProtoReflect.Descriptor instead.
+func (*CostEstimate) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *CostEstimate) GetModelId() string {
+	if x != nil {
+		return x.ModelId
+	}
+	return ""
+}
+
+func (x *CostEstimate) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *CostEstimate) GetCostPerRequest() string {
+	if x != nil {
+		return x.CostPerRequest
+	}
+	return ""
+}
+
+func (x *CostEstimate) GetCost() string {
+	if x != nil {
+		return x.Cost
+	}
+	return ""
+}
+
 var File_gateway_v1_model_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_model_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/model.proto\x12\n" +
-	"gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xae\x01\n" +
-	"\x12CreateModelRequest\x12\x1d\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x01\n" +
+	"\x12CreateModelRequest\x12H\n" +
 	"\n" +
-	"model_name\x18\x01 \x01(\tR\tmodelName\x12>\n" +
-	"\x0egateway_params\x18\x02 \x01(\v2\x17.gateway.v1.ModelParamsR\rgatewayParams\x129\n" +
+	"model_name\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04chatR\tmodelName\x12F\n" +
+	"\x0egateway_params\x18\x02 \x01(\v2\x17.gateway.v1.ModelParamsB\x06\xbaH\x03\xc8\x01\x01R\rgatewayParams\x129\n" +
 	"\n" +
-	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xe3\x04\n" +
-	"\vModelParams\x12\x14\n" +
-	"\x05model\x18\x01 \x01(\tR\x05model\x12\x19\n" +
-	"\bapi_base\x18\x02 \x01(\tR\aapiBase\x12\x17\n" +
-	"\aapi_key\x18\x03 \x01(\tR\x06apiKey\x12.\n" +
-	"\x13custom_llm_provider\x18\x04 \x01(\tR\x11customLlmProvider\x12\x10\n" +
-	"\x03rpm\x18\x05 \x01(\x01R\x03rpm\x12\x10\n" +
-	"\x03tpm\x18\x06 \x01(\x01R\x03tpm\x12\x16\n" +
-	"\x06weight\x18\a \x01(\x01R\x06weight\x12\x14\n" +
-	"\x05order\x18\b \x01(\x05R\x05order\x12\x18\n" +
-	"\atimeout\x18\t \x01(\x01R\atimeout\x12%\n" +
+	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xce\v\n" +
+	"\vModelParams\x12J\n" +
+	"\x05model\x18\x01 \x01(\tB/\xbaH,r*\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\ropenai/gpt-4oH\x00R\x05model\x88\x01\x01\x12D\n" +
+	"\bapi_base\x18\x02 \x01(\tB$\xbaH!r\x1f\x18\x80\x10\x92\x02\x19https://api.openai.com/v1H\x01R\aapiBase\x88\x01\x01\x129\n" +
+	"\aapi_key\x18\x03 \x01(\tB\x1b\xbaH\x18r\x16(\x80\x80\x01\x92\x02\x0fsk-provider-keyH\x02R\x06apiKey\x88\x01\x01\x12E\n" +
+	"\x13custom_llm_provider\x18\x04 \x01(\tB\x10\xbaH\rr\v\x18@\x92\x02\x06openaiH\x03R\x11customLlmProvider\x88\x01\x01\x127\n" +
+	"\x03rpm\x18\x05 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\x03rpm\x88\x01\x01\x127\n" +
+	"\x03tpm\x18\x06 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x05R\x03tpm\x88\x01\x01\x12=\n" +
+	"\x06weight\x18\a \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x06R\x06weight\x88\x01\x01\x12$\n" +
+	"\x05order\x18\b \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x00H\aR\x05order\x88\x01\x01\x12?\n" +
+	"\atimeout\x18\t \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00N@\x19\x00\x00\x00\x00\x00\x18\xf5@)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\atimeout\x88\x01\x01\x12L\n" +
 	"\x0estream_timeout\x18\n" +
-	" \x01(\x01R\rstreamTimeout\x12\x1d\n" +
+	" \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00N@\x19\x00\x00\x00\x00\x00\x18\xf5@)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\rstreamTimeout\x88\x01\x01\x125\n" +
 	"\n" +
-	"base_model\x18\v \x01(\tR\tbaseModel\x12N\n" +
-	"\rextra_headers\x18\f \x03(\v2).gateway.v1.ModelParams.ExtraHeadersEntryR\fextraHeaders\x12\x1f\n" +
-	"\vdrop_params\x18\r \x01(\bR\n" +
-	"dropParams\x12;\n" +
-	"\x06prices\x18\x0e \x03(\v2#.gateway.v1.ModelParams.PricesEntryR\x06prices\x1a?\n" +
+	"base_model\x18\v \x01(\tB\x11\xbaH\x0er\f\x18\x80\x02\x92\x02\x06gpt-4oH\n" +
+	"R\tbaseModel\x88\x01\x01\x12k\n" +
+	"\rextra_headers\x18\f \x03(\v2).gateway.v1.ModelParams.ExtraHeadersEntryB\x1b\xbaH\x18\x9a\x01\x15\x102\"\ar\x05\x10\x01\x18\x80\x02*\br\x06\x10\x01(\x80\x80\x01R\fextraHeaders\x12$\n" +
+	"\vdrop_params\x18\r \x01(\bH\vR\n" +
+	"dropParams\x88\x01\x01\x12\x87\x01\n" +
+	"\x06prices\x18\x0e \x03(\v2#.gateway.v1.ModelParams.PricesEntryBJ\xbaHG\x9a\x01D\x10\xc8\x01\"\x1br\x192\x17^[a-z][a-z0-9_]{0,127}$*\"r 2\x12^[0-9.eE+-]{1,40}$\x92\x02\t0.0000025R\x06prices\x12m\n" +
+	"\x0fcredential_name\x18\x0f \x01(\tB?\xbaH<r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionH\fR\x0ecredentialName\x88\x01\x01\x12C\n" +
+	"\forganization\x18\x10 \x01(\tB\x1a\xbaH\x17r\x15\x18\x80\x022\b^[!-~]*$\x92\x02\x05org-1H\rR\forganization\x88\x01\x01\x1a?\n" +
 	"\x11ExtraHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
 	"\vPricesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb4\x01\n" +
-	"\x0eModelInfoInput\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\b\n" +
+	"\x06_modelB\v\n" +
+	"\t_api_baseB\n" +
 	"\n" +
-	"base_model\x18\x02 \x01(\tR\tbaseModel\x12\x1d\n" +
+	"\b_api_keyB\x16\n" +
+	"\x14_custom_llm_providerB\x06\n" +
+	"\x04_rpmB\x06\n" +
+	"\x04_tpmB\t\n" +
+	"\a_weightB\b\n" +
+	"\x06_orderB\n" +
 	"\n" +
-	"max_tokens\x18\x03 \x01(\x01R\tmaxTokens\x12(\n" +
-	"\x10max_input_tokens\x18\x04 \x01(\x01R\x0emaxInputTokens\x12*\n" +
-	"\x11max_output_tokens\x18\x05 \x01(\x01R\x0fmaxOutputTokens\"\xc5\x01\n" +
-	"\x13CreateModelResponse\x12\x19\n" +
+	"\b_timeoutB\x11\n" +
+	"\x0f_stream_timeoutB\r\n" +
+	"\v_base_modelB\x0e\n" +
+	"\f_drop_paramsB\x12\n" +
+	"\x10_credential_nameB\x0f\n" +
+	"\r_organization\"\xb6\x03\n" +
+	"\x0eModelInfoInput\x123\n" +
+	"\x02id\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x0e^[!-~]{1,128}$\x92\x02\x06chat-1H\x00R\x02id\x88\x01\x01\x125\n" +
+	"\n" +
+	"base_model\x18\x02 \x01(\tB\x11\xbaH\x0er\f\x18\x80\x02\x92\x02\x06gpt-4oH\x01R\tbaseModel\x88\x01\x01\x12D\n" +
+	"\n" +
+	"max_tokens\x18\x03 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00@\xff@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\tmaxTokens\x88\x01\x01\x12O\n" +
+	"\x10max_input_tokens\x18\x04 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00@\xff@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\x0emaxInputTokens\x88\x01\x01\x12Q\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00@\xff@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\x0fmaxOutputTokens\x88\x01\x01B\x05\n" +
+	"\x03_idB\r\n" +
+	"\v_base_modelB\r\n" +
+	"\v_max_tokensB\x13\n" +
+	"\x11_max_input_tokensB\x14\n" +
+	"\x12_max_output_tokens\"\xde\x01\n" +
+	"\x10DeploymentRecord\x12\x19\n" +
 	"\bmodel_id\x18\x01 \x01(\tR\amodelId\x12\x1d\n" +
 	"\n" +
 	"model_name\x18\x02 \x01(\tR\tmodelName\x12>\n" +
 	"\x0egateway_params\x18\x03 \x01(\v2\x17.gateway.v1.ModelParamsR\rgatewayParams\x124\n" +
 	"\n" +
-	"model_info\x18\x04 \x01(\v2\x15.gateway.v1.ModelInfoR\tmodelInfo\"\xc8\x04\n" +
+	"model_info\x18\x04 \x01(\v2\x15.gateway.v1.ModelInfoR\tmodelInfo\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\x01R\brevision\"\xa9\x03\n" +
+	"\x12UpdateModelRequest\x12<\n" +
+	"\bmodel_id\x18\x01 \x01(\tB!\xbaH\x1e\xd8\x01\x01r\x192\x0e^[!-~]{1,128}$\x92\x02\x06chat-1R\amodelId\x12J\n" +
+	"\n" +
+	"model_name\x18\x02 \x01(\tB&\xbaH#r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04chatH\x00R\tmodelName\x88\x01\x01\x12>\n" +
+	"\x0egateway_params\x18\x03 \x01(\v2\x17.gateway.v1.ModelParamsR\rgatewayParams\x129\n" +
+	"\n" +
+	"model_info\x18\x04 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\x12'\n" +
+	"\x05clear\x18< \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\x80\x01R\x05clear\x12F\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x01R\n" +
+	"ifRevision\x88\x01\x01B\r\n" +
+	"\v_model_nameB\x0e\n" +
+	"\f_if_revision\"\xe4\x04\n" +
 	"\tModelInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bdb_model\x18\x02 \x01(\bR\adbModel\x12\x1a\n" +
@@ -903,12 +1873,13 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\n" +
 	"created_by\x18\f \x01(\tR\tcreatedBy\x129\n" +
 	"\n" +
-	"updated_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x1a9\n" +
+	"updated_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1a\n" +
+	"\brevision\x18\x0e \x01(\x01R\brevision\x1a9\n" +
 	"\vPricesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"$\n" +
-	"\x12DeleteModelRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"d\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"G\n" +
+	"\x12DeleteModelRequest\x121\n" +
+	"\x02id\x18\x01 \x01(\tB!\xbaH\x1e\xc8\x01\x01r\x192\x0e^[!-~]{1,128}$\x92\x02\x06chat-1R\x02id\"d\n" +
 	"\x13DeleteModelResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x19\n" +
 	"\bmodel_id\x18\x02 \x01(\tR\amodelId\x12\x18\n" +
@@ -923,11 +1894,90 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"model_name\x18\x01 \x01(\tR\tmodelName\x12>\n" +
 	"\x0egateway_params\x18\x02 \x01(\v2\x17.gateway.v1.ModelParamsR\rgatewayParams\x124\n" +
 	"\n" +
-	"model_info\x18\x03 \x01(\v2\x15.gateway.v1.ModelInfoR\tmodelInfo2\x84\x02\n" +
-	"\fModelService\x12N\n" +
-	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1f.gateway.v1.CreateModelResponse\x12N\n" +
+	"model_info\x18\x03 \x01(\v2\x15.gateway.v1.ModelInfoR\tmodelInfo\"\xf7\x02\n" +
+	"\x18ListModelInfoPageRequest\x12&\n" +
+	"\x04page\x18\x01 \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\x01\x18\xc0\x84=(\x01H\x00R\x04page\x88\x01\x01\x12$\n" +
+	"\x04size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06@2\x18d(\x01H\x01R\x04size\x88\x01\x01\x12%\n" +
+	"\x05model\x18\x03 \x01(\tB\x0f\xbaH\fr\n" +
+	"\x18\x80\x02\x92\x02\x04chatR\x05model\x12&\n" +
+	"\x06search\x18\x04 \x01(\tB\x0e\xbaH\vr\t\x18\x80\x02\x92\x02\x03gptR\x06search\x12,\n" +
+	"\bmodel_id\x18\x05 \x01(\tB\x11\xbaH\x0er\f\x18\x80\x01\x92\x02\x06chat-1R\amodelId\x12E\n" +
+	"\asort_by\x18\x14 \x01(\tB,\xbaH)r'R\x00R\n" +
+	"model_nameR\n" +
+	"created_at\x92\x02\n" +
+	"model_nameR\x06sortBy\x127\n" +
+	"\n" +
+	"sort_order\x18\x15 \x01(\tB\x18\xbaH\x15r\x13R\x00R\x03ascR\x04desc\x92\x02\x03ascR\tsortOrderB\a\n" +
+	"\x05_pageB\a\n" +
+	"\x05_size\"\xc1\x01\n" +
+	"\x19ListModelInfoPageResponse\x12+\n" +
+	"\x04data\x18\x01 \x03(\v2\x17.gateway.v1.ModelRecordR\x04data\x12\x1f\n" +
+	"\vtotal_count\x18\x02 \x01(\rR\n" +
+	"totalCount\x12!\n" +
+	"\fcurrent_page\x18\x03 \x01(\x05R\vcurrentPage\x12\x1f\n" +
+	"\vtotal_pages\x18\x04 \x01(\rR\n" +
+	"totalPages\x12\x12\n" +
+	"\x04size\x18\x05 \x01(\x05R\x04size\"J\n" +
+	"\x16ListModelGroupsRequest\x120\n" +
+	"\vmodel_group\x18\x01 \x01(\tB\x0f\xbaH\fr\n" +
+	"\x18\x80\x02\x92\x02\x04chatR\n" +
+	"modelGroup\"E\n" +
+	"\x17ListModelGroupsResponse\x12*\n" +
+	"\x04data\x18\x01 \x03(\v2\x16.gateway.v1.ModelGroupR\x04data\"\xcb\x02\n" +
+	"\n" +
+	"ModelGroup\x12\x1f\n" +
+	"\vmodel_group\x18\x01 \x01(\tR\n" +
+	"modelGroup\x12\x1c\n" +
+	"\tproviders\x18\x02 \x03(\tR\tproviders\x12 \n" +
+	"\vdeployments\x18\x03 \x01(\rR\vdeployments\x12(\n" +
+	"\x10max_input_tokens\x18\x04 \x01(\x01R\x0emaxInputTokens\x12*\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\x01R\x0fmaxOutputTokens\x12/\n" +
+	"\x14input_cost_per_token\x18\x06 \x01(\x01R\x11inputCostPerToken\x121\n" +
+	"\x15output_cost_per_token\x18\a \x01(\x01R\x12outputCostPerToken\x12\x10\n" +
+	"\x03tpm\x18\b \x01(\x01R\x03tpm\x12\x10\n" +
+	"\x03rpm\x18\t \x01(\x01R\x03rpm\"<\n" +
+	"\x13GetModelCostRequest\x12%\n" +
+	"\x05model\x18\x01 \x01(\tB\x0f\xbaH\fr\n" +
+	"\x18\x80\x02\x92\x02\x04chatR\x05model\"A\n" +
+	"\x14GetModelCostResponse\x12)\n" +
+	"\x04data\x18\x01 \x03(\v2\x15.gateway.v1.ModelCostR\x04data\"\xe9\x01\n" +
+	"\tModelCost\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\x01 \x01(\tR\tmodelName\x12\x19\n" +
+	"\bmodel_id\x18\x02 \x01(\tR\amodelId\x12\x14\n" +
+	"\x05model\x18\x03 \x01(\tR\x05model\x129\n" +
+	"\x06prices\x18\x04 \x03(\v2!.gateway.v1.ModelCost.PricesEntryR\x06prices\x12\x16\n" +
+	"\x06source\x18\x05 \x01(\tR\x06source\x1a9\n" +
+	"\vPricesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa5\x03\n" +
+	"\x13EstimateCostRequest\x12?\n" +
+	"\x05model\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04chatR\x05model\x12-\n" +
+	"\rprompt_tokens\x18\x02 \x01(\rB\b\xbaH\x05*\x03@\xe8\aR\fpromptTokens\x125\n" +
+	"\x11completion_tokens\x18\x03 \x01(\rB\b\xbaH\x05*\x03@\xc8\x01R\x10completionTokens\x12?\n" +
+	"\x17cache_read_input_tokens\x18\x04 \x01(\rB\b\xbaH\x05*\x03@\xf4\x03R\x14cacheReadInputTokens\x12F\n" +
+	"\x1bcache_creation_input_tokens\x18\x05 \x01(\rB\a\xbaH\x04*\x02@\x00R\x18cacheCreationInputTokens\x122\n" +
+	"\x10reasoning_tokens\x18\x06 \x01(\rB\a\xbaH\x04*\x02@\x00R\x0freasoningTokens\x12*\n" +
+	"\fnum_requests\x18\a \x01(\rB\a\xbaH\x04*\x02@\x01R\vnumRequests\"x\n" +
+	"\x14EstimateCostResponse\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x126\n" +
+	"\testimates\x18\x02 \x03(\v2\x18.gateway.v1.CostEstimateR\testimates\x12\x12\n" +
+	"\x04cost\x18\x03 \x01(\x01R\x04cost\"}\n" +
+	"\fCostEstimate\x12\x19\n" +
+	"\bmodel_id\x18\x01 \x01(\tR\amodelId\x12\x14\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\x12(\n" +
+	"\x10cost_per_request\x18\x03 \x01(\tR\x0ecostPerRequest\x12\x12\n" +
+	"\x04cost\x18\x04 \x01(\tR\x04cost2\xb2\x05\n" +
+	"\fModelService\x12K\n" +
+	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\x12K\n" +
+	"\vUpdateModel\x12\x1e.gateway.v1.UpdateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\x12N\n" +
 	"\vDeleteModel\x12\x1e.gateway.v1.DeleteModelRequest\x1a\x1f.gateway.v1.DeleteModelResponse\x12T\n" +
-	"\rListModelInfo\x12 .gateway.v1.ListModelInfoRequest\x1a!.gateway.v1.ListModelInfoResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\rListModelInfo\x12 .gateway.v1.ListModelInfoRequest\x1a!.gateway.v1.ListModelInfoResponse\x12`\n" +
+	"\x11ListModelInfoPage\x12$.gateway.v1.ListModelInfoPageRequest\x1a%.gateway.v1.ListModelInfoPageResponse\x12Z\n" +
+	"\x0fListModelGroups\x12\".gateway.v1.ListModelGroupsRequest\x1a#.gateway.v1.ListModelGroupsResponse\x12Q\n" +
+	"\fGetModelCost\x12\x1f.gateway.v1.GetModelCostRequest\x1a .gateway.v1.GetModelCostResponse\x12Q\n" +
+	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_model_proto_rawDescOnce sync.Once
@@ -941,47 +1991,77 @@ func file_gateway_v1_model_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_model_proto_rawDescData
 }
 
-var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_gateway_v1_model_proto_goTypes = []any{
-	(*CreateModelRequest)(nil),    // 0: gateway.v1.CreateModelRequest
-	(*ModelParams)(nil),           // 1: gateway.v1.ModelParams
-	(*ModelInfoInput)(nil),        // 2: gateway.v1.ModelInfoInput
-	(*CreateModelResponse)(nil),   // 3: gateway.v1.CreateModelResponse
-	(*ModelInfo)(nil),             // 4: gateway.v1.ModelInfo
-	(*DeleteModelRequest)(nil),    // 5: gateway.v1.DeleteModelRequest
-	(*DeleteModelResponse)(nil),   // 6: gateway.v1.DeleteModelResponse
-	(*ListModelInfoRequest)(nil),  // 7: gateway.v1.ListModelInfoRequest
-	(*ListModelInfoResponse)(nil), // 8: gateway.v1.ListModelInfoResponse
-	(*ModelRecord)(nil),           // 9: gateway.v1.ModelRecord
-	nil,                           // 10: gateway.v1.ModelParams.ExtraHeadersEntry
-	nil,                           // 11: gateway.v1.ModelParams.PricesEntry
-	nil,                           // 12: gateway.v1.ModelInfo.PricesEntry
-	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*CreateModelRequest)(nil),        // 0: gateway.v1.CreateModelRequest
+	(*ModelParams)(nil),               // 1: gateway.v1.ModelParams
+	(*ModelInfoInput)(nil),            // 2: gateway.v1.ModelInfoInput
+	(*DeploymentRecord)(nil),          // 3: gateway.v1.DeploymentRecord
+	(*UpdateModelRequest)(nil),        // 4: gateway.v1.UpdateModelRequest
+	(*ModelInfo)(nil),                 // 5: gateway.v1.ModelInfo
+	(*DeleteModelRequest)(nil),        // 6: gateway.v1.DeleteModelRequest
+	(*DeleteModelResponse)(nil),       // 7: gateway.v1.DeleteModelResponse
+	(*ListModelInfoRequest)(nil),      // 8: gateway.v1.ListModelInfoRequest
+	(*ListModelInfoResponse)(nil),     // 9: gateway.v1.ListModelInfoResponse
+	(*ModelRecord)(nil),               // 10: gateway.v1.ModelRecord
+	(*ListModelInfoPageRequest)(nil),  // 11: gateway.v1.ListModelInfoPageRequest
+	(*ListModelInfoPageResponse)(nil), // 12: gateway.v1.ListModelInfoPageResponse
+	(*ListModelGroupsRequest)(nil),    // 13: gateway.v1.ListModelGroupsRequest
+	(*ListModelGroupsResponse)(nil),   // 14: gateway.v1.ListModelGroupsResponse
+	(*ModelGroup)(nil),                // 15: gateway.v1.ModelGroup
+	(*GetModelCostRequest)(nil),       // 16: gateway.v1.GetModelCostRequest
+	(*GetModelCostResponse)(nil),      // 17: gateway.v1.GetModelCostResponse
+	(*ModelCost)(nil),                 // 18: gateway.v1.ModelCost
+	(*EstimateCostRequest)(nil),       // 19: gateway.v1.EstimateCostRequest
+	(*EstimateCostResponse)(nil),      // 20: gateway.v1.EstimateCostResponse
+	(*CostEstimate)(nil),              // 21: gateway.v1.CostEstimate
+	nil,                               // 22: gateway.v1.ModelParams.ExtraHeadersEntry
+	nil,                               // 23: gateway.v1.ModelParams.PricesEntry
+	nil,                               // 24: gateway.v1.ModelInfo.PricesEntry
+	nil,                               // 25: gateway.v1.ModelCost.PricesEntry
+	(*timestamppb.Timestamp)(nil),     // 26: google.protobuf.Timestamp
 }
 var file_gateway_v1_model_proto_depIdxs = []int32{
 	1,  // 0: gateway.v1.CreateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
 	2,  // 1: gateway.v1.CreateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
-	10, // 2: gateway.v1.ModelParams.extra_headers:type_name -> gateway.v1.ModelParams.ExtraHeadersEntry
-	11, // 3: gateway.v1.ModelParams.prices:type_name -> gateway.v1.ModelParams.PricesEntry
-	1,  // 4: gateway.v1.CreateModelResponse.gateway_params:type_name -> gateway.v1.ModelParams
-	4,  // 5: gateway.v1.CreateModelResponse.model_info:type_name -> gateway.v1.ModelInfo
-	12, // 6: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
-	13, // 7: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
-	13, // 8: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
-	9,  // 9: gateway.v1.ListModelInfoResponse.data:type_name -> gateway.v1.ModelRecord
-	1,  // 10: gateway.v1.ModelRecord.gateway_params:type_name -> gateway.v1.ModelParams
-	4,  // 11: gateway.v1.ModelRecord.model_info:type_name -> gateway.v1.ModelInfo
-	0,  // 12: gateway.v1.ModelService.CreateModel:input_type -> gateway.v1.CreateModelRequest
-	5,  // 13: gateway.v1.ModelService.DeleteModel:input_type -> gateway.v1.DeleteModelRequest
-	7,  // 14: gateway.v1.ModelService.ListModelInfo:input_type -> gateway.v1.ListModelInfoRequest
-	3,  // 15: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.CreateModelResponse
-	6,  // 16: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
-	8,  // 17: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
-	15, // [15:18] is the sub-list for method output_type
-	12, // [12:15] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	22, // 2: gateway.v1.ModelParams.extra_headers:type_name -> gateway.v1.ModelParams.ExtraHeadersEntry
+	23, // 3: gateway.v1.ModelParams.prices:type_name -> gateway.v1.ModelParams.PricesEntry
+	1,  // 4: gateway.v1.DeploymentRecord.gateway_params:type_name -> gateway.v1.ModelParams
+	5,  // 5: gateway.v1.DeploymentRecord.model_info:type_name -> gateway.v1.ModelInfo
+	1,  // 6: gateway.v1.UpdateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
+	2,  // 7: gateway.v1.UpdateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
+	24, // 8: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
+	26, // 9: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
+	26, // 10: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
+	10, // 11: gateway.v1.ListModelInfoResponse.data:type_name -> gateway.v1.ModelRecord
+	1,  // 12: gateway.v1.ModelRecord.gateway_params:type_name -> gateway.v1.ModelParams
+	5,  // 13: gateway.v1.ModelRecord.model_info:type_name -> gateway.v1.ModelInfo
+	10, // 14: gateway.v1.ListModelInfoPageResponse.data:type_name -> gateway.v1.ModelRecord
+	15, // 15: gateway.v1.ListModelGroupsResponse.data:type_name -> gateway.v1.ModelGroup
+	18, // 16: gateway.v1.GetModelCostResponse.data:type_name -> gateway.v1.ModelCost
+	25, // 17: gateway.v1.ModelCost.prices:type_name -> gateway.v1.ModelCost.PricesEntry
+	21, // 18: gateway.v1.EstimateCostResponse.estimates:type_name -> gateway.v1.CostEstimate
+	0,  // 19: gateway.v1.ModelService.CreateModel:input_type -> gateway.v1.CreateModelRequest
+	4,  // 20: gateway.v1.ModelService.UpdateModel:input_type -> gateway.v1.UpdateModelRequest
+	6,  // 21: gateway.v1.ModelService.DeleteModel:input_type -> gateway.v1.DeleteModelRequest
+	8,  // 22: gateway.v1.ModelService.ListModelInfo:input_type -> gateway.v1.ListModelInfoRequest
+	11, // 23: gateway.v1.ModelService.ListModelInfoPage:input_type -> gateway.v1.ListModelInfoPageRequest
+	13, // 24: gateway.v1.ModelService.ListModelGroups:input_type -> gateway.v1.ListModelGroupsRequest
+	16, // 25: gateway.v1.ModelService.GetModelCost:input_type -> gateway.v1.GetModelCostRequest
+	19, // 26: gateway.v1.ModelService.EstimateCost:input_type -> gateway.v1.EstimateCostRequest
+	3,  // 27: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.DeploymentRecord
+	3,  // 28: gateway.v1.ModelService.UpdateModel:output_type -> gateway.v1.DeploymentRecord
+	7,  // 29: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
+	9,  // 30: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
+	12, // 31: gateway.v1.ModelService.ListModelInfoPage:output_type -> gateway.v1.ListModelInfoPageResponse
+	14, // 32: gateway.v1.ModelService.ListModelGroups:output_type -> gateway.v1.ListModelGroupsResponse
+	17, // 33: gateway.v1.ModelService.GetModelCost:output_type -> gateway.v1.GetModelCostResponse
+	20, // 34: gateway.v1.ModelService.EstimateCost:output_type -> gateway.v1.EstimateCostResponse
+	27, // [27:35] is the sub-list for method output_type
+	19, // [19:27] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_model_proto_init() }
@@ -989,13 +2069,17 @@ func file_gateway_v1_model_proto_init() {
 	if File_gateway_v1_model_proto != nil {
 		return
 	}
+	file_gateway_v1_model_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gateway_v1_model_proto_msgTypes[2].OneofWrappers = []any{}
+	file_gateway_v1_model_proto_msgTypes[4].OneofWrappers = []any{}
+	file_gateway_v1_model_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_model_proto_rawDesc), len(file_gateway_v1_model_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,26 +19,44 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ModelService_CreateModel_FullMethodName   = "/gateway.v1.ModelService/CreateModel"
-	ModelService_DeleteModel_FullMethodName   = "/gateway.v1.ModelService/DeleteModel"
-	ModelService_ListModelInfo_FullMethodName = "/gateway.v1.ModelService/ListModelInfo"
+	ModelService_CreateModel_FullMethodName       = "/gateway.v1.ModelService/CreateModel"
+	ModelService_UpdateModel_FullMethodName       = "/gateway.v1.ModelService/UpdateModel"
+	ModelService_DeleteModel_FullMethodName       = "/gateway.v1.ModelService/DeleteModel"
+	ModelService_ListModelInfo_FullMethodName     = "/gateway.v1.ModelService/ListModelInfo"
+	ModelService_ListModelInfoPage_FullMethodName = "/gateway.v1.ModelService/ListModelInfoPage"
+	ModelService_ListModelGroups_FullMethodName   = "/gateway.v1.ModelService/ListModelGroups"
+	ModelService_GetModelCost_FullMethodName      = "/gateway.v1.ModelService/GetModelCost"
+	ModelService_EstimateCost_FullMethodName      = "/gateway.v1.ModelService/EstimateCost"
 )
 
 // ModelServiceClient is the client API for ModelService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ModelService adds, shows and removes deployments. Numbers that may be large are
+// ModelService adds, shows, changes and removes deployments, and says what models cost. Numbers that may be large are
 // doubles, for JSON has no other numbers; they must be whole.
 type ModelServiceClient interface {
-	// CreateModel adds a deployment under a model name. 409 if its id is taken.
-	CreateModel(ctx context.Context, in *CreateModelRequest, opts ...grpc.CallOption) (*CreateModelResponse, error)
+	// CreateModel adds a deployment under a model name. 409 if its id is taken, 404 for
+	// a credential that is not there.
+	CreateModel(ctx context.Context, in *CreateModelRequest, opts ...grpc.CallOption) (*DeploymentRecord, error)
+	// UpdateModel changes what the request gives and leaves the rest. 404 if there is no
+	// deployment of that id that was added at run time.
+	UpdateModel(ctx context.Context, in *UpdateModelRequest, opts ...grpc.CallOption) (*DeploymentRecord, error)
 	// DeleteModel removes a deployment that was added at run time. 404 if there is none.
 	DeleteModel(ctx context.Context, in *DeleteModelRequest, opts ...grpc.CallOption) (*DeleteModelResponse, error)
 	// ListModelInfo shows the deployments of the configuration file and those that were
 	// added at run time. A key that is not an admin's sees those it may use, without
 	// where they are.
 	ListModelInfo(ctx context.Context, in *ListModelInfoRequest, opts ...grpc.CallOption) (*ListModelInfoResponse, error)
+	// ListModelInfoPage shows the same a page at a time.
+	ListModelInfoPage(ctx context.Context, in *ListModelInfoPageRequest, opts ...grpc.CallOption) (*ListModelInfoPageResponse, error)
+	// ListModelGroups shows the model names that the key may use, with what their
+	// deployments have in common.
+	ListModelGroups(ctx context.Context, in *ListModelGroupsRequest, opts ...grpc.CallOption) (*ListModelGroupsResponse, error)
+	// GetModelCost shows the prices in force of the models that the key may use.
+	GetModelCost(ctx context.Context, in *GetModelCostRequest, opts ...grpc.CallOption) (*GetModelCostResponse, error)
+	// EstimateCost says what a request would cost. 404 for a model without a price.
+	EstimateCost(ctx context.Context, in *EstimateCostRequest, opts ...grpc.CallOption) (*EstimateCostResponse, error)
 }
 
 type modelServiceClient struct {
@@ -49,10 +67,20 @@ func NewModelServiceClient(cc grpc.ClientConnInterface) ModelServiceClient {
 	return &modelServiceClient{cc}
 }
 
-func (c *modelServiceClient) CreateModel(ctx context.Context, in *CreateModelRequest, opts ...grpc.CallOption) (*CreateModelResponse, error) {
+func (c *modelServiceClient) CreateModel(ctx context.Context, in *CreateModelRequest, opts ...grpc.CallOption) (*DeploymentRecord, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(CreateModelResponse)
+	out := new(DeploymentRecord)
 	err := c.cc.Invoke(ctx, ModelService_CreateModel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *modelServiceClient) UpdateModel(ctx context.Context, in *UpdateModelRequest, opts ...grpc.CallOption) (*DeploymentRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeploymentRecord)
+	err := c.cc.Invoke(ctx, ModelService_UpdateModel_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,21 +107,74 @@ func (c *modelServiceClient) ListModelInfo(ctx context.Context, in *ListModelInf
 	return out, nil
 }
 
+func (c *modelServiceClient) ListModelInfoPage(ctx context.Context, in *ListModelInfoPageRequest, opts ...grpc.CallOption) (*ListModelInfoPageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListModelInfoPageResponse)
+	err := c.cc.Invoke(ctx, ModelService_ListModelInfoPage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *modelServiceClient) ListModelGroups(ctx context.Context, in *ListModelGroupsRequest, opts ...grpc.CallOption) (*ListModelGroupsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListModelGroupsResponse)
+	err := c.cc.Invoke(ctx, ModelService_ListModelGroups_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *modelServiceClient) GetModelCost(ctx context.Context, in *GetModelCostRequest, opts ...grpc.CallOption) (*GetModelCostResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetModelCostResponse)
+	err := c.cc.Invoke(ctx, ModelService_GetModelCost_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *modelServiceClient) EstimateCost(ctx context.Context, in *EstimateCostRequest, opts ...grpc.CallOption) (*EstimateCostResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EstimateCostResponse)
+	err := c.cc.Invoke(ctx, ModelService_EstimateCost_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ModelServiceServer is the server API for ModelService service.
 // All implementations must embed UnimplementedModelServiceServer
 // for forward compatibility.
 //
-// ModelService adds, shows and removes deployments. Numbers that may be large are
+// ModelService adds, shows, changes and removes deployments, and says what models cost. Numbers that may be large are
 // doubles, for JSON has no other numbers; they must be whole.
 type ModelServiceServer interface {
-	// CreateModel adds a deployment under a model name. 409 if its id is taken.
-	CreateModel(context.Context, *CreateModelRequest) (*CreateModelResponse, error)
+	// CreateModel adds a deployment under a model name. 409 if its id is taken, 404 for
+	// a credential that is not there.
+	CreateModel(context.Context, *CreateModelRequest) (*DeploymentRecord, error)
+	// UpdateModel changes what the request gives and leaves the rest. 404 if there is no
+	// deployment of that id that was added at run time.
+	UpdateModel(context.Context, *UpdateModelRequest) (*DeploymentRecord, error)
 	// DeleteModel removes a deployment that was added at run time. 404 if there is none.
 	DeleteModel(context.Context, *DeleteModelRequest) (*DeleteModelResponse, error)
 	// ListModelInfo shows the deployments of the configuration file and those that were
 	// added at run time. A key that is not an admin's sees those it may use, without
 	// where they are.
 	ListModelInfo(context.Context, *ListModelInfoRequest) (*ListModelInfoResponse, error)
+	// ListModelInfoPage shows the same a page at a time.
+	ListModelInfoPage(context.Context, *ListModelInfoPageRequest) (*ListModelInfoPageResponse, error)
+	// ListModelGroups shows the model names that the key may use, with what their
+	// deployments have in common.
+	ListModelGroups(context.Context, *ListModelGroupsRequest) (*ListModelGroupsResponse, error)
+	// GetModelCost shows the prices in force of the models that the key may use.
+	GetModelCost(context.Context, *GetModelCostRequest) (*GetModelCostResponse, error)
+	// EstimateCost says what a request would cost. 404 for a model without a price.
+	EstimateCost(context.Context, *EstimateCostRequest) (*EstimateCostResponse, error)
 	mustEmbedUnimplementedModelServiceServer()
 }
 
@@ -104,14 +185,29 @@ type ModelServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedModelServiceServer struct{}
 
-func (UnimplementedModelServiceServer) CreateModel(context.Context, *CreateModelRequest) (*CreateModelResponse, error) {
+func (UnimplementedModelServiceServer) CreateModel(context.Context, *CreateModelRequest) (*DeploymentRecord, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateModel not implemented")
+}
+func (UnimplementedModelServiceServer) UpdateModel(context.Context, *UpdateModelRequest) (*DeploymentRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateModel not implemented")
 }
 func (UnimplementedModelServiceServer) DeleteModel(context.Context, *DeleteModelRequest) (*DeleteModelResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteModel not implemented")
 }
 func (UnimplementedModelServiceServer) ListModelInfo(context.Context, *ListModelInfoRequest) (*ListModelInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListModelInfo not implemented")
+}
+func (UnimplementedModelServiceServer) ListModelInfoPage(context.Context, *ListModelInfoPageRequest) (*ListModelInfoPageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListModelInfoPage not implemented")
+}
+func (UnimplementedModelServiceServer) ListModelGroups(context.Context, *ListModelGroupsRequest) (*ListModelGroupsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListModelGroups not implemented")
+}
+func (UnimplementedModelServiceServer) GetModelCost(context.Context, *GetModelCostRequest) (*GetModelCostResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetModelCost not implemented")
+}
+func (UnimplementedModelServiceServer) EstimateCost(context.Context, *EstimateCostRequest) (*EstimateCostResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EstimateCost not implemented")
 }
 func (UnimplementedModelServiceServer) mustEmbedUnimplementedModelServiceServer() {}
 func (UnimplementedModelServiceServer) testEmbeddedByValue()                      {}
@@ -152,6 +248,24 @@ func _ModelService_CreateModel_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModelService_UpdateModel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateModelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModelServiceServer).UpdateModel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModelService_UpdateModel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModelServiceServer).UpdateModel(ctx, req.(*UpdateModelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ModelService_DeleteModel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteModelRequest)
 	if err := dec(in); err != nil {
@@ -188,6 +302,78 @@ func _ModelService_ListModelInfo_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModelService_ListModelInfoPage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListModelInfoPageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModelServiceServer).ListModelInfoPage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModelService_ListModelInfoPage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModelServiceServer).ListModelInfoPage(ctx, req.(*ListModelInfoPageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ModelService_ListModelGroups_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListModelGroupsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModelServiceServer).ListModelGroups(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModelService_ListModelGroups_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModelServiceServer).ListModelGroups(ctx, req.(*ListModelGroupsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ModelService_GetModelCost_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetModelCostRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModelServiceServer).GetModelCost(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModelService_GetModelCost_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModelServiceServer).GetModelCost(ctx, req.(*GetModelCostRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ModelService_EstimateCost_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EstimateCostRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModelServiceServer).EstimateCost(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModelService_EstimateCost_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModelServiceServer).EstimateCost(ctx, req.(*EstimateCostRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ModelService_ServiceDesc is the grpc.ServiceDesc for ModelService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -200,12 +386,32 @@ var ModelService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ModelService_CreateModel_Handler,
 		},
 		{
+			MethodName: "UpdateModel",
+			Handler:    _ModelService_UpdateModel_Handler,
+		},
+		{
 			MethodName: "DeleteModel",
 			Handler:    _ModelService_DeleteModel_Handler,
 		},
 		{
 			MethodName: "ListModelInfo",
 			Handler:    _ModelService_ListModelInfo_Handler,
+		},
+		{
+			MethodName: "ListModelInfoPage",
+			Handler:    _ModelService_ListModelInfoPage_Handler,
+		},
+		{
+			MethodName: "ListModelGroups",
+			Handler:    _ModelService_ListModelGroups_Handler,
+		},
+		{
+			MethodName: "GetModelCost",
+			Handler:    _ModelService_GetModelCost_Handler,
+		},
+		{
+			MethodName: "EstimateCost",
+			Handler:    _ModelService_EstimateCost_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/modelgateway/modelgateway/cli"
+	"github.com/modelgateway/modelgateway/proto/gen"
+)
+
+// apiCommands are the commands for what the management API manages.
+func apiCommands() []*cobra.Command {
+	flags := map[*cobra.Command]*remote{}
+	cfg := cli.Config{
+		Document: func() []byte { return []byte(gen.OpenAPI) },
+		Getenv:   os.Getenv,
+		Caller: func(cmd *cobra.Command) (cli.Caller, error) {
+			c, err := flags[cmd].client()
+			return apiCaller{c}, err
+		},
+	}
+	return cli.Commands(cfg, func(cmd *cobra.Command) {
+		o := &remote{output: "json"} // which only the cluster's commands take from here
+		flags[cmd] = o
+		cmd.Flags().StringVar(&o.url, "url", "", "the gateway's address (default: $"+envURL+", or "+defaultURL+")")
+		cmd.Flags().StringVar(&o.key, "key", "", "the key to ask with (default: $"+envKey+", which other users of the machine cannot see)")
+	})
+}
+
+// apiCaller sends what commands ask.
+type apiCaller struct{ client *client }
+
+// Call sends a request and returns the body of its answer.
+func (a apiCaller) Call(ctx context.Context, r cli.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	req, err := a.client.request(ctx, r.Method, r.Path, body)
+	if err != nil {
+		return nil, err
+	}
+	if r.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.IdempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", r.IdempotencyKey)
+	}
+	answer, err := a.client.send(req)
+	if err != nil {
+		return nil, lost(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return nil, cli.UnansweredError{Err: err}
+	}
+	return text, nil
+}
+
+// lost marks the errors after which it is not known what became of a request, or
+// that ask for it to be sent again.
+func lost(err error) error {
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused) && refused.status != http.StatusServiceUnavailable && refused.status != http.StatusBadGateway && refused.status != http.StatusGatewayTimeout:
+		return err
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	return cli.UnansweredError{Err: err}
+}

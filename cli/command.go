@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Config is what commands stand on. All of it is required.
+type Config struct {
+	// Document returns the API's OpenAPI document, for the help.
+	Document func() []byte
+	// Caller returns what reaches the gateway that a command's flags name. It is
+	// called when the command is run.
+	Caller func(cmd *cobra.Command) (Caller, error)
+	// Getenv reads the environment.
+	Getenv func(name string) string
+}
+
+// Caller sends a request and returns the body of its answer. The error says what is
+// wrong and what to do about it. An UnansweredError may or may not have been
+// carried out.
+type Caller interface {
+	Call(ctx context.Context, r Request) ([]byte, error)
+}
+
+// UnansweredError is that a request got no answer, or was told to try again.
+type UnansweredError struct{ Err error }
+
+// Error is what is wrong.
+func (e UnansweredError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e UnansweredError) Unwrap() error { return e.Err }
+
+// retryPause is how long a request waits before it is sent again.
+const retryPause = 500 * time.Millisecond
+
+// Commands returns a command for each resource, with one for each of its
+// operations. prepare adds to each of those what all of them have, such as where
+// the gateway is.
+func Commands(cfg Config, prepare func(cmd *cobra.Command)) []*cobra.Command {
+	var out []*cobra.Command
+	for _, n := range nouns() {
+		parent := &cobra.Command{Use: n.name, Aliases: n.aliases, Short: "Manage " + n.short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+		for _, v := range n.verbs {
+			op, ok := operationOf(n.service, v.rpc)
+			if !ok {
+				continue // a test sees to it that there is none
+			}
+			c := &command{cfg: cfg, verb: v, op: op, values: map[string]*value{}}
+			cmd := c.build()
+			prepare(cmd)
+			parent.AddCommand(cmd)
+		}
+		out = append(out, parent)
+	}
+	return out
+}
+
+// command is one operation as a command.
+type command struct {
+	cfg    Config
+	verb   verb
+	op     operation
+	values map[string]*value // by flag
+	body   string            // of --body
+	output string
+}
+
+func (c *command) build() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: c.verb.name + usage(c.verb.args), Aliases: c.verb.aliases, Short: c.op.route.Method + " " + c.op.route.Path,
+		Args: c.args, RunE: c.run, DisableFlagsInUseLine: false,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	for _, f := range fieldsOf(c.op.input) {
+		v := &value{field: f, read: c.read(cmd)}
+		c.values[f.flag] = v
+		flag := flags.VarPF(v, f.flag, "", "")
+		if v.IsBoolFlag() {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	if c.op.route.Body {
+		flags.StringVar(&c.body, "body", "", "the whole request as JSON, or @file, or - for standard input; flags change it")
+	}
+	flags.StringVarP(&c.output, "output", "o", "table", "table or json")
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.help(cmd) })
+	return cmd
+}
+
+// usage is how the fields that may stand without flags are shown.
+func usage(args []string) string {
+	var b strings.Builder
+	for _, a := range args {
+		name, many := strings.CutSuffix(a, "…")
+		b.WriteString(" [" + name)
+		if many {
+			b.WriteString("...")
+		}
+		b.WriteString("]")
+	}
+	return b.String()
+}
+
+func (c *command) args(_ *cobra.Command, args []string) error {
+	if n := len(c.verb.args); len(args) > n && (n == 0 || !strings.HasSuffix(c.verb.args[n-1], "…")) {
+		return fmt.Errorf("%q is not expected here", args[n])
+	}
+	return nil
+}
+
+// read says what @file, - and os.environ/NAME stand for.
+func (c *command) read(cmd *cobra.Command) func(string) (string, error) {
+	return func(text string) (string, error) {
+		switch {
+		case text == "-":
+			data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxFile))
+			return strings.TrimRight(string(data), "\r\n"), err
+		case strings.HasPrefix(text, "@"):
+			data, err := os.ReadFile(text[1:])
+			if err != nil {
+				return "", fmt.Errorf("the file cannot be read: %w", err)
+			}
+			return strings.TrimRight(string(data), "\r\n"), nil
+		case strings.HasPrefix(text, "os.environ/"):
+			name := strings.TrimPrefix(text, "os.environ/")
+			if v := c.cfg.Getenv(name); v != "" {
+				return v, nil
+			}
+			return "", fmt.Errorf("the environment variable %s is not set", name)
+		}
+		return text, nil
+	}
+}
+
+// maxFile bounds what is read from standard input: the API takes no more.
+const maxFile = 1 << 20
+
+func (c *command) run(cmd *cobra.Command, args []string) error {
+	if c.output != "table" && c.output != "json" {
+		return fmt.Errorf("--output is table or json, not %q", c.output)
+	}
+	values, err := c.gather(cmd, args)
+	if err != nil {
+		return err
+	}
+	r, err := c.op.request(values, rand.Text())
+	if err != nil {
+		return err
+	}
+	caller, err := c.cfg.Caller(cmd)
+	if err != nil {
+		return err
+	}
+	answer, err := caller.Call(cmd.Context(), r)
+	if lost := (UnansweredError{}); errors.As(err, &lost) && r.IdempotencyKey != "" {
+		// It is safe to ask again: under the same key the change is made once.
+		select {
+		case <-time.After(retryPause):
+			answer, err = caller.Call(cmd.Context(), r)
+		case <-cmd.Context().Done():
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if c.output == "json" {
+		v := jsontext.Value(answer)
+		if err := v.Indent(); err == nil {
+			answer = v
+		}
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(string(answer), "\n"))
+		return err
+	}
+	return c.print(cmd, answer)
+}
+
+// gather puts together what the request has: of --body, of arguments, of flags.
+func (c *command) gather(cmd *cobra.Command, args []string) (map[string]any, error) {
+	values := map[string]any{}
+	if c.body != "" {
+		text, err := c.read(cmd)(c.body)
+		if err != nil {
+			return nil, fmt.Errorf("--body: %w", err)
+		}
+		if err := json.Unmarshal([]byte(text), &values, json.WithUnmarshalers(exactNumbers())); err != nil {
+			return nil, fmt.Errorf("--body is no JSON object: %w", err)
+		}
+	}
+	for i, text := range args {
+		at := min(i, len(c.verb.args)-1)
+		name := strings.TrimSuffix(c.verb.args[at], "…")
+		if err := cmd.Flags().Set(kebab(protoreflect.Name(name)), text); err != nil {
+			return nil, err
+		}
+	}
+	var failed error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		v, ok := c.values[f.Name]
+		if !ok || failed != nil {
+			return
+		}
+		one, err := v.json()
+		if err != nil {
+			failed = err
+			return
+		}
+		put(values, v.field.path, one)
+	})
+	return values, failed
+}
+
+// exactNumbers keeps the digits of numbers: money is exact.
+func exactNumbers() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
+		if d.PeekKind() != '0' {
+			return errors.ErrUnsupported
+		}
+		n, err := d.ReadValue()
+		*v = n.Clone()
+		return err
+	})
+}
+
+// put sets a value, within an object where the path has two names.
+func put(values map[string]any, path []protoreflect.Name, v any) {
+	name := string(path[0])
+	if len(path) == 1 {
+		values[name] = v
+		return
+	}
+	inner, ok := values[name].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		values[name] = inner
+	}
+	inner[string(path[1])] = v
+}

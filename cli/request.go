@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// Request is what a command asks the API.
+type Request struct {
+	Method string
+	Path   string // with its query
+	Body   []byte // JSON; nil for none
+	// IdempotencyKey makes it safe to ask again where no answer came; empty for reads.
+	IdempotencyKey string
+}
+
+// operation is an operation of the API with its first route.
+type operation struct {
+	route gatewayv1.Route
+	input protoreflect.MessageDescriptor
+}
+
+// operationOf finds an operation; ok is false where there is none of that name.
+func operationOf(service, rpc string) (op operation, ok bool) {
+	for _, file := range []protoreflect.FileDescriptor{
+		gatewayv1.File_gateway_v1_key_proto, gatewayv1.File_gateway_v1_organization_proto, gatewayv1.File_gateway_v1_team_proto,
+		gatewayv1.File_gateway_v1_user_proto, gatewayv1.File_gateway_v1_customer_proto, gatewayv1.File_gateway_v1_budget_proto,
+		gatewayv1.File_gateway_v1_model_proto, gatewayv1.File_gateway_v1_fallback_proto, gatewayv1.File_gateway_v1_credential_proto,
+		gatewayv1.File_gateway_v1_guardrail_proto, gatewayv1.File_gateway_v1_prompt_proto, gatewayv1.File_gateway_v1_config_proto,
+		gatewayv1.File_gateway_v1_cluster_proto, gatewayv1.File_gateway_v1_spend_proto,
+	} {
+		s := file.Services().ByName(protoreflect.Name(service))
+		if s == nil {
+			continue
+		}
+		m := s.Methods().ByName(protoreflect.Name(rpc))
+		if m == nil {
+			return op, false
+		}
+		name := fmt.Sprintf("/%s/%s", s.FullName(), m.Name())
+		for _, r := range gatewayv1.Routes() {
+			if r.RPC == name {
+				return operation{route: r, input: m.Input()}, true
+			}
+		}
+	}
+	return op, false
+}
+
+// request makes a request of the values of its fields, as a tree of what JSON has.
+// key is its Idempotency-Key.
+func (o operation) request(values map[string]any, key string) (Request, error) {
+	r := Request{Method: o.route.Method, Path: o.route.Path}
+	for {
+		before, rest, found := strings.Cut(r.Path, "{")
+		if !found {
+			break
+		}
+		param, after, _ := strings.Cut(rest, "}")
+		name, pattern, _ := strings.Cut(param, "=")
+		text, ok := values[name].(string)
+		if !ok || text == "" {
+			return r, fmt.Errorf("%s is missing; give it as --%s", name, kebab(protoreflect.Name(name)))
+		}
+		delete(values, name)
+		r.Path = before + escaped(text, pattern) + after
+	}
+	if r.Method != http.MethodGet {
+		r.IdempotencyKey = key
+	}
+	if !o.route.Body {
+		return o.query(r, values), nil
+	}
+	body, err := json.Marshal(values, json.Deterministic(true))
+	r.Body = body
+	return r, err
+}
+
+// query puts values into the query.
+func (operation) query(r Request, values map[string]any) Request {
+	q := url.Values{}
+	for name, v := range values {
+		if list, ok := v.([]any); ok {
+			for _, e := range list {
+				q.Add(name, fmt.Sprint(e))
+			}
+			continue
+		}
+		q.Set(name, fmt.Sprint(v))
+	}
+	if len(q) > 0 {
+		r.Path += "?" + q.Encode()
+	}
+	return r
+}
+
+// escaped is a value as part of a path. A pattern of ** lets it have slashes.
+func escaped(text, pattern string) string {
+	if pattern != "**" {
+		return url.PathEscape(text)
+	}
+	parts := strings.Split(text, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
+}

@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Operation decides a change from a View: it reads, notes in the transaction what
+// it read, and puts what it writes into it. It may be run several times, each time
+// on a newer View and with a new transaction, so it has no other effect. What it
+// captures and sets is to be set anew by each run.
+type Operation func(v *View, tx *record.Txn) error
+
+// Change runs an operation until it is committed, as if nobody else had been
+// changing anything meanwhile, or until it refuses: what it refuses by is then
+// true at some moment within the call. actor is the alias of the key that asks.
+//
+// When it returns nil, the change is durable, this node's View has it, and so have
+// the other nodes that can be reached: for a change that revokes, all of them but
+// those that have not answered for two seconds, which refuse agreed keys by
+// themselves after Config.KeyStaleness.
+//
+// Errors: the operation's own; Unavailable with code no_leader where nothing was
+// changed, and with outcome_unknown where that is not known.
+func (n *Node) Change(ctx context.Context, actor string, op Operation) (record.Committed, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	fresh, turn := false, false
+	defer func() {
+		if turn {
+			<-n.turn
+		}
+	}()
+	for {
+		v, tx := n.View(), record.NewTxn(time.Now(), actor)
+		if err := op(v, tx); err != nil {
+			if fresh || !dependsOnState(err) {
+				return record.Committed{}, err
+			}
+			// This node may be behind. What it refuses by has to be so now.
+			if err := n.current(ctx); err != nil {
+				return record.Committed{}, err
+			}
+			fresh = true
+			if n.View() == v {
+				return record.Committed{}, err
+			}
+			continue
+		}
+		if tx.Empty() {
+			return record.Committed{Revision: v.Revision}, nil
+		}
+		index, err := n.propose(ctx, tx)
+		switch {
+		case err == nil:
+			n.settle(ctx, tx, index)
+			return record.Committed{Revision: index}, nil
+		case !stale(err):
+			return record.Committed{}, err
+		}
+		// Somebody else was quicker. What was decided there has to be here before this
+		// is decided anew, and from now on this node tries one such change at a time:
+		// many that want the same record would otherwise mostly refuse each other.
+		fresh = true
+		if err := n.consensus.WaitApplied(ctx, index); err != nil {
+			return record.Committed{}, unavailable(err)
+		}
+		if !turn {
+			select {
+			case n.turn <- struct{}{}:
+				turn = true
+			case <-ctx.Done():
+				return record.Committed{}, unavailable(ctx.Err())
+			}
+		}
+	}
+}
+
+// propose has a transaction committed and returns its index, also where it was
+// refused.
+func (n *Node) propose(ctx context.Context, tx *record.Txn) (uint64, error) {
+	m, err := tx.Message()
+	if err != nil {
+		return 0, err
+	}
+	return n.submit(ctx, &clusterv1.Command{
+		Actor: tx.Actor(), Change: &clusterv1.Command_Transaction{Transaction: m},
+	})
+}
+
+// settle waits until the other nodes have a change in force. The time of the
+// change does not count here: it is committed.
+func (n *Node) settle(ctx context.Context, tx *record.Txn, index uint64) {
+	ctx = context.WithoutCancel(ctx)
+	if tx.Revoking() {
+		n.fence(ctx, index)
+		return
+	}
+	n.spread(ctx, index)
+}
+
+// dependsOnState reports whether a refusal could be another one on another View.
+// What is wrong with a request as it stands is wrong on all of them.
+func dependsOnState(err error) bool {
+	kind := fault.KindOf(err)
+	return kind == fault.NotFound || kind == fault.Exists || kind == fault.Conflict || kind == fault.Denied
+}
+
+func stale(err error) bool {
+	f := fault.From(err)
+	return f.Kind == fault.Conflict && f.Code == record.CodeStale
+}

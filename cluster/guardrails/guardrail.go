@@ -1,0 +1,99 @@
+package guardrails
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/table"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Guardrail is what requests name by guardrail_id. One that a Set holds is shared:
+// nobody changes it.
+type Guardrail struct {
+	ID           string // a UUID, for good
+	Name         string
+	Organization id.Organization // empty: it is everybody's
+	DefaultOn    bool            // it is applied to requests that do not name it
+	Engines      []Engine        // in the order in which they look
+	record.Meta
+}
+
+// Engine is one engine with its settings. Those that are not its own are empty.
+type Engine struct {
+	Name             string
+	Hooks            []string // PreCall, PostCall
+	Entities         []string // presidio; empty means all
+	Action           string   // empty: the engine's own
+	Language         string   // presidio; empty: en
+	Threshold        *uint32  // presidio, in thousandths; nil: 500
+	ViolationMessage string
+	BannedKeywords   []string // content_filter
+	BannedPatterns   []string // content_filter
+	AllowedTools     []string // tool_permission; empty means all
+	BlockedTools     []string // tool_permission; it wins
+	OnViolation      string   // tool_permission: block or remove; empty: block
+	Detectors        []string // detect_secret; empty means all
+}
+
+// indexes of the table of guardrails.
+const (
+	byName         = 0 // organization, 0, name
+	byAge          = 1
+	byOrganization = 2
+	byNameAlone    = 3
+)
+
+func newTable() *table.Table[Guardrail] {
+	return table.New(&table.Spec[Guardrail]{
+		Space:    store.SpaceGuardrail,
+		Key:      func(g *Guardrail) []byte { return []byte(g.ID) },
+		Revision: func(g *Guardrail) uint64 { return g.Revision },
+		Encode:   func(g *Guardrail) proto.Message { return g.record() },
+		Decode:   decode,
+		Indexes: []func(*Guardrail) [][]byte{
+			byName:         func(g *Guardrail) [][]byte { return [][]byte{nameKey(g.Organization, g.Name)} },
+			byAge:          func(g *Guardrail) [][]byte { return [][]byte{record.Newest(g.CreatedAt)} },
+			byOrganization: func(g *Guardrail) [][]byte { return [][]byte{[]byte(g.Organization)} },
+			byNameAlone:    func(g *Guardrail) [][]byte { return [][]byte{[]byte(g.Name)} },
+		},
+	})
+}
+
+// nameKey is what a name is unique by.
+func nameKey(org id.Organization, name string) []byte { return record.Join(string(org), name) }
+
+func (g *Guardrail) record() *clusterv1.Guardrail {
+	r := &clusterv1.Guardrail{Id: g.ID, Name: g.Name, OrganizationId: string(g.Organization), DefaultOn: g.DefaultOn}
+	for _, e := range g.Engines {
+		r.Engines = append(r.GetEngines(), &clusterv1.GuardrailEngine{
+			EngineName: e.Name, EventHooks: e.Hooks, Entities: e.Entities, Action: e.Action, Language: e.Language,
+			ScoreThresholdMilli: e.Threshold, ViolationMessage: e.ViolationMessage, BannedKeywords: e.BannedKeywords,
+			BannedPatterns: e.BannedPatterns, AllowedTools: e.AllowedTools, BlockedTools: e.BlockedTools,
+			OnViolation: e.OnViolation, Detectors: e.Detectors,
+		})
+	}
+	return r
+}
+
+func decode(_, value []byte) (*Guardrail, error) {
+	r := &clusterv1.Guardrail{}
+	if err := proto.Unmarshal(value, r); err != nil {
+		return nil, err
+	}
+	g := &Guardrail{
+		ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()), DefaultOn: r.GetDefaultOn(),
+		Meta: record.MetaOf(r.GetStamp()),
+	}
+	for _, e := range r.GetEngines() {
+		g.Engines = append(g.Engines, Engine{
+			Name: e.GetEngineName(), Hooks: e.GetEventHooks(), Entities: e.GetEntities(), Action: e.GetAction(), Language: e.GetLanguage(),
+			Threshold: e.ScoreThresholdMilli, ViolationMessage: e.GetViolationMessage(), BannedKeywords: e.GetBannedKeywords(),
+			BannedPatterns: e.GetBannedPatterns(), AllowedTools: e.GetAllowedTools(), BlockedTools: e.GetBlockedTools(),
+			OnViolation: e.GetOnViolation(), Detectors: e.GetDetectors(),
+		})
+	}
+	return g, nil
+}

@@ -1,0 +1,160 @@
+package guardrails_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/guardrails"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
+)
+
+// world is a state and the set that it comes to.
+type world struct {
+	t     *testing.T
+	state recordtest.State
+	set   *guardrails.Set
+}
+
+func (w *world) run(op func(tx *record.Txn) error) error {
+	w.t.Helper()
+	tx := record.NewTxn(time.Unix(1_700_000_000, 0), "ada")
+	if err := op(tx); err != nil {
+		return err
+	}
+	changes, _, err := w.state.Commit(tx)
+	if err != nil {
+		return err
+	}
+	var broken []error
+	if w.set, broken = w.set.With(changes); len(broken) > 0 {
+		w.t.Fatal(broken[0])
+	}
+	return nil
+}
+
+func (w *world) create(g guardrails.Guardrail) (made *guardrails.Guardrail, err error) {
+	g.ID = id.NewUUID()
+	err = w.run(func(tx *record.Txn) error {
+		made, err = w.set.Create(tx, g)
+		return err
+	})
+	return made, err
+}
+
+var everybody = guardrails.Who{MaySee: func(id.Organization) bool { return true }}
+
+func pii() guardrails.Engine {
+	return guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Entities: []string{"PERSON"}, Action: "anonymize"}
+}
+
+func TestLife(t *testing.T) {
+	w := &world{t: t, set: guardrails.New()}
+	made, err := w.create(guardrails.Guardrail{Name: "pii", Organization: "acme", Engines: []guardrails.Engine{pii()}, DefaultOn: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.set.Find(nil, "guardrail_id", "pii", everybody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(made.Engines, got.Engines); diff != "" || !got.DefaultOn || got.CreatedBy != "ada" {
+		t.Errorf("stored %v\n%s", got, diff)
+	}
+	if _, err := w.create(guardrails.Guardrail{Name: "pii", Organization: "acme", Engines: []guardrails.Engine{pii()}}); fault.From(err).Code != "already_exists" {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := w.create(guardrails.Guardrail{Name: "pii", Engines: []guardrails.Engine{pii()}}); err != nil {
+		t.Errorf("the same name for everybody: %v", err)
+	}
+	rename := func(to string, revision uint64) error {
+		return w.run(func(tx *record.Txn) error {
+			g, err := w.set.Find(tx, "guardrail_id", made.ID, everybody)
+			if err != nil {
+				return err
+			}
+			_, err = w.set.Update(tx, g, guardrails.Change{Name: &to}, revision)
+			return err
+		})
+	}
+	if err := rename("names", 99); fault.From(err).Code != "revision_conflict" {
+		t.Errorf("another revision: %v", err)
+	}
+	if err := rename("names", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.create(guardrails.Guardrail{Name: "pii", Organization: "acme", Engines: []guardrails.Engine{pii()}}); err != nil {
+		t.Errorf("the name is not free again: %v", err)
+	}
+	if err := rename("pii", 0); fault.From(err).Code != "already_exists" {
+		t.Errorf("back to a name that is taken: %v", err)
+	}
+	err = w.run(func(tx *record.Txn) error {
+		w.set.DeleteOrganization(tx, "acme")
+		return nil
+	})
+	if err != nil || w.set.Len() != 1 {
+		t.Errorf("%d are left (%v)", w.set.Len(), err)
+	}
+}
+
+// TestSettings: each setting belongs to its engines, and makes sense.
+func TestSettings(t *testing.T) {
+	high := uint32(1001)
+	for name, tc := range map[string]struct {
+		engine guardrails.Engine
+		param  string // of the first problem; empty: fine
+	}{
+		"pii":                  {pii(), ""},
+		"all entities":         {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call", "post_call"}}, ""},
+		"keywords":             {guardrails.Engine{Name: "content_filter", Hooks: []string{"post_call"}, BannedKeywords: []string{"x"}}, ""},
+		"tools":                {guardrails.Engine{Name: "tool_permission", Hooks: []string{"pre_call"}, OnViolation: "remove", BlockedTools: []string{"rm"}}, ""},
+		"secrets":              {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Detectors: []string{"aws"}, Action: "redact"}, ""},
+		"unknown engine":       {guardrails.Engine{Name: "magic", Hooks: []string{"pre_call"}}, "engines[0].engine_name"},
+		"no hooks":             {guardrails.Engine{Name: "presidio"}, "engines[0].event_hooks"},
+		"unknown hook":         {guardrails.Engine{Name: "presidio", Hooks: []string{"mid_call"}}, "engines[0].event_hooks[0]"},
+		"hook of others":       {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call", "post_call"}}, "engines[0].event_hooks[1]"},
+		"setting of others":    {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, BannedKeywords: []string{"x"}}, "engines[0].config.banned_keywords"},
+		"unknown entity":       {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Entities: []string{"PERSON", "SOUL"}}, "engines[0].config.entities[1]"},
+		"action of others":     {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Action: "redact"}, "engines[0].config.action"},
+		"bad pattern":          {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{"a", "("}}, "engines[0].config.banned_patterns[1]"},
+		"long patterns":        {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{strings.Repeat("a", 65<<10)}}, "engines[0].config.banned_patterns"},
+		"unknown detector":     {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Detectors: []string{"x"}}, "engines[0].config.detectors[0]"},
+		"threshold":            {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Threshold: &high}, "engines[0].config.score_threshold"},
+		"filter without words": {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}}, "engines[0].config"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{t: t, set: guardrails.New()}
+			_, err := w.create(guardrails.Guardrail{Name: "g", Engines: []guardrails.Engine{tc.engine}})
+			param := ""
+			if err != nil {
+				param = fault.From(err).Param
+			}
+			if param != tc.param {
+				t.Errorf("%v, want a problem of %q", err, tc.param)
+			}
+		})
+	}
+}
+
+// TestKindsDescribeThemselves: the list that the API shows is the table that
+// settings are checked by.
+func TestKindsDescribeThemselves(t *testing.T) {
+	for _, k := range guardrails.Kinds() {
+		properties, ok := k.Schema()["properties"].(map[string]any)
+		if !ok || len(properties) != len(k.Settings) || k.Description == "" || len(k.Hooks) == 0 {
+			t.Errorf("%s: %v", k.Name, k.Schema())
+		}
+		for _, s := range k.Settings {
+			if !slices.IsSorted(s.Values) && s.Type == "array" {
+				t.Errorf("%s.%s: its values are not sorted", k.Name, s.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package keys
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Operations on keys whose answer has the key itself.
+const (
+	opGenerate       = "/key/generate"
+	opServiceAccount = "/key/service-account/generate"
+	opRegenerate     = "/key/regenerate"
+)
+
+// MayChangeKey refuses who may not do an operation, named by its path such as
+// "/key/update", with a key.
+func (r *Rights) MayChangeKey(op string, k *Key) error {
+	switch {
+	case r.Admin():
+		return nil
+	case r.user == nil:
+		return denied("", "This API key belongs to no user who could do that. Use one of a user with the rights to.")
+	case r.still:
+		return denied("", "This API key may read only.")
+	case r.runs(r.organizationOf(k)):
+		return nil
+	case r.role != RoleInternalUser:
+		return denied("", "The role of this API key's user may read only.")
+	case k.Team == "":
+		if k.User != r.user.ID {
+			return denied("key", "The key is not this API key's user's. Only a proxy_admin may do that.")
+		}
+		return nil
+	}
+	m, ok := r.place(k.Team)
+	switch {
+	case !ok:
+		return denied("team_id", "This API key's user is not in the key's team.")
+	case m.Role == TeamAdmin, slices.Contains(r.permissions(k.Team), op):
+		return nil
+	}
+	return denied("team_id", "The team does not let its members use %s. A team admin may, or may permit it with /team/permissions_update.", op)
+}
+
+// MayGrantKey refuses a key, as an operation would leave it, that whoever asks may
+// not make so, or that has rights which the asking key has not and the key had not
+// before. Models that its team has not are model_access_denied for everybody.
+func (r *Rights) MayGrantKey(op string, k *Key) error {
+	reveals := op == opGenerate || op == opServiceAccount || op == opRegenerate
+	before, there := r.set.Key(r.tx, k.Hash)
+	asked := !there || before.Team != k.Team || before.Organization != k.Organization || !slices.Equal(before.Models, k.Models)
+	if asked && op != opRegenerate {
+		if err := r.teamHas(k); err != nil {
+			return err
+		}
+	}
+	if r.Admin() {
+		return nil
+	}
+	if err := r.MayChangeKey(op, k); err != nil {
+		return err
+	}
+	if there && before.Blocked && !k.Blocked && !r.runs(r.organizationOf(before)) && !r.leads(before.Team) {
+		// Whoever blocked it may have been above its owner.
+		return denied("blocked", "Only a team admin, an org_admin or a proxy_admin may unblock a key.")
+	}
+	if asked && op != opRegenerate && everything(k.Models) {
+		return modelsDenied("Only a proxy_admin may name all models there are. Name models, or none for all that this API key may use.")
+	}
+	if reveals || !there || before.User != k.User || before.Organization != k.Organization {
+		if err := r.mayHold(op, k); err != nil {
+			return err
+		}
+	}
+	own, after := r.set.effectiveOf(r.tx, r.key), r.set.effectiveOf(r.tx, k)
+	asks, acts := after.exceeding(own), r.actsBeyond(after, own)
+	if there && !reveals {
+		old := r.set.effectiveOf(r.tx, before)
+		if after.exceeding(old) == "" {
+			asks = ""
+		}
+		if after.user == old.user && after.managesBeyond(old) == "" {
+			acts = ""
+		}
+	}
+	if what := cmp.Or(asks, acts); what != "" {
+		return exceeds(what)
+	}
+	return nil
+}
+
+// MayGrantNewUserKey refuses the first key of a user that the same operation makes,
+// where MayGrantUser has let the user through.
+func (r *Rights) MayGrantNewUserKey(u *User, k *Key) error {
+	if r.Admin() {
+		return nil
+	}
+	if r.key == nil || k.Team != "" || k.Organization != "" {
+		return denied("user_id", "Only a proxy_admin may make that key with the user.")
+	}
+	own, after := r.set.effectiveOf(r.tx, r.key), r.set.effectiveOf(r.tx, k)
+	after.models = after.models.and(compiled(u.Models))
+	if what := cmp.Or(after.exceeding(own), after.managesBeyond(own)); what != "" {
+		return exceeds(what)
+	}
+	return nil
+}
+
+// mayHold refuses a key that is for somebody else: it would be counted as theirs.
+func (r *Rights) mayHold(op string, k *Key) error {
+	runs := r.runs(r.organizationOf(k))
+	if k.Organization != "" && k.Team == "" && !runs && !r.belongs(k.Organization) {
+		return denied("organization_id", "This API key's user is not in that organization.")
+	}
+	switch {
+	case k.User == r.user.ID:
+		return nil
+	case k.User == "":
+		if runs || k.Team != "" && (op == opServiceAccount || r.leads(k.Team)) {
+			return nil
+		}
+		return denied("user_id", "Only a team admin, for the team, an org_admin or a proxy_admin may make a key that belongs to no user.")
+	case runs, r.leads(k.Team):
+		return nil
+	}
+	return denied("user_id", "Only an admin may make a key for another user.")
+}
+
+// actsBeyond names what of the management that e has o has not; empty for nothing.
+// Whoever manages a user may act as the user.
+func (r *Rights) actsBeyond(e, o effective) string {
+	if e.user != "" && e.user != o.user && e.routes.manages() {
+		if u, ok := r.set.User(r.tx, e.user); !ok || !r.controls(u) {
+			return "user_id"
+		}
+	}
+	return e.managesBeyond(o)
+}
+
+// everything reports whether a list of models names all there are.
+func everything(models []string) bool {
+	return slices.Contains(models, everyModel) || slices.Contains(models, "*")
+}
+
+// teamHas refuses models that the team, or the organization, of a key has not.
+func (r *Rights) teamHas(k *Key) error {
+	if len(k.Models) == 0 {
+		return nil
+	}
+	list, bad := compile(k.Models)
+	if bad >= 0 {
+		return badPattern("", bad)
+	}
+	if k.Team != "" {
+		if t, ok := find(r.tx, r.set.teams, []byte(k.Team)); ok && !(bounds{}).and(list.in(t)).within((bounds{}).and(t.allowed)) {
+			if list.in(t) != nil || !slices.Contains(k.Models, teamModels) {
+				return modelsDenied("The team may not use all of these models. Leave out those that the team has not, or add them to the team first.")
+			}
+		}
+	}
+	if org := r.organizationOf(k); org != "" {
+		if o, ok := r.set.Organization(r.tx, org); ok && !slices.Contains(k.Models, teamModels) && !(bounds{}).and(list).within((bounds{}).and(o.allowed)) {
+			return modelsDenied("The organization may not use all of these models. Leave out those that the organization has not.")
+		}
+	}
+	return nil
+}
+
+func modelsDenied(text string) error {
+	return &fault.Error{Kind: fault.Denied, Code: "model_access_denied", Param: "models", Detail: text}
+}
+
+// exceeds is the refusal of what the asking key has not.
+func exceeds(what string) error {
+	switch what {
+	case "models":
+		return modelsDenied("That includes models that this API key may not use. Name only such as it may.")
+	case "user_id":
+		return denied(what, "A key that acts as that user would have rights that this API key has not. Leave user_id out, or make the key with key_type llm_api.")
+	case "duration":
+		return denied(what, "This API key expires, and what it makes must not be valid for longer. Give a duration that ends before.")
+	case "allowed_routes":
+		return denied(what, "That includes routes that this API key may not use. Choose its key_type, and allowed_routes among its own.")
+	}
+	return denied(what, "This API key has a %s itself, and what it makes needs one that does not exceed it.", what)
+}

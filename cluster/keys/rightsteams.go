@@ -1,0 +1,132 @@
+package keys
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/record"
+)
+
+// MayManageTeam refuses who may not change a team's settings and members: others
+// than its team admins, an org_admin of its organization, and proxy_admin.
+func (r *Rights) MayManageTeam(t *Team) error {
+	if r.Admin() || r.runs(t.Organization) || r.leads(t.ID) {
+		return nil
+	}
+	return denied("team_id", "Only a team admin, an org_admin of the team's organization, or a proxy_admin may do that.")
+}
+
+// MayGrantTeam refuses a team, as an operation would leave it, that whoever asks may
+// not make so. before is nil for one that is new. Models, aliases of models, limits,
+// the organization and blocked are for those above the team. Models that the
+// organization has not are model_access_denied for everybody.
+func (r *Rights) MayGrantTeam(before, after *Team) error {
+	if err := r.organizationHas(before, after); err != nil {
+		return err
+	}
+	switch {
+	case r.Admin():
+		return nil
+	case r.runs(after.Organization) && (before == nil || before.Organization == after.Organization || r.runs(before.Organization)):
+		return r.teamWithin(before, after)
+	case before == nil:
+		return denied("organization_id", "Only an org_admin, in the organization, or a proxy_admin may make a team.")
+	}
+	if err := r.MayManageTeam(before); err != nil {
+		return err
+	}
+	field := ""
+	switch {
+	case before.Organization != after.Organization:
+		field = "organization_id"
+	case !slices.Equal(before.Models, after.Models):
+		field = "models"
+	case !maps.Equal(before.ModelAliases, after.ModelAliases):
+		field = "model_aliases"
+	case before.Blocked != after.Blocked:
+		field = "blocked"
+	case !sameLimits(before.Limits, after.Limits):
+		field = "limits"
+	default:
+		return nil
+	}
+	return denied(field, "A team admin may not change the team's %s. An org_admin of its organization, or a proxy_admin, may.", field)
+}
+
+// organizationHas refuses models of a team that its organization has not.
+func (r *Rights) organizationHas(before, after *Team) error {
+	if after.Organization == "" || len(after.Models) == 0 ||
+		before != nil && before.Organization == after.Organization && slices.Equal(before.Models, after.Models) {
+		return nil
+	}
+	list, bad := compile(after.Models)
+	if bad >= 0 {
+		return badPattern("", bad)
+	}
+	if o, ok := r.set.Organization(r.tx, after.Organization); ok && !(bounds{}).and(list).within((bounds{}).and(o.allowed)) {
+		return modelsDenied("The organization may not use all of these models. Leave out those that it has not, or add them to the organization first.")
+	}
+	return nil
+}
+
+// teamWithin refuses a team with more than the asking key has and the team had.
+func (r *Rights) teamWithin(before, after *Team) error {
+	own, has := r.set.effectiveOf(r.tx, r.key), r.teamBounds(after)
+	limits := r.set.terms(r.tx, after.Limits)
+	if !has.within(own.inTeams()) && (before == nil || !has.within(r.teamBounds(before))) {
+		return exceeds("models")
+	}
+	if what := exceedingLimit(limits, own.limits); what != "" && (before == nil || exceedingLimit(limits, r.set.terms(r.tx, before.Limits)) != "") {
+		return exceeds(what)
+	}
+	return nil
+}
+
+// teamBounds are the lists of models that bound every key of a team.
+func (r *Rights) teamBounds(t *Team) bounds {
+	b := (bounds{}).and(compiled(t.Models))
+	if o, ok := r.set.Organization(r.tx, t.Organization); ok && t.Organization != "" {
+		b = b.and(o.allowed)
+	}
+	return b
+}
+
+// MayGrantTeamMember refuses a place in a team, as an operation would leave it, that
+// whoever asks may not give: with models or bounds beyond those of the asking key
+// and, for a team admin, of the admin's own place.
+func (r *Rights) MayGrantTeamMember(t *Team, m *TeamMember) error {
+	if err := r.MayManageTeam(t); err != nil || r.Admin() {
+		return err
+	}
+	before, there := find(r.tx, r.set.teamMembers, record.Join(string(t.ID), string(m.User)))
+	has := func(of *TeamMember) bounds { return r.teamBounds(t).and(compiled(of.AllowedModels).in(t)) }
+	own := r.set.effectiveOf(r.tx, r.key).inTeams()
+	if !r.runs(t.Organization) {
+		if p, ok := r.place(t.ID); ok {
+			own = slices.Clip(own).and(p.allowed.in(t))
+			if what := exceedingPlace(m, p); what != "" && (!there || exceedingPlace(m, before) != "") {
+				return denied(what, "This API key's user has a %s in the team, and places that it gives need one that does not exceed it.", what)
+			}
+		}
+	}
+	if !has(m).within(own) && (!there || !has(m).within(has(before))) {
+		return modelsDenied("The place includes models that this API key may not use. Name in allowed_models only such as it may.")
+	}
+	return nil
+}
+
+// exceedingPlace names the first bound of a place in a team that another does not
+// keep; empty for none.
+func exceedingPlace(m, o *TeamMember) string {
+	switch {
+	case more(m.MaxBudget, o.MaxBudget):
+		return "max_budget_in_team"
+	case o.MaxBudget != nil && resetsSooner(m.BudgetDuration, o.BudgetDuration):
+		return "budget_duration"
+	case more(m.TPM, o.TPM):
+		return "tpm_limit"
+	case more(m.RPM, o.RPM):
+		return "rpm_limit"
+	}
+	return ""
+}

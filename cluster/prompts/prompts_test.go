@@ -1,0 +1,274 @@
+package prompts_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
+)
+
+// world is a state and the set that it comes to.
+type world struct {
+	t     rapid.TB
+	state recordtest.State
+	set   *prompts.Set
+}
+
+func newWorld(t rapid.TB) *world { return &world{t: t, set: prompts.New()} }
+
+// run runs an operation and commits it.
+func (w *world) run(op func(tx *record.Txn) error) error {
+	w.t.Helper()
+	tx := record.NewTxn(time.Unix(1_700_000_000, 0), "ada")
+	if err := op(tx); err != nil {
+		return err
+	}
+	return w.commit(tx)
+}
+
+func (w *world) commit(tx *record.Txn) error {
+	w.t.Helper()
+	changes, _, err := w.state.Commit(tx)
+	if err != nil {
+		return err
+	}
+	var broken []error
+	if w.set, broken = w.set.With(changes); len(broken) > 0 {
+		w.t.Fatal(broken[0])
+	}
+	return nil
+}
+
+func (w *world) create(org id.Organization, name, text string) (*prompts.Prompt, error) {
+	var made *prompts.Prompt
+	pid := id.NewUUID()
+	err := w.run(func(tx *record.Txn) (err error) {
+		made, _, err = w.set.Create(tx, prompts.Prompt{ID: pid, Name: name, Organization: org}, messages(text), nil)
+		return err
+	})
+	return made, err
+}
+
+func (w *world) update(ref, text string) error {
+	return w.run(func(tx *record.Txn) error {
+		p, err := w.set.Find(tx, "name", ref, everybody)
+		if err != nil {
+			return err
+		}
+		_, _, err = w.set.Update(tx, p, messages(text), nil, 0)
+		return err
+	})
+}
+
+func messages(text string) []prompts.Message {
+	return []prompts.Message{{Role: "system", Content: text}}
+}
+
+// everybody may see every prompt; member is of one organization.
+var everybody = prompts.Who{MaySee: func(id.Organization) bool { return true }}
+
+func member(org id.Organization) prompts.Who {
+	return prompts.Who{Organization: org, MaySee: func(o id.Organization) bool { return o == "" || o == org }}
+}
+
+func code(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return fault.From(err).Code
+}
+
+func TestVersions(t *testing.T) {
+	w := newWorld(t)
+	made, err := w.create("acme", "greeting", "Hello {{ name }}.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 2; i <= 5; i++ {
+		if err := w.update("greeting", fmt.Sprintf("Version %d for {{ who }}.", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := w.set.Find(nil, "prompt_id", made.ID, everybody)
+	if err != nil || p.Latest != 5 {
+		t.Fatalf("%v, %v", p, err)
+	}
+	first, err := w.set.Version(p, 1)
+	if err != nil || first.Messages[0].Content != "Hello {{ name }}." || !slices.Equal(first.Variables, []string{"name"}) {
+		t.Errorf("version 1 is %v (%v)", first, err)
+	}
+	latest, err := w.set.Version(p, 0)
+	if err != nil || latest.Number != 5 {
+		t.Errorf("the latest is %v (%v)", latest, err)
+	}
+	got, err := latest.Render(map[string]any{"who": "{{ you }}"})
+	if err != nil || got[0].Content != "Version 5 for {{ you }}." {
+		t.Errorf("rendered %v (%v)", got, err)
+	}
+	var numbers []uint32
+	for _, v := range w.set.Versions(p) {
+		numbers = append(numbers, v.Number)
+	}
+	if diff := cmp.Diff([]uint32{5, 4, 3, 2, 1}, numbers); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := w.set.Version(p, 6); code(err) != "prompt_version_not_found" {
+		t.Errorf("version 6: %v", err)
+	}
+}
+
+// TestNames: unique in an organization and among those of none; found first there;
+// not to be told from what is not there where they are not for who asks.
+func TestNames(t *testing.T) {
+	w := newWorld(t)
+	ids := map[id.Organization]string{}
+	for _, org := range []id.Organization{"acme", "globex", ""} {
+		p, err := w.create(org, "greeting", "x")
+		if err != nil {
+			t.Fatalf("in %q: %v", org, err)
+		}
+		ids[org] = p.ID
+		if _, err := w.create(org, "greeting", "x"); code(err) != "already_exists" {
+			t.Errorf("twice in %q: %v", org, err)
+		}
+	}
+	for _, name := range []string{"", "a/b", "..", "x\x00", id.NewUUID()} {
+		if _, err := w.create("acme", name, "x"); code(err) != "invalid_value" {
+			t.Errorf("the name %q: %v", name, err)
+		}
+	}
+	find := func(ref string, who prompts.Who) string {
+		p, err := w.set.Find(nil, "prompt_id", ref, who)
+		if err != nil {
+			return code(err)
+		}
+		return string(p.Organization)
+	}
+	if got := find("greeting", member("acme")); got != "acme" {
+		t.Errorf("a member of acme finds %q", got)
+	}
+	if got := find("greeting", member("initech")); got != "" {
+		t.Errorf("a member of another organization finds %q", got)
+	}
+	other, err1 := w.set.Find(nil, "prompt_id", ids["globex"], member("acme"))
+	none, err2 := w.set.Find(nil, "prompt_id", id.NewUUID(), member("acme"))
+	if other != nil || none != nil || err1.Error() != err2.Error() {
+		t.Errorf("another's prompt is told from none: %v, %v", err1, err2)
+	}
+	if _, err := w.create("globex", "single", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.create("acme", "double", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.create("globex", "double", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if got := find("single", everybody); got != "globex" {
+		t.Errorf("an admin finds %q", got)
+	}
+	if got := find("double", everybody); got != "ambiguous_name" {
+		t.Errorf("an admin finds %q", got)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	w := newWorld(t)
+	p, err := w.create("acme", "greeting", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.update(p.ID, "y"); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = w.run(func(tx *record.Txn) error {
+		found, err := w.set.Find(tx, "name", "greeting", everybody)
+		if err == nil {
+			n = w.set.Delete(tx, found)
+		}
+		return err
+	})
+	if err != nil || n != 2 || w.set.Len() != 0 {
+		t.Fatalf("%d versions, %v", n, err)
+	}
+	again, err := w.create("acme", "greeting", "z")
+	if err != nil || again.ID == p.ID {
+		t.Errorf("made again: %v, %v", again, err)
+	}
+	if v := w.set.Versions(again); len(v) != 1 || v[0].Messages[0].Content != "z" {
+		t.Errorf("it has %v", v)
+	}
+}
+
+// TestRefusedTemplates: what is wrong is refused when it is saved, with the place.
+func TestRefusedTemplates(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.create("", "a", "fine\n{% include 'x' %}")
+	f := fault.From(err)
+	if f.Param != "messages[0].content" || f.Code != "invalid_template" {
+		t.Errorf("%v", err)
+	}
+	err = w.run(func(tx *record.Txn) error {
+		_, _, err := w.set.Create(tx, prompts.Prompt{ID: id.NewUUID(), Name: "b"}, messages("{{ x }} {{ y }}"), []string{"x"})
+		return err
+	})
+	if f := fault.From(err); f == nil || f.Param != "variables" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRacesLoseNothing: whatever the order in which updates are decided and
+// committed, versions are dense and those that were committed are there.
+func TestRacesLoseNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		if _, err := w.create("", "p", "0"); err != nil {
+			t.Fatal(err)
+		}
+		var waiting []*record.Txn
+		var texts, kept []string
+		kept = append(kept, "0")
+		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {
+			if len(waiting) == 0 || rapid.Bool().Draw(t, "decide") {
+				tx := record.NewTxn(time.Unix(1_700_000_000, 0), "ada")
+				p, err := w.set.Find(tx, "name", "p", everybody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := fmt.Sprint(i + 1)
+				if _, _, err := w.set.Update(tx, p, messages(text), nil, 0); err != nil {
+					t.Fatal(err)
+				}
+				waiting, texts = append(waiting, tx), append(texts, text)
+				continue
+			}
+			n := rapid.IntRange(0, len(waiting)-1).Draw(t, "which")
+			if err := w.commit(waiting[n]); err == nil {
+				kept = append(kept, texts[n])
+			} else if code(err) != record.CodeStale {
+				t.Fatal(err)
+			}
+			waiting, texts = slices.Delete(waiting, n, n+1), slices.Delete(texts, n, n+1)
+		}
+		p, err := w.set.Find(nil, "name", "p", everybody)
+		if err != nil || int(p.Latest) != len(kept) {
+			t.Fatalf("%v, %v; %d were committed", p, err, len(kept))
+		}
+		for i, want := range kept {
+			v, err := w.set.Version(p, uint32(i+1))
+			if err != nil || v.Messages[0].Content != want {
+				t.Fatalf("version %d is %v (%v), want %s", i+1, v, err, want)
+			}
+		}
+	})
+}

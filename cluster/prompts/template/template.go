@@ -1,0 +1,80 @@
+package template
+
+import (
+	"fmt"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Bounds of a template and of its rendering.
+const (
+	MaxSource = 256 << 10 // bytes of a template
+	MaxOutput = 1 << 20   // bytes that it may come to
+	maxDepth  = 20        // blocks within blocks, and parentheses within parentheses
+	maxSteps  = 100_000   // nodes that a rendering visits
+)
+
+// Template is a template that was read.
+type Template struct {
+	body      []node
+	variables []string
+}
+
+// Parse reads a template. The error is a *fault.Error with code invalid_template;
+// its text says where it is and what it should be.
+func Parse(source string) (*Template, error) {
+	if len(source) > MaxSource {
+		return nil, fault.Field("", "too_long", "The template is longer than %d bytes.", MaxSource)
+	}
+	items, err := split(source)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{items: items, source: source}
+	body, end, err := p.block(0)
+	if err != nil {
+		return nil, err
+	}
+	if end.word != "" {
+		return nil, p.wrong(end.at, "there is no block that {%% %s %%} could be of", end.word)
+	}
+	return &Template{body: body, variables: p.variables}, nil
+}
+
+// Variables returns the names that the values are asked for, in the order in
+// which they are first used. The caller must not change the slice.
+func (t *Template) Variables() []string { return t.variables }
+
+// Render returns what the template comes to with values, which are as JSON is
+// decoded: nil, bool, float64, string, []any and map[string]any. The error is a
+// *fault.Error of a rendering that goes on for too long.
+func (t *Template) Render(values map[string]any) (string, error) {
+	if len(t.body) == 1 { // most messages have no variable
+		if text, ok := t.body[0].(textNode); ok {
+			return string(text), nil
+		}
+	}
+	r := renderer{values: values}
+	if err := r.nodes(t.body); err != nil {
+		return "", err
+	}
+	return string(r.out), nil
+}
+
+// position is where a byte of the source is, as people count.
+func position(source string, at int) (line, column int) {
+	line, column = 1, 1
+	for _, c := range source[:min(at, len(source))] {
+		if c == '\n' {
+			line, column = line+1, 1
+			continue
+		}
+		column++
+	}
+	return line, column
+}
+
+func wrongAt(source string, at int, format string, args ...any) error {
+	line, column := position(source, at)
+	return fault.Field("", "invalid_template", "Line %d, column %d: %s.", line, column, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,221 @@
+package template_test
+
+import (
+	"strings"
+	"testing"
+	"testing/quick"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template"
+)
+
+func values(t rapid.TB, text string) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	if text == "" {
+		return out
+	}
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestRender(t *testing.T) {
+	for _, tc := range []struct{ name, source, values, want string }{
+		{"text", "Hello.", ``, "Hello."},
+		{"variable", "Hello {{ name }}.", `{"name": "Ada"}`, "Hello Ada."},
+		{"no spaces", "Hello {{name}}.", `{"name": "Ada"}`, "Hello Ada."},
+		{"missing variable is empty", "Hello {{ name }}.", ``, "Hello ."},
+		{"null is empty", "Hello {{ name }}.", `{"name": null}`, "Hello ."},
+		{"numbers are short", "{{ a }} {{ b }} {{ c }}", `{"a": 3, "b": 0.1, "c": 1e21}`, "3 0.1 1e+21"},
+		{"objects are JSON", "{{ a }}", `{"a": {"y": [1, "x"], "b": true}}`, `{"b":true,"y":[1,"x"]}`},
+		{"members", "{{ user.name }}, {{ user['name'] }} {{ list[1] }} {{ list[-1] }} {{ list.0 }}", `{"user": {"name": "Ada"}, "list": ["a", "b", "c"]}`, "Ada, Ada b c a"},
+		{"members of nothing are nothing", "<{{ a.b.c[3] }}>", ``, "<>"},
+		{"braces in values are text", "{{ a }}", `{"a": "{{ 7*7 }} {% if %}"}`, "{{ 7*7 }} {% if %}"},
+		{"filters", "{{ ' a b ' | trim | upper }} {{ name | default('you') }} {{ n | length }} {{ l | join(', ') }}", `{"n": "äö", "l": [1, 2]}`, "A B you 2 1, 2"},
+		{"default for empty", "{{ a | default('x', true) }}{{ a | default('y') }}", `{"a": ""}`, "x"},
+		{"more filters", "{{ 'hELLO wORLD' | title }} {{ 'hELLO' | capitalize }} {{ 'abcdef' | truncate(5) }} {{ 'a-b' | replace('-', '+') }} {{ 2.6 | round }} {{ '7.9' | int }} {{ l | first }}{{ l | last }} {{ l | tojson }}", `{"l": ["x", "y"]}`, `Hello World Hello ab... a+b 3 7 xy ["x","y"]`},
+		{"if", "{% if a %}yes{% else %}no{% endif %}", `{"a": "x"}`, "yes"},
+		{"elif", "{% if n > 2 %}many{% elif n == 2 %}two{% else %}few{% endif %}", `{"n": 2}`, "two"},
+		{"conditions", "{% if a == 'x' and not b or c in l %}y{% endif %}{% if 'q' not in l %}z{% endif %}", `{"a": "x", "l": ["k"], "c": "k"}`, "yz"},
+		{"defined", "{% if a is defined %}a{% endif %}{% if b is not defined %}b{% endif %}", `{"a": 1}`, "ab"},
+		{"for", "{% for x in l %}{{ loop.index }}:{{ x }}{% if not loop.last %}, {% endif %}{% endfor %}", `{"l": ["a", "b"]}`, "1:a, 2:b"},
+		{"for else", "{% for x in l %}{{ x }}{% else %}none{% endfor %}", ``, "none"},
+		{"for an object", "{% for k in o %}{{ k }}={{ o[k] }};{% endfor %}", `{"o": {"b": 2, "a": 1}}`, "a=1;b=2;"},
+		{"loops within loops", "{% for x in l %}{% for y in x %}{{ loop.index }}{{ y }}{% endfor %}{{ loop.index }}{% endfor %}", `{"l": [["a"], ["b", "c"]]}`, "1a11b2c2"},
+		{"the loop's name ends with it", "{% for x in l %}{{ x }}{% endfor %}{{ x }}", `{"l": [1], "x": "out"}`, "1out"},
+		{"dashes", "a  {{- ' b ' -}}  c\n{%- if true -%}\n d \n{%- endif %}", ``, "a b cd"},
+		{"comments", "a{# {{ b }} #}c", ``, "ac"},
+		{"raw", "{% raw %}{{ a }}{% endraw %}{{ a }}", `{"a": 1}`, "{{ a }}1"},
+		{"closing braces in quotes", `{{ "}}" }}`, ``, "}}"},
+		{"escapes", `{{ 'a\'b\n' }}`, ``, "a'b\n"},
+		{"single braces are text", "{a} { {", ``, "{a} { {"},
+		{"nothing is escaped", "{{ a }}", `{"a": "<b>&\""}`, `<b>&"`},
+		{"different sorts are different", "{% if a == 1 %}x{% endif %}{% if a < 2 %}y{% endif %}", `{"a": "1"}`, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tpl, err := template.Parse(tc.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := tpl.Render(values(t, tc.values))
+			if err != nil || got != tc.want {
+				t.Errorf("got %q (%v), want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+// TestRefused: what could do harm, or would be taken for something else, is refused
+// when it is read, with the place.
+func TestRefused(t *testing.T) {
+	for source, want := range map[string]string{
+		"{% include '/etc/passwd' %}":               "Line 1, column 4: there is no tag include",
+		"a\n b {% macro x() %}":                     "Line 2, column 7: there is no tag macro",
+		"{% for x in range(9999999) %}{% endfor %}": "nothing can be called",
+		"{{ x.__class__ }}":                         "underscore",
+		"{{ _secret }}":                             "underscore",
+		"{{ 'A' * 99 }}":                            `"*" has no meaning here`,
+		"{{ x | attr('y') }}":                       "there is no filter",
+		"{{ x | join(1, 2) }}":                      "takes 0 to 1 values",
+		"{{ x":                                      "{{ has no }}",
+		"{{ 'x }}":                                  "{{ has no }}",
+		"{{ }}":                                     "is expected here",
+		"{{ a b }}":                                 `"b" is not expected here`,
+		"{% if a %}x":                               "this block has no {% endif %}",
+		"{% if a %}x{% endfor %}":                   "this block has no {% endif %}",
+		"{% for x in l %}":                          "this loop has no {% endfor %}",
+		"x{% endif %}":                              "no block that {% endif %} could be of",
+		"{% else %}":                                "no block that {% else %} could be of",
+		"{% if a %}{% else %}{% else %}{% endif %}": "this block has no {% endif %}",
+		"{% for in l %}{% endfor %}":                "write {% for name in list %}",
+		"{% for if in l %}{% endfor %}":             "cannot be a name",
+		"{% raw %}x":                                "has no {% endraw %}",
+		"{% set x = 1 %}":                           "there is no tag set",
+		"{{ loop.index }}":                          "within a loop only",
+		"{{ x is callable }}":                       "there is no test",
+		"{{ x() }}":                                 "nothing can be called",
+		"{%  %}":                                    "begins with its name",
+		strings.Repeat("{% if a %}", 30):            "nested more than 20 deep",
+		"{{ " + strings.Repeat("(", 99) + "1":       "{{ has no }}",
+		"{{ " + strings.Repeat("(", 99) + "1 }}":    "nested more than 20 deep",
+		"{{ " + strings.Repeat("not ", 99) + "1 }}": "nested more than 20 deep",
+		strings.Repeat("x", template.MaxSource+1):   "longer than",
+		"{{ a ? b }}":                               `"?" has no meaning here`,
+		"{{ a['b }}":                                "{{ has no }}",
+		"{% if %}{% endif %}":                       "is expected here",
+		"{% if a %}{% elif %}{% endif %}":           "is expected here",
+		"{% if a %}{% endif a %}":                   "takes nothing",
+		"{{ a | }}":                                 "there is no filter",
+		"{{ a.[0] }}":                               "a name is expected after the point",
+	} {
+		_, err := template.Parse(source)
+		f := fault.From(err)
+		if err == nil || f.Kind != fault.Malformed || !strings.Contains(f.Detail, want) {
+			t.Errorf("%.60q: %v, want something with %q", source, err, want)
+		}
+	}
+}
+
+func TestVariables(t *testing.T) {
+	tpl, err := template.Parse("{{ b }}{% for x in list %}{{ x }}{{ a.c }}{{ loop.index }}{% endfor %}{% if b and d[k] %}{% endif %}{{ x }}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b", "list", "a", "d", "k", "x"}, tpl.Variables()); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+}
+
+// TestBounds: what would take too long, or come to too much, is refused, and the
+// same always is.
+func TestBounds(t *testing.T) {
+	long := make([]any, 1000)
+	for i := range long {
+		long[i] = "0123456789"
+	}
+	for name, source := range map[string]string{
+		"steps":   "{% for a in l %}{% for b in l %}x{% endfor %}{% endfor %}",
+		"output":  "{% for a in l %}{{ t }}{% endfor %}",
+		"replace": "{{ t | replace('', t) }}",
+		"waste":   "{% for a in l %}{% if t | upper == '' %}x{% endif %}{% endfor %}",
+		"join":    "{% for a in l %}{% if l | join(t) %}{% endif %}{% endfor %}",
+	} {
+		tpl, err := template.Parse(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tpl.Render(map[string]any{"l": long, "t": strings.Repeat("y", 4096)})
+		if f := fault.From(err); f == nil || f.Code != "template_too_costly" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestValuesAreNotRead: whatever a value is, the template around it stays, and the
+// value stands in the outcome as it is.
+func TestValuesAreNotRead(t *testing.T) {
+	tpl, err := template.Parse("<{{ a }}|{% if a == 'x' %}{% endif %}{% for b in l %}{{ b }}{% endfor %}>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(a, b string) bool {
+		if len(a)+len(b) > 1000 {
+			return true
+		}
+		got, err := tpl.Render(map[string]any{"a": a, "l": []any{b}})
+		return err == nil && got == "<"+a+"|"+b+">"
+	}
+	if err := quick.Check(check, nil); err != nil {
+		t.Error(err)
+	}
+	for _, s := range []string{"{{", "}}", "{%", "{{ l }}", "{% raw %}", "#}"} {
+		if !check(s, s) {
+			t.Errorf("the value %q is read", s)
+		}
+	}
+}
+
+// FuzzParse: whatever is read ends, in one outcome, within its bounds.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"{{ a }}", "{% for x in l %}{{ loop.index }}{% endfor %}", "{% if a is defined %}{% elif b %}{% else %}{% endif %}",
+		"{{ a | default('x') | replace('a', 'b') | truncate(3) }}", "{% raw %}{{{% endraw %}", "{#- c -#}", "{{ l[-1].x['y'] }}", "{{ not (a and b) or 1 <= 2 }}",
+	} {
+		f.Add(s, "v")
+	}
+	f.Fuzz(func(t *testing.T, source, value string) {
+		tpl, err := template.Parse(source)
+		if err != nil {
+			if fault.From(err).Kind != fault.Malformed {
+				t.Fatalf("refused with %v", err)
+			}
+			return
+		}
+		in := map[string]any{"a": value, "l": []any{value, 1.0, map[string]any{"x": value}}, "b": nil}
+		one, err1 := tpl.Render(in)
+		two, err2 := tpl.Render(in)
+		if one != two || (err1 == nil) != (err2 == nil) || len(one) > template.MaxOutput {
+			t.Fatalf("%d bytes (%v), then %d (%v)", len(one), err1, len(two), err2)
+		}
+	})
+}
+
+func BenchmarkRender(b *testing.B) {
+	tpl, err := template.Parse("You are {{ role | default('an assistant') }}. {% if tone %}Answer in a {{ tone }} tone.{% endif %} The user is {{ user.name }}.")
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := map[string]any{"tone": "friendly", "user": map[string]any{"name": "Ada"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tpl.Render(in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// StampField is the field number of the stamp in every record but the three that
+// are older than it.
+const StampField protowire.Number = 100
+
+// Meta is what a stamp says: who made a record, and who changed it last.
+type Meta struct {
+	CreatedAt time.Time
+	CreatedBy string // alias of a key, never the key
+	UpdatedAt time.Time
+	UpdatedBy string
+	Revision  uint64 // index of the entry that wrote it last; 0 before it is committed
+}
+
+// MetaOf reads a stamp.
+func MetaOf(s *clusterv1.Stamp) Meta {
+	return Meta{
+		CreatedAt: FromNanos(s.GetCreatedUnixNano()), CreatedBy: s.GetCreatedBy(),
+		UpdatedAt: FromNanos(s.GetUpdatedUnixNano()), UpdatedBy: s.GetUpdatedBy(),
+		Revision: s.GetRevision(),
+	}
+}
+
+// Nanos is a time as records hold it; the zero time is 0.
+func Nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// FromNanos is the reverse of Nanos.
+func FromNanos(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+// stampOf reads the stamp of a record that is not known otherwise. It is nil for a
+// record that has none.
+func stampOf(value []byte, field protowire.Number) *clusterv1.Stamp {
+	var out *clusterv1.Stamp
+	for len(value) > 0 {
+		number, kind, n := protowire.ConsumeTag(value)
+		if n < 0 {
+			return nil
+		}
+		value = value[n:]
+		if number != field || kind != protowire.BytesType {
+			if n = protowire.ConsumeFieldValue(number, kind, value); n < 0 {
+				return nil
+			}
+			value = value[n:]
+			continue
+		}
+		text, n := protowire.ConsumeBytes(value)
+		if n < 0 {
+			return nil
+		}
+		value = value[n:]
+		if out == nil {
+			out = &clusterv1.Stamp{}
+		}
+		if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(text, out); err != nil {
+			return nil
+		}
+	}
+	return out
+}
+
+// unstamped is the revision of a record that is there and has no stamp: it is the
+// revision of nothing that anybody has read.
+const unstamped = ^uint64(0)
+
+// revisionOf is the revision of a record, 0 for one that is not there.
+func revisionOf(value []byte, there bool, field protowire.Number) uint64 {
+	switch s := stampOf(value, field); {
+	case !there:
+		return 0
+	case s == nil:
+		return unstamped
+	default:
+		return s.GetRevision()
+	}
+}
+
+// stamped returns the record with its stamp, as a successor of old.
+func stamped(record, old []byte, field protowire.Number, by Stamp) ([]byte, error) {
+	s := &clusterv1.Stamp{CreatedUnixNano: Nanos(by.Time), CreatedBy: by.Actor}
+	if before := stampOf(old, field); before != nil {
+		s.CreatedUnixNano, s.CreatedBy = before.GetCreatedUnixNano(), before.GetCreatedBy()
+	}
+	s.UpdatedUnixNano, s.UpdatedBy, s.Revision = Nanos(by.Time), by.Actor, by.Index
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(record)+len(text)+8)
+	out = append(out, record...)
+	out = protowire.AppendTag(out, field, protowire.BytesType)
+	return protowire.AppendBytes(out, text), nil
+}

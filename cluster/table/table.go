@@ -1,0 +1,251 @@
+// Package table keeps the records of one type in memory, by key and by further
+// indexes, as an immutable value: a change makes another table, shares what it did
+// not touch, and costs the same whatever the table holds. It is how the View has
+// records of the replicated state, and how operations read and write them.
+package table
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	iradix "github.com/hashicorp/go-immutable-radix/v2"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// Spec says what a table's records are. It is written out once for each type and
+// never changed.
+type Spec[T any] struct {
+	Space    store.Space
+	Field    protowire.Number                    // of the stamp; 0 means record.StampField
+	Key      func(*T) []byte                     // the same for ever, and no two have the same
+	Revision func(*T) uint64                     // of its Meta
+	Encode   func(*T) proto.Message              // without its stamp
+	Decode   func(key, value []byte) (*T, error) // the stamp as well
+	Indexes  []func(*T) (keys [][]byte)          // Index n of By: what it is found by; none leaves it out
+}
+
+// Table holds records. Those it returns are shared: nobody changes them. It is
+// immutable and safe for concurrent use.
+type Table[T any] struct {
+	spec *Spec[T]
+	rows *iradix.Tree[*T]
+	by   []*iradix.Tree[*T] // Indexes[n] + 0 + key → record
+}
+
+// New returns an empty table.
+func New[T any](spec *Spec[T]) *Table[T] {
+	t := &Table[T]{spec: spec, rows: iradix.New[*T]()}
+	for range spec.Indexes {
+		t.by = append(t.by, iradix.New[*T]())
+	}
+	return t
+}
+
+// Len returns how many records there are.
+func (t *Table[T]) Len() int { return t.rows.Len() }
+
+// Get returns the record of a key.
+func (t *Table[T]) Get(key []byte) (*T, bool) { return t.rows.Get(key) }
+
+// Read is Get for an operation: that the record is as it is, or not there, is then
+// what the transaction rests on.
+func (t *Table[T]) Read(tx *record.Txn, key []byte) (*T, bool) {
+	r, ok := t.rows.Get(key)
+	revision := uint64(0)
+	if ok {
+		revision = t.spec.Revision(r)
+	}
+	tx.Saw(t.at(key), revision)
+	return r, ok
+}
+
+// Put writes a record in a transaction.
+func (t *Table[T]) Put(tx *record.Txn, r *T) { tx.Put(t.at(t.spec.Key(r)), t.spec.Encode(r)) }
+
+// Delete deletes a record in a transaction. That it is as it was read is then what
+// the transaction rests on.
+func (t *Table[T]) Delete(tx *record.Txn, r *T) {
+	at := t.at(t.spec.Key(r))
+	tx.Saw(at, t.spec.Revision(r))
+	tx.Delete(at)
+}
+
+func (t *Table[T]) at(key []byte) record.At {
+	return record.At{Space: t.spec.Space, Key: key, Field: t.spec.Field}
+}
+
+// All returns the records ordered by key.
+func (t *Table[T]) All() iter.Seq[*T] { return walk(t.rows.Root(), nil) }
+
+// By returns the records that index n finds by exactly this value, ordered by key.
+func (t *Table[T]) By(n int, value []byte) iter.Seq[*T] {
+	return walk(t.by[n].Root(), append(slices.Clone(value), 0))
+}
+
+// One returns the first record that index n finds by exactly this value.
+func (t *Table[T]) One(n int, value []byte) (*T, bool) {
+	for r := range t.By(n, value) {
+		return r, true
+	}
+	return nil, false
+}
+
+// Sorted returns all records that index n has, ordered by its values.
+func (t *Table[T]) Sorted(n int) iter.Seq[*T] { return walk(t.by[n].Root(), nil) }
+
+// SortedFrom is Sorted from the first value on that is not less than from.
+func (t *Table[T]) SortedFrom(n int, from []byte) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		it := t.by[n].Root().Iterator()
+		it.SeekLowerBound(from)
+		for _, r, ok := it.Next(); ok; _, r, ok = it.Next() {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Prefix returns the records that index n finds by a value with this prefix,
+// ordered by value.
+func (t *Table[T]) Prefix(n int, prefix []byte) iter.Seq[*T] { return walk(t.by[n].Root(), prefix) }
+
+func walk[T any](root *iradix.Node[*T], prefix []byte) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		it := root.Iterator()
+		if len(prefix) > 0 {
+			it.SeekPrefix(prefix)
+		}
+		for _, r, ok := it.Next(); ok; _, r, ok = it.Next() {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Changed is a record that a change of the state has replaced.
+type Changed[T any] struct {
+	Before, After *T // nil: it was not there, it is not there any more
+}
+
+// With returns the table with those of the changes that are of its space, and what
+// they replaced. A record that cannot be read is left as it was, and is among the
+// errors.
+func (t *Table[T]) With(changes []record.Change) (*Table[T], []Changed[T], []error) {
+	var next *editor[T]
+	var out []Changed[T]
+	var broken []error
+	for _, c := range changes {
+		if c.Space != t.spec.Space {
+			continue
+		}
+		if next == nil {
+			next = t.edit()
+		}
+		one := Changed[T]{Before: next.remove(c.Key)}
+		if c.Value != nil {
+			r, err := t.spec.Decode(c.Key, c.Value)
+			if err != nil {
+				if one.Before != nil {
+					next.put(one.Before)
+				}
+				broken = append(broken, fmt.Errorf("record %q of the space %q: %w", c.Key, string(rune(c.Space)), err))
+				continue
+			}
+			next.put(r)
+			one.After = r
+		}
+		out = append(out, one)
+	}
+	if next == nil {
+		return t, nil, nil
+	}
+	return next.done(), out, broken
+}
+
+// Scanner reads the replicated state. The slices are fn's until it returns.
+type Scanner interface {
+	Scan(ctx context.Context, r store.Range, fn func(key, value []byte) bool) error
+}
+
+// Load returns the table with every record of the state. Those that cannot be
+// read are left out, and are among broken.
+func (t *Table[T]) Load(ctx context.Context, state Scanner) (loaded *Table[T], broken []error, err error) {
+	next := New(t.spec).edit()
+	err = state.Scan(ctx, store.Range{Space: t.spec.Space}, func(key, value []byte) bool {
+		r, err := t.spec.Decode(key, value)
+		if err != nil {
+			broken = append(broken, fmt.Errorf("record %q of the space %q: %w", key, string(rune(t.spec.Space)), err))
+			return true
+		}
+		next.put(r)
+		return true
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return next.done(), broken, nil
+}
+
+// editor is a change of a table under way.
+type editor[T any] struct {
+	spec *Spec[T]
+	rows *iradix.Txn[*T]
+	by   []*iradix.Txn[*T]
+}
+
+func (t *Table[T]) edit() *editor[T] {
+	e := &editor[T]{spec: t.spec, rows: t.rows.Txn()}
+	for _, tree := range t.by {
+		e.by = append(e.by, tree.Txn())
+	}
+	return e
+}
+
+// done returns the table. CommitOnly leaves out the notification of watchers, of
+// which there are none.
+func (e *editor[T]) done() *Table[T] {
+	t := &Table[T]{spec: e.spec, rows: e.rows.CommitOnly()}
+	for _, tree := range e.by {
+		t.by = append(t.by, tree.CommitOnly())
+	}
+	return t
+}
+
+func (e *editor[T]) put(r *T) {
+	key := slices.Clone(e.spec.Key(r))
+	e.rows.Insert(key, r)
+	for n, of := range e.spec.Indexes {
+		for _, value := range of(r) {
+			e.by[n].Insert(indexKey(value, key), r)
+		}
+	}
+}
+
+func (e *editor[T]) remove(key []byte) *T {
+	old, ok := e.rows.Delete(key)
+	if !ok {
+		return nil
+	}
+	for n, of := range e.spec.Indexes {
+		for _, value := range of(old) {
+			e.by[n].Delete(indexKey(value, key))
+		}
+	}
+	return old
+}
+
+// indexKey is a value, a zero byte, and the record's key, which makes it unique.
+func indexKey(value, key []byte) []byte {
+	out := make([]byte, 0, len(value)+1+len(key))
+	out = append(out, value...)
+	out = append(out, 0)
+	return append(out, key...)
+}

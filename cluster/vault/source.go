@@ -1,0 +1,84 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// longestURI bounds the name of a key in a KMS: it is stored and logged.
+const longestURI = 512
+
+// Source says where a key comes from: from a secret that is at hand, or from a
+// KMS that does not give its key away. It is immutable; the zero Source is none.
+type Source struct {
+	secret Secret
+	uri    string
+}
+
+// FromSecret returns the Source of a secret that is at hand.
+func FromSecret(s Secret) Source { return Source{secret: s} }
+
+// FromKMS returns the Source of a key that a KMS holds. The URI names it, is the
+// same on all nodes, and holds nothing secret: what one signs in at the KMS with
+// is in the process's environment.
+func FromKMS(uri string) (Source, error) {
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil: // its text quotes the whole
+		return Source{}, errors.New("cannot be read as a URI")
+	case !slices.Contains(KMSSchemes(), u.Scheme):
+		return Source{}, errors.New("is a URI, and of no KMS that is known here: use " + kmsForms)
+	case u.User != nil:
+		return Source{}, errors.New("has a user name or a password: remove it; what one signs in at the KMS with belongs into the environment")
+	case u.Fragment != "":
+		return Source{}, errors.New("has a part after #: remove it")
+	case u.Host == "" && strings.Trim(u.Path, "/") == "":
+		return Source{}, errors.New("names no key: use " + kmsForms)
+	case len(uri) > longestURI:
+		return Source{}, fmt.Errorf("is longer than %d characters", longestURI)
+	}
+	return Source{uri: uri}, nil
+}
+
+// kmsForms says how keys are named.
+const kmsForms = "awskms:///ARN-OF-THE-KEY?region=REGION, gcpkms://projects/P/locations/L/keyRings/R/cryptoKeys/K, " +
+	"azurekeyvault://VAULT.vault.azure.net/keys/KEY or hashivault://KEY"
+
+// KMSSchemes returns what the URIs of the known KMSs begin with.
+func KMSSchemes() []string { return []string{"awskms", "gcpkms", "azurekeyvault", "hashivault"} }
+
+// IsZero reports whether there is no source.
+func (s Source) IsZero() bool { return s.uri == "" && s.secret.IsEmpty() }
+
+// Equal reports whether two sources are of the same key.
+func (s Source) Equal(other Source) bool {
+	return s.uri == other.uri && s.secret.Equal(other.secret.value)
+}
+
+// Secret returns the secret; empty if a KMS holds the key.
+func (s Source) Secret() Secret { return s.secret }
+
+// KMS returns the URI of a key that a KMS holds; "" if it is a secret.
+func (s Source) KMS() string { return s.uri }
+
+// String returns the URI of a key that a KMS holds. Secrets are hidden.
+func (s Source) String() string {
+	if s.uri != "" {
+		return s.uri
+	}
+	return redacted
+}
+
+// Format hides the secret from every verb of fmt.
+func (s Source) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// LogValue hides the secret from slog.
+func (s Source) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText hides the secret from encoders.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -1,0 +1,117 @@
+package mgmt
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+type budgetService struct {
+	gatewayv1.UnimplementedBudgetServiceServer
+	service
+}
+
+// CreateBudget makes a budget.
+func (s budgetService) CreateBudget(ctx context.Context, in *gatewayv1.CreateBudgetRequest) (*gatewayv1.BudgetRecord, error) {
+	b, err := patchBudget(keys.Budget{ID: id.Budget(chosen(in.BudgetId))}, in, nil)
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+		made, err := v.Keys.CreateBudget(tx, b)
+		if err != nil {
+			return nil, err
+		}
+		return budgetRecord(made), nil
+	})
+}
+
+// patchBudget returns the budget as a request wants it.
+func patchBudget(b keys.Budget, m proto.Message, clears []string) (keys.Budget, error) {
+	if _, err := cleared(clears, termFields()...); err != nil {
+		return b, err
+	}
+	var err error
+	b.Limits, err = patchLimits(b.Limits, m, clears)
+	return b, err
+}
+
+// termFields are the fields that budgets have of those that limits are made of.
+func termFields() []string {
+	return []string{fieldMaxBudget, fieldSoftBudget, fieldBudgetDuration, fieldMaxParallel, fieldTPM, fieldRPM, fieldTPD, fieldModelBudget}
+}
+
+// budgetRecord is a budget as the API shows it.
+func budgetRecord(b *keys.Budget) *gatewayv1.BudgetRecord {
+	out := &gatewayv1.BudgetRecord{BudgetId: string(b.ID)}
+	showLimits(out, b.Limits)
+	showMeta(out, b.Meta)
+	return out
+}
+
+// GetBudgets shows several budgets, all that are asked for or none.
+func (s budgetService) GetBudgets(ctx context.Context, in *gatewayv1.GetBudgetsRequest) (*gatewayv1.GetBudgetsResponse, error) {
+	v, err := s.state.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	show(ctx, v)
+	out := &gatewayv1.GetBudgetsResponse{}
+	for i, of := range in.GetBudgets() {
+		b, err := v.Keys.NeedBudget(nil, at("budgets", i), id.Budget(of))
+		if err != nil {
+			return nil, err
+		}
+		out.Budgets = append(out.GetBudgets(), budgetRecord(b))
+	}
+	return out, nil
+}
+
+// ListBudgets shows all budgets.
+func (budgetService) ListBudgets(ctx context.Context, _ *gatewayv1.ListBudgetsRequest) (*gatewayv1.ListBudgetsResponse, error) {
+	out := &gatewayv1.ListBudgetsResponse{}
+	for b := range viewOf(ctx).Keys.Budgets() {
+		out.Budgets = append(out.GetBudgets(), budgetRecord(b))
+	}
+	return out, nil
+}
+
+// UpdateBudget changes what the request gives, for everybody who has the budget.
+func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBudgetRequest) (*gatewayv1.BudgetRecord, error) {
+	revision, err := whole(fieldIfRevision, in.GetIfRevision())
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+		before, err := v.Keys.NeedBudget(tx, fieldBudgetID, id.Budget(in.GetBudgetId()))
+		if err != nil {
+			return nil, err
+		}
+		after, err := patchBudget(*before, in, in.GetClear())
+		if err != nil {
+			return nil, err
+		}
+		made, err := v.Keys.UpdateBudget(tx, after, uint64(revision))
+		if err != nil {
+			return nil, err
+		}
+		return budgetRecord(made), nil
+	})
+}
+
+// DeleteBudget deletes a budget that nothing has the terms of.
+func (s budgetService) DeleteBudget(ctx context.Context, in *gatewayv1.DeleteBudgetRequest) (*gatewayv1.BudgetRecord, error) {
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+		old, err := v.Keys.DeleteBudget(tx, "id", id.Budget(in.GetId()))
+		if err != nil {
+			return nil, err
+		}
+		return budgetRecord(old), nil
+	})
+}

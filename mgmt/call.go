@@ -1,0 +1,48 @@
+package mgmt
+
+import (
+	"context"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+)
+
+// call is what comes with a request beside its message and goes with its answer
+// beside that, over REST and over gRPC alike. It belongs to one goroutine.
+type call struct {
+	principal keys.Principal
+	// view is what the answer shows: the view that the caller was authenticated by,
+	// or after a change the one that has the change.
+	view *cluster.View
+
+	matches     []string // headers If-Match
+	idempotency []string // headers Idempotency-Key
+	once        *once    // nil: the answer is not kept
+	replayed    bool     // the answer was kept by an earlier request
+}
+
+type callKey struct{}
+
+func withCall(ctx context.Context, c *call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// callOf returns the call that a context belongs to; an empty one if to none.
+func callOf(ctx context.Context) *call {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
+// principal is who asks.
+func principal(ctx context.Context) keys.Principal { return callOf(ctx).principal }
+
+// viewOf returns the view that a request is answered from.
+func viewOf(ctx context.Context) *cluster.View { return callOf(ctx).view }
+
+// show changes the view that a request is answered from.
+func show(ctx context.Context, v *cluster.View) *cluster.View {
+	callOf(ctx).view = v
+	return v
+}

@@ -1,0 +1,63 @@
+package mgmt
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/record"
+)
+
+// Changes is the state that the nodes agree on, as the services see and change it.
+// A cluster.Node is one. It is safe for concurrent use.
+type Changes interface {
+	// View is what this node knows now.
+	View() *cluster.View
+	// Current is the view that shows whatever was acknowledged on any node before the
+	// call; Unavailable where nobody can say what is current.
+	Current(ctx context.Context) (*cluster.View, error)
+	// Change runs an operation until it is committed or refuses.
+	Change(ctx context.Context, actor string, op cluster.Operation) (record.Committed, error)
+	// Replayed is the answer that was kept for a scope; nil for none. One that is
+	// Stale does not count.
+	Replayed(ctx context.Context, scope [32]byte) (*record.Remembered, error)
+}
+
+// service is what every service of the API stands on.
+type service struct {
+	state Changes
+}
+
+// change runs an operation of the API that changes the state. op decides by the
+// view, writes to the transaction and returns the whole answer, which it makes anew
+// whenever it is run. Fields called revision that are 0 in it get the revision that
+// the change is committed with. Under an Idempotency-Key op is not run where the
+// answer is there already, and its answer is kept by the change that it makes.
+func change[R proto.Message](ctx context.Context, s service, op func(v *cluster.View, tx *record.Txn) (R, error)) (answer R, err error) {
+	c := callOf(ctx)
+	var kept proto.Message
+	committed, err := s.state.Change(ctx, c.principal.Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
+		var stale uint64
+		if c.once != nil { // somebody may have been quicker since the last run
+			if kept, stale, err = c.once.find(ctx); err != nil || kept != nil {
+				return err
+			}
+		}
+		if answer, err = op(v, tx); err != nil || c.once == nil {
+			return err
+		}
+		return c.once.keep(tx, answer, stale)
+	})
+	if err != nil {
+		var none R
+		return none, err
+	}
+	show(ctx, s.state.View())
+	if kept != nil {
+		c.replayed = true
+		return kept.(R), nil
+	}
+	setRevision(answer.ProtoReflect(), committed.Revision)
+	return answer, nil
+}

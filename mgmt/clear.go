@@ -1,0 +1,118 @@
+package mgmt
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// gatherClears moves what a request clears into the field clear of its message:
+// members that are null, and empty lists and objects, which for protobuf are as if
+// they were not there. The members have been held to the message.
+func gatherClears(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
+	clears := clearField(m) != nil
+	var names []string
+	if clears {
+		if v, ok := members[fieldClear]; ok && v.Kind() != 'n' {
+			if err := json.Unmarshal(v, &names); err != nil {
+				return wrongType(fieldClear, "a list of strings")
+			}
+		}
+	}
+	c := clearing{names: names, on: clears}
+	if err := c.members("", members, m); err != nil {
+		return err
+	}
+	if len(c.names) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(c.names)
+	members[fieldClear] = text
+	return err
+}
+
+// clearing collects what one message clears.
+type clearing struct {
+	names []string
+	on    bool // whether the message has the field clear
+}
+
+func (c *clearing) members(at string, members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
+	for _, name := range sortedNames(members) {
+		f, v := m.Fields().ByName(protoreflect.Name(name)), members[name]
+		switch {
+		case f == nil:
+		case at == "" && (name == fieldClear || name == fieldIfRevision):
+		case c.on && isNothing(v, f):
+			c.names = append(c.names, at+name)
+			delete(members, name)
+		case f.Message() == nil || f.IsMap() || isFree(f.Message()) || v.Kind() == 'n':
+		default:
+			next, err := c.within(at+name, v, f)
+			if err != nil {
+				return err
+			}
+			members[name] = next
+		}
+	}
+	return nil
+}
+
+// isNothing reports whether a member says that a field is to be empty.
+func isNothing(v jsontext.Value, f protoreflect.FieldDescriptor) bool {
+	var name protoreflect.FullName
+	if f.Message() != nil && !f.IsList() && !f.IsMap() {
+		name = f.Message().FullName()
+	}
+	if v.Kind() == 'n' {
+		return name != "google.protobuf.Value"
+	}
+	if v.Kind() == '[' {
+		var items []jsontext.Value
+		return (f.IsList() || name == "google.protobuf.ListValue") && json.Unmarshal(v, &items) == nil && len(items) == 0
+	}
+	if v.Kind() == '{' {
+		entries, err := objectAt("", v)
+		return (f.IsMap() || name == "google.protobuf.Struct") && err == nil && len(entries) == 0
+	}
+	return false
+}
+
+// within goes on with the messages of a field. One that has a field clear of its
+// own, and those in a list, clear for themselves.
+func (c *clearing) within(at string, v jsontext.Value, f protoreflect.FieldDescriptor) (jsontext.Value, error) {
+	if f.IsList() {
+		var items []jsontext.Value
+		if err := json.Unmarshal(v, &items); err != nil {
+			return nil, wrongType(at, "a list")
+		}
+		for i := range items {
+			entry, err := objectAt(at+"["+strconv.Itoa(i)+"]", items[i])
+			if err != nil {
+				return nil, err
+			}
+			if err := gatherClears(entry, f.Message()); err != nil {
+				return nil, err
+			}
+			if items[i], err = json.Marshal(entry, json.Deterministic(true)); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(items)
+	}
+	entry, err := objectAt(at, v)
+	if err != nil {
+		return nil, err
+	}
+	if !c.on || clearField(f.Message()) != nil {
+		err = gatherClears(entry, f.Message())
+	} else {
+		err = c.members(at+".", entry, f.Message())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(entry, json.Deterministic(true))
+}

@@ -1,0 +1,115 @@
+package mgmt
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Names that the rewriting of a request moves between.
+const (
+	fieldParams  = "gateway_params"
+	fieldForeign = "litellm_params"
+	fieldPrices  = "prices"
+)
+
+// modelForms reads the forms that clients write a deployment in: LiteLLM's name of
+// gateway_params, and prices beside the other fields. A price's digits stay those
+// of the request: a price is multiplied exactly, so it must not pass through a float.
+func modelForms(members map[string]jsontext.Value) error {
+	if foreign, ok := members[fieldForeign]; ok {
+		if _, both := members[fieldParams]; both {
+			return fault.Field(fieldForeign, "invalid_value", "%s is another name of %s, which is there too. Send one.", fieldForeign, fieldParams)
+		}
+		members[fieldParams] = foreign
+		delete(members, fieldForeign)
+	}
+	v, given := members[fieldParams]
+	if !given || v.Kind() == 'n' {
+		return nil
+	}
+	params, err := objectAt(fieldParams, v)
+	if err != nil {
+		return err
+	}
+	if err := foreignParams(params); err != nil {
+		return err
+	}
+	if err := gatherPrices(params); err != nil {
+		return err
+	}
+	members[fieldParams], err = json.Marshal(params)
+	return err
+}
+
+// foreignParams refuses by name what other gateways have and this one does not: a
+// deployment that lacks what its author believes it has would fail, or worse,
+// answer from somewhere else.
+func foreignParams(params map[string]jsontext.Value) error {
+	for _, name := range sortedNames(params) {
+		param := fieldParams + "." + shortName(name)
+		switch {
+		case strings.HasPrefix(name, "aws_"):
+			return fault.Field(param, "unsupported_parameter", "No provider here uses credentials or regions of AWS. Remove %s.", param)
+		case strings.HasPrefix(name, "vertex_"), strings.HasPrefix(name, "azure_"):
+			return fault.Field(param, "unsupported_parameter", "No provider here is authorized in that way. Give the provider's key as %s.api_key.", fieldParams)
+		}
+	}
+	return nil
+}
+
+// gatherPrices moves prices that stand beside the other fields into their own.
+func gatherPrices(params map[string]jsontext.Value) error {
+	prices := map[string]jsontext.Value{}
+	if v, ok := params[fieldPrices]; ok && v.Kind() != 'n' {
+		entries, err := objectAt(fieldParams+"."+fieldPrices, v)
+		if err != nil {
+			return err
+		}
+		prices = entries
+	}
+	for _, name := range sortedNames(params) {
+		v := params[name]
+		if !isPrice(name) {
+			continue
+		}
+		param := fieldParams + "." + shortName(name)
+		if v.Kind() == 'n' {
+			return fault.Field(param, "invalid_value", "%s is null. Leave it out, or clear all prices with an empty object for %s.%s.", param, fieldParams, fieldPrices)
+		}
+		if _, twice := prices[name]; twice {
+			return fault.Field(param, "invalid_value", "%s is given in prices, too. Send it once.", param)
+		}
+		prices[name] = v
+		delete(params, name)
+	}
+	for _, name := range sortedNames(prices) {
+		v := prices[name]
+		if v.Kind() == '"' {
+			continue
+		}
+		if v.Kind() != '0' {
+			return wrongType(fieldParams+"."+shortName(name), "a number")
+		}
+		quoted, err := jsontext.AppendQuote(nil, string(v))
+		if err != nil {
+			return err
+		}
+		prices[name] = quoted
+	}
+	if len(prices) == 0 {
+		return nil // an empty object clears them
+	}
+	text, err := json.Marshal(prices)
+	params[fieldPrices] = text
+	return err
+}
+
+// isPrice reports whether a field is a price. Which prices there are is for the
+// catalogue to say, which refuses what it does not know.
+func isPrice(name string) bool {
+	return strings.Contains(name, "cost_per_") || strings.Contains(name, "_cost")
+}

@@ -1,0 +1,233 @@
+package mgmt
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// hidden is what is shown of a credential.
+const hidden = "[redacted]"
+
+// maxSecret bounds a credential: the longest that providers give out are tokens of a few kilobytes.
+const maxSecret = 16 << 10
+
+// describe changes a specification by what a request says of a deployment. What the
+// catalogue checks is not checked here.
+func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gatewayv1.ModelInfoInput) error {
+	if err := describeModel(spec, p); err != nil {
+		return err
+	}
+	for _, t := range []struct {
+		given *string
+		to    *string
+	}{
+		{p.ApiBase, &spec.APIBase},
+		{info.BaseModel, &spec.BaseModel},
+		{p.BaseModel, &spec.BaseModel}, // of one that is given twice, this one counts
+		{p.CredentialName, &spec.CredentialName},
+		{p.Organization, &spec.Organization},
+	} {
+		if t.given != nil {
+			*t.to = *t.given
+		}
+	}
+	if p.Order != nil {
+		spec.Order = int(p.GetOrder())
+	}
+	if p.DropParams != nil {
+		spec.DropParams = p.GetDropParams()
+	}
+	if err := describeNumbers(spec, p, info); err != nil {
+		return err
+	}
+	if len(p.GetPrices()) > 0 {
+		prices := make(map[string]string, len(spec.Prices)+len(p.GetPrices()))
+		for _, list := range []map[string]string{spec.Prices, p.GetPrices()} {
+			maps.Copy(prices, list)
+		}
+		spec.Prices = prices
+	}
+	return describeSecrets(spec, p)
+}
+
+// describeModel reads the provider and its model, in either of two forms.
+func describeModel(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error {
+	named := p.GetCustomLlmProvider()
+	model := cmp.Or(p.GetModel(), spec.Model)
+	switch {
+	case named == "" || model == "" || strings.HasPrefix(model, named+"/"):
+	case p.Model == nil:
+		return fault.Field("gateway_params.custom_llm_provider", "invalid_value", "The deployment's model is of another provider. Send gateway_params.model, too.")
+	default:
+		model = named + "/" + model
+	}
+	spec.Model = model
+	return nil
+}
+
+func describeNumbers(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gatewayv1.ModelInfoInput) error {
+	for _, n := range []struct {
+		param string
+		given *float64
+		to    *int64
+	}{
+		{"gateway_params.rpm", p.Rpm, &spec.RPM},
+		{"gateway_params.tpm", p.Tpm, &spec.TPM},
+		{"gateway_params.weight", p.Weight, &spec.Weight},
+		{"model_info.max_tokens", info.MaxTokens, &spec.MaxTokens},
+		{"model_info.max_input_tokens", info.MaxInputTokens, &spec.MaxInputTokens},
+		{"model_info.max_output_tokens", info.MaxOutputTokens, &spec.MaxOutputTokens},
+	} {
+		if n.given == nil {
+			continue
+		}
+		var err error
+		if *n.to, err = whole(n.param, *n.given); err != nil {
+			return err
+		}
+	}
+	for _, n := range []struct {
+		param string
+		given *float64
+		to    *time.Duration
+	}{
+		{"gateway_params.timeout", p.Timeout, &spec.Timeout},
+		{"gateway_params.stream_timeout", p.StreamTimeout, &spec.StreamTimeout},
+	} {
+		if n.given == nil {
+			continue
+		}
+		var err error
+		if *n.to, err = seconds(n.param, *n.given); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeSecrets reads what is secret. What stands for a secret in answers stands
+// for the one that there is.
+func describeSecrets(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error {
+	var err error
+	if p.ApiKey != nil {
+		if spec.APIKey, err = secretOf("gateway_params.api_key", p.GetApiKey(), spec.APIKey); err != nil {
+			return err
+		}
+	}
+	if len(p.GetExtraHeaders()) == 0 {
+		return nil
+	}
+	headers := make(map[string]vault.Secret, len(p.GetExtraHeaders()))
+	for _, name := range sortedNames(p.GetExtraHeaders()) {
+		if headers[name], err = secretOf("gateway_params.extra_headers."+shortName(name), p.GetExtraHeaders()[name], spec.ExtraHeaders[name]); err != nil {
+			return err
+		}
+	}
+	spec.ExtraHeaders = headers
+	return nil
+}
+
+// secretOf reads a secret that is to take the place of another.
+func secretOf(param, value string, before vault.Secret) (vault.Secret, error) {
+	if value == hidden && !before.IsEmpty() {
+		return before, nil
+	}
+	return vault.NewSecret(value), checkSecret(param, value)
+}
+
+// clearings are what a request may clear of a deployment, and how.
+func clearings(spec *catalog.DeploymentSpec) map[string]func() {
+	return map[string]func(){
+		"gateway_params.api_base":        func() { spec.APIBase = "" },
+		"gateway_params.api_key":         func() { spec.APIKey = vault.Secret{} },
+		"gateway_params.rpm":             func() { spec.RPM = 0 },
+		"gateway_params.tpm":             func() { spec.TPM = 0 },
+		"gateway_params.weight":          func() { spec.Weight = 0 },
+		"gateway_params.order":           func() { spec.Order = 0 },
+		"gateway_params.timeout":         func() { spec.Timeout = 0 },
+		"gateway_params.stream_timeout":  func() { spec.StreamTimeout = 0 },
+		"gateway_params.base_model":      func() { spec.BaseModel = "" },
+		"gateway_params.extra_headers":   func() { spec.ExtraHeaders = nil },
+		"gateway_params.drop_params":     func() { spec.DropParams = false },
+		"gateway_params.prices":          func() { spec.Prices = nil },
+		"gateway_params.credential_name": func() { spec.CredentialName = "" },
+		"gateway_params.organization":    func() { spec.Organization = "" },
+		"model_info.base_model":          func() { spec.BaseModel = "" },
+		"model_info.max_tokens":          func() { spec.MaxTokens = 0 },
+		"model_info.max_input_tokens":    func() { spec.MaxInputTokens = 0 },
+		"model_info.max_output_tokens":   func() { spec.MaxOutputTokens = 0 },
+	}
+}
+
+// redescribe is describe for a deployment that there is, and a request that also
+// clears.
+func redescribe(spec *catalog.DeploymentSpec, in *gatewayv1.UpdateModelRequest) error {
+	if in.ModelName != nil {
+		spec.ModelName = in.GetModelName()
+	}
+	clears := clearings(spec)
+	names, err := cleared(in.GetClear(), sortedNames(clears)...)
+	if err != nil {
+		return err
+	}
+	for name := range names {
+		clears[name]()
+	}
+	return describe(spec, orEmpty(in.GetGatewayParams()), orEmpty(in.GetModelInfo()))
+}
+
+// orEmpty is an empty message for one that is not given.
+func orEmpty[T any](m *T) *T {
+	if m == nil {
+		return new(T)
+	}
+	return m
+}
+
+// checkSecret refuses what cannot stand in a header, and what stands for
+// something else. Its errors never repeat the value. A variable of the gateway's
+// environment is not read for a request: who may add deployments could send it to
+// an address of their own.
+func checkSecret(param, value string) error {
+	switch {
+	case value == hidden:
+		return fault.Field(param, "invalid_value", "%s stands for a credential that was left out of an answer. Send the credential.", hidden)
+	case strings.HasPrefix(value, "os.environ/"), strings.HasPrefix(value, "${"):
+		return fault.Field(param, "invalid_value", "Variables of the environment are read from the configuration file only. Send the credential.")
+	case len(value) > maxSecret:
+		return fault.Field(param, "too_long", "The credential is longer than %d bytes.", maxSecret)
+	case value == "" || strings.TrimSpace(value) != value || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+		return fault.Field(param, "invalid_value", "The credential is empty, begins or ends with a space, or holds a character that is not printable ASCII. Copy it again.")
+	}
+	return nil
+}
+
+// largestWhole is the largest number below which a double holds every whole number.
+const largestWhole = 1 << 53
+
+// whole reads a whole number that is not negative.
+func whole(param string, v float64) (int64, error) {
+	if v < 0 || v > largestWhole || v != math.Trunc(v) {
+		return 0, fault.Field(param, "invalid_value", "%s must be a whole number, and not negative.", param)
+	}
+	return int64(v), nil
+}
+
+// maxSeconds bounds what is read as a duration; what makes sense is less.
+const maxSeconds = 1e9
+
+// seconds reads a time in seconds, to the nanosecond.
+func seconds(param string, v float64) (time.Duration, error) {
+	if v < 0 || v > maxSeconds {
+		return 0, fault.Field(param, "invalid_value", "%s must be a number of seconds, not negative and at most %.0f.", param, maxSeconds)
+	}
+	return time.Duration(math.Round(v * float64(time.Second))), nil
+}

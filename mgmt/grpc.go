@@ -1,0 +1,166 @@
+package mgmt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+)
+
+// errorDomain marks the reasons of errors that are ours.
+const errorDomain = "modelgateway"
+
+// ServeGRPC answers gRPC requests on l until ctx ends, and then lets those under
+// way end.
+func (s *Server) ServeGRPC(ctx context.Context, l net.Listener) error {
+	srv := grpc.NewServer(
+		grpc.MaxRecvMsgSize(maxBody),
+		grpc.UnaryInterceptor(s.unary),
+		grpc.StreamInterceptor(s.stream),
+	)
+	for _, e := range s.services() {
+		e.serve(srv)
+	}
+	reflectionv1.RegisterServerReflectionServer(srv, reflection.NewServerV1(reflection.ServerOptions{Services: srv}))
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		timer := time.AfterFunc(stopTime, srv.Stop)
+		defer timer.Stop()
+		srv.GracefulStop()
+	}()
+	if err := srv.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return err
+	}
+	<-stopped
+	return nil
+}
+
+// unary is what gRPC requests go through before they are as those over REST.
+func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (out any, err error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	request := requestID(md)
+	header := metadata.Pairs(headerRequestID, request, headerGatewayRequestID, request)
+	c := &call{matches: md.Get(HeaderIfMatch), idempotency: md.Get(HeaderIdempotency)}
+	defer func() {
+		if p := recover(); p != nil { // as the HTTP server does: one request is lost, not all
+			out, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			e := fault.From(err)
+			s.logInternal(ctx, e, info.FullMethod, request)
+			out, err = nil, statusOf(e)
+		}
+		_ = grpc.SetHeader(ctx, header) // fails only where the caller has left
+	}()
+	op, ok := s.operations.all[info.FullMethod]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "", "There is no such operation.")
+	}
+	if err := s.admit(c, md); err != nil {
+		return nil, err
+	}
+	if err := c.principal.MayUse(op.routes[0].Method, op.routes[0].Path); err != nil { // as over REST
+		return nil, err
+	}
+	if out, err = s.pipeline(withCall(ctx, c), req, info, next); err != nil {
+		return nil, err
+	}
+	for name, value := range c.headers(out.(proto.Message)) {
+		header.Set(name, value)
+	}
+	return out, nil
+}
+
+// stream lets through who may use the reflection, which is all that streams.
+func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	row, ok := permissions()[info.FullMethod]
+	if !ok {
+		return status.Error(codes.Unimplemented, "There is no such operation.")
+	}
+	md, _ := metadata.FromIncomingContext(stream.Context())
+	c := &call{}
+	err := s.admit(c, md)
+	if err == nil {
+		err = c.principal.MayUse(http.MethodGet, info.FullMethod) // it changes nothing
+	}
+	if err == nil {
+		err = row.check(c.principal)
+	}
+	if err != nil {
+		return statusOf(fault.From(err))
+	}
+	return next(srv, stream)
+}
+
+// admit finds out who asks.
+func (s *Server) admit(c *call, md metadata.MD) error {
+	var p keys.Presented
+	for _, name := range credentialHeaders() {
+		for _, v := range md.Get(name) {
+			p.Add(name, v)
+		}
+	}
+	c.view = s.cfg.View()
+	var err error
+	c.principal, err = s.cfg.Identify(c.view, p, time.Now())
+	return err
+}
+
+// requestID is the id of a request, from what Envoy numbers it by.
+func requestID(md metadata.MD) string {
+	uuid := ""
+	if given := md.Get(headerRequestID); len(given) == 1 {
+		uuid = given[0]
+	}
+	return string(id.RequestFromUUID(uuid))
+}
+
+// statusOf is an error as gRPC has it: its code, as the reason; the fields that are
+// wrong; and when to try again.
+func statusOf(e *fault.Error) error {
+	st := status.New(e.Kind.GRPC(), e.Message())
+	info := &errdetails.ErrorInfo{Reason: symbolic(e), Domain: errorDomain, Metadata: map[string]string{"http_status": strconv.Itoa(e.HTTPStatus())}}
+	if e.Param != "" {
+		info.Metadata["param"] = e.Param
+	}
+	if isInvalid(e) {
+		info.Reason = codeValidation
+	}
+	details := []protoadapt.MessageV1{info}
+	if isInvalid(e) {
+		bad := &errdetails.BadRequest{}
+		for _, p := range problemsOf(e) {
+			bad.FieldViolations = append(bad.GetFieldViolations(), &errdetails.BadRequest_FieldViolation{Field: p.Param, Description: p.Message, Reason: p.Code})
+		}
+		details = append(details, bad)
+	}
+	if e.RetryAfter > 0 {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)})
+	}
+	with, err := st.WithDetails(details...)
+	if err != nil { // a text is not UTF-8
+		return st.Err()
+	}
+	return with.Err()
+}

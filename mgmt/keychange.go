@@ -1,0 +1,214 @@
+package mgmt
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// UpdateKey changes what the request gives.
+func (s keyService) UpdateKey(ctx context.Context, in *gatewayv1.UpdateKeyRequest) (*gatewayv1.KeyRecord, error) {
+	return s.changed(ctx, func(c keyChange) (*keys.Key, error) { return c.update(in) })
+}
+
+// BlockKey has a key refused.
+func (s keyService) BlockKey(ctx context.Context, in *gatewayv1.BlockKeyRequest) (*gatewayv1.KeyRecord, error) {
+	return s.changed(ctx, func(c keyChange) (*keys.Key, error) {
+		return c.switched(opBlockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = true })
+	})
+}
+
+// UnblockKey has a key accepted again.
+func (s keyService) UnblockKey(ctx context.Context, in *gatewayv1.UnblockKeyRequest) (*gatewayv1.KeyRecord, error) {
+	return s.changed(ctx, func(c keyChange) (*keys.Key, error) {
+		return c.switched(opUnblockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = false })
+	})
+}
+
+// changed makes a change of one key and shows it.
+func (s keyService) changed(ctx context.Context, op func(c keyChange) (*keys.Key, error)) (*gatewayv1.KeyRecord, error) {
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+		made, err := op(keyChangeOf(ctx, v, tx))
+		if err != nil {
+			return nil, err
+		}
+		return keyRecord(made), nil
+	})
+}
+
+// BulkUpdateKeys changes several keys in one transaction. Those that cannot be
+// changed are listed.
+func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdateKeysRequest) (*gatewayv1.BulkUpdateKeysResponse, error) {
+	// What fails is decided by a view that is at least as new as the request, also
+	// where nothing is left to be committed.
+	if _, err := s.state.Current(ctx); err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateKeysResponse, error) {
+		out := &gatewayv1.BulkUpdateKeysResponse{TotalRequested: uint32(len(in.GetKeys()))}
+		c := keyChangeOf(ctx, v, tx)
+		for _, one := range in.GetKeys() {
+			made, err := c.update(one)
+			switch f := fault.From(err); {
+			case f == nil:
+				out.SuccessfulUpdates = append(out.GetSuccessfulUpdates(), keyRecord(made))
+			case f.Kind == fault.Internal:
+				return nil, err
+			default:
+				out.FailedUpdates = append(out.GetFailedUpdates(), &gatewayv1.FailedKeyUpdate{Key: hexOf(one.GetKey()), FailedReason: f.Message()})
+			}
+		}
+		return out, nil
+	})
+}
+
+// keyChange is changes of keys in one transaction.
+type keyChange struct {
+	set    *keys.Set
+	tx     *record.Txn
+	rights *keys.Rights
+	batch  *keys.KeyBatch
+}
+
+func keyChangeOf(ctx context.Context, v *cluster.View, tx *record.Txn) keyChange {
+	return keyChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.KeyBatch(tx)}
+}
+
+// begin returns the key that an operation of who asks changes, and the revision
+// that it must have, 0 for any.
+func (c keyChange) begin(op string, of keyName, ifRevision float64) (*keys.Key, uint64, error) {
+	revision, err := whole("if_revision", ifRevision)
+	if err != nil {
+		return nil, 0, err
+	}
+	k, err := visibleKey(c.set, c.tx, c.rights, of)
+	if err != nil {
+		return nil, 0, err
+	}
+	return k, uint64(revision), c.rights.MayChangeKey(op, k)
+}
+
+// update makes one update. One that it refuses has written nothing.
+func (c keyChange) update(in *gatewayv1.UpdateKeyRequest) (*keys.Key, error) {
+	h, err := reference("key", in.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	before, revision, err := c.begin(opUpdateKey, keyName{"key", h}, in.GetIfRevision())
+	if err != nil {
+		return nil, err
+	}
+	k, err := c.patched(before, in, in.GetClear())
+	if err != nil {
+		return nil, err
+	}
+	return c.batch.Update(k, revision)
+}
+
+// patched is a key as a request wants it to be, where who asks may make it so.
+func (c keyChange) patched(before *keys.Key, m proto.Message, clears []string) (keys.Key, error) {
+	k, err := patchKey(*before, m, clears, c.tx.Time())
+	if err != nil || !changes(m, clears) {
+		return k, err
+	}
+	k = c.set.Completed(c.tx, k)
+	if err := c.rights.MayChangeKey(opUpdateKey, before); err != nil {
+		return k, err
+	}
+	return k, c.rights.MayGrantKey(opUpdateKey, &k)
+}
+
+// changes reports whether a request changes anything of the key that it names.
+func changes(m proto.Message, clears []string) bool {
+	found := len(clears) > 0
+	m.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		switch f.Name() {
+		case "key", "new_key", "grace_period", fieldClear, fieldIfRevision:
+		default:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// switched changes one thing of a key.
+func (c keyChange) switched(op, text string, set func(k *keys.Key)) (*keys.Key, error) {
+	h, err := reference("key", text)
+	if err != nil {
+		return nil, err
+	}
+	before, _, err := c.begin(op, keyName{"key", h}, 0)
+	if err != nil {
+		return nil, err
+	}
+	k := *before
+	set(&k)
+	if err := c.rights.MayGrantKey(op, &k); err != nil {
+		return nil, err
+	}
+	return c.batch.Update(k, 0)
+}
+
+// DeleteKeys deletes keys, all of them or none.
+func (s keyService) DeleteKeys(ctx context.Context, in *gatewayv1.DeleteKeysRequest) (*gatewayv1.DeleteKeysResponse, error) {
+	switch {
+	case len(in.GetKeys())+len(in.GetKeyAliases()) == 0:
+		return nil, fault.Field("keys", "missing_required_parameter", "Name the keys to delete, in keys or in key_aliases.")
+	case len(in.GetKeys()) > 0 && len(in.GetKeyAliases()) > 0:
+		return nil, fault.Field("key_aliases", "invalid_value", "Name the keys in keys or in key_aliases, not in both.")
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteKeysResponse, error) {
+		c := keyChangeOf(ctx, v, tx)
+		names, err := c.deleted(in)
+		if err != nil {
+			return nil, err
+		}
+		out, hashes := &gatewayv1.DeleteKeysResponse{}, make([]id.KeyHash, 0, len(names))
+		seen := map[id.KeyHash]bool{}
+		for _, of := range names {
+			if seen[of.hash] {
+				continue
+			}
+			seen[of.hash] = true
+			if _, _, err := c.begin(opDeleteKey, of, 0); err != nil {
+				return nil, err
+			}
+			hashes = append(hashes, of.hash)
+			out.DeletedKeys = append(out.GetDeletedKeys(), tokenOf(of.hash))
+		}
+		return out, c.set.DeleteKeys(tx, hashes)
+	})
+}
+
+// deleted returns the keys that a request names.
+func (c keyChange) deleted(in *gatewayv1.DeleteKeysRequest) ([]keyName, error) {
+	var names []keyName
+	for i, text := range in.GetKeys() {
+		h, err := reference(at("keys", i), text)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, keyName{at("keys", i), h})
+	}
+	for i, alias := range in.GetKeyAliases() {
+		k, ok := c.set.ByAlias(alias)
+		switch {
+		case ok:
+			names = append(names, keyName{at("key_aliases", i), k.Hash})
+		case !c.rights.SeesAll():
+			return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: at("key_aliases", i), Detail: "This API key may not see that key."}
+		default:
+			return nil, notFound(at("key_aliases", i), "There is no key of that alias. No key was deleted.")
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,229 @@
+package mgmt
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// Fields that many messages have, and what they bound.
+const (
+	fieldMaxBudget      = "max_budget"
+	fieldSoftBudget     = "soft_budget"
+	fieldBudgetDuration = "budget_duration"
+	fieldMaxParallel    = "max_parallel_requests"
+	fieldTPM            = "tpm_limit"
+	fieldRPM            = "rpm_limit"
+	fieldTPD            = "tpd_limit"
+	fieldModelBudget    = "model_max_budget"
+	fieldModelRPM       = "model_rpm_limit"
+	fieldModelTPM       = "model_tpm_limit"
+	fieldBudgetID       = "budget_id"
+)
+
+// limitFields are the names of the fields that limits are made of, and of others
+// that a request may clear.
+func limitFields(others ...string) []string {
+	return append(others, fieldMaxBudget, fieldSoftBudget, fieldBudgetDuration, fieldMaxParallel, fieldTPM, fieldRPM, fieldTPD,
+		fieldModelBudget, fieldModelRPM, fieldModelTPM, fieldBudgetID)
+}
+
+// limitsOf reads the limits that a request gives.
+func limitsOf(m proto.Message) (keys.Limits, error) { return patchLimits(keys.Limits{}, m, nil) }
+
+// patchLimits changes limits by what a request gives and by what it clears, and
+// checks them as a whole.
+func patchLimits(old keys.Limits, m proto.Message, clears []string) (keys.Limits, error) {
+	p := patchOf(m, clears)
+	l := old
+	l.MaxBudget = p.amount(fieldMaxBudget, old.MaxBudget)
+	l.SoftBudget = p.amount(fieldSoftBudget, old.SoftBudget)
+	l.BudgetDuration = p.text(fieldBudgetDuration, old.BudgetDuration)
+	l.MaxParallel = p.count(fieldMaxParallel, old.MaxParallel)
+	l.TPM = p.count(fieldTPM, old.TPM)
+	l.RPM = p.count(fieldRPM, old.RPM)
+	l.TPD = p.count(fieldTPD, old.TPD)
+	l.Budget = p.budget(old.Budget)
+	l.Models = p.models(old.Models)
+	if p.err != nil {
+		return keys.Limits{}, p.err
+	}
+	return l, l.Check("")
+}
+
+// budget reads a budget's id. In messages of budgets the field is the budget's own.
+func (p *patch) budget(old id.Budget) id.Budget {
+	if f := p.m.Descriptor().Fields().ByName(fieldBudgetID); f == nil || f.Number() != budgetNumber {
+		return old
+	}
+	return id.Budget(p.text(fieldBudgetID, string(old)))
+}
+
+// budgetNumber is the number that budget_id has in every message that has limits
+// and may name a budget beside them.
+const budgetNumber protoreflect.FieldNumber = 38
+
+// models changes the limits of single models, which three fields give. Each that
+// is given, or cleared, takes the place of all that it said before.
+func (p *patch) models(old []keys.ModelLimits) []keys.ModelLimits {
+	by := make(map[string]keys.ModelLimits, len(old))
+	for _, m := range old {
+		by[m.Model] = m
+	}
+	p.each(fieldModelBudget, by,
+		func(m *keys.ModelLimits) { m.MaxBudget, m.BudgetDuration, m.TPM, m.RPM = nil, "", nil, nil },
+		func(m *keys.ModelLimits, v protoreflect.Value) {
+			in, _ := v.Message().Interface().(*gatewayv1.ModelBudget)
+			if proto.Size(in) == 0 {
+				p.fail(fault.Field(fieldModelBudget+"."+shortName(m.Model), "invalid_value", "The budget of the model says nothing. Give max_budget, tpm_limit or rpm_limit, or leave the model out."))
+			}
+			if in.MaxBudget != nil {
+				amount, err := dollars(fieldModelBudget+"."+shortName(m.Model)+"."+fieldMaxBudget, in.GetMaxBudget())
+				p.fail(err)
+				m.MaxBudget = &amount
+			}
+			m.BudgetDuration, m.TPM, m.RPM = in.GetBudgetDuration(), in.TpmLimit, in.RpmLimit
+		})
+	p.each(fieldModelRPM, by,
+		func(m *keys.ModelLimits) { m.ModelRPM = nil },
+		func(m *keys.ModelLimits, v protoreflect.Value) { n := uint32(v.Uint()); m.ModelRPM = &n })
+	p.each(fieldModelTPM, by,
+		func(m *keys.ModelLimits) { m.ModelTPM = nil },
+		func(m *keys.ModelLimits, v protoreflect.Value) { n := uint32(v.Uint()); m.ModelTPM = &n })
+	var out []keys.ModelLimits
+	for model, m := range by {
+		if m != (keys.ModelLimits{Model: model}) {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b keys.ModelLimits) int { return cmp.Compare(a.Model, b.Model) })
+	return out
+}
+
+// each goes through the entries of a field that is a map by model. Where the
+// request gives or clears it, reset is called for what there is before.
+func (p *patch) each(name protoreflect.Name, by map[string]keys.ModelLimits, reset func(*keys.ModelLimits), set func(*keys.ModelLimits, protoreflect.Value)) {
+	f, clears := p.given(name)
+	if f == nil && !clears {
+		return
+	}
+	for model, m := range by {
+		reset(&m)
+		by[model] = m
+	}
+	if f == nil {
+		return
+	}
+	p.m.Get(f).Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
+		m := by[k.String()]
+		m.Model = k.String()
+		set(&m, v)
+		by[m.Model] = m
+		return true
+	})
+}
+
+// dollars reads an amount exactly: as the shortest decimal that is this number,
+// which is what the caller wrote.
+func dollars(param string, v float64) (money.Pico, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		return 0, fault.Field(param, "invalid_value", "%s must be an amount in USD, zero or more.", param)
+	}
+	amount, err := money.Parse(strconv.FormatFloat(v, 'g', -1, 64))
+	if err != nil {
+		return 0, fault.Field(param, "invalid_value", "%s must be an amount in USD of at most 9,000,000 with at most 12 decimal places.", param)
+	}
+	return amount, nil
+}
+
+// optionalDollars is dollars of a field that may be left out.
+func optionalDollars(param string, v *float64) (*money.Pico, error) {
+	if v == nil {
+		return nil, nil //nolint:nilnil // no amount given
+	}
+	amount, err := dollars(param, *v)
+	if err != nil {
+		return nil, err
+	}
+	return &amount, nil
+}
+
+// inDollars is the number whose shortest decimal is the amount, as far as a number
+// can tell.
+func inDollars(amount money.Pico) float64 {
+	v, _ := strconv.ParseFloat(amount.String(), 64) // it is a decimal
+	return v
+}
+
+// dollarsOrNull is an amount of an answer, null where there is none.
+func dollarsOrNull(amount *money.Pico) *wrapperspb.DoubleValue {
+	if amount == nil {
+		return nil
+	}
+	return wrapperspb.Double(inDollars(*amount))
+}
+
+// showLimits sets the fields of a record that limits are made of, where it has them.
+func showLimits(m proto.Message, l keys.Limits) {
+	setWrapped(m, fieldMaxBudget, dollarsOrNull(l.MaxBudget))
+	setWrapped(m, fieldSoftBudget, dollarsOrNull(l.SoftBudget))
+	setWrapped(m, fieldBudgetDuration, textOrNull(l.BudgetDuration))
+	setWrapped(m, fieldMaxParallel, countOrNull(l.MaxParallel))
+	setWrapped(m, fieldTPM, countOrNull(l.TPM))
+	setWrapped(m, fieldRPM, countOrNull(l.RPM))
+	setWrapped(m, fieldTPD, countOrNull(l.TPD))
+	if f := m.ProtoReflect().Descriptor().Fields().ByName(fieldBudgetID); f != nil && f.Number() == budgetNumber {
+		setWrapped(m, fieldBudgetID, textOrNull(string(l.Budget)))
+	}
+	for _, one := range l.Models {
+		showModelLimits(m, one)
+	}
+}
+
+// setWrapped sets a field that may be null, where the message has it.
+func setWrapped[W interface {
+	*wrapperspb.DoubleValue | *wrapperspb.StringValue | *wrapperspb.UInt32Value
+	proto.Message
+}](m proto.Message, name protoreflect.Name, v W) {
+	if v.ProtoReflect().IsValid() {
+		setField(m, name, protoreflect.ValueOfMessage(v.ProtoReflect()))
+	}
+}
+
+func showModelLimits(m proto.Message, of keys.ModelLimits) {
+	if of.MaxBudget != nil || of.BudgetDuration != "" || of.TPM != nil || of.RPM != nil {
+		b := &gatewayv1.ModelBudget{TpmLimit: of.TPM, RpmLimit: of.RPM}
+		if of.MaxBudget != nil {
+			b.MaxBudget = new(inDollars(*of.MaxBudget))
+		}
+		if of.BudgetDuration != "" {
+			b.BudgetDuration = &of.BudgetDuration
+		}
+		setEntry(m, fieldModelBudget, of.Model, protoreflect.ValueOfMessage(b.ProtoReflect()))
+	}
+	if of.ModelRPM != nil {
+		setEntry(m, fieldModelRPM, of.Model, protoreflect.ValueOfUint32(*of.ModelRPM))
+	}
+	if of.ModelTPM != nil {
+		setEntry(m, fieldModelTPM, of.Model, protoreflect.ValueOfUint32(*of.ModelTPM))
+	}
+}
+
+// setEntry sets an entry of a map by model, where the message has the map.
+func setEntry(m proto.Message, name protoreflect.Name, model string, v protoreflect.Value) {
+	r := m.ProtoReflect()
+	if f := r.Descriptor().Fields().ByName(name); f != nil {
+		r.Mutable(f).Map().Set(protoreflect.ValueOfString(model).MapKey(), v)
+	}
+}

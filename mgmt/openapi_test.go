@@ -1,0 +1,90 @@
+package mgmt
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// describedOperation is what the API's description says of a method and path.
+type describedOperation struct {
+	Security   *[]any `json:"security"`
+	Parameters []struct {
+		Ref string `json:"$ref"`
+	} `json:"parameters"`
+}
+
+// public reports whether no key is asked for.
+func (o describedOperation) public() bool { return o.Security != nil && len(*o.Security) == 0 }
+
+// takes reports whether it has one of the parameters that several have.
+func (o describedOperation) takes(name string) bool {
+	for _, p := range o.Parameters {
+		if strings.HasSuffix(p.Ref, "/"+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutNames is a path whose parameters have no names: the description and the
+// server need not agree on them.
+func withoutNames(path string) string {
+	return regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "{}")
+}
+
+// describedOperations are all operations of the description, by method and path.
+func describedOperations(t *testing.T) map[string]describedOperation {
+	t.Helper()
+	text, err := os.ReadFile("../proto/gen/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Paths map[string]map[string]describedOperation `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]describedOperation{}
+	for path, item := range d.Paths {
+		for method, o := range item {
+			out[strings.ToUpper(method)+" "+withoutNames(path)] = o
+		}
+	}
+	return out
+}
+
+// The description has every route of the server and no other, asks for a key where
+// the server does, and offers Idempotency-Key where it does something.
+func TestDescriptionIsOfTheRoutes(t *testing.T) {
+	described := describedOperations(t)
+	s := &Server{cfg: Config{Metrics: http.NotFoundHandler()}}
+	want, got := map[string]bool{}, map[string]bool{} // whether it is public
+	for _, r := range append(s.plain(), s.files()...) {
+		for _, p := range r.paths {
+			want[r.method+" "+withoutNames(p)] = r.access == public
+		}
+	}
+	table := permissions()
+	for _, r := range gatewayv1.Routes() {
+		at := r.Method + " " + withoutNames(r.Path)
+		want[at] = table[r.RPC].access == public
+		if o, ok := described[at]; ok && o.takes("IdempotencyKey") != (table[r.RPC].effect == writes) {
+			t.Errorf("%s (%s): Idempotency-Key is described: %v", at, r.RPC, o.takes("IdempotencyKey"))
+		}
+	}
+	for at, o := range described {
+		got[at] = o.public()
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes of the server -, operations of the description +\n%s", diff)
+	}
+}

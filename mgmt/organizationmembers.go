@@ -1,0 +1,187 @@
+package mgmt
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// memberForms reads a single member that stands without a list.
+func memberForms(members map[string]jsontext.Value) error {
+	if v, ok := members["member"]; ok && v.Kind() == '{' {
+		members["member"] = jsontext.Value("[" + string(v) + "]")
+	}
+	return nil
+}
+
+// AddOrganizationMembers adds users, all of them or none.
+func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gatewayv1.AddOrganizationMembersRequest) (*gatewayv1.AddOrganizationMembersResponse, error) {
+	budget, err := optionalDollars("max_budget_in_organization", in.MaxBudgetInOrganization)
+	if err != nil {
+		return nil, err
+	}
+	fresh := make([]id.User, len(in.GetMember()))
+	for i, m := range in.GetMember() {
+		if m.GetUserId() == "" && m.GetUserEmail() == "" {
+			return nil, within(at("member", i), nobody())
+		}
+		fresh[i] = id.User(id.NewUUID())
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddOrganizationMembersResponse, error) {
+		r := v.Keys.Rights(tx, principal(ctx))
+		o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
+		if err != nil {
+			return nil, err
+		}
+		if err := r.MayManageOrganization(o); err != nil {
+			return nil, err
+		}
+		out := &gatewayv1.AddOrganizationMembersResponse{OrganizationId: string(o.ID)}
+		all := joining{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx)}
+		for i, m := range in.GetMember() {
+			u, place, err := all.add(m, fresh[i], keys.OrganizationMember{Organization: o.ID, Role: keys.Role(m.GetRole()), MaxBudget: budget})
+			if err != nil {
+				return nil, within(at("member", i), err)
+			}
+			shown := userRecord(v.Keys, u)
+			addPlace(shown, place)
+			out.UpdatedUsers = append(out.GetUpdatedUsers(), shown)
+			out.UpdatedOrganizationMemberships = append(out.GetUpdatedOrganizationMemberships(), membership(place, u))
+		}
+		return out, nil
+	})
+}
+
+// nobody refuses a request that names no user.
+func nobody() error {
+	return fault.Field("user_id", "missing_required_parameter", "Name the user, by user_id or user_email.")
+}
+
+// joining is users that are put into an organization in one transaction.
+type joining struct {
+	set    *keys.Set
+	tx     *record.Txn
+	rights *keys.Rights
+	batch  *keys.UserBatch
+}
+
+// add puts a user into an organization and makes it where it is not there yet. A
+// user who is there already has to be one that who asks may see: to have somebody
+// in an organization is to have a say over them.
+func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place keys.OrganizationMember) (*keys.User, *keys.OrganizationMember, error) {
+	newcomer := keys.User{ID: id.User(in.GetUserId()), Email: in.GetUserEmail(), Role: keys.RoleInternalUser}
+	if place.Role == keys.RoleInternalUserViewer {
+		newcomer.Role = keys.RoleInternalUserViewer
+	}
+	u, made, err := j.batch.Invite(newcomer, fresh)
+	if err != nil {
+		return nil, nil, err
+	}
+	if made {
+		err = j.rights.MayGrantUser(nil, u)
+	} else if !j.rights.MaySeeUser(u) {
+		err = fault.New(fault.Denied, codeNoRight, "This API key may add new users and those that it may see. Ask a proxy_admin to add this one.")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := j.set.AddOrganizationMember(j.tx, u, place)
+	return u, m, err
+}
+
+// UpdateOrganizationMember changes a member's role or budget.
+func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *gatewayv1.UpdateOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
+	revision, err := whole("if_revision", in.GetIfRevision())
+	if err != nil {
+		return nil, err
+	}
+	budget, err := optionalDollars("max_budget_in_organization", in.MaxBudgetInOrganization)
+	if err != nil {
+		return nil, err
+	}
+	clears, err := cleared(in.GetClear(), "max_budget_in_organization")
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+		u, before, err := s.member(ctx, v, tx, in)
+		if err != nil {
+			return nil, err
+		}
+		after := *before
+		if in.Role != nil {
+			after.Role = keys.Role(in.GetRole())
+		}
+		if budget != nil || clears["max_budget_in_organization"] {
+			after.MaxBudget = budget
+		}
+		if err := selfServed(v.Keys.Rights(tx, principal(ctx)), before, &after); err != nil {
+			return nil, err
+		}
+		made, err := v.Keys.UpdateOrganizationMember(tx, after, uint64(revision))
+		if err != nil {
+			return nil, err
+		}
+		return membership(made, u), nil
+	})
+}
+
+// selfServed refuses a bound of their own that admins of an organization loosen.
+func selfServed(r *keys.Rights, before, after *keys.OrganizationMember) error {
+	loosened := before.MaxBudget != nil && (after.MaxBudget == nil || *after.MaxBudget > *before.MaxBudget)
+	if r.Admin() || before.User != r.User() || !loosened {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "max_budget_in_organization", Detail: "Nobody raises their own budget. Ask another admin of the organization."}
+}
+
+// DeleteOrganizationMember takes a user out of an organization.
+func (s organizationService) DeleteOrganizationMember(ctx context.Context, in *gatewayv1.DeleteOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+		u, m, err := s.member(ctx, v, tx, in)
+		if err != nil {
+			return nil, err
+		}
+		old, err := v.Keys.DeleteOrganizationMember(tx, m.Organization, m.User)
+		if err != nil {
+			return nil, err
+		}
+		return membership(old, u), nil
+	})
+}
+
+// memberName names a member of an organization.
+type memberName interface {
+	userName
+	GetOrganizationId() string
+}
+
+// member returns the member that a request names, which who asks has to be allowed
+// to change.
+func (organizationService) member(ctx context.Context, v *cluster.View, tx *record.Txn, in memberName) (*keys.User, *keys.OrganizationMember, error) {
+	r := v.Keys.Rights(tx, principal(ctx))
+	o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.MayManageOrganization(o); err != nil {
+		return nil, nil, err
+	}
+	u, ok, err := userOf(v.Keys, tx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ok {
+		if m, ok := v.Keys.OrganizationMember(tx, o.ID, u.ID); ok {
+			return u, m, nil
+		}
+	}
+	return nil, nil, &fault.Error{Kind: fault.NotFound, Code: codeNoMember, Param: "user_id", Detail: "There is no such user in the organization."}
+}

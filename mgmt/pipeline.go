@@ -1,0 +1,119 @@
+package mgmt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// answerTime bounds an operation on the agreed state. Without a majority of the
+// nodes nothing is decided, and the caller is to hear of it within five seconds.
+const answerTime = 4500 * time.Millisecond
+
+// mostRetryAfter is the longest wait that is asked of a caller because the nodes
+// cannot decide: an election takes a few seconds.
+const mostRetryAfter = 5 * time.Second
+
+// pipeline is what every request goes through before its operation, over REST and
+// over gRPC. Who asks is known: it is in the call.
+func (s *Server) pipeline(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	op, in := s.operations.all[info.FullMethod], req.(proto.Message)
+	if err := op.check(principal(ctx)); err != nil { // also where the route has seen to it
+		return nil, err
+	}
+	if op.effect != scans {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, answerTime)
+		defer cancel()
+	}
+	kept, err := s.prepare(ctx, op, in)
+	switch {
+	case err != nil:
+		return nil, timely(ctx, op.effect, err)
+	case kept != nil:
+		return kept, nil
+	}
+	out, err := next(ctx, in)
+	if err != nil {
+		return nil, timely(ctx, op.effect, err)
+	}
+	return out, nil
+}
+
+// prepare checks a request. It returns an answer where an earlier request had it.
+func (s *Server) prepare(ctx context.Context, op *operation, in proto.Message) (kept proto.Message, err error) {
+	c := callOf(ctx)
+	if err := precondition(op, c.matches, in); err != nil {
+		return nil, err
+	}
+	if err := s.validate(in); err != nil {
+		return nil, err
+	}
+	if op.effect != writes || len(c.idempotency) == 0 {
+		return nil, nil //nolint:nilnil // nothing kept and nothing wrong
+	}
+	if c.once, err = s.onlyOnce(c, op, in); err != nil {
+		return nil, err
+	}
+	kept, _, err = c.once.find(ctx)
+	if kept != nil {
+		c.replayed = true
+		show(ctx, s.cfg.View())
+	}
+	return kept, err
+}
+
+// timely gives errors a kind that have none because an operation was not decided
+// in time.
+func timely(ctx context.Context, of effect, err error) error {
+	var e *fault.Error
+	switch {
+	case errors.As(err, &e):
+		if e.Kind == fault.Unavailable && e.RetryAfter > mostRetryAfter {
+			sooner := *e
+			sooner.RetryAfter = mostRetryAfter
+			return &sooner
+		}
+		return problems(err)
+	case !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return err
+	case of != writes:
+		return &fault.Error{Kind: fault.Unavailable, Detail: "The nodes did not agree on what is current in time. Try again.", RetryAfter: time.Second, Err: err}
+	}
+	return &fault.Error{
+		Kind: fault.Unavailable, Code: "outcome_unknown", RetryAfter: time.Second, Err: err,
+		Detail: "The nodes did not decide in time. The change may still come about: look whether it has before you try again.",
+	}
+}
+
+// problem is one of several things that are wrong with a request.
+type problem struct {
+	Message string `json:"message"`
+	Param   string `json:"param"`
+	Code    string `json:"code"`
+}
+
+// detailProblems is where an error has all of its problems.
+const detailProblems = "problems"
+
+// problems makes one error of several, of which the first counts and all are told.
+func problems(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error }) // what was joined at the top, and no deeper
+	if !ok || len(joined.Unwrap()) < 2 {
+		return err
+	}
+	var list []problem
+	for _, one := range joined.Unwrap() {
+		if e := fault.From(one); e.Kind != fault.Internal {
+			list = append(list, problem{e.Message(), e.Param, e.Code})
+		}
+	}
+	first := *fault.From(err)
+	first.Details = map[string]any{detailProblems: list}
+	return &first
+}

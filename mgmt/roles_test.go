@@ -1,0 +1,98 @@
+package mgmt
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+)
+
+// give makes a key, and the user that it names with a role.
+func give(t *testing.T, n *fakeNode, k keys.Key, role keys.Role) string {
+	t.Helper()
+	secret, _, err := keys.Generate(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Hash = id.HashKey(secret.Reveal())
+	if k.User != "" {
+		n.do(t, func(v *cluster.View, tx *record.Txn) error {
+			_, err := v.Keys.UserBatch(tx).Create(keys.User{ID: k.User, Role: role})
+			return err
+		})
+	}
+	n.do(t, func(v *cluster.View, tx *record.Txn) error {
+		_, err := v.Keys.CreateKey(tx, k)
+		return err
+	})
+	return secret.Reveal()
+}
+
+// answering is a server whose operations all answer, with nothing.
+func answering(t *testing.T) (*Server, *fakeNode) {
+	t.Helper()
+	s, n := newFake(t)
+	s.rules = lax{}
+	for name, op := range s.operations.all {
+		stub(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return op.output.New().Interface(), nil })
+	}
+	return s, n
+}
+
+// What a role may ask for at all depends on the class of the operation, and those
+// who only look change nothing.
+func TestRolesHaveTheirClasses(t *testing.T) {
+	s, n := answering(t)
+	for role, most := range map[keys.Role]access{
+		keys.RoleProxyAdmin: admin, keys.RoleProxyAdminViewer: viewer,
+		keys.RoleInternalUser: scoped, keys.RoleInternalUserViewer: scoped, keys.RoleNone: anyKey,
+	} {
+		k := keys.Key{}
+		if role != keys.RoleNone {
+			k.User = id.User(role)
+		}
+		key := give(t, n, k, role)
+		still := role == keys.RoleProxyAdminViewer || role == keys.RoleInternalUserViewer
+		walk(s, func(target string, a access, e effect) {
+			may := a <= most && (!still || e != writes || a <= anyKey)
+			got := ask(t, s, target, "", as(key))
+			if refused := got.status == http.StatusForbidden; refused == may {
+				t.Errorf("%s as %q: %d %s", target, role, got.status, got.body)
+			}
+		})
+	}
+}
+
+// A key's type and its routes bound what it may ask for, whatever its role.
+func TestKeysHaveTheirRoutes(t *testing.T) {
+	s, n := answering(t)
+	own := []string{"GET /key/info", "POST /key/health", "GET /v1/models", "GET /model/info"}
+	for name, c := range map[string]struct {
+		key keys.Key
+		may []string
+		not []string
+	}{
+		"inference": {keys.Key{Type: keys.TypeInference}, own, []string{"GET /key/list", "POST /key/generate", "GET /cluster/status", "GET /cluster/snapshot", "GET /metrics"}},
+		"reading":   {keys.Key{Type: keys.TypeReadOnly}, append([]string{"GET /key/list", "POST /v2/key/info", "POST /budget/info"}, own...), []string{"POST /key/generate", "DELETE /key/delete", "POST /cluster/restore"}},
+		"a list":    {keys.Key{AllowedRoutes: []string{"/team/*", "/key/info"}}, []string{"GET /key/info", "POST /team/new", "PATCH /team/x"}, []string{"GET /key/list", "GET /v1/models", "POST /user/new"}},
+	} {
+		c.key.User = id.User(strings.ReplaceAll(name, " ", "-"))
+		key := give(t, n, c.key, keys.RoleProxyAdmin)
+		for _, target := range slices.Concat(c.may, c.not) {
+			a := ask(t, s, target, "", as(key))
+			refused := a.status == http.StatusForbidden && a.refusal(t) == "route_not_allowed"
+			if may := slices.Contains(c.may, target); refused == may || may && a.status != http.StatusOK {
+				t.Errorf("%s with a key for %s: %d %s", target, name, a.status, a.body)
+			}
+		}
+	}
+}

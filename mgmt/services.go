@@ -1,0 +1,65 @@
+package mgmt
+
+import (
+	"context"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
+
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// services are all services of the API. Who adds one adds its line here, its
+// operations to the table of permissions, and what REST clients may write beyond
+// its messages to forms.
+func (s *Server) services() []entry {
+	base := service{state: s.cfg.State.Changes}
+	return []entry{
+		api(gatewayv1.RegisterKeyServiceServer, gatewayv1.NewKeyServiceClient, gatewayv1.RegisterKeyServiceHandlerClient)(keyService{service: base}),
+		api(gatewayv1.RegisterOrganizationServiceServer, gatewayv1.NewOrganizationServiceClient, gatewayv1.RegisterOrganizationServiceHandlerClient)(organizationService{service: base}),
+		api(gatewayv1.RegisterUserServiceServer, gatewayv1.NewUserServiceClient, gatewayv1.RegisterUserServiceHandlerClient)(userService{service: base}),
+		api(gatewayv1.RegisterTeamServiceServer, gatewayv1.NewTeamServiceClient, gatewayv1.RegisterTeamServiceHandlerClient)(teamService{service: base}),
+		api(gatewayv1.RegisterCustomerServiceServer, gatewayv1.NewCustomerServiceClient, gatewayv1.RegisterCustomerServiceHandlerClient)(customerService{service: base}),
+		api(gatewayv1.RegisterBudgetServiceServer, gatewayv1.NewBudgetServiceClient, gatewayv1.RegisterBudgetServiceHandlerClient)(budgetService{service: base}),
+		api(gatewayv1.RegisterModelServiceServer, gatewayv1.NewModelServiceClient, gatewayv1.RegisterModelServiceHandlerClient)(modelService{service: base, sealer: s.cfg.Sealer}),
+		api(gatewayv1.RegisterFallbackServiceServer, gatewayv1.NewFallbackServiceClient, gatewayv1.RegisterFallbackServiceHandlerClient)(fallbackService{service: base}),
+		api(gatewayv1.RegisterCredentialServiceServer, gatewayv1.NewCredentialServiceClient, gatewayv1.RegisterCredentialServiceHandlerClient)(credentialService{service: base, sealer: s.cfg.Sealer}),
+		api(gatewayv1.RegisterGuardrailServiceServer, gatewayv1.NewGuardrailServiceClient, gatewayv1.RegisterGuardrailServiceHandlerClient)(guardrailService{service: base}),
+		api(gatewayv1.RegisterPromptServiceServer, gatewayv1.NewPromptServiceClient, gatewayv1.RegisterPromptServiceHandlerClient)(promptService{service: base}),
+		api(gatewayv1.RegisterConfigServiceServer, gatewayv1.NewConfigServiceClient, gatewayv1.RegisterConfigServiceHandlerClient)(configService{service: base}),
+		api(gatewayv1.RegisterClusterServiceServer, gatewayv1.NewClusterServiceClient, gatewayv1.RegisterClusterServiceHandlerClient)(clusterService{state: s.cfg.State.Members}),
+		api(gatewayv1.RegisterSpendServiceServer, gatewayv1.NewSpendServiceClient, gatewayv1.RegisterSpendServiceHandlerClient)(spendService{events: s.cfg.Events}),
+	}
+}
+
+// forms are what REST clients may write beyond the messages, by operation.
+func forms() map[string]rewrite {
+	return map[string]rewrite{
+		gatewayv1.OrganizationService_AddOrganizationMembers_FullMethodName: memberForms,
+		gatewayv1.UserService_CreateUser_FullMethodName:                     userForms,
+		gatewayv1.TeamService_AddTeamMembers_FullMethodName:                 memberForms,
+		gatewayv1.ModelService_CreateModel_FullMethodName:                   modelForms,
+		gatewayv1.ModelService_UpdateModel_FullMethodName:                   modelForms,
+	}
+}
+
+// entry is a service, as gRPC and as REST take it.
+type entry struct {
+	serve func(grpc.ServiceRegistrar)
+	rest  func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
+}
+
+// api makes an entry of what is generated for a service, and then of the service.
+func api[S, C any](
+	register func(grpc.ServiceRegistrar, S),
+	client func(grpc.ClientConnInterface) C, handle func(context.Context, *runtime.ServeMux, C) error,
+) func(service S) entry {
+	return func(service S) entry {
+		return entry{
+			serve: func(r grpc.ServiceRegistrar) { register(r, service) },
+			rest: func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+				return handle(ctx, mux, client(conn))
+			},
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package mgmt
+
+import (
+	"context"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+type teamService struct {
+	gatewayv1.UnimplementedTeamServiceServer
+	service
+}
+
+// What lists of teams show where the request does not say how much.
+const (
+	teamKeys = 100
+	teamPage = 10
+)
+
+// CreateTeam makes a team with its members.
+func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamRequest) (*gatewayv1.TeamRecord, error) {
+	t, err := patchTeam(keys.Team{ID: id.Team(chosen(in.TeamId))}, in, nil)
+	if err != nil {
+		return nil, err
+	}
+	newcomers, err := newTeamMembers(in)
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+		r := v.Keys.Rights(tx, principal(ctx))
+		if err := r.MayGrantTeam(nil, &t); err != nil {
+			return nil, err
+		}
+		made, err := v.Keys.CreateTeam(tx, t)
+		if err != nil {
+			return nil, err
+		}
+		out := bareTeam(made)
+		g := gathering{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), team: made}
+		for _, n := range newcomers {
+			u, m, err := g.add(n, keys.TeamMember{Role: n.role})
+			if err != nil {
+				return nil, within(n.param, err)
+			}
+			addTeamMember(out, m, u.Email)
+		}
+		return out, nil
+	})
+}
+
+// GetTeam shows one team with its keys and memberships.
+func (s teamService) GetTeam(ctx context.Context, in *gatewayv1.GetTeamRequest) (*gatewayv1.GetTeamResponse, error) {
+	t, err := s.team(ctx, in.GetTeamId())
+	if err != nil {
+		return nil, err
+	}
+	out := &gatewayv1.GetTeamResponse{TeamId: string(t.ID), TeamInfo: teamRecord(t.set, t.Team)}
+	var list []*keys.Key
+	for k := range t.set.TeamKeys(t.ID) {
+		if t.rights.MaySeeKey(k) {
+			list = append(list, k)
+		}
+	}
+	slices.SortFunc(list, func(a, b *keys.Key) int {
+		if n := b.CreatedAt.Compare(a.CreatedAt); n != 0 {
+			return n
+		}
+		return slices.Compare(a.Hash[:], b.Hash[:])
+	})
+	limit := teamKeys
+	if in.KeyLimit != nil {
+		limit = int(in.GetKeyLimit())
+	}
+	for _, k := range list[:min(len(list), limit)] {
+		out.Keys = append(out.GetKeys(), keyRecord(k))
+	}
+	for m := range t.set.TeamMembers(t.ID) {
+		out.TeamMemberships = append(out.GetTeamMemberships(), teamMembership(m, emailOf(t.set, m.User)))
+	}
+	return out, nil
+}
+
+// seenTeam is a team in front of who asks and may see it.
+type seenTeam struct {
+	*keys.Team
+	set    *keys.Set
+	rights *keys.Rights
+}
+
+// team returns a team as it is now.
+func (s teamService) team(ctx context.Context, of string) (seenTeam, error) {
+	v, err := s.state.Current(ctx)
+	if err != nil {
+		return seenTeam{}, err
+	}
+	show(ctx, v)
+	out := seenTeam{set: v.Keys, rights: v.Keys.Rights(nil, principal(ctx))}
+	out.Team, err = visibleTeam(out.set, nil, out.rights, of)
+	return out, err
+}
+
+// visibleTeam returns a team that who asks may see; tx is nil for an answer that
+// changes nothing. Who does not see everything learns nothing of which others there
+// are.
+func visibleTeam(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*keys.Team, error) {
+	t, ok := set.Team(tx, id.Team(of))
+	switch {
+	case ok && r.MaySeeTeam(t):
+		return t, nil
+	case ok || !r.SeesAll():
+		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "team_id", Detail: "This API key may not see that team."}
+	}
+	return nil, &fault.Error{Kind: fault.NotFound, Code: codeNoTeam, Param: "team_id", Detail: "There is no such team."}
+}
+
+// managedTeam returns a team that who asks may manage.
+func managedTeam(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*keys.Team, error) {
+	t, err := visibleTeam(set, tx, r, of)
+	if err != nil {
+		return nil, err
+	}
+	return t, r.MayManageTeam(t)
+}
+
+// ListTeams shows the teams that who asks may see, ordered by name.
+func (teamService) ListTeams(ctx context.Context, in *gatewayv1.ListTeamsRequest) (*gatewayv1.ListTeamsResponse, error) {
+	v := viewOf(ctx)
+	teams, _ := v.Keys.Teams(visibleTeams(ctx, keys.TeamQuery{
+		User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Sort: keys.TeamsByAlias,
+	}))
+	return &gatewayv1.ListTeamsResponse{Teams: teamRecords(v.Keys, teams)}, nil
+}
+
+// ListTeamsPage shows a page of them.
+func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPageRequest) (*gatewayv1.ListTeamsPageResponse, error) {
+	v := viewOf(ctx)
+	page, size := 1, teamPage
+	if in.Page != nil {
+		page = int(in.GetPage())
+	}
+	if in.PageSize != nil {
+		size = int(in.GetPageSize())
+	}
+	teams, total := v.Keys.Teams(visibleTeams(ctx, keys.TeamQuery{
+		ID: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Alias: in.GetTeamAlias(),
+		Sort: in.GetSortBy(), Descending: in.GetSortOrder() != "asc", Offset: (page - 1) * size, Limit: size,
+	}))
+	return &gatewayv1.ListTeamsPageResponse{
+		Teams: teamRecords(v.Keys, teams),
+		Total: uint32(total), Page: int32(page), PageSize: int32(size), TotalPages: uint32((total + size - 1) / size),
+	}, nil
+}
+
+// visibleTeams narrows a query to what who asks may see.
+func visibleTeams(ctx context.Context, q keys.TeamQuery) keys.TeamQuery {
+	if r := viewOf(ctx).Keys.Rights(nil, principal(ctx)); !r.SeesAll() {
+		q.May, q.Near = r.MaySeeTeam, r.User()
+	}
+	return q
+}
+
+// UpdateTeam changes what the request gives.
+func (s teamService) UpdateTeam(ctx context.Context, in *gatewayv1.UpdateTeamRequest) (*gatewayv1.UpdateTeamResponse, error) {
+	u, err := readTeamUpdate(in)
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateTeamResponse, error) {
+		t, err := u.run(ctx, v.Keys, tx)
+		if err != nil {
+			return nil, err
+		}
+		return &gatewayv1.UpdateTeamResponse{TeamId: in.GetTeamId(), Data: t}, nil
+	})
+}
+
+// PatchTeam is UpdateTeam with another answer.
+func (s teamService) PatchTeam(ctx context.Context, in *gatewayv1.UpdateTeamRequest) (*gatewayv1.TeamRecord, error) {
+	u, err := readTeamUpdate(in)
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) { return u.run(ctx, v.Keys, tx) })
+}
+
+// teamUpdate is a change of one team.
+type teamUpdate struct {
+	team       string
+	ifRevision uint64
+	patch      func(keys.Team) (keys.Team, error)
+}
+
+func readTeamUpdate(in *gatewayv1.UpdateTeamRequest) (teamUpdate, error) {
+	revision, err := whole(fieldIfRevision, in.GetIfRevision())
+	if err != nil {
+		return teamUpdate{}, err
+	}
+	return teamUpdate{in.GetTeamId(), uint64(revision), func(t keys.Team) (keys.Team, error) { return patchTeam(t, in, in.GetClear()) }}, nil
+}
+
+// run is the operation. Who asks must be allowed to manage the team, and to grant
+// it what it has then.
+func (u teamUpdate) run(ctx context.Context, set *keys.Set, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+	r := set.Rights(tx, principal(ctx))
+	before, err := managedTeam(set, tx, r, u.team)
+	if err != nil {
+		return nil, err
+	}
+	after, err := u.patch(*before)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.MayGrantTeam(before, &after); err != nil {
+		return nil, err
+	}
+	made, err := set.UpdateTeam(tx, after, u.ifRevision)
+	if err != nil {
+		return nil, err
+	}
+	return teamRecord(set, made), nil
+}
+
+// updateTeam changes one team by a function of it.
+func (s teamService) updateTeam(ctx context.Context, u teamUpdate) (*gatewayv1.TeamRecord, error) {
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) { return u.run(ctx, v.Keys, tx) })
+}
+
+// DeleteTeams deletes teams with their keys and memberships, all of them or none.
+func (s teamService) DeleteTeams(ctx context.Context, in *gatewayv1.DeleteTeamsRequest) (*gatewayv1.DeleteTeamsResponse, error) {
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteTeamsResponse, error) {
+		r, out, seen := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteTeamsResponse{}, map[string]bool{}
+		for i, of := range in.GetTeamIds() {
+			if seen[of] {
+				continue
+			}
+			seen[of] = true
+			t, err := visibleTeam(v.Keys, tx, r, of)
+			if err == nil {
+				err = aboveTeam(r, t)
+			}
+			if err != nil {
+				return nil, named(at("team_ids", i), err)
+			}
+			shown := teamRecord(v.Keys, t)
+			_, deleted, err := v.Keys.DeleteTeam(tx, t.ID)
+			if err != nil {
+				return nil, named(at("team_ids", i), err)
+			}
+			out.DeletedTeams = append(out.GetDeletedTeams(), shown)
+			out.DeletedKeys += uint32(deleted)
+		}
+		return out, nil
+	})
+}
+
+// aboveTeam refuses who may not decide whether a team is in use at all.
+func aboveTeam(r *keys.Rights, t *keys.Team) error {
+	other := *t
+	other.Blocked = !t.Blocked
+	return r.MayGrantTeam(t, &other)
+}
+
+// BlockTeam has a team's keys refused.
+func (s teamService) BlockTeam(ctx context.Context, in *gatewayv1.BlockTeamRequest) (*gatewayv1.TeamRecord, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+		t.Blocked = true
+		return t, nil
+	}})
+}
+
+// UnblockTeam has them accepted again.
+func (s teamService) UnblockTeam(ctx context.Context, in *gatewayv1.UnblockTeamRequest) (*gatewayv1.TeamRecord, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+		t.Blocked = false
+		return t, nil
+	}})
+}
+
+// AddTeamModels lets a team use further models.
+func (s teamService) AddTeamModels(ctx context.Context, in *gatewayv1.AddTeamModelsRequest) (*gatewayv1.TeamRecord, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+		return t.WithModels(in.GetModels()), nil
+	}})
+}
+
+// DeleteTeamModels takes models from a team.
+func (s teamService) DeleteTeamModels(ctx context.Context, in *gatewayv1.DeleteTeamModelsRequest) (*gatewayv1.TeamRecord, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+		return t.WithoutModels(in.GetModels())
+	}})
+}
+
+// ListTeamPermissions shows what members may do with a team's keys.
+func (s teamService) ListTeamPermissions(ctx context.Context, in *gatewayv1.ListTeamPermissionsRequest) (*gatewayv1.ListTeamPermissionsResponse, error) {
+	t, err := s.team(ctx, in.GetTeamId())
+	if err != nil {
+		return nil, err
+	}
+	return &gatewayv1.ListTeamPermissionsResponse{
+		TeamId: string(t.ID), TeamMemberPermissions: t.Permissions(), AllAvailablePermissions: keys.TeamPermissions(),
+	}, nil
+}
+
+// UpdateTeamPermissions says what members may do with a team's keys.
+func (s teamService) UpdateTeamPermissions(ctx context.Context, in *gatewayv1.UpdateTeamPermissionsRequest) (*gatewayv1.TeamRecord, error) {
+	revision, err := whole(fieldIfRevision, in.GetIfRevision())
+	if err != nil {
+		return nil, err
+	}
+	return s.updateTeam(ctx, teamUpdate{in.GetTeamId(), uint64(revision), func(t keys.Team) (keys.Team, error) {
+		t.MemberPermissions = in.GetTeamMemberPermissions()
+		return t, nil
+	}})
+}

@@ -1,0 +1,211 @@
+package mgmt
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// userForms reads teams that are their ids alone.
+func userForms(members map[string]jsontext.Value) error {
+	v, ok := members["teams"]
+	if !ok || v.Kind() != '[' {
+		return nil
+	}
+	var teams []jsontext.Value
+	if err := json.Unmarshal(v, &teams); err != nil {
+		return fault.Field("teams", "invalid_type", "teams must be a list.")
+	}
+	for i, t := range teams {
+		if t.Kind() == '"' {
+			teams[i] = jsontext.Value(`{"team_id":` + string(t) + `}`)
+		}
+	}
+	text, err := json.Marshal(teams)
+	members["teams"] = text
+	return err
+}
+
+// newUser is a user that is to be made, with the places that it is put into.
+type newUser struct {
+	user          keys.User
+	teams         []keys.TeamMember
+	organizations []string
+	key           *keys.Key // nil: none is made
+	secret        string    // the key itself
+}
+
+// CreateUser makes a user, and unless told otherwise a key for it.
+func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserRequest) (*gatewayv1.CreateUserResponse, error) {
+	n, err := readNewUser(in, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
+		return n.create(v.Keys, tx, v.Keys.Rights(tx, principal(ctx)))
+	})
+}
+
+// readNewUser checks what a request says by itself.
+func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, error) {
+	n := &newUser{organizations: in.GetOrganizations(), user: keys.User{
+		ID: id.User(chosen(in.UserId)), Email: in.GetUserEmail(), Alias: in.GetUserAlias(), Role: keys.RoleInternalUser,
+		Models: in.GetModels(), SSO: in.GetSsoUserId(), Blocked: in.GetBlocked(),
+	}}
+	if in.UserRole != nil {
+		n.user.Role = keys.Role(in.GetUserRole())
+	}
+	var err error
+	if n.user.Limits, err = limitsOf(in); err != nil {
+		return nil, err
+	}
+	if n.user.Metadata, err = metadataText(in.GetMetadata()); err != nil {
+		return nil, err
+	}
+	for i, t := range in.GetTeams() {
+		m := keys.TeamMember{Team: id.Team(t.GetTeamId()), Role: keys.TeamUser}
+		if t.GetUserRole() != "" {
+			m.Role = t.GetUserRole()
+		}
+		if m.MaxBudget, err = optionalDollars(at("teams", i)+".max_budget_in_team", t.MaxBudgetInTeam); err != nil {
+			return nil, err
+		}
+		n.teams = append(n.teams, m)
+	}
+	return n, n.makeKey(in, now)
+}
+
+// makeKey makes the user's key.
+func (n *newUser) makeKey(in *gatewayv1.CreateUserRequest, now time.Time) error {
+	if in.AutoCreateKey != nil && !in.GetAutoCreateKey() {
+		switch {
+		case in.KeyAlias != nil:
+			return fault.Field("key_alias", "invalid_value", "No key is made where auto_create_key is false. Leave key_alias out.")
+		case in.Duration != nil:
+			return fault.Field("duration", "invalid_value", "No key is made where auto_create_key is false. Leave duration out.")
+		}
+		return nil
+	}
+	secret, name, err := keys.Generate(rand.Reader)
+	if err != nil {
+		return err
+	}
+	n.secret = secret.Reveal()
+	n.key = &keys.Key{Hash: id.HashKey(n.secret), Name: name, Alias: in.GetKeyAlias(), User: n.user.ID}
+	if in.Duration != nil {
+		d, err := keys.ParsePeriod("duration", in.GetDuration())
+		if err != nil {
+			return err
+		}
+		n.key.Expires = d.After(now)
+	}
+	return nil
+}
+
+// create is the operation.
+func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewayv1.CreateUserResponse, error) {
+	u := n.user
+	if err := r.MayGrantUser(nil, &u); err != nil {
+		return nil, err
+	}
+	if !r.Admin() && len(n.organizations) == 0 {
+		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "organizations", Detail: "Only a proxy_admin makes users that are in no organization. Name one that you administer in organizations."}
+	}
+	made, err := set.UserBatch(tx).Create(u)
+	if err != nil {
+		return nil, err
+	}
+	shown := userRecord(set, made)
+	if err := n.joinOrganizations(set, tx, r, made, shown); err != nil {
+		return nil, err
+	}
+	if err := n.joinTeams(set, tx, r, made, shown); err != nil {
+		return nil, err
+	}
+	out := &gatewayv1.CreateUserResponse{}
+	if n.key != nil {
+		if err := r.MayGrantNewUserKey(made, n.key); err != nil {
+			return nil, err
+		}
+		k, err := set.CreateUserKey(tx, made, *n.key)
+		if err != nil {
+			return nil, err
+		}
+		shown.KeyCount = 1
+		out.Key, out.Token, out.Expires = wrapperspb.String(n.secret), wrapperspb.String(tokenOf(k.Hash)), moment(k.Expires)
+	}
+	copyFields(out, shown)
+	return out, nil
+}
+
+// joinOrganizations puts the user into its organizations.
+func (n *newUser) joinOrganizations(set *keys.Set, tx *record.Txn, r *keys.Rights, u *keys.User, shown *gatewayv1.UserRecord) error {
+	role := keys.RoleInternalUser
+	if u.Role == keys.RoleInternalUserViewer {
+		role = keys.RoleInternalUserViewer
+	}
+	seen := map[string]bool{}
+	for i, of := range n.organizations {
+		param := at("organizations", i)
+		if seen[of] {
+			return fault.Field(param, "duplicate_value", "The request names the organization twice.")
+		}
+		seen[of] = true
+		o, err := visibleOrganization(set, tx, r, of)
+		if err == nil {
+			err = r.MayManageOrganization(o)
+		}
+		if err != nil {
+			return named(param, err)
+		}
+		m, err := set.AddOrganizationMember(tx, u, keys.OrganizationMember{Organization: o.ID, Role: role})
+		if err != nil {
+			return named(param, err)
+		}
+		addPlace(shown, m)
+	}
+	return nil
+}
+
+// joinTeams puts the user into its teams.
+func (n *newUser) joinTeams(set *keys.Set, tx *record.Txn, r *keys.Rights, u *keys.User, shown *gatewayv1.UserRecord) error {
+	seen := map[id.Team]bool{}
+	for i, m := range n.teams {
+		param := at("teams", i) + ".team_id"
+		if seen[m.Team] {
+			return fault.Field(param, "duplicate_value", "The request names the team twice.")
+		}
+		seen[m.Team] = true
+		t, ok := set.Team(tx, m.Team)
+		switch {
+		case !ok && r.SeesAll():
+			return &fault.Error{Kind: fault.NotFound, Code: codeNoTeam, Param: param, Detail: "There is no such team."}
+		case !ok || !r.MaySeeTeam(t):
+			return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: "This API key may not see that team."}
+		}
+		m.User = u.ID
+		err := r.MayManageTeam(t)
+		if err == nil {
+			err = r.MayGrantTeamMember(t, &m)
+		}
+		if err != nil {
+			return named(param, err)
+		}
+		if _, err := set.JoinTeam(tx, t, u, m); err != nil {
+			return within(at("teams", i), err)
+		}
+		shown.Teams = sortedInsert(shown.GetTeams(), string(m.Team))
+	}
+	return nil
+}

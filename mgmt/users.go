@@ -1,0 +1,218 @@
+package mgmt
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+type userService struct {
+	gatewayv1.UnimplementedUserServiceServer
+	service
+}
+
+// maxUserKeys is how many keys are shown with a user.
+const maxUserKeys = 1000
+
+// GetUser shows one user with its keys and teams.
+func (s userService) GetUser(ctx context.Context, in *gatewayv1.GetUserRequest) (*gatewayv1.GetUserResponse, error) {
+	u, err := s.user(ctx, in.GetUserId())
+	if err != nil {
+		return nil, err
+	}
+	out := &gatewayv1.GetUserResponse{UserId: string(u.ID), UserInfo: userRecord(u.set, u.User)}
+	var list []*keys.Key
+	for k := range u.set.KeysOf(u.ID) {
+		if u.rights.MaySeeKey(k) {
+			list = append(list, k)
+		}
+	}
+	slices.SortFunc(list, func(a, b *keys.Key) int {
+		if n := b.CreatedAt.Compare(a.CreatedAt); n != 0 {
+			return n
+		}
+		return slices.Compare(a.Hash[:], b.Hash[:])
+	})
+	for _, k := range list[:min(len(list), maxUserKeys)] {
+		out.Keys = append(out.GetKeys(), keyRecord(k))
+	}
+	for m := range u.set.TeamsOf(u.ID) {
+		if t, ok := u.set.Team(nil, m.Team); ok && u.rights.MaySeeTeam(t) {
+			out.Teams = append(out.GetTeams(), teamRecord(u.set, t))
+		}
+	}
+	return out, nil
+}
+
+// GetUserRecord shows one user.
+func (s userService) GetUserRecord(ctx context.Context, in *gatewayv1.GetUserRecordRequest) (*gatewayv1.UserRecord, error) {
+	u, err := s.user(ctx, in.GetUserId())
+	if err != nil {
+		return nil, err
+	}
+	return userRecord(u.set, u.User), nil
+}
+
+// shownUser is a user, and what the answer about it rests on.
+type shownUser struct {
+	*keys.User
+	set    *keys.Set
+	rights *keys.Rights
+}
+
+// user returns a user that who asks may see; an empty id is who asks.
+func (s userService) user(ctx context.Context, of string) (shownUser, error) {
+	v, err := s.state.Current(ctx)
+	if err != nil {
+		return shownUser{}, err
+	}
+	show(ctx, v)
+	r := v.Keys.Rights(nil, principal(ctx))
+	if of == "" {
+		if of = string(r.User()); of == "" {
+			return shownUser{}, &fault.Error{Kind: fault.NotFound, Code: codeNoUser, Param: "user_id", Detail: "This API key belongs to no user. Name one with user_id."}
+		}
+	}
+	u, err := visibleUser(v.Keys, nil, r, of)
+	return shownUser{User: u, set: v.Keys, rights: r}, err
+}
+
+// visibleUser returns a user that who asks may see; tx is nil for an answer that
+// changes nothing.
+func visibleUser(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*keys.User, error) {
+	u, _ := set.User(tx, id.User(of))
+	return seenUser(r, u, "user_id")
+}
+
+// seenUser returns a user, nil where there is none, if who asks may see it. Who does
+// not see everything learns nothing of which others there are.
+func seenUser(r *keys.Rights, u *keys.User, param string) (*keys.User, error) {
+	switch {
+	case u != nil && r.MaySeeUser(u):
+		return u, nil
+	case u != nil || !r.SeesAll():
+		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: "This API key may not see that user."}
+	}
+	return nil, &fault.Error{Kind: fault.NotFound, Code: codeNoUser, Param: param, Detail: "There is no such user."}
+}
+
+// userName names a user, by one of two names.
+type userName interface {
+	GetUserId() string
+	GetUserEmail() string
+}
+
+// userOf returns the user that a request names, if there is one. Both names have to
+// be of the same user.
+func userOf(set *keys.Set, tx *record.Txn, in userName) (u *keys.User, ok bool, err error) {
+	switch {
+	case in.GetUserId() == "" && in.GetUserEmail() == "":
+		return nil, false, nobody()
+	case in.GetUserId() == "":
+		u, ok = set.UserByEmail(tx, in.GetUserEmail())
+		return u, ok, nil
+	}
+	u, ok = set.User(tx, id.User(in.GetUserId()))
+	if ok && in.GetUserEmail() != "" && !strings.EqualFold(in.GetUserEmail(), u.Email) {
+		return nil, false, fault.Field("user_email", "invalid_value", "user_id and user_email are of two users. Send one of them.")
+	}
+	return u, ok, nil
+}
+
+// The page of a list of users.
+const userPage = 25
+
+// ListUsers shows a page of the users that who asks may see.
+func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest) (*gatewayv1.ListUsersResponse, error) {
+	v := viewOf(ctx)
+	page, size := 1, userPage
+	if in.Page != nil {
+		page = int(in.GetPage())
+	}
+	if in.PageSize != nil {
+		size = int(in.GetPageSize())
+	}
+	q := keys.UserQuery{
+		Role: keys.Role(in.GetRole()), IDs: listed[id.User](in.GetUserIds()), Email: in.GetUserEmail(), Search: in.GetSearch(),
+		Team: id.Team(in.GetTeam()), Organizations: listed[id.Organization](in.GetOrganizationIds()), SSO: listed[string](in.GetSsoUserIds()),
+		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: (page - 1) * size, Limit: size,
+	}
+	if r := v.Keys.Rights(nil, principal(ctx)); !r.SeesAll() {
+		q.May, q.Near = r.MaySeeUser, near(v.Keys, r.User())
+	}
+	users, total := v.Keys.Users(q)
+	out := &gatewayv1.ListUsersResponse{
+		Total: uint32(total), Page: int32(page), PageSize: int32(size), TotalPages: uint32((total + size - 1) / size),
+	}
+	for _, u := range users {
+		out.Users = append(out.GetUsers(), userRecord(v.Keys, u))
+	}
+	return out, nil
+}
+
+// near is everybody that a user who does not see everything can possibly see: the
+// user, and who is in an organization with the user.
+func near(set *keys.Set, u id.User) []id.User {
+	list := []id.User{u}
+	for of := range set.OrganizationsOf(u) {
+		for m := range set.OrganizationMembers(of.Organization) {
+			list = append(list, m.User)
+		}
+	}
+	return list
+}
+
+// listed reads a list with commas between; nil for an empty one.
+func listed[T ~string](text string) []T {
+	if text == "" {
+		return nil
+	}
+	out := []T{}
+	for part := range strings.SplitSeq(text, ",") {
+		out = append(out, T(strings.TrimSpace(part)))
+	}
+	return out
+}
+
+// DeleteUsers deletes users with their keys and memberships, all of them or none.
+func (s userService) DeleteUsers(ctx context.Context, in *gatewayv1.DeleteUsersRequest) (*gatewayv1.DeleteUsersResponse, error) {
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteUsersResponse, error) {
+		r, out, seen := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteUsersResponse{}, map[string]bool{}
+		for i, of := range in.GetUserIds() {
+			if seen[of] {
+				continue
+			}
+			seen[of] = true
+			n, err := deleteUser(v.Keys, tx, r, of)
+			if err != nil {
+				return nil, named(at("user_ids", i), err)
+			}
+			out.DeletedUsers++
+			out.DeletedKeys += uint32(n)
+		}
+		out.Message = counted(out.GetDeletedUsers(), "user") + " deleted, with " + counted(out.GetDeletedKeys(), "key") + "."
+		return out, nil
+	})
+}
+
+// deleteUser deletes a user and returns how many keys went with it.
+func deleteUser(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (int, error) {
+	u, err := visibleUser(set, tx, r, of)
+	if err != nil {
+		return 0, err
+	}
+	if u.ID == r.User() {
+		return 0, fault.New(fault.Denied, codeNoRight, "No user deletes themselves; the key that asks would go with it. Ask another admin.")
+	}
+	if err := r.MayDeleteUser(u); err != nil {
+		return 0, err
+	}
+	return set.DeleteUser(tx, u.ID)
+}

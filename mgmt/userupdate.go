@@ -1,0 +1,138 @@
+package mgmt
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// UpdateUser changes what the request gives. A user who is not there is not made:
+// a slip in the id would else be another user.
+func (s userService) UpdateUser(ctx context.Context, in *gatewayv1.UpdateUserRequest) (*gatewayv1.UpdateUserResponse, error) {
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateUserResponse, error) {
+		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.UserBatch(tx)}
+		made, err := c.make(in)
+		if err != nil {
+			return nil, err
+		}
+		return &gatewayv1.UpdateUserResponse{UserId: string(made.ID), Data: userRecord(v.Keys, made)}, nil
+	})
+}
+
+// BulkUpdateUsers changes several users in one transaction. Those that cannot be
+// changed are listed.
+func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpdateUsersRequest) (*gatewayv1.BulkUpdateUsersResponse, error) {
+	// What fails is decided by a view that is at least as new as the request, also
+	// where nothing is left to be committed.
+	if _, err := s.state.Current(ctx); err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateUsersResponse, error) {
+		out := &gatewayv1.BulkUpdateUsersResponse{TotalRequested: uint32(len(in.GetUsers()))}
+		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.UserBatch(tx)}
+		for _, one := range in.GetUsers() {
+			result := &gatewayv1.UserUpdateResult{UserId: one.GetUserId()}
+			out.Results = append(out.GetResults(), result)
+			made, err := c.make(one)
+			switch f := fault.From(err); {
+			case f == nil:
+				result.UserId, result.Success, result.UpdatedUser = string(made.ID), true, userRecord(v.Keys, made)
+				out.SuccessfulUpdates++
+			case f.Kind == fault.Internal:
+				return nil, err
+			default:
+				result.Error = wrapperspb.String(f.Message())
+				out.FailedUpdates++
+			}
+		}
+		return out, nil
+	})
+}
+
+// userChange is changes of users in one transaction.
+type userChange struct {
+	set    *keys.Set
+	tx     *record.Txn
+	rights *keys.Rights
+	batch  *keys.UserBatch
+}
+
+// make makes one change. One that it refuses has written nothing.
+func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*keys.User, error) {
+	revision, err := whole("if_revision", in.GetIfRevision())
+	if err != nil {
+		return nil, err
+	}
+	before, err := c.before(in)
+	if err != nil {
+		return nil, err
+	}
+	after, err := patchUser(before, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.rights.MayGrantUser(before, &after); err != nil {
+		return nil, err
+	}
+	return c.batch.Update(after, uint64(revision))
+}
+
+// before is the user that a request is about: that of user_id, whose address
+// user_email then is to be, or else that of user_email.
+func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*keys.User, error) {
+	if in.GetUserId() != "" {
+		return visibleUser(c.set, c.tx, c.rights, in.GetUserId())
+	}
+	if in.GetUserEmail() == "" {
+		return nil, nobody()
+	}
+	u, _ := c.set.UserByEmail(c.tx, in.GetUserEmail())
+	return seenUser(c.rights, u, "user_email")
+}
+
+// patchUser returns the user as a request wants it.
+func patchUser(before *keys.User, in *gatewayv1.UpdateUserRequest) (keys.User, error) {
+	after := *before
+	clears, err := cleared(in.GetClear(), limitFields("user_email", "user_alias", "models", "metadata", "sso_user_id")...)
+	if err != nil {
+		return after, err
+	}
+	if clears["user_email"] && in.GetUserId() == "" {
+		return after, nobody()
+	}
+	if in.UserEmail != nil && in.GetUserId() != "" || clears["user_email"] {
+		after.Email = in.GetUserEmail()
+	}
+	if in.UserAlias != nil || clears["user_alias"] {
+		after.Alias = in.GetUserAlias()
+	}
+	if in.SsoUserId != nil || clears["sso_user_id"] {
+		after.SSO = in.GetSsoUserId()
+	}
+	if in.UserRole != nil {
+		after.Role = keys.Role(in.GetUserRole())
+	}
+	if in.Blocked != nil {
+		after.Blocked = in.GetBlocked()
+	}
+	if len(in.GetModels()) > 0 || clears["models"] {
+		after.Models = in.GetModels()
+	}
+	if in.GetMetadata() != nil || clears["metadata"] {
+		if after.Metadata, err = metadataText(in.GetMetadata()); err != nil {
+			return after, err
+		}
+	}
+	after.Limits, err = patchLimits(before.Limits, in, in.GetClear())
+	return after, err
+}
+
+// at is the place of an item of a list.
+func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }

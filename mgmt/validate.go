@@ -1,0 +1,131 @@
+package mgmt
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// maxProblems bounds how much of what is wrong with a request is told at once.
+const maxProblems = 100
+
+// validate holds a request to the rules that stand beside its fields.
+func (s *Server) validate(in proto.Message) error {
+	err := s.rules.Validate(in)
+	var invalid *protovalidate.ValidationError
+	switch {
+	case errors.As(err, &invalid):
+		return broken(invalid.Violations)
+	case err != nil:
+		return err
+	}
+	return checkClears("", in.ProtoReflect())
+}
+
+// broken makes one error of all broken rules.
+func broken(violations []*protovalidate.Violation) error {
+	all := make([]error, 0, len(violations))
+	for _, v := range violations[:min(len(violations), maxProblems)] {
+		param := fieldPath(v.Proto.GetField())
+		all = append(all, fault.Field(param, ruleCode(v.Proto.GetRuleId()), "%s: %s.", param, v.Proto.GetMessage()))
+	}
+	return problems(errors.Join(all...))
+}
+
+// fieldPath is a path as errors have it: models[0], aliases.fast.
+func fieldPath(p *validate.FieldPath) string {
+	var b strings.Builder
+	for _, e := range p.GetElements() {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(e.GetFieldName())
+		switch { // of maps there are those by text only
+		case e.HasIndex():
+			b.WriteString("[" + strconv.FormatUint(e.GetIndex(), 10) + "]")
+		case e.HasStringKey():
+			b.WriteString("." + shortName(e.GetStringKey()))
+		}
+	}
+	return b.String()
+}
+
+// ruleCode is what errors call a broken rule.
+func ruleCode(rule string) string {
+	switch _, name, _ := strings.Cut(rule, "."); {
+	case rule == "required" || strings.HasSuffix(rule, ".required"):
+		return "missing_required_parameter"
+	case name == "max_len", name == "max_bytes", name == "max_items", name == "max_pairs":
+		return "too_long"
+	}
+	return "invalid_value"
+}
+
+// checkClears checks the names of fields to clear, in a message and in those within
+// it: there must be such a field, and the request must not give it, too.
+func checkClears(at string, m protoreflect.Message) error {
+	if f := clearField(m.Descriptor()); f != nil {
+		names := m.Get(f).List()
+		for i := range names.Len() {
+			if err := checkClear(at+fieldClear+"["+strconv.Itoa(i)+"]", names.Get(i).String(), m); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if f.Message() == nil || f.IsMap() {
+			return true
+		}
+		if !f.IsList() {
+			err = checkClears(at+string(f.Name())+".", v.Message())
+			return err == nil
+		}
+		for i := 0; i < v.List().Len() && err == nil; i++ {
+			err = checkClears(at+string(f.Name())+"["+strconv.Itoa(i)+"].", v.List().Get(i).Message())
+		}
+		return err == nil
+	})
+	return err
+}
+
+// checkClear checks one name, such as gateway_params.rpm.
+func checkClear(param, name string, m protoreflect.Message) error {
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		f := m.Descriptor().Fields().ByName(protoreflect.Name(part))
+		last := i == len(parts)-1
+		switch {
+		case f == nil, i == 0 && (part == fieldClear || part == fieldIfRevision),
+			!last && (f.IsList() || f.IsMap() || f.Message() == nil || isFree(f.Message())):
+			return fault.Field(param, "unknown_field", "There is no field %s to clear. Correct its name.", shortName(name))
+		case last && m.Has(f):
+			return fault.Field(param, "invalid_value", "%s is to be cleared and is given, too. Do one of both.", shortName(name))
+		case !last:
+			m = m.Get(f).Message() // an empty one, where it is not given
+		}
+	}
+	return nil
+}
+
+// clearField is the field clear of a message, nil if it has none.
+func clearField(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	f := m.Fields().ByName(fieldClear)
+	if f == nil || !f.IsList() || f.Kind() != protoreflect.StringKind {
+		return nil
+	}
+	return f
+}
+
+// isFree reports whether a message is JSON of whatever form, a moment, or a value
+// that may be null: nothing that has fields for a caller.
+func isFree(m protoreflect.MessageDescriptor) bool {
+	return m.ParentFile().Package() == "google.protobuf"
+}

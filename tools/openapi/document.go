@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Members of the base that are for this program and not for the document.
+const (
+	hintTags     = "x-services" // tag by service
+	hintPublic   = "x-public"   // calls that need no key
+	hintReading  = "x-reading"  // first words of calls that change nothing
+	hintKept     = "x-kept"     // fields that an update does not clear
+	hintFields   = "x-examples" // examples by field
+	hintExamples = "x-calls"    // examples by call
+)
+
+// document joins the generated part to the base. Operations stand in the order
+// of http.yaml, those of the base after them.
+func document(src *source) (*object, error) {
+	doc := src.base.copyOf()
+	components := doc.child("components")
+	ops := &operations{
+		kept:   doc.child(hintExamples),
+		public: map[string]bool{},
+		tags:   map[string][]string{},
+	}
+	ops.examples = newExamples(components.child("schemas"), doc.child(hintFields), src.calls)
+	ops.schemas = newSchemas(components.child("schemas"), listAt(doc, hintKept), src.calls)
+	for _, name := range listAt(doc, hintPublic) {
+		ops.public[fmt.Sprint(name)] = true
+	}
+	for _, word := range listAt(doc, hintReading) {
+		ops.reading = append(ops.reading, fmt.Sprint(word))
+	}
+	if err := tags(doc, src.calls, ops.tags); err != nil {
+		return nil, err
+	}
+	paths := obj()
+	for _, c := range src.calls {
+		for n, b := range c.bindings {
+			one, err := ops.operation(c, n)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.method.FullName(), err)
+			}
+			if err := place(paths, b.verb, b.path, one); err != nil {
+				return nil, err
+			}
+		}
+	}
+	byHand := doc.child("paths")
+	for _, p := range byHand.names {
+		item, _ := byHand.get(p).(*object)
+		for _, verb := range item.names {
+			one, _ := item.get(verb).(*object)
+			if err := place(paths, verb, p, one); err != nil {
+				return nil, err
+			}
+		}
+	}
+	doc.set("paths", paths)
+	for _, hint := range []string{hintTags, hintPublic, hintReading, hintKept, hintFields, hintExamples} {
+		doc.drop(hint)
+	}
+	return doc, checkIDs(paths)
+}
+
+// listAt is a member that is a list.
+func listAt(o *object, name string) []any {
+	list, _ := o.get(name).([]any)
+	return list
+}
+
+// place puts an operation at its path. Two paths that differ only in the names
+// of their parameters are one path to a client: the first one's names are kept.
+func place(paths *object, verb, path string, one *object) error {
+	for _, other := range paths.names {
+		if other != path && nameless(other) == nameless(path) {
+			rename(one, names(path), names(other))
+			path = other
+			break
+		}
+	}
+	item := paths.child(path)
+	if item.get(strings.ToLower(verb)) != nil {
+		return fmt.Errorf("%s %s is there twice", verb, path)
+	}
+	item.set(strings.ToLower(verb), one)
+	return nil
+}
+
+// rename gives the parameters of a path other names.
+func rename(one *object, from, to []string) {
+	params, _ := one.get("parameters").([]any)
+	for _, p := range params {
+		param, _ := p.(*object)
+		if i := slices.Index(from, fmt.Sprint(param.get("name"))); i >= 0 && param.get("in") == "path" {
+			param.set("name", to[i])
+		}
+	}
+}
+
+func nameless(path string) string {
+	var out strings.Builder
+	for i, part := range strings.Split(path, "{") {
+		if i > 0 {
+			_, part, _ = strings.Cut(part, "}")
+			out.WriteString("{}")
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}
+
+func checkIDs(paths *object) error {
+	seen := map[any]string{}
+	for _, p := range paths.names {
+		item, _ := paths.get(p).(*object)
+		for _, verb := range item.names {
+			one, _ := item.get(verb).(*object)
+			id := one.get("operationId")
+			if other, ok := seen[id]; ok || id == nil {
+				return fmt.Errorf("%s %s has the operationId %v of %s", verb, p, id, other)
+			}
+			seen[id] = p
+		}
+	}
+	return nil
+}
+
+// tags gives every service its tag: that of x-services, or else its own name.
+// What the service's comment says becomes the tag's description.
+func tags(doc *object, calls []call, out map[string][]string) error {
+	given := doc.child(hintTags)
+	listed, _ := doc.get("tags").([]any)
+	known := map[string]*object{}
+	for _, t := range listed {
+		one, _ := t.(*object)
+		if one == nil {
+			return fmt.Errorf("a tag is no object")
+		}
+		known[fmt.Sprint(one.get("name"))] = one
+	}
+	for _, c := range calls {
+		service := c.method.Parent()
+		name := string(service.Name())
+		if out[name] != nil {
+			continue
+		}
+		tag, _ := given.get(name).(string)
+		if tag == "" {
+			tag = strings.TrimSuffix(name, "Service")
+		}
+		out[name] = []string{tag}
+		if known[tag] == nil {
+			known[tag] = obj("name", tag)
+			listed = append(listed, known[tag])
+		}
+		if known[tag].get("description") == nil {
+			known[tag].set("description", serviceText(service))
+		}
+	}
+	doc.set("tags", listed)
+	return nil
+}
+
+// serviceText is a service's comment without its name.
+func serviceText(d protoreflect.Descriptor) string {
+	return capital(strings.TrimPrefix(comment(d), string(d.Name())+" "))
+}
