@@ -118,6 +118,7 @@ print(client.chat.completions.create(model="fast", messages=[{"role": "user", "c
 
 The model "steady" always fails at its provider and is answered by "fast" instead.
 What requests have cost: curl -H 'Authorization: Bearer $MODELGATEWAY_MASTER_KEY' http://$LISTEN/spend/logs
+The whole API, with examples: http://$LISTEN/docs
 What reached the fake provider: curl http://$UPSTREAM/_fake/requests
 Ctrl-C ends everything.
 TEXT
