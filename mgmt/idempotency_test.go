@@ -28,7 +28,7 @@ import (
 // calls between, if that is given, between its decision and its commit.
 func makesKeys(t *testing.T, s *Server, n *fakeNode, between func()) {
 	t.Helper()
-	stub(t, s, gatewayv1.KeyService_GenerateKey_FullMethodName, func(ctx context.Context, in proto.Message) (proto.Message, error) {
+	replace(t, s, gatewayv1.KeyService_GenerateKey_FullMethodName, func(ctx context.Context, in proto.Message) (proto.Message, error) {
 		alias := in.(*gatewayv1.GenerateKeyRequest).GetKeyAlias()
 		secret, _, err := keys.Generate(rand.Reader)
 		if err != nil {
@@ -170,7 +170,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	if empty.refusal(t) != "invalid_value Idempotency-Key" {
 		t.Errorf("empty: %d %s", empty.status, empty.body)
 	}
-	stub(t, s, gatewayv1.KeyService_GetKeys_FullMethodName, func(context.Context, proto.Message) (proto.Message, error) {
+	replace(t, s, gatewayv1.KeyService_GetKeys_FullMethodName, func(context.Context, proto.Message) (proto.Message, error) {
 		return &gatewayv1.GetKeysResponse{}, nil
 	})
 	if a := ask(t, s, "POST /v2/key/info", `{"keys":["k"]}`, withKey("no key at all")); a.status != http.StatusOK {

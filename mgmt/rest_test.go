@@ -23,7 +23,7 @@ func TestRoutesLeadToTheirOperations(t *testing.T) {
 	var reached string
 	var got proto.Message
 	for name, op := range s.operations.all {
-		stub(t, s, name, func(_ context.Context, in proto.Message) (proto.Message, error) {
+		replace(t, s, name, func(_ context.Context, in proto.Message) (proto.Message, error) {
 			reached, got = name, in
 			return op.output.New().Interface(), nil
 		})
@@ -94,7 +94,7 @@ func TestMethodsThatAPathDoesNotTake(t *testing.T) {
 func take(t *testing.T, s *Server, name string, to *proto.Message) {
 	t.Helper()
 	out := s.operations.all[name].output
-	stub(t, s, name, func(_ context.Context, in proto.Message) (proto.Message, error) {
+	replace(t, s, name, func(_ context.Context, in proto.Message) (proto.Message, error) {
 		*to = in
 		return out.New().Interface(), nil
 	})
@@ -244,7 +244,7 @@ func TestAnswersHaveAnETag(t *testing.T) {
 		gatewayv1.ConfigService_GetConfig_FullMethodName: &gatewayv1.GetConfigResponse{Revision: 45},
 	}
 	for name, answer := range answers {
-		stub(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return answer, nil })
+		replace(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return answer, nil })
 	}
 	for target, want := range map[string]string{
 		"GET /key/info": `"42"`, `POST /key/update {"key":"k"}`: `"43"`, `POST /key/block {"key":"k"}`: "", `POST /v2/key/info {"keys":["k"]}`: "", "GET /config": `"45"`,
@@ -263,7 +263,7 @@ func TestAnswersHaveAnETag(t *testing.T) {
 // Several things that are wrong are told together, the first as the error.
 func TestSeveralProblems(t *testing.T) {
 	s, _ := newFake(t)
-	stub(t, s, gatewayv1.KeyService_GetKey_FullMethodName, func(context.Context, proto.Message) (proto.Message, error) {
+	replace(t, s, gatewayv1.KeyService_GetKey_FullMethodName, func(context.Context, proto.Message) (proto.Message, error) {
 		return nil, &manyError{[]error{fault.Field("a", "x", "A."), fault.Field("b", "y", "B.")}}
 	})
 	a := ask(t, s, "GET /key/info", "", nil)

@@ -43,7 +43,7 @@ func answering(t *testing.T) (*Server, *fakeNode) {
 	s, n := newFake(t)
 	s.rules = lax{}
 	for name, op := range s.operations.all {
-		stub(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return op.output.New().Interface(), nil })
+		replace(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return op.output.New().Interface(), nil })
 	}
 	return s, n
 }

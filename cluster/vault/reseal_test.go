@@ -55,8 +55,8 @@ func TestKeysComeAndGo(t *testing.T) {
 				made++
 			},
 			"old key goes": func(t *rapid.T) {
-				if len(names) == 1 {
-					t.Skip("the primary stays")
+				if len(names) == 1 { // the primary stays
+					return
 				}
 				i := rapid.IntRange(0, len(names)-2).Draw(t, "key")
 				names = append(names[:i:i], names[i+1:]...)

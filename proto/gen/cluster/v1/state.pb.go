@@ -460,7 +460,7 @@ type VirtualKey struct {
 	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
 	// From then on it is refused; 0: never.
 	ExpiresUnixNano int64 `protobuf:"varint,5,opt,name=expires_unix_nano,json=expiresUnixNano,proto3" json:"expires_unix_nano,omitempty"`
-	// Whether it is refused for now.
+	// Whether it is refused until further notice.
 	Blocked bool `protobuf:"varint,6,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// Free JSON object of whoever made it; empty for none.
 	MetadataJson string `protobuf:"bytes,7,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`

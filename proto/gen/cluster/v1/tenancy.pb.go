@@ -213,7 +213,7 @@ type Team struct {
 	ModelAliases []*NamedValue `protobuf:"bytes,5,rep,name=model_aliases,json=modelAliases,proto3" json:"model_aliases,omitempty"`
 	// What its requests are marked with.
 	Tags []string `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty"`
-	// Whether its keys are refused for now.
+	// Whether its keys are refused until further notice.
 	Blocked bool `protobuf:"varint,7,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// Free JSON object; empty for none.
 	MetadataJson string `protobuf:"bytes,8,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
@@ -514,7 +514,7 @@ type User struct {
 	MetadataJson string `protobuf:"bytes,6,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
 	// Its id at the identity provider, unique among users; empty for none.
 	SsoUserId string `protobuf:"bytes,7,opt,name=sso_user_id,json=ssoUserId,proto3" json:"sso_user_id,omitempty"`
-	// Whether its keys are refused for now.
+	// Whether its keys are refused until further notice.
 	Blocked bool `protobuf:"varint,8,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// What bounds it.
 	Limits *Limits `protobuf:"bytes,9,opt,name=limits,proto3" json:"limits,omitempty"`
@@ -631,7 +631,7 @@ type Customer struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Its name; empty for none.
 	Alias string `protobuf:"bytes,2,opt,name=alias,proto3" json:"alias,omitempty"`
-	// Whether its requests are refused for now.
+	// Whether its requests are refused until further notice.
 	Blocked bool `protobuf:"varint,3,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// What it may use; none means everything.
 	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// stub puts a function in the place of an operation. All that a request goes
+// replace puts a function in the place of an operation. All that a request goes
 // through before stays.
-func stub(t *testing.T, s *Server, name string, f func(ctx context.Context, in proto.Message) (proto.Message, error)) {
+func replace(t *testing.T, s *Server, name string, f func(ctx context.Context, in proto.Message) (proto.Message, error)) {
 	t.Helper()
 	op, ok := s.operations.all[name]
 	if !ok {
