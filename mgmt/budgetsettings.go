@@ -3,8 +3,6 @@ package mgmt
 import (
 	"context"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -38,30 +36,18 @@ func (s budgetService) GetBudgetSettings(ctx context.Context, in *gatewayv1.GetB
 	if err != nil {
 		return nil, err
 	}
-	values, err := asObject(budgetRecord(b))
-	if err != nil {
-		return nil, err
-	}
+	values := free(budgetRecord(b)).GetStructValue()
 	out := &gatewayv1.GetBudgetSettingsResponse{}
 	for _, t := range terms() {
-		value, set := values.GetFields()[t.name]
-		if !set {
+		value := values.GetFields()[t.name]
+		if object := value.GetStructValue(); object != nil && len(object.GetFields()) == 0 {
 			value = structpb.NewNullValue()
 		}
+		_, null := value.GetKind().(*structpb.Value_NullValue)
 		out.Fields = append(out.GetFields(), &gatewayv1.SettingField{
-			FieldName: t.name, FieldType: t.kind, FieldValue: value, FieldDescription: t.text, StoredInDb: set,
+			FieldName: t.name, FieldType: t.kind, FieldValue: value, FieldDescription: t.text, StoredInDb: !null,
 			FieldDefaultValue: structpb.NewNullValue(),
 		})
 	}
 	return out, nil
-}
-
-// asObject is a message as callers see it, without what is not set.
-func asObject(m protoreflect.ProtoMessage) (*structpb.Struct, error) {
-	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	out := &structpb.Struct{}
-	return out, protojson.Unmarshal(text, out)
 }

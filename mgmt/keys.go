@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -116,11 +114,7 @@ func (keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest) (
 		Keys: &structpb.ListValue{}, TotalCount: uint32(total), CurrentPage: page, TotalPages: pages(total, size),
 	}
 	for _, k := range list {
-		v, err := keyValue(k, in)
-		if err != nil {
-			return nil, err
-		}
-		out.Keys.Values = append(out.GetKeys().GetValues(), v)
+		out.Keys.Values = append(out.GetKeys().GetValues(), keyValue(k, in))
 	}
 	return out, nil
 }
@@ -164,21 +158,11 @@ func keysPage(ctx context.Context, q keys.KeyQuery, page, size int32) (list []*k
 }
 
 // keyValue is an entry of a list of keys.
-func keyValue(k *keys.Key, in *gatewayv1.ListKeysRequest) (*structpb.Value, error) {
+func keyValue(k *keys.Key, in *gatewayv1.ListKeysRequest) *structpb.Value {
 	if !in.GetReturnFullObject() {
-		return structpb.NewStringValue(tokenOf(k.Hash)), nil
+		return structpb.NewStringValue(tokenOf(k.Hash))
 	}
 	return free(keyRecord(k))
-}
-
-// free is a message as free JSON.
-func free(m proto.Message) (*structpb.Value, error) {
-	text, err := jsonForm().Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	out := &structpb.Value{}
-	return out, protojson.Unmarshal(text, out)
 }
 
 // keyName is a key as a field of a request names it.

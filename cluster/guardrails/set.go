@@ -38,7 +38,7 @@ func (s *Set) Load(ctx context.Context, state table.Scanner) (loaded *Set, broke
 func (s *Set) Len() int { return s.all.Len() }
 
 // Newest returns the guardrails, the newest first.
-func (s *Set) Newest() iter.Seq[*Guardrail] { return s.all.Sorted(byAge) }
+func (s *Set) Newest() iter.Seq[*Guardrail] { return s.all.Sorted(byAge, 0) }
 
 // Who is somebody who looks for a guardrail.
 type Who struct {

@@ -32,7 +32,7 @@ func (s *Set) Organization(tx *record.Txn, o id.Organization) (*Organization, bo
 
 // Organizations returns all organizations, ordered by name.
 func (s *Set) Organizations() iter.Seq[*Organization] {
-	return s.organizations.Sorted(organizationByAlias)
+	return s.organizations.Sorted(organizationByAlias, 0)
 }
 
 // OrganizationMember returns the membership of a user in an organization.

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"cmp"
 	"iter"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/table"
 )
 
 // States of keys.
@@ -46,16 +48,20 @@ type KeyQuery struct {
 	Near          id.User         // with May: no other keys can be seen than those of the user, its teams and its organizations
 }
 
-// Keys returns a page of the keys that match, and how many match in all. Without a
-// filter it costs what it skips; else it looks at all keys that the most telling
-// filter leaves.
+// Keys returns a page of the keys that match, and how many match in all. Where the
+// list is an index it costs what is on the page; else it looks at all keys that the
+// most telling filter leaves.
 func (s *Set) Keys(q KeyQuery) (page []*Key, total int) {
 	q.Limit = max(q.Limit, 0)
-	candidates, sorted := s.candidateKeys(q)
-	if sorted && q.unfiltered() {
-		return q.cut(candidates, s.keys.Len())
+	if index, ok := q.index(); ok {
+		walk := s.keys.Sorted
+		if q.backwards() {
+			walk = s.keys.Backward
+		}
+		return table.Take(walk(index, q.Offset), q.Limit), s.keys.Indexed(index)
 	}
 	q.Search = strings.ToLower(q.Search)
+	candidates, sorted := s.candidateKeys(q)
 	if !sorted {
 		return q.best(candidates)
 	}
@@ -78,37 +84,21 @@ func (s *Set) List(offset, limit int) (page []*Key, total int) {
 	return s.Keys(KeyQuery{Descending: true, Offset: offset, Limit: limit})
 }
 
-// unfiltered reports whether the list is all keys.
-func (q *KeyQuery) unfiltered() bool {
-	return q.May == nil && q.Hash == (id.KeyHash{}) && q.Alias == "" && q.Search == "" && !q.Named && q.User == "" && q.Team == "" &&
-		q.Organization == "" && q.Status == ""
+// index returns the index whose keys, all of them and in its order, are the list; ok
+// is false where no index is the list.
+func (q *KeyQuery) index() (index int, ok bool) {
+	if q.May != nil || q.Hash != (id.KeyHash{}) || q.Alias != "" || q.Search != "" || q.User != "" || q.Team != "" || q.Organization != "" || q.Status != "" {
+		return 0, false
+	}
+	if q.Named {
+		return keyByAlias, q.Sort == KeysByAlias
+	}
+	return keyByAge, q.Sort == "" || q.Sort == KeysByAge
 }
 
 // backwards reports whether the list goes against the order that keys are sorted
 // in: the newest first, else ascending.
 func (q *KeyQuery) backwards() bool { return q.Descending != (q.Sort == "" || q.Sort == KeysByAge) }
-
-// cut returns the page of a list that is all of the keys, in order.
-func (q *KeyQuery) cut(keys iter.Seq[*Key], total int) (page []*Key, all int) {
-	from, to := min(q.Offset, total), min(q.Offset+q.Limit, total)
-	if q.backwards() {
-		from, to = total-to, total-from
-	}
-	n := 0
-	for k := range keys {
-		if n == to {
-			break
-		}
-		if n >= from {
-			page = append(page, k)
-		}
-		n++
-	}
-	if q.backwards() {
-		slices.Reverse(page)
-	}
-	return page, total
-}
 
 // candidateKeys returns keys among which all are that can match, each once, and
 // whether they come as they are to be sorted.
@@ -127,13 +117,13 @@ func (s *Set) candidateKeys(q KeyQuery) (keys iter.Seq[*Key], sorted bool) {
 	case q.Organization != "":
 		return s.keys.By(keyByOrganization, []byte(q.Organization)), false
 	case q.Status == StatusRotated:
-		return s.keys.Sorted(keyBySuccessor), false
+		return s.keys.Sorted(keyBySuccessor, 0), false
+	case q.Search != "":
+		return s.keys.Matching(keyByAlias, func(alias string) bool { return contains(alias, q.Search) }), q.Sort == KeysByAlias
 	case q.Sort == KeysByAlias:
 		return s.namedFirst(q), true
-	case q.Sort == KeysByExpires:
-		return s.keys.Sorted(keyByAge), false // near to each other in memory, other than by key
 	default:
-		return s.keys.Sorted(keyByAge), true
+		return s.keys.Sorted(keyByAge, 0), q.Sort != KeysByExpires
 	}
 }
 
@@ -150,13 +140,12 @@ func (s *Set) keyOf(h id.KeyHash) iter.Seq[*Key] {
 // the query asks for such, those that have none.
 func (s *Set) namedFirst(q KeyQuery) iter.Seq[*Key] {
 	return func(yield func(*Key) bool) {
-		left := s.keys.Len()
-		for k := range s.keys.Sorted(keyByAlias) {
-			if left--; !yield(k) {
+		for k := range s.keys.Sorted(keyByAlias, 0) {
+			if !yield(k) {
 				return
 			}
 		}
-		if left == 0 || q.Search != "" || q.Named {
+		if q.Named || s.keys.Indexed(keyByAlias) == s.keys.Len() {
 			return
 		}
 		for k := range s.keys.All() {
@@ -215,11 +204,10 @@ func (q *KeyQuery) has(k *Key) bool {
 }
 
 // rank is where a key comes in a list: by a time or a text, and where these are the
-// same as it was found.
+// same by its hash, as in the indexes.
 type rank struct {
 	at   int64
 	name string
-	as   int
 	key  *Key
 }
 
@@ -230,13 +218,12 @@ func (a rank) compare(b rank) int {
 	case a.name != b.name:
 		return cmp.Compare(a.name, b.name)
 	}
-	return a.as - b.as
+	return bytes.Compare(a.key.Hash[:], b.key.Hash[:])
 }
 
-// rank is the place of a key that is the nth to be found: by age the newest is
-// first, else it is ascending.
-func (q *KeyQuery) rank(k *Key, n int) rank {
-	r := rank{as: n, key: k}
+// rank is the place of a key: by age the newest is first, else it is ascending.
+func (q *KeyQuery) rank(k *Key) rank {
+	r := rank{key: k}
 	switch {
 	case q.Sort == KeysByAlias && k.Alias == "":
 		r.at = 1
@@ -266,7 +253,7 @@ func (q *KeyQuery) best(keys iter.Seq[*Key]) (page []*Key, total int) {
 		if !q.has(k) {
 			continue
 		}
-		r := q.rank(k, total)
+		r := q.rank(k)
 		if total++; last.key != nil && order(r, last) > 0 {
 			continue
 		}

@@ -117,7 +117,7 @@ func (s *Set) endGrace(tx *record.Txn, h id.KeyHash, gone map[id.KeyHash]*Key) {
 // over, and returns how many.
 func (s *Set) DeleteRetired(tx *record.Txn, limit int) int {
 	n := 0
-	for k := range s.keys.Sorted(keyBySuccessor) {
+	for k := range s.keys.Sorted(keyBySuccessor, 0) {
 		if n == limit {
 			break
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/table"
 )
 
 // TeamKeys returns the keys of a team, in no order that says anything.
@@ -77,25 +78,12 @@ func (s *Set) indexedTeams(q TeamQuery) (page []*Team, total int) {
 	if q.Sort == TeamsByAlias {
 		index, reversed = teamByAlias, q.Descending
 	}
-	total = s.teams.Len()
-	from, to := q.window(total)
+	walk := s.teams.Sorted
 	if reversed {
-		from, to = total-to, total-from
+		walk = s.teams.Backward
 	}
-	n := 0
-	for t := range s.teams.Sorted(index) {
-		if n == to {
-			break
-		}
-		if n >= from {
-			page = append(page, t)
-		}
-		n++
-	}
-	if reversed {
-		slices.Reverse(page)
-	}
-	return page, total
+	from, to := q.window(s.teams.Len())
+	return table.Take(walk(index, from), to-from), s.teams.Len()
 }
 
 // candidateTeams returns teams among which all are that can match, each once.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/table"
 )
 
 // What a list of users may be sorted by.
@@ -40,7 +41,11 @@ type UserQuery struct {
 // most telling filter leaves.
 func (s *Set) Users(q UserQuery) (page []*User, total int) {
 	if q.plain() {
-		return s.agedUsers(q)
+		walk := s.users.Backward // the index has the newest first
+		if q.Descending {
+			walk = s.users.Sorted
+		}
+		return table.Take(walk(userByAge, q.Offset), q.Limit), s.users.Len()
 	}
 	q.Email, q.Search = strings.ToLower(q.Email), strings.ToLower(q.Search)
 	var found []*User
@@ -61,29 +66,6 @@ func (s *Set) Users(q UserQuery) (page []*User, total int) {
 func (q UserQuery) plain() bool {
 	return q.May == nil && q.Role == "" && q.IDs == nil && q.Email == "" && q.Search == "" && q.Team == "" &&
 		q.Organizations == nil && q.SSO == nil && (q.Sort == "" || q.Sort == UsersByAge)
-}
-
-// agedUsers returns a page of all users. The index has the newest first.
-func (s *Set) agedUsers(q UserQuery) (page []*User, total int) {
-	total = s.users.Len()
-	from, to := min(q.Offset, total), min(q.Offset+q.Limit, total)
-	if !q.Descending {
-		from, to = total-to, total-from
-	}
-	n := 0
-	for u := range s.users.Sorted(userByAge) {
-		if n == to {
-			break
-		}
-		if n >= from {
-			page = append(page, u)
-		}
-		n++
-	}
-	if !q.Descending {
-		slices.Reverse(page)
-	}
-	return page, total
 }
 
 // candidates returns users among which all are that can match, each once.

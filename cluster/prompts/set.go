@@ -46,7 +46,7 @@ func (s *Set) Load(ctx context.Context, state table.Scanner) (loaded *Set, broke
 func (s *Set) Len() int { return s.heads.Len() }
 
 // Newest returns the prompts, the newest first.
-func (s *Set) Newest() iter.Seq[*Prompt] { return s.heads.Sorted(promptByAge) }
+func (s *Set) Newest() iter.Seq[*Prompt] { return s.heads.Sorted(promptByAge, 0) }
 
 // Who is somebody who looks for a prompt.
 type Who struct {

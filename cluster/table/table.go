@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -35,15 +36,13 @@ type Spec[T any] struct {
 type Table[T any] struct {
 	spec *Spec[T]
 	rows *iradix.Tree[*T]
-	by   []*iradix.Tree[*T] // Indexes[n] + 0 + key → record
+	by   []ordered[T] // Indexes[n] + 0 + key → record
 }
 
 // New returns an empty table.
 func New[T any](spec *Spec[T]) *Table[T] {
 	t := &Table[T]{spec: spec, rows: iradix.New[*T]()}
-	for range spec.Indexes {
-		t.by = append(t.by, iradix.New[*T]())
-	}
+	t.by = make([]ordered[T], len(spec.Indexes))
 	return t
 }
 
@@ -81,11 +80,11 @@ func (t *Table[T]) at(key []byte) record.At {
 }
 
 // All returns the records ordered by key.
-func (t *Table[T]) All() iter.Seq[*T] { return walk(t.rows.Root(), nil) }
+func (t *Table[T]) All() iter.Seq[*T] { return walk(t.rows.Root()) }
 
 // By returns the records that index n finds by exactly this value, ordered by key.
 func (t *Table[T]) By(n int, value []byte) iter.Seq[*T] {
-	return walk(t.by[n].Root(), append(slices.Clone(value), 0))
+	return t.Prefix(n, append(slices.Clone(value), 0))
 }
 
 // One returns the first record that index n finds by exactly this value.
@@ -96,32 +95,65 @@ func (t *Table[T]) One(n int, value []byte) (*T, bool) {
 	return nil, false
 }
 
-// Sorted returns all records that index n has, ordered by its values.
-func (t *Table[T]) Sorted(n int) iter.Seq[*T] { return walk(t.by[n].Root(), nil) }
+// Indexed returns how many values index n has: as many as records, where it finds
+// each by one value.
+func (t *Table[T]) Indexed(n int) int { return t.by[n].n }
 
-// SortedFrom is Sorted from the first value on that is not less than from.
-func (t *Table[T]) SortedFrom(n int, from []byte) iter.Seq[*T] {
+// Sorted returns all records that index n has, ordered by its values, without the
+// first skip. It costs next to nothing to skip.
+func (t *Table[T]) Sorted(n, skip int) iter.Seq[*T] { return t.by[n].at(skip) }
+
+// Backward is Sorted from the last value to the first, without the last skip.
+func (t *Table[T]) Backward(n, skip int) iter.Seq[*T] { return t.by[n].before(skip) }
+
+// Matching returns the records that index n finds by a value that matches, ordered
+// by value. It looks at no others: a search among many is a walk through the values.
+func (t *Table[T]) Matching(n int, match func(value string) bool) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
-		it := t.by[n].Root().Iterator()
-		it.SeekLowerBound(from)
-		for _, r, ok := it.Next(); ok; _, r, ok = it.Next() {
-			if !yield(r) {
+		for key, r := range t.by[n].from(0, 0) {
+			value, _, _ := strings.Cut(key, "\x00")
+			if match(value) && !yield(r) {
 				return
 			}
 		}
 	}
 }
 
+// Take returns the first of the records, limit of them at the most.
+func Take[T any](records iter.Seq[*T], limit int) []*T {
+	out := make([]*T, 0, min(limit, maxTaken))
+	if limit <= 0 {
+		return out
+	}
+	for r := range records {
+		if out = append(out, r); len(out) == limit {
+			break
+		}
+	}
+	return out
+}
+
+// maxTaken is how many records Take makes room for before it has seen them.
+const maxTaken = 1000
+
 // Prefix returns the records that index n finds by a value with this prefix,
 // ordered by value.
-func (t *Table[T]) Prefix(n int, prefix []byte) iter.Seq[*T] { return walk(t.by[n].Root(), prefix) }
+func (t *Table[T]) Prefix(n int, prefix []byte) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		p := string(prefix)
+		index := &t.by[n]
+		c, i := index.seek(p)
+		for key, r := range index.from(c, i) {
+			if !strings.HasPrefix(key, p) || !yield(r) {
+				return
+			}
+		}
+	}
+}
 
-func walk[T any](root *iradix.Node[*T], prefix []byte) iter.Seq[*T] {
+func walk[T any](root *iradix.Node[*T]) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		it := root.Iterator()
-		if len(prefix) > 0 {
-			it.SeekPrefix(prefix)
-		}
 		for _, r, ok := it.Next(); ok; _, r, ok = it.Next() {
 			if !yield(r) {
 				return
@@ -198,13 +230,13 @@ func (t *Table[T]) Load(ctx context.Context, state Scanner) (loaded *Table[T], b
 type editor[T any] struct {
 	spec *Spec[T]
 	rows *iradix.Txn[*T]
-	by   []*iradix.Txn[*T]
+	by   []*ordering[T]
 }
 
 func (t *Table[T]) edit() *editor[T] {
 	e := &editor[T]{spec: t.spec, rows: t.rows.Txn()}
-	for _, tree := range t.by {
-		e.by = append(e.by, tree.Txn())
+	for _, index := range t.by {
+		e.by = append(e.by, index.edit())
 	}
 	return e
 }
@@ -213,8 +245,8 @@ func (t *Table[T]) edit() *editor[T] {
 // which there are none.
 func (e *editor[T]) done() *Table[T] {
 	t := &Table[T]{spec: e.spec, rows: e.rows.CommitOnly()}
-	for _, tree := range e.by {
-		t.by = append(t.by, tree.CommitOnly())
+	for _, index := range e.by {
+		t.by = append(t.by, index.done())
 	}
 	return t
 }
@@ -224,7 +256,7 @@ func (e *editor[T]) put(r *T) {
 	e.rows.Insert(key, r)
 	for n, of := range e.spec.Indexes {
 		for _, value := range of(r) {
-			e.by[n].Insert(indexKey(value, key), r)
+			e.by[n].put(indexKey(value, key), r)
 		}
 	}
 }
@@ -236,16 +268,11 @@ func (e *editor[T]) remove(key []byte) *T {
 	}
 	for n, of := range e.spec.Indexes {
 		for _, value := range of(old) {
-			e.by[n].Delete(indexKey(value, key))
+			e.by[n].remove(indexKey(value, key))
 		}
 	}
 	return old
 }
 
 // indexKey is a value, a zero byte, and the record's key, which makes it unique.
-func indexKey(value, key []byte) []byte {
-	out := make([]byte, 0, len(value)+1+len(key))
-	out = append(out, value...)
-	out = append(out, 0)
-	return append(out, key...)
-}
+func indexKey(value, key []byte) string { return string(value) + "\x00" + string(key) }

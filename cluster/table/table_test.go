@@ -129,7 +129,7 @@ func compare(t rapid.TB, got *table.Table[row], model map[string]row) {
 	if want := slices.Sorted(maps.Keys(model)); !slices.Equal(all, want) {
 		t.Fatalf("all are %v, want %v", all, want)
 	}
-	for r := range got.Sorted(byGroup) {
+	for r := range got.Sorted(byGroup, 0) {
 		sorted = append(sorted, r.group+" "+r.id)
 	}
 	var want []string

@@ -1,0 +1,179 @@
+package table
+
+import (
+	"iter"
+	"slices"
+	"sort"
+)
+
+// maxChunk is how many pairs a chunk has at the most. A change copies one chunk and
+// the list of all of them: with 256 pairs that is some 10 KB at 100,000 records,
+// and at a million still less than a chunk ten times the size would be.
+const maxChunk = 256
+
+// ordered is records by key, in order, as an immutable value: sorted pairs in
+// chunks. Unlike a tree it lies together in memory, so that to look at all of a
+// hundred thousand takes a millisecond, and it can be entered at any place.
+type ordered[T any] struct {
+	chunks []*chunk[T] // none is empty
+	n      int
+}
+
+// chunk is a run of pairs. It belongs to the change that made it, which alone may
+// change it, and only until it is done.
+type chunk[T any] struct {
+	pairs []pair[T]
+	owner *token
+}
+
+// token tells one change from all others. It is not the change itself, which a
+// chunk would keep in memory with all that was there before it.
+type token struct{ _ byte }
+
+type pair[T any] struct {
+	key string
+	row *T
+}
+
+func byKey[T any](p pair[T], key string) int {
+	switch {
+	case p.key < key:
+		return -1
+	case p.key > key:
+		return 1
+	}
+	return 0
+}
+
+// seek returns the place of the first pair whose key is not less than key: a chunk,
+// which may be behind the last one, and a pair in it.
+func (o *ordered[T]) seek(key string) (c, i int) {
+	c = sort.Search(len(o.chunks), func(c int) bool {
+		pairs := o.chunks[c].pairs
+		return pairs[len(pairs)-1].key >= key
+	})
+	if c == len(o.chunks) {
+		return c, 0
+	}
+	i, _ = slices.BinarySearchFunc(o.chunks[c].pairs, key, byKey[T])
+	return c, i
+}
+
+// from yields the pairs from a place on.
+func (o *ordered[T]) from(c, i int) iter.Seq2[string, *T] {
+	return func(yield func(string, *T) bool) {
+		for ; c < len(o.chunks); c, i = c+1, 0 {
+			for _, p := range o.chunks[c].pairs[i:] {
+				if !yield(p.key, p.row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// at yields the records from the nth on, or, backwards, those before the nth from
+// the end, the last first.
+func (o *ordered[T]) at(n int) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, c := range o.chunks {
+			if n >= len(c.pairs) {
+				n -= len(c.pairs)
+				continue
+			}
+			for _, p := range c.pairs[n:] {
+				if !yield(p.row) {
+					return
+				}
+			}
+			n = 0
+		}
+	}
+}
+
+// before yields the records from the nth last on, towards the first.
+func (o *ordered[T]) before(n int) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, c := range slices.Backward(o.chunks) {
+			if n >= len(c.pairs) {
+				n -= len(c.pairs)
+				continue
+			}
+			for _, p := range slices.Backward(c.pairs[:len(c.pairs)-n]) {
+				if !yield(p.row) {
+					return
+				}
+			}
+			n = 0
+		}
+	}
+}
+
+// ordering is a change of an ordered under way.
+type ordering[T any] struct {
+	ordered[T]
+	own  bool // the list of chunks is this change's
+	self *token
+}
+
+func (o ordered[T]) edit() *ordering[T] { return &ordering[T]{ordered: o, self: &token{}} }
+
+// done returns what the change comes to. The change is over.
+func (e *ordering[T]) done() ordered[T] { return e.ordered }
+
+// mine makes a chunk one that this change may change.
+func (e *ordering[T]) mine(c int) *chunk[T] {
+	if !e.own {
+		e.chunks, e.own = slices.Clone(e.chunks), true
+	}
+	if e.chunks[c].owner != e.self {
+		pairs := make([]pair[T], len(e.chunks[c].pairs), maxChunk+1)
+		copy(pairs, e.chunks[c].pairs)
+		e.chunks[c] = &chunk[T]{pairs: pairs, owner: e.self}
+	}
+	return e.chunks[c]
+}
+
+// put adds a pair, or replaces the one of the same key.
+func (e *ordering[T]) put(key string, row *T) {
+	c, i := e.seek(key)
+	switch {
+	case len(e.chunks) == 0:
+		e.chunks, e.own = []*chunk[T]{{owner: e.self}}, true
+	case c == len(e.chunks): // behind the last pair
+		c--
+		i = len(e.chunks[c].pairs)
+	}
+	to := e.mine(c)
+	if i < len(to.pairs) && to.pairs[i].key == key {
+		to.pairs[i].row = row
+		return
+	}
+	e.n++
+	to.pairs = slices.Insert(to.pairs, i, pair[T]{key, row})
+	if len(to.pairs) <= maxChunk {
+		return
+	}
+	half := append(make([]pair[T], 0, maxChunk+1), to.pairs[maxChunk/2:]...)
+	clear(to.pairs[maxChunk/2:])
+	to.pairs = to.pairs[:maxChunk/2]
+	e.chunks = slices.Insert(e.chunks, c+1, &chunk[T]{pairs: half, owner: e.self})
+}
+
+// remove takes the pair of a key away, if there is one.
+func (e *ordering[T]) remove(key string) {
+	c, i := e.seek(key)
+	if c == len(e.chunks) || e.chunks[c].pairs[i].key != key {
+		return
+	}
+	e.n--
+	from := e.mine(c)
+	from.pairs = slices.Delete(from.pairs, i, i+1)
+	switch {
+	case len(from.pairs) == 0:
+		e.chunks = slices.Delete(e.chunks, c, c+1)
+	case c+1 < len(e.chunks) && len(from.pairs)+len(e.chunks[c+1].pairs) <= maxChunk/2:
+		from.pairs = append(from.pairs, e.chunks[c+1].pairs...)
+		e.chunks = slices.Delete(e.chunks, c+1, c+2)
+	}
+}

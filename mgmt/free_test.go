@@ -1,0 +1,49 @@
+package mgmt
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// What is made free is what an answer with the message itself would have.
+func TestFreeIsTheMessagesJSON(t *testing.T) {
+	metadata, err := structpb.NewStruct(map[string]any{"a": []any{1.0, nil, true, map[string]any{"b": "c"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 21, 14, 5, 6, 0, time.UTC)
+	for name, m := range map[string]proto.Message{
+		"empty": &gatewayv1.KeyRecord{},
+		"full": &gatewayv1.KeyRecord{
+			Key: "k", KeyAlias: wrapperspb.String(""), Models: []string{"a", "b"}, Expires: timestamppb.New(at.Add(120 * time.Millisecond)),
+			CreatedAt: timestamppb.New(at), UpdatedAt: timestamppb.New(at.Add(123456789)), LastRotationAt: timestamppb.New(at.Add(123456 * time.Microsecond)),
+			Blocked: true, Metadata: metadata, Aliases: map[string]string{"x": "y"}, RotationCount: 7, MaxBudget: wrapperspb.Double(0.1),
+			TpmLimit: wrapperspb.UInt32(0), ModelRpmLimit: map[string]uint32{"m": 3}, Revision: 1 << 52,
+			ModelMaxBudget: map[string]*gatewayv1.ModelBudget{"m": {MaxBudget: new(2.5)}, "n": {}},
+		},
+		"nested": &gatewayv1.GuardrailRecord{Engines: []*gatewayv1.GuardrailEngine{{EngineName: "presidio", Config: &gatewayv1.GuardrailConfig{ScoreThreshold: new(0.5)}}, {}}},
+		"lists":  &gatewayv1.ListKeysResponse{Keys: &structpb.ListValue{Values: []*structpb.Value{structpb.NewStringValue("x")}}, CurrentPage: 2},
+	} {
+		text, err := jsonForm().Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &structpb.Value{}
+		if err := protojson.Unmarshal(text, want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, free(m), protocmp.Transform()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
