@@ -30,7 +30,7 @@ func importRows() []importRow {
 		{"cluster/money", nil},
 		{"cluster/fault", nil},
 		{"cluster/vault", nil},
-		{"cluster/usage", nil},
+		{"cluster/usage", []string{"cluster/id", "cluster/money"}},
 		{"envoy/contract", []string{"cluster/id"}},
 
 		{"cluster/store", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},

@@ -112,6 +112,47 @@ const (
 	// SpaceView belongs to cluster: which entry changed last what readers see.
 	//	"revision" → index (8 bytes, big endian)
 	SpaceView Space = 'v'
+	// SpaceAccount belongs to cluster/ledger: what was spent.
+	//	kind (1 byte), owner, 0, part → cluster.v1.Account
+	SpaceAccount Space = 'b'
+	// SpaceAccountEnd belongs to cluster/ledger: when windows of accounts end.
+	//	time (8 bytes, big endian), kind, owner, 0, part → nothing
+	SpaceAccountEnd Space = 'Z'
+	// SpaceShipped belongs to cluster/ledger: which events have been posted.
+	//	node, 0, epoch (8 bytes, big endian) → cluster.v1.AppliedEvents
+	SpaceShipped Space = 'H'
+	// SpaceUsage belongs to cluster/ledger: posted events.
+	//	end (8 bytes, big endian), node, 0, epoch, seq (8 bytes each) → cluster.v1.UsageRecord
+	SpaceUsage Space = 'u'
+	// SpaceUsageIndex belongs to cluster/ledger: posted events by key and by request.
+	//	"k", hash (32 bytes), key in SpaceUsage → nothing
+	//	"r", request, 0, key in SpaceUsage → nothing
+	SpaceUsageIndex Space = 'I'
+	// SpaceDaily belongs to cluster/ledger: sums by day.
+	//	kind (1 byte), owner, 0, day (8 digits), digest (16 bytes) → cluster.v1.DailyRow
+	SpaceDaily Space = 'D'
+	// SpaceAudit belongs to cluster/audit: the records of the chains.
+	//	workspace, 0, number (8 bytes, big endian) → cluster.v1.AuditEntry
+	SpaceAudit Space = 'L'
+	// SpaceAuditHead belongs to cluster/audit.
+	//	workspace → cluster.v1.AuditHead
+	SpaceAuditHead Space = 'R'
+	// SpaceAuditIndex belongs to cluster/audit: records by time, by key, by type and by request.
+	//	workspace, 0, "t" or "k" or "e" or "r", value, 0, time, number (8 bytes each) → nothing
+	SpaceAuditIndex Space = 'X'
+	// SpaceCheckpoint belongs to cluster/audit.
+	//	workspace, 0, size (8 bytes, big endian) → cluster.v1.AuditCheckpoint
+	SpaceCheckpoint Space = 'P'
+	// SpaceAuditSigner belongs to cluster: what checkpoints are signed with.
+	//	"signer" → cluster.v1.AuditSigner
+	SpaceAuditSigner Space = 'S'
+	// SpaceDelivery belongs to cluster: where the audit log is delivered to.
+	//	"settings" → cluster.v1.DeliverySettings
+	//	"c", place → cluster.v1.DeliveryCursor
+	SpaceDelivery Space = 'V'
+	// SpacePriceMap belongs to cluster/catalog: prices that were loaded at run time.
+	//	model → cluster.v1.PriceRow
+	SpacePriceMap Space = 'F'
 	// SpaceRetired belongs to cluster: nodes that may not come back.
 	//	node → cluster.v1.RetiredNode
 	SpaceRetired Space = 'x'

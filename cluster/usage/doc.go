@@ -1,4 +1,4 @@
-// Package usage says what one attempt at a provider consumed. It is the
-// vocabulary that the providers' drivers, the price catalogue and the journal
-// share, and imports nothing of ours.
+// Package usage says what one attempt at a provider consumed, and by which bounds it
+// was admitted. It is the vocabulary that the providers' drivers, the price
+// catalogue, the journal and the ledger share.
 package usage

@@ -94,6 +94,10 @@ type Command struct {
 	//
 	//	*Command_RetireNode
 	//	*Command_Transaction
+	//	*Command_PostUsage
+	//	*Command_MoveLeases
+	//	*Command_RollWindows
+	//	*Command_TrimHistory
 	Change        isCommand_Change `protobuf_oneof:"change"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -168,6 +172,42 @@ func (x *Command) GetTransaction() *Transaction {
 	return nil
 }
 
+func (x *Command) GetPostUsage() *PostUsage {
+	if x != nil {
+		if x, ok := x.Change.(*Command_PostUsage); ok {
+			return x.PostUsage
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetMoveLeases() *MoveLeases {
+	if x != nil {
+		if x, ok := x.Change.(*Command_MoveLeases); ok {
+			return x.MoveLeases
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetRollWindows() *RollWindows {
+	if x != nil {
+		if x, ok := x.Change.(*Command_RollWindows); ok {
+			return x.RollWindows
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetTrimHistory() *TrimHistory {
+	if x != nil {
+		if x, ok := x.Change.(*Command_TrimHistory); ok {
+			return x.TrimHistory
+		}
+	}
+	return nil
+}
+
 type isCommand_Change interface {
 	isCommand_Change()
 }
@@ -183,9 +223,37 @@ type Command_Transaction struct {
 	Transaction *Transaction `protobuf:"bytes,9,opt,name=transaction,proto3,oneof"`
 }
 
+type Command_PostUsage struct {
+	// Posts what a node's journal has. It has no id: its events have.
+	PostUsage *PostUsage `protobuf:"bytes,10,opt,name=post_usage,json=postUsage,proto3,oneof"`
+}
+
+type Command_MoveLeases struct {
+	// Moves parts of budgets to and from a node.
+	MoveLeases *MoveLeases `protobuf:"bytes,11,opt,name=move_leases,json=moveLeases,proto3,oneof"`
+}
+
+type Command_RollWindows struct {
+	// Begins windows of accounts anew whose time is over.
+	RollWindows *RollWindows `protobuf:"bytes,12,opt,name=roll_windows,json=rollWindows,proto3,oneof"`
+}
+
+type Command_TrimHistory struct {
+	// Drops the oldest part of an audit chain, and usage records of that age.
+	TrimHistory *TrimHistory `protobuf:"bytes,13,opt,name=trim_history,json=trimHistory,proto3,oneof"`
+}
+
 func (*Command_RetireNode) isCommand_Change() {}
 
 func (*Command_Transaction) isCommand_Change() {}
+
+func (*Command_PostUsage) isCommand_Change() {}
+
+func (*Command_MoveLeases) isCommand_Change() {}
+
+func (*Command_RollWindows) isCommand_Change() {}
+
+func (*Command_TrimHistory) isCommand_Change() {}
 
 // Transaction is a change of records that was decided by whoever proposes it, from
 // what it read. It is made only if all of that is still so: every decision is as if
@@ -203,7 +271,11 @@ type Transaction struct {
 	// for those who need to have seen all of it.
 	Touches []*Locator `protobuf:"bytes,4,rep,name=touches,proto3" json:"touches,omitempty"`
 	// What the records are stamped with: the clock of who decided.
-	TimeUnixNano  int64 `protobuf:"varint,5,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	TimeUnixNano int64 `protobuf:"varint,5,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	// What the audit log has to say of it.
+	Audit []*AuditEvent `protobuf:"bytes,6,rep,name=audit,proto3" json:"audit,omitempty"`
+	// Sets what accounts have spent in their window.
+	SetSpends     []*SetSpend `protobuf:"bytes,7,rep,name=set_spends,json=setSpends,proto3" json:"set_spends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +343,20 @@ func (x *Transaction) GetTimeUnixNano() int64 {
 		return x.TimeUnixNano
 	}
 	return 0
+}
+
+func (x *Transaction) GetAudit() []*AuditEvent {
+	if x != nil {
+		return x.Audit
+	}
+	return nil
+}
+
+func (x *Transaction) GetSetSpends() []*SetSpend {
+	if x != nil {
+		return x.SetSpends
+	}
+	return nil
 }
 
 // Locator names a record.
@@ -500,23 +586,33 @@ var File_cluster_v1_command_proto protoreflect.FileDescriptor
 const file_cluster_v1_command_proto_rawDesc = "" +
 	"\n" +
 	"\x18cluster/v1/command.proto\x12\n" +
-	"cluster.v1\"G\n" +
+	"cluster.v1\x1a\x16cluster/v1/audit.proto\x1a\x17cluster/v1/ledger.proto\"G\n" +
 	"\x05Entry\x12$\n" +
 	"\x0etime_unix_nano\x18\x01 \x01(\x03R\ftimeUnixNano\x12\x18\n" +
-	"\acommand\x18\x02 \x01(\fR\acommand\"\xb7\x01\n" +
+	"\acommand\x18\x02 \x01(\fR\acommand\"\xa6\x03\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
 	"\x05actor\x18\x02 \x01(\tR\x05actor\x129\n" +
 	"\vretire_node\x18\b \x01(\v2\x16.cluster.v1.RetireNodeH\x00R\n" +
 	"retireNode\x12;\n" +
-	"\vtransaction\x18\t \x01(\v2\x17.cluster.v1.TransactionH\x00R\vtransactionB\b\n" +
-	"\x06changeJ\x04\b\x03\x10\b\"\xe1\x01\n" +
+	"\vtransaction\x18\t \x01(\v2\x17.cluster.v1.TransactionH\x00R\vtransaction\x126\n" +
+	"\n" +
+	"post_usage\x18\n" +
+	" \x01(\v2\x15.cluster.v1.PostUsageH\x00R\tpostUsage\x129\n" +
+	"\vmove_leases\x18\v \x01(\v2\x16.cluster.v1.MoveLeasesH\x00R\n" +
+	"moveLeases\x12<\n" +
+	"\froll_windows\x18\f \x01(\v2\x17.cluster.v1.RollWindowsH\x00R\vrollWindows\x12<\n" +
+	"\ftrim_history\x18\r \x01(\v2\x17.cluster.v1.TrimHistoryH\x00R\vtrimHistoryB\b\n" +
+	"\x06changeJ\x04\b\x03\x10\b\"\xc4\x02\n" +
 	"\vTransaction\x12)\n" +
 	"\x06checks\x18\x01 \x03(\v2\x11.cluster.v1.CheckR\x06checks\x12#\n" +
 	"\x04puts\x18\x02 \x03(\v2\x0f.cluster.v1.PutR\x04puts\x12-\n" +
 	"\adeletes\x18\x03 \x03(\v2\x13.cluster.v1.LocatorR\adeletes\x12-\n" +
 	"\atouches\x18\x04 \x03(\v2\x13.cluster.v1.LocatorR\atouches\x12$\n" +
-	"\x0etime_unix_nano\x18\x05 \x01(\x03R\ftimeUnixNano\"R\n" +
+	"\x0etime_unix_nano\x18\x05 \x01(\x03R\ftimeUnixNano\x12,\n" +
+	"\x05audit\x18\x06 \x03(\v2\x16.cluster.v1.AuditEventR\x05audit\x123\n" +
+	"\n" +
+	"set_spends\x18\a \x03(\v2\x14.cluster.v1.SetSpendR\tsetSpends\"R\n" +
 	"\aLocator\x12\x14\n" +
 	"\x05space\x18\x01 \x01(\rR\x05space\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\fR\x03key\x12\x1f\n" +
@@ -553,21 +649,33 @@ var file_cluster_v1_command_proto_goTypes = []any{
 	(*Check)(nil),       // 4: cluster.v1.Check
 	(*Put)(nil),         // 5: cluster.v1.Put
 	(*RetireNode)(nil),  // 6: cluster.v1.RetireNode
+	(*PostUsage)(nil),   // 7: cluster.v1.PostUsage
+	(*MoveLeases)(nil),  // 8: cluster.v1.MoveLeases
+	(*RollWindows)(nil), // 9: cluster.v1.RollWindows
+	(*TrimHistory)(nil), // 10: cluster.v1.TrimHistory
+	(*AuditEvent)(nil),  // 11: cluster.v1.AuditEvent
+	(*SetSpend)(nil),    // 12: cluster.v1.SetSpend
 }
 var file_cluster_v1_command_proto_depIdxs = []int32{
-	6, // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
-	2, // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
-	4, // 2: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
-	5, // 3: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
-	3, // 4: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
-	3, // 5: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
-	3, // 6: cluster.v1.Check.at:type_name -> cluster.v1.Locator
-	3, // 7: cluster.v1.Put.at:type_name -> cluster.v1.Locator
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	6,  // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
+	2,  // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
+	7,  // 2: cluster.v1.Command.post_usage:type_name -> cluster.v1.PostUsage
+	8,  // 3: cluster.v1.Command.move_leases:type_name -> cluster.v1.MoveLeases
+	9,  // 4: cluster.v1.Command.roll_windows:type_name -> cluster.v1.RollWindows
+	10, // 5: cluster.v1.Command.trim_history:type_name -> cluster.v1.TrimHistory
+	4,  // 6: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
+	5,  // 7: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
+	3,  // 8: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
+	3,  // 9: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
+	11, // 10: cluster.v1.Transaction.audit:type_name -> cluster.v1.AuditEvent
+	12, // 11: cluster.v1.Transaction.set_spends:type_name -> cluster.v1.SetSpend
+	3,  // 12: cluster.v1.Check.at:type_name -> cluster.v1.Locator
+	3,  // 13: cluster.v1.Put.at:type_name -> cluster.v1.Locator
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_command_proto_init() }
@@ -575,9 +683,15 @@ func file_cluster_v1_command_proto_init() {
 	if File_cluster_v1_command_proto != nil {
 		return
 	}
+	file_cluster_v1_audit_proto_init()
+	file_cluster_v1_ledger_proto_init()
 	file_cluster_v1_command_proto_msgTypes[1].OneofWrappers = []any{
 		(*Command_RetireNode)(nil),
 		(*Command_Transaction)(nil),
+		(*Command_PostUsage)(nil),
+		(*Command_MoveLeases)(nil),
+		(*Command_RollWindows)(nil),
+		(*Command_TrimHistory)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

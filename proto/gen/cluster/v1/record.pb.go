@@ -145,6 +145,99 @@ func (UsageSource) EnumDescriptor() ([]byte, []int) {
 	return file_cluster_v1_record_proto_rawDescGZIP(), []int{1}
 }
 
+// AccountKind is what sort of thing an account of the ledger is of.
+type AccountKind int32
+
+const (
+	// Not known to the reader.
+	AccountKind_ACCOUNT_KIND_UNSPECIFIED AccountKind = 0
+	// A virtual key, or the master key.
+	AccountKind_ACCOUNT_KIND_KEY AccountKind = 1
+	// A team.
+	AccountKind_ACCOUNT_KIND_TEAM AccountKind = 2
+	// A user within a team.
+	AccountKind_ACCOUNT_KIND_TEAM_MEMBER AccountKind = 3
+	// An organization.
+	AccountKind_ACCOUNT_KIND_ORGANIZATION AccountKind = 4
+	// A user within an organization.
+	AccountKind_ACCOUNT_KIND_ORGANIZATION_MEMBER AccountKind = 5
+	// A user.
+	AccountKind_ACCOUNT_KIND_USER AccountKind = 6
+	// An end user.
+	AccountKind_ACCOUNT_KIND_CUSTOMER AccountKind = 7
+	// A model, by the name that callers ask for, as a key uses it.
+	AccountKind_ACCOUNT_KIND_KEY_MODEL AccountKind = 8
+	// The same as a team uses it.
+	AccountKind_ACCOUNT_KIND_TEAM_MODEL AccountKind = 9
+	// The same as a user uses it.
+	AccountKind_ACCOUNT_KIND_USER_MODEL AccountKind = 10
+	// The same as an organization uses it.
+	AccountKind_ACCOUNT_KIND_ORGANIZATION_MODEL AccountKind = 11
+	// A provider: the other side of what keys spend.
+	AccountKind_ACCOUNT_KIND_PROVIDER AccountKind = 12
+)
+
+// Enum value maps for AccountKind.
+var (
+	AccountKind_name = map[int32]string{
+		0:  "ACCOUNT_KIND_UNSPECIFIED",
+		1:  "ACCOUNT_KIND_KEY",
+		2:  "ACCOUNT_KIND_TEAM",
+		3:  "ACCOUNT_KIND_TEAM_MEMBER",
+		4:  "ACCOUNT_KIND_ORGANIZATION",
+		5:  "ACCOUNT_KIND_ORGANIZATION_MEMBER",
+		6:  "ACCOUNT_KIND_USER",
+		7:  "ACCOUNT_KIND_CUSTOMER",
+		8:  "ACCOUNT_KIND_KEY_MODEL",
+		9:  "ACCOUNT_KIND_TEAM_MODEL",
+		10: "ACCOUNT_KIND_USER_MODEL",
+		11: "ACCOUNT_KIND_ORGANIZATION_MODEL",
+		12: "ACCOUNT_KIND_PROVIDER",
+	}
+	AccountKind_value = map[string]int32{
+		"ACCOUNT_KIND_UNSPECIFIED":         0,
+		"ACCOUNT_KIND_KEY":                 1,
+		"ACCOUNT_KIND_TEAM":                2,
+		"ACCOUNT_KIND_TEAM_MEMBER":         3,
+		"ACCOUNT_KIND_ORGANIZATION":        4,
+		"ACCOUNT_KIND_ORGANIZATION_MEMBER": 5,
+		"ACCOUNT_KIND_USER":                6,
+		"ACCOUNT_KIND_CUSTOMER":            7,
+		"ACCOUNT_KIND_KEY_MODEL":           8,
+		"ACCOUNT_KIND_TEAM_MODEL":          9,
+		"ACCOUNT_KIND_USER_MODEL":          10,
+		"ACCOUNT_KIND_ORGANIZATION_MODEL":  11,
+		"ACCOUNT_KIND_PROVIDER":            12,
+	}
+)
+
+func (x AccountKind) Enum() *AccountKind {
+	p := new(AccountKind)
+	*p = x
+	return p
+}
+
+func (x AccountKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AccountKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_cluster_v1_record_proto_enumTypes[2].Descriptor()
+}
+
+func (AccountKind) Type() protoreflect.EnumType {
+	return &file_cluster_v1_record_proto_enumTypes[2]
+}
+
+func (x AccountKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AccountKind.Descriptor instead.
+func (AccountKind) EnumDescriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{2}
+}
+
 // NodeIdentity is who the data directory belongs to. It is written once, into an
 // empty directory, and names every usage event that is journaled there.
 type NodeIdentity struct {
@@ -289,8 +382,20 @@ type TokenCounts struct {
 	Reasoning int64 `protobuf:"varint,8,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
 	// Of output: audio tokens.
 	OutputAudio int64 `protobuf:"varint,9,opt,name=output_audio,json=outputAudio,proto3" json:"output_audio,omitempty"`
-	// Web searches that the provider made.
+	// Web searches that the provider made, or search units of a reranking.
 	SearchQueries int64 `protobuf:"varint,10,opt,name=search_queries,json=searchQueries,proto3" json:"search_queries,omitempty"`
+	// Of output: image tokens.
+	OutputImage int64 `protobuf:"varint,11,opt,name=output_image,json=outputImage,proto3" json:"output_image,omitempty"`
+	// Images that were made.
+	Images int64 `protobuf:"varint,12,opt,name=images,proto3" json:"images,omitempty"`
+	// Characters that were read, where they are what is billed.
+	InputCharacters int64 `protobuf:"varint,13,opt,name=input_characters,json=inputCharacters,proto3" json:"input_characters,omitempty"`
+	// Length of the audio or video that was read, in milliseconds, where it is what is billed.
+	InputMillis int64 `protobuf:"varint,14,opt,name=input_millis,json=inputMillis,proto3" json:"input_millis,omitempty"`
+	// Length of the audio or video that was made, in milliseconds, where it is what is billed.
+	OutputMillis int64 `protobuf:"varint,15,opt,name=output_millis,json=outputMillis,proto3" json:"output_millis,omitempty"`
+	// Pages that were read.
+	Pages         int64 `protobuf:"varint,16,opt,name=pages,proto3" json:"pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -395,6 +500,288 @@ func (x *TokenCounts) GetSearchQueries() int64 {
 	return 0
 }
 
+func (x *TokenCounts) GetOutputImage() int64 {
+	if x != nil {
+		return x.OutputImage
+	}
+	return 0
+}
+
+func (x *TokenCounts) GetImages() int64 {
+	if x != nil {
+		return x.Images
+	}
+	return 0
+}
+
+func (x *TokenCounts) GetInputCharacters() int64 {
+	if x != nil {
+		return x.InputCharacters
+	}
+	return 0
+}
+
+func (x *TokenCounts) GetInputMillis() int64 {
+	if x != nil {
+		return x.InputMillis
+	}
+	return 0
+}
+
+func (x *TokenCounts) GetOutputMillis() int64 {
+	if x != nil {
+		return x.OutputMillis
+	}
+	return 0
+}
+
+func (x *TokenCounts) GetPages() int64 {
+	if x != nil {
+		return x.Pages
+	}
+	return 0
+}
+
+// AccountID names an account of the ledger.
+type AccountID struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What sort of thing it is of.
+	Kind AccountKind `protobuf:"varint,1,opt,name=kind,proto3,enum=cluster.v1.AccountKind" json:"kind,omitempty"`
+	// Which one: the hex hash of a key, or an id; of a member, the team or organization.
+	Owner string `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	// Of a member: the user. Of a model: its name.
+	Part          string `protobuf:"bytes,3,opt,name=part,proto3" json:"part,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AccountID) Reset() {
+	*x = AccountID{}
+	mi := &file_cluster_v1_record_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccountID) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccountID) ProtoMessage() {}
+
+func (x *AccountID) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccountID.ProtoReflect.Descriptor instead.
+func (*AccountID) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AccountID) GetKind() AccountKind {
+	if x != nil {
+		return x.Kind
+	}
+	return AccountKind_ACCOUNT_KIND_UNSPECIFIED
+}
+
+func (x *AccountID) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *AccountID) GetPart() string {
+	if x != nil {
+		return x.Part
+	}
+	return ""
+}
+
+// Charge says by which bounds an attempt was admitted at one of the accounts that
+// it is posted to. Accounts without bounds have none.
+type Charge struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The account's kind; its owner is in the event.
+	Kind AccountKind `protobuf:"varint,1,opt,name=kind,proto3,enum=cluster.v1.AccountKind" json:"kind,omitempty"`
+	// The epoch of the account's window at admission.
+	Epoch uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// What was leased for this one request and is now free, in pico-dollars, the cost
+	// included; 0: the lease shrinks by the cost.
+	HoldPico int64 `protobuf:"varint,3,opt,name=hold_pico,json=holdPico,proto3" json:"hold_pico,omitempty"`
+	// From this spend on people are warned, in pico-dollars; 0: never.
+	SoftPico int64 `protobuf:"varint,4,opt,name=soft_pico,json=softPico,proto3" json:"soft_pico,omitempty"`
+	// The most that may be spent in one window, in pico-dollars; absent: no bound.
+	MaxPico       *int64 `protobuf:"varint,5,opt,name=max_pico,json=maxPico,proto3,oneof" json:"max_pico,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Charge) Reset() {
+	*x = Charge{}
+	mi := &file_cluster_v1_record_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Charge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Charge) ProtoMessage() {}
+
+func (x *Charge) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Charge.ProtoReflect.Descriptor instead.
+func (*Charge) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Charge) GetKind() AccountKind {
+	if x != nil {
+		return x.Kind
+	}
+	return AccountKind_ACCOUNT_KIND_UNSPECIFIED
+}
+
+func (x *Charge) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Charge) GetHoldPico() int64 {
+	if x != nil {
+		return x.HoldPico
+	}
+	return 0
+}
+
+func (x *Charge) GetSoftPico() int64 {
+	if x != nil {
+		return x.SoftPico
+	}
+	return 0
+}
+
+func (x *Charge) GetMaxPico() int64 {
+	if x != nil && x.MaxPico != nil {
+		return *x.MaxPico
+	}
+	return 0
+}
+
+// Notice is something that happened at a node and that belongs into the audit log,
+// without an attempt at a provider.
+type Notice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The event type, such as request.blocked.
+	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	// Why, as a symbolic code.
+	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// How many times it happened, if more than once is told by one notice; 0 means 1.
+	Count uint64 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// More about it: members of a JSON object, as its text; empty for none.
+	DetailsJson string `protobuf:"bytes,4,opt,name=details_json,json=detailsJson,proto3" json:"details_json,omitempty"`
+	// What a budget refused: the account.
+	Account *AccountID `protobuf:"bytes,5,opt,name=account,proto3" json:"account,omitempty"`
+	// The epoch of the account's window.
+	AccountEpoch  uint64 `protobuf:"varint,6,opt,name=account_epoch,json=accountEpoch,proto3" json:"account_epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice) Reset() {
+	*x = Notice{}
+	mi := &file_cluster_v1_record_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice) ProtoMessage() {}
+
+func (x *Notice) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice.ProtoReflect.Descriptor instead.
+func (*Notice) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Notice) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Notice) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Notice) GetCount() uint64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *Notice) GetDetailsJson() string {
+	if x != nil {
+		return x.DetailsJson
+	}
+	return ""
+}
+
+func (x *Notice) GetAccount() *AccountID {
+	if x != nil {
+		return x.Account
+	}
+	return nil
+}
+
+func (x *Notice) GetAccountEpoch() uint64 {
+	if x != nil {
+		return x.AccountEpoch
+	}
+	return 0
+}
+
 // UsageIntent says that a request is about to go to a provider. It is deleted
 // in the batch that writes the attempt's usage event; one that is found when the
 // journal is opened belongs to an attempt that the gateway did not survive.
@@ -430,13 +817,23 @@ type UsageIntent struct {
 	Estimate *TokenCounts `protobuf:"bytes,14,opt,name=estimate,proto3" json:"estimate,omitempty"`
 	// The cost of the estimate.
 	EstimatedCostPico int64 `protobuf:"varint,15,opt,name=estimated_cost_pico,json=estimatedCostPico,proto3" json:"estimated_cost_pico,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The team of the key.
+	Team string `protobuf:"bytes,16,opt,name=team,proto3" json:"team,omitempty"`
+	// The user of the key.
+	User string `protobuf:"bytes,17,opt,name=user,proto3" json:"user,omitempty"`
+	// The organization of the key.
+	Organization string `protobuf:"bytes,18,opt,name=organization,proto3" json:"organization,omitempty"`
+	// The bounds that the request was admitted by.
+	Charges []*Charge `protobuf:"bytes,19,rep,name=charges,proto3" json:"charges,omitempty"`
+	// How people call the key: its alias, or else its user or its shortened form.
+	Actor         string `protobuf:"bytes,20,opt,name=actor,proto3" json:"actor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UsageIntent) Reset() {
 	*x = UsageIntent{}
-	mi := &file_cluster_v1_record_proto_msgTypes[3]
+	mi := &file_cluster_v1_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -448,7 +845,7 @@ func (x *UsageIntent) String() string {
 func (*UsageIntent) ProtoMessage() {}
 
 func (x *UsageIntent) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[3]
+	mi := &file_cluster_v1_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -461,7 +858,7 @@ func (x *UsageIntent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageIntent.ProtoReflect.Descriptor instead.
 func (*UsageIntent) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{3}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *UsageIntent) GetVersion() uint32 {
@@ -569,8 +966,43 @@ func (x *UsageIntent) GetEstimatedCostPico() int64 {
 	return 0
 }
 
-// UsageEvent is one attempt that reached a provider. Its identity, (node, epoch,
-// seq), is its key in the store and not repeated here.
+func (x *UsageIntent) GetTeam() string {
+	if x != nil {
+		return x.Team
+	}
+	return ""
+}
+
+func (x *UsageIntent) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *UsageIntent) GetOrganization() string {
+	if x != nil {
+		return x.Organization
+	}
+	return ""
+}
+
+func (x *UsageIntent) GetCharges() []*Charge {
+	if x != nil {
+		return x.Charges
+	}
+	return nil
+}
+
+func (x *UsageIntent) GetActor() string {
+	if x != nil {
+		return x.Actor
+	}
+	return ""
+}
+
+// UsageEvent is one attempt that reached a provider, or a notice. Its identity,
+// (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Version of this record; 1.
@@ -621,13 +1053,29 @@ type UsageEvent struct {
 	CostPico int64 `protobuf:"varint,23,opt,name=cost_pico,json=costPico,proto3" json:"cost_pico,omitempty"`
 	// How many attempts of the request came before this one.
 	FallbackCount int64 `protobuf:"varint,24,opt,name=fallback_count,json=fallbackCount,proto3" json:"fallback_count,omitempty"`
+	// The team of the key.
+	Team string `protobuf:"bytes,25,opt,name=team,proto3" json:"team,omitempty"`
+	// The user of the key.
+	User string `protobuf:"bytes,26,opt,name=user,proto3" json:"user,omitempty"`
+	// The organization of the key.
+	Organization string `protobuf:"bytes,27,opt,name=organization,proto3" json:"organization,omitempty"`
+	// The bounds that the request was admitted by.
+	Charges []*Charge `protobuf:"bytes,28,rep,name=charges,proto3" json:"charges,omitempty"`
+	// Whether this is the last event of its request.
+	Final bool `protobuf:"varint,29,opt,name=final,proto3" json:"final,omitempty"`
+	// Set: this is no attempt, and only goes into the audit log.
+	Notice *Notice `protobuf:"bytes,30,opt,name=notice,proto3" json:"notice,omitempty"`
+	// The service tier that was billed; empty for the standard one.
+	ServiceTier string `protobuf:"bytes,31,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
+	// How people call the key: its alias, or else its user or its shortened form.
+	Actor         string `protobuf:"bytes,32,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UsageEvent) Reset() {
 	*x = UsageEvent{}
-	mi := &file_cluster_v1_record_proto_msgTypes[4]
+	mi := &file_cluster_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -639,7 +1087,7 @@ func (x *UsageEvent) String() string {
 func (*UsageEvent) ProtoMessage() {}
 
 func (x *UsageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[4]
+	mi := &file_cluster_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -652,7 +1100,7 @@ func (x *UsageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageEvent.ProtoReflect.Descriptor instead.
 func (*UsageEvent) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{4}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *UsageEvent) GetVersion() uint32 {
@@ -823,6 +1271,62 @@ func (x *UsageEvent) GetFallbackCount() int64 {
 	return 0
 }
 
+func (x *UsageEvent) GetTeam() string {
+	if x != nil {
+		return x.Team
+	}
+	return ""
+}
+
+func (x *UsageEvent) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *UsageEvent) GetOrganization() string {
+	if x != nil {
+		return x.Organization
+	}
+	return ""
+}
+
+func (x *UsageEvent) GetCharges() []*Charge {
+	if x != nil {
+		return x.Charges
+	}
+	return nil
+}
+
+func (x *UsageEvent) GetFinal() bool {
+	if x != nil {
+		return x.Final
+	}
+	return false
+}
+
+func (x *UsageEvent) GetNotice() *Notice {
+	if x != nil {
+		return x.Notice
+	}
+	return nil
+}
+
+func (x *UsageEvent) GetServiceTier() string {
+	if x != nil {
+		return x.ServiceTier
+	}
+	return ""
+}
+
+func (x *UsageEvent) GetActor() string {
+	if x != nil {
+		return x.Actor
+	}
+	return ""
+}
+
 // Formation is what a node has promised or become part of. It lies in the
 // node's own store and makes sure that a node starts with one first
 // configuration only.
@@ -840,7 +1344,7 @@ type Formation struct {
 
 func (x *Formation) Reset() {
 	*x = Formation{}
-	mi := &file_cluster_v1_record_proto_msgTypes[5]
+	mi := &file_cluster_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -852,7 +1356,7 @@ func (x *Formation) String() string {
 func (*Formation) ProtoMessage() {}
 
 func (x *Formation) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[5]
+	mi := &file_cluster_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -865,7 +1369,7 @@ func (x *Formation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Formation.ProtoReflect.Descriptor instead.
 func (*Formation) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Formation) GetVersion() uint32 {
@@ -902,7 +1406,7 @@ type FormationServer struct {
 
 func (x *FormationServer) Reset() {
 	*x = FormationServer{}
-	mi := &file_cluster_v1_record_proto_msgTypes[6]
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +1418,7 @@ func (x *FormationServer) String() string {
 func (*FormationServer) ProtoMessage() {}
 
 func (x *FormationServer) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[6]
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +1431,7 @@ func (x *FormationServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormationServer.ProtoReflect.Descriptor instead.
 func (*FormationServer) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FormationServer) GetNode() string {
@@ -956,7 +1460,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\"B\n" +
 	"\vJournalMark\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x19\n" +
-	"\blast_seq\x18\x02 \x01(\x04R\alastSeq\"\xcb\x02\n" +
+	"\blast_seq\x18\x02 \x01(\x04R\alastSeq\"\x8f\x04\n" +
 	"\vTokenCounts\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x03R\x05input\x12\x1d\n" +
 	"\n" +
@@ -972,7 +1476,31 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\treasoning\x18\b \x01(\x03R\treasoning\x12!\n" +
 	"\foutput_audio\x18\t \x01(\x03R\voutputAudio\x12%\n" +
 	"\x0esearch_queries\x18\n" +
-	" \x01(\x03R\rsearchQueries\"\xd8\x03\n" +
+	" \x01(\x03R\rsearchQueries\x12!\n" +
+	"\foutput_image\x18\v \x01(\x03R\voutputImage\x12\x16\n" +
+	"\x06images\x18\f \x01(\x03R\x06images\x12)\n" +
+	"\x10input_characters\x18\r \x01(\x03R\x0finputCharacters\x12!\n" +
+	"\finput_millis\x18\x0e \x01(\x03R\vinputMillis\x12#\n" +
+	"\routput_millis\x18\x0f \x01(\x03R\foutputMillis\x12\x14\n" +
+	"\x05pages\x18\x10 \x01(\x03R\x05pages\"b\n" +
+	"\tAccountID\x12+\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x17.cluster.v1.AccountKindR\x04kind\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x12\n" +
+	"\x04part\x18\x03 \x01(\tR\x04part\"\xb2\x01\n" +
+	"\x06Charge\x12+\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x17.cluster.v1.AccountKindR\x04kind\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x1b\n" +
+	"\thold_pico\x18\x03 \x01(\x03R\bholdPico\x12\x1b\n" +
+	"\tsoft_pico\x18\x04 \x01(\x03R\bsoftPico\x12\x1e\n" +
+	"\bmax_pico\x18\x05 \x01(\x03H\x00R\amaxPico\x88\x01\x01B\v\n" +
+	"\t_max_pico\"\xbf\x01\n" +
+	"\x06Notice\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
+	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
+	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xe8\x04\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -991,7 +1519,12 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\bend_user\x18\f \x01(\tR\aendUser\x12&\n" +
 	"\x0fstart_unix_nano\x18\r \x01(\x03R\rstartUnixNano\x123\n" +
 	"\bestimate\x18\x0e \x01(\v2\x17.cluster.v1.TokenCountsR\bestimate\x12.\n" +
-	"\x13estimated_cost_pico\x18\x0f \x01(\x03R\x11estimatedCostPico\"\x8e\x06\n" +
+	"\x13estimated_cost_pico\x18\x0f \x01(\x03R\x11estimatedCostPico\x12\x12\n" +
+	"\x04team\x18\x10 \x01(\tR\x04team\x12\x12\n" +
+	"\x04user\x18\x11 \x01(\tR\x04user\x12\"\n" +
+	"\forganization\x18\x12 \x01(\tR\forganization\x12,\n" +
+	"\acharges\x18\x13 \x03(\v2\x12.cluster.v1.ChargeR\acharges\x12\x14\n" +
+	"\x05actor\x18\x14 \x01(\tR\x05actor\"\x83\b\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1021,7 +1554,15 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x06tokens\x18\x15 \x01(\v2\x17.cluster.v1.TokenCountsR\x06tokens\x12/\n" +
 	"\x06source\x18\x16 \x01(\x0e2\x17.cluster.v1.UsageSourceR\x06source\x12\x1b\n" +
 	"\tcost_pico\x18\x17 \x01(\x03R\bcostPico\x12%\n" +
-	"\x0efallback_count\x18\x18 \x01(\x03R\rfallbackCount\"v\n" +
+	"\x0efallback_count\x18\x18 \x01(\x03R\rfallbackCount\x12\x12\n" +
+	"\x04team\x18\x19 \x01(\tR\x04team\x12\x12\n" +
+	"\x04user\x18\x1a \x01(\tR\x04user\x12\"\n" +
+	"\forganization\x18\x1b \x01(\tR\forganization\x12,\n" +
+	"\acharges\x18\x1c \x03(\v2\x12.cluster.v1.ChargeR\acharges\x12\x14\n" +
+	"\x05final\x18\x1d \x01(\bR\x05final\x12*\n" +
+	"\x06notice\x18\x1e \x01(\v2\x12.cluster.v1.NoticeR\x06notice\x12!\n" +
+	"\fservice_tier\x18\x1f \x01(\tR\vserviceTier\x12\x14\n" +
+	"\x05actor\x18  \x01(\tR\x05actor\"v\n" +
 	"\tFormation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x125\n" +
@@ -1039,7 +1580,22 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x18USAGE_SOURCE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11USAGE_SOURCE_NONE\x10\x01\x12\x19\n" +
 	"\x15USAGE_SOURCE_PROVIDER\x10\x02\x12\x1a\n" +
-	"\x16USAGE_SOURCE_ESTIMATED\x10\x03BEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
+	"\x16USAGE_SOURCE_ESTIMATED\x10\x03*\x83\x03\n" +
+	"\vAccountKind\x12\x1c\n" +
+	"\x18ACCOUNT_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10ACCOUNT_KIND_KEY\x10\x01\x12\x15\n" +
+	"\x11ACCOUNT_KIND_TEAM\x10\x02\x12\x1c\n" +
+	"\x18ACCOUNT_KIND_TEAM_MEMBER\x10\x03\x12\x1d\n" +
+	"\x19ACCOUNT_KIND_ORGANIZATION\x10\x04\x12$\n" +
+	" ACCOUNT_KIND_ORGANIZATION_MEMBER\x10\x05\x12\x15\n" +
+	"\x11ACCOUNT_KIND_USER\x10\x06\x12\x19\n" +
+	"\x15ACCOUNT_KIND_CUSTOMER\x10\a\x12\x1a\n" +
+	"\x16ACCOUNT_KIND_KEY_MODEL\x10\b\x12\x1b\n" +
+	"\x17ACCOUNT_KIND_TEAM_MODEL\x10\t\x12\x1b\n" +
+	"\x17ACCOUNT_KIND_USER_MODEL\x10\n" +
+	"\x12#\n" +
+	"\x1fACCOUNT_KIND_ORGANIZATION_MODEL\x10\v\x12\x19\n" +
+	"\x15ACCOUNT_KIND_PROVIDER\x10\fBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
 	file_cluster_v1_record_proto_rawDescOnce sync.Once
@@ -1053,30 +1609,40 @@ func file_cluster_v1_record_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_record_proto_rawDescData
 }
 
-var file_cluster_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_cluster_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_cluster_v1_record_proto_goTypes = []any{
 	(Outcome)(0),            // 0: cluster.v1.Outcome
 	(UsageSource)(0),        // 1: cluster.v1.UsageSource
-	(*NodeIdentity)(nil),    // 2: cluster.v1.NodeIdentity
-	(*JournalMark)(nil),     // 3: cluster.v1.JournalMark
-	(*TokenCounts)(nil),     // 4: cluster.v1.TokenCounts
-	(*UsageIntent)(nil),     // 5: cluster.v1.UsageIntent
-	(*UsageEvent)(nil),      // 6: cluster.v1.UsageEvent
-	(*Formation)(nil),       // 7: cluster.v1.Formation
-	(*FormationServer)(nil), // 8: cluster.v1.FormationServer
+	(AccountKind)(0),        // 2: cluster.v1.AccountKind
+	(*NodeIdentity)(nil),    // 3: cluster.v1.NodeIdentity
+	(*JournalMark)(nil),     // 4: cluster.v1.JournalMark
+	(*TokenCounts)(nil),     // 5: cluster.v1.TokenCounts
+	(*AccountID)(nil),       // 6: cluster.v1.AccountID
+	(*Charge)(nil),          // 7: cluster.v1.Charge
+	(*Notice)(nil),          // 8: cluster.v1.Notice
+	(*UsageIntent)(nil),     // 9: cluster.v1.UsageIntent
+	(*UsageEvent)(nil),      // 10: cluster.v1.UsageEvent
+	(*Formation)(nil),       // 11: cluster.v1.Formation
+	(*FormationServer)(nil), // 12: cluster.v1.FormationServer
 }
 var file_cluster_v1_record_proto_depIdxs = []int32{
-	4, // 0: cluster.v1.UsageIntent.estimate:type_name -> cluster.v1.TokenCounts
-	0, // 1: cluster.v1.UsageEvent.outcome:type_name -> cluster.v1.Outcome
-	4, // 2: cluster.v1.UsageEvent.tokens:type_name -> cluster.v1.TokenCounts
-	1, // 3: cluster.v1.UsageEvent.source:type_name -> cluster.v1.UsageSource
-	8, // 4: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	2,  // 0: cluster.v1.AccountID.kind:type_name -> cluster.v1.AccountKind
+	2,  // 1: cluster.v1.Charge.kind:type_name -> cluster.v1.AccountKind
+	6,  // 2: cluster.v1.Notice.account:type_name -> cluster.v1.AccountID
+	5,  // 3: cluster.v1.UsageIntent.estimate:type_name -> cluster.v1.TokenCounts
+	7,  // 4: cluster.v1.UsageIntent.charges:type_name -> cluster.v1.Charge
+	0,  // 5: cluster.v1.UsageEvent.outcome:type_name -> cluster.v1.Outcome
+	5,  // 6: cluster.v1.UsageEvent.tokens:type_name -> cluster.v1.TokenCounts
+	1,  // 7: cluster.v1.UsageEvent.source:type_name -> cluster.v1.UsageSource
+	7,  // 8: cluster.v1.UsageEvent.charges:type_name -> cluster.v1.Charge
+	8,  // 9: cluster.v1.UsageEvent.notice:type_name -> cluster.v1.Notice
+	12, // 10: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_record_proto_init() }
@@ -1084,13 +1650,14 @@ func file_cluster_v1_record_proto_init() {
 	if File_cluster_v1_record_proto != nil {
 		return
 	}
+	file_cluster_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_record_proto_rawDesc), len(file_cluster_v1_record_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   7,
+			NumEnums:      3,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
