@@ -36,7 +36,7 @@ func importRows() []importRow {
 		{"cluster/store", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/gossip", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/prompts", []string{"cluster/prompts/template", "cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
-		{"cluster/record", []string{"cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
+		{"cluster/record", []string{"cluster/fault", "cluster/id", "cluster/money", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/*", []string{

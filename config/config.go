@@ -27,6 +27,8 @@ type Config struct {
 	EncryptionKey vault.Source
 	// EncryptionKeysPrevious open what was sealed before, in the order of the file.
 	EncryptionKeysPrevious []vault.Source
+	Audit                  Audit      // how long what happened is kept, and where it goes
+	Budgets                Budgets    // what general_settings say of spending
 	Router                 Router     // how a deployment is chosen, and what is tried after a failure
 	Models                 []Model    // the deployments, in the order of the file
 	Keys                   []Key      // the virtual keys that the file defines

@@ -169,6 +169,7 @@ func again(t *testing.T, c *config.Config, effective []byte) {
 		}
 	}
 	filled := bytes.Replace(effective, []byte(`gossip_key: "[redacted]"`), []byte("gossip_key: "+strings.Repeat("c0ffee00", 8)), 1)
+	filled = bytes.Replace(filled, []byte(`queue_url: "[redacted]"`), []byte("queue_url: nats://u:p@127.0.0.1/t"), 1)
 	for i := 0; bytes.Contains(filled, []byte(`"[redacted]"`)); i++ {
 		filled = bytes.Replace(filled, []byte(`"[redacted]"`), fmt.Appendf(nil, "sk-filled-in-as-long-as-any-%08d", i), 1)
 	}

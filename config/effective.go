@@ -2,6 +2,7 @@ package config
 
 import (
 	"crypto/sha256"
+	"strconv"
 	"time"
 )
 
@@ -32,10 +33,20 @@ func (c *Config) Effective() []byte {
 		w.seconds("stream_idle_timeout", c.Limits.StreamIdleTimeout)
 	})
 	w.section("cluster", func() { w.cluster(&c.Cluster) })
+	w.section("audit", func() {
+		w.integer("retention_days", c.Audit.RetentionDays)
+		w.secret("queue_url", c.Audit.QueueURL)
+		w.given("bucket_url", c.Audit.BucketURL)
+		w.boolean("allow_private_webhooks", c.Audit.PrivateWebhooks)
+	})
 	w.section("general_settings", func() {
 		w.secret("master_key", c.MasterKey)
 		w.source("encryption_key", c.EncryptionKey)
 		w.sources("encryption_keys_previous", c.EncryptionKeysPrevious)
+		if c.Budgets.ThrottleFactor != 1 {
+			w.raw("budget_throttle_factor", strconv.FormatFloat(c.Budgets.ThrottleFactor, 'f', -1, 64))
+		}
+		w.given("model_cost_map_url", c.Budgets.CostMapURL)
 	})
 	w.section("router_settings", func() { w.router(&c.Router) })
 	if len(c.Environment) > 0 {

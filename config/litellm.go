@@ -87,7 +87,7 @@ func generalFate(name string) (fate, bool) {
 		"disable_spend_updates":
 		return ignored("usage is always accounted for, and prompts are never stored")
 	case "alerting", "alerting_args", "alerting_threshold", "alert_types", "alert_to_webhook_url", "email_settings":
-		return ignored("the gateway sends no alerts; watch its metrics")
+		return ignored("where events are delivered to is set by POST /config/update, for all nodes at once")
 	case "max_parallel_requests", "global_max_parallel_requests":
 		return ignored("the number of requests at a time is not limited by the file")
 	case "background_health_checks", "health_check_interval", "health_check_details", "health_check_concurrency",

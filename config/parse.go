@@ -64,6 +64,9 @@ func (d *decoder) root(c *Config, n *node) {
 	section, _ := o.take("cluster")
 	d.cluster(section, c)
 
+	audit, _ := o.take("audit")
+	d.audit(audit, &c.Audit)
+
 	general, _ := o.take("general_settings")
 	d.general(general, c)
 

@@ -45,6 +45,8 @@ type Txn struct {
 	puts    map[string]*clusterv1.Put
 	deletes map[string]*clusterv1.Locator
 	touches map[string]*clusterv1.Locator
+	audit   []*clusterv1.AuditEvent
+	spends  []*clusterv1.SetSpend
 	revokes bool
 	err     *fault.Error
 }
@@ -129,7 +131,7 @@ func (t *Txn) Revokes() { t.revokes = true }
 func (t *Txn) Revoking() bool { return t.revokes }
 
 // Empty reports whether the transaction writes nothing.
-func (t *Txn) Empty() bool { return len(t.puts)+len(t.deletes)+len(t.touches) == 0 }
+func (t *Txn) Empty() bool { return len(t.puts)+len(t.deletes)+len(t.touches)+len(t.spends) == 0 }
 
 // Message is the transaction as the log carries it. The error is a *fault.Error
 // for what no record can hold.
@@ -137,7 +139,7 @@ func (t *Txn) Message() (*clusterv1.Transaction, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	out := &clusterv1.Transaction{TimeUnixNano: Nanos(t.now)}
+	out := &clusterv1.Transaction{TimeUnixNano: Nanos(t.now), Audit: t.audit, SetSpends: t.spends}
 	for _, c := range t.checks {
 		out.Checks = append(out.GetChecks(), c)
 	}

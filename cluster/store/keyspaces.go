@@ -153,6 +153,9 @@ const (
 	// SpacePriceMap belongs to cluster/catalog: prices that were loaded at run time.
 	//	model → cluster.v1.PriceRow
 	SpacePriceMap Space = 'F'
+	// SpaceLeaseLife belongs to cluster: which moves of leases were made.
+	//	node → cluster.v1.LeaseLife
+	SpaceLeaseLife Space = 'Y'
 	// SpaceRetired belongs to cluster: nodes that may not come back.
 	//	node → cluster.v1.RetiredNode
 	SpaceRetired Space = 'x'

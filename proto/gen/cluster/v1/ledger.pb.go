@@ -644,7 +644,13 @@ type MoveLeases struct {
 	// What it asks for.
 	Asks []*LeaseAsk `protobuf:"bytes,2,rep,name=asks,proto3" json:"asks,omitempty"`
 	// What it gives back.
-	Returns       []*LeaseReturn `protobuf:"bytes,3,rep,name=returns,proto3" json:"returns,omitempty"`
+	Returns []*LeaseReturn `protobuf:"bytes,3,rep,name=returns,proto3" json:"returns,omitempty"`
+	// 16 random bytes, new with each start of the node.
+	Life []byte `protobuf:"bytes,4,opt,name=life,proto3" json:"life,omitempty"`
+	// Numbers the moves of a life, from 1; 0 begins the life. A move is made only in
+	// the life that began last, and only if none of a higher number was: so one whose
+	// outcome was not heard is made once, or not at all once a later one was.
+	Number        uint64 `protobuf:"varint,5,opt,name=number,proto3" json:"number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -700,6 +706,75 @@ func (x *MoveLeases) GetReturns() []*LeaseReturn {
 	return nil
 }
 
+func (x *MoveLeases) GetLife() []byte {
+	if x != nil {
+		return x.Life
+	}
+	return nil
+}
+
+func (x *MoveLeases) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// LeaseLife is what the state remembers of a node's moves.
+type LeaseLife struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The life that began last.
+	Life []byte `protobuf:"bytes,1,opt,name=life,proto3" json:"life,omitempty"`
+	// The highest number of it.
+	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaseLife) Reset() {
+	*x = LeaseLife{}
+	mi := &file_cluster_v1_ledger_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaseLife) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaseLife) ProtoMessage() {}
+
+func (x *LeaseLife) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_ledger_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaseLife.ProtoReflect.Descriptor instead.
+func (*LeaseLife) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *LeaseLife) GetLife() []byte {
+	if x != nil {
+		return x.Life
+	}
+	return nil
+}
+
+func (x *LeaseLife) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
 // LeaseAsk asks for a part of a budget, and makes sure that the account's window
 // goes by the right duration.
 type LeaseAsk struct {
@@ -724,7 +799,7 @@ type LeaseAsk struct {
 
 func (x *LeaseAsk) Reset() {
 	*x = LeaseAsk{}
-	mi := &file_cluster_v1_ledger_proto_msgTypes[8]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +811,7 @@ func (x *LeaseAsk) String() string {
 func (*LeaseAsk) ProtoMessage() {}
 
 func (x *LeaseAsk) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_ledger_proto_msgTypes[8]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +824,7 @@ func (x *LeaseAsk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaseAsk.ProtoReflect.Descriptor instead.
 func (*LeaseAsk) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LeaseAsk) GetAccount() *AccountID {
@@ -816,7 +891,7 @@ type LeaseReturn struct {
 
 func (x *LeaseReturn) Reset() {
 	*x = LeaseReturn{}
-	mi := &file_cluster_v1_ledger_proto_msgTypes[9]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -828,7 +903,7 @@ func (x *LeaseReturn) String() string {
 func (*LeaseReturn) ProtoMessage() {}
 
 func (x *LeaseReturn) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_ledger_proto_msgTypes[9]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -841,7 +916,7 @@ func (x *LeaseReturn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaseReturn.ProtoReflect.Descriptor instead.
 func (*LeaseReturn) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LeaseReturn) GetAccount() *AccountID {
@@ -876,7 +951,7 @@ type RollWindows struct {
 
 func (x *RollWindows) Reset() {
 	*x = RollWindows{}
-	mi := &file_cluster_v1_ledger_proto_msgTypes[10]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +963,7 @@ func (x *RollWindows) String() string {
 func (*RollWindows) ProtoMessage() {}
 
 func (x *RollWindows) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_ledger_proto_msgTypes[10]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +976,7 @@ func (x *RollWindows) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollWindows.ProtoReflect.Descriptor instead.
 func (*RollWindows) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RollWindows) GetWindows() []*WindowEnd {
@@ -926,7 +1001,7 @@ type WindowEnd struct {
 
 func (x *WindowEnd) Reset() {
 	*x = WindowEnd{}
-	mi := &file_cluster_v1_ledger_proto_msgTypes[11]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -938,7 +1013,7 @@ func (x *WindowEnd) String() string {
 func (*WindowEnd) ProtoMessage() {}
 
 func (x *WindowEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_ledger_proto_msgTypes[11]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -951,7 +1026,7 @@ func (x *WindowEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowEnd.ProtoReflect.Descriptor instead.
 func (*WindowEnd) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{11}
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *WindowEnd) GetAccount() *AccountID {
@@ -988,7 +1063,7 @@ type SetSpend struct {
 
 func (x *SetSpend) Reset() {
 	*x = SetSpend{}
-	mi := &file_cluster_v1_ledger_proto_msgTypes[12]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1000,7 +1075,7 @@ func (x *SetSpend) String() string {
 func (*SetSpend) ProtoMessage() {}
 
 func (x *SetSpend) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_ledger_proto_msgTypes[12]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1013,7 +1088,7 @@ func (x *SetSpend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSpend.ProtoReflect.Descriptor instead.
 func (*SetSpend) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{12}
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SetSpend) GetAccount() *AccountID {
@@ -1050,7 +1125,7 @@ type PriceRow struct {
 
 func (x *PriceRow) Reset() {
 	*x = PriceRow{}
-	mi := &file_cluster_v1_ledger_proto_msgTypes[13]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1062,7 +1137,7 @@ func (x *PriceRow) String() string {
 func (*PriceRow) ProtoMessage() {}
 
 func (x *PriceRow) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_ledger_proto_msgTypes[13]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1075,7 +1150,7 @@ func (x *PriceRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriceRow.ProtoReflect.Descriptor instead.
 func (*PriceRow) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{13}
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PriceRow) GetModel() string {
@@ -1126,7 +1201,7 @@ type PriceEntry struct {
 
 func (x *PriceEntry) Reset() {
 	*x = PriceEntry{}
-	mi := &file_cluster_v1_ledger_proto_msgTypes[14]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1138,7 +1213,7 @@ func (x *PriceEntry) String() string {
 func (*PriceEntry) ProtoMessage() {}
 
 func (x *PriceEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_ledger_proto_msgTypes[14]
+	mi := &file_cluster_v1_ledger_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1151,7 +1226,7 @@ func (x *PriceEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriceEntry.ProtoReflect.Descriptor instead.
 func (*PriceEntry) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{14}
+	return file_cluster_v1_ledger_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PriceEntry) GetName() string {
@@ -1224,12 +1299,17 @@ const file_cluster_v1_ledger_proto_rawDesc = "" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
 	"\x05first\x18\x03 \x01(\x04R\x05first\x12\x16\n" +
-	"\x06events\x18\x04 \x03(\fR\x06events\"}\n" +
+	"\x06events\x18\x04 \x03(\fR\x06events\"\xa9\x01\n" +
 	"\n" +
 	"MoveLeases\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12(\n" +
 	"\x04asks\x18\x02 \x03(\v2\x14.cluster.v1.LeaseAskR\x04asks\x121\n" +
-	"\areturns\x18\x03 \x03(\v2\x17.cluster.v1.LeaseReturnR\areturns\"\x85\x02\n" +
+	"\areturns\x18\x03 \x03(\v2\x17.cluster.v1.LeaseReturnR\areturns\x12\x12\n" +
+	"\x04life\x18\x04 \x01(\fR\x04life\x12\x16\n" +
+	"\x06number\x18\x05 \x01(\x04R\x06number\"7\n" +
+	"\tLeaseLife\x12\x12\n" +
+	"\x04life\x18\x01 \x01(\fR\x04life\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\"\x85\x02\n" +
 	"\bLeaseAsk\x12/\n" +
 	"\aaccount\x18\x01 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12\x1e\n" +
 	"\bmax_pico\x18\x02 \x01(\x03H\x00R\amaxPico\x88\x01\x01\x12\x1d\n" +
@@ -1278,7 +1358,7 @@ func file_cluster_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_ledger_proto_rawDescData
 }
 
-var file_cluster_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_cluster_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_cluster_v1_ledger_proto_goTypes = []any{
 	(*Account)(nil),       // 0: cluster.v1.Account
 	(*Lease)(nil),         // 1: cluster.v1.Lease
@@ -1288,28 +1368,29 @@ var file_cluster_v1_ledger_proto_goTypes = []any{
 	(*UsageRecord)(nil),   // 5: cluster.v1.UsageRecord
 	(*PostUsage)(nil),     // 6: cluster.v1.PostUsage
 	(*MoveLeases)(nil),    // 7: cluster.v1.MoveLeases
-	(*LeaseAsk)(nil),      // 8: cluster.v1.LeaseAsk
-	(*LeaseReturn)(nil),   // 9: cluster.v1.LeaseReturn
-	(*RollWindows)(nil),   // 10: cluster.v1.RollWindows
-	(*WindowEnd)(nil),     // 11: cluster.v1.WindowEnd
-	(*SetSpend)(nil),      // 12: cluster.v1.SetSpend
-	(*PriceRow)(nil),      // 13: cluster.v1.PriceRow
-	(*PriceEntry)(nil),    // 14: cluster.v1.PriceEntry
-	(*UsageEvent)(nil),    // 15: cluster.v1.UsageEvent
-	(*AccountID)(nil),     // 16: cluster.v1.AccountID
+	(*LeaseLife)(nil),     // 8: cluster.v1.LeaseLife
+	(*LeaseAsk)(nil),      // 9: cluster.v1.LeaseAsk
+	(*LeaseReturn)(nil),   // 10: cluster.v1.LeaseReturn
+	(*RollWindows)(nil),   // 11: cluster.v1.RollWindows
+	(*WindowEnd)(nil),     // 12: cluster.v1.WindowEnd
+	(*SetSpend)(nil),      // 13: cluster.v1.SetSpend
+	(*PriceRow)(nil),      // 14: cluster.v1.PriceRow
+	(*PriceEntry)(nil),    // 15: cluster.v1.PriceEntry
+	(*UsageEvent)(nil),    // 16: cluster.v1.UsageEvent
+	(*AccountID)(nil),     // 17: cluster.v1.AccountID
 }
 var file_cluster_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: cluster.v1.Account.leases:type_name -> cluster.v1.Lease
 	3,  // 1: cluster.v1.DailyRow.counts:type_name -> cluster.v1.Counts
-	15, // 2: cluster.v1.UsageRecord.event:type_name -> cluster.v1.UsageEvent
-	8,  // 3: cluster.v1.MoveLeases.asks:type_name -> cluster.v1.LeaseAsk
-	9,  // 4: cluster.v1.MoveLeases.returns:type_name -> cluster.v1.LeaseReturn
-	16, // 5: cluster.v1.LeaseAsk.account:type_name -> cluster.v1.AccountID
-	16, // 6: cluster.v1.LeaseReturn.account:type_name -> cluster.v1.AccountID
-	11, // 7: cluster.v1.RollWindows.windows:type_name -> cluster.v1.WindowEnd
-	16, // 8: cluster.v1.WindowEnd.account:type_name -> cluster.v1.AccountID
-	16, // 9: cluster.v1.SetSpend.account:type_name -> cluster.v1.AccountID
-	14, // 10: cluster.v1.PriceRow.prices:type_name -> cluster.v1.PriceEntry
+	16, // 2: cluster.v1.UsageRecord.event:type_name -> cluster.v1.UsageEvent
+	9,  // 3: cluster.v1.MoveLeases.asks:type_name -> cluster.v1.LeaseAsk
+	10, // 4: cluster.v1.MoveLeases.returns:type_name -> cluster.v1.LeaseReturn
+	17, // 5: cluster.v1.LeaseAsk.account:type_name -> cluster.v1.AccountID
+	17, // 6: cluster.v1.LeaseReturn.account:type_name -> cluster.v1.AccountID
+	12, // 7: cluster.v1.RollWindows.windows:type_name -> cluster.v1.WindowEnd
+	17, // 8: cluster.v1.WindowEnd.account:type_name -> cluster.v1.AccountID
+	17, // 9: cluster.v1.SetSpend.account:type_name -> cluster.v1.AccountID
+	15, // 10: cluster.v1.PriceRow.prices:type_name -> cluster.v1.PriceEntry
 	11, // [11:11] is the sub-list for method output_type
 	11, // [11:11] is the sub-list for method input_type
 	11, // [11:11] is the sub-list for extension type_name
@@ -1324,14 +1405,14 @@ func file_cluster_v1_ledger_proto_init() {
 	}
 	file_cluster_v1_record_proto_init()
 	file_cluster_v1_ledger_proto_msgTypes[0].OneofWrappers = []any{}
-	file_cluster_v1_ledger_proto_msgTypes[8].OneofWrappers = []any{}
+	file_cluster_v1_ledger_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_ledger_proto_rawDesc), len(file_cluster_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
