@@ -109,6 +109,9 @@ const keyHashPrefix = "sha256:"
 // String returns the hash as `sha256:<64 hex digits>`.
 func (h KeyHash) String() string { return keyHashPrefix + hex.EncodeToString(h[:]) }
 
+// Hex returns the hash as 64 hex digits, as accounts of the ledger are named by it.
+func (h KeyHash) Hex() string { return hex.EncodeToString(h[:]) }
+
 // ParseKeyHash reads `sha256:<hex>` or bare hex.
 func ParseKeyHash(s string) (KeyHash, bool) {
 	var h KeyHash
