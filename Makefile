@@ -19,6 +19,7 @@ PROTOC_GEN_GO_VERSION := v1.36.12
 PROTOC_GEN_GO_GRPC_VERSION := v1.6.2
 # v2.32.0 needs a genproto newer than the other modules agree on.
 GRPC_GATEWAY_VERSION := v2.31.0
+VERSITYGW_VERSION := v1.8.0
 ENVOY_VERSION := 1.40.0
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -30,6 +31,8 @@ BUNDLED_ENVOY := $(TMP)/envoy-$(ENVOY_VERSION)/envoy/_bin/envoy
 export MODELGATEWAY_ENVOY ?= $(BUNDLED_ENVOY)
 export MODELGATEWAY_PYTHON ?= $(BIN)/python-sdks
 export MODELGATEWAY_API_PYTHON ?= $(BIN)/python-api
+export MODELGATEWAY_KAFKA ?= $(TMP)/kafka
+export MODELGATEWAY_VERSITYGW ?= $(BIN)/versitygw
 
 TESTFLAGS ?=
 FUZZTIME ?= 30s
@@ -67,14 +70,18 @@ bench-cluster: bin/modelgateway envoy ## measure three nodes on this machine: wr
 bench-mgmt: bin/modelgateway envoy ## measure the management API of three nodes with 100,000 keys (about 10 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh -what mgmt
 
+.PHONY: bench-ledger
+bench-ledger: ## measure journal, agreement, ledger and audit chain on one node and on three (about 2 minutes)
+	bench/ledger.sh
+
 ##@ Develop
 
 .PHONY: test
-test: envoy sdks api-tools ## run all tests with the race detector, and count them
+test: envoy sdks api-tools kafka versitygw ## run all tests with the race detector, and count them
 	go run ./tools/testcount -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
 
 .PHONY: e2e
-e2e: envoy sdks api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
+e2e: envoy sdks api-tools kafka versitygw ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
 	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: schedules
@@ -85,8 +92,13 @@ schedules: ## play SEEDS random schedules of faults on clusters in memory, in vi
 schemathesis: envoy api-tools ## make 30,000 requests of the API's description, right ones and wrong ones (about 4 minutes)
 	go run ./tools/testcount -count=1 -timeout 20m -run '^TestSchemathesis$$' . -schemathesis=check
 
+.PHONY: defects
+defects: ## build known bugs in, one at a time, and see that the tests find each (about a minute)
+	go test -tags defects -count=1 ./cluster/defect
+	go run ./tools/defects
+
 .PHONY: check
-check: fmt-check proto-check vet lint imports tidy-check test schedules schemathesis ## run all that continuous integration runs
+check: fmt-check proto-check vet lint imports tidy-check test schedules defects schemathesis ## run all that continuous integration runs
 
 .PHONY: fmt
 fmt: golangci-lint ## format the Go code
@@ -120,7 +132,7 @@ nightly: check ## check, then the tests five times over, properties with many se
 	tools/fuzz.sh 10m
 
 .PHONY: tools
-tools: golangci-lint buf-tools envoy sdks api-tools ## install the pinned tools, Envoy and Python packages into .tmp
+tools: golangci-lint buf-tools envoy sdks api-tools kafka versitygw ## install the pinned tools, Envoy and Python packages into .tmp
 
 .PHONY: clean
 clean: ## remove what was built and fetched; data directories stay
@@ -169,6 +181,15 @@ bin/upstream:
 
 # Tools. A stamp carries the version in its name, so that a new pin installs.
 
+.PHONY: kafka
+kafka: $(TMP)/kafka
+# Tests deliver to a real Kafka: its jars, run by the java on PATH.
+$(TMP)/kafka: tools/kafka/pom.xml
+	@rm -rf "$(TMP)/kafka" "$(TMP)/kafka-new"
+	mvn -q -B -f tools/kafka/pom.xml org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies -DoutputDirectory="$(TMP)/kafka-new"
+	@mv "$(TMP)/kafka-new" "$(TMP)/kafka"
+	@touch "$@"
+
 # install-tool NAME,PACKAGE,VERSION
 define install-tool
 .PHONY: $(1)
@@ -183,6 +204,7 @@ $(eval $(call install-tool,golangci-lint,github.com/golangci/golangci-lint/v2/cm
 $(eval $(call install-tool,buf,github.com/bufbuild/buf/cmd/buf,$(BUF_VERSION)))
 $(eval $(call install-tool,protoc-gen-go,google.golang.org/protobuf/cmd/protoc-gen-go,$(PROTOC_GEN_GO_VERSION)))
 $(eval $(call install-tool,protoc-gen-go-grpc,google.golang.org/grpc/cmd/protoc-gen-go-grpc,$(PROTOC_GEN_GO_GRPC_VERSION)))
+$(eval $(call install-tool,versitygw,github.com/versity/versitygw/cmd/versitygw,$(VERSITYGW_VERSION)))
 $(eval $(call install-tool,protoc-gen-grpc-gateway,github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway,$(GRPC_GATEWAY_VERSION)))
 
 .PHONY: buf-tools

@@ -132,14 +132,14 @@ func changesItself(rpc string) bool {
 // refusedAs is the code with which a route refuses a key whatever is asked, or empty.
 func refusedAs(r gatewayv1.Route, name string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(r.RPC, "/gateway.v1."), "/")
-	read := slices.ContainsFunc([]string{"Get", "List", "Check", "Estimate", "Render"}, func(s string) bool { return strings.HasPrefix(method, s) })
+	read := slices.ContainsFunc([]string{"Get", "List", "Check", "Estimate", "Render", "Verify"}, func(s string) bool { return strings.HasPrefix(method, s) })
 	// What every key may use shows it itself, the models, and what its organization has
 	// for its requests.
 	own := method == "GetKey" || method == "CheckKeyHealth" || service == "ModelService" && read
 	used := own || read && (service == "PromptService" || service == "GuardrailService")
 	admins := slices.Contains([]string{
-		"CustomerService", "BudgetService", "FallbackService", "CredentialService", "ConfigService", "ClusterService", "SpendService",
-	}, service) || service == "ModelService" && !read ||
+		"CustomerService", "BudgetService", "FallbackService", "CredentialService", "ConfigService", "ClusterService",
+	}, service) || method == "GetCustomerActivity" || method == "VerifyAuditLog" || service == "ModelService" && !read ||
 		service == "OrganizationService" && slices.Contains([]string{"CreateOrganization", "UpdateOrganization", "DeleteOrganizations"}, method)
 	switch name {
 	case "caller", "reader":

@@ -26,6 +26,7 @@ import (
 	_ "google.golang.org/grpc/encoding/proto" // the codec that frame.Codec hands everything but frames to
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
@@ -35,18 +36,23 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/mgmt"
+	"github.com/modelgateway/modelgateway/mgmt/deliver"
 	"github.com/modelgateway/modelgateway/proto/gen"
 	"github.com/modelgateway/modelgateway/xds"
 )
 
 // gateway is everything that one process runs. Nothing runs before run.
 type gateway struct {
-	cfg      *config.Config
-	logger   *slog.Logger
-	node     *cluster.Node
-	xds      *xds.Server
-	grpc     *grpc.Server
-	mgmt     *mgmt.Server
+	cfg    *config.Config
+	logger *slog.Logger
+	node   *cluster.Node
+	xds    *xds.Server
+	grpc   *grpc.Server
+	mgmt   *mgmt.Server
+
+	processor *extproc.Server
+	deliverer *deliver.Deliverer
+
 	launcher *launch.Launcher // nil: somebody else runs Envoy
 	grpcL    net.Listener     // of what Envoy itself asks
 	httpL    net.Listener
@@ -82,10 +88,15 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 	g.mgmt, err = mgmt.New(mgmt.Config{
 		View: g.node.View, Identify: g.node.Identify,
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
-		Events: g.node.Journal(), Ready: g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
+		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.node.Journal(), Prices: priceMap(g.cfg.Budgets.CostMapURL),
+		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(),
+		Ready: g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
 	if err != nil {
+		return g, err
+	}
+	if g.deliverer, err = g.newDeliverer(); err != nil {
 		return g, err
 	}
 	return g, g.envoy(ctx, envoy)
@@ -121,8 +132,10 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	g.xds = xds.NewServer(xds.Config{Logger: g.logger})
-	processor := extproc.NewServer(extproc.NewPipeline(extproc.Deps{
+	throttle := g.cfg.Budgets.ThrottleFactor
+	g.processor = extproc.NewServer(extproc.NewPipeline(extproc.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
+		Budgets: g.node.Budgets(), Rates: g.node.Rates(), ThrottleFactor: func() float64 { return throttle },
 		Acked: g.xds.AckedVariant, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
 		Settings: extproc.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
@@ -138,7 +151,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 		grpc.InitialWindowSize(1<<20), // per stream: most bodies go in one flight
 		grpc.InitialConnWindowSize(16<<20),
 	)
-	processor.Register(g.grpc)
+	g.processor.Register(g.grpc)
 	g.xds.Register(g.grpc)
 	return nil
 }
@@ -234,6 +247,8 @@ func (g *gateway) run(ctx context.Context) error {
 	front.Go(func() error { return g.grpc.Serve(g.grpcL) })
 	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
 	front.Go(func() error { return g.mgmt.ServeGRPC(servers, g.apiL) })
+	front.Go(func() error { return g.processor.Run(servers) })
+	front.Go(func() error { return g.deliverer.Run(servers) })
 
 	edge, stopEdge := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEdge()
@@ -316,6 +331,9 @@ func (g *gateway) stopGRPC() {
 // close gives back what assemble opened.
 func (g *gateway) close() error {
 	var errs []error
+	if g.deliverer != nil {
+		errs = append(errs, g.deliverer.Close())
+	}
 	if g.node != nil {
 		errs = append(errs, g.node.Close())
 	}

@@ -365,10 +365,24 @@ type spendLog struct {
 	Tags             []string       `json:"request_tags"`
 }
 
+// waitPosted waits until what this node has recorded is in the ledger.
+func (g *gatewayProcess) waitPosted() {
+	g.t.Helper()
+	end := time.After(20 * time.Second)
+	for !strings.Contains(g.get("/metrics").body, "\ngateway_journal_backlog 0\n") {
+		select {
+		case <-end:
+			g.t.Fatal("what was recorded is not posted")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 // spend reads the usage events of one request, the first attempt first; of all
 // requests if request is empty.
 func (g *gatewayProcess) spend(request string) []spendLog {
 	g.t.Helper()
+	g.waitPosted()
 	a := g.get("/spend/logs?limit=1000&request_id=" + request)
 	var rows []spendLog
 	if err := json.Unmarshal([]byte(a.body), &rows); err != nil || a.status != http.StatusOK {

@@ -29,18 +29,20 @@ func importRows() []importRow {
 		{"cluster/id", nil},
 		{"cluster/money", nil},
 		{"cluster/fault", nil},
+		{"cluster/failpoint", nil},
+		{"cluster/defect", nil},
 		{"cluster/vault", nil},
 		{"cluster/usage", []string{"cluster/id", "cluster/money"}},
 		{"envoy/contract", []string{"cluster/id"}},
 
-		{"cluster/store", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
+		{"cluster/store", []string{"cluster/defect", "cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/gossip", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/prompts", []string{"cluster/prompts/template", "cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
 		{"cluster/record", []string{"cluster/fault", "cluster/id", "cluster/money", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/*", []string{
-			"cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
+			"cluster/id", "cluster/money", "cluster/fault", "cluster/failpoint", "cluster/defect", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
 		}},
 		{"cluster/prompts/template", []string{"cluster/fault"}},
@@ -65,10 +67,12 @@ func importRows() []importRow {
 		{"envoy/socket", nil},
 		{"envoy/launch", []string{"envoy/contract", "cluster/fault"}},
 
+		{"bench/cmd/ledger", []string{"bench/**", "cluster", "cluster/*", "proto/gen/cluster/*"}}, // it measures them without what is around
 		{"bench/**", []string{"bench/**"}},
 		{"examples/upstream", []string{"examples/upstream/fake"}},
 		{"examples/api-go", []string{"proto/gen/gateway/*"}},
 		{"examples/**", nil},
+		{"tools/defects", []string{"cluster/defect"}},
 		{"tools/**", nil},
 	}
 }
@@ -86,12 +90,15 @@ type importOwner struct {
 func importOwners() []importOwner {
 	return []importOwner{
 		{module + "cluster/gossip", []string{"cluster", "."}},
-		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "."}},
+		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "bench/cmd/ledger", "."}},
 		{"github.com/cockroachdb/pebble", []string{"cluster/store"}},
 		{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}},
 		{"github.com/hashicorp/raft", []string{"cluster/consensus"}},
 		{"github.com/tink-crypto", []string{"cluster/vault"}},
-		{"gocloud.dev", []string{"cluster/vault/kms"}},
+		{"gocloud.dev", []string{"cluster/vault/kms", "mgmt/deliver"}},
+		{"gocloud.dev/blob", []string{"mgmt/deliver"}},
+		{"github.com/nats-io/nats.go", []string{"mgmt/deliver"}},
+		{"github.com/twmb/franz-go", []string{"mgmt/deliver"}},
 		{"github.com/hashicorp/vault", []string{"cluster/vault/kms"}},
 		{"buf.build", []string{"mgmt", "tools/openapi"}},
 		{"github.com/vishvananda", []string{"clustertest"}},

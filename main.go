@@ -49,7 +49,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), configCommand(), clusterCommand(), secretsCommand(), versionCommand())
+	root.AddCommand(serveCommand(), configCommand(), clusterCommand(), secretsCommand(), auditCommand(), versionCommand())
 	root.AddCommand(apiCommands()...)
 	return root
 }

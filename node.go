@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -27,7 +28,7 @@ func openNode(ctx context.Context, s *setup, logger *slog.Logger) (*cluster.Node
 	cfg := cluster.Config{
 		Dir: c.DataDir, Catalog: s.catalog, Keys: s.keys, Sealer: ring, Ring: ring, Unlock: func() error { return ring.Unlock(ctx) },
 		Logger: logger, Fatal: fatal(logger),
-		KeyStaleness: c.Cluster.KeyStaleness, Version: version, Digest: c.Digest(),
+		KeyStaleness: c.Cluster.KeyStaleness, Retention: time.Duration(c.Audit.RetentionDays) * 24 * time.Hour, Version: version, Digest: c.Digest(),
 	}
 	if !c.Cluster.Enabled() {
 		return cluster.Open(cfg)

@@ -34,7 +34,8 @@ func operationOf(service, rpc string) (op operation, ok bool) {
 		gatewayv1.File_gateway_v1_user_proto, gatewayv1.File_gateway_v1_customer_proto, gatewayv1.File_gateway_v1_budget_proto,
 		gatewayv1.File_gateway_v1_model_proto, gatewayv1.File_gateway_v1_fallback_proto, gatewayv1.File_gateway_v1_credential_proto,
 		gatewayv1.File_gateway_v1_guardrail_proto, gatewayv1.File_gateway_v1_prompt_proto, gatewayv1.File_gateway_v1_config_proto,
-		gatewayv1.File_gateway_v1_cluster_proto, gatewayv1.File_gateway_v1_spend_proto,
+		gatewayv1.File_gateway_v1_cluster_proto, gatewayv1.File_gateway_v1_spend_proto, gatewayv1.File_gateway_v1_activity_proto,
+		gatewayv1.File_gateway_v1_billing_proto, gatewayv1.File_gateway_v1_audit_proto,
 	} {
 		s := file.Services().ByName(protoreflect.Name(service))
 		if s == nil {

@@ -24,6 +24,7 @@ type verb struct {
 func nouns() []noun {
 	return []noun{
 		keyNoun(), organizationNoun(), teamNoun(), userNoun(), customerNoun(), budgetNoun(), modelNoun(), fallbackNoun(), credentialNoun(), guardrailNoun(), promptNoun(), settingsNoun(), spendNoun(),
+		activityNoun(), billingNoun(), auditLogNoun(),
 	}
 }
 
@@ -40,6 +41,7 @@ func keyNoun() noun {
 		{"bulk-update", nil, "BulkUpdateKeys", nil, "", nil},
 		{"delete", []string{"rm"}, "DeleteKeys", []string{"keys…"}, "deleted_keys", []string{"deleted"}},
 		{"regenerate", []string{"rotate"}, "RegenerateKey", []string{"key"}, "", nil},
+		{"reset-spend", nil, "ResetKeySpend", []string{"key", "reset_to"}, "", nil},
 		{"block", nil, "BlockKey", []string{"key"}, "", nil},
 		{"unblock", nil, "UnblockKey", []string{"key"}, "", nil},
 		{"health", nil, "CheckKeyHealth", nil, "", nil},
@@ -134,6 +136,7 @@ func modelNoun() noun {
 		{"groups", nil, "ListModelGroups", nil, "data", []string{"model_group", "providers", "deployments", "max_input_tokens", "input_cost_per_token", "output_cost_per_token"}},
 		{"cost", []string{"prices"}, "GetModelCost", []string{"model"}, "data", []string{"model_name", "model_id", "model", "source", "prices.input_cost_per_token", "prices.output_cost_per_token"}},
 		{"estimate", nil, "EstimateCost", []string{"model"}, "estimates", []string{"model_id", "model", "cost_per_request", "cost"}},
+		{"cost-map-reload", nil, "ReloadCostMap", nil, "", nil},
 	}}
 }
 
@@ -199,5 +202,29 @@ func settingsNoun() noun {
 func spendNoun() noun {
 	return noun{"spend", nil, "what requests consumed and cost", "SpendService", []verb{
 		{"logs", nil, "ListSpendLogs", nil, "", []string{"endTime", "model_group", "model_id", "status", "prompt_tokens", "completion_tokens", "spend", "key_alias", "request_id"}},
+	}}
+}
+
+func activityNoun() noun {
+	columns := []string{"date", "metrics.spend", "metrics.api_requests", "metrics.failed_requests", "metrics.prompt_tokens", "metrics.completion_tokens"}
+	return noun{"activity", nil, "what was used day by day", "ActivityService", []verb{
+		{"team", nil, "GetTeamActivity", []string{"team_id"}, "results", columns},
+		{"user", nil, "GetUserActivity", []string{"user_id"}, "results", columns},
+		{"customer", nil, "GetCustomerActivity", []string{"customer_id"}, "results", columns},
+		{"organization", []string{"org"}, "GetOrganizationActivity", []string{"organization_id"}, "results", columns},
+	}}
+}
+
+func billingNoun() noun {
+	return noun{"billing", nil, "what is to be paid", "BillingService", []verb{
+		{"daily-spend", nil, "GetDailySpend", nil, "data", []string{"date", "spend", "requests", "failed_requests", "tokens_input", "tokens_output"}},
+	}}
+}
+
+func auditLogNoun() noun {
+	return noun{"audit-log", nil, "the audit log of a running gateway", "AuditService", []verb{
+		{"list", []string{"ls"}, "ListAuditLog", nil, "data", []string{"event_id", "timestamp", "event_type", "actor", "org_id", "team_id", "request_id"}},
+		{"info", []string{"get", "show"}, "GetAuditRecord", []string{"event_id"}, "", nil},
+		{"verify", nil, "VerifyAuditLog", nil, "", nil},
 	}}
 }

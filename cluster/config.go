@@ -41,8 +41,11 @@ type Config struct {
 	// KeyStaleness is how long a node that is cut off honours keys that others may
 	// have revoked. 0 means a second, which is as often as it can ask.
 	KeyStaleness time.Duration
-	Version      string   // of the gateway, for the other nodes to see
-	Digest       [32]byte // of what the file says, for nodes to see whether their files differ
+	// Retention is how long the audit log and the usage records are kept. 0 means 365
+	// days.
+	Retention time.Duration
+	Version   string   // of the gateway, for the other nodes to see
+	Digest    [32]byte // of what the file says, for nodes to see whether their files differ
 
 	// For tests; zero means the real thing.
 	FS           store.FS
@@ -59,6 +62,9 @@ const minStaleness = time.Second
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Retention <= 0 {
+		c.Retention = defaultRetention
 	}
 	return c
 }

@@ -8,14 +8,16 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/gossip"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/rate"
 )
 
 // openHints makes what nodes tell each other without agreeing on it. A node alone
 // has it as well and tells nobody.
 func (n *Node) openHints() {
 	n.openCooldown()
+	n.rates = rate.New(time.Now())
 	n.hints = gossip.NewState(gossip.StateConfig{
-		Node: n.Identity().Node, Hinted: n.heardRest, InFlight: n.cooldown.Running(),
+		Node: n.Identity().Node, Hinted: n.heardRest, InFlight: n.cooldown.Running(), Rates: sharedRates{n.rates},
 	})
 }
 

@@ -6,12 +6,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -35,14 +39,13 @@ type machine struct {
 	node *Node
 }
 
-// Apply makes one change, and notes in the state that readers see another View
-// from this entry on.
+// Apply makes one change.
 func (m machine) Apply(tx *store.Tx, e consensus.Entry) consensus.Outcome {
-	out := m.change(tx, e)
-	if out.Publish != nil {
-		tx.Set(store.SpaceView, []byte(revisionKey), binary.BigEndian.AppendUint64(nil, e.Index))
+	var cmd clusterv1.Command
+	if err := proto.Unmarshal(e.Command, &cmd); err != nil {
+		return incomprehensible(e.Index, err)
 	}
-	return out
+	return m.change(tx, e, &cmd)
 }
 
 // revisionKey is the key in store.SpaceView.
@@ -62,17 +65,21 @@ func revisionOf(state *store.Store) (uint64, error) {
 
 // change makes one change. It depends on the entry and the state alone: not on the
 // clock, the file, or what this version knows of any resource.
-func (m machine) change(tx *store.Tx, e consensus.Entry) consensus.Outcome {
-	var cmd clusterv1.Command
-	if err := proto.Unmarshal(e.Command, &cmd); err != nil {
-		return incomprehensible(e.Index, err)
-	}
+func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command) consensus.Outcome {
 	switch change := cmd.GetChange().(type) {
 	case *clusterv1.Command_Transaction:
-		changes, f := record.Apply(tx, change.Transaction, record.Stamp{Index: e.Index, Actor: cmd.GetActor()})
-		return outcome(f, func(index uint64) { m.node.show(index, changes) })
+		return m.transact(tx, e, cmd.GetActor(), change.Transaction)
 	case *clusterv1.Command_RetireNode:
-		return outcome(retire(tx, change.RetireNode, e, cmd.GetActor()), nil)
+		return m.retire(tx, change.RetireNode, e, cmd.GetActor())
+	case *clusterv1.Command_PostUsage:
+		return m.post(tx, change.PostUsage, e)
+	case *clusterv1.Command_MoveLeases:
+		return m.move(tx, change.MoveLeases, e)
+	case *clusterv1.Command_RollWindows:
+		moved, f := ledger.Roll(tx, change.RollWindows, e.Time)
+		return m.moved(tx, e, moved, f)
+	case *clusterv1.Command_TrimHistory:
+		return outcome(trim(tx, change.TrimHistory), nil)
 	default:
 		return incomprehensible(e.Index, errors.New("a change that this version does not know"))
 	}
@@ -131,6 +138,10 @@ func (n *Node) reload(ctx context.Context, state *store.Store) error {
 	v.Revision = revision
 	n.unusable(broken)
 	n.publish(v)
+	if n.teller != nil { // nil while the node is opened
+		n.teller.Restored()
+	}
+	n.recorded()
 	n.cooldown.Keep(func(d id.Deployment) bool { _, ok := v.Catalog.Deployment(d); return ok })
 	return nil
 }
@@ -160,8 +171,97 @@ func (n *Node) unusable(broken []error) {
 	}
 }
 
-// retire notes that a node was taken out. To say it twice changes nothing.
-func retire(tx *store.Tx, c *clusterv1.RetireNode, e consensus.Entry, actor string) *fault.Error {
+// transact makes a transaction, and writes in the same batch what the audit log says
+// of it: neither is there without the other. Readers see another View from this
+// entry on, which the state notes.
+func (m machine) transact(tx *store.Tx, e consensus.Entry, actor string, t *clusterv1.Transaction) consensus.Outcome {
+	changes, f := record.Apply(tx, t, record.Stamp{Index: e.Index, Actor: actor})
+	if f != nil {
+		return outcome(f, nil)
+	}
+	moved, f := ledger.SetSpends(tx, t.GetSetSpends(), e.Time)
+	if f == nil {
+		f = audit.AppendAll(tx, audit.DefaultWorkspace, append(t.GetAudit(), records(moved.Notes)...), e.Time)
+	}
+	tx.Set(store.SpaceView, []byte(revisionKey), binary.BigEndian.AppendUint64(nil, e.Index))
+	return outcome(f, func(index uint64) {
+		m.node.show(index, changes)
+		m.node.tellTeller(moved.Changed)
+		m.node.recorded()
+	})
+}
+
+// post posts a run of usage events.
+func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry) consensus.Outcome {
+	if f := barred(tx, run.GetNode()); f != nil {
+		return outcome(f, nil)
+	}
+	posted, f := ledger.Post(tx, run, e.Time)
+	if f == nil {
+		f = audit.AppendAll(tx, audit.DefaultWorkspace, records(posted.Notes), e.Time)
+	}
+	failpoint.Hit("post.before")
+	return outcome(f, func(uint64) {
+		own := run.GetNode() == string(m.node.Identity().Node)
+		for i := range posted.Changed {
+			if !own { // what the teller waits for are its own events
+				posted.Changed[i].Own = 0
+			}
+		}
+		failpoint.Hit("post.committed")
+		m.node.tellTeller(posted.Changed)
+		m.node.recorded()
+	})
+}
+
+// move moves leases of a node.
+func (m machine) move(tx *store.Tx, c *clusterv1.MoveLeases, e consensus.Entry) consensus.Outcome {
+	if f := barred(tx, c.GetNode()); f != nil {
+		return outcome(f, nil)
+	}
+	do, f := lives(tx, c)
+	if f != nil || !do {
+		return outcome(f, nil)
+	}
+	moved, f := ledger.Move(tx, c, e.Time)
+	return m.moved(tx, e, moved, f)
+}
+
+// moved writes what the audit log says of accounts that have changed.
+func (m machine) moved(tx *store.Tx, e consensus.Entry, moved ledger.Moved, f *fault.Error) consensus.Outcome {
+	if f == nil {
+		f = audit.AppendAll(tx, audit.DefaultWorkspace, records(moved.Notes), e.Time)
+	}
+	return outcome(f, func(uint64) {
+		m.node.tellTeller(moved.Changed)
+		m.node.recorded()
+	})
+}
+
+// trim drops what is older than people want to keep.
+func trim(tx *store.Tx, t *clusterv1.TrimHistory) *fault.Error {
+	if f := audit.Trim(tx, t.GetWorkspace(), t.GetAuditFirst()); f != nil {
+		return f
+	}
+	if t.GetUsageBeforeUnixNano() == 0 {
+		return nil
+	}
+	_, f := ledger.TrimUsage(tx, time.Unix(0, t.GetUsageBeforeUnixNano()), int(t.GetUsageMost()))
+	return f
+}
+
+// retire notes that a node was taken out, and frees what was leased to it. To say it
+// twice changes nothing.
+func (m machine) retire(tx *store.Tx, c *clusterv1.RetireNode, e consensus.Entry, actor string) consensus.Outcome {
+	if f := bar(tx, c, e, actor); f != nil {
+		return outcome(f, nil)
+	}
+	moved, f := ledger.DropNode(tx, id.Node(c.GetNode()))
+	return m.moved(tx, e, moved, f)
+}
+
+// bar notes that a node was taken out.
+func bar(tx *store.Tx, c *clusterv1.RetireNode, e consensus.Entry, actor string) *fault.Error {
 	if !bytes.Equal([]byte(c.GetNode()), bytes.TrimSpace([]byte(c.GetNode()))) || c.GetNode() == "" {
 		return fault.Field("node_id", "invalid_value", "node_id is not a node's id.")
 	}

@@ -17,8 +17,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/gossip"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/link"
 	"github.com/modelgateway/modelgateway/cluster/peer"
+	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -45,13 +47,20 @@ type Node struct {
 	peers     *peer.Clients  // nil: alone
 	server    *peer.Server   // nil: alone
 
+	teller *lease.Teller
+	rates  *rate.Limiter
+
 	metrics *metrics // nil before Measure
+
+	moves    moves                  // of the teller's goroutine
+	shipping atomic.Pointer[string] // code of why usage cannot be posted; nil: it can
 
 	fresh freshness
 
 	// Swapped by the consensus' goroutine, read by everybody.
 	view    atomic.Pointer[View]
 	changed atomic.Pointer[chan struct{}] // closed when view is swapped
+	news    atomic.Pointer[chan struct{}] // closed when the audit log has grown
 
 	// formation is what the node has promised or become part of. Its lock is held
 	// while that is decided, over the write to the disk.
@@ -82,6 +91,7 @@ func Open(cfg Config) (_ *Node, err error) {
 	}
 	n.problems.init()
 	n.publish(n.base)
+	n.recorded()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -96,6 +106,9 @@ func Open(cfg Config) (_ *Node, err error) {
 	n.openHints()
 	if err := n.agree(); err != nil {
 		return nil, err
+	}
+	if err := n.openBudgets(context.Background()); err != nil {
+		return nil, fmt.Errorf("reading what is not posted yet: %w", err)
 	}
 	return n, n.openFormation()
 }
@@ -144,24 +157,49 @@ func (n *Node) Current(ctx context.Context) (*View, error) {
 func (n *Node) Cooldown() *cooldown.Set { return n.cooldown }
 
 // Run writes the journal and takes part in the agreement until ctx ends. What was
-// queued by then is still written, and a leader hands its office over.
+// queued by then is still written, and posted if that takes but a moment; then a
+// leader hands its office over.
 func (n *Node) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return n.journal.Run(ctx) })
-	group.Go(func() error { return n.keepFresh(ctx) })
-	group.Go(func() error { return n.shareNumbers(ctx) })
-	group.Go(func() error { return n.sweep(ctx) })
+	// What posts and gives back at the end needs the agreement, which ends after it.
+	agreeing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	agreement, broken := errgroup.WithContext(agreeing)
+	agreement.Go(func() error { return n.runAgreement(agreeing) })
+
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	context.AfterFunc(broken, func() { end(context.Cause(broken)) })
+	own, failed := errgroup.WithContext(ctx)
+	written := make(chan struct{})
+	own.Go(func() error {
+		defer close(written)
+		return n.journal.Run(failed)
+	})
+	own.Go(func() error { return n.teller.Run(failed) })
+	own.Go(func() error { return n.keepFresh(failed) })
+	own.Go(func() error { return n.shareNumbers(failed) })
+	own.Go(func() error { return n.sweep(failed) })
+	own.Go(func() error { return n.rollWindows(failed) })
+	own.Go(func() error { return n.keepHistory(failed) })
+	own.Go(func() error { return n.keepShipping(failed, written) })
 	if n.cfg.Ring != nil {
-		group.Go(func() error { return n.cfg.Ring.Run(ctx, keyAgreement{n}) })
+		own.Go(func() error { return n.cfg.Ring.Run(failed, keyAgreement{n}) })
 	}
+	err := own.Wait()
+	stop()
+	return errors.Join(err, agreement.Wait())
+}
+
+// runAgreement takes part in the agreement until ctx ends.
+func (n *Node) runAgreement(ctx context.Context) error {
 	if n.link == nil {
-		group.Go(func() error { return n.consensus.Run(ctx) })
-		return group.Wait()
+		return n.consensus.Run(ctx)
 	}
 	// The link ends after the consensus, which has an office to hand over on it.
 	linked, unlink := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- n.link.Run(linked) }()
+	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return n.consensus.Run(ctx) })
 	group.Go(func() error { return n.server.Run(ctx, n.link.Listener(peerProtocol)) })
 	group.Go(func() error { return n.gossip.Run(ctx) })

@@ -35,6 +35,8 @@ const (
 //   - no node has accepted a key for longer after its deletion than it may, nor any
 //     while nothing was wrong;
 //   - no View went back to an older revision;
+//   - what requests cost is in the ledger of each, once, and within the budgets; the
+//     audit log has no broken link;
 //   - all nodes have the same state, and the same View;
 //   - each takes changes again.
 //
@@ -67,7 +69,10 @@ func TestRandomSchedules(t *testing.T) {
 // schedule is one of them, under way.
 type schedule struct {
 	*lab
-	hosts   []*host
+	hosts []*host
+	// spenders make requests that cost money.
+	spenders []*spender
+
 	wrong   atomic.Int64 // counts the changes of what is wrong; odd: something is
 	formed  bool         // the cluster has begun; before, no node can be replaced
 	replace bool         // a disk is yet to be replaced
@@ -105,11 +110,15 @@ func playSchedule(t *testing.T, seed uint64) *schedule {
 	for i := range people {
 		people[i] = &client{s: s, name: fmt.Sprintf("c%d", i), random: rand.New(rand.NewPCG(seed, uint64(100+i))), known: map[string]state{}}
 	}
+	s.spenders = []*spender{newSpender(s.lab, "s1", 0), newSpender(s.lab, "s2", 60*perRequest), newSpender(s.lab, "s3", 1000*perRequest)}
 	for round := range rounds {
 		end := time.Now().Add(roundTime)
 		var wait sync.WaitGroup
 		for _, c := range people {
 			wait.Go(func() { c.work(end) })
+		}
+		for _, c := range s.spenders {
+			wait.Go(func() { c.work(end, s.hosts) })
 		}
 		s.storm(end)
 		wait.Wait()
@@ -247,6 +256,14 @@ func (s *schedule) check(people []*client) {
 	}
 	for _, c := range people {
 		c.check()
+	}
+	if err := s.drained(s.hosts, settleTime); err != nil {
+		s.t.Error(err)
+	}
+	for _, h := range s.hosts {
+		if err := s.audit(h, s.spenders); err != nil {
+			s.t.Errorf("the books of %s: %s", h.name, s.readable(err.Error()))
+		}
 	}
 	if err := s.same(settleTime); err != nil {
 		s.t.Errorf("the states: %s", s.readable(err.Error()))

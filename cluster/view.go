@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
@@ -22,6 +23,7 @@ type View struct {
 
 	Prompts    *prompts.Set
 	Guardrails *guardrails.Set
+	Delivery   delivery.Settings // of the audit log's webhook
 
 	keyring keyring
 }
@@ -55,6 +57,8 @@ func (v *View) load(ctx context.Context, state table.Scanner, open catalog.Open)
 	note(bad, failed)
 	next.Guardrails, bad, failed = v.Guardrails.Load(ctx, state)
 	note(bad, failed)
+	next.Delivery, bad, failed = delivery.Load(ctx, state, delivery.Open(open))
+	note(bad, failed)
 	return next, broken, err
 }
 
@@ -70,6 +74,8 @@ func (v *View) With(changes []record.Change, open catalog.Open) (next *View, gon
 	next.Prompts, bad = v.Prompts.With(changes)
 	broken = append(broken, bad...)
 	next.Guardrails, bad = v.Guardrails.With(changes)
+	broken = append(broken, bad...)
+	next.Delivery, bad = v.Delivery.With(changes, delivery.Open(open))
 	return next, gone, append(broken, bad...)
 }
 
@@ -80,6 +86,18 @@ func (n *Node) View() *View { return n.view.Load() }
 // that was in force at the call. Who wants to follow the view asks for the
 // channel first and looks at the view then.
 func (n *Node) Changed() <-chan struct{} { return *n.changed.Load() }
+
+// recorded says that the audit log has grown.
+func (n *Node) recorded() {
+	next := make(chan struct{})
+	if last := n.news.Swap(&next); last != nil {
+		close(*last)
+	}
+}
+
+// Recorded returns a channel that is closed when the audit log has grown since the
+// call. Who follows the log asks for the channel first and looks at the log then.
+func (n *Node) Recorded() <-chan struct{} { return *n.news.Load() }
 
 // publish puts a view in force.
 func (n *Node) publish(v *View) {

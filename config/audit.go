@@ -13,11 +13,11 @@ import (
 // where else it goes.
 type Audit struct {
 	RetentionDays int64 // 1 to 2557, seven years
-	// QueueURL is the topic of a queue that gets each record: kafka://, nats:// and
-	// so on; empty for none. It may hold a password.
+	// QueueURL is the topic of a queue that gets each record: nats://, tls:// (NATS
+	// over TLS), kafka:// or kafkas://; empty for none. It may hold a password.
 	QueueURL vault.Secret
-	// BucketURL is the object storage that gets a file an hour: s3://, gs://,
-	// azblob:// or file://; empty for none.
+	// BucketURL is the object storage that gets a file an hour: s3://, azblob:// or
+	// file://; empty for none.
 	BucketURL string
 	// PrivateWebhooks lets webhooks be http and at private addresses. It is only for
 	// the file: who may change settings over the API is not who may look around in the
@@ -41,9 +41,9 @@ type Budgets struct {
 }
 
 // queueSchemes and bucketSchemes are the schemes that a delivery has a driver for.
-func queueSchemes() []string { return []string{"kafka", "nats", "awssqs", "awssns", "rabbit"} }
+func queueSchemes() []string { return []string{"nats", "tls", "kafka", "kafkas"} }
 
-func bucketSchemes() []string { return []string{"s3", "gs", "azblob", "file"} }
+func bucketSchemes() []string { return []string{"s3", "azblob", "file"} }
 
 // audit reads the section audit.
 func (d *decoder) audit(n *node, to *Audit) {

@@ -228,12 +228,17 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		Key:           x.Principal.Hash,
 		KeyAlias:      x.Principal.Alias,
 		Deployment:    d.ID,
-		Group:         x.Group.Asked,
+		Group:         x.Model,
 		Provider:      d.Provider,
 		Model:         d.Model,
 		CallType:      string(x.CallType),
 		Stream:        x.Facts.Stream,
 		EndUser:       x.Options.EndUser,
+		Team:          x.Principal.Team,
+		User:          x.Principal.User,
+		Organization:  x.Principal.Organization,
+		Actor:         x.Principal.Actor(),
+		Charges:       x.admission.charges,
 		Start:         x.Start,
 		Estimate:      estimate,
 		EstimatedCost: d.Prices.Cost(estimate, catalog.Standard),
@@ -262,7 +267,8 @@ func (p *Pipeline) again(x *Exchange, i int) (*frame.Mutation, error) {
 }
 
 // withdraw takes back a dispatch that was refused before it left: there is no
-// attempt to settle, but there may be an intent to take away.
+// attempt to settle, but there may be an intent to take away, and what was taken of
+// its bounds is free again.
 func (p *Pipeline) withdraw(x *Exchange) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -274,4 +280,5 @@ func (p *Pipeline) withdraw(x *Exchange) {
 	if len(x.mu.intents) > 0 {
 		p.deps.Journal.Settle(x.mu.intents, nil)
 	}
+	x.admission.giveBack(p.deps.Now())
 }

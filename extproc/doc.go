@@ -8,10 +8,11 @@
 //	media     | decode.go    | "                        | -                               | media_type
 //	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
 //	authorize | identify.go  | "                        | Model, tags of the key          | denied
-//	route     | route.go     | "                        | Group, Plan                     | not_found, unavailable
+//	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
+//	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable
 //	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
 //	receive   | receive.go   | response headers, body   | Tries, Status, Usage            | upstream, timeout, unavailable
-//	settle    | settle.go    | end, whatever the end    | usage events                    | never
+//	settle    | settle.go    | end, whatever the end    | usage events; ends admission    | never
 //
 // Who has no key learns nothing from what is wrong with the rest of the request,
 // so identify comes first; no byte of the body is taken in before that.
@@ -21,6 +22,9 @@
 //   - A request that was dispatched ends in exactly one settle per attempt that
 //     reached its provider: at the end of the answer, when the caller leaves,
 //     when the provider breaks off, or, by the journal, when the process dies.
+//   - What a request has taken of rates and budgets is given back once, however it
+//     ends, and what is spent of a budget is in the journal before its reservation ends.
+//   - Every request that was dispatched has exactly one event that is Final.
 //   - No byte of an answer leaves before its intent is on disk, and the last
 //     byte does not leave before its settle is.
 //   - One View serves a request from its first byte to its last.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -92,10 +93,12 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	d.x.Body = m.Body
 	d.free = append(d.free, d.in.Hold())
 	if err := d.p.run(ctx, d.x, d.p.stages); err != nil {
+		d.x.admission.giveBack(d.p.deps.Now())
 		return d.refuse(ctx, err)
 	}
 	d.s.live.add(d.x)
 	d.dispatched = true
+	failpoint.Hit("request.admitted")
 	mutation, err := d.p.dispatch(ctx, d.x)
 	if err != nil {
 		d.dispatched = false
@@ -105,7 +108,9 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	}
 	dst := frame.AppendPlan(make([]byte, 0, answerSize), contract.MetadataPlan, contract.MetadataPlanGroups, d.groups())
 	head, tail := frame.AppendAnswer(dst, m.Kind, mutation)
-	return d.send(head, tail)
+	err = d.send(head, tail)
+	failpoint.Hit("request.dispatched")
+	return err
 }
 
 // groups is the plan in the words of Envoy's cluster specifier.

@@ -43,11 +43,16 @@ type Exchange struct {
 	Principal keys.Principal
 
 	// Set by authorize.
-	Model id.ModelName // what the name in the request stands for; the answer has the name
+	Model id.ModelName // what the name in the request stands for; the answer has the name. Route makes the operator's name of it
 
 	// Set by route.
 	Group catalog.Group
 	Plan  []Attempt
+
+	bounds []keys.Bound // what bounds the request; nil if nothing does
+
+	// Set by admit.
+	admission admission
 
 	// Set by receive.
 	Tries      int // how many attempts Envoy made; the last of them answered

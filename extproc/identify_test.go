@@ -127,8 +127,8 @@ func TestWhoMayAskForWhat(t *testing.T) {
 }
 
 // TestAliasIsTheCallersAffair: the provider hears the model that an alias of the
-// key stands for, the caller its own word, and the record has the tags of the key
-// and of its team beside those of the request, each once.
+// key stands for, the caller its own word. The record has the name that limits go by,
+// and the tags of the key and of its team beside those of the request, each once.
 func TestAliasIsTheCallersAffair(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast-1", 0)}, Router: quick(0)}, office)
@@ -142,7 +142,7 @@ func TestAliasIsTheCallersAffair(t *testing.T) {
 		t.Errorf("the answer is %s with %v, want the caller's word for the model", back.body, back.headers)
 	}
 	ev := k.event(e.uuid)
-	if diff := cmp.Diff([]string{"mine", "app", "shared", "blue"}, ev.Tags); diff != "" || ev.Group != "mine" || ev.Model != "fast-1" {
+	if diff := cmp.Diff([]string{"mine", "app", "shared", "blue"}, ev.Tags); diff != "" || ev.Group != "fast" || ev.Model != "fast-1" {
 		t.Errorf("recorded as %q, model %q, with other tags (-want +got):\n%s", ev.Group, ev.Model, diff)
 	}
 }

@@ -234,8 +234,20 @@ func (b *logBook) String() string {
 // uuid is the next request's id, as Envoy makes it.
 func (k *kit) uuid() string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", k.ids.Add(1)) }
 
-// events are those that were journaled of a request, of all if it is empty.
+// events are those of attempts that were journaled of a request, of all if it is empty.
 func (k *kit) events(uuid string) []journal.Event {
+	k.tb.Helper()
+	return slices.DeleteFunc(k.recorded(uuid), func(e journal.Event) bool { return e.Notice != nil })
+}
+
+// notices are those that were journaled of a request, of all if it is empty.
+func (k *kit) notices(uuid string) []journal.Event {
+	k.tb.Helper()
+	return slices.DeleteFunc(k.recorded(uuid), func(e journal.Event) bool { return e.Notice == nil })
+}
+
+// recorded are all events that were journaled of a request, of all if it is empty.
+func (k *kit) recorded(uuid string) []journal.Event {
 	k.tb.Helper()
 	// What was queued before this is on the disk after it.
 	if err := k.journal.Settle(nil, nil).Wait(context.Background()); err != nil {

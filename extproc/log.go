@@ -8,10 +8,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 )
 
-// refused notes a request that no provider was asked for.
+// refused notes a request that no provider was asked for, and has it recorded if it
+// was blocked.
 func (p *Pipeline) refused(ctx context.Context, x *Exchange, e *fault.Error) {
 	ctx = context.WithoutCancel(ctx)
 	p.deps.Metrics.refused(ctx, e)
+	p.blocked(x, e)
 	level := slog.LevelInfo
 	if e.Kind == fault.Internal {
 		level = slog.LevelError

@@ -23,6 +23,7 @@ type Metrics struct {
 	first    metric.Float64Histogram // gen_ai.server.time_to_first_token
 	requests metric.Int64Counter     // gateway.requests
 	refusals metric.Int64Counter     // gateway.requests.refused
+	limited  metric.Int64Counter     // gateway.requests.limited
 	failures metric.Int64Counter     // gateway.attempts.failed
 	cost     metric.Float64Counter   // gateway.cost_usd
 
@@ -47,6 +48,7 @@ func NewMetrics(m metric.Meter) (*Metrics, error) {
 		first:    b.seconds("gen_ai.server.time_to_first_token", "Time from a request's arrival to the first piece of its answer's text."),
 		requests: b.counter("gateway.requests", "{request}", "Requests that were sent to a provider, by outcome."),
 		refusals: b.counter("gateway.requests.refused", "{request}", "Requests that were refused before a provider was asked, by kind."),
+		limited:  b.counter("gateway.requests.limited", "{request}", "Requests that a budget or a rate refused, by code."),
 		failures: b.counter("gateway.attempts.failed", "{attempt}", "Attempts that failed and were followed by another."),
 	}
 	out.tokens = b.histogram("gen_ai.client.token.usage")
@@ -87,6 +89,10 @@ func (m *Metrics) refused(ctx context.Context, e *fault.Error) {
 		return
 	}
 	m.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("error.type", e.Kind.String())))
+	switch code := codeOf(e); code {
+	case codeBudgetExceeded, codeBudgetUnavailable, codeRateLimited, codePriceUnknown:
+		m.limited.Add(ctx, 1, metric.WithAttributes(attribute.String("gateway.code", code)))
+	}
 }
 
 func (m *Metrics) label(x *Exchange, e *journal.Event) labels {

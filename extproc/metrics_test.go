@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
 // Dashboards are made of these names.
@@ -33,6 +35,11 @@ func TestMetrics(t *testing.T) {
 	refused := k.open(t)
 	refused.ask("{")
 	refused.close()
+	blocked := newKit(t, one(), bounded(budget(1)), func(_ *kit, d *Deps) {
+		d.Metrics, d.Budgets = metrics, broke{&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded"}}
+	}).open(t)
+	blocked.ask(hello)
+	blocked.close()
 
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(context.Background(), &all); err != nil {
@@ -67,7 +74,8 @@ func TestMetrics(t *testing.T) {
 		"gen_ai.client.operation.duration":  2,
 		"gen_ai.server.time_to_first_token": 1,
 		"gateway.requests":                  2,
-		"gateway.requests.refused":          1,
+		"gateway.requests.refused":          2,
+		"gateway.requests.limited":          1,
 		"gateway.attempts.failed":           1,
 		"gateway.cost_usd":                  39 + 8,
 	}

@@ -42,6 +42,7 @@ func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *frame.Immediate {
 	for _, h := range e.Headers() {
 		im.Set = append(im.Set, frame.Header{Name: h.Name, Value: h.Value})
 	}
+	im.Set = appendExceeded(im.Set, e)
 	return im
 }
 
@@ -71,11 +72,18 @@ func (x *Exchange) served() []frame.Header {
 // answerHeaders are the headers of a good answer.
 func (p *Pipeline) answerHeaders(x *Exchange, h *head) *frame.Mutation {
 	m := &frame.Mutation{Remove: h.remove}
-	m.Set = make([]frame.Header, 0, 12+len(h.passed))
+	n := 12 + len(h.passed)
+	if len(x.bounds) > 0 {
+		n += limitHeaders
+	}
+	m.Set = make([]frame.Header, 0, n)
 	m.Set = append(m.Set, identity(x.ID)...)
 	m.Set = append(m.Set, x.served()...)
 	m.Set = append(m.Set, h.passed...)
 	m.Set = append(m.Set, frame.Header{Name: headerVersion, Value: p.deps.Settings.Version})
+	if len(x.bounds) > 0 {
+		m.Set = p.appendLimits(m.Set, x)
+	}
 	return m
 }
 

@@ -20,23 +20,31 @@ import (
 type Journal interface {
 	Intent(in journal.Intent) *journal.Pending
 	Settle(intents []*journal.Pending, events []journal.Event) *journal.Pending
+	// Notify queues an event that has a Notice. It may be lost: it is not money.
+	Notify(ev journal.Event)
 	Healthy() error
 }
 
-// Deps is what the pipeline stands on. All of it is required but Metrics.
+// Deps is what the pipeline stands on. All of it is required but Metrics, Budgets,
+// Rates and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
 	// Identify says who presents credentials, by a View.
 	Identify func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error)
 	Journal  Journal
-	Cooldown *cooldown.Set
-	Tokens   *tokens.Counter
-	Acked    func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
-	Random   func(n uint64) uint64                    // uniform in [0, n)
-	Now      func() time.Time                         // the clock
-	Logger   *slog.Logger                             // never given message bodies or credentials
-	Metrics  *Metrics                                 // nil: nobody counts
-	Settings Settings
+	Budgets  Budgets // nil: no budget is enforced
+	Rates    Rates   // nil: no rate is
+	// ThrottleFactor is what is left of the rates of an account between its soft and
+	// its hard budget: a share of 1. 1, or nil: all of them.
+	ThrottleFactor func() float64
+	Cooldown       *cooldown.Set
+	Tokens         *tokens.Counter
+	Acked          func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
+	Random         func(n uint64) uint64                    // uniform in [0, n)
+	Now            func() time.Time                         // the clock
+	Logger         *slog.Logger                             // never given message bodies or credentials
+	Metrics        *Metrics                                 // nil: nobody counts
+	Settings       Settings
 }
 
 // Settings are the operator's choices that no View carries.
@@ -46,13 +54,15 @@ type Settings struct {
 	Version            string // of the gateway, for x-gateway-version
 }
 
-// Pipeline is the stages of a request and what they stand on. It is immutable
-// and safe for concurrent use.
+// Pipeline is the stages of a request and what they stand on. It is safe for
+// concurrent use. All that changes of it is what keeps its own lock.
 type Pipeline struct {
 	deps      Deps
 	providers map[string]*provider.Provider
 	entry     []stage // on the request's headers
 	stages    []stage // on its body
+	throttle  throttle
+	flood     flood
 }
 
 // stage is one step before dispatch. nil means go on; a *fault.Error refuses.
@@ -75,6 +85,7 @@ func NewPipeline(deps Deps) *Pipeline {
 		{"decode", p.decode},
 		{"authorize", p.authorize},
 		{"route", p.route},
+		{"admit", p.admit}, // last: what it takes, only dispatch has to give back
 	}
 	return p
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
@@ -17,6 +19,7 @@ import (
 
 // receive takes the answer: its headers, which m is, and what follows them.
 func (d *session) receive(ctx context.Context, m *frame.Message) error {
+	failpoint.Hit("request.answered")
 	h := readHead(m)
 	x := d.x
 	x.Tries = max(h.tries, 1)
@@ -128,8 +131,13 @@ func (p *Pipeline) finish(ctx context.Context, x *Exchange, h *head, body int, o
 
 // synced waits until what was recorded of the exchange is on disk.
 func (p *Pipeline) synced(ctx context.Context, x *Exchange, settle *journal.Pending) error {
+	if settle != nil && defect.Is("event_before_settle") {
+		return nil
+	}
 	if settle != nil { // it is written in one batch with, or after, the intents
-		return settle.Wait(ctx)
+		err := settle.Wait(ctx)
+		failpoint.Hit("request.settled")
+		return err
 	}
 	x.mu.Lock()
 	intents := x.mu.intents

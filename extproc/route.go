@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
@@ -27,6 +28,7 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 	}
 	x.Group = group // fallbacks go by what an alias of the key's stands for, the caller by its own name
 	x.Group.Asked = id.ModelName(x.Facts.Model)
+	p.bind(x, group)
 	settings := x.View.Catalog.Settings()
 	candidates, err := p.candidates(x, group, settings)
 	if err != nil {
@@ -47,7 +49,7 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 		request.Retries = x.Options.Retries
 	}
 	if !x.Options.NoFallbacks {
-		request.Fallbacks = p.reachable(x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
+		request.Fallbacks = p.reachable(x, x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
 	}
 	plan, err := strategy.Plan(request)
 	if err != nil {
@@ -56,14 +58,20 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 	return p.setPlan(x, plan, settings)
 }
 
-// candidates are the group's deployments that Envoy can reach and that the
-// prompt fits into.
+// candidates are the group's deployments that Envoy can reach, whose price is known
+// if that matters, and that the prompt fits into.
 func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog.RouterSettings) ([]*catalog.Deployment, error) {
 	out := p.acked(group.Deployments)
 	if len(out) == 0 {
 		return nil, &fault.Error{
 			Kind: fault.Unavailable, Code: "not_ready", RetryAfter: time.Second,
 			Detail: "The gateway's proxy does not know this model's upstream yet; try again in a moment.",
+		}
+	}
+	if out = p.priced(x, out); len(out) == 0 {
+		return nil, &fault.Error{
+			Kind: fault.Denied, Code: codePriceUnknown, Param: "model",
+			Detail: "Nobody knows what the model " + string(x.Model) + " costs, and a budget bounds this API key. The operator can set the prices of its deployment (input_cost_per_token, output_cost_per_token) or its base_model.",
 		}
 	}
 	if settings.EnablePreCallChecks {
@@ -93,10 +101,20 @@ func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 	return ds
 }
 
-func (p *Pipeline) reachable(targets []catalog.Target) []catalog.Target {
+// priced returns the deployments whose price is known if a budget bounds the
+// request, and all of them else: what costs nobody knows what would pass by it.
+func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
+	unknown := func(d *catalog.Deployment) bool { return !d.Prices.Known() }
+	if !p.budgeted(x) || !slices.ContainsFunc(ds, unknown) {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), unknown)
+}
+
+func (p *Pipeline) reachable(x *Exchange, targets []catalog.Target) []catalog.Target {
 	out := targets[:0:0]
 	for _, t := range targets {
-		if t.Deployments = p.acked(t.Deployments); len(t.Deployments) > 0 {
+		if t.Deployments = p.priced(x, p.acked(t.Deployments)); len(t.Deployments) > 0 {
 			out = append(out, t)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
 	"google.golang.org/grpc"
@@ -29,6 +30,23 @@ func NewServer(p *Pipeline) *Server {
 
 // InFlight is how many requests are under way.
 func (s *Server) InFlight() int { return s.live.count() }
+
+// Run puts on record what was held back of a flood of refusals, every second until
+// ctx ends, and then what is left of it. The journal must still take notices then.
+func (s *Server) Run(ctx context.Context) error {
+	p := s.pipeline
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.notify(p.flood.flush(p.deps.Now()))
+		case <-ctx.Done():
+			p.notify(p.flood.rest())
+			return nil
+		}
+	}
+}
 
 // Register adds the services to a gRPC server. The processor's is described by
 // hand, since its messages are not decoded; see package frame.

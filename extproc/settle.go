@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -15,7 +16,9 @@ import (
 )
 
 // settle turns the outcome into usage events, one for each attempt that reached
-// its provider, and queues them together with the end of their intents. It does
+// its provider, and queues them together with the end of their intents. The last
+// event is the request's last word. What the request has taken of its bounds ends
+// with them: the journal has the cost before the reservation is gone. It does
 // so once, whoever calls first; later calls get nil. The caller waits on the
 // Pending before it lets the last byte go.
 //
@@ -40,7 +43,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	last := x.lastIndex()
 	events := make([]journal.Event, 0, last+1)
 	for i := range last {
-		if e, ok := p.failedEvent(ctx, x, i, failed[i], end); ok {
+		if e, ok := p.failedEvent(ctx, x, i, failed[i], end); ok && !defect.Is("charge_once_per_request") {
 			events = append(events, e)
 		}
 	}
@@ -58,12 +61,27 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 		p.restEarlier(x)
 		p.deps.Cooldown.Succeed(e.Deployment)
 	}
-	if !failed[last].known || failed[last].reached {
+	e.Final = true
+	asked := o.Kind == journal.Success || !failed[last].known || failed[last].reached
+	if asked {
 		events = append(events, e)
+	}
+	used := sumOf(events)
+	if !asked {
+		events = append(events, unasked(e))
 	}
 	p.deps.Metrics.settled(ctx, x, &e)
 	p.ended(ctx, x, &e)
-	return p.deps.Journal.Settle(intents, events), e.Cost
+	pending := p.deps.Journal.Settle(intents, events)
+	x.admission.settle(end, used)
+	return pending, e.Cost
+}
+
+// unasked is the last word on a request whose last attempt reached nobody: it has
+// no event of an attempt, but an end that is on record.
+func unasked(e journal.Event) journal.Event {
+	e.Notice, e.Charges = &journal.Notice{Type: eventFailed, Code: e.ErrorCode}, nil
+	return e
 }
 
 // consumed is what the last attempt used: as its provider says, else as counted.
@@ -144,8 +162,12 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 		Attempt:       i + 1,
 		Key:           x.Principal.Hash,
 		KeyAlias:      x.Principal.Alias,
+		Team:          x.Principal.Team,
+		User:          x.Principal.User,
+		Organization:  x.Principal.Organization,
+		Actor:         x.Principal.Actor(),
 		Deployment:    d.ID,
-		Group:         x.Group.Asked,
+		Group:         x.Model,
 		Provider:      d.Provider,
 		Model:         d.Model,
 		CallType:      string(x.CallType),
@@ -155,6 +177,8 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 		Start:         x.Start,
 		End:           end,
 		FallbackCount: i,
+		ServiceTier:   string(x.tier()),
+		Charges:       x.admission.charges,
 	}
 }
 

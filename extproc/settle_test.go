@@ -71,7 +71,7 @@ func drawLife(rt *rapid.T) life {
 }
 
 // However a request goes, it ends in one settle: an event for each attempt that
-// reached its provider, no count that stays, and nothing left behind.
+// reached its provider, one last word, no count that stays, and nothing left behind.
 func TestEveryRequestIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	spec := trio()
@@ -92,6 +92,18 @@ func TestEveryRequestIsSettledOnce(t *testing.T) {
 		events := k.events(e.uuid)
 		if len(events) != l.reached {
 			rt.Fatalf("%d events, but %d attempts reached their provider: %+v", len(events), l.reached, events)
+		}
+		final := 0
+		for _, ev := range k.recorded(e.uuid) {
+			if ev.Final {
+				final++
+			}
+			if ev.Notice != nil && (l.ending != "unreachable" || ev.Notice.Type != eventFailed || ev.Cost != 0) {
+				rt.Fatalf("noted %+v", ev)
+			}
+		}
+		if final != 1 {
+			rt.Fatalf("the request has %d last words", final)
 		}
 		seen := make(map[int]bool)
 		for i, ev := range events {

@@ -23,7 +23,7 @@ type effect uint8
 
 const (
 	reads  effect = iota
-	scans         // reads the journal of this node, for as long as it takes
+	scans         // reads what was spent or recorded, for as long as it takes
 	writes        // what Idempotency-Key is for
 )
 
@@ -43,7 +43,7 @@ func permissions() map[string]permission {
 			"GetKeys": {scoped, reads}, "ListKeys": {scoped, reads}, "ListKeyAliases": {scoped, reads},
 			"GenerateKey": {scoped, writes}, "GenerateServiceAccountKey": {scoped, writes}, "RegenerateKey": {scoped, writes},
 			"UpdateKey": {scoped, writes}, "BulkUpdateKeys": {scoped, writes}, "DeleteKeys": {scoped, writes},
-			"BlockKey": {scoped, writes}, "UnblockKey": {scoped, writes},
+			"ResetKeySpend": {scoped, writes}, "BlockKey": {scoped, writes}, "UnblockKey": {scoped, writes},
 		},
 		"gateway.v1.OrganizationService": {
 			"GetOrganization": {scoped, reads}, "GetOrganizations": {scoped, reads}, "ListOrganizations": {scoped, reads},
@@ -73,7 +73,7 @@ func permissions() map[string]permission {
 		"gateway.v1.ModelService": {
 			"ListModelInfo": {anyKey, reads}, "ListModelInfoPage": {anyKey, reads}, "ListModelGroups": {anyKey, reads},
 			"GetModelCost": {anyKey, reads}, "EstimateCost": {anyKey, reads},
-			"CreateModel": {admin, writes}, "UpdateModel": {admin, writes}, "DeleteModel": {admin, writes},
+			"CreateModel": {admin, writes}, "UpdateModel": {admin, writes}, "DeleteModel": {admin, writes}, "ReloadCostMap": {admin, writes},
 		},
 		"gateway.v1.FallbackService": {
 			"ListFallbacks": {viewer, reads}, "GetFallback": {viewer, reads},
@@ -99,7 +99,16 @@ func permissions() map[string]permission {
 		"gateway.v1.ClusterService": {
 			"GetStatus": {viewer, reads}, "ListMembers": {viewer, reads}, "RemoveMember": {admin, writes},
 		},
-		"gateway.v1.SpendService":             {"ListSpendLogs": {viewer, scans}},
+		// What others have used is for those above them, which the operations see to.
+		"gateway.v1.SpendService": {"ListSpendLogs": {scoped, scans}},
+		"gateway.v1.ActivityService": {
+			"GetTeamActivity": {scoped, scans}, "GetUserActivity": {scoped, scans}, "GetOrganizationActivity": {scoped, scans},
+			"GetCustomerActivity": {viewer, scans},
+		},
+		"gateway.v1.BillingService": {"GetDailySpend": {scoped, scans}},
+		"gateway.v1.AuditService": {
+			"ListAuditLog": {scoped, scans}, "GetAuditRecord": {scoped, reads}, "VerifyAuditLog": {viewer, scans},
+		},
 		"grpc.reflection.v1.ServerReflection": {"ServerReflectionInfo": {viewer, reads}},
 	} {
 		for method, row := range rows {

@@ -25,7 +25,7 @@ import (
 func walk(s *Server, f func(target string, a access, e effect)) {
 	fill := strings.NewReplacer(
 		"{model...}", "fast", "{model=**}", "fast", "{node_id}", "33333333333333333333333333333333", "{key}", "sk-nobody-has-this-key-00",
-		"{team_id}", "x", "{model_id}", "x", "{credential_name}", "x", "{guardrail_id}", "x", "{prompt_id}", "x", "{name}", "x")
+		"{team_id}", "x", "{event_id}", "evt_000000000000002a", "{model_id}", "x", "{credential_name}", "x", "{guardrail_id}", "x", "{prompt_id}", "x", "{name}", "x")
 	for _, r := range append(s.plain(), s.files()...) {
 		for _, path := range r.paths {
 			e := writes

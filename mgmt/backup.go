@@ -67,6 +67,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, timely(r.Context(), writes, err))
 		return
 	}
+	s.changed(callOf(r.Context()), "state", "RestoreSnapshot")
 	reply(w, http.StatusOK, []byte(`{"restored":true}`))
 }
 

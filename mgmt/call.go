@@ -3,6 +3,8 @@ package mgmt
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 )
@@ -14,6 +16,10 @@ type call struct {
 	// view is what the answer shows: the view that the caller was authenticated by,
 	// or after a change the one that has the change.
 	view *cluster.View
+
+	operation *operation    // nil where there is none
+	request   proto.Message // what it is asked for
+	id        string        // of the request
 
 	matches     []string // headers If-Match
 	idempotency []string // headers Idempotency-Key

@@ -26,12 +26,13 @@ type Changes interface {
 
 // service is what every service of the API stands on.
 type service struct {
-	state Changes
+	state  Changes
+	ledger Ledger
 }
 
 // change runs an operation of the API that changes the state. op decides by the
 // view, writes to the transaction and returns the whole answer, which it makes anew
-// whenever it is run. Fields called revision that are 0 in it get the revision that
+// whenever it is run. What the audit log says of it is written with it. Fields called revision that are 0 in it get the revision that
 // the change is committed with. Under an Idempotency-Key op is not run where the
 // answer is there already, and its answer is kept by the change that it makes.
 func change[R proto.Message](ctx context.Context, s service, op func(v *cluster.View, tx *record.Txn) (R, error)) (answer R, err error) {
@@ -44,7 +45,10 @@ func change[R proto.Message](ctx context.Context, s service, op func(v *cluster.
 				return err
 			}
 		}
-		if answer, err = op(v, tx); err != nil || c.once == nil {
+		if answer, err = op(v, tx); err != nil {
+			return err
+		}
+		if err := trailOf(c, v, tx).write(answer); err != nil || c.once == nil {
 			return err
 		}
 		return c.once.keep(tx, answer, stale)

@@ -71,7 +71,7 @@ func (s modelService) EstimateCost(ctx context.Context, in *gatewayv1.EstimateCo
 	}
 	var all []estimate
 	for _, d := range g.Deployments {
-		if d.Prices.Known() {
+		if d.Prices.ByToken() {
 			all = append(all, estimate{d, d.Prices.Cost(tokens, catalog.Standard)})
 		}
 	}

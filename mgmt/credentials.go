@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -16,7 +17,8 @@ import (
 type credentialService struct {
 	gatewayv1.UnimplementedCredentialServiceServer
 	service
-	sealer Sealer
+	sealer  Sealer
+	webhook func(v *cluster.View) delivery.Settings
 }
 
 // Names of a credential's values.
@@ -162,8 +164,10 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 	for more := true; more; {
 		var r catalog.Resealed
 		_, err := s.state.Change(ctx, principal(ctx).Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
-			r, err = reseal(v, tx)
-			return err
+			if r, err = reseal(v, tx); err != nil {
+				return err
+			}
+			return trailOf(callOf(ctx), v, tx).write(&gatewayv1.RotateCredentialsResponse{})
 		})
 		if err != nil {
 			return nil, err
@@ -175,7 +179,11 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 		if err != nil {
 			return nil, err
 		}
-		total, resealed := r.Done+r.Already, done+r.Done
+		sealed, already, err := s.webhook(v).Reseal(tx, s.sealer.Reseal)
+		if err != nil {
+			return nil, err
+		}
+		total, resealed := r.Done+r.Already+sealed+already, done+r.Done+sealed
 		return &gatewayv1.RotateCredentialsResponse{Resealed: uint32(resealed), Already: uint32(max(total-resealed, 0)), Total: uint32(total)}, nil
 	})
 }

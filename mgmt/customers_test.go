@@ -3,9 +3,12 @@ package mgmt
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/keys"
 )
 
 // listOf decodes an answer that is a list.
@@ -27,6 +30,7 @@ func TestCustomerRoutes(t *testing.T) {
 	want := map[string]any{
 		"user_id": "a b/c", "alias": "A", "blocked": false, "models": []any{"fast"}, "max_budget": 12.345, "soft_budget": nil,
 		"budget_duration": nil, "max_parallel_requests": nil, "tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil,
+		"spend": 0.0, "total_spend": 0.0, "budget_reset_at": nil,
 		"model_max_budget": map[string]any{}, "budget_id": nil, "created_at": "2026-06-29T10:00:00.123456Z", "created_by": "master",
 		"updated_at": "2026-06-29T10:00:00.123456Z", "updated_by": "master", "revision": 44.0,
 	}
@@ -80,6 +84,10 @@ func TestBudgetRoutes(t *testing.T) {
 	got := a.json(t)
 	models := fmt.Sprint(got["model_max_budget"])
 	delete(got, "model_max_budget")
+	if at, ok := keys.NextReset("monthly", time.Now()); !ok || got["budget_reset_at"] != at.Format(time.RFC3339) {
+		t.Errorf("budget_reset_at is %v, want %v", got["budget_reset_at"], at)
+	}
+	delete(got, "budget_reset_at")
 	if diff := cmp.Diff(want, got); a.status != 200 || diff != "" {
 		t.Errorf("status %d (- want):\n%s", a.status, diff)
 	}

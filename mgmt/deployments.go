@@ -16,6 +16,7 @@ type modelService struct {
 	gatewayv1.UnimplementedModelServiceServer
 	service
 	sealer Sealer
+	prices func(ctx context.Context) ([]byte, error) // nil: the configuration names no place for them
 }
 
 // adminOnly refuses whoever is no admin when a change is decided.

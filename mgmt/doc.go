@@ -19,10 +19,16 @@
 //     kept in the same entry of the log as the change.
 //   - A 2xx is sent after the change is committed. Where that is not known in
 //     time the answer is 503, within five seconds, and says so.
-//   - A key is shown when it is made; a provider's credential never.
+//   - A change and what the audit log says of it are one entry of the log: neither is
+//     there without the other. Refusals for who asks are told to the node's journal.
+//   - A key is shown when it is made, and so is a webhook's secret that was made here;
+//     a provider's credential never.
+//   - Sums of money and of tokens are whole numbers up to the answer, where they are
+//     the JSON numbers nearest to them: exact up to 15 digits.
 //   - Answers carry the revision of the view that they show.
 //
 // State is the seam to what the nodes agree on; nothing else here knows how they do.
+// Ledger and AuditLog show what was spent and what has happened, as this node has it.
 // Requests for inference arrive here only when they have no body, which the
 // external processor therefore never saw, and are refused.
 package mgmt

@@ -18,6 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -49,6 +50,11 @@ type fakeNode struct {
 		removed []id.Node
 		backup  []byte // what Backup writes before err
 		restore []byte // what Restore has read
+		webhook delivery.Settings
+		prices  string // the table that can be loaded
+		notices []journal.Event
+		books   books
+		posted  uint64 // events
 	}
 	sealer *vault.Sealer
 }
@@ -136,9 +142,14 @@ func (n *fakeNode) commit(tx *record.Txn) (uint64, error) {
 		return 0, err
 	}
 	next, _, broken := n.mu.view.With(changes, n.sealer.Open)
-	if len(broken) > 0 {
+	webhook, bad := n.mu.webhook.With(changes, n.sealer.Open)
+	if broken = append(broken, bad...); len(broken) > 0 {
 		return 0, errors.Join(broken...)
 	}
+	if err := n.note(tx); err != nil {
+		return 0, err
+	}
+	n.mu.webhook = webhook
 	next.Revision = index
 	n.mu.view = next
 	n.mu.actors = append(n.mu.actors, tx.Actor())
@@ -211,11 +222,6 @@ func (n *fakeNode) Restore(ctx context.Context, r io.Reader) error {
 	return n.begin(ctx)
 }
 
-// noEvents is a journal in which nothing has happened.
-type noEvents struct{}
-
-func (noEvents) Scan(context.Context, journal.Filter, func(journal.Event) bool) error { return nil }
-
 // newFake returns a server in front of a node whose file has one deployment and
 // one key.
 func newFake(t *testing.T) (*Server, *fakeNode) {
@@ -233,6 +239,7 @@ func newFake(t *testing.T) (*Server, *fakeNode) {
 		t.Fatal(err)
 	}
 	n := &fakeNode{}
+	n.mu.books = books{}
 	n.mu.now = time.Date(2026, 6, 29, 10, 0, 0, 123456000, time.UTC)
 	n.mu.view = cluster.NewView(cat, set)
 	key, err := vault.KeyFromSecret(vault.NewSecret("the secret that the tests seal with"))
@@ -253,7 +260,18 @@ func newFake(t *testing.T) (*Server, *fakeNode) {
 			return v.Keys.Authenticate(p, now)
 		},
 		State: State{Changes: n, Members: n, Backups: n}, Sealer: keyHolder{n.sealer},
-		Events: noEvents{}, Ready: func(context.Context) error { return nil }, Metrics: http.NotFoundHandler(),
+		Ledger: n, Audit: auditOf{n}, Notices: n,
+		Prices: func(ctx context.Context) ([]byte, error) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return []byte(n.mu.prices), context.Cause(ctx)
+		},
+		Webhook: func(*cluster.View) delivery.Settings {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return n.mu.webhook
+		},
+		Ready: func(context.Context) error { return nil }, Metrics: http.NotFoundHandler(),
 		Logger: slog.New(slog.DiscardHandler), Version: "test",
 		OpenAPI: `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`,
 	})

@@ -61,7 +61,7 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	md, _ := metadata.FromIncomingContext(ctx)
 	request := requestID(md)
 	header := metadata.Pairs(headerRequestID, request, headerGatewayRequestID, request)
-	c := &call{matches: md.Get(HeaderIfMatch), idempotency: md.Get(HeaderIdempotency)}
+	c := &call{id: request, matches: md.Get(HeaderIfMatch), idempotency: md.Get(HeaderIdempotency)}
 	defer func() {
 		if p := recover(); p != nil { // as the HTTP server does: one request is lost, not all
 			out, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -69,6 +69,7 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 		if err != nil {
 			e := fault.From(err)
 			s.logInternal(ctx, e, info.FullMethod, request)
+			s.blocked(c.principal, e, info.FullMethod, request)
 			out, err = nil, statusOf(e)
 		}
 		_ = grpc.SetHeader(ctx, header) // fails only where the caller has left
@@ -108,7 +109,9 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 		err = row.check(c.principal)
 	}
 	if err != nil {
-		return statusOf(fault.From(err))
+		e := fault.From(err)
+		s.blocked(c.principal, e, info.FullMethod, requestID(md))
+		return statusOf(e)
 	}
 	return next(srv, stream)
 }

@@ -95,7 +95,7 @@ func (keyService) CheckKeyHealth(ctx context.Context, _ *gatewayv1.CheckKeyHealt
 }
 
 // ListKeys shows a page of the keys that were made at run time.
-func (keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest) (*gatewayv1.ListKeysResponse, error) {
+func (s keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest) (*gatewayv1.ListKeysResponse, error) {
 	q := keys.KeyQuery{
 		Alias: in.GetKeyAlias(), Search: in.GetSearch(), User: id.User(in.GetUserId()), Team: id.Team(in.GetTeamId()),
 		Organization: id.Organization(in.GetOrganizationId()), Status: in.GetStatus(), Now: time.Now(),
@@ -114,7 +114,11 @@ func (keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest) (
 		Keys: &structpb.ListValue{}, TotalCount: uint32(total), CurrentPage: page, TotalPages: pages(total, size),
 	}
 	for _, k := range list {
-		out.Keys.Values = append(out.GetKeys().GetValues(), keyValue(k, in))
+		value, err := s.keyValue(ctx, k, in)
+		if err != nil {
+			return nil, err
+		}
+		out.Keys.Values = append(out.GetKeys().GetValues(), value)
 	}
 	return out, nil
 }
@@ -158,11 +162,13 @@ func keysPage(ctx context.Context, q keys.KeyQuery, page, size int32) (list []*k
 }
 
 // keyValue is an entry of a list of keys.
-func keyValue(k *keys.Key, in *gatewayv1.ListKeysRequest) *structpb.Value {
+func (s keyService) keyValue(ctx context.Context, k *keys.Key, in *gatewayv1.ListKeysRequest) (*structpb.Value, error) {
 	if !in.GetReturnFullObject() {
-		return structpb.NewStringValue(tokenOf(k.Hash))
+		return structpb.NewStringValue(tokenOf(k.Hash)), nil
 	}
-	return free(keyRecord(k))
+	shown := keyRecord(k)
+	err := fillSpend(ctx, s.ledger, shown)
+	return free(shown), err
 }
 
 // keyName is a key as a field of a request names it.

@@ -61,6 +61,7 @@ func TestKeyLife(t *testing.T) {
 		"tags": []any{"x"}, "aliases": map[string]any{"best": "fast"}, "allowed_routes": []any{"/key/*", "llm_api_routes"}, "key_type": "default",
 		"rotation_count": 0.0, "last_rotation_at": nil, "grace_until": nil, "status": "active",
 		"max_budget": 0.1, "soft_budget": nil, "budget_duration": nil, "max_parallel_requests": nil, "tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil,
+		"spend": 0.0, "total_spend": 0.0, "model_spend": map[string]any{}, "budget_reset_at": nil,
 		"model_max_budget": map[string]any{}, "budget_id": nil, "model_rpm_limit": map[string]any{"fast": 3.0}, "model_tpm_limit": map[string]any{},
 		"created_at": "2026-06-29T10:00:00.123456Z", "created_by": "master", "updated_at": "2026-06-29T10:00:00.123456Z", "updated_by": "master", "revision": 42.0,
 	}

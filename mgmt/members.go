@@ -12,7 +12,8 @@ import (
 
 type clusterService struct {
 	gatewayv1.UnimplementedClusterServiceServer
-	state Members
+	state   Members
+	changed func(c *call, resource, operation string, ids ...string)
 }
 
 // GetStatus shows the cluster as this node sees it.
@@ -67,6 +68,7 @@ func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMe
 	if err := s.state.RemoveMember(ctx, id.Node(in.GetNodeId())); err != nil {
 		return nil, err
 	}
+	s.changed(callOf(ctx), "member", "RemoveMember", in.GetNodeId())
 	return &gatewayv1.RemoveMemberResponse{NodeId: in.GetNodeId(), Removed: true}, nil
 }
 

@@ -70,6 +70,7 @@ func TestOrganizationRoutes(t *testing.T) {
 		"organization_id": "acme", "organization_alias": "Acme", "models": []any{"fast"}, "metadata": map[string]any{"a": 1.0},
 		"members": []any{}, "teams": []any{}, "max_budget": 0.1, "soft_budget": nil, "budget_duration": nil, "max_parallel_requests": nil,
 		"tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil, "model_max_budget": map[string]any{}, "budget_id": nil,
+		"spend": 0.0, "total_spend": 0.0, "model_spend": map[string]any{}, "budget_reset_at": nil,
 		"model_rpm_limit": map[string]any{}, "model_tpm_limit": map[string]any{}, "created_at": "2026-06-29T10:00:00.123456Z",
 		"created_by": "master", "updated_at": "2026-06-29T10:00:00.123456Z", "updated_by": "master", "revision": 42.0,
 	}

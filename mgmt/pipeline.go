@@ -26,20 +26,27 @@ func (s *Server) pipeline(ctx context.Context, req any, info *grpc.UnaryServerIn
 	if err := op.check(principal(ctx)); err != nil { // also where the route has seen to it
 		return nil, err
 	}
+	c := callOf(ctx)
+	c.operation, c.request = op, in
 	if op.effect != scans {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerTime)
 		defer cancel()
 	}
 	kept, err := s.prepare(ctx, op, in)
-	switch {
-	case err != nil:
-		return nil, timely(ctx, op.effect, err)
-	case kept != nil:
-		return kept, nil
-	}
-	out, err := next(ctx, in)
 	if err != nil {
+		return nil, timely(ctx, op.effect, err)
+	}
+	out := any(kept)
+	if kept == nil {
+		if out, err = next(ctx, in); err != nil {
+			return nil, timely(ctx, op.effect, err)
+		}
+	}
+	if op.effect == writes { // it is made, however long it took
+		ctx = context.WithoutCancel(ctx)
+	}
+	if err := fillSpend(ctx, s.cfg.Ledger, out.(proto.Message)); err != nil {
 		return nil, timely(ctx, op.effect, err)
 	}
 	return out, nil

@@ -3,18 +3,25 @@ package mgmt
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// fieldRouter is the one section of the configuration that can be changed here.
+// fieldRouter is the section of the settings that are about routing.
 const fieldRouter = "router_settings"
 
 type configService struct {
 	gatewayv1.UnimplementedConfigServiceServer
 	service
+	webhook func(v *cluster.View) delivery.Settings
+	seal    delivery.Seal
+	guard   delivery.Guard
 }
 
 // GetConfig shows the settings in force.
@@ -23,33 +30,64 @@ func (s configService) GetConfig(ctx context.Context, _ *gatewayv1.GetConfigRequ
 	if err != nil {
 		return nil, err
 	}
-	spec, revision := show(ctx, v).Catalog.RouterSpec()
-	return &gatewayv1.GetConfigResponse{RouterSettings: showRouter(spec, v.Catalog.Settings()), Revision: float64(revision)}, nil
+	spec, _ := show(ctx, v).Catalog.RouterSpec()
+	return &gatewayv1.GetConfigResponse{
+		RouterSettings: showRouter(spec, v.Catalog.Settings()), GeneralSettings: showGeneral(s.webhook(v)), Revision: float64(s.revision(v)),
+	}, nil
 }
 
 // UpdateConfig changes what the request gives.
 func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateConfigRequest) (*gatewayv1.UpdateConfigResponse, error) {
-	if in.GetRouterSettings() == nil {
-		return nil, fault.Field(fieldRouter, "missing_required_parameter", "There is nothing to change; send %s.", fieldRouter)
+	router, general := in.GetRouterSettings(), in.GetGeneralSettings()
+	if proto.Size(general) == 0 {
+		general = nil
+	}
+	if router == nil && general == nil {
+		return nil, fault.Field(fieldRouter, "missing_required_parameter", "There is nothing to change; send %s or %s.", fieldRouter, fieldGeneral)
 	}
 	revision, err := whole("if_revision", in.GetIfRevision())
 	if err != nil {
 		return nil, err
 	}
-	patch, err := routerPatch(in.GetRouterSettings())
-	if err != nil {
-		return nil, err
+	var patch catalog.RouterPatch
+	if router != nil {
+		if patch, err = routerPatch(router); err != nil {
+			return nil, err
+		}
+	}
+	var c delivery.Change
+	if general != nil {
+		if c, err = generalChange(general); err != nil {
+			return nil, err
+		}
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateConfigResponse, error) {
 		if err := adminOnly(ctx, v, tx); err != nil {
 			return nil, err
 		}
-		if err := v.Catalog.UpdateRouter(tx, patch, uint64(revision)); err != nil {
+		if err := s.expected(v, uint64(revision)); err != nil {
 			return nil, err
 		}
 		before, _ := v.Catalog.Patch()
-		return &gatewayv1.UpdateConfigResponse{
-			Message: "Config updated successfully", RouterSettings: showRouter(v.Catalog.RouterWith(before.Merge(patch))),
-		}, nil
+		out := &gatewayv1.UpdateConfigResponse{Message: "Config updated successfully"}
+		if router != nil {
+			if err := v.Catalog.UpdateRouter(tx, patch, 0); err != nil {
+				return nil, err
+			}
+			before = before.Merge(patch)
+		}
+		out.RouterSettings, out.GeneralSettings = showRouter(v.Catalog.RouterWith(before)), showGeneral(s.webhook(v))
+		if general == nil {
+			return out, nil
+		}
+		next, made, err := s.setGeneral(v, tx, c)
+		if err != nil {
+			return nil, err
+		}
+		out.GeneralSettings = showGeneral(next)
+		if !made.IsEmpty() {
+			out.GeneralSettings.AlertingWebhookSecret = new(made.Reveal())
+		}
+		return out, nil
 	})
 }

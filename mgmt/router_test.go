@@ -51,7 +51,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{}`:                                                                  "missing_required_parameter router_settings",
 		`{"router_settings":null}`:                                            "missing_required_parameter router_settings",
-		`{"general_settings":{}}`:                                             "unknown_field general_settings",
+		`{"general_settings":{}}`:                                             "missing_required_parameter router_settings",
 		`{"router_settings":{"redis_host":"x"}}`:                              "unknown_field router_settings.redis_host",
 		`{"router_settings":{"num_retries":"2"}}`:                             "invalid_type router_settings.num_retries",
 		`{"router_settings":{"num_retries":1.5}}`:                             "invalid_value router_settings.num_retries",
@@ -128,7 +128,8 @@ func TestSettingsFieldByField(t *testing.T) {
 		{"", "POST /config/field/update", `{"field_name":"fallbacks","field_value":{}}`, "422 invalid_type field_value"},
 		{"", "POST /config/field/update", `{"field_name":"disable_cooldowns","field_value":1}`, "422 invalid_type field_value"},
 		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":1,"if_revision":41}`, "409 revision_conflict"},
-		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":1,"config_type":"general_settings"}`, "422 invalid_value config_type"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":1,"config_type":"general_settings"}`, "404 setting_not_found field_name"},
+		{"", "POST /config/field/update", `{"field_name":"num_retries","field_value":1,"config_type":"other_settings"}`, "422 invalid_value config_type"},
 		{plainKey, "GET /config", "", "403 insufficient_permissions"},
 		{plainKey, "POST /config/field/update", `{"field_name":"num_retries","field_value":1}`, "403 insufficient_permissions"},
 	})

@@ -147,7 +147,10 @@ func settingOf(f protoreflect.FieldDescriptor, v *structpb.Value) (protoreflect.
 }
 
 // ListConfig shows the settings field by field.
-func (s configService) ListConfig(ctx context.Context, _ *gatewayv1.ListConfigRequest) (*gatewayv1.ListConfigResponse, error) {
+func (s configService) ListConfig(ctx context.Context, in *gatewayv1.ListConfigRequest) (*gatewayv1.ListConfigResponse, error) {
+	if in.GetConfigType() == fieldGeneral {
+		return &gatewayv1.ListConfigResponse{Fields: generalSettings(s.webhook(viewOf(ctx)))}, nil
+	}
 	c := viewOf(ctx).Catalog
 	patch, _ := c.Patch()
 	all, out := settingsWith(c, patch), &gatewayv1.ListConfigResponse{}
@@ -160,6 +163,9 @@ func (s configService) ListConfig(ctx context.Context, _ *gatewayv1.ListConfigRe
 
 // GetConfigField shows one field.
 func (s configService) GetConfigField(ctx context.Context, in *gatewayv1.GetConfigFieldRequest) (*gatewayv1.SettingField, error) {
+	if isGeneral(in) {
+		return s.getGeneralField(ctx, in)
+	}
 	f, err := routerField(in.GetFieldName())
 	if err != nil {
 		return nil, err
@@ -174,6 +180,9 @@ func (s configService) GetConfigField(ctx context.Context, in *gatewayv1.GetConf
 
 // UpdateConfigField sets one field.
 func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.UpdateConfigFieldRequest) (*gatewayv1.SettingField, error) {
+	if isGeneral(in) {
+		return s.updateGeneralField(ctx, in)
+	}
 	f, err := routerField(in.GetFieldName())
 	if err != nil {
 		return nil, err
@@ -196,7 +205,10 @@ func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.Upda
 		if err := adminOnly(ctx, v, tx); err != nil {
 			return nil, err
 		}
-		if err := v.Catalog.UpdateRouter(tx, patch, uint64(revision)); err != nil {
+		if err := s.expected(v, uint64(revision)); err != nil {
+			return nil, err
+		}
+		if err := v.Catalog.UpdateRouter(tx, patch, 0); err != nil {
 			return nil, err
 		}
 		before, _ := v.Catalog.Patch()
@@ -206,6 +218,9 @@ func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.Upda
 
 // DeleteConfigField has one field be as the configuration file has it.
 func (s configService) DeleteConfigField(ctx context.Context, in *gatewayv1.DeleteConfigFieldRequest) (*gatewayv1.SettingField, error) {
+	if isGeneral(in) {
+		return s.deleteGeneralField(ctx, in)
+	}
 	f, err := routerField(in.GetFieldName())
 	if err != nil {
 		return nil, err

@@ -13,32 +13,35 @@ import (
 	"buf.build/go/protovalidate"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/mgmt/openapi"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// Events is where usage is read from.
-type Events interface {
-	// Scan calls yield for the events that match, the newest first, until it returns false.
-	Scan(ctx context.Context, f journal.Filter, yield func(journal.Event) bool) error
-}
-
-// Config is what the server stands on. All of it is required.
+// Config is what the server stands on. All of it is required, but for Prices.
 type Config struct {
 	View func() *cluster.View
 	// Identify says who presents credentials, by a View.
 	Identify func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error)
 	State    State
 	Sealer   Sealer
-	Events   Events
-	Ready    func(ctx context.Context) error // nil, or why no traffic should come here
-	Metrics  http.Handler                    // Prometheus's exposition
-	Logger   *slog.Logger
-	Version  string
-	OpenAPI  string // the API's description, an OpenAPI document
+	Ledger   Ledger
+	Audit    AuditLog
+	Notices  Notices
+	// Prices reads the table of prices from where the configuration says that it is;
+	// nil where it says nothing.
+	Prices func(ctx context.Context) ([]byte, error)
+	// Webhook is where a View has the audit log sent to, and Guard says which addresses
+	// that may be.
+	Webhook func(v *cluster.View) delivery.Settings
+	Guard   delivery.Guard
+	Ready   func(ctx context.Context) error // nil, or why no traffic should come here
+	Metrics http.Handler                    // Prometheus's exposition
+	Logger  *slog.Logger
+	Version string
+	OpenAPI string // the API's description, an OpenAPI document
 	// OpenMetrics lets anybody read /metrics. Labels name models and deployments.
 	OpenMetrics bool
 }
@@ -95,7 +98,11 @@ func New(cfg Config) (*Server, error) {
 			return nil, fmt.Errorf("there is nothing generated for %s %s", r.Method, r.Path)
 		}
 		pattern, names := muxPattern(r.Path)
-		handler := s.guard(op.permission, s.transcode(op, r, names, next))
+		form := s.transcode(op, r, names, next)
+		if r.RPC == gatewayv1.AuditService_ListAuditLog_FullMethodName {
+			form = s.withCSV(op, form)
+		}
+		handler := s.guard(op.permission, form)
 		s.mux.Handle(r.Method+" "+pattern, managed(place{path: names, body: r.Body}, handler))
 	}
 	s.refuseRedirects()
@@ -153,7 +160,7 @@ func (s *Server) guard(may permission, next http.HandlerFunc) http.Handler {
 			next(w, r)
 			return
 		}
-		c := &call{view: s.cfg.View(), matches: r.Header.Values(HeaderIfMatch), idempotency: r.Header.Values(HeaderIdempotency)}
+		c := &call{view: s.cfg.View(), id: w.Header().Get(headerRequestID), matches: r.Header.Values(HeaderIfMatch), idempotency: r.Header.Values(HeaderIdempotency)}
 		var err error
 		if c.principal, err = s.cfg.Identify(c.view, presented(r.Header), time.Now()); err == nil {
 			err = c.principal.MayUse(r.Method, r.URL.Path)
@@ -161,11 +168,12 @@ func (s *Server) guard(may permission, next http.HandlerFunc) http.Handler {
 		if err == nil {
 			err = may.check(c.principal)
 		}
+		r = r.WithContext(withCall(r.Context(), c))
 		if err != nil {
 			s.refuse(w, r, err)
 			return
 		}
-		next(w, r.WithContext(withCall(r.Context(), c)))
+		next(w, r)
 	})
 }
 

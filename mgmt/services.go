@@ -13,7 +13,7 @@ import (
 // operations to the table of permissions, and what REST clients may write beyond
 // its messages to forms.
 func (s *Server) services() []entry {
-	base := service{state: s.cfg.State.Changes}
+	base := service{state: s.cfg.State.Changes, ledger: s.cfg.Ledger}
 	return []entry{
 		api(gatewayv1.RegisterKeyServiceServer, gatewayv1.NewKeyServiceClient, gatewayv1.RegisterKeyServiceHandlerClient)(keyService{service: base}),
 		api(gatewayv1.RegisterOrganizationServiceServer, gatewayv1.NewOrganizationServiceClient, gatewayv1.RegisterOrganizationServiceHandlerClient)(organizationService{service: base}),
@@ -21,14 +21,17 @@ func (s *Server) services() []entry {
 		api(gatewayv1.RegisterTeamServiceServer, gatewayv1.NewTeamServiceClient, gatewayv1.RegisterTeamServiceHandlerClient)(teamService{service: base}),
 		api(gatewayv1.RegisterCustomerServiceServer, gatewayv1.NewCustomerServiceClient, gatewayv1.RegisterCustomerServiceHandlerClient)(customerService{service: base}),
 		api(gatewayv1.RegisterBudgetServiceServer, gatewayv1.NewBudgetServiceClient, gatewayv1.RegisterBudgetServiceHandlerClient)(budgetService{service: base}),
-		api(gatewayv1.RegisterModelServiceServer, gatewayv1.NewModelServiceClient, gatewayv1.RegisterModelServiceHandlerClient)(modelService{service: base, sealer: s.cfg.Sealer}),
+		api(gatewayv1.RegisterModelServiceServer, gatewayv1.NewModelServiceClient, gatewayv1.RegisterModelServiceHandlerClient)(modelService{service: base, sealer: s.cfg.Sealer, prices: s.cfg.Prices}),
 		api(gatewayv1.RegisterFallbackServiceServer, gatewayv1.NewFallbackServiceClient, gatewayv1.RegisterFallbackServiceHandlerClient)(fallbackService{service: base}),
-		api(gatewayv1.RegisterCredentialServiceServer, gatewayv1.NewCredentialServiceClient, gatewayv1.RegisterCredentialServiceHandlerClient)(credentialService{service: base, sealer: s.cfg.Sealer}),
+		api(gatewayv1.RegisterCredentialServiceServer, gatewayv1.NewCredentialServiceClient, gatewayv1.RegisterCredentialServiceHandlerClient)(credentialService{service: base, sealer: s.cfg.Sealer, webhook: s.cfg.Webhook}),
 		api(gatewayv1.RegisterGuardrailServiceServer, gatewayv1.NewGuardrailServiceClient, gatewayv1.RegisterGuardrailServiceHandlerClient)(guardrailService{service: base}),
 		api(gatewayv1.RegisterPromptServiceServer, gatewayv1.NewPromptServiceClient, gatewayv1.RegisterPromptServiceHandlerClient)(promptService{service: base}),
-		api(gatewayv1.RegisterConfigServiceServer, gatewayv1.NewConfigServiceClient, gatewayv1.RegisterConfigServiceHandlerClient)(configService{service: base}),
-		api(gatewayv1.RegisterClusterServiceServer, gatewayv1.NewClusterServiceClient, gatewayv1.RegisterClusterServiceHandlerClient)(clusterService{state: s.cfg.State.Members}),
-		api(gatewayv1.RegisterSpendServiceServer, gatewayv1.NewSpendServiceClient, gatewayv1.RegisterSpendServiceHandlerClient)(spendService{events: s.cfg.Events}),
+		api(gatewayv1.RegisterConfigServiceServer, gatewayv1.NewConfigServiceClient, gatewayv1.RegisterConfigServiceHandlerClient)(configService{service: base, webhook: s.cfg.Webhook, seal: s.cfg.Sealer.Seal, guard: s.cfg.Guard}),
+		api(gatewayv1.RegisterClusterServiceServer, gatewayv1.NewClusterServiceClient, gatewayv1.RegisterClusterServiceHandlerClient)(clusterService{state: s.cfg.State.Members, changed: s.changed}),
+		api(gatewayv1.RegisterSpendServiceServer, gatewayv1.NewSpendServiceClient, gatewayv1.RegisterSpendServiceHandlerClient)(spendService{ledger: s.cfg.Ledger}),
+		api(gatewayv1.RegisterActivityServiceServer, gatewayv1.NewActivityServiceClient, gatewayv1.RegisterActivityServiceHandlerClient)(activityService{ledger: s.cfg.Ledger}),
+		api(gatewayv1.RegisterBillingServiceServer, gatewayv1.NewBillingServiceClient, gatewayv1.RegisterBillingServiceHandlerClient)(billingService{ledger: s.cfg.Ledger}),
+		api(gatewayv1.RegisterAuditServiceServer, gatewayv1.NewAuditServiceClient, gatewayv1.RegisterAuditServiceHandlerClient)(auditService{audit: s.cfg.Audit}),
 	}
 }
 

@@ -3,19 +3,20 @@ package mgmt
 import (
 	"context"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 type spendService struct {
 	gatewayv1.UnimplementedSpendServiceServer
-	events Events
+	ledger Ledger
 }
 
 // The bounds of limit.
@@ -26,20 +27,59 @@ const (
 
 // ListSpendLogs returns usage events, the newest first.
 func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpendLogsRequest) (*gatewayv1.ListSpendLogsResponse, error) {
-	f, err := filter(in)
+	f, err := logFilter(in)
 	if err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.ListSpendLogsResponse{}
-	err = s.events.Scan(ctx, f, func(e journal.Event) bool {
-		out.Logs = append(out.GetLogs(), row(&e))
-		return true
-	})
-	return out, err
+	if err := ownLogs(ctx, &f); err != nil {
+		return nil, err
+	}
+	out, limit := &gatewayv1.ListSpendLogsResponse{}, f.Limit
+	for {
+		err := s.ledger.Logs(ctx, f, func(r ledger.Record) bool {
+			out.Logs = append(out.GetLogs(), spendLog(&r))
+			return true
+		})
+		var more *ledger.MoreError
+		if !errors.As(err, &more) {
+			return out, err
+		}
+		// It has looked at as much as it does at once. The rest is looked at by this
+		// same request: that the list is short says that there is no more.
+		f.After, f.Limit = more.After, limit-len(out.GetLogs())
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+	}
 }
 
-func filter(in *gatewayv1.ListSpendLogsRequest) (journal.Filter, error) {
-	f := journal.Filter{Request: id.Request(in.GetRequestId()), Limit: int(in.GetLimit()), NewestFirst: true}
+// ownLogs narrows a filter to what who asks may see.
+func ownLogs(ctx context.Context, f *ledger.LogFilter) error {
+	set := viewOf(ctx).Keys
+	r := set.Rights(nil, principal(ctx))
+	if r.SeesAll() {
+		return nil
+	}
+	if f.Team != "" {
+		if t, ok := set.Team(nil, f.Team); ok && overseesTeam(set, r, t) {
+			return nil
+		}
+	}
+	switch own := r.User(); f.User {
+	case "":
+		f.User = own
+		return nil
+	case own:
+		return nil
+	}
+	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "user_id", Detail: "This API key may see what its own user has used, and not what others have. Leave user_id out."}
+}
+
+func logFilter(in *gatewayv1.ListSpendLogsRequest) (ledger.LogFilter, error) {
+	f := ledger.LogFilter{
+		Request: id.Request(in.GetRequestId()), Team: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()),
+		Customer: id.Customer(in.GetEndUser()), After: in.GetStartingAfter(), Limit: int(in.GetLimit()), NewestFirst: true,
+	}
 	if f.Limit == 0 {
 		f.Limit = defaultLimit
 	}
@@ -54,11 +94,27 @@ func filter(in *gatewayv1.ListSpendLogsRequest) (journal.Filter, error) {
 		f.Key = &h
 	}
 	var err error
-	if f.From, err = instant("start_date", in.GetStartDate(), 0); err != nil {
-		return f, err
-	}
-	f.To, err = instant("end_date", in.GetEndDate(), 1)
+	f.From, f.To, err = between(in)
 	return f, err
+}
+
+// between reads the instants that a request asks about; zero for one that it does
+// not give.
+func between(in interface {
+	GetStartDate() string
+	GetEndDate() string
+},
+) (from, to time.Time, err error) {
+	if from, err = instant("start_date", in.GetStartDate(), 0); err != nil {
+		return from, to, err
+	}
+	if to, err = instant("end_date", in.GetEndDate(), 1); err != nil {
+		return from, to, err
+	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return from, to, fault.Field("end_date", "invalid_value", "end_date is before start_date. Exchange them.")
+	}
+	return from, to, nil
 }
 
 // instant reads a day or an instant; a day stands for its beginning, or with
@@ -77,38 +133,42 @@ func instant(param, text string, days int) (time.Time, error) {
 	return t, nil
 }
 
-// row is an event as the API shows it.
-func row(e *journal.Event) *gatewayv1.SpendLog {
+// spendLog is a posted event as the API shows it.
+func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 	return &gatewayv1.SpendLog{
-		RequestId:                string(e.Request),
-		EventId:                  e.ID.String(),
-		CallType:                 e.CallType,
-		ApiKey:                   hex.EncodeToString(e.Key[:]),
-		KeyAlias:                 e.KeyAlias,
-		Spend:                    float64(e.Cost) / float64(money.USD), // correctly rounded: prints the exact decimal up to 15 digits
-		TotalTokens:              count(e.Tokens.Input + e.Tokens.Output),
-		PromptTokens:             count(e.Tokens.Input),
-		CompletionTokens:         count(e.Tokens.Output),
-		CacheReadInputTokens:     count(e.Tokens.CacheRead),
-		CacheCreationInputTokens: count(e.Tokens.CacheWrite + e.Tokens.CacheWrite1h),
-		ReasoningTokens:          count(e.Tokens.Reasoning),
-		UsageSource:              e.Source.String(),
-		StartTime:                timestamp(e.Start),
-		EndTime:                  timestamp(e.End),
-		CompletionStartTime:      timestamp(e.FirstToken),
-		Model:                    e.Model,
-		ModelId:                  string(e.Deployment),
-		ModelGroup:               string(e.Group),
-		CustomLlmProvider:        e.Provider,
-		EndUser:                  e.EndUser,
-		RequestTags:              e.Tags,
-		Status:                   e.Outcome.String(),
-		ErrorCode:                e.ErrorCode,
-		HttpStatus:               int32(e.Status),
-		FinishReason:             e.FinishReason,
-		Attempt:                  int32(e.Attempt),
-		FallbackCount:            int32(e.FallbackCount),
-		Stream:                   e.Stream,
+		RequestId:                string(r.Request),
+		EventId:                  fmt.Sprintf("%s/%d/%d", r.Node, r.Epoch, r.Seq),
+		CallType:                 r.CallType,
+		ApiKey:                   hex.EncodeToString(r.Key[:]),
+		KeyAlias:                 r.KeyAlias,
+		Spend:                    inDollars(r.Cost),
+		TotalTokens:              count(r.Tokens.Input + r.Tokens.Output),
+		PromptTokens:             count(r.Tokens.Input),
+		CompletionTokens:         count(r.Tokens.Output),
+		CacheReadInputTokens:     count(r.Tokens.CacheRead),
+		CacheCreationInputTokens: count(r.Tokens.CacheWrite + r.Tokens.CacheWrite1h),
+		ReasoningTokens:          count(r.Tokens.Reasoning),
+		UsageSource:              r.Source.String(),
+		StartTime:                timestamp(r.Start),
+		EndTime:                  timestamp(r.End),
+		CompletionStartTime:      timestamp(r.FirstToken),
+		Model:                    r.Model,
+		ModelId:                  string(r.Deployment),
+		ModelGroup:               string(r.Group),
+		CustomLlmProvider:        r.Provider,
+		EndUser:                  string(r.Customer),
+		RequestTags:              r.Tags,
+		Status:                   r.Outcome,
+		ErrorCode:                r.ErrorCode,
+		HttpStatus:               int32(r.Status),
+		FinishReason:             r.FinishReason,
+		Attempt:                  int32(r.Attempt),
+		FallbackCount:            int32(r.FallbackCount),
+		Stream:                   r.Stream,
+		TeamId:                   textOrNull(string(r.Team)),
+		User:                     textOrNull(string(r.User)),
+		OrganizationId:           textOrNull(string(r.Organization)),
+		Cursor:                   r.Cursor(),
 	}
 }
 

@@ -27,6 +27,7 @@ func TestTeamRoutes(t *testing.T) {
 		"team_member_budget": 2.5, "team_member_budget_duration": nil, "team_member_rpm_limit": nil, "team_member_tpm_limit": nil, "team_member_key_duration": "30d",
 		"max_budget": 0.1, "soft_budget": nil, "budget_duration": nil, "max_parallel_requests": nil,
 		"tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil, "model_max_budget": map[string]any{}, "budget_id": "gold",
+		"spend": 0.0, "total_spend": 0.0, "model_spend": map[string]any{}, "budget_reset_at": nil,
 		"model_rpm_limit": map[string]any{"fast": 3.0}, "model_tpm_limit": map[string]any{}, "created_at": "2026-06-29T10:00:00.123456Z",
 		"created_by": "master", "updated_at": "2026-06-29T10:00:00.123456Z", "updated_by": "master", "revision": 44.0,
 	}

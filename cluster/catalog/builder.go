@@ -19,6 +19,7 @@ type builder struct {
 	endpoints edit[Endpoint]
 	users     edit[int]
 	prices    edit[sharedPrices]
+	loaded    edit[row]
 
 	credentials edit[*Credential]
 	marks       edit[uint64]
@@ -58,7 +59,7 @@ func (s *state) change() *builder {
 		base:   *s,
 		router: s.router,
 		groups: s.groups.edit(), byID: s.byID.edit(), byModel: s.byModel.edit(),
-		endpoints: s.endpoints.edit(), users: s.users.edit(), prices: s.prices.edit(),
+		endpoints: s.endpoints.edit(), users: s.users.edit(), prices: s.prices.edit(), loaded: s.loaded.edit(),
 		credentials: s.credentials.edit(), marks: s.marks.edit(), namers: s.namers.edit(), unusable: s.unusable.edit(),
 		wild:    s.wild,
 		own:     make(map[place]struct{}),
@@ -75,6 +76,7 @@ func empty(providers Providers, list *PriceList) *state {
 		endpoints   = newEdit[Endpoint]()
 		users       = newEdit[int]()
 		prices      = newEdit[sharedPrices]()
+		loaded      = newEdit[row]()
 		credentials = newEdit[*Credential]()
 		marks       = newEdit[uint64]()
 		unusable    = newEdit[*clusterv1.Deployment]()
@@ -82,7 +84,7 @@ func empty(providers Providers, list *PriceList) *state {
 	return &state{
 		providers: providers, list: list, router: &router{},
 		groups: lists.done(), byModel: deployments.done(), byID: deployments.done(),
-		endpoints: endpoints.done(), users: users.done(), prices: prices.done(),
+		endpoints: endpoints.done(), users: users.done(), prices: prices.done(), loaded: loaded.done(),
 		credentials: credentials.done(), marks: marks.done(), namers: deployments.done(), unusable: unusable.done(),
 	}
 }
@@ -92,7 +94,7 @@ func (b *builder) catalog() *Catalog {
 	s := b.base
 	s.router, s.wild = b.router, b.wild
 	s.groups, s.byID, s.byModel = b.groups.done(), b.byID.done(), b.byModel.done()
-	s.endpoints, s.users, s.prices = b.endpoints.done(), b.users.done(), b.prices.done()
+	s.endpoints, s.users, s.prices, s.loaded = b.endpoints.done(), b.users.done(), b.prices.done(), b.loaded.done()
 	s.credentials, s.marks, s.namers, s.unusable = b.credentials.done(), b.marks.done(), b.namers.done(), b.unusable.done()
 	return &Catalog{state: s}
 }
@@ -172,7 +174,7 @@ func (b *builder) count(e Endpoint, more int) {
 }
 
 // renew puts deployments in place of those of the same ids, which have the same
-// names, models and prices. The lists keep their order, and each is copied once.
+// names and models. The lists keep their order, and each is copied once.
 func (b *builder) renew(fresh map[id.Deployment]*Deployment) {
 	names, moved := make(map[id.ModelName]struct{}), make(map[Endpoint]int)
 	for _, d := range fresh {

@@ -29,6 +29,8 @@ type state struct {
 	endpoints index[Endpoint]      // by id; the same tree as long as they are the same
 	users     index[int]           // how many deployments each endpoint has
 	prices    index[sharedPrices]  // by priceKey.text
+	loaded    index[row]           // by model: prices that were loaded at run time
+	priceMark uint64               // revision of these; 0 if none ever were
 
 	credentials index[*Credential]           // by name
 	marks       index[uint64]                // by name: when a deployment has named it last

@@ -84,7 +84,7 @@ func (c *Catalog) instances(w *wildcard, captured string) []*Deployment {
 			text := key.text(t.origin.own)
 			p, ok := seen[text]
 			if !ok {
-				p, _ = c.list.prices(key, t.origin.own) // its own prices were read when the template was made
+				p, _ = priced(c.find, key, t.origin.own) // its own prices were read when the template was made
 				seen[text] = p
 			}
 			d.Prices = p.prices

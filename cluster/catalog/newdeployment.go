@@ -45,7 +45,7 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	p, ok := b.prices.get(d.origin.priced)
 	if !ok {
 		var err error
-		if p, err = b.base.list.prices(key, own); err != nil {
+		if p, err = priced(b.find, key, own); err != nil {
 			b.problems.list = append(b.problems.list, &fault.Error{Op: "catalog", Kind: fault.Internal, Err: err})
 			return nil
 		}

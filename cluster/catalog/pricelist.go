@@ -101,28 +101,53 @@ func count(s string) int64 {
 	return max(n, 0)
 }
 
-// has reports whether any model has a price under that key.
+// has reports whether any model has a price under that key, or may have one.
 func (l *PriceList) has(key string) bool {
+	for u := range units {
+		if slices.Contains(u.keys(), key) {
+			return true
+		}
+	}
 	return strings.Contains(l.text, ","+key+"=") || strings.Contains(l.text, ";"+key+"=")
 }
 
-// lookup finds the row for a deployment. base is the model that it says it is
-// (empty if it does not) and is tried before the model id that is sent upstream.
-func (l *PriceList) lookup(provider, model, base string) (row, bool) {
+// finder finds the row of a model, by its exact name in the table.
+type finder func(model string) (row, bool)
+
+// find finds the row of a model: the one that was loaded at run time before the one
+// that the gateway was built with.
+func (s *state) find(model string) (row, bool) {
+	if r, ok := s.loaded.get(model); ok {
+		return r, true
+	}
+	return s.list.find(model)
+}
+
+func (b *builder) find(model string) (row, bool) {
+	if r, ok := b.loaded.get(model); ok {
+		return r, true
+	}
+	return b.base.list.find(model)
+}
+
+// lookup finds the row for a deployment; the zero row if there is none. base is the
+// model that it says it is (empty if it does not) and is tried before the model id
+// that is sent upstream.
+func lookup(find finder, provider, model, base string) row {
 	for _, name := range []string{base, model} {
 		if name == "" {
 			continue
 		}
 		for _, candidate := range []string{name, withoutRegion(name)} {
-			if r, ok := l.find(provider + "/" + candidate); ok {
-				return r, true
+			if r, ok := find(provider + "/" + candidate); ok {
+				return r
 			}
-			if r, ok := l.find(candidate); ok {
-				return r, true
+			if r, ok := find(candidate); ok {
+				return r
 			}
 		}
 	}
-	return row{}, false
+	return row{}
 }
 
 // withoutRegion strips the region from a model id: `us.anthropic.claude-…`,

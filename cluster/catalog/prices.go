@@ -17,11 +17,10 @@ type Price struct{ Key, Value string }
 // deployments of that model. The nil Prices and the zero Prices are those of a
 // model that nobody has a price for: everything costs 0 and Known is false.
 type Prices struct {
-	list       []Price // sorted by key
-	tables     []table // by tier, and within one from the highest threshold down
-	perQuery   rate    // one search query or search unit
-	perRequest rate    // one request, whatever it consumed
-	inclusive  bool    // a request of exactly the threshold pays the tier's price
+	list      []Price // sorted by key
+	tables    []table // by tier, and within one from the highest threshold down
+	units     unitRates
+	inclusive bool // a request of exactly the threshold pays the tier's price
 }
 
 // table is the price of every part for requests of one tier above one threshold.
@@ -31,32 +30,24 @@ type table struct {
 	rates [parts]rate
 }
 
-// Keys of the prices that are neither per token nor left to PerUnit's caller.
-const (
-	keyPerQuery   = "input_cost_per_query"
-	keyPerRequest = "input_cost_per_request"
-	keyCacheHit   = "input_cost_per_token_cache_hit" // an older spelling of the cache-read price
-)
+// keyCacheHit is an older spelling of the cache-read price.
+const keyCacheHit = "input_cost_per_token_cache_hit"
 
 // newPrices compiles a list of prices. The provider decides whether a tier's
-// threshold belongs to the tier; xAI's does, everybody else's does not.
-func newPrices(provider string, list []Price) (*Prices, error) {
+// threshold belongs to the tier; xAI's does, everybody else's does not. pixels is
+// the size of the images that the list is for; 0 if it is for any.
+func newPrices(provider string, list []Price, pixels int64) (*Prices, error) {
 	slices.SortFunc(list, func(a, b Price) int { return strings.Compare(a.Key, b.Key) })
 	p := &Prices{list: list, inclusive: provider == "xai"}
-	set := make(map[slot]rate, len(list))
+	set, byKey := make(map[slot]rate, len(list)), make(map[string]rate, len(list))
 	tiers, levels := []Tier{Standard}, []int64{0}
 	for _, entry := range list {
 		r, err := parseRate(entry.Value)
 		if err != nil {
 			return nil, err
 		}
-		switch entry.Key {
-		case keyPerQuery:
-			p.perQuery = r
-		case keyPerRequest:
-			p.perRequest = r
-		case keyCacheHit:
-			base := slot{part: partCacheRead}
+		byKey[entry.Key] = r
+		if base := (slot{part: partCacheRead}); entry.Key == keyCacheHit {
 			if _, own := set[base]; !own { // "cache_read…" sorts before "input…"
 				set[base] = r
 			}
@@ -66,6 +57,7 @@ func newPrices(provider string, list []Price) (*Prices, error) {
 			tiers, levels = append(tiers, s.tier), append(levels, s.above)
 		}
 	}
+	p.units = newUnitRates(byKey, pixels)
 	if len(set) == 0 {
 		return p, nil
 	}
@@ -124,9 +116,13 @@ func pick(set map[slot]rate, want slot, levels []int64) (r rate, at slot, found 
 	return rate{}, slot{}, false
 }
 
-// Known reports whether tokens of this model have a price. A model that is
-// billed only by other units (images, seconds) has none; see PerUnit.
-func (p *Prices) Known() bool { return p != nil && len(p.tables) > 0 }
+// Known reports whether what this model does has a price: its tokens or another unit
+// that Cost bills.
+func (p *Prices) Known() bool { return p.ByToken() || p != nil && p.units.known }
+
+// ByToken reports whether tokens of this model have a price. A model that is sold
+// only by other units (images, seconds) has none.
+func (p *Prices) ByToken() bool { return p != nil && len(p.tables) > 0 }
 
 // List returns every price, sorted by key. The caller must not change it.
 func (p *Prices) List() []Price {
@@ -136,9 +132,9 @@ func (p *Prices) List() []Price {
 	return p.list
 }
 
-// PerUnit returns what a count of another unit costs: images, seconds,
-// characters, pages. The key is that of the price table, such as
-// `output_cost_per_image`. It is false if the model has no such price.
+// PerUnit returns what a count of one unit costs, whatever Cost bills it by. The key
+// is that of the price table, such as `output_cost_per_image`. It is false if the
+// model has no such price.
 func (p *Prices) PerUnit(key string, count int64) (cost money.Pico, ok bool) {
 	list := p.List()
 	i, ok := slices.BinarySearchFunc(list, key, func(e Price, k string) int { return strings.Compare(e.Key, k) })
@@ -151,7 +147,8 @@ func (p *Prices) PerUnit(key string, count int64) (cost money.Pico, ok bool) {
 
 // Cost returns what an attempt cost. Every token is billed once, at the price
 // of the part it belongs to; a prompt above a threshold re-prices the whole
-// request. A tier without prices of its own costs what Standard costs.
+// request. A tier without prices of its own costs what Standard costs. What is sold
+// by another unit is billed by that, images and time only where their tokens were not.
 // Counts below 0 count as 0 and parts that exceed their whole are cut to it, so
 // that a provider that reports nonsense cannot make a request cost less than
 // nothing. The sum saturates.
@@ -160,14 +157,12 @@ func (p *Prices) Cost(t usage.Tokens, tier Tier) money.Pico {
 		return 0
 	}
 	var sum rate
-	if rates := p.at(t.Input, tier); rates != nil {
+	rates := p.at(t.Input, tier)
+	if rates != nil {
 		sum = inputCost(rates, t).plus(outputCost(rates, t))
 	}
-	sum = sum.plus(p.perQuery.times(t.SearchQueries))
-	if t != (usage.Tokens{}) { // an attempt that consumed nothing was not served
-		sum = sum.plus(p.perRequest)
-	}
-	return sum.pico()
+	whole, thousandths := p.units.cost(t, rates)
+	return sum.plus(whole).times(1000).plus(thousandths).over(1000 * yoctoPerPico)
 }
 
 // at finds the rates for a prompt of that many tokens.
@@ -210,11 +205,18 @@ func inputCost(rates *[parts]rate, t usage.Tokens) rate {
 // outputCost bills the completion.
 func outputCost(rates *[parts]rate, t usage.Tokens) rate {
 	rest := max(t.Output, 0)
-	reasoning := min(max(t.Reasoning, 0), rest)
-	rest -= reasoning
-	audio := min(max(t.OutputAudio, 0), rest)
-	rest -= audio
-	return rates[partReasoning].times(reasoning).
-		plus(rates[partOutputAudio].times(audio)).
-		plus(rates[partOutput].times(rest))
+	var sum rate
+	for _, share := range [...]struct {
+		part  part
+		count int64
+	}{
+		{partReasoning, t.Reasoning},
+		{partOutputAudio, t.OutputAudio},
+		{partOutputImage, t.OutputImage},
+	} {
+		n := min(max(share.count, 0), rest)
+		rest -= n
+		sum = sum.plus(rates[share.part].times(n))
+	}
+	return sum.plus(rates[partOutput].times(rest))
 }

@@ -199,8 +199,8 @@ func TestUnknownModelIsFreeAndSaysSo(t *testing.T) {
 	if none.Known() || none.Cost(usage.Tokens{Input: 1}, catalog.Standard) != 0 || none.List() != nil {
 		t.Error("nil prices must be those of an unknown model")
 	}
-	if pricesOf(t, "openai/dall-e-2", "", nil).Known() {
-		t.Error("a model that is billed by the image has no price for tokens")
+	if p := pricesOf(t, "openai/whisper-1", "", nil); !p.Known() || p.ByToken() {
+		t.Error("a model that is sold by the second has a price, and none for tokens")
 	}
 	if !pricesOf(t, "openai/m", "", map[string]string{"input_cost_per_token": "0"}).Known() {
 		t.Error("a price of 0 is a price")

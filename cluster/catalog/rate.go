@@ -142,12 +142,15 @@ func (r rate) above(o rate) bool { return r.hi > o.hi || r.hi == o.hi && r.lo > 
 // was part of the sum. Always rounding up was the other choice; the tails of
 // such prices are mostly the dust of somebody's binary floats (0.000015000020000000002),
 // and rounding up would charge that dust.
-func (r rate) pico() money.Pico {
-	if r.hi >= yoctoPerPico {
+func (r rate) pico() money.Pico { return r.over(yoctoPerPico) }
+
+// over is pico for an amount of which so many are a pico-dollar.
+func (r rate) over(perPico uint64) money.Pico {
+	if r.hi >= perPico {
 		return math.MaxInt64
 	}
-	q, rest := bits.Div64(r.hi, r.lo, yoctoPerPico)
-	if rest >= yoctoPerPico/2 && q < math.MaxUint64 {
+	q, rest := bits.Div64(r.hi, r.lo, perPico)
+	if rest >= perPico/2 && q < math.MaxUint64 {
 		q++
 	}
 	return money.Pico(min(q, math.MaxInt64))

@@ -30,14 +30,14 @@ type sharedPrices struct {
 	users  int // how many deployments have it; at 0 it goes
 }
 
-// prices returns the prices of a deployment: the list's, with its own in place of
-// those of the same key. The error is that of an own price that is not a number.
-func (l *PriceList) prices(k priceKey, own []Price) (sharedPrices, error) {
-	r, _ := l.lookup(k.provider, k.model, k.base)
+// priced returns the prices of a deployment: the table's, with its own in place of
+// those of the same key. The error is that of a price that is not a number.
+func priced(find finder, k priceKey, own []Price) (sharedPrices, error) {
+	r := lookup(find, k.provider, k.model, k.base)
 	entries := slices.DeleteFunc(r.entries(), func(e Price) bool {
 		return slices.ContainsFunc(own, func(o Price) bool { return o.Key == e.Key })
 	})
-	prices, err := newPrices(k.provider, append(entries, own...))
+	prices, err := newPrices(k.provider, append(entries, own...), pixelsOf(r.model))
 	if err != nil {
 		return sharedPrices{}, err
 	}

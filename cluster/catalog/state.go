@@ -39,7 +39,7 @@ func routerAt() record.At {
 // does not know, a secret that it cannot open) is left out, and is among the
 // errors: it is no reason to serve nobody.
 func (c *Catalog) Apply(changes []record.Change, open Open) (next *Catalog, gone []id.Deployment, broken []error) {
-	next = c
+	next, broken = c.applyPrices(changes)
 	for _, change := range changes {
 		var bad []error
 		switch {
@@ -136,6 +136,10 @@ func (b *builder) mark(name string, value []byte) error {
 // what this node cannot use of it, as Apply does.
 func (c *Catalog) Load(ctx context.Context, state Scanner, open Open) (loaded *Catalog, broken []error, err error) {
 	b := c.change()
+	broken, err = b.loadPrices(ctx, c, state)
+	if err != nil {
+		return nil, nil, err
+	}
 	err = state.Scan(ctx, store.Range{Space: store.SpaceCredential}, func(key, value []byte) bool {
 		broken = append(broken, b.load(key, value, open)...)
 		return true

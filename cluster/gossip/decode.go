@@ -66,7 +66,7 @@ func (s *State) merge(b []byte, now time.Time) (news, error) {
 			return out, errMalformed
 		}
 		b = b[n:]
-		if typ != protowire.BytesType || field != fieldCooldowns && field != fieldNumbers {
+		if typ != protowire.BytesType || field < fieldCooldowns || field > fieldRates {
 			v := b
 			if n = protowire.ConsumeFieldValue(field, typ, b); n < 0 {
 				return out, errMalformed
@@ -88,6 +88,8 @@ func (s *State) merge(b []byte, now time.Time) (news, error) {
 		case len(record) > maxRecord:
 		case field == fieldCooldowns:
 			s.mergeHint(record, now, &out)
+		case field == fieldRates:
+			s.mergeRates(record, now)
 		default:
 			s.mergeNumbers(record, now, &out)
 		}

@@ -5,13 +5,15 @@
 //
 // Nothing here is agreed on. Gossip never changes voters, money, names or keys:
 // whoever holds the key can invent members, mark others dead and make up
-// every hint, and what comes of it is a deployment that is asked less often and a
-// wrong figure on a page.
+// every hint, and what comes of it is a deployment that is asked less often, a rate
+// limit that is reached too early and a wrong figure on a page.
 //
 //	what                | travels                        | merge                         | ends
 //	--------------------|--------------------------------|-------------------------------|---------------------------
 //	cooldown hints      | broadcast, relayed; push/pull  | newest version of an observer | after its time, 1 h at most
 //	numbers of a node   | broadcast; push/pull of its own| newest version of a part      | node gone or silent for 15 s
+//	what it took of     | a packet to each member;       | cluster/rate: by bucket,      | cluster/rate: as it runs out,
+//	rate limits         | push/pull of its own           | newest version, differences   | 30 s for requests under way
 //	members             | memberlist                     | memberlist (SWIM)             | dead for a day
 //
 // State holds what is told and heard. It has no goroutine and no network, and

@@ -20,6 +20,7 @@ const (
 	fieldVersion   protowire.Number = 1 // of GossipDelta
 	fieldCooldowns protowire.Number = 2
 	fieldNumbers   protowire.Number = 3
+	fieldRates     protowire.Number = 4
 
 	fieldRemaining protowire.Number = 5 // of CooldownHint
 )
@@ -73,13 +74,14 @@ func wire(list []number) []*clusterv1.Number {
 	return out
 }
 
-// full returns everything that this node can tell: its own numbers, for nobody
-// vouches for another's, and all hints in force.
+// full returns everything that this node can tell: its own numbers and rates, for
+// nobody vouches for another's, and all hints in force.
 func (s *State) full(now time.Time) []byte {
 	b := newDelta()
 	for _, p := range s.told() {
 		b = appendPart(b, s.cfg.Node, &p)
 	}
+	b = s.appendRecentRates(b, now)
 	for _, h := range s.Hints(now) {
 		if len(b) > maxState {
 			break // whoever floods us with hints does not keep us from exchanging the first of them

@@ -24,6 +24,9 @@ func (s *State) Changes(now time.Time) [][]byte {
 	return out
 }
 
+// ChangedRates are the messages by which a node tells its rates.
+func (s *State) ChangedRates(now time.Time, most int) [][]byte { return s.changedRates(now, most) }
+
 // Announcements has hints that are news collected as messages sent at a time.
 func (s *State) Announcements(now time.Time, collect func([]byte)) {
 	s.attach(func(h Hint) { collect(encodeHint(h, now)) })

@@ -156,6 +156,7 @@ func (g *Gossip) Run(ctx context.Context) error {
 	joining, stop := context.WithCancel(ctx)
 	var wait sync.WaitGroup
 	wait.Go(func() { g.join(joining, list) })
+	wait.Go(func() { g.tellRates(joining, list) })
 	err = g.tick(ctx, t)
 	stop()
 	if err == nil {

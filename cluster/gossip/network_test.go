@@ -265,6 +265,11 @@ func (c *cluster) add(name, address string, change func(*gossip.Config)) *peer {
 	return p
 }
 
+// rates has a node that is being added share rates.
+func (c *cluster) rates(cfg *gossip.Config, r gossip.Rates) {
+	cfg.State = gossip.NewState(gossip.StateConfig{Node: cfg.Node, Rates: r})
+}
+
 // alive returns how many are alive, as p sees it.
 func (c *cluster) alive(p *peer) int {
 	n := 0

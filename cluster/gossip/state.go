@@ -55,6 +55,8 @@ type StateConfig struct {
 	// InFlight lists this node's requests in flight by deployment. It is read five
 	// times a second. Nil: there are none.
 	InFlight iter.Seq2[id.Deployment, int64]
+	// Rates are this node's rate limits. Nil: there are none, and nothing is heard of others'.
+	Rates Rates
 }
 
 // State is what this node tells and what it has heard. It is safe for concurrent use.
@@ -80,7 +82,8 @@ type node struct {
 	// no more, whoever repeats them.
 	hintFloor   uint64
 	numberFloor uint64
-	hints       int // how many there are of it
+	rates       uint64 // the newest version of what it said of its rates
+	hints       int    // how many there are of it
 	parts       map[uint32]*part
 }
 

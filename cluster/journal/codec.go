@@ -3,14 +3,12 @@ package journal
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -25,14 +23,21 @@ var errVersion = errors.New("record of an unknown version")
 // errKey is a key that is not of the form that its space has.
 var errKey = errors.New("malformed key")
 
+// errGap is a number that is missing between two events.
+var errGap = errors.New("the numbers of the events have a gap")
+
 // encoder turns domain values into records. Its messages and its buffer serve
 // again and again; what a method returns is valid until the next call.
 type encoder struct {
-	intent clusterv1.UsageIntent
-	event  clusterv1.UsageEvent
-	tokens clusterv1.TokenCounts
-	buf    []byte
-	key    [16]byte
+	intent  clusterv1.UsageIntent
+	event   clusterv1.UsageEvent
+	tokens  clusterv1.TokenCounts
+	notice  clusterv1.Notice
+	account clusterv1.AccountID
+	charges []*clusterv1.Charge // as many as there have been at once
+	maxima  []int64             // of charges, for what is optional is a pointer
+	buf     []byte
+	key     [16]byte
 }
 
 func (e *encoder) marshal(m proto.Message) ([]byte, error) {
@@ -74,6 +79,11 @@ func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 	m.CallType = text(in.CallType)
 	m.Stream = in.Stream
 	m.EndUser = text(in.EndUser)
+	m.Team = text(string(in.Team))
+	m.User = text(string(in.User))
+	m.Organization = text(string(in.Organization))
+	m.Actor = text(in.Actor)
+	m.Charges = e.encodeCharges(in.Charges)
 	m.StartUnixNano = nanos(in.Start)
 	m.Estimate = e.encodeTokens(&in.Estimate)
 	m.EstimatedCostPico = int64(in.EstimatedCost)
@@ -98,6 +108,11 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	for _, tag := range ev.Tags {
 		m.Tags = append(m.Tags, text(tag))
 	}
+	m.Team = text(string(ev.Team))
+	m.User = text(string(ev.User))
+	m.Organization = text(string(ev.Organization))
+	m.Actor = text(ev.Actor)
+	m.Charges = e.encodeCharges(ev.Charges)
 	m.StartUnixNano = nanos(ev.Start)
 	m.FirstTokenUnixNano = nanos(ev.FirstToken)
 	m.EndUnixNano = nanos(ev.End)
@@ -109,6 +124,9 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m.Source = encodeSource(ev.Source)
 	m.CostPico = int64(ev.Cost)
 	m.FallbackCount = int64(ev.FallbackCount)
+	m.ServiceTier = text(ev.ServiceTier)
+	m.Final = ev.Final
+	m.Notice = e.encodeNotice(ev.Notice)
 	return e.marshal(m)
 }
 
@@ -123,7 +141,54 @@ func (e *encoder) encodeTokens(t *usage.Tokens) *clusterv1.TokenCounts {
 	m.Output = t.Output
 	m.Reasoning = t.Reasoning
 	m.OutputAudio = t.OutputAudio
+	m.OutputImage = t.OutputImage
 	m.SearchQueries = t.SearchQueries
+	m.Images = t.Images
+	m.InputCharacters = t.InputCharacters
+	m.InputMillis = t.InputMillis
+	m.OutputMillis = t.OutputMillis
+	m.Pages = t.Pages
+	return m
+}
+
+func (e *encoder) encodeCharges(list []usage.Charge) []*clusterv1.Charge {
+	for len(e.charges) < len(list) {
+		e.charges = append(e.charges, &clusterv1.Charge{})
+		e.maxima = append(e.maxima, 0)
+	}
+	for i := range list {
+		c, m := &list[i], e.charges[i]
+		m.Kind = clusterv1.AccountKind(c.Kind)
+		m.Epoch = c.Epoch
+		m.HoldPico = int64(c.Hold)
+		m.SoftPico = int64(c.Soft)
+		m.MaxPico = nil
+		if c.Bounded {
+			e.maxima[i] = int64(c.Max)
+			m.MaxPico = &e.maxima[i]
+		}
+	}
+	return e.charges[:len(list)]
+}
+
+func (e *encoder) encodeNotice(n *Notice) *clusterv1.Notice {
+	if n == nil {
+		return nil
+	}
+	m := &e.notice
+	m.Type = text(n.Type)
+	m.Code = text(n.Code)
+	m.Count = n.Count
+	m.DetailsJson = text(n.Details)
+	m.Account = nil
+	if n.Account != (id.Account{}) {
+		a := &e.account
+		a.Kind = clusterv1.AccountKind(n.Account.Kind)
+		a.Owner = text(n.Account.Owner)
+		a.Part = text(n.Account.Part)
+		m.Account = a
+	}
+	m.AccountEpoch = n.AccountEpoch
 	return m
 }
 
@@ -153,120 +218,6 @@ func encodeSource(s usage.Source) clusterv1.UsageSource {
 	return clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED
 }
 
-func decodeIntent(value []byte) (*Intent, error) {
-	var m clusterv1.UsageIntent
-	if err := proto.Unmarshal(value, &m); err != nil {
-		return nil, err
-	}
-	if m.GetVersion() != recordVersion {
-		return nil, fmt.Errorf("%w: %d", errVersion, m.GetVersion())
-	}
-	in := &Intent{
-		Request: id.Request(m.GetRequest()), Attempt: int(m.GetAttempt()),
-		KeyAlias:   m.GetKeyAlias(),
-		Deployment: id.Deployment(m.GetDeployment()), Group: id.ModelName(m.GetGroup()),
-		Provider: m.GetProvider(), Model: m.GetModel(), CallType: m.GetCallType(),
-		Stream: m.GetStream(), EndUser: m.GetEndUser(),
-		Start:    instant(m.GetStartUnixNano()),
-		Estimate: decodeTokens(m.GetEstimate()), EstimatedCost: money.Pico(m.GetEstimatedCostPico()),
-	}
-	copy(in.Key[:], m.GetKeyHash())
-	return in, nil
-}
-
-// decodeEvent reads an event; node is whose journal it is in.
-func decodeEvent(node id.Node, key, value []byte) (Event, error) {
-	var m clusterv1.UsageEvent
-	if err := proto.Unmarshal(value, &m); err != nil {
-		return Event{}, err
-	}
-	if m.GetVersion() != recordVersion {
-		return Event{}, fmt.Errorf("%w: %d", errVersion, m.GetVersion())
-	}
-	epoch, seq, err := parseEventKey(key)
-	if err != nil {
-		return Event{}, err
-	}
-	ev := Event{
-		ID:      EventID{Node: node, Epoch: epoch, Seq: seq},
-		Request: id.Request(m.GetRequest()), Attempt: int(m.GetAttempt()),
-		KeyAlias:   m.GetKeyAlias(),
-		Deployment: id.Deployment(m.GetDeployment()), Group: id.ModelName(m.GetGroup()),
-		Provider: m.GetProvider(), Model: m.GetModel(), CallType: m.GetCallType(),
-		Stream: m.GetStream(), EndUser: m.GetEndUser(), Tags: m.GetTags(),
-		Start: instant(m.GetStartUnixNano()), FirstToken: instant(m.GetFirstTokenUnixNano()), End: instant(m.GetEndUnixNano()),
-		Status: int(m.GetStatus()), Outcome: decodeOutcome(m.GetOutcome()),
-		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(),
-		Tokens: decodeTokens(m.GetTokens()), Source: decodeSource(m.GetSource()), Cost: money.Pico(m.GetCostPico()),
-		FallbackCount: int(m.GetFallbackCount()),
-	}
-	copy(ev.Key[:], m.GetKeyHash())
-	return ev, nil
-}
-
-func parseIntentKey(key []byte) (uint64, error) {
-	if len(key) != 8 {
-		return 0, errKey
-	}
-	return binary.BigEndian.Uint64(key), nil
-}
-
-func parseEventKey(key []byte) (epoch, seq uint64, err error) {
-	if len(key) != 16 {
-		return 0, 0, errKey
-	}
-	return binary.BigEndian.Uint64(key), binary.BigEndian.Uint64(key[8:]), nil
-}
-
-func parseMark(value []byte) (lastSeq uint64, err error) {
-	var m clusterv1.JournalMark
-	if err := proto.Unmarshal(value, &m); err != nil {
-		return 0, err
-	}
-	if m.GetVersion() != recordVersion {
-		return 0, fmt.Errorf("%w: %d", errVersion, m.GetVersion())
-	}
-	return m.GetLastSeq(), nil
-}
-
-func decodeTokens(m *clusterv1.TokenCounts) usage.Tokens {
-	return usage.Tokens{
-		Input: m.GetInput(), CacheRead: m.GetCacheRead(), CacheWrite: m.GetCacheWrite(), CacheWrite1h: m.GetCacheWrite_1H(),
-		InputAudio: m.GetInputAudio(), InputImage: m.GetInputImage(),
-		Output: m.GetOutput(), Reasoning: m.GetReasoning(), OutputAudio: m.GetOutputAudio(),
-		SearchQueries: m.GetSearchQueries(),
-	}
-}
-
-// decodeOutcome takes an outcome that only a newer gateway knows for none.
-func decodeOutcome(o clusterv1.Outcome) Outcome {
-	switch o {
-	case clusterv1.Outcome_OUTCOME_SUCCESS:
-		return Success
-	case clusterv1.Outcome_OUTCOME_FAILED:
-		return Failed
-	case clusterv1.Outcome_OUTCOME_CANCELED:
-		return Canceled
-	case clusterv1.Outcome_OUTCOME_CRASHED:
-		return Crashed
-	case clusterv1.Outcome_OUTCOME_UNSPECIFIED:
-	}
-	return 0
-}
-
-// decodeSource takes a source that only a newer gateway knows for an estimate:
-// numbers of unknown origin are not to be trusted more than that.
-func decodeSource(s clusterv1.UsageSource) usage.Source {
-	switch s {
-	case clusterv1.UsageSource_USAGE_SOURCE_NONE:
-		return usage.None
-	case clusterv1.UsageSource_USAGE_SOURCE_PROVIDER:
-		return usage.Provider
-	case clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED, clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED:
-	}
-	return usage.Estimated
-}
-
 // text makes s fit for a protobuf string. A record that cannot be encoded would
 // be money lost, and callers choose some of these texts.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
@@ -277,11 +228,4 @@ func nanos(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixNano()
-}
-
-func instant(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
 }

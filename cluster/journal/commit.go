@@ -3,7 +3,9 @@ package journal
 import (
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -16,6 +18,7 @@ func (j *Journal) commit(g *group) *fault.Error {
 		// A crash before this is done leaves nothing of the group or all of it.
 		// Nothing: the intents of earlier groups are still there and the next
 		// Open charges them; nobody has been told of this group. All: as below.
+		w.beforeCommit()
 		err = w.batch.Commit()
 		w.done.Elapsed = time.Since(began)
 	}
@@ -28,8 +31,12 @@ func (j *Journal) commit(g *group) *fault.Error {
 	// and the intents, which the next Open turns into events. Those who wait
 	// have not heard of it, and need not: their callers have not got the end of
 	// their answers either.
-	j.durable.Store(j.lastSeq)
-	j.committed(w.done)
+	w.afterCommit()
+	if w.done.Events > 0 {
+		j.recorded(j.lastSeq, w.cost, began)
+		j.news.tell()
+	}
+	j.cfg.Committed(w.done)
 	return nil
 }
 
@@ -38,6 +45,26 @@ type writing struct {
 	j     *Journal
 	batch *store.Batch
 	done  Commit
+	cost  money.Pico // of the events
+}
+
+// beforeCommit and afterCommit are where tests kill the process.
+func (w *writing) beforeCommit() {
+	if w.done.Intents > 0 {
+		failpoint.Hit("journal.intent.before")
+	}
+	if w.done.Events > 0 {
+		failpoint.Hit("journal.settle.before")
+	}
+}
+
+func (w *writing) afterCommit() {
+	if w.done.Intents > 0 {
+		failpoint.Hit("journal.intent.after")
+	}
+	if w.done.Events > 0 {
+		failpoint.Hit("journal.settle.synced")
+	}
 }
 
 // fill puts g into the batch. The settles go first: an intent that is ended in
@@ -110,6 +137,7 @@ func (w *writing) record(ev *Event) error {
 		return err
 	}
 	w.batch.Set(store.SpaceEvent, w.j.encoder.eventKey(ev.ID.Epoch, ev.ID.Seq), value)
+	w.cost = money.Add(w.cost, ev.Cost)
 	w.done.Events++
 	return nil
 }

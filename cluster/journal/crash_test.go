@@ -29,10 +29,17 @@ type ledgerBook struct {
 	intended map[id.Request]bool // intents that were confirmed
 	sent     map[id.Request]bool // settles that were queued
 	settled  map[id.Request]bool // settles that were confirmed
+	shipped  map[uint64]posted   // events that were read to be posted, and may be trimmed since
+}
+
+// posted is what the ledger would keep of an event.
+type posted struct {
+	request id.Request
+	outcome journal.Outcome
 }
 
 func newBook() *ledgerBook {
-	return &ledgerBook{intended: map[id.Request]bool{}, sent: map[id.Request]bool{}, settled: map[id.Request]bool{}}
+	return &ledgerBook{intended: map[id.Request]bool{}, sent: map[id.Request]bool{}, settled: map[id.Request]bool{}, shipped: map[uint64]posted{}}
 }
 
 func (b *ledgerBook) note(m map[id.Request]bool, r id.Request) {
@@ -44,13 +51,46 @@ func (b *ledgerBook) note(m map[id.Request]bool, r id.Request) {
 func (b *ledgerBook) copy() *ledgerBook {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return &ledgerBook{intended: maps.Clone(b.intended), sent: maps.Clone(b.sent), settled: maps.Clone(b.settled)}
+	return &ledgerBook{intended: maps.Clone(b.intended), sent: maps.Clone(b.sent), settled: maps.Clone(b.settled), shipped: maps.Clone(b.shipped)}
+}
+
+// ship reads and trims until ctx ends. What it reads goes to note first.
+func ship(ctx context.Context, j *journal.Journal, note func(seq uint64, p posted)) {
+	for at := uint64(0); j.Wait(ctx, at) == nil; {
+		first, events, err := j.Batch(ctx, at, 5, 1<<20)
+		if err != nil || len(events) == 0 {
+			return
+		}
+		for i, value := range events {
+			ev, err := journal.Decode("n", 1, first+uint64(i), value)
+			if err != nil {
+				return
+			}
+			note(ev.ID.Seq, posted{ev.Request, ev.Outcome})
+		}
+		at = first + uint64(len(events)) - 1
+		if j.Trim(ctx, at-1) != nil {
+			return
+		}
+	}
+}
+
+// noteShipped keeps what was shipped.
+func (b *ledgerBook) noteShipped(seq uint64, p posted) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shipped[seq] = p
 }
 
 // work has four writers do n requests each: some wait for the intent, some
-// settle at once, some never settle. It stops at the first error.
+// settle at once, some never settle. It stops at the first error. Meanwhile events
+// are shipped.
 func (b *ledgerBook) work(ctx context.Context, j *journal.Journal, n int) {
-	var wg sync.WaitGroup
+	var shipping, wg sync.WaitGroup
+	ctx, stop := context.WithCancel(ctx)
+	defer shipping.Wait()
+	defer stop()
+	shipping.Go(func() { ship(ctx, j, b.noteShipped) })
 	for w := range 4 {
 		wg.Go(func() {
 			for i := range n {
@@ -93,8 +133,19 @@ func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]
 	}
 	events := list(tb, n.Journal, journal.Filter{})
 	found := map[id.Request]journal.Outcome{}
+	trimmed := n.Last() - uint64(len(events))
+	for seq := uint64(1); seq <= trimmed; seq++ {
+		was, ok := b.shipped[seq]
+		if _, twice := found[was.request]; twice || !ok {
+			tb.Errorf("event %d is gone: shipped %v, its request there twice %v", seq, ok, twice)
+		}
+		found[was.request] = was.outcome
+	}
 	for i, ev := range events {
-		if ev.ID.Seq != uint64(i+1) || ev.ID.Node != n.store.Identity().Node || ev.ID.Epoch != 1 {
+		if was, ok := b.shipped[ev.ID.Seq]; ok && was != (posted{ev.Request, ev.Outcome}) {
+			tb.Errorf("event %d was shipped as %v and is %v of %s", ev.ID.Seq, was, ev.Outcome, ev.Request)
+		}
+		if ev.ID.Seq != trimmed+uint64(i+1) || ev.ID.Node != n.store.Identity().Node || ev.ID.Epoch != 1 {
 			tb.Errorf("event %d has the ID %v", i, ev.ID)
 		}
 		if _, twice := found[ev.Request]; twice {
@@ -130,8 +181,8 @@ func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]
 	}
 	next := []journal.Event{fullEvent("req_next")}
 	await(tb, n.Settle(nil, next))
-	if next[0].ID.Seq != uint64(len(events)+1) {
-		tb.Errorf("%d events and the next is %d", len(events), next[0].ID.Seq)
+	if next[0].ID.Seq != trimmed+uint64(len(events)+1) {
+		tb.Errorf("%d events after %d and the next is %d", len(events), trimmed, next[0].ID.Seq)
 	}
 	if err := n.shut(); err != nil {
 		tb.Fatal(err)
@@ -220,43 +271,57 @@ func TestKill9(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	book := newBook()
 	for round := range 3 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), childDir+"="+dir)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(out)
-		for n := 0; lines.Scan(); n++ {
-			what, request, ok := strings.Cut(lines.Text(), " ")
-			if !ok {
-				continue // cut short by the kill
-			}
-			switch what {
-			case "intended":
-				book.intended[id.Request(request)] = true
-			case "settled":
-				book.settled[id.Request(request)] = true
-			case "sent":
-				book.sent[id.Request(request)] = true
-			default:
-				t.Fatalf("the child says %q", lines.Text())
-			}
-			if n == 200+100*round {
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		_ = cmd.Wait() // it was killed
+		book.child(t, dir, "", 200+100*round)
 	}
-	if len(book.settled) < 100 {
-		t.Fatalf("the children settled %d only", len(book.settled))
+	if len(book.settled) < 100 || len(book.shipped) < 20 {
+		t.Fatalf("the children settled %d and shipped %d only", len(book.settled), len(book.shipped))
 	}
 	book.check(t, store.Config{Dir: dir, MinFreeBytes: 1, BallastBytes: -1}, book.sent)
+}
+
+// child has a process journal until it has said so many things, or dies by itself at
+// the failpoint that env names, and books what it says.
+func (b *ledgerBook) child(t *testing.T, dir, env string, most int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+dir, env)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for n := 0; lines.Scan(); n++ {
+		what, rest, ok := strings.Cut(lines.Text(), " ")
+		if !ok {
+			continue // cut short by the kill
+		}
+		switch what {
+		case "intended":
+			b.intended[id.Request(rest)] = true
+		case "settled":
+			b.settled[id.Request(rest)] = true
+		case "sent":
+			b.sent[id.Request(rest)] = true
+		case "shipped":
+			var seq uint64
+			var p posted
+			if _, err := fmt.Sscanf(rest, "%d %s %d", &seq, &p.request, &p.outcome); err != nil {
+				t.Fatal(err)
+			}
+			b.shipped[seq] = p
+		default:
+			t.Fatalf("the child says %q", lines.Text())
+		}
+		if n == most {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // it was killed
 }
 
 // childMain journals requests from several goroutines until it is killed, and
@@ -268,13 +333,16 @@ func childMain(dir string) {
 		return
 	}
 	var mu sync.Mutex
-	say := func(what string, r id.Request) {
+	say := func(what string, about ...any) {
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Println(what, r) // one write to the pipe: whole or not at all
+		fmt.Println(append([]any{what}, about...)...) // one write to the pipe: whole or not at all
 	}
 	ctx := context.Background()
 	var wg sync.WaitGroup
+	wg.Go(func() {
+		ship(ctx, n.Journal, func(seq uint64, p posted) { say("shipped", seq, p.request, uint8(p.outcome)) })
+	})
 	for range 8 {
 		wg.Go(func() {
 			for i := 0; ; i++ {

@@ -18,6 +18,8 @@
 //  4. A settle never overtakes its intent. If both are written by the same
 //     commit, the intent is not written at all.
 //  5. Neither Intent nor Settle waits for the disk.
+//  6. Batch shows only what is synced, without a gap, and Trim deletes only what it
+//     is told to. No number is given out again, also when all events are gone.
 //
 // All writing is done by Run, in one goroutine: it takes whatever is queued,
 // makes one batch of it and syncs once (group commit). While one sync is under
@@ -28,6 +30,14 @@
 // concurrent committers as well, but then sequence numbers would need a lock
 // across the sync, or have gaps.
 //
-// Shipping events and applying them exactly once at the other end is not done
-// here, nor is deciding what an attempt costs.
+// What happened without an attempt, such as a request that was blocked, is queued with
+// Notify: a Notice is journaled, numbered and shipped like any event, but is no money,
+// and is dropped and counted where too much waits for the disk.
+//
+// Whoever ships events waits for them with Wait, reads them with Batch, and calls Trim
+// when the ledger has them. Until then they are what the destruction of this disk would
+// lose; Config bounds them, and beyond that Healthy refuses new work.
+//
+// Applying events exactly once at the other end is not done here, nor is deciding what
+// an attempt costs.
 package journal

@@ -62,7 +62,13 @@ type Intent struct {
 	CallType   string
 	Stream     bool
 	EndUser    string
-	Start      time.Time
+	// Team, User and Organization are those of the key; empty where it has none.
+	Team         id.Team
+	User         id.User
+	Organization id.Organization
+	Actor        string         // how people call the key: its alias, or else its user or its shortened form
+	Charges      []usage.Charge // the bounds that the request was admitted by
+	Start        time.Time
 	// Estimate is what the attempt is charged for if the gateway does not
 	// survive it: the input as estimated, and no output.
 	Estimate usage.Tokens
@@ -70,7 +76,7 @@ type Intent struct {
 	EstimatedCost money.Pico
 }
 
-// Event is one attempt that reached a provider, after its end. Texts that are
+// Event is one attempt that reached a provider, after its end, or a Notice. Texts that are
 // not valid UTF-8 come back with U+FFFD in the places that were not; times come
 // back in UTC, to the nanosecond, without a monotonic reading, and must lie in
 // the years 1678 to 2261.
@@ -88,6 +94,12 @@ type Event struct {
 	Stream     bool
 	EndUser    string
 	Tags       []string
+	// Team, User and Organization are those of the key; empty where it has none.
+	Team         id.Team
+	User         id.User
+	Organization id.Organization
+	Actor        string         // how people call the key: its alias, or else its user or its shortened form
+	Charges      []usage.Charge // the bounds that the request was admitted by
 
 	Start      time.Time
 	FirstToken time.Time // zero when none came
@@ -100,7 +112,23 @@ type Event struct {
 	Tokens        usage.Tokens
 	Source        usage.Source
 	Cost          money.Pico
-	FallbackCount int // attempts of the request before this one
+	FallbackCount int    // attempts of the request before this one
+	ServiceTier   string // the one that was billed; empty for the standard one
+	Final         bool   // the last event of its request
+	Notice        *Notice
+}
+
+// Notice is something that happened at this node and that belongs into the audit
+// log, without an attempt at a provider. An event that has one is no attempt: it
+// costs nothing, and of its other fields only those that say whose request it was
+// and when mean anything.
+type Notice struct {
+	Type         string     // the event type, such as request.blocked
+	Code         string     // why, as a symbolic code
+	Count        uint64     // how many times it happened, if one notice tells of several; 0 means 1
+	Details      string     // more about it: a JSON object as its text; empty for none
+	Account      id.Account // what a budget refused; zero if it was not a budget
+	AccountEpoch uint64     // the epoch of the account's window
 }
 
 // crashed is the event of an attempt that the gateway did not survive.
@@ -111,6 +139,8 @@ func (in *Intent) crashed() Event {
 		Deployment: in.Deployment, Group: in.Group,
 		Provider: in.Provider, Model: in.Model, CallType: in.CallType,
 		Stream: in.Stream, EndUser: in.EndUser,
+		Team: in.Team, User: in.User, Organization: in.Organization,
+		Actor: in.Actor, Charges: in.Charges,
 		Start: in.Start, End: in.Start,
 		Outcome: Crashed, ErrorCode: CodeCrashed,
 		Tokens: in.Estimate, Source: usage.Estimated, Cost: in.EstimatedCost,

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,29 +9,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
-
-// Config says where the journal writes. Store is required; the zero value of
-// everything else works.
-type Config struct {
-	Store  *store.Store
-	Logger *slog.Logger
-	// MaxPending is how many intents and settles may wait for the disk before
-	// new intents are refused; settles are taken always, for they are money.
-	// 0 means 65,536: 15 s of 2,000 requests per second and both their
-	// writes, in about 50 MB.
-	MaxPending int
-	// IntentDelay is how long an intent may wait for company before it is written:
-	// until a settle is, or somebody waits for it, or the delay is over. An answer
-	// that is faster than that takes its intent away before it was ever written,
-	// which halves the syncs of short requests. 0 means no delay. A crash within
-	// it leaves no trace of a request of which the caller has seen nothing.
-	IntentDelay time.Duration
-	// Committed is told of each commit, from the committing goroutine; nil
-	// means nobody is. It must be quick.
-	Committed func(Commit)
-}
-
-const defaultMaxPending = 1 << 16
 
 // Commit is what one commit wrote, for metrics.
 type Commit struct {
@@ -55,12 +31,9 @@ const (
 // Journal is the outbox of one node. All methods are safe for concurrent use.
 type Journal struct {
 	// Set by Open, read only after.
-	store      *store.Store
-	identity   store.Identity
-	logger     *slog.Logger
-	maxPending int
-	committed  func(Commit)
-	delay      time.Duration
+	cfg      Config
+	store    *store.Store
+	identity store.Identity
 
 	wake chan struct{} // has room for one: there is something to do
 	late *time.Timer   // wakes for intents that have waited long enough; nil without a delay
@@ -70,8 +43,15 @@ type Journal struct {
 	lastSeq    uint64 // the highest number given to an event
 	lastIntent uint64 // the highest number given to an intent since Open
 
-	durable atomic.Uint64 // the highest number of an event that is synced; the committer's to set
+	durable atomic.Uint64 // the highest number of an event that is synced
 	before  atomic.Uint64 // how many events of this epoch are not here any more
+	owed    atomic.Int64  // what those that are cost
+	oldest  atomic.Int64  // when the first of them was recorded; 0 if there is none
+	book    sync.Mutex    // is held to change these four, and not to read them
+	stones  []milestone   // of those that are, oldest first; under book
+	trim    sync.Mutex    // is held by Trim
+	news    news
+	dropped atomic.Uint64 // notices
 
 	mu struct {
 		sync.Mutex
@@ -87,22 +67,9 @@ type Journal struct {
 // charged with the intent's estimate. That is done when Open returns; opening
 // again changes nothing more.
 func Open(cfg Config) (*Journal, error) {
-	j := &Journal{
-		store: cfg.Store, identity: cfg.Store.Identity(),
-		logger: cfg.Logger, maxPending: cfg.MaxPending, committed: cfg.Committed,
-		wake: make(chan struct{}, 1),
-	}
-	if j.logger == nil {
-		j.logger = slog.New(slog.DiscardHandler)
-	}
-	if j.maxPending <= 0 {
-		j.maxPending = defaultMaxPending
-	}
-	if j.committed == nil {
-		j.committed = func(Commit) {}
-	}
+	cfg = cfg.withDefaults()
+	j := &Journal{cfg: cfg, store: cfg.Store, identity: cfg.Store.Identity(), wake: make(chan struct{}, 1)}
 	if cfg.IntentDelay > 0 {
-		j.delay = cfg.IntentDelay
 		j.late = time.AfterFunc(cfg.IntentDelay, j.hurry)
 		j.late.Stop() // until there is an intent
 	}
@@ -134,10 +101,26 @@ func (j *Journal) Settle(intents []*Pending, events []Event) *Pending {
 	return j.enqueue(&Pending{settles: intents, events: events})
 }
 
+// Notify queues an event that has a Notice and returns at once. It is written as
+// soon as an intent would be. When the journal is stopped or MaxPending wait already,
+// it is dropped and counted: it is not money.
+func (j *Journal) Notify(ev Event) {
+	p := &struct { // one allocation for both
+		Pending
+		events [1]Event
+	}{events: [1]Event{ev}}
+	p.Pending.events, p.notice = p.events[:], true
+	j.enqueue(&p.Pending)
+}
+
 func (j *Journal) enqueue(p *Pending) *Pending {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if reason := j.refusalLocked(); j.mu.state == stopped || reason != nil && p.intent != nil {
+	patient := p.intent != nil || p.notice
+	if reason := j.refusalLocked(); j.mu.state == stopped || reason != nil && patient {
+		if p.notice {
+			j.dropped.Add(1)
+		}
 		p.group = newGroup(nil)
 		p.group.finish(reason)
 		return p
@@ -146,10 +129,10 @@ func (j *Journal) enqueue(p *Pending) *Pending {
 	p.group = g
 	g.ops = append(g.ops, p)
 	switch {
-	case p.intent == nil || j.late == nil:
+	case !patient || j.late == nil:
 		j.hurry()
 	case len(g.ops) == 1:
-		j.late.Reset(j.delay)
+		j.late.Reset(j.cfg.IntentDelay)
 	}
 	return p
 }
@@ -167,7 +150,7 @@ func (j *Journal) refusalLocked() *fault.Error {
 	switch {
 	case j.mu.state == stopped:
 		return j.mu.reason
-	case len(j.mu.open.ops) >= j.maxPending:
+	case len(j.mu.open.ops) >= j.cfg.MaxPending:
 		return unavailable("The disk does not keep up with recording usage. Try again later.", nil)
 	}
 	return nil
@@ -175,8 +158,8 @@ func (j *Journal) refusalLocked() *fault.Error {
 
 // Healthy returns nil, or why new billable requests must be refused, as an
 // *fault.Error of kind StorageUnavailable: the journal is not running or has
-// failed, the disk does not keep up, or it is full. Settles of what is under way
-// may still succeed.
+// failed, the disk does not keep up, or it is full, or too much is not posted
+// (CodeBacklog). Settles of what is under way may still succeed.
 func (j *Journal) Healthy() error {
 	j.mu.Lock()
 	refusal := j.refusalLocked()
@@ -184,13 +167,11 @@ func (j *Journal) Healthy() error {
 		refusal = unavailable("The gateway is starting. Try again in a moment.", nil)
 	}
 	j.mu.Unlock()
+	if refusal == nil {
+		refusal = j.overdue()
+	}
 	if refusal != nil {
 		return refusal
 	}
 	return j.store.Healthy()
-}
-
-// Backlog returns how many events of this node are in the journal and synced.
-func (j *Journal) Backlog() int64 {
-	return int64(j.durable.Load() - j.before.Load())
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -24,9 +25,10 @@ type machine struct {
 	node   *node
 	queued []*journal.Pending
 
-	made   int
-	open   []openIntent
-	events []journal.Event
+	made    int
+	open    []openIntent
+	events  []journal.Event // those that were trimmed as well
+	trimmed int
 }
 
 type openIntent struct {
@@ -93,6 +95,66 @@ func (m *machine) settle(t *rapid.T) {
 	m.queued = append(m.queued, m.node.Settle(ended, events))
 }
 
+func (m *machine) notify(t *rapid.T) {
+	m.made++
+	ev := journal.Event{
+		Request: id.Request(fmt.Sprintf("req_%d", m.made)), Key: id.HashKey("sk-1"), Start: origin,
+		Notice: &journal.Notice{Type: "request.blocked", Count: rapid.Uint64Range(0, 2).Draw(t, "count")},
+	}
+	m.record(ev)
+	m.node.Notify(ev)
+	m.queued = append(m.queued, m.node.Settle(nil, nil)) // to wait for the notice
+}
+
+// trim deletes some of the events, or all.
+func (m *machine) trim(t *rapid.T) {
+	m.wait(t)
+	upto := rapid.IntRange(0, len(m.events)).Draw(t, "upto")
+	if err := m.node.Trim(context.Background(), uint64(upto)); err != nil {
+		t.Fatal(err)
+	}
+	m.trimmed = max(m.trimmed, upto)
+	m.checkBacklog(t)
+}
+
+func (m *machine) checkBacklog(t *rapid.T) {
+	var owed money.Pico
+	for _, ev := range m.events[m.trimmed:] {
+		owed += ev.Cost
+	}
+	j := m.node.Journal
+	if j.Last() != uint64(len(m.events)) || j.Backlog() != int64(len(m.events)-m.trimmed) || j.Owed() != owed {
+		t.Fatalf("last %d, backlog %d, owed %v; want %d, %d, %v", j.Last(), j.Backlog(), j.Owed(), len(m.events), len(m.events)-m.trimmed, owed)
+	}
+	if none := j.Oldest().IsZero(); none != (len(m.events) == m.trimmed) {
+		t.Fatalf("of %d events the oldest is of %v", len(m.events)-m.trimmed, j.Oldest())
+	}
+}
+
+// batch reads what is to be shipped.
+func (m *machine) batch(t *rapid.T) {
+	m.wait(t)
+	after, most := rapid.IntRange(0, len(m.events)).Draw(t, "after"), rapid.IntRange(1, 4).Draw(t, "most")
+	first, got, err := m.node.Batch(context.Background(), uint64(after), most, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := max(after, m.trimmed)
+	want := m.events[from:min(from+most, len(m.events))]
+	if len(got) != len(want) || len(got) > 0 && first != uint64(from+1) {
+		t.Fatalf("%d events from %d, want %d from %d", len(got), first, len(want), from+1)
+	}
+	for i, value := range got {
+		ev, err := journal.Decode(m.node.store.Identity().Node, 1, first+uint64(i), value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[i], ev); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
 // restart stops the journal and goes on with disk; what is still open has died.
 func (m *machine) restart(t *rapid.T, disk *vfs.MemFS) {
 	if err := m.node.shut(); err != nil {
@@ -102,11 +164,12 @@ func (m *machine) restart(t *rapid.T, disk *vfs.MemFS) {
 		m.record(journal.Event{
 			Request: o.Request, Attempt: o.Attempt, Key: o.Key, Group: o.Group, Start: o.Start, End: o.Start,
 			Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed, Tokens: o.Estimate, Source: usage.Estimated, Cost: 7,
-			FallbackCount: o.Attempt - 1,
+			FallbackCount: o.Attempt - 1, Final: true,
 		})
 	}
 	m.open, m.mem = nil, disk
 	m.boot(t)
+	m.checkBacklog(t)
 }
 
 func (m *machine) scan(t *rapid.T) {
@@ -120,7 +183,7 @@ func (m *machine) scan(t *rapid.T) {
 		f.From, f.To = origin.Add(2*time.Minute), origin.Add(6*time.Minute)
 	}
 	var want []journal.Event
-	for _, ev := range m.events {
+	for _, ev := range m.events[m.trimmed:] {
 		if (f.Key == nil || ev.Key == *f.Key) && (f.From.IsZero() || !ev.Start.Before(f.From) && ev.Start.Before(f.To)) {
 			want = append(want, ev)
 		}
@@ -148,6 +211,9 @@ func TestModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"intent": m.intent,
 			"settle": m.settle,
+			"notify": m.notify,
+			"trim":   m.trim,
+			"batch":  m.batch,
 			"wait":   m.wait,
 			"scan":   m.scan,
 			"restart": func(t *rapid.T) {

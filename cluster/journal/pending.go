@@ -15,6 +15,7 @@ type Pending struct {
 	intent  *Intent    // nil for a settle
 	settles []*Pending // of a settle: the intents it ends
 	events  []Event    // of a settle: what it records
+	notice  bool       // it is one, and may be dropped
 
 	// The committer's, for intents.
 	number  uint64 // its key; 0 while it is not written

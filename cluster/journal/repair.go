@@ -4,7 +4,9 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -17,21 +19,39 @@ func (j *Journal) repair(ctx context.Context) error {
 		return err
 	}
 	j.durable.Store(j.lastSeq)
+	if err := j.findBacklog(ctx); err != nil {
+		return err
+	}
 	left, err := j.leftIntents(ctx)
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	events := make([]Event, len(left))
-	for i, p := range left {
-		events[i] = p.intent.crashed()
-	}
 	g := newGroup(nil)
-	g.ops = []*Pending{{group: g, settles: left, events: events}}
+	g.ops = []*Pending{{group: g, settles: left, events: crashed(left)}}
+	failpoint.Hit("journal.repair.before")
 	if err := j.commit(g); err != nil {
 		return err
 	}
-	j.logger.LogAttrs(ctx, slog.LevelWarn, "attempts of a dead process were charged by estimate", slog.Int("attempts", len(left)))
+	failpoint.Hit("journal.repair.after")
+	j.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "attempts of a dead process were charged by estimate", slog.Int("attempts", len(left)))
 	return nil
+}
+
+// crashed makes an event of each intent. The last of a request is that of its
+// highest attempt.
+func crashed(left []*Pending) []Event {
+	events := make([]Event, len(left))
+	last := make(map[id.Request]int, len(left))
+	for i, p := range left {
+		events[i] = p.intent.crashed()
+		if at, other := last[p.intent.Request]; !other || p.intent.Attempt >= left[at].intent.Attempt {
+			last[p.intent.Request] = i
+		}
+	}
+	for _, i := range last {
+		events[i].Final = true
+	}
+	return events
 }
 
 // findLastSeq sets lastSeq from the mark. The newest event says the same while

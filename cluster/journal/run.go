@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
@@ -38,6 +39,7 @@ func (j *Journal) Run(ctx context.Context) error {
 			}
 			ops := current.ops
 			current.finish(nil)
+			failpoint.Hit("journal.settle.told")
 			j.recycle(ops)
 		}
 	}

@@ -27,6 +27,7 @@ type Principal struct {
 	team         *Team
 	member       *TeamMember // of the user in the team
 	organization *Organization
+	set          *Set // by which it was looked up; nil for one that no set returned
 }
 
 // Role is the role of who asks: RoleProxyAdmin for the master key, RoleNone for a

@@ -66,6 +66,7 @@ func (s *Set) terms(tx *record.Txn, l Limits) Limits {
 	if l.BudgetDuration == "" {
 		l.BudgetDuration = of.BudgetDuration
 	}
+	l.SoftBudget = or(l.SoftBudget, of.SoftBudget)
 	l.MaxParallel, l.TPM, l.RPM, l.TPD = or(l.MaxParallel, of.MaxParallel), or(l.TPM, of.TPM), or(l.RPM, of.RPM), or(l.TPD, of.TPD)
 	if l.Models == nil {
 		l.Models = of.Models

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/binary"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -37,6 +38,11 @@ func Nanos(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixNano()
+}
+
+// Instant is a time as keys have it: those of earlier times sort before it.
+func Instant(t time.Time) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(max(Nanos(t), 0)))
 }
 
 // FromNanos is the reverse of Nanos.

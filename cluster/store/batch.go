@@ -1,6 +1,10 @@
 package store
 
-import "github.com/cockroachdb/pebble/v2"
+import (
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/modelgateway/modelgateway/cluster/defect"
+)
 
 // Batch collects changes that are made together or not at all. It is for one
 // goroutine. Close it when done, committed or not.
@@ -50,7 +54,11 @@ func (b *Batch) Commit() error {
 	defer b.s.guard()
 	// A crash in here leaves the whole batch in the log or a torn record, which
 	// the next Open drops. Nobody has been told of it yet.
-	if err := b.b.Commit(pebble.Sync); err != nil {
+	durable := pebble.Sync
+	if defect.Is("nosync") {
+		durable = pebble.NoSync
+	}
+	if err := b.b.Commit(durable); err != nil {
 		return notTaken("commit", err)
 	}
 	// A crash from here on changes nothing.

@@ -152,6 +152,7 @@ const (
 	SpaceDelivery Space = 'V'
 	// SpacePriceMap belongs to cluster/catalog: prices that were loaded at run time.
 	//	model → cluster.v1.PriceRow
+	//	0 → cluster.v1.Mark of the map
 	SpacePriceMap Space = 'F'
 	// SpaceLeaseLife belongs to cluster: which moves of leases were made.
 	//	node → cluster.v1.LeaseLife

@@ -257,7 +257,13 @@ func (o *operations) responses(c call, b binding, text string) (*object, error) 
 		headers.set("idempotency-replayed", obj("$ref", "#/components/headers/IdempotencyReplayed"))
 	}
 	first, _ := sentence(about(output))
-	out := obj("200", obj("description", first, "headers", headers, "content", obj("application/json", obj("schema", schema, "example", example))))
+	content := obj("application/json", obj("schema", schema, "example", example))
+	if also, ok := o.keptExample(string(c.method.Name()), "also").(*object); ok { // other media types of the same answer
+		for _, media := range also.names {
+			content.set(media, also.get(media))
+		}
+	}
+	out := obj("200", obj("description", first, "headers", headers, "content", content))
 	for _, r := range o.refusals(c, b, text) {
 		one := obj("$ref", "#/components/responses/"+r.component)
 		if why := said(text, r.status); why != "" {

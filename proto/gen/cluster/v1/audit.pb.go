@@ -458,7 +458,9 @@ type AuditCheckpoint struct {
 	// How many records the chain had.
 	Size uint64 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
 	// When it was signed.
-	TimeUnixNano  int64 `protobuf:"varint,3,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	TimeUnixNano int64 `protobuf:"varint,3,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	// Who made it, and when.
+	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -514,13 +516,22 @@ func (x *AuditCheckpoint) GetTimeUnixNano() int64 {
 	return 0
 }
 
+func (x *AuditCheckpoint) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
 // AuditSigner is the key that checkpoints are signed with.
 type AuditSigner struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The private key, sealed by cluster/vault.
 	SealedKey []byte `protobuf:"bytes,1,opt,name=sealed_key,json=sealedKey,proto3" json:"sealed_key,omitempty"`
 	// The public key, in the form that C2SP's signed-note has for verifiers.
-	Verifier      string `protobuf:"bytes,2,opt,name=verifier,proto3" json:"verifier,omitempty"`
+	Verifier string `protobuf:"bytes,2,opt,name=verifier,proto3" json:"verifier,omitempty"`
+	// Who made it, and when.
+	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -567,6 +578,13 @@ func (x *AuditSigner) GetVerifier() string {
 		return x.Verifier
 	}
 	return ""
+}
+
+func (x *AuditSigner) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
 }
 
 // TrimHistory drops what is older than people want to keep.
@@ -648,7 +666,9 @@ type DeliveryCursor struct {
 	// The number of the next record to deliver.
 	Next uint64 `protobuf:"varint,1,opt,name=next,proto3" json:"next,omitempty"`
 	// When it moved last.
-	TimeUnixNano  int64 `protobuf:"varint,2,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	TimeUnixNano int64 `protobuf:"varint,2,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	// Who moved it last, and when.
+	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -697,6 +717,13 @@ func (x *DeliveryCursor) GetTimeUnixNano() int64 {
 	return 0
 }
 
+func (x *DeliveryCursor) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
 // DeliverySettings say where the audit log is delivered to.
 type DeliverySettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -712,6 +739,8 @@ type DeliverySettings struct {
 	SecretChangedUnixNano int64 `protobuf:"varint,5,opt,name=secret_changed_unix_nano,json=secretChangedUnixNano,proto3" json:"secret_changed_unix_nano,omitempty"`
 	// Which events the webhook gets; none means all.
 	WebhookEvents []string `protobuf:"bytes,6,rep,name=webhook_events,json=webhookEvents,proto3" json:"webhook_events,omitempty"`
+	// Who changed them last, and when.
+	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -788,12 +817,19 @@ func (x *DeliverySettings) GetWebhookEvents() []string {
 	return nil
 }
 
+func (x *DeliverySettings) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
 var File_cluster_v1_audit_proto protoreflect.FileDescriptor
 
 const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"\x16cluster/v1/audit.proto\x12\n" +
-	"cluster.v1\"\xa0\x06\n" +
+	"cluster.v1\x1a\x16cluster/v1/state.proto\"\xa0\x06\n" +
 	"\n" +
 	"AuditEvent\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12$\n" +
@@ -837,25 +873,28 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\bfrontier\x18\x03 \x03(\fR\bfrontier\x12\x14\n" +
 	"\x05first\x18\x04 \x01(\x04R\x05first\x12%\n" +
 	"\x0efirst_previous\x18\x05 \x01(\fR\rfirstPrevious\x12%\n" +
-	"\x0efirst_frontier\x18\x06 \x03(\fR\rfirstFrontier\"_\n" +
+	"\x0efirst_frontier\x18\x06 \x03(\fR\rfirstFrontier\"\x88\x01\n" +
 	"\x0fAuditCheckpoint\x12\x12\n" +
 	"\x04note\x18\x01 \x01(\tR\x04note\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x04R\x04size\x12$\n" +
-	"\x0etime_unix_nano\x18\x03 \x01(\x03R\ftimeUnixNano\"H\n" +
+	"\x0etime_unix_nano\x18\x03 \x01(\x03R\ftimeUnixNano\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"q\n" +
 	"\vAuditSigner\x12\x1d\n" +
 	"\n" +
 	"sealed_key\x18\x01 \x01(\fR\tsealedKey\x12\x1a\n" +
-	"\bverifier\x18\x02 \x01(\tR\bverifier\"\xa0\x01\n" +
+	"\bverifier\x18\x02 \x01(\tR\bverifier\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xa0\x01\n" +
 	"\vTrimHistory\x12\x1c\n" +
 	"\tworkspace\x18\x01 \x01(\tR\tworkspace\x12\x1f\n" +
 	"\vaudit_first\x18\x02 \x01(\x04R\n" +
 	"auditFirst\x123\n" +
 	"\x16usage_before_unix_nano\x18\x03 \x01(\x03R\x13usageBeforeUnixNano\x12\x1d\n" +
 	"\n" +
-	"usage_most\x18\x04 \x01(\rR\tusageMost\"J\n" +
+	"usage_most\x18\x04 \x01(\rR\tusageMost\"s\n" +
 	"\x0eDeliveryCursor\x12\x12\n" +
 	"\x04next\x18\x01 \x01(\x04R\x04next\x12$\n" +
-	"\x0etime_unix_nano\x18\x02 \x01(\x03R\ftimeUnixNano\"\x97\x02\n" +
+	"\x0etime_unix_nano\x18\x02 \x01(\x03R\ftimeUnixNano\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xc0\x02\n" +
 	"\x10DeliverySettings\x12\x18\n" +
 	"\awebhook\x18\x01 \x01(\bR\awebhook\x12\x1f\n" +
 	"\vwebhook_url\x18\x02 \x01(\tR\n" +
@@ -863,7 +902,8 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\x15sealed_webhook_secret\x18\x03 \x01(\fR\x13sealedWebhookSecret\x124\n" +
 	"\x16sealed_previous_secret\x18\x04 \x01(\fR\x14sealedPreviousSecret\x127\n" +
 	"\x18secret_changed_unix_nano\x18\x05 \x01(\x03R\x15secretChangedUnixNano\x12%\n" +
-	"\x0ewebhook_events\x18\x06 \x03(\tR\rwebhookEventsBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
+	"\x0ewebhook_events\x18\x06 \x03(\tR\rwebhookEvents\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stampBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
 	file_cluster_v1_audit_proto_rawDescOnce sync.Once
@@ -887,13 +927,18 @@ var file_cluster_v1_audit_proto_goTypes = []any{
 	(*TrimHistory)(nil),      // 5: cluster.v1.TrimHistory
 	(*DeliveryCursor)(nil),   // 6: cluster.v1.DeliveryCursor
 	(*DeliverySettings)(nil), // 7: cluster.v1.DeliverySettings
+	(*Stamp)(nil),            // 8: cluster.v1.Stamp
 }
 var file_cluster_v1_audit_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	8, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
+	8, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
+	8, // 2: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
+	8, // 3: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_audit_proto_init() }
@@ -901,6 +946,7 @@ func file_cluster_v1_audit_proto_init() {
 	if File_cluster_v1_audit_proto != nil {
 		return
 	}
+	file_cluster_v1_state_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

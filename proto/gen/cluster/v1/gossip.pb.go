@@ -96,7 +96,9 @@ type GossipDelta struct {
 	// Cooldowns.
 	Cooldowns []*CooldownHint `protobuf:"bytes,2,rep,name=cooldowns,proto3" json:"cooldowns,omitempty"`
 	// Numbers.
-	Numbers       []*NodeNumbers `protobuf:"bytes,3,rep,name=numbers,proto3" json:"numbers,omitempty"`
+	Numbers []*NodeNumbers `protobuf:"bytes,3,rep,name=numbers,proto3" json:"numbers,omitempty"`
+	// What nodes took of rate limits.
+	Rates         []*NodeRates `protobuf:"bytes,4,rep,name=rates,proto3" json:"rates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -148,6 +150,13 @@ func (x *GossipDelta) GetCooldowns() []*CooldownHint {
 func (x *GossipDelta) GetNumbers() []*NodeNumbers {
 	if x != nil {
 		return x.Numbers
+	}
+	return nil
+}
+
+func (x *GossipDelta) GetRates() []*NodeRates {
+	if x != nil {
+		return x.Rates
 	}
 	return nil
 }
@@ -374,6 +383,171 @@ func (x *Number) GetValue() int64 {
 	return 0
 }
 
+// NodeRates says what a node took of rate limits that others bound with it. It is told
+// by the node itself only.
+type NodeRates struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node.
+	Node string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// As in NodeNumbers: what is said of a bucket replaces what was said before.
+	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// Some of its buckets.
+	Uses          []*RateUse `protobuf:"bytes,3,rep,name=uses,proto3" json:"uses,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeRates) Reset() {
+	*x = NodeRates{}
+	mi := &file_cluster_v1_gossip_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeRates) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeRates) ProtoMessage() {}
+
+func (x *NodeRates) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_gossip_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeRates.ProtoReflect.Descriptor instead.
+func (*NodeRates) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_gossip_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *NodeRates) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *NodeRates) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *NodeRates) GetUses() []*RateUse {
+	if x != nil {
+		return x.Uses
+	}
+	return nil
+}
+
+// RateUse is what a node took of one bucket. The numbers and names are cluster/rate's.
+type RateUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name, 16 bytes.
+	Bucket []byte `protobuf:"bytes,1,opt,name=bucket,proto3" json:"bucket,omitempty"`
+	// What it counts.
+	What uint32 `protobuf:"varint,2,opt,name=what,proto3" json:"what,omitempty"`
+	// The limit.
+	Limit uint32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Which counting this is: another one began at zero.
+	Born uint64 `protobuf:"varint,4,opt,name=born,proto3" json:"born,omitempty"`
+	// What was taken in all.
+	Used int64 `protobuf:"varint,5,opt,name=used,proto3" json:"used,omitempty"`
+	// What of it has not run out yet.
+	Level int64 `protobuf:"varint,6,opt,name=level,proto3" json:"level,omitempty"`
+	// Requests under way.
+	InFlight      int64 `protobuf:"varint,7,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RateUse) Reset() {
+	*x = RateUse{}
+	mi := &file_cluster_v1_gossip_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RateUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RateUse) ProtoMessage() {}
+
+func (x *RateUse) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_gossip_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RateUse.ProtoReflect.Descriptor instead.
+func (*RateUse) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_gossip_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RateUse) GetBucket() []byte {
+	if x != nil {
+		return x.Bucket
+	}
+	return nil
+}
+
+func (x *RateUse) GetWhat() uint32 {
+	if x != nil {
+		return x.What
+	}
+	return 0
+}
+
+func (x *RateUse) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *RateUse) GetBorn() uint64 {
+	if x != nil {
+		return x.Born
+	}
+	return 0
+}
+
+func (x *RateUse) GetUsed() int64 {
+	if x != nil {
+		return x.Used
+	}
+	return 0
+}
+
+func (x *RateUse) GetLevel() int64 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *RateUse) GetInFlight() int64 {
+	if x != nil {
+		return x.InFlight
+	}
+	return 0
+}
+
 var File_cluster_v1_gossip_proto protoreflect.FileDescriptor
 
 const file_cluster_v1_gossip_proto_rawDesc = "" +
@@ -384,11 +558,12 @@ const file_cluster_v1_gossip_proto_rawDesc = "" +
 	"GossipMeta\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12'\n" +
 	"\x0fgateway_version\x18\x02 \x01(\tR\x0egatewayVersion\x12\x18\n" +
-	"\aaddress\x18\x03 \x01(\tR\aaddress\"\x92\x01\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\"\xbf\x01\n" +
 	"\vGossipDelta\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x126\n" +
 	"\tcooldowns\x18\x02 \x03(\v2\x18.cluster.v1.CooldownHintR\tcooldowns\x121\n" +
-	"\anumbers\x18\x03 \x03(\v2\x17.cluster.v1.NodeNumbersR\anumbers\"\xa7\x01\n" +
+	"\anumbers\x18\x03 \x03(\v2\x17.cluster.v1.NodeNumbersR\anumbers\x12+\n" +
+	"\x05rates\x18\x04 \x03(\v2\x15.cluster.v1.NodeRatesR\x05rates\"\xa7\x01\n" +
 	"\fCooldownHint\x12\x1e\n" +
 	"\n" +
 	"deployment\x18\x01 \x01(\tR\n" +
@@ -405,7 +580,19 @@ const file_cluster_v1_gossip_proto_rawDesc = "" +
 	"\x04part\x18\x05 \x01(\rR\x04part\"2\n" +
 	"\x06Number\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05valueBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
+	"\x05value\x18\x02 \x01(\x03R\x05value\"b\n" +
+	"\tNodeRates\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\x12'\n" +
+	"\x04uses\x18\x03 \x03(\v2\x13.cluster.v1.RateUseR\x04uses\"\xa6\x01\n" +
+	"\aRateUse\x12\x16\n" +
+	"\x06bucket\x18\x01 \x01(\fR\x06bucket\x12\x12\n" +
+	"\x04what\x18\x02 \x01(\rR\x04what\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\rR\x05limit\x12\x12\n" +
+	"\x04born\x18\x04 \x01(\x04R\x04born\x12\x12\n" +
+	"\x04used\x18\x05 \x01(\x03R\x04used\x12\x14\n" +
+	"\x05level\x18\x06 \x01(\x03R\x05level\x12\x1b\n" +
+	"\tin_flight\x18\a \x01(\x03R\binFlightBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
 	file_cluster_v1_gossip_proto_rawDescOnce sync.Once
@@ -419,24 +606,28 @@ func file_cluster_v1_gossip_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_gossip_proto_rawDescData
 }
 
-var file_cluster_v1_gossip_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_cluster_v1_gossip_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_cluster_v1_gossip_proto_goTypes = []any{
 	(*GossipMeta)(nil),   // 0: cluster.v1.GossipMeta
 	(*GossipDelta)(nil),  // 1: cluster.v1.GossipDelta
 	(*CooldownHint)(nil), // 2: cluster.v1.CooldownHint
 	(*NodeNumbers)(nil),  // 3: cluster.v1.NodeNumbers
 	(*Number)(nil),       // 4: cluster.v1.Number
+	(*NodeRates)(nil),    // 5: cluster.v1.NodeRates
+	(*RateUse)(nil),      // 6: cluster.v1.RateUse
 }
 var file_cluster_v1_gossip_proto_depIdxs = []int32{
 	2, // 0: cluster.v1.GossipDelta.cooldowns:type_name -> cluster.v1.CooldownHint
 	3, // 1: cluster.v1.GossipDelta.numbers:type_name -> cluster.v1.NodeNumbers
-	4, // 2: cluster.v1.NodeNumbers.in_flight:type_name -> cluster.v1.Number
-	4, // 3: cluster.v1.NodeNumbers.counters:type_name -> cluster.v1.Number
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	5, // 2: cluster.v1.GossipDelta.rates:type_name -> cluster.v1.NodeRates
+	4, // 3: cluster.v1.NodeNumbers.in_flight:type_name -> cluster.v1.Number
+	4, // 4: cluster.v1.NodeNumbers.counters:type_name -> cluster.v1.Number
+	6, // 5: cluster.v1.NodeRates.uses:type_name -> cluster.v1.RateUse
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_gossip_proto_init() }
@@ -450,7 +641,7 @@ func file_cluster_v1_gossip_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_gossip_proto_rawDesc), len(file_cluster_v1_gossip_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1118,7 +1118,9 @@ type PriceRow struct {
 	// The longest answer; 0: unknown.
 	MaxOutputTokens int64 `protobuf:"varint,4,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
 	// Prices in dollars as exact decimals, by the keys of the table, sorted.
-	Prices        []*PriceEntry `protobuf:"bytes,5,rep,name=prices,proto3" json:"prices,omitempty"`
+	Prices []*PriceEntry `protobuf:"bytes,5,rep,name=prices,proto3" json:"prices,omitempty"`
+	// Who made it, and when.
+	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1188,6 +1190,13 @@ func (x *PriceRow) GetPrices() []*PriceEntry {
 	return nil
 }
 
+func (x *PriceRow) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
 // PriceEntry is one price.
 type PriceEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1248,7 +1257,7 @@ var File_cluster_v1_ledger_proto protoreflect.FileDescriptor
 const file_cluster_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"\x17cluster/v1/ledger.proto\x12\n" +
-	"cluster.v1\x1a\x17cluster/v1/record.proto\"\xf3\x02\n" +
+	"cluster.v1\x1a\x17cluster/v1/record.proto\x1a\x16cluster/v1/state.proto\"\xf3\x02\n" +
 	"\aAccount\x12\x1d\n" +
 	"\n" +
 	"total_pico\x18\x01 \x01(\x03R\ttotalPico\x12\x1f\n" +
@@ -1334,13 +1343,14 @@ const file_cluster_v1_ledger_proto_rawDesc = "" +
 	"\bSetSpend\x12/\n" +
 	"\aaccount\x18\x01 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12\x1f\n" +
 	"\vwindow_pico\x18\x02 \x01(\x03R\n" +
-	"windowPico\"\xc2\x01\n" +
+	"windowPico\"\xeb\x01\n" +
 	"\bPriceRow\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12(\n" +
 	"\x10max_input_tokens\x18\x03 \x01(\x03R\x0emaxInputTokens\x12*\n" +
 	"\x11max_output_tokens\x18\x04 \x01(\x03R\x0fmaxOutputTokens\x12.\n" +
-	"\x06prices\x18\x05 \x03(\v2\x16.cluster.v1.PriceEntryR\x06prices\"6\n" +
+	"\x06prices\x18\x05 \x03(\v2\x16.cluster.v1.PriceEntryR\x06prices\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"6\n" +
 	"\n" +
 	"PriceEntry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
@@ -1378,6 +1388,7 @@ var file_cluster_v1_ledger_proto_goTypes = []any{
 	(*PriceEntry)(nil),    // 15: cluster.v1.PriceEntry
 	(*UsageEvent)(nil),    // 16: cluster.v1.UsageEvent
 	(*AccountID)(nil),     // 17: cluster.v1.AccountID
+	(*Stamp)(nil),         // 18: cluster.v1.Stamp
 }
 var file_cluster_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: cluster.v1.Account.leases:type_name -> cluster.v1.Lease
@@ -1391,11 +1402,12 @@ var file_cluster_v1_ledger_proto_depIdxs = []int32{
 	17, // 8: cluster.v1.WindowEnd.account:type_name -> cluster.v1.AccountID
 	17, // 9: cluster.v1.SetSpend.account:type_name -> cluster.v1.AccountID
 	15, // 10: cluster.v1.PriceRow.prices:type_name -> cluster.v1.PriceEntry
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	18, // 11: cluster.v1.PriceRow.stamp:type_name -> cluster.v1.Stamp
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_ledger_proto_init() }
@@ -1404,6 +1416,7 @@ func file_cluster_v1_ledger_proto_init() {
 		return
 	}
 	file_cluster_v1_record_proto_init()
+	file_cluster_v1_state_proto_init()
 	file_cluster_v1_ledger_proto_msgTypes[0].OneofWrappers = []any{}
 	file_cluster_v1_ledger_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}

@@ -126,6 +126,14 @@ type UserRecord struct {
 	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Tokens a minute of single models.
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -324,6 +332,34 @@ func (x *UserRecord) GetModelTpmLimit() map[string]uint32 {
 	return nil
 }
 
+func (x *UserRecord) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *UserRecord) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *UserRecord) GetModelSpend() map[string]float64 {
+	if x != nil {
+		return x.ModelSpend
+	}
+	return nil
+}
+
+func (x *UserRecord) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
+	}
+	return nil
+}
+
 func (x *UserRecord) GetCreatedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.CreatedAt
@@ -482,6 +518,14 @@ type TeamRecord struct {
 	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Tokens a minute of single models.
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -722,6 +766,34 @@ func (x *TeamRecord) GetModelTpmLimit() map[string]uint32 {
 	return nil
 }
 
+func (x *TeamRecord) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *TeamRecord) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *TeamRecord) GetModelSpend() map[string]float64 {
+	if x != nil {
+		return x.ModelSpend
+	}
+	return nil
+}
+
+func (x *TeamRecord) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
+	}
+	return nil
+}
+
 func (x *TeamRecord) GetCreatedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.CreatedAt
@@ -765,7 +837,7 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"gateway.v1\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"Y\n" +
 	"\x11OrganizationPlace\x12'\n" +
 	"\x0forganization_id\x18\x01 \x01(\tR\x0eorganizationId\x12\x1b\n" +
-	"\tuser_role\x18\x02 \x01(\tR\buserRole\"\x9b\r\n" +
+	"\tuser_role\x18\x02 \x01(\tR\buserRole\"\x9e\x0f\n" +
 	"\n" +
 	"UserRecord\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12;\n" +
@@ -794,7 +866,13 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\x10model_max_budget\x18% \x03(\v2*.gateway.v1.UserRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
 	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12Q\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v2).gateway.v1.UserRecord.ModelRpmLimitEntryR\rmodelRpmLimit\x12Q\n" +
-	"\x0fmodel_tpm_limit\x18( \x03(\v2).gateway.v1.UserRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x129\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v2).gateway.v1.UserRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12G\n" +
+	"\vmodel_spend\x18+ \x03(\v2&.gateway.v1.UserRecord.ModelSpendEntryR\n" +
+	"modelSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -812,13 +890,16 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\"v\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a=\n" +
+	"\x0fModelSpendEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"v\n" +
 	"\n" +
 	"TeamMember\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12;\n" +
 	"\n" +
 	"user_email\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\tuserEmail\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\"\xb3\x11\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"\xb6\x13\n" +
 	"\n" +
 	"TeamRecord\x12\x17\n" +
 	"\ateam_id\x18\x01 \x01(\tR\x06teamId\x12;\n" +
@@ -852,7 +933,13 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\x10model_max_budget\x18% \x03(\v2*.gateway.v1.TeamRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
 	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12Q\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v2).gateway.v1.TeamRecord.ModelRpmLimitEntryR\rmodelRpmLimit\x12Q\n" +
-	"\x0fmodel_tpm_limit\x18( \x03(\v2).gateway.v1.TeamRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x129\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v2).gateway.v1.TeamRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12G\n" +
+	"\vmodel_spend\x18+ \x03(\v2&.gateway.v1.TeamRecord.ModelSpendEntryR\n" +
+	"modelSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -873,7 +960,10 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01BEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a=\n" +
+	"\x0fModelSpendEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01BEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_account_proto_rawDescOnce sync.Once
@@ -887,7 +977,7 @@ func file_gateway_v1_account_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_account_proto_rawDescData
 }
 
-var file_gateway_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_gateway_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_gateway_v1_account_proto_goTypes = []any{
 	(*OrganizationPlace)(nil),      // 0: gateway.v1.OrganizationPlace
 	(*UserRecord)(nil),             // 1: gateway.v1.UserRecord
@@ -896,67 +986,73 @@ var file_gateway_v1_account_proto_goTypes = []any{
 	nil,                            // 4: gateway.v1.UserRecord.ModelMaxBudgetEntry
 	nil,                            // 5: gateway.v1.UserRecord.ModelRpmLimitEntry
 	nil,                            // 6: gateway.v1.UserRecord.ModelTpmLimitEntry
-	nil,                            // 7: gateway.v1.TeamRecord.ModelAliasesEntry
-	nil,                            // 8: gateway.v1.TeamRecord.ModelMaxBudgetEntry
-	nil,                            // 9: gateway.v1.TeamRecord.ModelRpmLimitEntry
-	nil,                            // 10: gateway.v1.TeamRecord.ModelTpmLimitEntry
-	(*wrapperspb.StringValue)(nil), // 11: google.protobuf.StringValue
-	(*structpb.Struct)(nil),        // 12: google.protobuf.Struct
-	(*wrapperspb.DoubleValue)(nil), // 13: google.protobuf.DoubleValue
-	(*wrapperspb.UInt32Value)(nil), // 14: google.protobuf.UInt32Value
-	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
-	(*ModelBudget)(nil),            // 16: gateway.v1.ModelBudget
+	nil,                            // 7: gateway.v1.UserRecord.ModelSpendEntry
+	nil,                            // 8: gateway.v1.TeamRecord.ModelAliasesEntry
+	nil,                            // 9: gateway.v1.TeamRecord.ModelMaxBudgetEntry
+	nil,                            // 10: gateway.v1.TeamRecord.ModelRpmLimitEntry
+	nil,                            // 11: gateway.v1.TeamRecord.ModelTpmLimitEntry
+	nil,                            // 12: gateway.v1.TeamRecord.ModelSpendEntry
+	(*wrapperspb.StringValue)(nil), // 13: google.protobuf.StringValue
+	(*structpb.Struct)(nil),        // 14: google.protobuf.Struct
+	(*wrapperspb.DoubleValue)(nil), // 15: google.protobuf.DoubleValue
+	(*wrapperspb.UInt32Value)(nil), // 16: google.protobuf.UInt32Value
+	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
+	(*ModelBudget)(nil),            // 18: gateway.v1.ModelBudget
 }
 var file_gateway_v1_account_proto_depIdxs = []int32{
-	11, // 0: gateway.v1.UserRecord.user_email:type_name -> google.protobuf.StringValue
-	11, // 1: gateway.v1.UserRecord.user_alias:type_name -> google.protobuf.StringValue
+	13, // 0: gateway.v1.UserRecord.user_email:type_name -> google.protobuf.StringValue
+	13, // 1: gateway.v1.UserRecord.user_alias:type_name -> google.protobuf.StringValue
 	0,  // 2: gateway.v1.UserRecord.organization_memberships:type_name -> gateway.v1.OrganizationPlace
-	12, // 3: gateway.v1.UserRecord.metadata:type_name -> google.protobuf.Struct
-	11, // 4: gateway.v1.UserRecord.sso_user_id:type_name -> google.protobuf.StringValue
-	13, // 5: gateway.v1.UserRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	13, // 6: gateway.v1.UserRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	11, // 7: gateway.v1.UserRecord.budget_duration:type_name -> google.protobuf.StringValue
-	14, // 8: gateway.v1.UserRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	14, // 9: gateway.v1.UserRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	14, // 10: gateway.v1.UserRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	14, // 11: gateway.v1.UserRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	14, // 3: gateway.v1.UserRecord.metadata:type_name -> google.protobuf.Struct
+	13, // 4: gateway.v1.UserRecord.sso_user_id:type_name -> google.protobuf.StringValue
+	15, // 5: gateway.v1.UserRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	15, // 6: gateway.v1.UserRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	13, // 7: gateway.v1.UserRecord.budget_duration:type_name -> google.protobuf.StringValue
+	16, // 8: gateway.v1.UserRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	16, // 9: gateway.v1.UserRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	16, // 10: gateway.v1.UserRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	16, // 11: gateway.v1.UserRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
 	4,  // 12: gateway.v1.UserRecord.model_max_budget:type_name -> gateway.v1.UserRecord.ModelMaxBudgetEntry
-	11, // 13: gateway.v1.UserRecord.budget_id:type_name -> google.protobuf.StringValue
+	13, // 13: gateway.v1.UserRecord.budget_id:type_name -> google.protobuf.StringValue
 	5,  // 14: gateway.v1.UserRecord.model_rpm_limit:type_name -> gateway.v1.UserRecord.ModelRpmLimitEntry
 	6,  // 15: gateway.v1.UserRecord.model_tpm_limit:type_name -> gateway.v1.UserRecord.ModelTpmLimitEntry
-	15, // 16: gateway.v1.UserRecord.created_at:type_name -> google.protobuf.Timestamp
-	15, // 17: gateway.v1.UserRecord.updated_at:type_name -> google.protobuf.Timestamp
-	11, // 18: gateway.v1.TeamMember.user_email:type_name -> google.protobuf.StringValue
-	11, // 19: gateway.v1.TeamRecord.team_alias:type_name -> google.protobuf.StringValue
-	11, // 20: gateway.v1.TeamRecord.organization_id:type_name -> google.protobuf.StringValue
-	2,  // 21: gateway.v1.TeamRecord.members_with_roles:type_name -> gateway.v1.TeamMember
-	12, // 22: gateway.v1.TeamRecord.metadata:type_name -> google.protobuf.Struct
-	7,  // 23: gateway.v1.TeamRecord.model_aliases:type_name -> gateway.v1.TeamRecord.ModelAliasesEntry
-	13, // 24: gateway.v1.TeamRecord.team_member_budget:type_name -> google.protobuf.DoubleValue
-	11, // 25: gateway.v1.TeamRecord.team_member_budget_duration:type_name -> google.protobuf.StringValue
-	14, // 26: gateway.v1.TeamRecord.team_member_rpm_limit:type_name -> google.protobuf.UInt32Value
-	14, // 27: gateway.v1.TeamRecord.team_member_tpm_limit:type_name -> google.protobuf.UInt32Value
-	11, // 28: gateway.v1.TeamRecord.team_member_key_duration:type_name -> google.protobuf.StringValue
-	13, // 29: gateway.v1.TeamRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	13, // 30: gateway.v1.TeamRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	11, // 31: gateway.v1.TeamRecord.budget_duration:type_name -> google.protobuf.StringValue
-	14, // 32: gateway.v1.TeamRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	14, // 33: gateway.v1.TeamRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	14, // 34: gateway.v1.TeamRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	14, // 35: gateway.v1.TeamRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
-	8,  // 36: gateway.v1.TeamRecord.model_max_budget:type_name -> gateway.v1.TeamRecord.ModelMaxBudgetEntry
-	11, // 37: gateway.v1.TeamRecord.budget_id:type_name -> google.protobuf.StringValue
-	9,  // 38: gateway.v1.TeamRecord.model_rpm_limit:type_name -> gateway.v1.TeamRecord.ModelRpmLimitEntry
-	10, // 39: gateway.v1.TeamRecord.model_tpm_limit:type_name -> gateway.v1.TeamRecord.ModelTpmLimitEntry
-	15, // 40: gateway.v1.TeamRecord.created_at:type_name -> google.protobuf.Timestamp
-	15, // 41: gateway.v1.TeamRecord.updated_at:type_name -> google.protobuf.Timestamp
-	16, // 42: gateway.v1.UserRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	16, // 43: gateway.v1.TeamRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	44, // [44:44] is the sub-list for method output_type
-	44, // [44:44] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	7,  // 16: gateway.v1.UserRecord.model_spend:type_name -> gateway.v1.UserRecord.ModelSpendEntry
+	17, // 17: gateway.v1.UserRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	17, // 18: gateway.v1.UserRecord.created_at:type_name -> google.protobuf.Timestamp
+	17, // 19: gateway.v1.UserRecord.updated_at:type_name -> google.protobuf.Timestamp
+	13, // 20: gateway.v1.TeamMember.user_email:type_name -> google.protobuf.StringValue
+	13, // 21: gateway.v1.TeamRecord.team_alias:type_name -> google.protobuf.StringValue
+	13, // 22: gateway.v1.TeamRecord.organization_id:type_name -> google.protobuf.StringValue
+	2,  // 23: gateway.v1.TeamRecord.members_with_roles:type_name -> gateway.v1.TeamMember
+	14, // 24: gateway.v1.TeamRecord.metadata:type_name -> google.protobuf.Struct
+	8,  // 25: gateway.v1.TeamRecord.model_aliases:type_name -> gateway.v1.TeamRecord.ModelAliasesEntry
+	15, // 26: gateway.v1.TeamRecord.team_member_budget:type_name -> google.protobuf.DoubleValue
+	13, // 27: gateway.v1.TeamRecord.team_member_budget_duration:type_name -> google.protobuf.StringValue
+	16, // 28: gateway.v1.TeamRecord.team_member_rpm_limit:type_name -> google.protobuf.UInt32Value
+	16, // 29: gateway.v1.TeamRecord.team_member_tpm_limit:type_name -> google.protobuf.UInt32Value
+	13, // 30: gateway.v1.TeamRecord.team_member_key_duration:type_name -> google.protobuf.StringValue
+	15, // 31: gateway.v1.TeamRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	15, // 32: gateway.v1.TeamRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	13, // 33: gateway.v1.TeamRecord.budget_duration:type_name -> google.protobuf.StringValue
+	16, // 34: gateway.v1.TeamRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	16, // 35: gateway.v1.TeamRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	16, // 36: gateway.v1.TeamRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	16, // 37: gateway.v1.TeamRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	9,  // 38: gateway.v1.TeamRecord.model_max_budget:type_name -> gateway.v1.TeamRecord.ModelMaxBudgetEntry
+	13, // 39: gateway.v1.TeamRecord.budget_id:type_name -> google.protobuf.StringValue
+	10, // 40: gateway.v1.TeamRecord.model_rpm_limit:type_name -> gateway.v1.TeamRecord.ModelRpmLimitEntry
+	11, // 41: gateway.v1.TeamRecord.model_tpm_limit:type_name -> gateway.v1.TeamRecord.ModelTpmLimitEntry
+	12, // 42: gateway.v1.TeamRecord.model_spend:type_name -> gateway.v1.TeamRecord.ModelSpendEntry
+	17, // 43: gateway.v1.TeamRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	17, // 44: gateway.v1.TeamRecord.created_at:type_name -> google.protobuf.Timestamp
+	17, // 45: gateway.v1.TeamRecord.updated_at:type_name -> google.protobuf.Timestamp
+	18, // 46: gateway.v1.UserRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	18, // 47: gateway.v1.TeamRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	48, // [48:48] is the sub-list for method output_type
+	48, // [48:48] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_account_proto_init() }
@@ -971,7 +1067,7 @@ func file_gateway_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_account_proto_rawDesc), len(file_gateway_v1_account_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

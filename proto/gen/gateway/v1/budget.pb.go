@@ -46,6 +46,8 @@ type BudgetRecord struct {
 	TpdLimit *wrapperspb.UInt32Value `protobuf:"bytes,36,opt,name=tpd_limit,json=tpdLimit,proto3" json:"tpd_limit,omitempty"`
 	// Budgets and limits of single models.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// When the windows of those that have it end next; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -149,6 +151,13 @@ func (x *BudgetRecord) GetTpdLimit() *wrapperspb.UInt32Value {
 func (x *BudgetRecord) GetModelMaxBudget() map[string]*ModelBudget {
 	if x != nil {
 		return x.ModelMaxBudget
+	}
+	return nil
+}
+
+func (x *BudgetRecord) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
 	}
 	return nil
 }
@@ -851,7 +860,7 @@ var File_gateway_v1_budget_proto protoreflect.FileDescriptor
 const file_gateway_v1_budget_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/budget.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xf5\x06\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xb9\a\n" +
 	"\fBudgetRecord\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12;\n" +
 	"\n" +
@@ -863,7 +872,8 @@ const file_gateway_v1_budget_proto_rawDesc = "" +
 	"\ttpm_limit\x18\" \x01(\v2\x1c.google.protobuf.UInt32ValueR\btpmLimit\x129\n" +
 	"\trpm_limit\x18# \x01(\v2\x1c.google.protobuf.UInt32ValueR\brpmLimit\x129\n" +
 	"\ttpd_limit\x18$ \x01(\v2\x1c.google.protobuf.UInt32ValueR\btpdLimit\x12V\n" +
-	"\x10model_max_budget\x18% \x03(\v2,.gateway.v1.BudgetRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
+	"\x10model_max_budget\x18% \x03(\v2,.gateway.v1.BudgetRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -1012,35 +1022,36 @@ var file_gateway_v1_budget_proto_depIdxs = []int32{
 	16, // 5: gateway.v1.BudgetRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
 	16, // 6: gateway.v1.BudgetRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
 	11, // 7: gateway.v1.BudgetRecord.model_max_budget:type_name -> gateway.v1.BudgetRecord.ModelMaxBudgetEntry
-	17, // 8: gateway.v1.BudgetRecord.created_at:type_name -> google.protobuf.Timestamp
-	17, // 9: gateway.v1.BudgetRecord.updated_at:type_name -> google.protobuf.Timestamp
-	12, // 10: gateway.v1.CreateBudgetRequest.model_max_budget:type_name -> gateway.v1.CreateBudgetRequest.ModelMaxBudgetEntry
-	0,  // 11: gateway.v1.GetBudgetsResponse.budgets:type_name -> gateway.v1.BudgetRecord
-	0,  // 12: gateway.v1.ListBudgetsResponse.budgets:type_name -> gateway.v1.BudgetRecord
-	13, // 13: gateway.v1.UpdateBudgetRequest.model_max_budget:type_name -> gateway.v1.UpdateBudgetRequest.ModelMaxBudgetEntry
-	18, // 14: gateway.v1.SettingField.field_value:type_name -> google.protobuf.Value
-	18, // 15: gateway.v1.SettingField.field_default_value:type_name -> google.protobuf.Value
-	9,  // 16: gateway.v1.GetBudgetSettingsResponse.fields:type_name -> gateway.v1.SettingField
-	19, // 17: gateway.v1.BudgetRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	19, // 18: gateway.v1.CreateBudgetRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	19, // 19: gateway.v1.UpdateBudgetRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	1,  // 20: gateway.v1.BudgetService.CreateBudget:input_type -> gateway.v1.CreateBudgetRequest
-	2,  // 21: gateway.v1.BudgetService.GetBudgets:input_type -> gateway.v1.GetBudgetsRequest
-	4,  // 22: gateway.v1.BudgetService.ListBudgets:input_type -> gateway.v1.ListBudgetsRequest
-	6,  // 23: gateway.v1.BudgetService.UpdateBudget:input_type -> gateway.v1.UpdateBudgetRequest
-	7,  // 24: gateway.v1.BudgetService.DeleteBudget:input_type -> gateway.v1.DeleteBudgetRequest
-	8,  // 25: gateway.v1.BudgetService.GetBudgetSettings:input_type -> gateway.v1.GetBudgetSettingsRequest
-	0,  // 26: gateway.v1.BudgetService.CreateBudget:output_type -> gateway.v1.BudgetRecord
-	3,  // 27: gateway.v1.BudgetService.GetBudgets:output_type -> gateway.v1.GetBudgetsResponse
-	5,  // 28: gateway.v1.BudgetService.ListBudgets:output_type -> gateway.v1.ListBudgetsResponse
-	0,  // 29: gateway.v1.BudgetService.UpdateBudget:output_type -> gateway.v1.BudgetRecord
-	0,  // 30: gateway.v1.BudgetService.DeleteBudget:output_type -> gateway.v1.BudgetRecord
-	10, // 31: gateway.v1.BudgetService.GetBudgetSettings:output_type -> gateway.v1.GetBudgetSettingsResponse
-	26, // [26:32] is the sub-list for method output_type
-	20, // [20:26] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	17, // 8: gateway.v1.BudgetRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	17, // 9: gateway.v1.BudgetRecord.created_at:type_name -> google.protobuf.Timestamp
+	17, // 10: gateway.v1.BudgetRecord.updated_at:type_name -> google.protobuf.Timestamp
+	12, // 11: gateway.v1.CreateBudgetRequest.model_max_budget:type_name -> gateway.v1.CreateBudgetRequest.ModelMaxBudgetEntry
+	0,  // 12: gateway.v1.GetBudgetsResponse.budgets:type_name -> gateway.v1.BudgetRecord
+	0,  // 13: gateway.v1.ListBudgetsResponse.budgets:type_name -> gateway.v1.BudgetRecord
+	13, // 14: gateway.v1.UpdateBudgetRequest.model_max_budget:type_name -> gateway.v1.UpdateBudgetRequest.ModelMaxBudgetEntry
+	18, // 15: gateway.v1.SettingField.field_value:type_name -> google.protobuf.Value
+	18, // 16: gateway.v1.SettingField.field_default_value:type_name -> google.protobuf.Value
+	9,  // 17: gateway.v1.GetBudgetSettingsResponse.fields:type_name -> gateway.v1.SettingField
+	19, // 18: gateway.v1.BudgetRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	19, // 19: gateway.v1.CreateBudgetRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	19, // 20: gateway.v1.UpdateBudgetRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	1,  // 21: gateway.v1.BudgetService.CreateBudget:input_type -> gateway.v1.CreateBudgetRequest
+	2,  // 22: gateway.v1.BudgetService.GetBudgets:input_type -> gateway.v1.GetBudgetsRequest
+	4,  // 23: gateway.v1.BudgetService.ListBudgets:input_type -> gateway.v1.ListBudgetsRequest
+	6,  // 24: gateway.v1.BudgetService.UpdateBudget:input_type -> gateway.v1.UpdateBudgetRequest
+	7,  // 25: gateway.v1.BudgetService.DeleteBudget:input_type -> gateway.v1.DeleteBudgetRequest
+	8,  // 26: gateway.v1.BudgetService.GetBudgetSettings:input_type -> gateway.v1.GetBudgetSettingsRequest
+	0,  // 27: gateway.v1.BudgetService.CreateBudget:output_type -> gateway.v1.BudgetRecord
+	3,  // 28: gateway.v1.BudgetService.GetBudgets:output_type -> gateway.v1.GetBudgetsResponse
+	5,  // 29: gateway.v1.BudgetService.ListBudgets:output_type -> gateway.v1.ListBudgetsResponse
+	0,  // 30: gateway.v1.BudgetService.UpdateBudget:output_type -> gateway.v1.BudgetRecord
+	0,  // 31: gateway.v1.BudgetService.DeleteBudget:output_type -> gateway.v1.BudgetRecord
+	10, // 32: gateway.v1.BudgetService.GetBudgetSettings:output_type -> gateway.v1.GetBudgetSettingsResponse
+	27, // [27:33] is the sub-list for method output_type
+	21, // [21:27] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_budget_proto_init() }

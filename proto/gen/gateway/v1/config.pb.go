@@ -205,6 +205,80 @@ func (x *RouterSettings) GetContentPolicyFallbacks() *structpb.ListValue {
 	return nil
 }
 
+// GeneralSettings say what the gateway does beside routing. In a request, what is
+// not given is left as it is, and a list that is given replaces the list that was there.
+type GeneralSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where audit events are sent: webhook, or nothing for an empty list.
+	Alerting *structpb.ListValue `protobuf:"bytes,1,opt,name=alerting,proto3" json:"alerting,omitempty"`
+	// The webhook's address: https, and not within a private network. Empty for none.
+	AlertingWebhookUrl *string `protobuf:"bytes,2,opt,name=alerting_webhook_url,json=alertingWebhookUrl,proto3,oneof" json:"alerting_webhook_url,omitempty"`
+	// What deliveries are signed with, 16 characters at least. One is made where it is needed and not given; it is shown where it is made, and never again.
+	AlertingWebhookSecret *string `protobuf:"bytes,3,opt,name=alerting_webhook_secret,json=alertingWebhookSecret,proto3,oneof" json:"alerting_webhook_secret,omitempty"`
+	// The types of the events that are sent, such as key.created; an empty list for all.
+	AlertingWebhookEvents *structpb.ListValue `protobuf:"bytes,4,opt,name=alerting_webhook_events,json=alertingWebhookEvents,proto3" json:"alerting_webhook_events,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *GeneralSettings) Reset() {
+	*x = GeneralSettings{}
+	mi := &file_gateway_v1_config_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GeneralSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GeneralSettings) ProtoMessage() {}
+
+func (x *GeneralSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_config_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GeneralSettings.ProtoReflect.Descriptor instead.
+func (*GeneralSettings) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GeneralSettings) GetAlerting() *structpb.ListValue {
+	if x != nil {
+		return x.Alerting
+	}
+	return nil
+}
+
+func (x *GeneralSettings) GetAlertingWebhookUrl() string {
+	if x != nil && x.AlertingWebhookUrl != nil {
+		return *x.AlertingWebhookUrl
+	}
+	return ""
+}
+
+func (x *GeneralSettings) GetAlertingWebhookSecret() string {
+	if x != nil && x.AlertingWebhookSecret != nil {
+		return *x.AlertingWebhookSecret
+	}
+	return ""
+}
+
+func (x *GeneralSettings) GetAlertingWebhookEvents() *structpb.ListValue {
+	if x != nil {
+		return x.AlertingWebhookEvents
+	}
+	return nil
+}
+
 // GetConfigRequest asks for the settings.
 type GetConfigRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -214,7 +288,7 @@ type GetConfigRequest struct {
 
 func (x *GetConfigRequest) Reset() {
 	*x = GetConfigRequest{}
-	mi := &file_gateway_v1_config_proto_msgTypes[1]
+	mi := &file_gateway_v1_config_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -226,7 +300,7 @@ func (x *GetConfigRequest) String() string {
 func (*GetConfigRequest) ProtoMessage() {}
 
 func (x *GetConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[1]
+	mi := &file_gateway_v1_config_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -239,7 +313,7 @@ func (x *GetConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetConfigRequest.ProtoReflect.Descriptor instead.
 func (*GetConfigRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{1}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{2}
 }
 
 // GetConfigResponse has the settings in force.
@@ -247,15 +321,17 @@ type GetConfigResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How requests are routed.
 	RouterSettings *RouterSettings `protobuf:"bytes,1,opt,name=router_settings,json=routerSettings,proto3" json:"router_settings,omitempty"`
-	// Grows with every change of the settings at run time; 0 before the first.
-	Revision      float64 `protobuf:"fixed64,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Grows with every change of the router settings at run time; 0 before the first.
+	Revision float64 `protobuf:"fixed64,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What the gateway does beside routing.
+	GeneralSettings *GeneralSettings `protobuf:"bytes,3,opt,name=general_settings,json=generalSettings,proto3" json:"general_settings,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GetConfigResponse) Reset() {
 	*x = GetConfigResponse{}
-	mi := &file_gateway_v1_config_proto_msgTypes[2]
+	mi := &file_gateway_v1_config_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -267,7 +343,7 @@ func (x *GetConfigResponse) String() string {
 func (*GetConfigResponse) ProtoMessage() {}
 
 func (x *GetConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[2]
+	mi := &file_gateway_v1_config_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -280,7 +356,7 @@ func (x *GetConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetConfigResponse.ProtoReflect.Descriptor instead.
 func (*GetConfigResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{2}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetConfigResponse) GetRouterSettings() *RouterSettings {
@@ -297,20 +373,29 @@ func (x *GetConfigResponse) GetRevision() float64 {
 	return 0
 }
 
+func (x *GetConfigResponse) GetGeneralSettings() *GeneralSettings {
+	if x != nil {
+		return x.GeneralSettings
+	}
+	return nil
+}
+
 // UpdateConfigRequest says what to change.
 type UpdateConfigRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How requests are routed.
 	RouterSettings *RouterSettings `protobuf:"bytes,1,opt,name=router_settings,json=routerSettings,proto3" json:"router_settings,omitempty"`
-	// If given, the revision that the settings must have; 409 if they have another.
-	IfRevision    *float64 `protobuf:"fixed64,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// If given, the revision that the router settings must have; 409 if they have another.
+	IfRevision *float64 `protobuf:"fixed64,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	// What the gateway does beside routing.
+	GeneralSettings *GeneralSettings `protobuf:"bytes,3,opt,name=general_settings,json=generalSettings,proto3" json:"general_settings,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *UpdateConfigRequest) Reset() {
 	*x = UpdateConfigRequest{}
-	mi := &file_gateway_v1_config_proto_msgTypes[3]
+	mi := &file_gateway_v1_config_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -322,7 +407,7 @@ func (x *UpdateConfigRequest) String() string {
 func (*UpdateConfigRequest) ProtoMessage() {}
 
 func (x *UpdateConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[3]
+	mi := &file_gateway_v1_config_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -335,7 +420,7 @@ func (x *UpdateConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateConfigRequest.ProtoReflect.Descriptor instead.
 func (*UpdateConfigRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{3}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdateConfigRequest) GetRouterSettings() *RouterSettings {
@@ -352,6 +437,13 @@ func (x *UpdateConfigRequest) GetIfRevision() float64 {
 	return 0
 }
 
+func (x *UpdateConfigRequest) GetGeneralSettings() *GeneralSettings {
+	if x != nil {
+		return x.GeneralSettings
+	}
+	return nil
+}
+
 // UpdateConfigResponse has the settings that are now in force.
 type UpdateConfigResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -359,15 +451,17 @@ type UpdateConfigResponse struct {
 	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// How requests are routed.
 	RouterSettings *RouterSettings `protobuf:"bytes,2,opt,name=router_settings,json=routerSettings,proto3" json:"router_settings,omitempty"`
-	// Grows with every change of the settings at run time.
-	Revision      float64 `protobuf:"fixed64,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Grows with every change of the router settings at run time.
+	Revision float64 `protobuf:"fixed64,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What the gateway does beside routing, with a secret that was made for it.
+	GeneralSettings *GeneralSettings `protobuf:"bytes,4,opt,name=general_settings,json=generalSettings,proto3" json:"general_settings,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *UpdateConfigResponse) Reset() {
 	*x = UpdateConfigResponse{}
-	mi := &file_gateway_v1_config_proto_msgTypes[4]
+	mi := &file_gateway_v1_config_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -379,7 +473,7 @@ func (x *UpdateConfigResponse) String() string {
 func (*UpdateConfigResponse) ProtoMessage() {}
 
 func (x *UpdateConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[4]
+	mi := &file_gateway_v1_config_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -392,7 +486,7 @@ func (x *UpdateConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateConfigResponse.ProtoReflect.Descriptor instead.
 func (*UpdateConfigResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{4}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *UpdateConfigResponse) GetMessage() string {
@@ -416,10 +510,17 @@ func (x *UpdateConfigResponse) GetRevision() float64 {
 	return 0
 }
 
+func (x *UpdateConfigResponse) GetGeneralSettings() *GeneralSettings {
+	if x != nil {
+		return x.GeneralSettings
+	}
+	return nil
+}
+
 // ListConfigRequest says which settings to show.
 type ListConfigRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// router_settings, which it is if not given: the one section that can be changed at run time.
+	// router_settings, which it is if not given, or general_settings.
 	ConfigType    string `protobuf:"bytes,1,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -427,7 +528,7 @@ type ListConfigRequest struct {
 
 func (x *ListConfigRequest) Reset() {
 	*x = ListConfigRequest{}
-	mi := &file_gateway_v1_config_proto_msgTypes[5]
+	mi := &file_gateway_v1_config_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +540,7 @@ func (x *ListConfigRequest) String() string {
 func (*ListConfigRequest) ProtoMessage() {}
 
 func (x *ListConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[5]
+	mi := &file_gateway_v1_config_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +553,7 @@ func (x *ListConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListConfigRequest.ProtoReflect.Descriptor instead.
 func (*ListConfigRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{5}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListConfigRequest) GetConfigType() string {
@@ -473,7 +574,7 @@ type ListConfigResponse struct {
 
 func (x *ListConfigResponse) Reset() {
 	*x = ListConfigResponse{}
-	mi := &file_gateway_v1_config_proto_msgTypes[6]
+	mi := &file_gateway_v1_config_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -485,7 +586,7 @@ func (x *ListConfigResponse) String() string {
 func (*ListConfigResponse) ProtoMessage() {}
 
 func (x *ListConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[6]
+	mi := &file_gateway_v1_config_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -498,7 +599,7 @@ func (x *ListConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListConfigResponse.ProtoReflect.Descriptor instead.
 func (*ListConfigResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{6}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListConfigResponse) GetFields() []*SettingField {
@@ -513,7 +614,7 @@ type GetConfigFieldRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The field's name.
 	FieldName string `protobuf:"bytes,1,opt,name=field_name,json=fieldName,proto3" json:"field_name,omitempty"`
-	// router_settings, which it is if not given: the one section that can be changed at run time.
+	// router_settings or general_settings; without it, the one that has a field of that name.
 	ConfigType    string `protobuf:"bytes,2,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -521,7 +622,7 @@ type GetConfigFieldRequest struct {
 
 func (x *GetConfigFieldRequest) Reset() {
 	*x = GetConfigFieldRequest{}
-	mi := &file_gateway_v1_config_proto_msgTypes[7]
+	mi := &file_gateway_v1_config_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -533,7 +634,7 @@ func (x *GetConfigFieldRequest) String() string {
 func (*GetConfigFieldRequest) ProtoMessage() {}
 
 func (x *GetConfigFieldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[7]
+	mi := &file_gateway_v1_config_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -546,7 +647,7 @@ func (x *GetConfigFieldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetConfigFieldRequest.ProtoReflect.Descriptor instead.
 func (*GetConfigFieldRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{7}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetConfigFieldRequest) GetFieldName() string {
@@ -570,7 +671,7 @@ type UpdateConfigFieldRequest struct {
 	FieldName string `protobuf:"bytes,1,opt,name=field_name,json=fieldName,proto3" json:"field_name,omitempty"`
 	// What it is to be.
 	FieldValue *structpb.Value `protobuf:"bytes,2,opt,name=field_value,json=fieldValue,proto3" json:"field_value,omitempty"`
-	// router_settings, which it is if not given: the one section that can be changed at run time.
+	// router_settings or general_settings; without it, the one that has a field of that name.
 	ConfigType string `protobuf:"bytes,3,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
 	// If given, the revision that the settings must have, as the header If-Match; 409 if they have another.
 	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
@@ -580,7 +681,7 @@ type UpdateConfigFieldRequest struct {
 
 func (x *UpdateConfigFieldRequest) Reset() {
 	*x = UpdateConfigFieldRequest{}
-	mi := &file_gateway_v1_config_proto_msgTypes[8]
+	mi := &file_gateway_v1_config_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +693,7 @@ func (x *UpdateConfigFieldRequest) String() string {
 func (*UpdateConfigFieldRequest) ProtoMessage() {}
 
 func (x *UpdateConfigFieldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[8]
+	mi := &file_gateway_v1_config_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +706,7 @@ func (x *UpdateConfigFieldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateConfigFieldRequest.ProtoReflect.Descriptor instead.
 func (*UpdateConfigFieldRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{8}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateConfigFieldRequest) GetFieldName() string {
@@ -641,7 +742,7 @@ type DeleteConfigFieldRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The field's name.
 	FieldName string `protobuf:"bytes,1,opt,name=field_name,json=fieldName,proto3" json:"field_name,omitempty"`
-	// router_settings, which it is if not given: the one section that can be changed at run time.
+	// router_settings or general_settings; without it, the one that has a field of that name.
 	ConfigType    string `protobuf:"bytes,2,opt,name=config_type,json=configType,proto3" json:"config_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -649,7 +750,7 @@ type DeleteConfigFieldRequest struct {
 
 func (x *DeleteConfigFieldRequest) Reset() {
 	*x = DeleteConfigFieldRequest{}
-	mi := &file_gateway_v1_config_proto_msgTypes[9]
+	mi := &file_gateway_v1_config_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -661,7 +762,7 @@ func (x *DeleteConfigFieldRequest) String() string {
 func (*DeleteConfigFieldRequest) ProtoMessage() {}
 
 func (x *DeleteConfigFieldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_config_proto_msgTypes[9]
+	mi := &file_gateway_v1_config_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +775,7 @@ func (x *DeleteConfigFieldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteConfigFieldRequest.ProtoReflect.Descriptor instead.
 func (*DeleteConfigFieldRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_config_proto_rawDescGZIP(), []int{9}
+	return file_gateway_v1_config_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeleteConfigFieldRequest) GetFieldName() string {
@@ -727,44 +828,54 @@ const file_gateway_v1_config_proto_rawDesc = "" +
 	"\x0e_allowed_failsB\x10\n" +
 	"\x0e_max_fallbacksB\x14\n" +
 	"\x12_disable_cooldownsB\x19\n" +
-	"\x17_enable_pre_call_checks\"\x12\n" +
-	"\x10GetConfigRequest\"t\n" +
+	"\x17_enable_pre_call_checks\"\xa1\x03\n" +
+	"\x0fGeneralSettings\x126\n" +
+	"\balerting\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\balerting\x12a\n" +
+	"\x14alerting_webhook_url\x18\x02 \x01(\tB*\xbaH'r%\x18\x80\x10\x92\x02\x1fhttps://hooks.example.com/auditH\x00R\x12alertingWebhookUrl\x88\x01\x01\x12j\n" +
+	"\x17alerting_webhook_secret\x18\x03 \x01(\tB-\xbaH*r(\x10\x10\x18\x80\x022\b^[!-~]*$\x92\x02\x16whsec_0123456789abcdefH\x01R\x15alertingWebhookSecret\x88\x01\x01\x12R\n" +
+	"\x17alerting_webhook_events\x18\x04 \x01(\v2\x1a.google.protobuf.ListValueR\x15alertingWebhookEventsB\x17\n" +
+	"\x15_alerting_webhook_urlB\x1a\n" +
+	"\x18_alerting_webhook_secret\"\x12\n" +
+	"\x10GetConfigRequest\"\xbc\x01\n" +
 	"\x11GetConfigResponse\x12C\n" +
 	"\x0frouter_settings\x18\x01 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x01R\brevision\"\xb2\x01\n" +
+	"\brevision\x18\x02 \x01(\x01R\brevision\x12F\n" +
+	"\x10general_settings\x18\x03 \x01(\v2\x1b.gateway.v1.GeneralSettingsR\x0fgeneralSettings\"\xfa\x01\n" +
 	"\x13UpdateConfigRequest\x12C\n" +
 	"\x0frouter_settings\x18\x01 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12F\n" +
 	"\vif_revision\x18\x02 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
-	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"\x91\x01\n" +
+	"ifRevision\x88\x01\x01\x12F\n" +
+	"\x10general_settings\x18\x03 \x01(\v2\x1b.gateway.v1.GeneralSettingsR\x0fgeneralSettingsB\x0e\n" +
+	"\f_if_revision\"\xd9\x01\n" +
 	"\x14UpdateConfigResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12C\n" +
 	"\x0frouter_settings\x18\x02 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x01R\brevision\"`\n" +
-	"\x11ListConfigRequest\x12K\n" +
-	"\vconfig_type\x18\x01 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
+	"\brevision\x18\x03 \x01(\x01R\brevision\x12F\n" +
+	"\x10general_settings\x18\x04 \x01(\v2\x1b.gateway.v1.GeneralSettingsR\x0fgeneralSettings\"r\n" +
+	"\x11ListConfigRequest\x12]\n" +
+	"\vconfig_type\x18\x01 \x01(\tB<\xbaH9r7R\x00R\x0frouter_settingsR\x10general_settings\x92\x02\x0frouter_settingsR\n" +
 	"configType\"F\n" +
 	"\x12ListConfigResponse\x120\n" +
-	"\x06fields\x18\x01 \x03(\v2\x18.gateway.v1.SettingFieldR\x06fields\"\xb3\x01\n" +
+	"\x06fields\x18\x01 \x03(\v2\x18.gateway.v1.SettingFieldR\x06fields\"\xc5\x01\n" +
 	"\x15GetConfigFieldRequest\x12M\n" +
 	"\n" +
-	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12K\n" +
-	"\vconfig_type\x18\x02 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
-	"configType\"\xcf\x02\n" +
+	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12]\n" +
+	"\vconfig_type\x18\x02 \x01(\tB<\xbaH9r7R\x00R\x0frouter_settingsR\x10general_settings\x92\x02\x0frouter_settingsR\n" +
+	"configType\"\xe1\x02\n" +
 	"\x18UpdateConfigFieldRequest\x12M\n" +
 	"\n" +
 	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12?\n" +
 	"\vfield_value\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\n" +
-	"fieldValue\x12K\n" +
-	"\vconfig_type\x18\x03 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
+	"fieldValue\x12]\n" +
+	"\vconfig_type\x18\x03 \x01(\tB<\xbaH9r7R\x00R\x0frouter_settingsR\x10general_settings\x92\x02\x0frouter_settingsR\n" +
 	"configType\x12F\n" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
 	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"\xb6\x01\n" +
+	"\f_if_revision\"\xc8\x01\n" +
 	"\x18DeleteConfigFieldRequest\x12M\n" +
 	"\n" +
-	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12K\n" +
-	"\vconfig_type\x18\x02 \x01(\tB*\xbaH'r%R\x00R\x0frouter_settings\x92\x02\x0frouter_settingsR\n" +
+	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12]\n" +
+	"\vconfig_type\x18\x02 \x01(\tB<\xbaH9r7R\x00R\x0frouter_settingsR\x10general_settings\x92\x02\x0frouter_settingsR\n" +
 	"configType2\xf2\x03\n" +
 	"\rConfigService\x12H\n" +
 	"\tGetConfig\x12\x1c.gateway.v1.GetConfigRequest\x1a\x1d.gateway.v1.GetConfigResponse\x12Q\n" +
@@ -787,52 +898,58 @@ func file_gateway_v1_config_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_config_proto_rawDescData
 }
 
-var file_gateway_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_gateway_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_gateway_v1_config_proto_goTypes = []any{
 	(*RouterSettings)(nil),           // 0: gateway.v1.RouterSettings
-	(*GetConfigRequest)(nil),         // 1: gateway.v1.GetConfigRequest
-	(*GetConfigResponse)(nil),        // 2: gateway.v1.GetConfigResponse
-	(*UpdateConfigRequest)(nil),      // 3: gateway.v1.UpdateConfigRequest
-	(*UpdateConfigResponse)(nil),     // 4: gateway.v1.UpdateConfigResponse
-	(*ListConfigRequest)(nil),        // 5: gateway.v1.ListConfigRequest
-	(*ListConfigResponse)(nil),       // 6: gateway.v1.ListConfigResponse
-	(*GetConfigFieldRequest)(nil),    // 7: gateway.v1.GetConfigFieldRequest
-	(*UpdateConfigFieldRequest)(nil), // 8: gateway.v1.UpdateConfigFieldRequest
-	(*DeleteConfigFieldRequest)(nil), // 9: gateway.v1.DeleteConfigFieldRequest
-	(*structpb.ListValue)(nil),       // 10: google.protobuf.ListValue
-	(*structpb.Struct)(nil),          // 11: google.protobuf.Struct
-	(*SettingField)(nil),             // 12: gateway.v1.SettingField
-	(*structpb.Value)(nil),           // 13: google.protobuf.Value
+	(*GeneralSettings)(nil),          // 1: gateway.v1.GeneralSettings
+	(*GetConfigRequest)(nil),         // 2: gateway.v1.GetConfigRequest
+	(*GetConfigResponse)(nil),        // 3: gateway.v1.GetConfigResponse
+	(*UpdateConfigRequest)(nil),      // 4: gateway.v1.UpdateConfigRequest
+	(*UpdateConfigResponse)(nil),     // 5: gateway.v1.UpdateConfigResponse
+	(*ListConfigRequest)(nil),        // 6: gateway.v1.ListConfigRequest
+	(*ListConfigResponse)(nil),       // 7: gateway.v1.ListConfigResponse
+	(*GetConfigFieldRequest)(nil),    // 8: gateway.v1.GetConfigFieldRequest
+	(*UpdateConfigFieldRequest)(nil), // 9: gateway.v1.UpdateConfigFieldRequest
+	(*DeleteConfigFieldRequest)(nil), // 10: gateway.v1.DeleteConfigFieldRequest
+	(*structpb.ListValue)(nil),       // 11: google.protobuf.ListValue
+	(*structpb.Struct)(nil),          // 12: google.protobuf.Struct
+	(*SettingField)(nil),             // 13: gateway.v1.SettingField
+	(*structpb.Value)(nil),           // 14: google.protobuf.Value
 }
 var file_gateway_v1_config_proto_depIdxs = []int32{
-	10, // 0: gateway.v1.RouterSettings.retry_on:type_name -> google.protobuf.ListValue
-	11, // 1: gateway.v1.RouterSettings.model_group_alias:type_name -> google.protobuf.Struct
-	10, // 2: gateway.v1.RouterSettings.fallbacks:type_name -> google.protobuf.ListValue
-	10, // 3: gateway.v1.RouterSettings.default_fallbacks:type_name -> google.protobuf.ListValue
-	10, // 4: gateway.v1.RouterSettings.context_window_fallbacks:type_name -> google.protobuf.ListValue
-	10, // 5: gateway.v1.RouterSettings.content_policy_fallbacks:type_name -> google.protobuf.ListValue
-	0,  // 6: gateway.v1.GetConfigResponse.router_settings:type_name -> gateway.v1.RouterSettings
-	0,  // 7: gateway.v1.UpdateConfigRequest.router_settings:type_name -> gateway.v1.RouterSettings
-	0,  // 8: gateway.v1.UpdateConfigResponse.router_settings:type_name -> gateway.v1.RouterSettings
-	12, // 9: gateway.v1.ListConfigResponse.fields:type_name -> gateway.v1.SettingField
-	13, // 10: gateway.v1.UpdateConfigFieldRequest.field_value:type_name -> google.protobuf.Value
-	1,  // 11: gateway.v1.ConfigService.GetConfig:input_type -> gateway.v1.GetConfigRequest
-	3,  // 12: gateway.v1.ConfigService.UpdateConfig:input_type -> gateway.v1.UpdateConfigRequest
-	5,  // 13: gateway.v1.ConfigService.ListConfig:input_type -> gateway.v1.ListConfigRequest
-	7,  // 14: gateway.v1.ConfigService.GetConfigField:input_type -> gateway.v1.GetConfigFieldRequest
-	8,  // 15: gateway.v1.ConfigService.UpdateConfigField:input_type -> gateway.v1.UpdateConfigFieldRequest
-	9,  // 16: gateway.v1.ConfigService.DeleteConfigField:input_type -> gateway.v1.DeleteConfigFieldRequest
-	2,  // 17: gateway.v1.ConfigService.GetConfig:output_type -> gateway.v1.GetConfigResponse
-	4,  // 18: gateway.v1.ConfigService.UpdateConfig:output_type -> gateway.v1.UpdateConfigResponse
-	6,  // 19: gateway.v1.ConfigService.ListConfig:output_type -> gateway.v1.ListConfigResponse
-	12, // 20: gateway.v1.ConfigService.GetConfigField:output_type -> gateway.v1.SettingField
-	12, // 21: gateway.v1.ConfigService.UpdateConfigField:output_type -> gateway.v1.SettingField
-	12, // 22: gateway.v1.ConfigService.DeleteConfigField:output_type -> gateway.v1.SettingField
-	17, // [17:23] is the sub-list for method output_type
-	11, // [11:17] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 0: gateway.v1.RouterSettings.retry_on:type_name -> google.protobuf.ListValue
+	12, // 1: gateway.v1.RouterSettings.model_group_alias:type_name -> google.protobuf.Struct
+	11, // 2: gateway.v1.RouterSettings.fallbacks:type_name -> google.protobuf.ListValue
+	11, // 3: gateway.v1.RouterSettings.default_fallbacks:type_name -> google.protobuf.ListValue
+	11, // 4: gateway.v1.RouterSettings.context_window_fallbacks:type_name -> google.protobuf.ListValue
+	11, // 5: gateway.v1.RouterSettings.content_policy_fallbacks:type_name -> google.protobuf.ListValue
+	11, // 6: gateway.v1.GeneralSettings.alerting:type_name -> google.protobuf.ListValue
+	11, // 7: gateway.v1.GeneralSettings.alerting_webhook_events:type_name -> google.protobuf.ListValue
+	0,  // 8: gateway.v1.GetConfigResponse.router_settings:type_name -> gateway.v1.RouterSettings
+	1,  // 9: gateway.v1.GetConfigResponse.general_settings:type_name -> gateway.v1.GeneralSettings
+	0,  // 10: gateway.v1.UpdateConfigRequest.router_settings:type_name -> gateway.v1.RouterSettings
+	1,  // 11: gateway.v1.UpdateConfigRequest.general_settings:type_name -> gateway.v1.GeneralSettings
+	0,  // 12: gateway.v1.UpdateConfigResponse.router_settings:type_name -> gateway.v1.RouterSettings
+	1,  // 13: gateway.v1.UpdateConfigResponse.general_settings:type_name -> gateway.v1.GeneralSettings
+	13, // 14: gateway.v1.ListConfigResponse.fields:type_name -> gateway.v1.SettingField
+	14, // 15: gateway.v1.UpdateConfigFieldRequest.field_value:type_name -> google.protobuf.Value
+	2,  // 16: gateway.v1.ConfigService.GetConfig:input_type -> gateway.v1.GetConfigRequest
+	4,  // 17: gateway.v1.ConfigService.UpdateConfig:input_type -> gateway.v1.UpdateConfigRequest
+	6,  // 18: gateway.v1.ConfigService.ListConfig:input_type -> gateway.v1.ListConfigRequest
+	8,  // 19: gateway.v1.ConfigService.GetConfigField:input_type -> gateway.v1.GetConfigFieldRequest
+	9,  // 20: gateway.v1.ConfigService.UpdateConfigField:input_type -> gateway.v1.UpdateConfigFieldRequest
+	10, // 21: gateway.v1.ConfigService.DeleteConfigField:input_type -> gateway.v1.DeleteConfigFieldRequest
+	3,  // 22: gateway.v1.ConfigService.GetConfig:output_type -> gateway.v1.GetConfigResponse
+	5,  // 23: gateway.v1.ConfigService.UpdateConfig:output_type -> gateway.v1.UpdateConfigResponse
+	7,  // 24: gateway.v1.ConfigService.ListConfig:output_type -> gateway.v1.ListConfigResponse
+	13, // 25: gateway.v1.ConfigService.GetConfigField:output_type -> gateway.v1.SettingField
+	13, // 26: gateway.v1.ConfigService.UpdateConfigField:output_type -> gateway.v1.SettingField
+	13, // 27: gateway.v1.ConfigService.DeleteConfigField:output_type -> gateway.v1.SettingField
+	22, // [22:28] is the sub-list for method output_type
+	16, // [16:22] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_config_proto_init() }
@@ -842,15 +959,16 @@ func file_gateway_v1_config_proto_init() {
 	}
 	file_gateway_v1_budget_proto_init()
 	file_gateway_v1_config_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gateway_v1_config_proto_msgTypes[3].OneofWrappers = []any{}
-	file_gateway_v1_config_proto_msgTypes[8].OneofWrappers = []any{}
+	file_gateway_v1_config_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gateway_v1_config_proto_msgTypes[4].OneofWrappers = []any{}
+	file_gateway_v1_config_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_config_proto_rawDesc), len(file_gateway_v1_config_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

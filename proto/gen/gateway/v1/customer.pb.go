@@ -53,6 +53,12 @@ type CustomerRecord struct {
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The budget whose limits apply where none is given here; null for none.
 	BudgetId *wrapperspb.StringValue `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -184,6 +190,27 @@ func (x *CustomerRecord) GetModelMaxBudget() map[string]*ModelBudget {
 func (x *CustomerRecord) GetBudgetId() *wrapperspb.StringValue {
 	if x != nil {
 		return x.BudgetId
+	}
+	return nil
+}
+
+func (x *CustomerRecord) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *CustomerRecord) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *CustomerRecord) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
 	}
 	return nil
 }
@@ -968,7 +995,7 @@ var File_gateway_v1_customer_proto protoreflect.FileDescriptor
 const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\n" +
 	"\x19gateway/v1/customer.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x96\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x91\t\n" +
 	"\x0eCustomerRecord\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x122\n" +
 	"\x05alias\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x05alias\x12\x18\n" +
@@ -984,7 +1011,11 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\trpm_limit\x18# \x01(\v2\x1c.google.protobuf.UInt32ValueR\brpmLimit\x129\n" +
 	"\ttpd_limit\x18$ \x01(\v2\x1c.google.protobuf.UInt32ValueR\btpdLimit\x12X\n" +
 	"\x10model_max_budget\x18% \x03(\v2..gateway.v1.CustomerRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
-	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x129\n" +
+	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -1147,34 +1178,35 @@ var file_gateway_v1_customer_proto_depIdxs = []int32{
 	17, // 7: gateway.v1.CustomerRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
 	12, // 8: gateway.v1.CustomerRecord.model_max_budget:type_name -> gateway.v1.CustomerRecord.ModelMaxBudgetEntry
 	15, // 9: gateway.v1.CustomerRecord.budget_id:type_name -> google.protobuf.StringValue
-	18, // 10: gateway.v1.CustomerRecord.created_at:type_name -> google.protobuf.Timestamp
-	18, // 11: gateway.v1.CustomerRecord.updated_at:type_name -> google.protobuf.Timestamp
-	13, // 12: gateway.v1.CreateCustomerRequest.model_max_budget:type_name -> gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry
-	0,  // 13: gateway.v1.ListCustomersResponse.customers:type_name -> gateway.v1.CustomerRecord
-	14, // 14: gateway.v1.UpdateCustomerRequest.model_max_budget:type_name -> gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry
-	0,  // 15: gateway.v1.BlockCustomersResponse.blocked_users:type_name -> gateway.v1.CustomerRecord
-	19, // 16: gateway.v1.CustomerRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	19, // 17: gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	19, // 18: gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	1,  // 19: gateway.v1.CustomerService.CreateCustomer:input_type -> gateway.v1.CreateCustomerRequest
-	2,  // 20: gateway.v1.CustomerService.GetCustomer:input_type -> gateway.v1.GetCustomerRequest
-	3,  // 21: gateway.v1.CustomerService.ListCustomers:input_type -> gateway.v1.ListCustomersRequest
-	5,  // 22: gateway.v1.CustomerService.UpdateCustomer:input_type -> gateway.v1.UpdateCustomerRequest
-	6,  // 23: gateway.v1.CustomerService.DeleteCustomers:input_type -> gateway.v1.DeleteCustomersRequest
-	8,  // 24: gateway.v1.CustomerService.BlockCustomers:input_type -> gateway.v1.BlockCustomersRequest
-	10, // 25: gateway.v1.CustomerService.UnblockCustomers:input_type -> gateway.v1.UnblockCustomersRequest
-	0,  // 26: gateway.v1.CustomerService.CreateCustomer:output_type -> gateway.v1.CustomerRecord
-	0,  // 27: gateway.v1.CustomerService.GetCustomer:output_type -> gateway.v1.CustomerRecord
-	4,  // 28: gateway.v1.CustomerService.ListCustomers:output_type -> gateway.v1.ListCustomersResponse
-	0,  // 29: gateway.v1.CustomerService.UpdateCustomer:output_type -> gateway.v1.CustomerRecord
-	7,  // 30: gateway.v1.CustomerService.DeleteCustomers:output_type -> gateway.v1.DeleteCustomersResponse
-	9,  // 31: gateway.v1.CustomerService.BlockCustomers:output_type -> gateway.v1.BlockCustomersResponse
-	11, // 32: gateway.v1.CustomerService.UnblockCustomers:output_type -> gateway.v1.UnblockCustomersResponse
-	26, // [26:33] is the sub-list for method output_type
-	19, // [19:26] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	18, // 10: gateway.v1.CustomerRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	18, // 11: gateway.v1.CustomerRecord.created_at:type_name -> google.protobuf.Timestamp
+	18, // 12: gateway.v1.CustomerRecord.updated_at:type_name -> google.protobuf.Timestamp
+	13, // 13: gateway.v1.CreateCustomerRequest.model_max_budget:type_name -> gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry
+	0,  // 14: gateway.v1.ListCustomersResponse.customers:type_name -> gateway.v1.CustomerRecord
+	14, // 15: gateway.v1.UpdateCustomerRequest.model_max_budget:type_name -> gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry
+	0,  // 16: gateway.v1.BlockCustomersResponse.blocked_users:type_name -> gateway.v1.CustomerRecord
+	19, // 17: gateway.v1.CustomerRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	19, // 18: gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	19, // 19: gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	1,  // 20: gateway.v1.CustomerService.CreateCustomer:input_type -> gateway.v1.CreateCustomerRequest
+	2,  // 21: gateway.v1.CustomerService.GetCustomer:input_type -> gateway.v1.GetCustomerRequest
+	3,  // 22: gateway.v1.CustomerService.ListCustomers:input_type -> gateway.v1.ListCustomersRequest
+	5,  // 23: gateway.v1.CustomerService.UpdateCustomer:input_type -> gateway.v1.UpdateCustomerRequest
+	6,  // 24: gateway.v1.CustomerService.DeleteCustomers:input_type -> gateway.v1.DeleteCustomersRequest
+	8,  // 25: gateway.v1.CustomerService.BlockCustomers:input_type -> gateway.v1.BlockCustomersRequest
+	10, // 26: gateway.v1.CustomerService.UnblockCustomers:input_type -> gateway.v1.UnblockCustomersRequest
+	0,  // 27: gateway.v1.CustomerService.CreateCustomer:output_type -> gateway.v1.CustomerRecord
+	0,  // 28: gateway.v1.CustomerService.GetCustomer:output_type -> gateway.v1.CustomerRecord
+	4,  // 29: gateway.v1.CustomerService.ListCustomers:output_type -> gateway.v1.ListCustomersResponse
+	0,  // 30: gateway.v1.CustomerService.UpdateCustomer:output_type -> gateway.v1.CustomerRecord
+	7,  // 31: gateway.v1.CustomerService.DeleteCustomers:output_type -> gateway.v1.DeleteCustomersResponse
+	9,  // 32: gateway.v1.CustomerService.BlockCustomers:output_type -> gateway.v1.BlockCustomersResponse
+	11, // 33: gateway.v1.CustomerService.UnblockCustomers:output_type -> gateway.v1.UnblockCustomersResponse
+	27, // [27:34] is the sub-list for method output_type
+	20, // [20:27] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_customer_proto_init() }

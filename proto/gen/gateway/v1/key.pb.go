@@ -343,6 +343,14 @@ type KeyRecord struct {
 	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Tokens a minute of single models.
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -600,6 +608,34 @@ func (x *KeyRecord) GetModelRpmLimit() map[string]uint32 {
 func (x *KeyRecord) GetModelTpmLimit() map[string]uint32 {
 	if x != nil {
 		return x.ModelTpmLimit
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *KeyRecord) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *KeyRecord) GetModelSpend() map[string]float64 {
+	if x != nil {
+		return x.ModelSpend
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
 	}
 	return nil
 }
@@ -2049,6 +2085,143 @@ func (x *RegenerateKeyRequest) GetGracePeriod() string {
 	return ""
 }
 
+// ResetKeySpendRequest says what a key is to have spent.
+type ResetKeySpendRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key, its hash in hex, or sha256: and its hash.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The spend from which it counts on, in USD: from 0 to what it is now.
+	ResetTo       *float64 `protobuf:"fixed64,2,opt,name=reset_to,json=resetTo,proto3,oneof" json:"reset_to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResetKeySpendRequest) Reset() {
+	*x = ResetKeySpendRequest{}
+	mi := &file_gateway_v1_key_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResetKeySpendRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResetKeySpendRequest) ProtoMessage() {}
+
+func (x *ResetKeySpendRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResetKeySpendRequest.ProtoReflect.Descriptor instead.
+func (*ResetKeySpendRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ResetKeySpendRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ResetKeySpendRequest) GetResetTo() float64 {
+	if x != nil && x.ResetTo != nil {
+		return *x.ResetTo
+	}
+	return 0
+}
+
+// ResetKeySpendResponse says what it was and is.
+type ResetKeySpendResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key's SHA-256 in hex.
+	KeyHash string `protobuf:"bytes,1,opt,name=key_hash,json=keyHash,proto3" json:"key_hash,omitempty"`
+	// What it has spent now, in USD.
+	Spend float64 `protobuf:"fixed64,2,opt,name=spend,proto3" json:"spend,omitempty"`
+	// What it had spent, in USD.
+	PreviousSpend float64 `protobuf:"fixed64,3,opt,name=previous_spend,json=previousSpend,proto3" json:"previous_spend,omitempty"`
+	// The most that it may spend, in USD; null for no bound.
+	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,4,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
+	// When its spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResetKeySpendResponse) Reset() {
+	*x = ResetKeySpendResponse{}
+	mi := &file_gateway_v1_key_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResetKeySpendResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResetKeySpendResponse) ProtoMessage() {}
+
+func (x *ResetKeySpendResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_key_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResetKeySpendResponse.ProtoReflect.Descriptor instead.
+func (*ResetKeySpendResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ResetKeySpendResponse) GetKeyHash() string {
+	if x != nil {
+		return x.KeyHash
+	}
+	return ""
+}
+
+func (x *ResetKeySpendResponse) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *ResetKeySpendResponse) GetPreviousSpend() float64 {
+	if x != nil {
+		return x.PreviousSpend
+	}
+	return 0
+}
+
+func (x *ResetKeySpendResponse) GetMaxBudget() *wrapperspb.DoubleValue {
+	if x != nil {
+		return x.MaxBudget
+	}
+	return nil
+}
+
+func (x *ResetKeySpendResponse) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
+	}
+	return nil
+}
+
 // BlockKeyRequest names a key.
 type BlockKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2060,7 +2233,7 @@ type BlockKeyRequest struct {
 
 func (x *BlockKeyRequest) Reset() {
 	*x = BlockKeyRequest{}
-	mi := &file_gateway_v1_key_proto_msgTypes[17]
+	mi := &file_gateway_v1_key_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2245,7 @@ func (x *BlockKeyRequest) String() string {
 func (*BlockKeyRequest) ProtoMessage() {}
 
 func (x *BlockKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[17]
+	mi := &file_gateway_v1_key_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2258,7 @@ func (x *BlockKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockKeyRequest.ProtoReflect.Descriptor instead.
 func (*BlockKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{17}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BlockKeyRequest) GetKey() string {
@@ -2106,7 +2279,7 @@ type UnblockKeyRequest struct {
 
 func (x *UnblockKeyRequest) Reset() {
 	*x = UnblockKeyRequest{}
-	mi := &file_gateway_v1_key_proto_msgTypes[18]
+	mi := &file_gateway_v1_key_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +2291,7 @@ func (x *UnblockKeyRequest) String() string {
 func (*UnblockKeyRequest) ProtoMessage() {}
 
 func (x *UnblockKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[18]
+	mi := &file_gateway_v1_key_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +2304,7 @@ func (x *UnblockKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnblockKeyRequest.ProtoReflect.Descriptor instead.
 func (*UnblockKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{18}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UnblockKeyRequest) GetKey() string {
@@ -2150,7 +2323,7 @@ type CheckKeyHealthRequest struct {
 
 func (x *CheckKeyHealthRequest) Reset() {
 	*x = CheckKeyHealthRequest{}
-	mi := &file_gateway_v1_key_proto_msgTypes[19]
+	mi := &file_gateway_v1_key_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +2335,7 @@ func (x *CheckKeyHealthRequest) String() string {
 func (*CheckKeyHealthRequest) ProtoMessage() {}
 
 func (x *CheckKeyHealthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[19]
+	mi := &file_gateway_v1_key_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2348,7 @@ func (x *CheckKeyHealthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckKeyHealthRequest.ProtoReflect.Descriptor instead.
 func (*CheckKeyHealthRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{19}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{21}
 }
 
 // CheckKeyHealthResponse says that it is.
@@ -2191,7 +2364,7 @@ type CheckKeyHealthResponse struct {
 
 func (x *CheckKeyHealthResponse) Reset() {
 	*x = CheckKeyHealthResponse{}
-	mi := &file_gateway_v1_key_proto_msgTypes[20]
+	mi := &file_gateway_v1_key_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2203,7 +2376,7 @@ func (x *CheckKeyHealthResponse) String() string {
 func (*CheckKeyHealthResponse) ProtoMessage() {}
 
 func (x *CheckKeyHealthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_key_proto_msgTypes[20]
+	mi := &file_gateway_v1_key_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2216,7 +2389,7 @@ func (x *CheckKeyHealthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckKeyHealthResponse.ProtoReflect.Descriptor instead.
 func (*CheckKeyHealthResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_key_proto_rawDescGZIP(), []int{20}
+	return file_gateway_v1_key_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CheckKeyHealthResponse) GetKey() string {
@@ -2305,7 +2478,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\xb2\x10\n" +
+	"_budget_id\"\xb4\x12\n" +
 	"\tKeyRecord\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\bkey_name\x18\x02 \x01(\tR\akeyName\x12\x14\n" +
@@ -2341,7 +2514,13 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x10model_max_budget\x18% \x03(\v2).gateway.v1.KeyRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
 	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12P\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v2(.gateway.v1.KeyRecord.ModelRpmLimitEntryR\rmodelRpmLimit\x12P\n" +
-	"\x0fmodel_tpm_limit\x18( \x03(\v2(.gateway.v1.KeyRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x129\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v2(.gateway.v1.KeyRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12F\n" +
+	"\vmodel_spend\x18+ \x03(\v2%.gateway.v1.KeyRecord.ModelSpendEntryR\n" +
+	"modelSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -2362,7 +2541,10 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\"\xee\x01\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a=\n" +
+	"\x0fModelSpendEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"\xee\x01\n" +
 	"\rGetKeyRequest\x12i\n" +
 	"\x03key\x18\x01 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12r\n" +
 	"\bkey_hash\x18\x02 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\akeyHash\"M\n" +
@@ -2579,7 +2761,18 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\f_if_revisionB\n" +
 	"\n" +
 	"\b_new_keyB\x0f\n" +
-	"\r_grace_period\"|\n" +
+	"\r_grace_period\"\xd3\x01\n" +
+	"\x14ResetKeySpendRequest\x12i\n" +
+	"\x03key\x18\x01 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12C\n" +
+	"\breset_to\x18\x02 \x01(\x01B#\xbaH \xc8\x01\x01\x12\x1bI\x00\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\aresetTo\x88\x01\x01B\v\n" +
+	"\t_reset_to\"\xf0\x01\n" +
+	"\x15ResetKeySpendResponse\x12\x19\n" +
+	"\bkey_hash\x18\x01 \x01(\tR\akeyHash\x12\x14\n" +
+	"\x05spend\x18\x02 \x01(\x01R\x05spend\x12%\n" +
+	"\x0eprevious_spend\x18\x03 \x01(\x01R\rpreviousSpend\x12;\n" +
+	"\n" +
+	"max_budget\x18\x04 \x01(\v2\x1c.google.protobuf.DoubleValueR\tmaxBudget\x12B\n" +
+	"\x0fbudget_reset_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\"|\n" +
 	"\x0fBlockKeyRequest\x12i\n" +
 	"\x03key\x18\x01 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\"~\n" +
 	"\x11UnblockKeyRequest\x12i\n" +
@@ -2587,7 +2780,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x15CheckKeyHealthRequest\"U\n" +
 	"\x16CheckKeyHealthResponse\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xda\a\n" +
+	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xb0\b\n" +
 	"\n" +
 	"KeyService\x12D\n" +
 	"\vGenerateKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12R\n" +
@@ -2600,7 +2793,8 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x0eBulkUpdateKeys\x12!.gateway.v1.BulkUpdateKeysRequest\x1a\".gateway.v1.BulkUpdateKeysResponse\x12K\n" +
 	"\n" +
 	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\x12H\n" +
-	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12>\n" +
+	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12T\n" +
+	"\rResetKeySpend\x12 .gateway.v1.ResetKeySpendRequest\x1a!.gateway.v1.ResetKeySpendResponse\x12>\n" +
 	"\bBlockKey\x12\x1b.gateway.v1.BlockKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12B\n" +
 	"\n" +
 	"UnblockKey\x12\x1d.gateway.v1.UnblockKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12W\n" +
@@ -2618,7 +2812,7 @@ func file_gateway_v1_key_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_key_proto_rawDescData
 }
 
-var file_gateway_v1_key_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_gateway_v1_key_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_gateway_v1_key_proto_goTypes = []any{
 	(*GenerateKeyRequest)(nil),     // 0: gateway.v1.GenerateKeyRequest
 	(*KeyRecord)(nil),              // 1: gateway.v1.KeyRecord
@@ -2637,114 +2831,123 @@ var file_gateway_v1_key_proto_goTypes = []any{
 	(*DeleteKeysRequest)(nil),      // 14: gateway.v1.DeleteKeysRequest
 	(*DeleteKeysResponse)(nil),     // 15: gateway.v1.DeleteKeysResponse
 	(*RegenerateKeyRequest)(nil),   // 16: gateway.v1.RegenerateKeyRequest
-	(*BlockKeyRequest)(nil),        // 17: gateway.v1.BlockKeyRequest
-	(*UnblockKeyRequest)(nil),      // 18: gateway.v1.UnblockKeyRequest
-	(*CheckKeyHealthRequest)(nil),  // 19: gateway.v1.CheckKeyHealthRequest
-	(*CheckKeyHealthResponse)(nil), // 20: gateway.v1.CheckKeyHealthResponse
-	nil,                            // 21: gateway.v1.GenerateKeyRequest.AliasesEntry
-	nil,                            // 22: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry
-	nil,                            // 23: gateway.v1.GenerateKeyRequest.ModelRpmLimitEntry
-	nil,                            // 24: gateway.v1.GenerateKeyRequest.ModelTpmLimitEntry
-	nil,                            // 25: gateway.v1.KeyRecord.AliasesEntry
-	nil,                            // 26: gateway.v1.KeyRecord.ModelMaxBudgetEntry
-	nil,                            // 27: gateway.v1.KeyRecord.ModelRpmLimitEntry
-	nil,                            // 28: gateway.v1.KeyRecord.ModelTpmLimitEntry
-	nil,                            // 29: gateway.v1.UpdateKeyRequest.AliasesEntry
-	nil,                            // 30: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
-	nil,                            // 31: gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
-	nil,                            // 32: gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
-	nil,                            // 33: gateway.v1.RegenerateKeyRequest.AliasesEntry
-	nil,                            // 34: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
-	nil,                            // 35: gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
-	nil,                            // 36: gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
-	(*structpb.Struct)(nil),        // 37: google.protobuf.Struct
-	(*wrapperspb.StringValue)(nil), // 38: google.protobuf.StringValue
-	(*timestamppb.Timestamp)(nil),  // 39: google.protobuf.Timestamp
-	(*wrapperspb.DoubleValue)(nil), // 40: google.protobuf.DoubleValue
-	(*wrapperspb.UInt32Value)(nil), // 41: google.protobuf.UInt32Value
-	(*structpb.ListValue)(nil),     // 42: google.protobuf.ListValue
-	(*ModelBudget)(nil),            // 43: gateway.v1.ModelBudget
+	(*ResetKeySpendRequest)(nil),   // 17: gateway.v1.ResetKeySpendRequest
+	(*ResetKeySpendResponse)(nil),  // 18: gateway.v1.ResetKeySpendResponse
+	(*BlockKeyRequest)(nil),        // 19: gateway.v1.BlockKeyRequest
+	(*UnblockKeyRequest)(nil),      // 20: gateway.v1.UnblockKeyRequest
+	(*CheckKeyHealthRequest)(nil),  // 21: gateway.v1.CheckKeyHealthRequest
+	(*CheckKeyHealthResponse)(nil), // 22: gateway.v1.CheckKeyHealthResponse
+	nil,                            // 23: gateway.v1.GenerateKeyRequest.AliasesEntry
+	nil,                            // 24: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry
+	nil,                            // 25: gateway.v1.GenerateKeyRequest.ModelRpmLimitEntry
+	nil,                            // 26: gateway.v1.GenerateKeyRequest.ModelTpmLimitEntry
+	nil,                            // 27: gateway.v1.KeyRecord.AliasesEntry
+	nil,                            // 28: gateway.v1.KeyRecord.ModelMaxBudgetEntry
+	nil,                            // 29: gateway.v1.KeyRecord.ModelRpmLimitEntry
+	nil,                            // 30: gateway.v1.KeyRecord.ModelTpmLimitEntry
+	nil,                            // 31: gateway.v1.KeyRecord.ModelSpendEntry
+	nil,                            // 32: gateway.v1.UpdateKeyRequest.AliasesEntry
+	nil,                            // 33: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
+	nil,                            // 34: gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
+	nil,                            // 35: gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
+	nil,                            // 36: gateway.v1.RegenerateKeyRequest.AliasesEntry
+	nil,                            // 37: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
+	nil,                            // 38: gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
+	nil,                            // 39: gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
+	(*structpb.Struct)(nil),        // 40: google.protobuf.Struct
+	(*wrapperspb.StringValue)(nil), // 41: google.protobuf.StringValue
+	(*timestamppb.Timestamp)(nil),  // 42: google.protobuf.Timestamp
+	(*wrapperspb.DoubleValue)(nil), // 43: google.protobuf.DoubleValue
+	(*wrapperspb.UInt32Value)(nil), // 44: google.protobuf.UInt32Value
+	(*structpb.ListValue)(nil),     // 45: google.protobuf.ListValue
+	(*ModelBudget)(nil),            // 46: gateway.v1.ModelBudget
 }
 var file_gateway_v1_key_proto_depIdxs = []int32{
-	37, // 0: gateway.v1.GenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	21, // 1: gateway.v1.GenerateKeyRequest.aliases:type_name -> gateway.v1.GenerateKeyRequest.AliasesEntry
-	22, // 2: gateway.v1.GenerateKeyRequest.model_max_budget:type_name -> gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry
-	23, // 3: gateway.v1.GenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.GenerateKeyRequest.ModelRpmLimitEntry
-	24, // 4: gateway.v1.GenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.GenerateKeyRequest.ModelTpmLimitEntry
-	38, // 5: gateway.v1.KeyRecord.key_alias:type_name -> google.protobuf.StringValue
-	39, // 6: gateway.v1.KeyRecord.expires:type_name -> google.protobuf.Timestamp
-	37, // 7: gateway.v1.KeyRecord.metadata:type_name -> google.protobuf.Struct
-	38, // 8: gateway.v1.KeyRecord.team_id:type_name -> google.protobuf.StringValue
-	38, // 9: gateway.v1.KeyRecord.user_id:type_name -> google.protobuf.StringValue
-	38, // 10: gateway.v1.KeyRecord.organization_id:type_name -> google.protobuf.StringValue
-	25, // 11: gateway.v1.KeyRecord.aliases:type_name -> gateway.v1.KeyRecord.AliasesEntry
-	39, // 12: gateway.v1.KeyRecord.last_rotation_at:type_name -> google.protobuf.Timestamp
-	39, // 13: gateway.v1.KeyRecord.grace_until:type_name -> google.protobuf.Timestamp
-	40, // 14: gateway.v1.KeyRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	40, // 15: gateway.v1.KeyRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	38, // 16: gateway.v1.KeyRecord.budget_duration:type_name -> google.protobuf.StringValue
-	41, // 17: gateway.v1.KeyRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	41, // 18: gateway.v1.KeyRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	41, // 19: gateway.v1.KeyRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	41, // 20: gateway.v1.KeyRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
-	26, // 21: gateway.v1.KeyRecord.model_max_budget:type_name -> gateway.v1.KeyRecord.ModelMaxBudgetEntry
-	38, // 22: gateway.v1.KeyRecord.budget_id:type_name -> google.protobuf.StringValue
-	27, // 23: gateway.v1.KeyRecord.model_rpm_limit:type_name -> gateway.v1.KeyRecord.ModelRpmLimitEntry
-	28, // 24: gateway.v1.KeyRecord.model_tpm_limit:type_name -> gateway.v1.KeyRecord.ModelTpmLimitEntry
-	39, // 25: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
-	39, // 26: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
-	1,  // 27: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
-	1,  // 28: gateway.v1.GetKeysResponse.info:type_name -> gateway.v1.KeyRecord
-	42, // 29: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
-	37, // 30: gateway.v1.UpdateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	29, // 31: gateway.v1.UpdateKeyRequest.aliases:type_name -> gateway.v1.UpdateKeyRequest.AliasesEntry
-	30, // 32: gateway.v1.UpdateKeyRequest.model_max_budget:type_name -> gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
-	31, // 33: gateway.v1.UpdateKeyRequest.model_rpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
-	32, // 34: gateway.v1.UpdateKeyRequest.model_tpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
-	10, // 35: gateway.v1.BulkUpdateKeysRequest.keys:type_name -> gateway.v1.UpdateKeyRequest
-	1,  // 36: gateway.v1.BulkUpdateKeysResponse.successful_updates:type_name -> gateway.v1.KeyRecord
-	13, // 37: gateway.v1.BulkUpdateKeysResponse.failed_updates:type_name -> gateway.v1.FailedKeyUpdate
-	37, // 38: gateway.v1.RegenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	33, // 39: gateway.v1.RegenerateKeyRequest.aliases:type_name -> gateway.v1.RegenerateKeyRequest.AliasesEntry
-	34, // 40: gateway.v1.RegenerateKeyRequest.model_max_budget:type_name -> gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
-	35, // 41: gateway.v1.RegenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
-	36, // 42: gateway.v1.RegenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
-	1,  // 43: gateway.v1.CheckKeyHealthResponse.info:type_name -> gateway.v1.KeyRecord
-	43, // 44: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	43, // 45: gateway.v1.KeyRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	43, // 46: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	43, // 47: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	0,  // 48: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
-	0,  // 49: gateway.v1.KeyService.GenerateServiceAccountKey:input_type -> gateway.v1.GenerateKeyRequest
-	2,  // 50: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
-	4,  // 51: gateway.v1.KeyService.GetKeys:input_type -> gateway.v1.GetKeysRequest
-	6,  // 52: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
-	8,  // 53: gateway.v1.KeyService.ListKeyAliases:input_type -> gateway.v1.ListKeyAliasesRequest
-	10, // 54: gateway.v1.KeyService.UpdateKey:input_type -> gateway.v1.UpdateKeyRequest
-	11, // 55: gateway.v1.KeyService.BulkUpdateKeys:input_type -> gateway.v1.BulkUpdateKeysRequest
-	14, // 56: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
-	16, // 57: gateway.v1.KeyService.RegenerateKey:input_type -> gateway.v1.RegenerateKeyRequest
-	17, // 58: gateway.v1.KeyService.BlockKey:input_type -> gateway.v1.BlockKeyRequest
-	18, // 59: gateway.v1.KeyService.UnblockKey:input_type -> gateway.v1.UnblockKeyRequest
-	19, // 60: gateway.v1.KeyService.CheckKeyHealth:input_type -> gateway.v1.CheckKeyHealthRequest
-	1,  // 61: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.KeyRecord
-	1,  // 62: gateway.v1.KeyService.GenerateServiceAccountKey:output_type -> gateway.v1.KeyRecord
-	3,  // 63: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
-	5,  // 64: gateway.v1.KeyService.GetKeys:output_type -> gateway.v1.GetKeysResponse
-	7,  // 65: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
-	9,  // 66: gateway.v1.KeyService.ListKeyAliases:output_type -> gateway.v1.ListKeyAliasesResponse
-	1,  // 67: gateway.v1.KeyService.UpdateKey:output_type -> gateway.v1.KeyRecord
-	12, // 68: gateway.v1.KeyService.BulkUpdateKeys:output_type -> gateway.v1.BulkUpdateKeysResponse
-	15, // 69: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
-	1,  // 70: gateway.v1.KeyService.RegenerateKey:output_type -> gateway.v1.KeyRecord
-	1,  // 71: gateway.v1.KeyService.BlockKey:output_type -> gateway.v1.KeyRecord
-	1,  // 72: gateway.v1.KeyService.UnblockKey:output_type -> gateway.v1.KeyRecord
-	20, // 73: gateway.v1.KeyService.CheckKeyHealth:output_type -> gateway.v1.CheckKeyHealthResponse
-	61, // [61:74] is the sub-list for method output_type
-	48, // [48:61] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	40, // 0: gateway.v1.GenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	23, // 1: gateway.v1.GenerateKeyRequest.aliases:type_name -> gateway.v1.GenerateKeyRequest.AliasesEntry
+	24, // 2: gateway.v1.GenerateKeyRequest.model_max_budget:type_name -> gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry
+	25, // 3: gateway.v1.GenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.GenerateKeyRequest.ModelRpmLimitEntry
+	26, // 4: gateway.v1.GenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.GenerateKeyRequest.ModelTpmLimitEntry
+	41, // 5: gateway.v1.KeyRecord.key_alias:type_name -> google.protobuf.StringValue
+	42, // 6: gateway.v1.KeyRecord.expires:type_name -> google.protobuf.Timestamp
+	40, // 7: gateway.v1.KeyRecord.metadata:type_name -> google.protobuf.Struct
+	41, // 8: gateway.v1.KeyRecord.team_id:type_name -> google.protobuf.StringValue
+	41, // 9: gateway.v1.KeyRecord.user_id:type_name -> google.protobuf.StringValue
+	41, // 10: gateway.v1.KeyRecord.organization_id:type_name -> google.protobuf.StringValue
+	27, // 11: gateway.v1.KeyRecord.aliases:type_name -> gateway.v1.KeyRecord.AliasesEntry
+	42, // 12: gateway.v1.KeyRecord.last_rotation_at:type_name -> google.protobuf.Timestamp
+	42, // 13: gateway.v1.KeyRecord.grace_until:type_name -> google.protobuf.Timestamp
+	43, // 14: gateway.v1.KeyRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	43, // 15: gateway.v1.KeyRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	41, // 16: gateway.v1.KeyRecord.budget_duration:type_name -> google.protobuf.StringValue
+	44, // 17: gateway.v1.KeyRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	44, // 18: gateway.v1.KeyRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	44, // 19: gateway.v1.KeyRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	44, // 20: gateway.v1.KeyRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	28, // 21: gateway.v1.KeyRecord.model_max_budget:type_name -> gateway.v1.KeyRecord.ModelMaxBudgetEntry
+	41, // 22: gateway.v1.KeyRecord.budget_id:type_name -> google.protobuf.StringValue
+	29, // 23: gateway.v1.KeyRecord.model_rpm_limit:type_name -> gateway.v1.KeyRecord.ModelRpmLimitEntry
+	30, // 24: gateway.v1.KeyRecord.model_tpm_limit:type_name -> gateway.v1.KeyRecord.ModelTpmLimitEntry
+	31, // 25: gateway.v1.KeyRecord.model_spend:type_name -> gateway.v1.KeyRecord.ModelSpendEntry
+	42, // 26: gateway.v1.KeyRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	42, // 27: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
+	42, // 28: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 29: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
+	1,  // 30: gateway.v1.GetKeysResponse.info:type_name -> gateway.v1.KeyRecord
+	45, // 31: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
+	40, // 32: gateway.v1.UpdateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	32, // 33: gateway.v1.UpdateKeyRequest.aliases:type_name -> gateway.v1.UpdateKeyRequest.AliasesEntry
+	33, // 34: gateway.v1.UpdateKeyRequest.model_max_budget:type_name -> gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
+	34, // 35: gateway.v1.UpdateKeyRequest.model_rpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
+	35, // 36: gateway.v1.UpdateKeyRequest.model_tpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
+	10, // 37: gateway.v1.BulkUpdateKeysRequest.keys:type_name -> gateway.v1.UpdateKeyRequest
+	1,  // 38: gateway.v1.BulkUpdateKeysResponse.successful_updates:type_name -> gateway.v1.KeyRecord
+	13, // 39: gateway.v1.BulkUpdateKeysResponse.failed_updates:type_name -> gateway.v1.FailedKeyUpdate
+	40, // 40: gateway.v1.RegenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	36, // 41: gateway.v1.RegenerateKeyRequest.aliases:type_name -> gateway.v1.RegenerateKeyRequest.AliasesEntry
+	37, // 42: gateway.v1.RegenerateKeyRequest.model_max_budget:type_name -> gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
+	38, // 43: gateway.v1.RegenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
+	39, // 44: gateway.v1.RegenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
+	43, // 45: gateway.v1.ResetKeySpendResponse.max_budget:type_name -> google.protobuf.DoubleValue
+	42, // 46: gateway.v1.ResetKeySpendResponse.budget_reset_at:type_name -> google.protobuf.Timestamp
+	1,  // 47: gateway.v1.CheckKeyHealthResponse.info:type_name -> gateway.v1.KeyRecord
+	46, // 48: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 49: gateway.v1.KeyRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 50: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 51: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	0,  // 52: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
+	0,  // 53: gateway.v1.KeyService.GenerateServiceAccountKey:input_type -> gateway.v1.GenerateKeyRequest
+	2,  // 54: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
+	4,  // 55: gateway.v1.KeyService.GetKeys:input_type -> gateway.v1.GetKeysRequest
+	6,  // 56: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
+	8,  // 57: gateway.v1.KeyService.ListKeyAliases:input_type -> gateway.v1.ListKeyAliasesRequest
+	10, // 58: gateway.v1.KeyService.UpdateKey:input_type -> gateway.v1.UpdateKeyRequest
+	11, // 59: gateway.v1.KeyService.BulkUpdateKeys:input_type -> gateway.v1.BulkUpdateKeysRequest
+	14, // 60: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
+	16, // 61: gateway.v1.KeyService.RegenerateKey:input_type -> gateway.v1.RegenerateKeyRequest
+	17, // 62: gateway.v1.KeyService.ResetKeySpend:input_type -> gateway.v1.ResetKeySpendRequest
+	19, // 63: gateway.v1.KeyService.BlockKey:input_type -> gateway.v1.BlockKeyRequest
+	20, // 64: gateway.v1.KeyService.UnblockKey:input_type -> gateway.v1.UnblockKeyRequest
+	21, // 65: gateway.v1.KeyService.CheckKeyHealth:input_type -> gateway.v1.CheckKeyHealthRequest
+	1,  // 66: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.KeyRecord
+	1,  // 67: gateway.v1.KeyService.GenerateServiceAccountKey:output_type -> gateway.v1.KeyRecord
+	3,  // 68: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
+	5,  // 69: gateway.v1.KeyService.GetKeys:output_type -> gateway.v1.GetKeysResponse
+	7,  // 70: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
+	9,  // 71: gateway.v1.KeyService.ListKeyAliases:output_type -> gateway.v1.ListKeyAliasesResponse
+	1,  // 72: gateway.v1.KeyService.UpdateKey:output_type -> gateway.v1.KeyRecord
+	12, // 73: gateway.v1.KeyService.BulkUpdateKeys:output_type -> gateway.v1.BulkUpdateKeysResponse
+	15, // 74: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
+	1,  // 75: gateway.v1.KeyService.RegenerateKey:output_type -> gateway.v1.KeyRecord
+	18, // 76: gateway.v1.KeyService.ResetKeySpend:output_type -> gateway.v1.ResetKeySpendResponse
+	1,  // 77: gateway.v1.KeyService.BlockKey:output_type -> gateway.v1.KeyRecord
+	1,  // 78: gateway.v1.KeyService.UnblockKey:output_type -> gateway.v1.KeyRecord
+	22, // 79: gateway.v1.KeyService.CheckKeyHealth:output_type -> gateway.v1.CheckKeyHealthResponse
+	66, // [66:80] is the sub-list for method output_type
+	52, // [52:66] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_key_proto_init() }
@@ -2758,13 +2961,14 @@ func file_gateway_v1_key_proto_init() {
 	file_gateway_v1_key_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gateway_v1_key_proto_msgTypes[10].OneofWrappers = []any{}
 	file_gateway_v1_key_proto_msgTypes[16].OneofWrappers = []any{}
+	file_gateway_v1_key_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_key_proto_rawDesc), len(file_gateway_v1_key_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

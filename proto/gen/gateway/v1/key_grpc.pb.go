@@ -29,6 +29,7 @@ const (
 	KeyService_BulkUpdateKeys_FullMethodName            = "/gateway.v1.KeyService/BulkUpdateKeys"
 	KeyService_DeleteKeys_FullMethodName                = "/gateway.v1.KeyService/DeleteKeys"
 	KeyService_RegenerateKey_FullMethodName             = "/gateway.v1.KeyService/RegenerateKey"
+	KeyService_ResetKeySpend_FullMethodName             = "/gateway.v1.KeyService/ResetKeySpend"
 	KeyService_BlockKey_FullMethodName                  = "/gateway.v1.KeyService/BlockKey"
 	KeyService_UnblockKey_FullMethodName                = "/gateway.v1.KeyService/UnblockKey"
 	KeyService_CheckKeyHealth_FullMethodName            = "/gateway.v1.KeyService/CheckKeyHealth"
@@ -60,6 +61,8 @@ type KeyServiceClient interface {
 	DeleteKeys(ctx context.Context, in *DeleteKeysRequest, opts ...grpc.CallOption) (*DeleteKeysResponse, error)
 	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period.
 	RegenerateKey(ctx context.Context, in *RegenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
+	// ResetKeySpend sets what a key has spent in its current window, which is for those above it: a team admin, an org_admin, or a proxy_admin. Nothing that was recorded changes.
+	ResetKeySpend(ctx context.Context, in *ResetKeySpendRequest, opts ...grpc.CallOption) (*ResetKeySpendResponse, error)
 	// BlockKey has a key refused until it is unblocked.
 	BlockKey(ctx context.Context, in *BlockKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
 	// UnblockKey has a key accepted again.
@@ -176,6 +179,16 @@ func (c *keyServiceClient) RegenerateKey(ctx context.Context, in *RegenerateKeyR
 	return out, nil
 }
 
+func (c *keyServiceClient) ResetKeySpend(ctx context.Context, in *ResetKeySpendRequest, opts ...grpc.CallOption) (*ResetKeySpendResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResetKeySpendResponse)
+	err := c.cc.Invoke(ctx, KeyService_ResetKeySpend_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *keyServiceClient) BlockKey(ctx context.Context, in *BlockKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(KeyRecord)
@@ -232,6 +245,8 @@ type KeyServiceServer interface {
 	DeleteKeys(context.Context, *DeleteKeysRequest) (*DeleteKeysResponse, error)
 	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period.
 	RegenerateKey(context.Context, *RegenerateKeyRequest) (*KeyRecord, error)
+	// ResetKeySpend sets what a key has spent in its current window, which is for those above it: a team admin, an org_admin, or a proxy_admin. Nothing that was recorded changes.
+	ResetKeySpend(context.Context, *ResetKeySpendRequest) (*ResetKeySpendResponse, error)
 	// BlockKey has a key refused until it is unblocked.
 	BlockKey(context.Context, *BlockKeyRequest) (*KeyRecord, error)
 	// UnblockKey has a key accepted again.
@@ -277,6 +292,9 @@ func (UnimplementedKeyServiceServer) DeleteKeys(context.Context, *DeleteKeysRequ
 }
 func (UnimplementedKeyServiceServer) RegenerateKey(context.Context, *RegenerateKeyRequest) (*KeyRecord, error) {
 	return nil, status.Error(codes.Unimplemented, "method RegenerateKey not implemented")
+}
+func (UnimplementedKeyServiceServer) ResetKeySpend(context.Context, *ResetKeySpendRequest) (*ResetKeySpendResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResetKeySpend not implemented")
 }
 func (UnimplementedKeyServiceServer) BlockKey(context.Context, *BlockKeyRequest) (*KeyRecord, error) {
 	return nil, status.Error(codes.Unimplemented, "method BlockKey not implemented")
@@ -488,6 +506,24 @@ func _KeyService_RegenerateKey_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _KeyService_ResetKeySpend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResetKeySpendRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KeyServiceServer).ResetKeySpend(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KeyService_ResetKeySpend_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KeyServiceServer).ResetKeySpend(ctx, req.(*ResetKeySpendRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _KeyService_BlockKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(BlockKeyRequest)
 	if err := dec(in); err != nil {
@@ -588,6 +624,10 @@ var KeyService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RegenerateKey",
 			Handler:    _KeyService_RegenerateKey_Handler,
+		},
+		{
+			MethodName: "ResetKeySpend",
+			Handler:    _KeyService_ResetKeySpend_Handler,
 		},
 		{
 			MethodName: "BlockKey",

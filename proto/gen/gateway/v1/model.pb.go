@@ -1767,6 +1767,107 @@ func (x *CostEstimate) GetCost() string {
 	return ""
 }
 
+// ReloadCostMapRequest asks for the table of prices to be loaded.
+type ReloadCostMapRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReloadCostMapRequest) Reset() {
+	*x = ReloadCostMapRequest{}
+	mi := &file_gateway_v1_model_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReloadCostMapRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReloadCostMapRequest) ProtoMessage() {}
+
+func (x *ReloadCostMapRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReloadCostMapRequest.ProtoReflect.Descriptor instead.
+func (*ReloadCostMapRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{22}
+}
+
+// ReloadCostMapResponse says what came of it.
+type ReloadCostMapResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The same for people.
+	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// Models in the table.
+	Models uint32 `protobuf:"varint,2,opt,name=models,proto3" json:"models,omitempty"`
+	// Those of them whose prices are others now.
+	Changed       uint32 `protobuf:"varint,3,opt,name=changed,proto3" json:"changed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReloadCostMapResponse) Reset() {
+	*x = ReloadCostMapResponse{}
+	mi := &file_gateway_v1_model_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReloadCostMapResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReloadCostMapResponse) ProtoMessage() {}
+
+func (x *ReloadCostMapResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReloadCostMapResponse.ProtoReflect.Descriptor instead.
+func (*ReloadCostMapResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ReloadCostMapResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ReloadCostMapResponse) GetModels() uint32 {
+	if x != nil {
+		return x.Models
+	}
+	return 0
+}
+
+func (x *ReloadCostMapResponse) GetChanged() uint32 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
 var File_gateway_v1_model_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_model_proto_rawDesc = "" +
@@ -1968,7 +2069,12 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\bmodel_id\x18\x01 \x01(\tR\amodelId\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12(\n" +
 	"\x10cost_per_request\x18\x03 \x01(\tR\x0ecostPerRequest\x12\x12\n" +
-	"\x04cost\x18\x04 \x01(\tR\x04cost2\xb2\x05\n" +
+	"\x04cost\x18\x04 \x01(\tR\x04cost\"\x16\n" +
+	"\x14ReloadCostMapRequest\"c\n" +
+	"\x15ReloadCostMapResponse\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x12\x16\n" +
+	"\x06models\x18\x02 \x01(\rR\x06models\x12\x18\n" +
+	"\achanged\x18\x03 \x01(\rR\achanged2\x88\x06\n" +
 	"\fModelService\x12K\n" +
 	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\x12K\n" +
 	"\vUpdateModel\x12\x1e.gateway.v1.UpdateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\x12N\n" +
@@ -1977,7 +2083,8 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\x11ListModelInfoPage\x12$.gateway.v1.ListModelInfoPageRequest\x1a%.gateway.v1.ListModelInfoPageResponse\x12Z\n" +
 	"\x0fListModelGroups\x12\".gateway.v1.ListModelGroupsRequest\x1a#.gateway.v1.ListModelGroupsResponse\x12Q\n" +
 	"\fGetModelCost\x12\x1f.gateway.v1.GetModelCostRequest\x1a .gateway.v1.GetModelCostResponse\x12Q\n" +
-	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponse\x12T\n" +
+	"\rReloadCostMap\x12 .gateway.v1.ReloadCostMapRequest\x1a!.gateway.v1.ReloadCostMapResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_model_proto_rawDescOnce sync.Once
@@ -1991,7 +2098,7 @@ func file_gateway_v1_model_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_model_proto_rawDescData
 }
 
-var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_gateway_v1_model_proto_goTypes = []any{
 	(*CreateModelRequest)(nil),        // 0: gateway.v1.CreateModelRequest
 	(*ModelParams)(nil),               // 1: gateway.v1.ModelParams
@@ -2015,31 +2122,33 @@ var file_gateway_v1_model_proto_goTypes = []any{
 	(*EstimateCostRequest)(nil),       // 19: gateway.v1.EstimateCostRequest
 	(*EstimateCostResponse)(nil),      // 20: gateway.v1.EstimateCostResponse
 	(*CostEstimate)(nil),              // 21: gateway.v1.CostEstimate
-	nil,                               // 22: gateway.v1.ModelParams.ExtraHeadersEntry
-	nil,                               // 23: gateway.v1.ModelParams.PricesEntry
-	nil,                               // 24: gateway.v1.ModelInfo.PricesEntry
-	nil,                               // 25: gateway.v1.ModelCost.PricesEntry
-	(*timestamppb.Timestamp)(nil),     // 26: google.protobuf.Timestamp
+	(*ReloadCostMapRequest)(nil),      // 22: gateway.v1.ReloadCostMapRequest
+	(*ReloadCostMapResponse)(nil),     // 23: gateway.v1.ReloadCostMapResponse
+	nil,                               // 24: gateway.v1.ModelParams.ExtraHeadersEntry
+	nil,                               // 25: gateway.v1.ModelParams.PricesEntry
+	nil,                               // 26: gateway.v1.ModelInfo.PricesEntry
+	nil,                               // 27: gateway.v1.ModelCost.PricesEntry
+	(*timestamppb.Timestamp)(nil),     // 28: google.protobuf.Timestamp
 }
 var file_gateway_v1_model_proto_depIdxs = []int32{
 	1,  // 0: gateway.v1.CreateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
 	2,  // 1: gateway.v1.CreateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
-	22, // 2: gateway.v1.ModelParams.extra_headers:type_name -> gateway.v1.ModelParams.ExtraHeadersEntry
-	23, // 3: gateway.v1.ModelParams.prices:type_name -> gateway.v1.ModelParams.PricesEntry
+	24, // 2: gateway.v1.ModelParams.extra_headers:type_name -> gateway.v1.ModelParams.ExtraHeadersEntry
+	25, // 3: gateway.v1.ModelParams.prices:type_name -> gateway.v1.ModelParams.PricesEntry
 	1,  // 4: gateway.v1.DeploymentRecord.gateway_params:type_name -> gateway.v1.ModelParams
 	5,  // 5: gateway.v1.DeploymentRecord.model_info:type_name -> gateway.v1.ModelInfo
 	1,  // 6: gateway.v1.UpdateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
 	2,  // 7: gateway.v1.UpdateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
-	24, // 8: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
-	26, // 9: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
-	26, // 10: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
+	26, // 8: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
+	28, // 9: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
+	28, // 10: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
 	10, // 11: gateway.v1.ListModelInfoResponse.data:type_name -> gateway.v1.ModelRecord
 	1,  // 12: gateway.v1.ModelRecord.gateway_params:type_name -> gateway.v1.ModelParams
 	5,  // 13: gateway.v1.ModelRecord.model_info:type_name -> gateway.v1.ModelInfo
 	10, // 14: gateway.v1.ListModelInfoPageResponse.data:type_name -> gateway.v1.ModelRecord
 	15, // 15: gateway.v1.ListModelGroupsResponse.data:type_name -> gateway.v1.ModelGroup
 	18, // 16: gateway.v1.GetModelCostResponse.data:type_name -> gateway.v1.ModelCost
-	25, // 17: gateway.v1.ModelCost.prices:type_name -> gateway.v1.ModelCost.PricesEntry
+	27, // 17: gateway.v1.ModelCost.prices:type_name -> gateway.v1.ModelCost.PricesEntry
 	21, // 18: gateway.v1.EstimateCostResponse.estimates:type_name -> gateway.v1.CostEstimate
 	0,  // 19: gateway.v1.ModelService.CreateModel:input_type -> gateway.v1.CreateModelRequest
 	4,  // 20: gateway.v1.ModelService.UpdateModel:input_type -> gateway.v1.UpdateModelRequest
@@ -2049,16 +2158,18 @@ var file_gateway_v1_model_proto_depIdxs = []int32{
 	13, // 24: gateway.v1.ModelService.ListModelGroups:input_type -> gateway.v1.ListModelGroupsRequest
 	16, // 25: gateway.v1.ModelService.GetModelCost:input_type -> gateway.v1.GetModelCostRequest
 	19, // 26: gateway.v1.ModelService.EstimateCost:input_type -> gateway.v1.EstimateCostRequest
-	3,  // 27: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.DeploymentRecord
-	3,  // 28: gateway.v1.ModelService.UpdateModel:output_type -> gateway.v1.DeploymentRecord
-	7,  // 29: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
-	9,  // 30: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
-	12, // 31: gateway.v1.ModelService.ListModelInfoPage:output_type -> gateway.v1.ListModelInfoPageResponse
-	14, // 32: gateway.v1.ModelService.ListModelGroups:output_type -> gateway.v1.ListModelGroupsResponse
-	17, // 33: gateway.v1.ModelService.GetModelCost:output_type -> gateway.v1.GetModelCostResponse
-	20, // 34: gateway.v1.ModelService.EstimateCost:output_type -> gateway.v1.EstimateCostResponse
-	27, // [27:35] is the sub-list for method output_type
-	19, // [19:27] is the sub-list for method input_type
+	22, // 27: gateway.v1.ModelService.ReloadCostMap:input_type -> gateway.v1.ReloadCostMapRequest
+	3,  // 28: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.DeploymentRecord
+	3,  // 29: gateway.v1.ModelService.UpdateModel:output_type -> gateway.v1.DeploymentRecord
+	7,  // 30: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
+	9,  // 31: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
+	12, // 32: gateway.v1.ModelService.ListModelInfoPage:output_type -> gateway.v1.ListModelInfoPageResponse
+	14, // 33: gateway.v1.ModelService.ListModelGroups:output_type -> gateway.v1.ListModelGroupsResponse
+	17, // 34: gateway.v1.ModelService.GetModelCost:output_type -> gateway.v1.GetModelCostResponse
+	20, // 35: gateway.v1.ModelService.EstimateCost:output_type -> gateway.v1.EstimateCostResponse
+	23, // 36: gateway.v1.ModelService.ReloadCostMap:output_type -> gateway.v1.ReloadCostMapResponse
+	28, // [28:37] is the sub-list for method output_type
+	19, // [19:28] is the sub-list for method input_type
 	19, // [19:19] is the sub-list for extension type_name
 	19, // [19:19] is the sub-list for extension extendee
 	0,  // [0:19] is the sub-list for field type_name
@@ -2079,7 +2190,7 @@ func file_gateway_v1_model_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_model_proto_rawDesc), len(file_gateway_v1_model_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,7 @@ const (
 	ModelService_ListModelGroups_FullMethodName   = "/gateway.v1.ModelService/ListModelGroups"
 	ModelService_GetModelCost_FullMethodName      = "/gateway.v1.ModelService/GetModelCost"
 	ModelService_EstimateCost_FullMethodName      = "/gateway.v1.ModelService/EstimateCost"
+	ModelService_ReloadCostMap_FullMethodName     = "/gateway.v1.ModelService/ReloadCostMap"
 )
 
 // ModelServiceClient is the client API for ModelService service.
@@ -57,6 +58,8 @@ type ModelServiceClient interface {
 	GetModelCost(ctx context.Context, in *GetModelCostRequest, opts ...grpc.CallOption) (*GetModelCostResponse, error)
 	// EstimateCost says what a request would cost. 404 for a model without a price.
 	EstimateCost(ctx context.Context, in *EstimateCostRequest, opts ...grpc.CallOption) (*EstimateCostResponse, error)
+	// ReloadCostMap loads the table of prices from where general_settings.model_cost_map_url says, and puts it in force on all nodes. 404 if the configuration names no place, 422 if what is there is no table that can be used; nothing is then changed.
+	ReloadCostMap(ctx context.Context, in *ReloadCostMapRequest, opts ...grpc.CallOption) (*ReloadCostMapResponse, error)
 }
 
 type modelServiceClient struct {
@@ -147,6 +150,16 @@ func (c *modelServiceClient) EstimateCost(ctx context.Context, in *EstimateCostR
 	return out, nil
 }
 
+func (c *modelServiceClient) ReloadCostMap(ctx context.Context, in *ReloadCostMapRequest, opts ...grpc.CallOption) (*ReloadCostMapResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReloadCostMapResponse)
+	err := c.cc.Invoke(ctx, ModelService_ReloadCostMap_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ModelServiceServer is the server API for ModelService service.
 // All implementations must embed UnimplementedModelServiceServer
 // for forward compatibility.
@@ -175,6 +188,8 @@ type ModelServiceServer interface {
 	GetModelCost(context.Context, *GetModelCostRequest) (*GetModelCostResponse, error)
 	// EstimateCost says what a request would cost. 404 for a model without a price.
 	EstimateCost(context.Context, *EstimateCostRequest) (*EstimateCostResponse, error)
+	// ReloadCostMap loads the table of prices from where general_settings.model_cost_map_url says, and puts it in force on all nodes. 404 if the configuration names no place, 422 if what is there is no table that can be used; nothing is then changed.
+	ReloadCostMap(context.Context, *ReloadCostMapRequest) (*ReloadCostMapResponse, error)
 	mustEmbedUnimplementedModelServiceServer()
 }
 
@@ -208,6 +223,9 @@ func (UnimplementedModelServiceServer) GetModelCost(context.Context, *GetModelCo
 }
 func (UnimplementedModelServiceServer) EstimateCost(context.Context, *EstimateCostRequest) (*EstimateCostResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method EstimateCost not implemented")
+}
+func (UnimplementedModelServiceServer) ReloadCostMap(context.Context, *ReloadCostMapRequest) (*ReloadCostMapResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReloadCostMap not implemented")
 }
 func (UnimplementedModelServiceServer) mustEmbedUnimplementedModelServiceServer() {}
 func (UnimplementedModelServiceServer) testEmbeddedByValue()                      {}
@@ -374,6 +392,24 @@ func _ModelService_EstimateCost_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModelService_ReloadCostMap_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReloadCostMapRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModelServiceServer).ReloadCostMap(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModelService_ReloadCostMap_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModelServiceServer).ReloadCostMap(ctx, req.(*ReloadCostMapRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ModelService_ServiceDesc is the grpc.ServiceDesc for ModelService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -412,6 +448,10 @@ var ModelService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "EstimateCost",
 			Handler:    _ModelService_EstimateCost_Handler,
+		},
+		{
+			MethodName: "ReloadCostMap",
+			Handler:    _ModelService_ReloadCostMap_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -234,6 +234,14 @@ type OrganizationRecord struct {
 	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Tokens a minute of single models.
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -397,6 +405,34 @@ func (x *OrganizationRecord) GetModelTpmLimit() map[string]uint32 {
 	return nil
 }
 
+func (x *OrganizationRecord) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *OrganizationRecord) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *OrganizationRecord) GetModelSpend() map[string]float64 {
+	if x != nil {
+		return x.ModelSpend
+	}
+	return nil
+}
+
+func (x *OrganizationRecord) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
+	}
+	return nil
+}
+
 func (x *OrganizationRecord) GetCreatedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.CreatedAt
@@ -445,6 +481,10 @@ type OrganizationMembership struct {
 	MaxBudgetInOrganization *wrapperspb.DoubleValue `protobuf:"bytes,4,opt,name=max_budget_in_organization,json=maxBudgetInOrganization,proto3" json:"max_budget_in_organization,omitempty"`
 	// The user's address; null for none.
 	UserEmail *wrapperspb.StringValue `protobuf:"bytes,5,opt,name=user_email,json=userEmail,proto3" json:"user_email,omitempty"`
+	// What was spent in the organization, in USD: what max_budget_in_organization bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -522,6 +562,20 @@ func (x *OrganizationMembership) GetUserEmail() *wrapperspb.StringValue {
 		return x.UserEmail
 	}
 	return nil
+}
+
+func (x *OrganizationMembership) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *OrganizationMembership) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
 }
 
 func (x *OrganizationMembership) GetCreatedAt() *timestamppb.Timestamp {
@@ -1482,7 +1536,7 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\xd2\v\n" +
+	"_budget_id\"\xdd\r\n" +
 	"\x12OrganizationRecord\x12'\n" +
 	"\x0forganization_id\x18\x01 \x01(\tR\x0eorganizationId\x12-\n" +
 	"\x12organization_alias\x18\x02 \x01(\tR\x11organizationAlias\x12\x16\n" +
@@ -1502,7 +1556,13 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x10model_max_budget\x18% \x03(\v22.gateway.v1.OrganizationRecord.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
 	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12Y\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v21.gateway.v1.OrganizationRecord.ModelRpmLimitEntryR\rmodelRpmLimit\x12Y\n" +
-	"\x0fmodel_tpm_limit\x18( \x03(\v21.gateway.v1.OrganizationRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x129\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v21.gateway.v1.OrganizationRecord.ModelTpmLimitEntryR\rmodelTpmLimit\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12O\n" +
+	"\vmodel_spend\x18+ \x03(\v2..gateway.v1.OrganizationRecord.ModelSpendEntryR\n" +
+	"modelSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -1520,14 +1580,20 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\"\xdf\x03\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a=\n" +
+	"\x0fModelSpendEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"\x96\x04\n" +
 	"\x16OrganizationMembership\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12'\n" +
 	"\x0forganization_id\x18\x02 \x01(\tR\x0eorganizationId\x12\x1b\n" +
 	"\tuser_role\x18\x03 \x01(\tR\buserRole\x12Y\n" +
 	"\x1amax_budget_in_organization\x18\x04 \x01(\v2\x1c.google.protobuf.DoubleValueR\x17maxBudgetInOrganization\x12;\n" +
 	"\n" +
-	"user_email\x18\x05 \x01(\v2\x1c.google.protobuf.StringValueR\tuserEmail\x129\n" +
+	"user_email\x18\x05 \x01(\v2\x1c.google.protobuf.StringValueR\tuserEmail\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -1654,7 +1720,7 @@ func file_gateway_v1_organization_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_organization_proto_rawDescData
 }
 
-var file_gateway_v1_organization_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_gateway_v1_organization_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_gateway_v1_organization_proto_goTypes = []any{
 	(*CreateOrganizationRequest)(nil),       // 0: gateway.v1.CreateOrganizationRequest
 	(*OrganizationRecord)(nil),              // 1: gateway.v1.OrganizationRecord
@@ -1678,77 +1744,80 @@ var file_gateway_v1_organization_proto_goTypes = []any{
 	nil,                                     // 19: gateway.v1.OrganizationRecord.ModelMaxBudgetEntry
 	nil,                                     // 20: gateway.v1.OrganizationRecord.ModelRpmLimitEntry
 	nil,                                     // 21: gateway.v1.OrganizationRecord.ModelTpmLimitEntry
-	nil,                                     // 22: gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry
-	nil,                                     // 23: gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntry
-	nil,                                     // 24: gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntry
-	(*structpb.Struct)(nil),                 // 25: google.protobuf.Struct
-	(*wrapperspb.DoubleValue)(nil),          // 26: google.protobuf.DoubleValue
-	(*wrapperspb.StringValue)(nil),          // 27: google.protobuf.StringValue
-	(*wrapperspb.UInt32Value)(nil),          // 28: google.protobuf.UInt32Value
-	(*timestamppb.Timestamp)(nil),           // 29: google.protobuf.Timestamp
-	(*UserRecord)(nil),                      // 30: gateway.v1.UserRecord
-	(*ModelBudget)(nil),                     // 31: gateway.v1.ModelBudget
+	nil,                                     // 22: gateway.v1.OrganizationRecord.ModelSpendEntry
+	nil,                                     // 23: gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry
+	nil,                                     // 24: gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntry
+	nil,                                     // 25: gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntry
+	(*structpb.Struct)(nil),                 // 26: google.protobuf.Struct
+	(*wrapperspb.DoubleValue)(nil),          // 27: google.protobuf.DoubleValue
+	(*wrapperspb.StringValue)(nil),          // 28: google.protobuf.StringValue
+	(*wrapperspb.UInt32Value)(nil),          // 29: google.protobuf.UInt32Value
+	(*timestamppb.Timestamp)(nil),           // 30: google.protobuf.Timestamp
+	(*UserRecord)(nil),                      // 31: gateway.v1.UserRecord
+	(*ModelBudget)(nil),                     // 32: gateway.v1.ModelBudget
 }
 var file_gateway_v1_organization_proto_depIdxs = []int32{
-	25, // 0: gateway.v1.CreateOrganizationRequest.metadata:type_name -> google.protobuf.Struct
+	26, // 0: gateway.v1.CreateOrganizationRequest.metadata:type_name -> google.protobuf.Struct
 	16, // 1: gateway.v1.CreateOrganizationRequest.model_max_budget:type_name -> gateway.v1.CreateOrganizationRequest.ModelMaxBudgetEntry
 	17, // 2: gateway.v1.CreateOrganizationRequest.model_rpm_limit:type_name -> gateway.v1.CreateOrganizationRequest.ModelRpmLimitEntry
 	18, // 3: gateway.v1.CreateOrganizationRequest.model_tpm_limit:type_name -> gateway.v1.CreateOrganizationRequest.ModelTpmLimitEntry
-	25, // 4: gateway.v1.OrganizationRecord.metadata:type_name -> google.protobuf.Struct
+	26, // 4: gateway.v1.OrganizationRecord.metadata:type_name -> google.protobuf.Struct
 	2,  // 5: gateway.v1.OrganizationRecord.members:type_name -> gateway.v1.OrganizationMembership
-	26, // 6: gateway.v1.OrganizationRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	26, // 7: gateway.v1.OrganizationRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	27, // 8: gateway.v1.OrganizationRecord.budget_duration:type_name -> google.protobuf.StringValue
-	28, // 9: gateway.v1.OrganizationRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	28, // 10: gateway.v1.OrganizationRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	28, // 11: gateway.v1.OrganizationRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	28, // 12: gateway.v1.OrganizationRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	27, // 6: gateway.v1.OrganizationRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	27, // 7: gateway.v1.OrganizationRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	28, // 8: gateway.v1.OrganizationRecord.budget_duration:type_name -> google.protobuf.StringValue
+	29, // 9: gateway.v1.OrganizationRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	29, // 10: gateway.v1.OrganizationRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	29, // 11: gateway.v1.OrganizationRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	29, // 12: gateway.v1.OrganizationRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
 	19, // 13: gateway.v1.OrganizationRecord.model_max_budget:type_name -> gateway.v1.OrganizationRecord.ModelMaxBudgetEntry
-	27, // 14: gateway.v1.OrganizationRecord.budget_id:type_name -> google.protobuf.StringValue
+	28, // 14: gateway.v1.OrganizationRecord.budget_id:type_name -> google.protobuf.StringValue
 	20, // 15: gateway.v1.OrganizationRecord.model_rpm_limit:type_name -> gateway.v1.OrganizationRecord.ModelRpmLimitEntry
 	21, // 16: gateway.v1.OrganizationRecord.model_tpm_limit:type_name -> gateway.v1.OrganizationRecord.ModelTpmLimitEntry
-	29, // 17: gateway.v1.OrganizationRecord.created_at:type_name -> google.protobuf.Timestamp
-	29, // 18: gateway.v1.OrganizationRecord.updated_at:type_name -> google.protobuf.Timestamp
-	26, // 19: gateway.v1.OrganizationMembership.max_budget_in_organization:type_name -> google.protobuf.DoubleValue
-	27, // 20: gateway.v1.OrganizationMembership.user_email:type_name -> google.protobuf.StringValue
-	29, // 21: gateway.v1.OrganizationMembership.created_at:type_name -> google.protobuf.Timestamp
-	29, // 22: gateway.v1.OrganizationMembership.updated_at:type_name -> google.protobuf.Timestamp
-	1,  // 23: gateway.v1.GetOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
-	1,  // 24: gateway.v1.ListOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
-	25, // 25: gateway.v1.UpdateOrganizationRequest.metadata:type_name -> google.protobuf.Struct
-	22, // 26: gateway.v1.UpdateOrganizationRequest.model_max_budget:type_name -> gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry
-	23, // 27: gateway.v1.UpdateOrganizationRequest.model_rpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntry
-	24, // 28: gateway.v1.UpdateOrganizationRequest.model_tpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntry
-	1,  // 29: gateway.v1.DeleteOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
-	11, // 30: gateway.v1.AddOrganizationMembersRequest.member:type_name -> gateway.v1.NewOrganizationMember
-	30, // 31: gateway.v1.AddOrganizationMembersResponse.updated_users:type_name -> gateway.v1.UserRecord
-	2,  // 32: gateway.v1.AddOrganizationMembersResponse.updated_organization_memberships:type_name -> gateway.v1.OrganizationMembership
-	31, // 33: gateway.v1.CreateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	31, // 34: gateway.v1.OrganizationRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	31, // 35: gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	0,  // 36: gateway.v1.OrganizationService.CreateOrganization:input_type -> gateway.v1.CreateOrganizationRequest
-	3,  // 37: gateway.v1.OrganizationService.GetOrganization:input_type -> gateway.v1.GetOrganizationRequest
-	4,  // 38: gateway.v1.OrganizationService.GetOrganizations:input_type -> gateway.v1.GetOrganizationsRequest
-	6,  // 39: gateway.v1.OrganizationService.ListOrganizations:input_type -> gateway.v1.ListOrganizationsRequest
-	8,  // 40: gateway.v1.OrganizationService.UpdateOrganization:input_type -> gateway.v1.UpdateOrganizationRequest
-	9,  // 41: gateway.v1.OrganizationService.DeleteOrganizations:input_type -> gateway.v1.DeleteOrganizationsRequest
-	12, // 42: gateway.v1.OrganizationService.AddOrganizationMembers:input_type -> gateway.v1.AddOrganizationMembersRequest
-	14, // 43: gateway.v1.OrganizationService.UpdateOrganizationMember:input_type -> gateway.v1.UpdateOrganizationMemberRequest
-	15, // 44: gateway.v1.OrganizationService.DeleteOrganizationMember:input_type -> gateway.v1.DeleteOrganizationMemberRequest
-	1,  // 45: gateway.v1.OrganizationService.CreateOrganization:output_type -> gateway.v1.OrganizationRecord
-	1,  // 46: gateway.v1.OrganizationService.GetOrganization:output_type -> gateway.v1.OrganizationRecord
-	5,  // 47: gateway.v1.OrganizationService.GetOrganizations:output_type -> gateway.v1.GetOrganizationsResponse
-	7,  // 48: gateway.v1.OrganizationService.ListOrganizations:output_type -> gateway.v1.ListOrganizationsResponse
-	1,  // 49: gateway.v1.OrganizationService.UpdateOrganization:output_type -> gateway.v1.OrganizationRecord
-	10, // 50: gateway.v1.OrganizationService.DeleteOrganizations:output_type -> gateway.v1.DeleteOrganizationsResponse
-	13, // 51: gateway.v1.OrganizationService.AddOrganizationMembers:output_type -> gateway.v1.AddOrganizationMembersResponse
-	2,  // 52: gateway.v1.OrganizationService.UpdateOrganizationMember:output_type -> gateway.v1.OrganizationMembership
-	2,  // 53: gateway.v1.OrganizationService.DeleteOrganizationMember:output_type -> gateway.v1.OrganizationMembership
-	45, // [45:54] is the sub-list for method output_type
-	36, // [36:45] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	22, // 17: gateway.v1.OrganizationRecord.model_spend:type_name -> gateway.v1.OrganizationRecord.ModelSpendEntry
+	30, // 18: gateway.v1.OrganizationRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	30, // 19: gateway.v1.OrganizationRecord.created_at:type_name -> google.protobuf.Timestamp
+	30, // 20: gateway.v1.OrganizationRecord.updated_at:type_name -> google.protobuf.Timestamp
+	27, // 21: gateway.v1.OrganizationMembership.max_budget_in_organization:type_name -> google.protobuf.DoubleValue
+	28, // 22: gateway.v1.OrganizationMembership.user_email:type_name -> google.protobuf.StringValue
+	30, // 23: gateway.v1.OrganizationMembership.created_at:type_name -> google.protobuf.Timestamp
+	30, // 24: gateway.v1.OrganizationMembership.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 25: gateway.v1.GetOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
+	1,  // 26: gateway.v1.ListOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
+	26, // 27: gateway.v1.UpdateOrganizationRequest.metadata:type_name -> google.protobuf.Struct
+	23, // 28: gateway.v1.UpdateOrganizationRequest.model_max_budget:type_name -> gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry
+	24, // 29: gateway.v1.UpdateOrganizationRequest.model_rpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntry
+	25, // 30: gateway.v1.UpdateOrganizationRequest.model_tpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntry
+	1,  // 31: gateway.v1.DeleteOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
+	11, // 32: gateway.v1.AddOrganizationMembersRequest.member:type_name -> gateway.v1.NewOrganizationMember
+	31, // 33: gateway.v1.AddOrganizationMembersResponse.updated_users:type_name -> gateway.v1.UserRecord
+	2,  // 34: gateway.v1.AddOrganizationMembersResponse.updated_organization_memberships:type_name -> gateway.v1.OrganizationMembership
+	32, // 35: gateway.v1.CreateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	32, // 36: gateway.v1.OrganizationRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	32, // 37: gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	0,  // 38: gateway.v1.OrganizationService.CreateOrganization:input_type -> gateway.v1.CreateOrganizationRequest
+	3,  // 39: gateway.v1.OrganizationService.GetOrganization:input_type -> gateway.v1.GetOrganizationRequest
+	4,  // 40: gateway.v1.OrganizationService.GetOrganizations:input_type -> gateway.v1.GetOrganizationsRequest
+	6,  // 41: gateway.v1.OrganizationService.ListOrganizations:input_type -> gateway.v1.ListOrganizationsRequest
+	8,  // 42: gateway.v1.OrganizationService.UpdateOrganization:input_type -> gateway.v1.UpdateOrganizationRequest
+	9,  // 43: gateway.v1.OrganizationService.DeleteOrganizations:input_type -> gateway.v1.DeleteOrganizationsRequest
+	12, // 44: gateway.v1.OrganizationService.AddOrganizationMembers:input_type -> gateway.v1.AddOrganizationMembersRequest
+	14, // 45: gateway.v1.OrganizationService.UpdateOrganizationMember:input_type -> gateway.v1.UpdateOrganizationMemberRequest
+	15, // 46: gateway.v1.OrganizationService.DeleteOrganizationMember:input_type -> gateway.v1.DeleteOrganizationMemberRequest
+	1,  // 47: gateway.v1.OrganizationService.CreateOrganization:output_type -> gateway.v1.OrganizationRecord
+	1,  // 48: gateway.v1.OrganizationService.GetOrganization:output_type -> gateway.v1.OrganizationRecord
+	5,  // 49: gateway.v1.OrganizationService.GetOrganizations:output_type -> gateway.v1.GetOrganizationsResponse
+	7,  // 50: gateway.v1.OrganizationService.ListOrganizations:output_type -> gateway.v1.ListOrganizationsResponse
+	1,  // 51: gateway.v1.OrganizationService.UpdateOrganization:output_type -> gateway.v1.OrganizationRecord
+	10, // 52: gateway.v1.OrganizationService.DeleteOrganizations:output_type -> gateway.v1.DeleteOrganizationsResponse
+	13, // 53: gateway.v1.OrganizationService.AddOrganizationMembers:output_type -> gateway.v1.AddOrganizationMembersResponse
+	2,  // 54: gateway.v1.OrganizationService.UpdateOrganizationMember:output_type -> gateway.v1.OrganizationMembership
+	2,  // 55: gateway.v1.OrganizationService.DeleteOrganizationMember:output_type -> gateway.v1.OrganizationMembership
+	47, // [47:56] is the sub-list for method output_type
+	38, // [38:47] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_organization_proto_init() }
@@ -1768,7 +1837,7 @@ func file_gateway_v1_organization_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_organization_proto_rawDesc), len(file_gateway_v1_organization_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -7,8 +7,10 @@
 package gatewayv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	wrapperspb "google.golang.org/protobuf/types/known/wrapperspb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -33,7 +35,15 @@ type ListSpendLogsRequest struct {
 	// Only events that ended before the end of this day (YYYY-MM-DD, UTC) or before this instant (RFC 3339).
 	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// At most so many events, 1 to 1000; 100 if not given.
-	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Only the events of keys of this user.
+	UserId string `protobuf:"bytes,6,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Only the events of keys of this team.
+	TeamId string `protobuf:"bytes,7,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
+	// Only the events of this end user.
+	EndUser string `protobuf:"bytes,8,opt,name=end_user,json=endUser,proto3" json:"end_user,omitempty"`
+	// Only the events after the one of this cursor in the list: the last one of the page before.
+	StartingAfter string `protobuf:"bytes,9,opt,name=starting_after,json=startingAfter,proto3" json:"starting_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -101,6 +111,34 @@ func (x *ListSpendLogsRequest) GetLimit() int32 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *ListSpendLogsRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ListSpendLogsRequest) GetTeamId() string {
+	if x != nil {
+		return x.TeamId
+	}
+	return ""
+}
+
+func (x *ListSpendLogsRequest) GetEndUser() string {
+	if x != nil {
+		return x.EndUser
+	}
+	return ""
+}
+
+func (x *ListSpendLogsRequest) GetStartingAfter() string {
+	if x != nil {
+		return x.StartingAfter
+	}
+	return ""
 }
 
 // ListSpendLogsResponse carries the events. Over HTTP the answer is the list itself.
@@ -209,7 +247,15 @@ type SpendLog struct {
 	// Attempts of the request before this one.
 	FallbackCount int32 `protobuf:"varint,28,opt,name=fallback_count,json=fallbackCount,proto3" json:"fallback_count,omitempty"`
 	// Whether the answer was streamed.
-	Stream        bool `protobuf:"varint,29,opt,name=stream,proto3" json:"stream,omitempty"`
+	Stream bool `protobuf:"varint,29,opt,name=stream,proto3" json:"stream,omitempty"`
+	// The team of the key; null for none.
+	TeamId *wrapperspb.StringValue `protobuf:"bytes,30,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
+	// The user of the key; null for none.
+	User *wrapperspb.StringValue `protobuf:"bytes,31,opt,name=user,proto3" json:"user,omitempty"`
+	// The organization of the key; null for none.
+	OrganizationId *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	// To be sent as starting_after for what comes after it.
+	Cursor        string `protobuf:"bytes,33,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -447,12 +493,40 @@ func (x *SpendLog) GetStream() bool {
 	return false
 }
 
+func (x *SpendLog) GetTeamId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.TeamId
+	}
+	return nil
+}
+
+func (x *SpendLog) GetUser() *wrapperspb.StringValue {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *SpendLog) GetOrganizationId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return nil
+}
+
+func (x *SpendLog) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
 var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/spend.proto\x12\n" +
-	"gateway.v1\"\x9e\x01\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xbf\x03\n" +
 	"\x14ListSpendLogsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -460,9 +534,13 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
 	"\bend_date\x18\x04 \x01(\tR\aendDate\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x05R\x05limit\"A\n" +
+	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12M\n" +
+	"\auser_id\x18\x06 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12R\n" +
+	"\ateam_id\x18\a \x01(\tB9\xbaH6\xd8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12K\n" +
+	"\bend_user\x18\b \x01(\tB0\xbaH-\xd8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\aendUser\x12/\n" +
+	"\x0estarting_after\x18\t \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\rstartingAfter\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xe6\a\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xae\t\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
@@ -497,7 +575,11 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\rfinish_reason\x18\x1a \x01(\tR\ffinishReason\x12\x18\n" +
 	"\aattempt\x18\x1b \x01(\x05R\aattempt\x12%\n" +
 	"\x0efallback_count\x18\x1c \x01(\x05R\rfallbackCount\x12\x16\n" +
-	"\x06stream\x18\x1d \x01(\bR\x06stream2d\n" +
+	"\x06stream\x18\x1d \x01(\bR\x06stream\x125\n" +
+	"\ateam_id\x18\x1e \x01(\v2\x1c.google.protobuf.StringValueR\x06teamId\x120\n" +
+	"\x04user\x18\x1f \x01(\v2\x1c.google.protobuf.StringValueR\x04user\x12E\n" +
+	"\x0forganization_id\x18  \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId\x12\x16\n" +
+	"\x06cursor\x18! \x01(\tR\x06cursor2d\n" +
 	"\fSpendService\x12T\n" +
 	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
@@ -515,19 +597,23 @@ func file_gateway_v1_spend_proto_rawDescGZIP() []byte {
 
 var file_gateway_v1_spend_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_gateway_v1_spend_proto_goTypes = []any{
-	(*ListSpendLogsRequest)(nil),  // 0: gateway.v1.ListSpendLogsRequest
-	(*ListSpendLogsResponse)(nil), // 1: gateway.v1.ListSpendLogsResponse
-	(*SpendLog)(nil),              // 2: gateway.v1.SpendLog
+	(*ListSpendLogsRequest)(nil),   // 0: gateway.v1.ListSpendLogsRequest
+	(*ListSpendLogsResponse)(nil),  // 1: gateway.v1.ListSpendLogsResponse
+	(*SpendLog)(nil),               // 2: gateway.v1.SpendLog
+	(*wrapperspb.StringValue)(nil), // 3: google.protobuf.StringValue
 }
 var file_gateway_v1_spend_proto_depIdxs = []int32{
 	2, // 0: gateway.v1.ListSpendLogsResponse.logs:type_name -> gateway.v1.SpendLog
-	0, // 1: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
-	1, // 2: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	3, // 1: gateway.v1.SpendLog.team_id:type_name -> google.protobuf.StringValue
+	3, // 2: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
+	3, // 3: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
+	0, // 4: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
+	1, // 5: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
+	5, // [5:6] is the sub-list for method output_type
+	4, // [4:5] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_spend_proto_init() }

@@ -46,6 +46,12 @@ type TeamMembership struct {
 	RpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,8,opt,name=rpm_limit,json=rpmLimit,proto3" json:"rpm_limit,omitempty"`
 	// The models that the user's keys in it may use; none means all that the team may.
 	AllowedModels []string `protobuf:"bytes,9,rep,name=allowed_models,json=allowedModels,proto3" json:"allowed_models,omitempty"`
+	// What was spent in the current budget_duration, in USD: what max_budget_in_team bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -149,6 +155,27 @@ func (x *TeamMembership) GetRpmLimit() *wrapperspb.UInt32Value {
 func (x *TeamMembership) GetAllowedModels() []string {
 	if x != nil {
 		return x.AllowedModels
+	}
+	return nil
+}
+
+func (x *TeamMembership) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *TeamMembership) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *TeamMembership) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
 	}
 	return nil
 }
@@ -1630,6 +1657,14 @@ type AddTeamMembersResponse struct {
 	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Tokens a minute of single models.
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -1870,6 +1905,34 @@ func (x *AddTeamMembersResponse) GetModelRpmLimit() map[string]uint32 {
 func (x *AddTeamMembersResponse) GetModelTpmLimit() map[string]uint32 {
 	if x != nil {
 		return x.ModelTpmLimit
+	}
+	return nil
+}
+
+func (x *AddTeamMembersResponse) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *AddTeamMembersResponse) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *AddTeamMembersResponse) GetModelSpend() map[string]float64 {
+	if x != nil {
+		return x.ModelSpend
+	}
+	return nil
+}
+
+func (x *AddTeamMembersResponse) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
 	}
 	return nil
 }
@@ -2503,7 +2566,7 @@ var File_gateway_v1_team_proto protoreflect.FileDescriptor
 const file_gateway_v1_team_proto_rawDesc = "" +
 	"\n" +
 	"\x15gateway/v1/team.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x14gateway/v1/key.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x92\x05\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x14gateway/v1/key.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x8d\x06\n" +
 	"\x0eTeamMembership\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x17\n" +
 	"\ateam_id\x18\x02 \x01(\tR\x06teamId\x12\x12\n" +
@@ -2514,7 +2577,11 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x0fbudget_duration\x18\x06 \x01(\v2\x1c.google.protobuf.StringValueR\x0ebudgetDuration\x129\n" +
 	"\ttpm_limit\x18\a \x01(\v2\x1c.google.protobuf.UInt32ValueR\btpmLimit\x129\n" +
 	"\trpm_limit\x18\b \x01(\v2\x1c.google.protobuf.UInt32ValueR\brpmLimit\x12%\n" +
-	"\x0eallowed_models\x18\t \x03(\tR\rallowedModels\x129\n" +
+	"\x0eallowed_models\x18\t \x03(\tR\rallowedModels\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -2732,7 +2799,7 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x0fbudget_duration\x18\v \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\x01R\x0ebudgetDuration\x88\x01\x01\x12W\n" +
 	"\x0eallowed_models\x18\f \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\rallowedModelsB\x15\n" +
 	"\x13_max_budget_in_teamB\x12\n" +
-	"\x10_budget_duration\"\x82\x13\n" +
+	"\x10_budget_duration\"\x91\x15\n" +
 	"\x16AddTeamMembersResponse\x12\x17\n" +
 	"\ateam_id\x18\x01 \x01(\tR\x06teamId\x12;\n" +
 	"\n" +
@@ -2765,7 +2832,13 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x10model_max_budget\x18% \x03(\v26.gateway.v1.AddTeamMembersResponse.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
 	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12]\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v25.gateway.v1.AddTeamMembersResponse.ModelRpmLimitEntryR\rmodelRpmLimit\x12]\n" +
-	"\x0fmodel_tpm_limit\x18( \x03(\v25.gateway.v1.AddTeamMembersResponse.ModelTpmLimitEntryR\rmodelTpmLimit\x129\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v25.gateway.v1.AddTeamMembersResponse.ModelTpmLimitEntryR\rmodelTpmLimit\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12S\n" +
+	"\vmodel_spend\x18+ \x03(\v22.gateway.v1.AddTeamMembersResponse.ModelSpendEntryR\n" +
+	"modelSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -2788,7 +2861,10 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\"\x9e\x04\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a=\n" +
+	"\x0fModelSpendEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"\x9e\x04\n" +
 	"\x19BulkAddTeamMembersRequest\x12R\n" +
 	"\ateam_id\x18\x01 \x01(\tB9\xbaH6\xc8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12>\n" +
 	"\amembers\x18\x02 \x03(\v2\x19.gateway.v1.NewTeamMemberB\t\xbaH\x06\x92\x01\x03\x10\xf4\x03R\amembers\x12\x1b\n" +
@@ -2881,7 +2957,7 @@ func file_gateway_v1_team_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_team_proto_rawDescData
 }
 
-var file_gateway_v1_team_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_gateway_v1_team_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_gateway_v1_team_proto_goTypes = []any{
 	(*TeamMembership)(nil),               // 0: gateway.v1.TeamMembership
 	(*NewTeamMember)(nil),                // 1: gateway.v1.NewTeamMember
@@ -2920,112 +2996,116 @@ var file_gateway_v1_team_proto_goTypes = []any{
 	nil,                                  // 34: gateway.v1.AddTeamMembersResponse.ModelMaxBudgetEntry
 	nil,                                  // 35: gateway.v1.AddTeamMembersResponse.ModelRpmLimitEntry
 	nil,                                  // 36: gateway.v1.AddTeamMembersResponse.ModelTpmLimitEntry
-	(*wrapperspb.StringValue)(nil),       // 37: google.protobuf.StringValue
-	(*wrapperspb.DoubleValue)(nil),       // 38: google.protobuf.DoubleValue
-	(*wrapperspb.UInt32Value)(nil),       // 39: google.protobuf.UInt32Value
-	(*timestamppb.Timestamp)(nil),        // 40: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),              // 41: google.protobuf.Struct
-	(*TeamRecord)(nil),                   // 42: gateway.v1.TeamRecord
-	(*KeyRecord)(nil),                    // 43: gateway.v1.KeyRecord
-	(*TeamMember)(nil),                   // 44: gateway.v1.TeamMember
-	(*UserRecord)(nil),                   // 45: gateway.v1.UserRecord
-	(*ModelBudget)(nil),                  // 46: gateway.v1.ModelBudget
+	nil,                                  // 37: gateway.v1.AddTeamMembersResponse.ModelSpendEntry
+	(*wrapperspb.StringValue)(nil),       // 38: google.protobuf.StringValue
+	(*wrapperspb.DoubleValue)(nil),       // 39: google.protobuf.DoubleValue
+	(*wrapperspb.UInt32Value)(nil),       // 40: google.protobuf.UInt32Value
+	(*timestamppb.Timestamp)(nil),        // 41: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),              // 42: google.protobuf.Struct
+	(*TeamRecord)(nil),                   // 43: gateway.v1.TeamRecord
+	(*KeyRecord)(nil),                    // 44: gateway.v1.KeyRecord
+	(*TeamMember)(nil),                   // 45: gateway.v1.TeamMember
+	(*UserRecord)(nil),                   // 46: gateway.v1.UserRecord
+	(*ModelBudget)(nil),                  // 47: gateway.v1.ModelBudget
 }
 var file_gateway_v1_team_proto_depIdxs = []int32{
-	37, // 0: gateway.v1.TeamMembership.user_email:type_name -> google.protobuf.StringValue
-	38, // 1: gateway.v1.TeamMembership.max_budget_in_team:type_name -> google.protobuf.DoubleValue
-	37, // 2: gateway.v1.TeamMembership.budget_duration:type_name -> google.protobuf.StringValue
-	39, // 3: gateway.v1.TeamMembership.tpm_limit:type_name -> google.protobuf.UInt32Value
-	39, // 4: gateway.v1.TeamMembership.rpm_limit:type_name -> google.protobuf.UInt32Value
-	40, // 5: gateway.v1.TeamMembership.created_at:type_name -> google.protobuf.Timestamp
-	40, // 6: gateway.v1.TeamMembership.updated_at:type_name -> google.protobuf.Timestamp
-	41, // 7: gateway.v1.CreateTeamRequest.metadata:type_name -> google.protobuf.Struct
-	25, // 8: gateway.v1.CreateTeamRequest.model_aliases:type_name -> gateway.v1.CreateTeamRequest.ModelAliasesEntry
-	26, // 9: gateway.v1.CreateTeamRequest.model_max_budget:type_name -> gateway.v1.CreateTeamRequest.ModelMaxBudgetEntry
-	27, // 10: gateway.v1.CreateTeamRequest.model_rpm_limit:type_name -> gateway.v1.CreateTeamRequest.ModelRpmLimitEntry
-	28, // 11: gateway.v1.CreateTeamRequest.model_tpm_limit:type_name -> gateway.v1.CreateTeamRequest.ModelTpmLimitEntry
-	1,  // 12: gateway.v1.CreateTeamRequest.members_with_roles:type_name -> gateway.v1.NewTeamMember
-	42, // 13: gateway.v1.GetTeamResponse.team_info:type_name -> gateway.v1.TeamRecord
-	43, // 14: gateway.v1.GetTeamResponse.keys:type_name -> gateway.v1.KeyRecord
-	0,  // 15: gateway.v1.GetTeamResponse.team_memberships:type_name -> gateway.v1.TeamMembership
-	42, // 16: gateway.v1.ListTeamsResponse.teams:type_name -> gateway.v1.TeamRecord
-	42, // 17: gateway.v1.ListTeamsPageResponse.teams:type_name -> gateway.v1.TeamRecord
-	41, // 18: gateway.v1.UpdateTeamRequest.metadata:type_name -> google.protobuf.Struct
-	29, // 19: gateway.v1.UpdateTeamRequest.model_aliases:type_name -> gateway.v1.UpdateTeamRequest.ModelAliasesEntry
-	30, // 20: gateway.v1.UpdateTeamRequest.model_max_budget:type_name -> gateway.v1.UpdateTeamRequest.ModelMaxBudgetEntry
-	31, // 21: gateway.v1.UpdateTeamRequest.model_rpm_limit:type_name -> gateway.v1.UpdateTeamRequest.ModelRpmLimitEntry
-	32, // 22: gateway.v1.UpdateTeamRequest.model_tpm_limit:type_name -> gateway.v1.UpdateTeamRequest.ModelTpmLimitEntry
-	42, // 23: gateway.v1.UpdateTeamResponse.data:type_name -> gateway.v1.TeamRecord
-	42, // 24: gateway.v1.DeleteTeamsResponse.deleted_teams:type_name -> gateway.v1.TeamRecord
-	1,  // 25: gateway.v1.AddTeamMembersRequest.member:type_name -> gateway.v1.NewTeamMember
-	37, // 26: gateway.v1.AddTeamMembersResponse.team_alias:type_name -> google.protobuf.StringValue
-	37, // 27: gateway.v1.AddTeamMembersResponse.organization_id:type_name -> google.protobuf.StringValue
-	44, // 28: gateway.v1.AddTeamMembersResponse.members_with_roles:type_name -> gateway.v1.TeamMember
-	41, // 29: gateway.v1.AddTeamMembersResponse.metadata:type_name -> google.protobuf.Struct
-	33, // 30: gateway.v1.AddTeamMembersResponse.model_aliases:type_name -> gateway.v1.AddTeamMembersResponse.ModelAliasesEntry
-	38, // 31: gateway.v1.AddTeamMembersResponse.team_member_budget:type_name -> google.protobuf.DoubleValue
-	37, // 32: gateway.v1.AddTeamMembersResponse.team_member_budget_duration:type_name -> google.protobuf.StringValue
-	39, // 33: gateway.v1.AddTeamMembersResponse.team_member_rpm_limit:type_name -> google.protobuf.UInt32Value
-	39, // 34: gateway.v1.AddTeamMembersResponse.team_member_tpm_limit:type_name -> google.protobuf.UInt32Value
-	37, // 35: gateway.v1.AddTeamMembersResponse.team_member_key_duration:type_name -> google.protobuf.StringValue
-	38, // 36: gateway.v1.AddTeamMembersResponse.max_budget:type_name -> google.protobuf.DoubleValue
-	38, // 37: gateway.v1.AddTeamMembersResponse.soft_budget:type_name -> google.protobuf.DoubleValue
-	37, // 38: gateway.v1.AddTeamMembersResponse.budget_duration:type_name -> google.protobuf.StringValue
-	39, // 39: gateway.v1.AddTeamMembersResponse.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	39, // 40: gateway.v1.AddTeamMembersResponse.tpm_limit:type_name -> google.protobuf.UInt32Value
-	39, // 41: gateway.v1.AddTeamMembersResponse.rpm_limit:type_name -> google.protobuf.UInt32Value
-	39, // 42: gateway.v1.AddTeamMembersResponse.tpd_limit:type_name -> google.protobuf.UInt32Value
-	34, // 43: gateway.v1.AddTeamMembersResponse.model_max_budget:type_name -> gateway.v1.AddTeamMembersResponse.ModelMaxBudgetEntry
-	37, // 44: gateway.v1.AddTeamMembersResponse.budget_id:type_name -> google.protobuf.StringValue
-	35, // 45: gateway.v1.AddTeamMembersResponse.model_rpm_limit:type_name -> gateway.v1.AddTeamMembersResponse.ModelRpmLimitEntry
-	36, // 46: gateway.v1.AddTeamMembersResponse.model_tpm_limit:type_name -> gateway.v1.AddTeamMembersResponse.ModelTpmLimitEntry
-	40, // 47: gateway.v1.AddTeamMembersResponse.created_at:type_name -> google.protobuf.Timestamp
-	40, // 48: gateway.v1.AddTeamMembersResponse.updated_at:type_name -> google.protobuf.Timestamp
-	45, // 49: gateway.v1.AddTeamMembersResponse.updated_users:type_name -> gateway.v1.UserRecord
-	0,  // 50: gateway.v1.AddTeamMembersResponse.updated_team_memberships:type_name -> gateway.v1.TeamMembership
-	1,  // 51: gateway.v1.BulkAddTeamMembersRequest.members:type_name -> gateway.v1.NewTeamMember
-	46, // 52: gateway.v1.CreateTeamRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 53: gateway.v1.UpdateTeamRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 54: gateway.v1.AddTeamMembersResponse.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	2,  // 55: gateway.v1.TeamService.CreateTeam:input_type -> gateway.v1.CreateTeamRequest
-	3,  // 56: gateway.v1.TeamService.GetTeam:input_type -> gateway.v1.GetTeamRequest
-	5,  // 57: gateway.v1.TeamService.ListTeams:input_type -> gateway.v1.ListTeamsRequest
-	7,  // 58: gateway.v1.TeamService.ListTeamsPage:input_type -> gateway.v1.ListTeamsPageRequest
-	9,  // 59: gateway.v1.TeamService.UpdateTeam:input_type -> gateway.v1.UpdateTeamRequest
-	9,  // 60: gateway.v1.TeamService.PatchTeam:input_type -> gateway.v1.UpdateTeamRequest
-	11, // 61: gateway.v1.TeamService.DeleteTeams:input_type -> gateway.v1.DeleteTeamsRequest
-	13, // 62: gateway.v1.TeamService.BlockTeam:input_type -> gateway.v1.BlockTeamRequest
-	14, // 63: gateway.v1.TeamService.UnblockTeam:input_type -> gateway.v1.UnblockTeamRequest
-	15, // 64: gateway.v1.TeamService.AddTeamMembers:input_type -> gateway.v1.AddTeamMembersRequest
-	17, // 65: gateway.v1.TeamService.BulkAddTeamMembers:input_type -> gateway.v1.BulkAddTeamMembersRequest
-	18, // 66: gateway.v1.TeamService.UpdateTeamMember:input_type -> gateway.v1.UpdateTeamMemberRequest
-	19, // 67: gateway.v1.TeamService.DeleteTeamMember:input_type -> gateway.v1.DeleteTeamMemberRequest
-	20, // 68: gateway.v1.TeamService.AddTeamModels:input_type -> gateway.v1.AddTeamModelsRequest
-	21, // 69: gateway.v1.TeamService.DeleteTeamModels:input_type -> gateway.v1.DeleteTeamModelsRequest
-	22, // 70: gateway.v1.TeamService.ListTeamPermissions:input_type -> gateway.v1.ListTeamPermissionsRequest
-	24, // 71: gateway.v1.TeamService.UpdateTeamPermissions:input_type -> gateway.v1.UpdateTeamPermissionsRequest
-	42, // 72: gateway.v1.TeamService.CreateTeam:output_type -> gateway.v1.TeamRecord
-	4,  // 73: gateway.v1.TeamService.GetTeam:output_type -> gateway.v1.GetTeamResponse
-	6,  // 74: gateway.v1.TeamService.ListTeams:output_type -> gateway.v1.ListTeamsResponse
-	8,  // 75: gateway.v1.TeamService.ListTeamsPage:output_type -> gateway.v1.ListTeamsPageResponse
-	10, // 76: gateway.v1.TeamService.UpdateTeam:output_type -> gateway.v1.UpdateTeamResponse
-	42, // 77: gateway.v1.TeamService.PatchTeam:output_type -> gateway.v1.TeamRecord
-	12, // 78: gateway.v1.TeamService.DeleteTeams:output_type -> gateway.v1.DeleteTeamsResponse
-	42, // 79: gateway.v1.TeamService.BlockTeam:output_type -> gateway.v1.TeamRecord
-	42, // 80: gateway.v1.TeamService.UnblockTeam:output_type -> gateway.v1.TeamRecord
-	16, // 81: gateway.v1.TeamService.AddTeamMembers:output_type -> gateway.v1.AddTeamMembersResponse
-	16, // 82: gateway.v1.TeamService.BulkAddTeamMembers:output_type -> gateway.v1.AddTeamMembersResponse
-	0,  // 83: gateway.v1.TeamService.UpdateTeamMember:output_type -> gateway.v1.TeamMembership
-	42, // 84: gateway.v1.TeamService.DeleteTeamMember:output_type -> gateway.v1.TeamRecord
-	42, // 85: gateway.v1.TeamService.AddTeamModels:output_type -> gateway.v1.TeamRecord
-	42, // 86: gateway.v1.TeamService.DeleteTeamModels:output_type -> gateway.v1.TeamRecord
-	23, // 87: gateway.v1.TeamService.ListTeamPermissions:output_type -> gateway.v1.ListTeamPermissionsResponse
-	42, // 88: gateway.v1.TeamService.UpdateTeamPermissions:output_type -> gateway.v1.TeamRecord
-	72, // [72:89] is the sub-list for method output_type
-	55, // [55:72] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	38, // 0: gateway.v1.TeamMembership.user_email:type_name -> google.protobuf.StringValue
+	39, // 1: gateway.v1.TeamMembership.max_budget_in_team:type_name -> google.protobuf.DoubleValue
+	38, // 2: gateway.v1.TeamMembership.budget_duration:type_name -> google.protobuf.StringValue
+	40, // 3: gateway.v1.TeamMembership.tpm_limit:type_name -> google.protobuf.UInt32Value
+	40, // 4: gateway.v1.TeamMembership.rpm_limit:type_name -> google.protobuf.UInt32Value
+	41, // 5: gateway.v1.TeamMembership.budget_reset_at:type_name -> google.protobuf.Timestamp
+	41, // 6: gateway.v1.TeamMembership.created_at:type_name -> google.protobuf.Timestamp
+	41, // 7: gateway.v1.TeamMembership.updated_at:type_name -> google.protobuf.Timestamp
+	42, // 8: gateway.v1.CreateTeamRequest.metadata:type_name -> google.protobuf.Struct
+	25, // 9: gateway.v1.CreateTeamRequest.model_aliases:type_name -> gateway.v1.CreateTeamRequest.ModelAliasesEntry
+	26, // 10: gateway.v1.CreateTeamRequest.model_max_budget:type_name -> gateway.v1.CreateTeamRequest.ModelMaxBudgetEntry
+	27, // 11: gateway.v1.CreateTeamRequest.model_rpm_limit:type_name -> gateway.v1.CreateTeamRequest.ModelRpmLimitEntry
+	28, // 12: gateway.v1.CreateTeamRequest.model_tpm_limit:type_name -> gateway.v1.CreateTeamRequest.ModelTpmLimitEntry
+	1,  // 13: gateway.v1.CreateTeamRequest.members_with_roles:type_name -> gateway.v1.NewTeamMember
+	43, // 14: gateway.v1.GetTeamResponse.team_info:type_name -> gateway.v1.TeamRecord
+	44, // 15: gateway.v1.GetTeamResponse.keys:type_name -> gateway.v1.KeyRecord
+	0,  // 16: gateway.v1.GetTeamResponse.team_memberships:type_name -> gateway.v1.TeamMembership
+	43, // 17: gateway.v1.ListTeamsResponse.teams:type_name -> gateway.v1.TeamRecord
+	43, // 18: gateway.v1.ListTeamsPageResponse.teams:type_name -> gateway.v1.TeamRecord
+	42, // 19: gateway.v1.UpdateTeamRequest.metadata:type_name -> google.protobuf.Struct
+	29, // 20: gateway.v1.UpdateTeamRequest.model_aliases:type_name -> gateway.v1.UpdateTeamRequest.ModelAliasesEntry
+	30, // 21: gateway.v1.UpdateTeamRequest.model_max_budget:type_name -> gateway.v1.UpdateTeamRequest.ModelMaxBudgetEntry
+	31, // 22: gateway.v1.UpdateTeamRequest.model_rpm_limit:type_name -> gateway.v1.UpdateTeamRequest.ModelRpmLimitEntry
+	32, // 23: gateway.v1.UpdateTeamRequest.model_tpm_limit:type_name -> gateway.v1.UpdateTeamRequest.ModelTpmLimitEntry
+	43, // 24: gateway.v1.UpdateTeamResponse.data:type_name -> gateway.v1.TeamRecord
+	43, // 25: gateway.v1.DeleteTeamsResponse.deleted_teams:type_name -> gateway.v1.TeamRecord
+	1,  // 26: gateway.v1.AddTeamMembersRequest.member:type_name -> gateway.v1.NewTeamMember
+	38, // 27: gateway.v1.AddTeamMembersResponse.team_alias:type_name -> google.protobuf.StringValue
+	38, // 28: gateway.v1.AddTeamMembersResponse.organization_id:type_name -> google.protobuf.StringValue
+	45, // 29: gateway.v1.AddTeamMembersResponse.members_with_roles:type_name -> gateway.v1.TeamMember
+	42, // 30: gateway.v1.AddTeamMembersResponse.metadata:type_name -> google.protobuf.Struct
+	33, // 31: gateway.v1.AddTeamMembersResponse.model_aliases:type_name -> gateway.v1.AddTeamMembersResponse.ModelAliasesEntry
+	39, // 32: gateway.v1.AddTeamMembersResponse.team_member_budget:type_name -> google.protobuf.DoubleValue
+	38, // 33: gateway.v1.AddTeamMembersResponse.team_member_budget_duration:type_name -> google.protobuf.StringValue
+	40, // 34: gateway.v1.AddTeamMembersResponse.team_member_rpm_limit:type_name -> google.protobuf.UInt32Value
+	40, // 35: gateway.v1.AddTeamMembersResponse.team_member_tpm_limit:type_name -> google.protobuf.UInt32Value
+	38, // 36: gateway.v1.AddTeamMembersResponse.team_member_key_duration:type_name -> google.protobuf.StringValue
+	39, // 37: gateway.v1.AddTeamMembersResponse.max_budget:type_name -> google.protobuf.DoubleValue
+	39, // 38: gateway.v1.AddTeamMembersResponse.soft_budget:type_name -> google.protobuf.DoubleValue
+	38, // 39: gateway.v1.AddTeamMembersResponse.budget_duration:type_name -> google.protobuf.StringValue
+	40, // 40: gateway.v1.AddTeamMembersResponse.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	40, // 41: gateway.v1.AddTeamMembersResponse.tpm_limit:type_name -> google.protobuf.UInt32Value
+	40, // 42: gateway.v1.AddTeamMembersResponse.rpm_limit:type_name -> google.protobuf.UInt32Value
+	40, // 43: gateway.v1.AddTeamMembersResponse.tpd_limit:type_name -> google.protobuf.UInt32Value
+	34, // 44: gateway.v1.AddTeamMembersResponse.model_max_budget:type_name -> gateway.v1.AddTeamMembersResponse.ModelMaxBudgetEntry
+	38, // 45: gateway.v1.AddTeamMembersResponse.budget_id:type_name -> google.protobuf.StringValue
+	35, // 46: gateway.v1.AddTeamMembersResponse.model_rpm_limit:type_name -> gateway.v1.AddTeamMembersResponse.ModelRpmLimitEntry
+	36, // 47: gateway.v1.AddTeamMembersResponse.model_tpm_limit:type_name -> gateway.v1.AddTeamMembersResponse.ModelTpmLimitEntry
+	37, // 48: gateway.v1.AddTeamMembersResponse.model_spend:type_name -> gateway.v1.AddTeamMembersResponse.ModelSpendEntry
+	41, // 49: gateway.v1.AddTeamMembersResponse.budget_reset_at:type_name -> google.protobuf.Timestamp
+	41, // 50: gateway.v1.AddTeamMembersResponse.created_at:type_name -> google.protobuf.Timestamp
+	41, // 51: gateway.v1.AddTeamMembersResponse.updated_at:type_name -> google.protobuf.Timestamp
+	46, // 52: gateway.v1.AddTeamMembersResponse.updated_users:type_name -> gateway.v1.UserRecord
+	0,  // 53: gateway.v1.AddTeamMembersResponse.updated_team_memberships:type_name -> gateway.v1.TeamMembership
+	1,  // 54: gateway.v1.BulkAddTeamMembersRequest.members:type_name -> gateway.v1.NewTeamMember
+	47, // 55: gateway.v1.CreateTeamRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	47, // 56: gateway.v1.UpdateTeamRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	47, // 57: gateway.v1.AddTeamMembersResponse.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	2,  // 58: gateway.v1.TeamService.CreateTeam:input_type -> gateway.v1.CreateTeamRequest
+	3,  // 59: gateway.v1.TeamService.GetTeam:input_type -> gateway.v1.GetTeamRequest
+	5,  // 60: gateway.v1.TeamService.ListTeams:input_type -> gateway.v1.ListTeamsRequest
+	7,  // 61: gateway.v1.TeamService.ListTeamsPage:input_type -> gateway.v1.ListTeamsPageRequest
+	9,  // 62: gateway.v1.TeamService.UpdateTeam:input_type -> gateway.v1.UpdateTeamRequest
+	9,  // 63: gateway.v1.TeamService.PatchTeam:input_type -> gateway.v1.UpdateTeamRequest
+	11, // 64: gateway.v1.TeamService.DeleteTeams:input_type -> gateway.v1.DeleteTeamsRequest
+	13, // 65: gateway.v1.TeamService.BlockTeam:input_type -> gateway.v1.BlockTeamRequest
+	14, // 66: gateway.v1.TeamService.UnblockTeam:input_type -> gateway.v1.UnblockTeamRequest
+	15, // 67: gateway.v1.TeamService.AddTeamMembers:input_type -> gateway.v1.AddTeamMembersRequest
+	17, // 68: gateway.v1.TeamService.BulkAddTeamMembers:input_type -> gateway.v1.BulkAddTeamMembersRequest
+	18, // 69: gateway.v1.TeamService.UpdateTeamMember:input_type -> gateway.v1.UpdateTeamMemberRequest
+	19, // 70: gateway.v1.TeamService.DeleteTeamMember:input_type -> gateway.v1.DeleteTeamMemberRequest
+	20, // 71: gateway.v1.TeamService.AddTeamModels:input_type -> gateway.v1.AddTeamModelsRequest
+	21, // 72: gateway.v1.TeamService.DeleteTeamModels:input_type -> gateway.v1.DeleteTeamModelsRequest
+	22, // 73: gateway.v1.TeamService.ListTeamPermissions:input_type -> gateway.v1.ListTeamPermissionsRequest
+	24, // 74: gateway.v1.TeamService.UpdateTeamPermissions:input_type -> gateway.v1.UpdateTeamPermissionsRequest
+	43, // 75: gateway.v1.TeamService.CreateTeam:output_type -> gateway.v1.TeamRecord
+	4,  // 76: gateway.v1.TeamService.GetTeam:output_type -> gateway.v1.GetTeamResponse
+	6,  // 77: gateway.v1.TeamService.ListTeams:output_type -> gateway.v1.ListTeamsResponse
+	8,  // 78: gateway.v1.TeamService.ListTeamsPage:output_type -> gateway.v1.ListTeamsPageResponse
+	10, // 79: gateway.v1.TeamService.UpdateTeam:output_type -> gateway.v1.UpdateTeamResponse
+	43, // 80: gateway.v1.TeamService.PatchTeam:output_type -> gateway.v1.TeamRecord
+	12, // 81: gateway.v1.TeamService.DeleteTeams:output_type -> gateway.v1.DeleteTeamsResponse
+	43, // 82: gateway.v1.TeamService.BlockTeam:output_type -> gateway.v1.TeamRecord
+	43, // 83: gateway.v1.TeamService.UnblockTeam:output_type -> gateway.v1.TeamRecord
+	16, // 84: gateway.v1.TeamService.AddTeamMembers:output_type -> gateway.v1.AddTeamMembersResponse
+	16, // 85: gateway.v1.TeamService.BulkAddTeamMembers:output_type -> gateway.v1.AddTeamMembersResponse
+	0,  // 86: gateway.v1.TeamService.UpdateTeamMember:output_type -> gateway.v1.TeamMembership
+	43, // 87: gateway.v1.TeamService.DeleteTeamMember:output_type -> gateway.v1.TeamRecord
+	43, // 88: gateway.v1.TeamService.AddTeamModels:output_type -> gateway.v1.TeamRecord
+	43, // 89: gateway.v1.TeamService.DeleteTeamModels:output_type -> gateway.v1.TeamRecord
+	23, // 90: gateway.v1.TeamService.ListTeamPermissions:output_type -> gateway.v1.ListTeamPermissionsResponse
+	43, // 91: gateway.v1.TeamService.UpdateTeamPermissions:output_type -> gateway.v1.TeamRecord
+	75, // [75:92] is the sub-list for method output_type
+	58, // [58:75] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_team_proto_init() }
@@ -3050,7 +3130,7 @@ func file_gateway_v1_team_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_team_proto_rawDesc), len(file_gateway_v1_team_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -389,6 +389,14 @@ type CreateUserResponse struct {
 	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Tokens a minute of single models.
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
+	// All that was ever spent, in USD.
+	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	// When spend counts anew; null for never.
+	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -589,6 +597,34 @@ func (x *CreateUserResponse) GetModelRpmLimit() map[string]uint32 {
 func (x *CreateUserResponse) GetModelTpmLimit() map[string]uint32 {
 	if x != nil {
 		return x.ModelTpmLimit
+	}
+	return nil
+}
+
+func (x *CreateUserResponse) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *CreateUserResponse) GetTotalSpend() float64 {
+	if x != nil {
+		return x.TotalSpend
+	}
+	return 0
+}
+
+func (x *CreateUserResponse) GetModelSpend() map[string]float64 {
+	if x != nil {
+		return x.ModelSpend
+	}
+	return nil
+}
+
+func (x *CreateUserResponse) GetBudgetResetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetResetAt
 	}
 	return nil
 }
@@ -1692,7 +1728,7 @@ const file_gateway_v1_user_proto_rawDesc = "" +
 	"\x10_auto_create_keyB\f\n" +
 	"\n" +
 	"_key_aliasB\v\n" +
-	"\t_duration\"\xd5\x0e\n" +
+	"\t_duration\"\xe0\x10\n" +
 	"\x12CreateUserResponse\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12;\n" +
 	"\n" +
@@ -1720,7 +1756,13 @@ const file_gateway_v1_user_proto_rawDesc = "" +
 	"\x10model_max_budget\x18% \x03(\v22.gateway.v1.CreateUserResponse.ModelMaxBudgetEntryR\x0emodelMaxBudget\x129\n" +
 	"\tbudget_id\x18& \x01(\v2\x1c.google.protobuf.StringValueR\bbudgetId\x12Y\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v21.gateway.v1.CreateUserResponse.ModelRpmLimitEntryR\rmodelRpmLimit\x12Y\n" +
-	"\x0fmodel_tpm_limit\x18( \x03(\v21.gateway.v1.CreateUserResponse.ModelTpmLimitEntryR\rmodelTpmLimit\x129\n" +
+	"\x0fmodel_tpm_limit\x18( \x03(\v21.gateway.v1.CreateUserResponse.ModelTpmLimitEntryR\rmodelTpmLimit\x12\x14\n" +
+	"\x05spend\x18) \x01(\x01R\x05spend\x12\x1f\n" +
+	"\vtotal_spend\x18* \x01(\x01R\n" +
+	"totalSpend\x12O\n" +
+	"\vmodel_spend\x18+ \x03(\v2..gateway.v1.CreateUserResponse.ModelSpendEntryR\n" +
+	"modelSpend\x12B\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -1741,7 +1783,10 @@ const file_gateway_v1_user_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a@\n" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\"_\n" +
+	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01\x1a=\n" +
+	"\x0fModelSpendEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"_\n" +
 	"\x0eGetUserRequest\x12M\n" +
 	"\auser_id\x18\x01 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\"\xb8\x01\n" +
 	"\x0fGetUserResponse\x12\x17\n" +
@@ -1884,7 +1929,7 @@ func file_gateway_v1_user_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_user_proto_rawDescData
 }
 
-var file_gateway_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_gateway_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_gateway_v1_user_proto_goTypes = []any{
 	(*TeamPlace)(nil),               // 0: gateway.v1.TeamPlace
 	(*CreateUserRequest)(nil),       // 1: gateway.v1.CreateUserRequest
@@ -1907,82 +1952,85 @@ var file_gateway_v1_user_proto_goTypes = []any{
 	nil,                             // 18: gateway.v1.CreateUserResponse.ModelMaxBudgetEntry
 	nil,                             // 19: gateway.v1.CreateUserResponse.ModelRpmLimitEntry
 	nil,                             // 20: gateway.v1.CreateUserResponse.ModelTpmLimitEntry
-	nil,                             // 21: gateway.v1.UpdateUserRequest.ModelMaxBudgetEntry
-	nil,                             // 22: gateway.v1.UpdateUserRequest.ModelRpmLimitEntry
-	nil,                             // 23: gateway.v1.UpdateUserRequest.ModelTpmLimitEntry
-	(*structpb.Struct)(nil),         // 24: google.protobuf.Struct
-	(*wrapperspb.StringValue)(nil),  // 25: google.protobuf.StringValue
-	(*OrganizationPlace)(nil),       // 26: gateway.v1.OrganizationPlace
-	(*wrapperspb.DoubleValue)(nil),  // 27: google.protobuf.DoubleValue
-	(*wrapperspb.UInt32Value)(nil),  // 28: google.protobuf.UInt32Value
-	(*timestamppb.Timestamp)(nil),   // 29: google.protobuf.Timestamp
-	(*UserRecord)(nil),              // 30: gateway.v1.UserRecord
-	(*KeyRecord)(nil),               // 31: gateway.v1.KeyRecord
-	(*TeamRecord)(nil),              // 32: gateway.v1.TeamRecord
-	(*ModelBudget)(nil),             // 33: gateway.v1.ModelBudget
+	nil,                             // 21: gateway.v1.CreateUserResponse.ModelSpendEntry
+	nil,                             // 22: gateway.v1.UpdateUserRequest.ModelMaxBudgetEntry
+	nil,                             // 23: gateway.v1.UpdateUserRequest.ModelRpmLimitEntry
+	nil,                             // 24: gateway.v1.UpdateUserRequest.ModelTpmLimitEntry
+	(*structpb.Struct)(nil),         // 25: google.protobuf.Struct
+	(*wrapperspb.StringValue)(nil),  // 26: google.protobuf.StringValue
+	(*OrganizationPlace)(nil),       // 27: gateway.v1.OrganizationPlace
+	(*wrapperspb.DoubleValue)(nil),  // 28: google.protobuf.DoubleValue
+	(*wrapperspb.UInt32Value)(nil),  // 29: google.protobuf.UInt32Value
+	(*timestamppb.Timestamp)(nil),   // 30: google.protobuf.Timestamp
+	(*UserRecord)(nil),              // 31: gateway.v1.UserRecord
+	(*KeyRecord)(nil),               // 32: gateway.v1.KeyRecord
+	(*TeamRecord)(nil),              // 33: gateway.v1.TeamRecord
+	(*ModelBudget)(nil),             // 34: gateway.v1.ModelBudget
 }
 var file_gateway_v1_user_proto_depIdxs = []int32{
-	24, // 0: gateway.v1.CreateUserRequest.metadata:type_name -> google.protobuf.Struct
+	25, // 0: gateway.v1.CreateUserRequest.metadata:type_name -> google.protobuf.Struct
 	15, // 1: gateway.v1.CreateUserRequest.model_max_budget:type_name -> gateway.v1.CreateUserRequest.ModelMaxBudgetEntry
 	16, // 2: gateway.v1.CreateUserRequest.model_rpm_limit:type_name -> gateway.v1.CreateUserRequest.ModelRpmLimitEntry
 	17, // 3: gateway.v1.CreateUserRequest.model_tpm_limit:type_name -> gateway.v1.CreateUserRequest.ModelTpmLimitEntry
 	0,  // 4: gateway.v1.CreateUserRequest.teams:type_name -> gateway.v1.TeamPlace
-	25, // 5: gateway.v1.CreateUserResponse.user_email:type_name -> google.protobuf.StringValue
-	25, // 6: gateway.v1.CreateUserResponse.user_alias:type_name -> google.protobuf.StringValue
-	26, // 7: gateway.v1.CreateUserResponse.organization_memberships:type_name -> gateway.v1.OrganizationPlace
-	24, // 8: gateway.v1.CreateUserResponse.metadata:type_name -> google.protobuf.Struct
-	25, // 9: gateway.v1.CreateUserResponse.sso_user_id:type_name -> google.protobuf.StringValue
-	27, // 10: gateway.v1.CreateUserResponse.max_budget:type_name -> google.protobuf.DoubleValue
-	27, // 11: gateway.v1.CreateUserResponse.soft_budget:type_name -> google.protobuf.DoubleValue
-	25, // 12: gateway.v1.CreateUserResponse.budget_duration:type_name -> google.protobuf.StringValue
-	28, // 13: gateway.v1.CreateUserResponse.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	28, // 14: gateway.v1.CreateUserResponse.tpm_limit:type_name -> google.protobuf.UInt32Value
-	28, // 15: gateway.v1.CreateUserResponse.rpm_limit:type_name -> google.protobuf.UInt32Value
-	28, // 16: gateway.v1.CreateUserResponse.tpd_limit:type_name -> google.protobuf.UInt32Value
+	26, // 5: gateway.v1.CreateUserResponse.user_email:type_name -> google.protobuf.StringValue
+	26, // 6: gateway.v1.CreateUserResponse.user_alias:type_name -> google.protobuf.StringValue
+	27, // 7: gateway.v1.CreateUserResponse.organization_memberships:type_name -> gateway.v1.OrganizationPlace
+	25, // 8: gateway.v1.CreateUserResponse.metadata:type_name -> google.protobuf.Struct
+	26, // 9: gateway.v1.CreateUserResponse.sso_user_id:type_name -> google.protobuf.StringValue
+	28, // 10: gateway.v1.CreateUserResponse.max_budget:type_name -> google.protobuf.DoubleValue
+	28, // 11: gateway.v1.CreateUserResponse.soft_budget:type_name -> google.protobuf.DoubleValue
+	26, // 12: gateway.v1.CreateUserResponse.budget_duration:type_name -> google.protobuf.StringValue
+	29, // 13: gateway.v1.CreateUserResponse.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	29, // 14: gateway.v1.CreateUserResponse.tpm_limit:type_name -> google.protobuf.UInt32Value
+	29, // 15: gateway.v1.CreateUserResponse.rpm_limit:type_name -> google.protobuf.UInt32Value
+	29, // 16: gateway.v1.CreateUserResponse.tpd_limit:type_name -> google.protobuf.UInt32Value
 	18, // 17: gateway.v1.CreateUserResponse.model_max_budget:type_name -> gateway.v1.CreateUserResponse.ModelMaxBudgetEntry
-	25, // 18: gateway.v1.CreateUserResponse.budget_id:type_name -> google.protobuf.StringValue
+	26, // 18: gateway.v1.CreateUserResponse.budget_id:type_name -> google.protobuf.StringValue
 	19, // 19: gateway.v1.CreateUserResponse.model_rpm_limit:type_name -> gateway.v1.CreateUserResponse.ModelRpmLimitEntry
 	20, // 20: gateway.v1.CreateUserResponse.model_tpm_limit:type_name -> gateway.v1.CreateUserResponse.ModelTpmLimitEntry
-	29, // 21: gateway.v1.CreateUserResponse.created_at:type_name -> google.protobuf.Timestamp
-	29, // 22: gateway.v1.CreateUserResponse.updated_at:type_name -> google.protobuf.Timestamp
-	25, // 23: gateway.v1.CreateUserResponse.key:type_name -> google.protobuf.StringValue
-	25, // 24: gateway.v1.CreateUserResponse.token:type_name -> google.protobuf.StringValue
-	29, // 25: gateway.v1.CreateUserResponse.expires:type_name -> google.protobuf.Timestamp
-	30, // 26: gateway.v1.GetUserResponse.user_info:type_name -> gateway.v1.UserRecord
-	31, // 27: gateway.v1.GetUserResponse.keys:type_name -> gateway.v1.KeyRecord
-	32, // 28: gateway.v1.GetUserResponse.teams:type_name -> gateway.v1.TeamRecord
-	30, // 29: gateway.v1.ListUsersResponse.users:type_name -> gateway.v1.UserRecord
-	24, // 30: gateway.v1.UpdateUserRequest.metadata:type_name -> google.protobuf.Struct
-	21, // 31: gateway.v1.UpdateUserRequest.model_max_budget:type_name -> gateway.v1.UpdateUserRequest.ModelMaxBudgetEntry
-	22, // 32: gateway.v1.UpdateUserRequest.model_rpm_limit:type_name -> gateway.v1.UpdateUserRequest.ModelRpmLimitEntry
-	23, // 33: gateway.v1.UpdateUserRequest.model_tpm_limit:type_name -> gateway.v1.UpdateUserRequest.ModelTpmLimitEntry
-	30, // 34: gateway.v1.UpdateUserResponse.data:type_name -> gateway.v1.UserRecord
-	8,  // 35: gateway.v1.BulkUpdateUsersRequest.users:type_name -> gateway.v1.UpdateUserRequest
-	25, // 36: gateway.v1.UserUpdateResult.error:type_name -> google.protobuf.StringValue
-	30, // 37: gateway.v1.UserUpdateResult.updated_user:type_name -> gateway.v1.UserRecord
-	11, // 38: gateway.v1.BulkUpdateUsersResponse.results:type_name -> gateway.v1.UserUpdateResult
-	33, // 39: gateway.v1.CreateUserRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	33, // 40: gateway.v1.CreateUserResponse.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	33, // 41: gateway.v1.UpdateUserRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	1,  // 42: gateway.v1.UserService.CreateUser:input_type -> gateway.v1.CreateUserRequest
-	3,  // 43: gateway.v1.UserService.GetUser:input_type -> gateway.v1.GetUserRequest
-	5,  // 44: gateway.v1.UserService.GetUserRecord:input_type -> gateway.v1.GetUserRecordRequest
-	6,  // 45: gateway.v1.UserService.ListUsers:input_type -> gateway.v1.ListUsersRequest
-	8,  // 46: gateway.v1.UserService.UpdateUser:input_type -> gateway.v1.UpdateUserRequest
-	10, // 47: gateway.v1.UserService.BulkUpdateUsers:input_type -> gateway.v1.BulkUpdateUsersRequest
-	13, // 48: gateway.v1.UserService.DeleteUsers:input_type -> gateway.v1.DeleteUsersRequest
-	2,  // 49: gateway.v1.UserService.CreateUser:output_type -> gateway.v1.CreateUserResponse
-	4,  // 50: gateway.v1.UserService.GetUser:output_type -> gateway.v1.GetUserResponse
-	30, // 51: gateway.v1.UserService.GetUserRecord:output_type -> gateway.v1.UserRecord
-	7,  // 52: gateway.v1.UserService.ListUsers:output_type -> gateway.v1.ListUsersResponse
-	9,  // 53: gateway.v1.UserService.UpdateUser:output_type -> gateway.v1.UpdateUserResponse
-	12, // 54: gateway.v1.UserService.BulkUpdateUsers:output_type -> gateway.v1.BulkUpdateUsersResponse
-	14, // 55: gateway.v1.UserService.DeleteUsers:output_type -> gateway.v1.DeleteUsersResponse
-	49, // [49:56] is the sub-list for method output_type
-	42, // [42:49] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	21, // 21: gateway.v1.CreateUserResponse.model_spend:type_name -> gateway.v1.CreateUserResponse.ModelSpendEntry
+	30, // 22: gateway.v1.CreateUserResponse.budget_reset_at:type_name -> google.protobuf.Timestamp
+	30, // 23: gateway.v1.CreateUserResponse.created_at:type_name -> google.protobuf.Timestamp
+	30, // 24: gateway.v1.CreateUserResponse.updated_at:type_name -> google.protobuf.Timestamp
+	26, // 25: gateway.v1.CreateUserResponse.key:type_name -> google.protobuf.StringValue
+	26, // 26: gateway.v1.CreateUserResponse.token:type_name -> google.protobuf.StringValue
+	30, // 27: gateway.v1.CreateUserResponse.expires:type_name -> google.protobuf.Timestamp
+	31, // 28: gateway.v1.GetUserResponse.user_info:type_name -> gateway.v1.UserRecord
+	32, // 29: gateway.v1.GetUserResponse.keys:type_name -> gateway.v1.KeyRecord
+	33, // 30: gateway.v1.GetUserResponse.teams:type_name -> gateway.v1.TeamRecord
+	31, // 31: gateway.v1.ListUsersResponse.users:type_name -> gateway.v1.UserRecord
+	25, // 32: gateway.v1.UpdateUserRequest.metadata:type_name -> google.protobuf.Struct
+	22, // 33: gateway.v1.UpdateUserRequest.model_max_budget:type_name -> gateway.v1.UpdateUserRequest.ModelMaxBudgetEntry
+	23, // 34: gateway.v1.UpdateUserRequest.model_rpm_limit:type_name -> gateway.v1.UpdateUserRequest.ModelRpmLimitEntry
+	24, // 35: gateway.v1.UpdateUserRequest.model_tpm_limit:type_name -> gateway.v1.UpdateUserRequest.ModelTpmLimitEntry
+	31, // 36: gateway.v1.UpdateUserResponse.data:type_name -> gateway.v1.UserRecord
+	8,  // 37: gateway.v1.BulkUpdateUsersRequest.users:type_name -> gateway.v1.UpdateUserRequest
+	26, // 38: gateway.v1.UserUpdateResult.error:type_name -> google.protobuf.StringValue
+	31, // 39: gateway.v1.UserUpdateResult.updated_user:type_name -> gateway.v1.UserRecord
+	11, // 40: gateway.v1.BulkUpdateUsersResponse.results:type_name -> gateway.v1.UserUpdateResult
+	34, // 41: gateway.v1.CreateUserRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	34, // 42: gateway.v1.CreateUserResponse.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	34, // 43: gateway.v1.UpdateUserRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	1,  // 44: gateway.v1.UserService.CreateUser:input_type -> gateway.v1.CreateUserRequest
+	3,  // 45: gateway.v1.UserService.GetUser:input_type -> gateway.v1.GetUserRequest
+	5,  // 46: gateway.v1.UserService.GetUserRecord:input_type -> gateway.v1.GetUserRecordRequest
+	6,  // 47: gateway.v1.UserService.ListUsers:input_type -> gateway.v1.ListUsersRequest
+	8,  // 48: gateway.v1.UserService.UpdateUser:input_type -> gateway.v1.UpdateUserRequest
+	10, // 49: gateway.v1.UserService.BulkUpdateUsers:input_type -> gateway.v1.BulkUpdateUsersRequest
+	13, // 50: gateway.v1.UserService.DeleteUsers:input_type -> gateway.v1.DeleteUsersRequest
+	2,  // 51: gateway.v1.UserService.CreateUser:output_type -> gateway.v1.CreateUserResponse
+	4,  // 52: gateway.v1.UserService.GetUser:output_type -> gateway.v1.GetUserResponse
+	31, // 53: gateway.v1.UserService.GetUserRecord:output_type -> gateway.v1.UserRecord
+	7,  // 54: gateway.v1.UserService.ListUsers:output_type -> gateway.v1.ListUsersResponse
+	9,  // 55: gateway.v1.UserService.UpdateUser:output_type -> gateway.v1.UpdateUserResponse
+	12, // 56: gateway.v1.UserService.BulkUpdateUsers:output_type -> gateway.v1.BulkUpdateUsersResponse
+	14, // 57: gateway.v1.UserService.DeleteUsers:output_type -> gateway.v1.DeleteUsersResponse
+	51, // [51:58] is the sub-list for method output_type
+	44, // [44:51] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_user_proto_init() }
@@ -2003,7 +2051,7 @@ func file_gateway_v1_user_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_user_proto_rawDesc), len(file_gateway_v1_user_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

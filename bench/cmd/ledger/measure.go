@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/modelgateway/modelgateway/bench/internal/disk"
+	"github.com/modelgateway/modelgateway/bench/internal/precise"
+)
+
+// What the project has set itself.
+const (
+	dueAboveSync = 300 * time.Microsecond // what one caller waits for in addition to one sync
+	dueSettle    = 5 * time.Millisecond   // 99th percentile at the rate
+	dueVisible   = 5 * time.Second        // 99th percentile
+)
+
+// measureNodes measures a cluster of so many nodes and holds its books against what
+// was spent.
+func measureNodes(ctx context.Context, o options, nodes int, r *report) (err error) {
+	dir := filepath.Join(o.dir, fmt.Sprintf("cluster%d", nodes))
+	w, err := startWorld(ctx, dir, nodes)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := w.close(); err == nil {
+			err = stopped
+		}
+	}()
+	l := &load{world: w}
+	// The accounts and their leases are there before anything is timed.
+	if err := l.flood(ctx, payers*nodes, payers); err != nil {
+		return err
+	}
+	if err := l.posted(ctx); err != nil {
+		return err
+	}
+	probe, err := disk.NewProbe(o.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = probe.Close() }() // nothing in it is wanted
+	name := onNodes(nodes)
+	log.Printf("measuring settles on %s", name)
+	if err := measureCaller(ctx, o, l, probe, r, name); err != nil {
+		return err
+	}
+	if err := measureRate(ctx, o, l, probe, r, name); err != nil {
+		return err
+	}
+	log.Printf("measuring %d requests on %s", o.requests, name)
+	if err := measureFlood(ctx, o, l, r, name); err != nil {
+		return err
+	}
+	return checkBooks(ctx, w, r, name)
+}
+
+// measureCaller has one caller make one request after the other. The disk is measured
+// between them.
+func measureCaller(ctx context.Context, o options, l *load, probe *disk.Probe, r *report, name string) error {
+	var settles, syncs []time.Duration
+	for end := time.Now().Add(o.length); len(settles) == 0 || time.Now().Before(end); {
+		s, err := l.request(ctx, providerTime)
+		if err != nil {
+			return err
+		}
+		settles = append(settles, s.took)
+		took, err := probe.Append()
+		if err != nil {
+			return err
+		}
+		syncs = append(syncs, took)
+	}
+	var aims []string
+	for _, q := range []float64{0.5, 0.99} {
+		aims = append(aims, judged(settles, q, at(sorted(syncs), q)+dueAboveSync))
+	}
+	r.times("settle, 1 caller, "+name, settles, strings.Join(aims, ", "))
+	r.times("one synced append between", syncs, "")
+	return l.posted(ctx)
+}
+
+// probeEvery is how often the disk is measured while there is a rate: often enough for
+// a 99th percentile, and seldom enough to leave the disk to the journal.
+const probeEvery = 50 * time.Millisecond
+
+// measureRate has requests arrive at a rate, whatever becomes of those before.
+func measureRate(ctx context.Context, o options, l *load, probe *disk.Probe, r *report, name string) error {
+	var syncs []time.Duration
+	var settles []settled
+	seen := newWatch(l.world)
+	group, ctx := errgroup.WithContext(ctx)
+	loaded, unload := context.WithCancel(ctx)
+	defer unload()
+	group.Go(func() (err error) {
+		syncs, err = syncMeanwhile(loaded, probe)
+		return err
+	})
+	watched, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	group.Go(func() error { return seen.run(watched) })
+	group.Go(func() (err error) {
+		defer unwatch()
+		settles, err = l.arrive(ctx, o)
+		unload()
+		if err != nil {
+			return err
+		}
+		if err := l.posted(ctx); err != nil {
+			return err
+		}
+		// The journals forget what is posted a sync later.
+		return l.world.until(ctx, "the journals are empty", func() (bool, error) { return seen.empty(), nil })
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	var waits []time.Duration
+	for _, s := range settles {
+		waits = append(waits, s.took)
+	}
+	what := fmt.Sprintf("%.0f requests a second, %s", o.rate, name)
+	r.times("settle, "+what, waits, judged(waits, 0.99, dueSettle))
+	r.times("one synced append meanwhile", syncs, "")
+	visible := seen.delays(settles)
+	r.times("spend posted after the settle, "+what, visible, judged(visible, 0.99, dueVisible))
+	return nil
+}
+
+// syncMeanwhile measures the disk now and then until ctx ends.
+func syncMeanwhile(ctx context.Context, probe *disk.Probe) (times []time.Duration, err error) {
+	for ctx.Err() == nil {
+		took, err := probe.Append()
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, took)
+		if err := precise.Sleep(probeEvery); err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+// measureFlood makes requests as fast as it goes.
+func measureFlood(ctx context.Context, o options, l *load, r *report, name string) error {
+	clock, err := startTimer()
+	if err != nil {
+		return err
+	}
+	if err := l.flood(ctx, o.requests, o.callers); err != nil {
+		return err
+	}
+	settled, err := clock.stop()
+	if err != nil {
+		return err
+	}
+	if err := l.posted(ctx); err != nil {
+		return err
+	}
+	posted, err := clock.stop()
+	r.rate(fmt.Sprintf("requests settled, %d callers, %s", o.callers, name), o.requests, settled)
+	r.rate("the same, posted everywhere, "+name, o.requests, posted)
+	return err
+}
+
+// checkBooks holds each node's books against each other, and times the check of the
+// first one's audit chain.
+func checkBooks(ctx context.Context, w *world, r *report, name string) error {
+	for i, n := range w.nodes {
+		if err := n.CheckLedger(ctx); err != nil {
+			return fmt.Errorf("the ledger of node %d: %w", i+1, err)
+		}
+	}
+	for i, n := range w.nodes {
+		clock, err := startTimer()
+		if err != nil {
+			return err
+		}
+		found, err := n.AuditLog().Verify(ctx, 0, 0)
+		switch {
+		case err != nil:
+			return err
+		case !found.Valid:
+			return fmt.Errorf("the audit chain of node %d is broken at record %d: %s", i+1, found.BrokenAt, found.Reason)
+		case i > 0:
+			continue
+		}
+		took, err := clock.stop()
+		if err != nil {
+			return err
+		}
+		r.rate("records of the audit chain verified, "+name, int(found.Checked), took)
+	}
+	return nil
+}

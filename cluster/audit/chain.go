@@ -1,0 +1,157 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Tx changes the replicated state and sees its own changes.
+type Tx interface {
+	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
+	Set(space store.Space, key, value []byte)
+	Delete(space store.Space, key []byte)
+	Scan(r store.Range, fn func(key, value []byte) bool) error
+}
+
+// hashDomain is what every hash of a chain begins with.
+const hashDomain = "gwaudit1"
+
+// hashPrefix is what a hash begins with where people read it.
+const hashPrefix = "sha256:"
+
+// genesis is the hash that a workspace's first record follows.
+func genesis(workspace string) [32]byte { return sha256.Sum256([]byte(hashDomain + workspace)) }
+
+// link is the hash of the record that follows previous.
+func link(previous, external, internal [32]byte) [32]byte {
+	if defect.Is("chain_without_internal") {
+		internal = [32]byte{}
+	}
+	var b [len(hashDomain) + 3*sha256.Size]byte
+	n := copy(b[:], hashDomain)
+	n += copy(b[n:], previous[:])
+	n += copy(b[n:], external[:])
+	copy(b[n:], internal[:])
+	return sha256.Sum256(b[:])
+}
+
+func hashText(h [32]byte) string { return hashPrefix + hex.EncodeToString(h[:]) }
+
+// recordKey is the key of a record in store.SpaceAudit, and, with a size for the
+// number, that of a checkpoint in store.SpaceCheckpoint.
+func recordKey(workspace string, number uint64) []byte {
+	b := make([]byte, 0, len(workspace)+9)
+	b = append(append(b, workspace...), 0)
+	return binary.BigEndian.AppendUint64(b, number)
+}
+
+// recordPrefix is what all keys of a workspace begin with.
+func recordPrefix(workspace string) []byte { return append([]byte(workspace), 0) }
+
+// numberOf reads the number at the end of a key.
+func numberOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
+
+// Append writes one record, as AppendAll does.
+func Append(tx Tx, workspace string, e *clusterv1.AuditEvent, recorded time.Time) *fault.Error {
+	return AppendAll(tx, workspace, []*clusterv1.AuditEvent{e}, recorded)
+}
+
+// AppendAll writes records at the end of a chain, in their order. recorded is the
+// time of the entry that does it; an event that says no time happened then. The
+// events may say anything: what is no UTF-8 or no JSON becomes so.
+func AppendAll(tx Tx, workspace string, events []*clusterv1.AuditEvent, recorded time.Time) *fault.Error {
+	if len(events) == 0 {
+		return nil
+	}
+	if !validWorkspace(workspace) {
+		return fault.New(fault.Malformed, "", "A workspace has 1 to 64 lower-case letters, digits, - and _.")
+	}
+	head, f := headIn(tx, workspace)
+	if f != nil {
+		return f
+	}
+	tree := frontier(head.GetFrontier())
+	hash := [32]byte(head.GetHash())
+	size := head.GetSize()
+	at := micros(record.Nanos(recorded))
+	for _, e := range events {
+		size++
+		entry := newEntry(place{workspace, size, hash}, e, at)
+		tx.Set(store.SpaceAudit, recordKey(workspace, size), entry.wire())
+		for _, key := range indexKeys(workspace, size, indexOf(entry, e)) {
+			tx.Set(store.SpaceAuditIndex, key, nil)
+		}
+		hash = entry.hash
+		tree = tree.grown(size-1, leafHash(hash))
+	}
+	head.Size, head.Hash, head.Frontier = size, hash[:], tree
+	return putHead(tx, workspace, head)
+}
+
+// putHead writes a head.
+func putHead(tx Tx, workspace string, head *clusterv1.AuditHead) *fault.Error {
+	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(head)
+	if err != nil {
+		return record.Unreadable(err)
+	}
+	tx.Set(store.SpaceAuditHead, []byte(workspace), value)
+	return nil
+}
+
+// headIn reads the head of a chain that is to be changed.
+func headIn(tx Tx, workspace string) (*clusterv1.AuditHead, *fault.Error) {
+	head, err := readHead(tx, workspace)
+	if err != nil {
+		return nil, record.Unreadable(err)
+	}
+	return head, nil
+}
+
+// getter is a Tx or a Reader.
+type getter interface {
+	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
+}
+
+// readHead reads a head; one that is not there is that of an empty chain.
+func readHead(r getter, workspace string) (*clusterv1.AuditHead, error) {
+	value, ok, err := r.Get(store.SpaceAuditHead, []byte(workspace))
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		h := genesis(workspace)
+		return &clusterv1.AuditHead{Hash: h[:], First: 1, FirstPrevious: h[:]}, nil
+	}
+	head := &clusterv1.AuditHead{}
+	if err := proto.Unmarshal(value, head); err != nil {
+		return nil, damagedHead(err)
+	}
+	switch {
+	case len(head.GetHash()) != sha256.Size, len(head.GetFirstPrevious()) != sha256.Size,
+		head.GetFirst() == 0, head.GetFirst()-1 > head.GetSize(),
+		!frontier(head.GetFrontier()).fits(head.GetSize()),
+		!frontier(head.GetFirstFrontier()).fits(head.GetFirst() - 1):
+		return nil, damagedHead(nil)
+	}
+	return head, nil
+}
+
+// Operations that find the chain damaged.
+const (
+	opHead   = "audit.head"
+	opRecord = "audit.record"
+)
+
+func damagedHead(cause error) *fault.Error {
+	return &fault.Error{Op: opHead, Kind: fault.Internal, Detail: "The head of the audit log is damaged.", Err: cause}
+}

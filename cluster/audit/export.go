@@ -1,0 +1,235 @@
+package audit
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strconv"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// An export is lines of JSON:
+//
+//	{"format":"modelgateway-audit/1","workspace":…,"first":…,"previous_hash":…,"frontier":[…]}
+//	{"external":{…},"internal":{…},"hash":…}          or, of what others may see,
+//	{"external":{…},"internal_hash":…,"hash":…}
+//	{"checkpoint":{"note":…,"size":…,"time":…}}       behind the record that it is at
+//	{"workspace":…,"last":…,"head":…,"root":…}
+//
+// Hashes are hex. The objects are the bytes that were hashed. So a file can be
+// checked while it is read, without the gateway and without all of it in memory.
+
+// exportFormat is what an export calls itself.
+const exportFormat = "modelgateway-audit/1"
+
+// Export says what to export.
+type Export struct {
+	Workspace    string
+	From, To     uint64 // the numbers of the first and the last record; 0: all there are
+	ExternalOnly bool   // without the internal objects: their hashes instead
+}
+
+// WriteExport writes a part of a chain with its checkpoints, as VerifyExport reads it.
+func WriteExport(ctx context.Context, out io.Writer, r Reader, x Export) error {
+	head, err := readHead(r, x.Workspace)
+	if err != nil {
+		return err
+	}
+	from, to := min(max(x.From, head.GetFirst()), head.GetSize()+1), head.GetSize()
+	if x.To != 0 {
+		to = min(to, max(x.To, from-1))
+	}
+	w := &exportWriter{export: x, out: bufio.NewWriterSize(out, 1<<16), hash: [32]byte(head.GetFirstPrevious())}
+	w.tree, w.number = frontier(head.GetFirstFrontier()), head.GetFirst()-1
+	// What comes before the part is needed for its place in the tree only.
+	if err := w.records(ctx, r, from-1, func(entry) {}); err != nil {
+		return err
+	}
+	w.line(exportHeader{x.Workspace, from, w.hash, w.tree}.append(nil))
+	marks, err := exportMarks(ctx, r, x.Workspace, from-1, from-1)
+	if err != nil {
+		return err
+	}
+	w.checkpoints(marks, from-1)
+	for w.number < to && w.err == nil {
+		until := min(to, segmentStart(w.number+1)+segment-1)
+		marks, err := exportMarks(ctx, r, x.Workspace, w.number+1, until)
+		if err != nil {
+			return err
+		}
+		err = w.records(ctx, r, until, func(e entry) {
+			w.record(e)
+			marks = w.checkpoints(marks, w.number)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.line(exportEnd{x.Workspace, w.number, w.hash, w.tree.root()}.append(nil))
+	if w.err != nil {
+		return w.err
+	}
+	return w.out.Flush()
+}
+
+// exportMarks are the checkpoints of sizes from one to another.
+func exportMarks(ctx context.Context, r Reader, workspace string, from, to uint64) ([]mark, error) {
+	var out []mark
+	x := store.Range{Prefix: recordPrefix(workspace), From: recordKey(workspace, from), To: recordKey(workspace, to+1)}
+	err := scanCheckpoints(ctx, r, x, func(size uint64, c Checkpoint) bool {
+		out = append(out, mark{at: size, Checkpoint: c})
+		return true
+	})
+	return out, err
+}
+
+// exportWriter goes along a chain. It takes the hashes that are stored for what they
+// are: to check them is for who reads the export.
+type exportWriter struct {
+	export Export
+	out    *bufio.Writer
+	err    error // of out
+
+	number uint64
+	hash   [32]byte
+	tree   frontier
+}
+
+func (w *exportWriter) line(b []byte) {
+	if w.err == nil {
+		_, w.err = w.out.Write(append(b, '\n'))
+	}
+}
+
+func (w *exportWriter) record(e entry) {
+	x := exported{external: e.external, internal: e.internal, hash: e.hash}
+	if w.export.ExternalOnly {
+		x.internal, x.inner = nil, sha256.Sum256(e.internal)
+	}
+	w.line(x.append(nil))
+}
+
+// records calls fn for each record up to a number.
+func (w *exportWriter) records(ctx context.Context, r Reader, to uint64, fn func(entry)) error {
+	if w.number >= to {
+		return nil
+	}
+	workspace := w.export.Workspace
+	var bad error
+	err := r.Scan(ctx, store.Range{
+		Space: store.SpaceAudit, Prefix: recordPrefix(workspace),
+		From: recordKey(workspace, w.number+1), To: recordKey(workspace, to+1),
+	}, func(key, value []byte) bool {
+		var e entry
+		if e, bad = decodeEntry(value); bad != nil || numberOf(key) != w.number+1 {
+			return false
+		}
+		w.tree = w.tree.grown(w.number, leafHash(e.hash))
+		w.number, w.hash = w.number+1, e.hash
+		fn(e)
+		return w.err == nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case bad != nil:
+		return bad
+	case w.err != nil:
+		return w.err
+	case w.number < to:
+		return &fault.Error{
+			Op: "audit.export", Kind: fault.Conflict, Err: damagedEntry(nil),
+			Detail: "The record " + EventID(w.number+1) + " is not there: it was dropped meanwhile, and the export can be made anew, or the chain is broken: verify it.",
+		}
+	}
+	return nil
+}
+
+// checkpoints writes those of a size and returns the others.
+func (w *exportWriter) checkpoints(marks []mark, size uint64) []mark {
+	for len(marks) > 0 && marks[0].at == size {
+		w.line(appendCheckpoint(nil, marks[0].Checkpoint))
+		marks = marks[1:]
+	}
+	return marks
+}
+
+// exportHeader is the first line.
+type exportHeader struct {
+	workspace string
+	first     uint64
+	previous  [32]byte
+	tree      frontier
+}
+
+func (h exportHeader) append(b []byte) []byte {
+	b = append(b, `{"format":"`+exportFormat+`","workspace":`...)
+	b = appendString(b, h.workspace)
+	b = append(b, `,"first":`...)
+	b = strconv.AppendUint(b, h.first, 10)
+	b = append(b, `,"previous_hash":"`...)
+	b = hex.AppendEncode(b, h.previous[:])
+	b = append(b, `","frontier":[`...)
+	for i, t := range h.tree {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = append(hex.AppendEncode(b, t), '"')
+	}
+	return append(b, ']', '}')
+}
+
+// exportEnd is the last line.
+type exportEnd struct {
+	workspace  string
+	last       uint64
+	head, root [32]byte
+}
+
+func (e exportEnd) append(b []byte) []byte {
+	b = append(b, `{"workspace":`...)
+	b = appendString(b, e.workspace)
+	b = append(b, `,"last":`...)
+	b = strconv.AppendUint(b, e.last, 10)
+	b = append(b, `,"head":"`...)
+	b = hex.AppendEncode(b, e.head[:])
+	b = append(b, `","root":"`...)
+	b = hex.AppendEncode(b, e.root[:])
+	return append(b, '"', '}')
+}
+
+// exported is a record's line.
+type exported struct {
+	external    []byte
+	internal    []byte // nil where only its hash is exported
+	inner, hash [32]byte
+}
+
+func (x exported) append(b []byte) []byte {
+	b = append(append(b, `{"external":`...), x.external...)
+	if x.internal == nil {
+		b = append(b, `,"internal_hash":"`...)
+		b = append(hex.AppendEncode(b, x.inner[:]), '"')
+	} else {
+		b = append(append(b, `,"internal":`...), x.internal...)
+	}
+	b = append(b, `,"hash":"`...)
+	b = hex.AppendEncode(b, x.hash[:])
+	return append(b, '"', '}')
+}
+
+// appendCheckpoint writes a checkpoint's line.
+func appendCheckpoint(b []byte, c Checkpoint) []byte {
+	b = append(b, `{"checkpoint":{"note":`...)
+	b = appendString(b, c.Note)
+	b = append(b, `,"size":`...)
+	b = strconv.AppendUint(b, c.Size, 10)
+	b = append(b, `,"time":`...)
+	b = appendTime(b, c.Time.UnixNano())
+	return append(b, '}', '}')
+}

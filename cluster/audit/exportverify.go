@@ -1,0 +1,172 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// maxLine is how long a line of an export may be.
+const maxLine = 64 << 20
+
+// VerifyExport checks an export as Verify checks a chain, by what the file says and
+// c alone; c.From and c.To are left out of account. There is one form of each line, and
+// what has another is not good.
+func VerifyExport(ctx context.Context, in io.Reader, c Check) (Report, error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	next := func() ([]byte, error) {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		if lines.Scan() {
+			return lines.Bytes(), nil
+		}
+		if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+			return nil, err
+		}
+		return nil, nil
+	}
+	line, err := next()
+	if err != nil {
+		return Report{}, err
+	}
+	header, ok := parseExportHeader(line)
+	if !ok {
+		return Report{Reason: "it does not begin as an export of an audit log does"}, nil
+	}
+	w, err := newWalk(header.workspace, c)
+	if err != nil {
+		return Report{}, err
+	}
+	if header.tree == nil {
+		header.tree = frontier{}
+	}
+	w.start(header.first, header.previous, header.tree)
+	ended := false
+	for n := 2; !w.failed && !ended; n++ {
+		line, err := next()
+		if err != nil {
+			return Report{}, err
+		}
+		ended = w.exported(line, n)
+	}
+	if w.failed {
+		return w.finish(w.number), nil
+	}
+	if line, err = next(); err != nil {
+		return Report{}, err
+	}
+	if line != nil {
+		w.fail(w.number+1, "there is something behind the export's end")
+	}
+	return w.finish(w.number), nil
+}
+
+// exported checks a line of an export behind the first, and reports whether it is
+// the last.
+func (w *walk) exported(line []byte, n int) (last bool) {
+	m, _ := membersOf(line) // what is no object has no members
+	switch {
+	case line == nil:
+		w.fail(w.number+1, "the export is not whole: its last line is missing")
+	case m.get("external") != nil:
+		w.exportedRecord(line, m, n)
+	case m.get("checkpoint") != nil:
+		c, ok := parseExportedCheckpoint(m.get("checkpoint"))
+		if !ok || !bytes.Equal(appendCheckpoint(nil, c), line) {
+			w.fail(w.number, fmt.Sprintf("line %d is not as an export has it", n))
+			return false
+		}
+		w.checkpoint(w.number, c)
+		return false
+	case m.get("last") != nil:
+		e, ok := parseExportEnd(m)
+		if !ok || !bytes.Equal(e.append(nil), line) || e.last != w.number || e.workspace != w.workspace {
+			w.fail(w.number+1, fmt.Sprintf("line %d does not end the export behind the last record", n))
+			return false
+		}
+		w.end(e.head, e.root)
+		return true
+	default:
+		w.fail(w.number+1, fmt.Sprintf("line %d is not as an export has it", n))
+	}
+	if w.check.Progress != nil && w.report.Checked%segment == 0 {
+		w.check.Progress(w.report.Checked)
+	}
+	return false
+}
+
+// exportedRecord checks a record's line.
+func (w *walk) exportedRecord(line []byte, m members, n int) {
+	x := exported{external: m.get("external"), internal: m.get("internal")}
+	ok := true
+	if x.internal == nil {
+		x.inner, ok = parseHash(m.text("internal_hash"))
+	} else {
+		x.inner = sha256.Sum256(x.internal)
+	}
+	hash, ok2 := parseHash(m.text("hash"))
+	x.hash = hash
+	if !ok || !ok2 || !bytes.Equal(x.append(nil), line) {
+		w.fail(w.number+1, fmt.Sprintf("line %d is not as an export has it", n))
+		return
+	}
+	w.add(x.external, x.inner, x.hash)
+}
+
+func parseHash(text string) (h [32]byte, ok bool) {
+	if len(text) != 2*len(h) {
+		return h, false
+	}
+	_, err := hex.Decode(h[:], []byte(text))
+	return h, err == nil
+}
+
+func parseExportHeader(line []byte) (exportHeader, bool) {
+	m, ok := membersOf(line)
+	if !ok {
+		return exportHeader{}, false
+	}
+	first, err := strconv.ParseUint(string(m.get("first")), 10, 64)
+	if err != nil || first == 0 || !validWorkspace(m.text("workspace")) {
+		return exportHeader{}, false
+	}
+	h := exportHeader{workspace: m.text("workspace"), first: first}
+	if h.previous, ok = parseHash(m.text("previous_hash")); !ok {
+		return exportHeader{}, false
+	}
+	for t := range bytes.SplitSeq(bytes.Trim(m.get("frontier"), "[]"), []byte(",")) {
+		if root, ok := parseHash(string(bytes.Trim(t, `"`))); ok {
+			h.tree = append(h.tree, root[:])
+		}
+	}
+	return h, h.tree.fits(first-1) && bytes.Equal(h.append(nil), line)
+}
+
+func parseExportEnd(m members) (e exportEnd, ok bool) {
+	last, err := strconv.ParseUint(string(m.get("last")), 10, 64)
+	head, ok := parseHash(m.text("head"))
+	root, ok2 := parseHash(m.text("root"))
+	return exportEnd{m.text("workspace"), last, head, root}, err == nil && ok && ok2
+}
+
+func parseExportedCheckpoint(object []byte) (Checkpoint, bool) {
+	m, ok := membersOf(object)
+	if !ok {
+		return Checkpoint{}, false
+	}
+	size, err := strconv.ParseUint(string(m.get("size")), 10, 64)
+	if err != nil {
+		return Checkpoint{}, false
+	}
+	at, err := time.Parse(timeLayout, m.text("time"))
+	return Checkpoint{Note: m.text("note"), Size: size, Time: at}, err == nil
+}

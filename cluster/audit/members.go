@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json"
+)
+
+// members are the members of a JSON object in canonical form: names without escapes,
+// no space. Values are as they are written.
+type members []member
+
+type member struct{ name, value []byte }
+
+// membersOf reads an object. ok is false for anything else; the values of an object
+// are only as good as that they end where they do.
+func membersOf(object []byte) (out members, ok bool) {
+	if len(object) < 2 || object[0] != '{' {
+		return nil, false
+	}
+	out = make(members, 0, 18)
+	for rest := object[1:]; ; rest = rest[1:] {
+		name := stringEnd(rest)
+		if name < 2 || name >= len(rest) || rest[name] != ':' {
+			return nil, false
+		}
+		m := member{name: rest[1 : name-1]}
+		rest = rest[name+1:]
+		end := valueEnd(rest)
+		if end <= 0 || end >= len(rest) {
+			return nil, false
+		}
+		m.value = rest[:end]
+		out = append(out, m)
+		rest = rest[end:]
+		switch {
+		case rest[0] == ',':
+		case rest[0] == '}' && len(rest) == 1:
+			return out, true
+		default:
+			return nil, false
+		}
+	}
+}
+
+// stringEnd is where a string that b begins with ends; 0 if there is none.
+func stringEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return 0
+	}
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// valueEnd is where the value that b begins with ends; 0 if that cannot be told.
+func valueEnd(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			n := stringEnd(b[i:])
+			if n == 0 {
+				return 0
+			}
+			i += n - 1
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// get returns a value as it is written; nil if there is none.
+func (m members) get(name string) []byte {
+	for _, x := range m {
+		if string(x.name) == name {
+			return x.value
+		}
+	}
+	return nil
+}
+
+// text returns a string's text; empty for anything else.
+func (m members) text(name string) string {
+	v := m.get(name)
+	if len(v) < 2 || v[0] != '"' {
+		return ""
+	}
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1])
+	}
+	var s string
+	if err := json.Unmarshal(v, &s); err != nil {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,196 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// Filter says which records are wanted. Each field narrows; the zero Filter wants
+// all, the latest first.
+type Filter struct {
+	Type     string
+	KeyHash  *id.KeyHash
+	Request  string
+	Org      string
+	Team     string
+	Customer string
+	Model    string
+	Provider string
+	From     time.Time // happened then or later
+	To       time.Time // happened before
+	// After is the number of the record that the results go on after, in their order:
+	// the last one of the page before. 0: from the beginning.
+	After uint64
+	// Before is the number of the record that the results stop at. 0: none.
+	Before      uint64
+	Limit       int  // at most so many; 0 means all
+	OldestFirst bool // by when they happened
+}
+
+// Query calls fn for each record that f wants, in the order of when they happened,
+// until fn returns false. A cursor that names a record that is gone is Malformed.
+func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Record) bool) error {
+	prefix := f.index(workspace)
+	x, err := f.bounds(r, workspace, prefix)
+	if err != nil {
+		return err
+	}
+	want := f.wanted()
+	var bad error
+	n := 0
+	err = r.Scan(ctx, x, func(key, _ []byte) bool {
+		if len(key) != len(prefix)+indexSuffix {
+			return true // of a longer value that begins the same
+		}
+		value, ok, err := r.Get(store.SpaceAudit, recordKey(workspace, numberOf(key)))
+		if err != nil {
+			bad = err
+			return false
+		}
+		if !ok {
+			return true // dropped since the scan began
+		}
+		stored, err := decodeEntry(value)
+		if err != nil {
+			bad = err
+			return false
+		}
+		if !matches(stored, want) {
+			return true
+		}
+		n++
+		return fn(newRecord(numberOf(key), stored)) && n != f.Limit
+	})
+	if err != nil {
+		return err
+	}
+	return bad
+}
+
+// Records are the records that Query finds.
+func Records(ctx context.Context, r Reader, workspace string, f Filter) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		more := true
+		err := Query(ctx, r, workspace, f, func(x Record) bool {
+			more = yield(x, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(Record{}, err)
+		}
+	}
+}
+
+// index is the prefix of the index that has the fewest records to look at.
+func (f Filter) index(workspace string) []byte {
+	switch {
+	case f.Request != "":
+		return indexPrefix(workspace, byRequest, []byte(f.Request))
+	case f.KeyHash != nil:
+		return indexPrefix(workspace, byKey, f.KeyHash[:])
+	case f.Type != "":
+		return indexPrefix(workspace, byType, []byte(f.Type))
+	}
+	return indexPrefix(workspace, byTime, nil)
+}
+
+// bounds is the part of an index that is to be looked at.
+func (f Filter) bounds(r Reader, workspace string, prefix []byte) (store.Range, error) {
+	x := store.Range{Space: store.SpaceAuditIndex, Prefix: prefix, Reverse: !f.OldestFirst}
+	if !f.From.IsZero() {
+		x.From = indexKey(prefix, ceilNanos(f.From), 0)
+	}
+	if !f.To.IsZero() {
+		x.To = indexKey(prefix, ceilNanos(f.To), 0)
+	}
+	after, before := f.After, f.Before
+	for _, c := range []struct {
+		param  string
+		number uint64
+		lower  bool // the results are above it
+	}{{"starting_after", after, f.OldestFirst}, {"ending_before", before, !f.OldestFirst}} {
+		if c.number == 0 {
+			continue
+		}
+		at, ok, err := Get(r, workspace, c.number)
+		if err != nil {
+			return x, err
+		}
+		if !ok {
+			return x, gone(c.param, c.number)
+		}
+		key := indexKey(prefix, at.Time.UnixNano(), c.number)
+		switch {
+		case c.lower:
+			if key = append(key, 0); bytes.Compare(key, x.From) > 0 {
+				x.From = key
+			}
+		case x.To == nil || bytes.Compare(key, x.To) < 0:
+			x.To = key
+		}
+	}
+	return x, nil
+}
+
+// ceilNanos is a time as indexes have it; what they cannot hold is at their ends.
+func ceilNanos(t time.Time) int64 {
+	const last = 1<<63 - 1
+	switch {
+	case t.Before(time.Unix(0, 0)):
+		return 0
+	case t.After(time.Unix(0, last)):
+		return last
+	}
+	return t.UnixNano()
+}
+
+// wanted is what members have to say, as it is written.
+type wanted struct {
+	external, internal []member
+}
+
+func (f Filter) wanted() wanted {
+	var out wanted
+	add := func(to *[]member, name, text string) {
+		if text != "" {
+			*to = append(*to, member{[]byte(name), appendString(nil, text)})
+		}
+	}
+	add(&out.external, "event_type", f.Type)
+	add(&out.external, "org_id", f.Org)
+	add(&out.external, "team_id", f.Team)
+	add(&out.external, "model", f.Model)
+	add(&out.external, "provider", f.Provider)
+	add(&out.internal, "customer_id", f.Customer)
+	add(&out.internal, "request_id", f.Request)
+	if f.KeyHash != nil {
+		add(&out.external, "user_key_hash", f.KeyHash.String())
+	}
+	return out
+}
+
+// matches compares with the record itself, not with what the index says of it.
+func matches(x entry, w wanted) bool {
+	return contains(x.external, w.external) && contains(x.internal, w.internal)
+}
+
+func contains(object []byte, want []member) bool {
+	if len(want) == 0 {
+		return true
+	}
+	have, ok := membersOf(object)
+	if !ok {
+		return false
+	}
+	for _, w := range want {
+		if !bytes.Equal(have.get(string(w.name)), w.value) {
+			return false
+		}
+	}
+	return true
+}

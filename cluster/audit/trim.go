@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// segment is how many records are dropped together.
+const segment = 1024
+
+// trimMost is how many segments TrimPoint lets go at once: some megabytes of
+// deletions, in one batch on every node.
+const trimMost = 16
+
+// segmentStart is the number of the first record of the segment that a record is in.
+func segmentStart(number uint64) uint64 { return (number-1)/segment*segment + 1 }
+
+// Trim drops the records before a number, as far as they fill whole segments, and what
+// the indexes say of them. Checkpoints stay.
+func Trim(tx Tx, workspace string, first uint64) *fault.Error {
+	head, f := headIn(tx, workspace)
+	if f != nil {
+		return f
+	}
+	first = segmentStart(max(min(first, head.GetSize()+1), 1))
+	tree, hash := frontier(head.GetFirstFrontier()), [32]byte(head.GetFirstPrevious())
+	at := head.GetFirst()
+	if first <= at {
+		return nil
+	}
+	for at < first {
+		var bad error
+		var keys [][]byte
+		from := at
+		x := store.Range{
+			Space: store.SpaceAudit, Prefix: recordPrefix(workspace),
+			From: recordKey(workspace, at), To: recordKey(workspace, min(first, at+segment)),
+		}
+		err := tx.Scan(x, func(key, value []byte) bool {
+			var e entry
+			if e, bad = decodeEntry(value); bad != nil {
+				return false
+			}
+			if numberOf(key) != at {
+				bad = damagedEntry(nil)
+				return false
+			}
+			hash = e.hash
+			tree = tree.grown(at-1, leafHash(hash))
+			keys = append(keys, indexKeys(workspace, at, indexOfStored(e))...)
+			at++
+			return true
+		})
+		if err != nil {
+			return record.Unreadable(err)
+		}
+		if bad == nil && at != min(first, from+segment) {
+			bad = damagedEntry(nil)
+		}
+		if bad != nil {
+			return record.Unreadable(bad)
+		}
+		for n := from; n < at; n++ {
+			tx.Delete(store.SpaceAudit, recordKey(workspace, n))
+		}
+		for _, key := range keys {
+			tx.Delete(store.SpaceAuditIndex, key)
+		}
+	}
+	head.First, head.FirstPrevious, head.FirstFrontier = first, hash[:], tree
+	return putHead(tx, workspace, head)
+}
+
+// indexOfStored is what the indexes know of a record, by what it says itself.
+func indexOfStored(x entry) indexed {
+	out := indexed{time: x.time}
+	if m, ok := membersOf(x.external); ok {
+		out.kind = m.text("event_type")
+		if key, ok := id.ParseKeyHash(m.text("user_key_hash")); ok {
+			out.key = key[:]
+		}
+	}
+	if m, ok := membersOf(x.internal); ok {
+		out.request = m.text("request_id")
+	}
+	return out
+}
+
+// TrimPoint returns the number of the first record that is to stay if all that was
+// written before a time may go; what Head says is first if nothing may. It goes only
+// so far at once that the entry that does it is not too large: ask again after it.
+func TrimPoint(_ context.Context, r Reader, workspace string, before time.Time) (first uint64, err error) {
+	head, err := Head(r, workspace)
+	if err != nil {
+		return 0, err
+	}
+	first = head.First
+	for range trimMost {
+		last := segmentStart(first) + segment - 1
+		if last > head.Size {
+			return first, nil
+		}
+		x, ok, err := Get(r, workspace, last)
+		if err != nil {
+			return 0, err
+		}
+		if !ok || !x.Recorded.Before(before) {
+			return first, nil
+		}
+		first = last + 1
+	}
+	return first, nil
+}

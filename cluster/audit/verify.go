@@ -1,0 +1,271 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Check says what to verify, and by what.
+type Check struct {
+	// From and To are the numbers of the first and the last record. 0: all there are.
+	From, To uint64
+	// Verifiers are the keys of which one must have signed each checkpoint. None:
+	// signatures are not looked at.
+	Verifiers []Verifier
+	// Held are checkpoints' notes that were kept elsewhere. The chain must agree with
+	// them: that is what shows a chain that was cut or written anew as a whole.
+	Held []string
+	// Indexes wants the indexes looked at as well: a record that they do not have is
+	// hidden from queries.
+	Indexes bool
+	// Progress is told, now and then, how many records have been checked. May be nil.
+	Progress func(checked uint64)
+}
+
+// Report says what was found.
+type Report struct {
+	Workspace   string
+	Valid       bool
+	Checked     uint64   // how many records were found good
+	First, Last uint64   // the numbers of the first and the last of them; 0 for none
+	Head        [32]byte // the hash of the last of them
+	Root        [32]byte // of the Merkle tree up to it; zero if it is not known, for the check began later
+	BrokenAt    uint64   // the number of the first record that is not good; 0 if all are
+	Reason      string   // what is wrong
+	Checkpoints int      // how many checkpoints the chain agrees with
+	Signed      int      // how many of them a known key has signed
+	Unchecked   int      // checkpoints of records that are gone
+}
+
+// Verify looks at each record and each link of a chain that may grow and be trimmed
+// meanwhile. The error is about reading; what is wrong with the chain is in the report.
+func Verify(ctx context.Context, r Reader, workspace string, c Check) (Report, error) {
+	for {
+		before, err := Head(r, workspace)
+		if err != nil && !isDamage(err) {
+			return Report{}, err
+		}
+		report, err := verifyOnce(ctx, r, workspace, c)
+		if err != nil || report.Valid {
+			return report, err
+		}
+		// A record that is missing may have been dropped, as it should be, while this
+		// went on: then the chain begins elsewhere now.
+		if after, err := Head(r, workspace); err != nil || after.First == before.First {
+			return report, nil //nolint:nilerr // a head that cannot be read is in the report
+		}
+	}
+}
+
+// ends are what a chain says of itself, and what is there.
+type ends struct {
+	head            *clusterv1.AuditHead
+	lowest, highest uint64 // numbers of records that are there; 0 for none
+	checkpoint      uint64 // the size of the last one; 0 for none
+}
+
+// readEnds reads the head after what must not be above it, and before what must not
+// be below it: so it can be compared with both while the chain changes.
+func readEnds(ctx context.Context, r Reader, workspace string) (ends, error) {
+	var e ends
+	one := func(space store.Space, to *uint64, x store.Range) error {
+		x.Space, x.Prefix, x.Limit = space, recordPrefix(workspace), 1
+		return r.Scan(ctx, x, func(key, _ []byte) bool {
+			if len(key) == len(workspace)+9 {
+				*to = numberOf(key)
+			}
+			return false
+		})
+	}
+	if err := one(store.SpaceAudit, &e.highest, store.Range{Reverse: true}); err != nil {
+		return e, err
+	}
+	if err := one(store.SpaceCheckpoint, &e.checkpoint, store.Range{Reverse: true}); err != nil {
+		return e, err
+	}
+	var err error
+	if e.head, err = readHead(r, workspace); err != nil {
+		return e, err
+	}
+	return e, one(store.SpaceAudit, &e.lowest, store.Range{})
+}
+
+func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Report, error) {
+	e, err := readEnds(ctx, r, workspace)
+	if isDamage(err) {
+		return Report{Workspace: workspace, Reason: "the head of the chain is damaged"}, nil
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	w, err := newWalk(workspace, c)
+	if err != nil {
+		return Report{}, err
+	}
+	size, first := e.head.GetSize(), e.head.GetFirst()
+	switch {
+	case e.highest > size:
+		return w.broken(size+1, "the chain has records behind its head"), nil
+	case e.checkpoint > size:
+		return w.broken(size+1, "the chain is shorter than one of its checkpoints: its end is missing"), nil
+	case e.lowest != 0 && e.lowest < first:
+		return w.broken(e.lowest, "the chain has records before the one that its head calls the first"), nil
+	}
+	from, to := min(max(c.From, first), size+1), size
+	if c.To != 0 {
+		to = min(to, c.To)
+	}
+	if err := w.begin(r, e.head, from); err != nil {
+		if isDamage(err) {
+			return w.broken(from-1, "the record cannot be read"), nil
+		}
+		return Report{}, err
+	}
+	if err := w.records(ctx, r, to); err != nil {
+		return Report{}, err
+	}
+	if to == size && !w.failed {
+		w.end([32]byte(e.head.GetHash()), frontier(e.head.GetFrontier()).root())
+	}
+	return w.finish(size), nil
+}
+
+// isDamage reports whether an error is about the content of the chain.
+func isDamage(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && (f.Op == opHead || f.Op == opRecord)
+}
+
+// begin sets the walk before a record.
+func (w *walk) begin(r Reader, head *clusterv1.AuditHead, from uint64) error {
+	if from == head.GetFirst() {
+		w.start(from, [32]byte(head.GetFirstPrevious()), frontier(head.GetFirstFrontier()))
+		return nil
+	}
+	before, ok, err := Get(r, w.workspace, from-1)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return damagedEntry(nil)
+	}
+	w.start(from, before.Hash, nil)
+	return nil
+}
+
+// records checks the records up to a number, and the checkpoints on the way.
+func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
+	for w.number < to && !w.failed {
+		from := w.number + 1
+		until := min(to, segmentStart(from)+segment-1)
+		marks, err := w.marks(ctx, r, w.number, until)
+		if err != nil {
+			return err
+		}
+		for len(marks) > 0 && marks[0].at == w.number && !w.failed {
+			w.checkpoint(marks[0].at, marks[0].Checkpoint)
+			marks = marks[1:]
+		}
+		var bad error
+		err = r.Scan(ctx, store.Range{
+			Space: store.SpaceAudit, Prefix: recordPrefix(w.workspace),
+			From: recordKey(w.workspace, from), To: recordKey(w.workspace, until+1),
+		}, func(key, value []byte) bool {
+			if w.stored(key, value); w.check.Indexes && !w.failed {
+				bad = w.indexes(r, w.number, value)
+			}
+			for len(marks) > 0 && marks[0].at == w.number && !w.failed {
+				w.checkpoint(marks[0].at, marks[0].Checkpoint)
+				marks = marks[1:]
+			}
+			return !w.failed && bad == nil
+		})
+		if err != nil {
+			return err
+		}
+		if bad != nil {
+			return bad
+		}
+		if !w.failed && w.number != until {
+			w.fail(w.number+1, "the record is missing")
+		}
+		if w.check.Progress != nil {
+			w.check.Progress(w.report.Checked)
+		}
+	}
+	return nil
+}
+
+// mark is a checkpoint and the size that it is kept under.
+type mark struct {
+	at uint64
+	Checkpoint
+}
+
+// marks are the checkpoints from a size up to another. That of the size itself has
+// been looked at, except where the walk begins.
+func (w *walk) marks(ctx context.Context, r Reader, from, to uint64) ([]mark, error) {
+	if from+1 != w.first {
+		from++ // has been looked at
+	}
+	var out []mark
+	x := store.Range{Prefix: recordPrefix(w.workspace), From: recordKey(w.workspace, from), To: recordKey(w.workspace, to+1)}
+	err := scanCheckpoints(ctx, r, x, func(size uint64, c Checkpoint) bool {
+		out = append(out, mark{at: size, Checkpoint: c})
+		return true
+	})
+	return out, err
+}
+
+// stored checks a record as the state has it.
+func (w *walk) stored(key, value []byte) {
+	number := w.number + 1
+	if !bytes.Equal(key, recordKey(w.workspace, number)) {
+		w.fail(number, "the record is missing")
+		return
+	}
+	x, err := decodeEntry(value)
+	if err != nil || !bytes.Equal(x.wire(), value) {
+		w.fail(number, "the record is not stored as it was written")
+		return
+	}
+	internal, ok := membersOf(x.internal)
+	external, ok2 := membersOf(x.external)
+	if !ok || !ok2 ||
+		!bytes.Equal(appendTime(nil, x.recorded), internal.get("recorded_at")) || x.recorded != micros(x.recorded) ||
+		!bytes.Equal(appendTime(nil, x.time), external.get("timestamp")) || x.time != micros(x.time) {
+		w.fail(number, "the record's times are not those that it is stored with")
+		return
+	}
+	w.add(x.external, sha256.Sum256(x.internal), x.hash)
+}
+
+// indexes looks for what the indexes have to say of a record.
+func (w *walk) indexes(r Reader, number uint64, value []byte) error {
+	x, err := decodeEntry(value)
+	if err != nil {
+		return err
+	}
+	for _, key := range indexKeys(w.workspace, number, indexOfStored(x)) {
+		_, ok, err := r.Get(store.SpaceAuditIndex, key)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			w.fail(number, "an index does not have the record, so that queries do not find it")
+		}
+	}
+	return nil
+}
+
+// broken is a report of a chain of which nothing was checked.
+func (w *walk) broken(at uint64, reason string) Report {
+	w.fail(at, reason)
+	return w.report
+}

@@ -1,0 +1,188 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/defect"
+)
+
+// walk goes along a chain, record by record, and remembers what it has to compare the
+// next one with. The first thing that is wrong ends it.
+type walk struct {
+	workspace string
+	check     Check
+	held      []heldNote // by size
+
+	first  uint64 // where it began
+	number uint64 // of the last record that was good
+	hash   [32]byte
+	tree   frontier
+	rooted bool // tree is known
+	failed bool
+	report Report
+}
+
+// heldNote is a checkpoint that was kept elsewhere.
+type heldNote struct {
+	statement
+	signed bool
+}
+
+// newWalk reads what the chain is to be compared with.
+func newWalk(workspace string, c Check) (*walk, error) {
+	w := &walk{workspace: workspace, check: c, report: Report{Workspace: workspace}}
+	for i, note := range c.Held {
+		text, signed, err := openNote(note, c.Verifiers)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %d that was given cannot be used: %w", i+1, err)
+		}
+		s, err := parseStatement(text)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %d that was given cannot be used: %w", i+1, err)
+		}
+		switch {
+		case s.workspace != workspace:
+			return nil, fmt.Errorf("checkpoint %d that was given is of %s, not of %s", i+1, origin(s.workspace), origin(workspace))
+		case len(c.Verifiers) > 0 && !signed:
+			return nil, fmt.Errorf("checkpoint %d that was given is not signed by a key that is known", i+1)
+		}
+		w.held = append(w.held, heldNote{s, signed})
+	}
+	slices.SortStableFunc(w.held, func(a, b heldNote) int {
+		switch {
+		case a.size < b.size:
+			return -1
+		case a.size > b.size:
+			return 1
+		}
+		return 0
+	})
+	return w, nil
+}
+
+// fail ends the walk: the record with a number is not good.
+func (w *walk) fail(at uint64, reason string) {
+	w.failed = true
+	w.report.Valid, w.report.BrokenAt, w.report.Reason = false, at, reason
+}
+
+// start sets the walk before the record with a number. A tree that is nil where there
+// are records before it is not known.
+func (w *walk) start(first uint64, previous [32]byte, tree frontier) {
+	w.number, w.hash = first-1, previous
+	w.rooted = tree != nil || first == 1
+	w.tree = slices.Clone(tree)
+	w.first, w.report.Head = first, previous
+	if first == 1 && previous != genesis(w.workspace) {
+		w.fail(1, "the chain does not begin as its workspace's does")
+	}
+	w.compareHeld()
+}
+
+// add checks the next record.
+func (w *walk) add(external []byte, internal, hash [32]byte) {
+	number := w.number + 1
+	m, ok := membersOf(external)
+	switch {
+	case number > w.first && defect.Is("verify_ends_only"):
+	case !ok:
+		w.fail(number, "the record is not the JSON that was written")
+	case string(m.get("event_id")) != `"`+EventID(number)+`"`:
+		w.fail(number, "the record has another event_id than its place in the chain")
+	case string(m.get("workspace_id")) != `"`+w.workspace+`"`:
+		w.fail(number, "the record is of another workspace")
+	case string(m.get("previous_event_hash")) != `"`+hashText(w.hash)+`"`:
+		w.fail(number, "previous_event_hash is not the hash of the record before it")
+	case link(w.hash, sha256.Sum256(external), internal) != hash:
+		w.fail(number, "the record's hash is not that of its content")
+	}
+	if w.failed {
+		return
+	}
+	w.number, w.hash = number, hash
+	w.report.Checked++
+	w.report.First, w.report.Last, w.report.Head = w.first, number, hash
+	if w.rooted {
+		w.tree = w.tree.grown(number-1, leafHash(hash))
+	}
+	w.compareHeld()
+}
+
+// checkpoint compares a checkpoint that is kept with the chain under a size, which is
+// that of the walk's place.
+func (w *walk) checkpoint(at uint64, c Checkpoint) {
+	text, signed, err := openNote(c.Note, w.check.Verifiers)
+	if err != nil {
+		w.fail(at, fmt.Sprintf("the checkpoint at this record cannot be trusted: %v", err))
+		return
+	}
+	s, err := parseStatement(text)
+	if err != nil {
+		w.fail(at, fmt.Sprintf("the checkpoint at this record cannot be trusted: %v", err))
+		return
+	}
+	switch {
+	case s.workspace != w.workspace, s.size != at, c.Size != at, !time.Unix(0, s.time).Equal(c.Time):
+		w.fail(at, "the checkpoint at this record is not of it")
+	case len(w.check.Verifiers) > 0 && !signed:
+		w.fail(at, "the checkpoint at this record is not signed by a key that is known")
+	default:
+		w.compare(heldNote{s, signed})
+	}
+}
+
+// compare compares a checkpoint of the walk's place with it.
+func (w *walk) compare(n heldNote) {
+	if n.head != w.hash || w.rooted && n.root != w.tree.root() {
+		w.fail(n.size, "the chain is not the one that the checkpoint at this record was signed for")
+		return
+	}
+	w.report.Checkpoints++
+	if n.signed {
+		w.report.Signed++
+	}
+}
+
+// compareHeld compares the checkpoints that were kept elsewhere and are of the walk's
+// place with it.
+func (w *walk) compareHeld() {
+	for len(w.held) > 0 && !w.failed && w.held[0].size <= w.number {
+		if w.held[0].size == w.number {
+			w.compare(w.held[0])
+		} else {
+			w.report.Unchecked++
+		}
+		w.held = w.held[1:]
+	}
+}
+
+// end compares the walk's place with what is said to be the chain's end.
+func (w *walk) end(hash, root [32]byte) {
+	switch {
+	case w.hash != hash:
+		w.fail(w.number, "the last record is not the one that the chain is said to end with")
+	case w.rooted && w.tree.root() != root:
+		w.fail(w.number, "the Merkle tree is not that of the records")
+	}
+}
+
+// finish looks at the checkpoints that are of more records than were checked, of a
+// chain that has so many, and returns what was found.
+func (w *walk) finish(size uint64) Report {
+	if w.rooted {
+		w.report.Root = w.tree.root()
+	}
+	if w.failed {
+		return w.report
+	}
+	if len(w.held) > 0 && w.held[len(w.held)-1].size > size {
+		w.fail(size+1, "the chain is shorter than a checkpoint that was kept elsewhere: its end is missing")
+		return w.report
+	}
+	w.report.Unchecked += len(w.held)
+	w.report.Valid = true
+	return w.report
+}

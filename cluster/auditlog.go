@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// Audit returns what the audit log says, for whoever looks at it through fn. It is
+// the state of one moment.
+func (n *Node) Audit(fn func(r audit.Reader) error) error {
+	return n.consensus.View(func(state *store.Store) error { return fn(state) })
+}
+
+// AuditLog is the audit log of the cluster's workspace, as one node has it. It is safe
+// for concurrent use.
+type AuditLog struct{ node *Node }
+
+// AuditLog returns the audit log.
+func (n *Node) AuditLog() AuditLog { return AuditLog{n} }
+
+// Query calls fn for each record that f wants, until it returns false.
+func (l AuditLog) Query(ctx context.Context, f audit.Filter, fn func(audit.Record) bool) error {
+	return l.node.Audit(func(r audit.Reader) error { return audit.Query(ctx, r, audit.DefaultWorkspace, f, fn) })
+}
+
+// Record returns the record with a number, if it is there.
+func (l AuditLog) Record(ctx context.Context, number uint64) (found audit.Record, ok bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return found, false, err
+	}
+	err = l.node.Audit(func(r audit.Reader) error {
+		found, ok, err = audit.Get(r, audit.DefaultWorkspace, number)
+		return err
+	})
+	return found, ok, err
+}
+
+// Verify checks the records from one to another, 0 for the first and the last, and
+// the checkpoints on them by the key that the cluster signs with.
+func (l AuditLog) Verify(ctx context.Context, from, to uint64) (report audit.Report, err error) {
+	check := audit.Check{From: from, To: to}
+	key, err := l.node.CheckpointKey()
+	if err != nil {
+		return report, err
+	}
+	if key != "" {
+		verifier, err := audit.ParseVerifier(key)
+		if err != nil {
+			return report, err
+		}
+		check.Verifiers = []audit.Verifier{verifier}
+	}
+	err = l.node.Audit(func(r audit.Reader) error {
+		report, err = audit.Verify(ctx, r, audit.DefaultWorkspace, check)
+		return err
+	})
+	return report, err
+}
+
+// Cursors are how far the audit log was delivered to each place, as the nodes have
+// agreed. They are safe for concurrent use.
+type Cursors struct{ node *Node }
+
+// Cursors returns how far the audit log was delivered.
+func (n *Node) Cursors() Cursors { return Cursors{n} }
+
+// Load returns the number of the next record for a place; 0 if nothing was ever saved.
+func (c Cursors) Load(ctx context.Context, place delivery.Place) (uint64, error) {
+	at, err := c.at(ctx, place)
+	return at.Next, err
+}
+
+func (c Cursors) at(ctx context.Context, place delivery.Place) (at delivery.Cursor, err error) {
+	if err := ctx.Err(); err != nil {
+		return at, err
+	}
+	err = c.node.consensus.View(func(state *store.Store) error {
+		at, err = delivery.CursorOf(state, place)
+		return err
+	})
+	return at, err
+}
+
+// Save returns nil when it is committed. It is Conflict where another node has got
+// further.
+func (c Cursors) Save(ctx context.Context, place delivery.Place, next uint64) error {
+	_, err := c.node.Change(ctx, "gateway", func(_ *View, tx *record.Txn) error {
+		at, err := c.at(ctx, place)
+		if err != nil {
+			return err
+		}
+		return at.Move(tx, place, next)
+	})
+	return err
+}
+
+// Leads reports whether this node leads the cluster, as far as it knows.
+func (n *Node) Leads() bool { return n.consensus.IsLeader() }

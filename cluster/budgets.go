@@ -1,0 +1,141 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+// Budgets says whether there is money for a request, on this node.
+func (n *Node) Budgets() *lease.Teller { return n.teller }
+
+// Rates says whether a request would be one too many, on this node and by what the
+// others tell.
+func (n *Node) Rates() *rate.Limiter { return n.rates }
+
+// openBudgets makes the teller, and tells it of what this node has spent and not
+// posted yet.
+func (n *Node) openBudgets(ctx context.Context) error {
+	n.teller = lease.New(lease.Config{Node: n.Identity().Node, Load: n.account, Move: n.moveLeases, Logger: n.logger})
+	posted, err := n.posted()
+	if err != nil {
+		return err
+	}
+	return n.journal.Scan(ctx, journal.Filter{}, func(ev journal.Event) bool {
+		if ev.ID.Seq <= posted {
+			return true
+		}
+		for _, c := range ev.Charges {
+			if c.Bounded {
+				n.teller.Expect(accountOf(&ev, c.Kind), ev.Cost)
+			}
+		}
+		return true
+	})
+}
+
+// accountOf returns the account of a kind that an event is posted to.
+func accountOf(ev *journal.Event, kind id.AccountKind) id.Account {
+	a := id.Account{Kind: kind}
+	switch kind {
+	case id.AccountKey:
+		a.Owner = ev.Key.Hex()
+	case id.AccountKeyModel:
+		a.Owner, a.Part = ev.Key.Hex(), string(ev.Group)
+	case id.AccountTeam:
+		a.Owner = string(ev.Team)
+	case id.AccountTeamMember:
+		a.Owner, a.Part = string(ev.Team), string(ev.User)
+	case id.AccountTeamModel:
+		a.Owner, a.Part = string(ev.Team), string(ev.Group)
+	case id.AccountOrganization:
+		a.Owner = string(ev.Organization)
+	case id.AccountOrganizationMember:
+		a.Owner, a.Part = string(ev.Organization), string(ev.User)
+	case id.AccountOrganizationModel:
+		a.Owner, a.Part = string(ev.Organization), string(ev.Group)
+	case id.AccountUser:
+		a.Owner = string(ev.User)
+	case id.AccountUserModel:
+		a.Owner, a.Part = string(ev.User), string(ev.Group)
+	case id.AccountCustomer:
+		a.Owner = ev.EndUser
+	case id.AccountProvider:
+		a.Owner = ev.Provider
+	}
+	return a
+}
+
+// account reads an account of this node's state, for the teller.
+func (n *Node) account(a id.Account) (out lease.State, err error) {
+	err = n.consensus.View(func(state *store.Store) error {
+		s, _, err := ledger.Account(state, a)
+		out = n.leaseState(s)
+		return err
+	})
+	return out, err
+}
+
+// leaseState is an account as this node's teller sees it.
+func (n *Node) leaseState(s ledger.State) lease.State {
+	out := lease.State{
+		Total: s.Total, Window: s.Window, Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
+		Scarce: s.Scarce, Max: s.Max, Bounded: s.Bounded,
+	}
+	for _, l := range s.Leases {
+		if l.Node == n.Identity().Node {
+			out.Left = l.Left
+		} else {
+			out.Others = money.Add(out.Others, l.Left)
+		}
+	}
+	return out
+}
+
+// tellTeller tells the teller which accounts have changed.
+func (n *Node) tellTeller(changed []ledger.Changed) {
+	if n.teller == nil { // the state is being opened
+		return
+	}
+	for i := range changed {
+		c := &changed[i]
+		n.teller.Applied(c.Account, n.leaseState(c.State), c.Own)
+	}
+}
+
+// Account returns what an account has spent, as this node's state has it. One that
+// nothing was posted to is the zero State.
+func (n *Node) Account(ctx context.Context, a id.Account) (s ledger.State, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return s, err
+	}
+	err = n.consensus.View(func(state *store.Store) error {
+		s, _, err = ledger.Account(state, a)
+		return err
+	})
+	return s, err
+}
+
+// Logs shows posted usage events.
+func (n *Node) Logs(ctx context.Context, f ledger.LogFilter, fn func(ledger.Record) bool) error {
+	return n.consensus.View(func(state *store.Store) error { return ledger.Logs(ctx, state, f, fn) })
+}
+
+// Daily shows sums by day.
+func (n *Node) Daily(ctx context.Context, f ledger.DailyFilter, fn func(ledger.DailyRow) bool) error {
+	return n.consensus.View(func(state *store.Store) error { return ledger.Daily(ctx, state, f, fn) })
+}
+
+// CheckLedger holds the books against each other, as this node's state has them.
+func (n *Node) CheckLedger(ctx context.Context) error {
+	return n.consensus.View(func(state *store.Store) error {
+		return errors.Join(ledger.Invariants(ctx, state), context.Cause(ctx))
+	})
+}

@@ -1,0 +1,135 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// priceRowAt is where a row is kept.
+func priceRowAt(model string) record.At {
+	return record.At{Space: store.SpacePriceMap, Key: []byte(model)}
+}
+
+// priceMarkAt is the mark that changes whenever the map does.
+func priceMarkAt() record.At { return record.At{Space: store.SpacePriceMap, Key: []byte{0}} }
+
+// record is the row as the state has it.
+func (r row) record() *clusterv1.PriceRow {
+	out := &clusterv1.PriceRow{Model: r.model, Provider: r.provider, MaxInputTokens: r.maxInput, MaxOutputTokens: r.maxOutput}
+	for _, e := range r.entries() {
+		out.Prices = append(out.GetPrices(), &clusterv1.PriceEntry{Name: e.Key, Value: e.Value})
+	}
+	return out
+}
+
+// readPriceRow reads a row of the state. One that this node cannot read in full is
+// left out as a whole: half a row would be a price that nobody has set.
+func readPriceRow(value []byte) (row, error) {
+	m := &clusterv1.PriceRow{}
+	if err := proto.Unmarshal(value, m); err != nil {
+		return row{}, err
+	}
+	list := make([]Price, 0, len(m.GetPrices()))
+	for _, e := range m.GetPrices() {
+		if _, err := parseRate(e.GetValue()); err != nil || strings.ContainsAny(e.GetName(), ";=") {
+			return row{}, fmt.Errorf("price %s of the model %s: %w", quote(e.GetName()), quote(m.GetModel()), errRateSyntax)
+		}
+		list = append(list, Price{Key: e.GetName(), Value: e.GetValue()})
+	}
+	return row{
+		provider: m.GetProvider(), model: m.GetModel(), maxInput: m.GetMaxInputTokens(), maxOutput: m.GetMaxOutputTokens(),
+		prices: joined(list),
+	}, nil
+}
+
+// takePrice takes a row of the state or the mark; nil removes it.
+func (b *builder) takePrice(key, value []byte) error {
+	if string(key) == string(priceMarkAt().Key) {
+		m := &clusterv1.Mark{}
+		if err := proto.Unmarshal(value, m); err != nil {
+			return err
+		}
+		b.base.priceMark = m.GetStamp().GetRevision()
+		return nil
+	}
+	b.loaded.delete(string(key))
+	if value == nil {
+		return nil
+	}
+	r, err := readPriceRow(value)
+	if err == nil {
+		b.loaded.set(string(key), r)
+	}
+	return err
+}
+
+// applyPrices takes the changes of the price map, all of them at once: what is made
+// anew costs what there are deployments, and not what there are rows.
+func (c *Catalog) applyPrices(changes []record.Change) (next *Catalog, broken []error) {
+	var b *builder
+	for _, change := range changes {
+		if change.Space != store.SpacePriceMap {
+			continue
+		}
+		if b == nil {
+			b = c.change()
+		}
+		if err := b.takePrice(change.Key, change.Value); err != nil {
+			broken = append(broken, err)
+		}
+	}
+	if b == nil {
+		return c, nil
+	}
+	b.reprice(c)
+	return b.catalog(), broken
+}
+
+// loadPrices takes the price map of the state, before there are deployments of it.
+func (b *builder) loadPrices(ctx context.Context, c *Catalog, state Scanner) (broken []error, err error) {
+	found := false
+	err = state.Scan(ctx, store.Range{Space: store.SpacePriceMap}, func(key, value []byte) bool {
+		found = true
+		if err := b.takePrice(key, value); err != nil {
+			broken = append(broken, err)
+		}
+		return true
+	})
+	if found {
+		b.reprice(c)
+	}
+	return broken, err
+}
+
+// reprice makes those deployments of c anew of which the table has another row now.
+func (b *builder) reprice(c *Catalog) {
+	fresh, seen := make(map[id.Deployment]*Deployment), make(map[string]sharedPrices)
+	for _, d := range c.byID.all() {
+		key := priceKey{d.Provider, d.Model, d.BaseModel}
+		if lookup(b.find, key.provider, key.model, key.base) == d.origin.row {
+			continue
+		}
+		p, ok := seen[d.origin.priced]
+		if !ok {
+			p, _ = priced(b.find, key, d.origin.own) // all that it parses was parsed before
+			before, _ := b.prices.get(d.origin.priced)
+			p.users = before.users
+			b.prices.set(d.origin.priced, p)
+			seen[d.origin.priced] = p
+		}
+		again, o := *d, *d.origin
+		o.row = p.row
+		again.origin, again.Prices = &o, p.prices
+		again.limit(p.row)
+		fresh[d.ID] = &again
+	}
+	b.renew(fresh)
+}

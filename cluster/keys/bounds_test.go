@@ -1,0 +1,159 @@
+package keys_test
+
+import (
+	"encoding/hex"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/record"
+)
+
+// caller authenticates with a key of the office.
+func (o *office) caller(key string) keys.Principal {
+	o.tb.Helper()
+	p, err := o.set.Authenticate(present("x-api-key", key), now())
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	return p
+}
+
+// bounded is an office in which everything has a bound: the amounts say whose it is.
+func bounded(t *testing.T) *office {
+	t.Helper()
+	o := newOffice(t)
+	models := func(rpm uint32) []keys.ModelLimits {
+		return []keys.ModelLimits{{Model: "a"}, {Model: "m", RPM: new(rpm)}}
+	}
+	o.must(createBudget(keys.Budget{ID: "gold", Limits: keys.Limits{
+		MaxBudget: pico(900), SoftBudget: pico(90), BudgetDuration: "1mo", TPD: new(uint32(9)), TPM: new(uint32(99)), Models: models(109),
+	}}))
+	o.must(createOrganization(keys.Organization{ID: "acme", Alias: "Acme", Limits: keys.Limits{MaxBudget: pico(4), Models: models(104)}}))
+	o.must(createUser(keys.User{ID: "ada", Role: keys.RoleInternalUser, Limits: keys.Limits{MaxParallel: new(uint32(6)), Models: models(106)}}))
+	o.must(joinOrganization(keys.OrganizationMember{Organization: "acme", User: "ada", Role: keys.RoleInternalUser, MaxBudget: pico(5)}))
+	o.must(createTeam(keys.Team{
+		ID: "red", Organization: "acme", MemberBudget: pico(3), MemberBudgetDuration: "1w", MemberRPM: new(uint32(3)), MemberTPM: new(uint32(33)),
+		Limits: keys.Limits{RPM: new(uint32(2)), Budget: "gold"},
+	}))
+	o.must(joinTeam(keys.TeamMember{Team: "red", User: "ada", Role: keys.TeamUser, RPM: new(uint32(333))}))
+	o.must(createCustomer(keys.Customer{ID: "eve", Limits: keys.Limits{BudgetDuration: "1h", Models: models(107)}}))
+	o.must(createKey(keys.Key{
+		Hash: id.HashKey(good), Team: "red", User: "ada",
+		Limits: keys.Limits{MaxBudget: pico(1), TPM: new(uint32(1)), Models: []keys.ModelLimits{{
+			Model: "m", MaxBudget: pico(8), BudgetDuration: "1d", TPM: new(uint32(80)), RPM: new(uint32(81)), ModelTPM: new(uint32(79)), ModelRPM: new(uint32(82)),
+		}}},
+	}))
+	o.must(createKey(keys.Key{Hash: id.HashKey(other), Organization: "acme"}))
+	return o
+}
+
+// account writes one in short.
+func account(kind id.AccountKind, owner, part string) id.Account {
+	return id.Account{Kind: kind, Owner: owner, Part: part}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	o := bounded(t)
+	day := func(month time.Month, d int) time.Time { return time.Date(2026, month, d, 0, 0, 0, 0, time.UTC) }
+	hash := id.HashKey(good)
+	owner := hex.EncodeToString(hash[:])
+	acme := keys.Bound{Account: account(id.AccountOrganization, "acme", ""), Max: pico(4)}
+	acmeModel := keys.Bound{Account: account(id.AccountOrganizationModel, "acme", "m"), Model: "m", RPM: new(uint32(104))}
+	eve := keys.Bound{Account: account(id.AccountCustomer, "eve", ""), Duration: "1h", Resets: now().Add(time.Hour)}
+	whole := []keys.Bound{
+		{Account: account(id.AccountKey, owner, ""), Max: pico(1), TPM: new(uint32(1))},
+		{Account: account(id.AccountTeam, "red", ""), Max: pico(900), Soft: pico(90), Duration: "1mo", Resets: day(12, 1), RPM: new(uint32(2)), TPM: new(uint32(99)), TPD: new(uint32(9))},
+		{Account: account(id.AccountTeamMember, "red", "ada"), Max: pico(3), Duration: "1w", Resets: day(11, 23), RPM: new(uint32(333)), TPM: new(uint32(33))},
+		acme,
+		{Account: account(id.AccountOrganizationMember, "acme", "ada"), Max: pico(5)},
+		{Account: account(id.AccountUser, "ada", ""), Parallel: new(uint32(6))},
+	}
+	models := []keys.Bound{
+		{Account: account(id.AccountKeyModel, owner, "m"), Model: "m", Max: pico(8), Duration: "1d", Resets: day(11, 22), RPM: new(uint32(81)), TPM: new(uint32(79))},
+		{Account: account(id.AccountTeamModel, "red", "m"), Model: "m", RPM: new(uint32(109))},
+		{Account: account(id.AccountUserModel, "ada", "m"), Model: "m", RPM: new(uint32(106))},
+		acmeModel,
+	}
+	join := func(lists ...[]keys.Bound) (out []keys.Bound) {
+		for _, l := range lists {
+			out = append(out, l...)
+		}
+		return out
+	}
+	for _, test := range []struct {
+		name     string
+		key      string
+		customer id.Customer
+		model    id.ModelName
+		want     []keys.Bound
+	}{
+		{"all there is", good, "eve", "m", join(whole, []keys.Bound{eve}, models)},
+		{"a model without a bound", good, "", "x", whole},
+		{"a model whose bounds are empty", good, "", "a", whole},
+		{"a customer whom nobody made", good, "nobody", "m", join(whole, models)},
+		{"a key without bounds in an organization", other, "", "m", []keys.Bound{acme, acmeModel}},
+		{"the master key", master, "", "m", nil},
+		{"the master key for a customer", master, "eve", "m", []keys.Bound{eve}},
+	} {
+		got := o.caller(test.key).Bounds(nil, test.customer, test.model, now())
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s:\n%s", test.name, diff)
+		}
+	}
+	kept := o.caller(other).Bounds([]keys.Bound{eve}, "", "x", now())
+	if diff := cmp.Diff([]keys.Bound{eve, acme}, kept); diff != "" {
+		t.Errorf("what was there before:\n%s", diff)
+	}
+	if got := (keys.Principal{}).Bounds(nil, "eve", "m", now()); got != nil {
+		t.Errorf("of nobody: %v", got)
+	}
+}
+
+// TestBoundsFollowTheBudget: a budget that is changed holds at once for all who have its
+// terms, and what somebody has of their own stays.
+func TestBoundsFollowTheBudget(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.must(createBudget(keys.Budget{ID: "gold", Limits: keys.Limits{MaxBudget: pico(1), RPM: new(uint32(1))}}))
+	o.must(createKey(keys.Key{Hash: id.HashKey(good), Limits: keys.Limits{RPM: new(uint32(7)), Budget: "gold"}}))
+	o.must(func(s *keys.Set, tx *record.Txn) error {
+		_, err := s.UpdateBudget(tx, keys.Budget{ID: "gold", Limits: keys.Limits{MaxBudget: pico(2), RPM: new(uint32(2))}}, 0)
+		return err
+	})
+	got := o.caller(good).Bounds(nil, "", "m", now())
+	if len(got) != 1 || *got[0].Max != 2 || *got[0].RPM != 7 {
+		t.Errorf("bounds: %+v", got)
+	}
+}
+
+func TestNoBoundsAllocateNothing(t *testing.T) {
+	o := newOffice(t)
+	o.must(createTeam(keys.Team{ID: "red"}))
+	o.must(createKey(keys.Key{Hash: id.HashKey(good), Team: "red"}))
+	p, at := o.caller(good), now()
+	if n := testing.AllocsPerRun(100, func() {
+		if got := p.Bounds(nil, "somebody", "m", at); got != nil {
+			t.Fatalf("bounds: %v", got)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+func BenchmarkBounds(b *testing.B) {
+	o := newOffice(b)
+	o.must(createTeam(keys.Team{ID: "red", Limits: keys.Limits{MaxBudget: pico(5), BudgetDuration: "1mo"}}))
+	o.must(createKey(keys.Key{Hash: id.HashKey(good), Team: "red", Limits: keys.Limits{RPM: new(uint32(7))}}))
+	p, at, space := o.caller(good), now(), make([]keys.Bound, 0, 8)
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(p.Bounds(space, "", "m", at)) != 2 {
+			b.Fatal("not the bounds")
+		}
+	}
+}

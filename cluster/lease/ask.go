@@ -1,0 +1,94 @@
+package lease
+
+import (
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// demand is what those who wait at an account need.
+type demand struct {
+	asks  bool       // asking can help one of them
+	bound *Bound     // of the last that came
+	sum   money.Pico // of their amounts
+	least money.Pico // the smallest amount
+}
+
+// demandLocked counts those who wait at a, and that they are asked for.
+func (t *Teller) demandLocked(a *account, now time.Time) demand {
+	d := demand{bound: &a.bound}
+	for _, w := range a.waiters {
+		if w.over() {
+			continue
+		}
+		b, amount := &w.request.bounds[w.bound], w.request.hold.amount
+		if t.judgeLocked(a, b, amount, now) == short {
+			d.asks = true
+		}
+		if d.sum == 0 || amount < d.least {
+			d.least = amount
+		}
+		d.bound, d.sum = b, money.Add(d.sum, amount)
+	}
+	if d.asks {
+		for _, w := range a.waiters {
+			w.asked++
+		}
+	}
+	return d
+}
+
+// askLocked makes the ask for a; nil if nothing is needed.
+func (t *Teller) askLocked(a *account, now time.Time) *clusterv1.LeaseAsk {
+	d := t.demandLocked(a, now)
+	if !d.asks && !a.roll && !a.more {
+		return nil
+	}
+	b := d.bound
+	stale := a.stale(b, now)
+	if stale {
+		a.rolled = now
+	}
+	more := a.more
+	a.more, a.roll = false, false
+	ask := &clusterv1.LeaseAsk{Account: record(a.id), Duration: b.Duration}
+	if !b.Resets.IsZero() {
+		ask.ResetsUnixNano = b.Resets.UnixNano()
+	}
+	if !b.Bounded {
+		if !stale {
+			return nil
+		}
+		return ask
+	}
+	limit := int64(b.Max)
+	ask.MaxPico = &limit
+	has := a.usable()
+	if stale {
+		has = 0 // the window that it is of ends
+	}
+	want := max(d.sum-has, 0)
+	least := min(max(d.least-has, 1), want)
+	if more && want == 0 {
+		least = 1
+	}
+	ask.WantPico, ask.LeastPico = int64(want), int64(least)
+	ask.AskPico = int64(max(want, a.foreseeLocked(d.sum, now)))
+	return ask
+}
+
+// foreseeLocked is what would do for a while: by the present rate, or if there is none
+// yet by what is needed now.
+func (a *account) foreseeLocked(need money.Pico, now time.Time) money.Pico {
+	elapsed := max(now.Sub(a.since), time.Second)
+	rate := a.drawn / money.Pico(elapsed/time.Millisecond)
+	a.drawn, a.since = 0, now
+	return max(money.Times(need, foreseen), money.Times(rate, int64(foresight/time.Millisecond)))
+}
+
+// record is the account as it is in a proposal.
+func record(a id.Account) *clusterv1.AccountID {
+	return &clusterv1.AccountID{Kind: clusterv1.AccountKind(a.Kind), Owner: a.Owner, Part: a.Part}
+}

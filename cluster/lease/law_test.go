@@ -1,0 +1,166 @@
+package lease_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/modelgateway/modelgateway/cluster/money"
+)
+
+// step is one of a random schedule.
+type step struct {
+	what   string
+	member int
+	amount money.Pico
+	number int
+}
+
+func steps() *rapid.Generator[step] {
+	return rapid.Custom(func(t *rapid.T) step {
+		return step{
+			what: rapid.SampledFrom([]string{
+				"reserve", "reserve", "reserve", "reserve", "settle", "settle", "settle", "exceed", "cancel",
+				"ship", "ship", "catch up", "link", "wait", "wait long", "crash", "restore",
+			}).Draw(t, "what"),
+			member: rapid.IntRange(0, 2).Draw(t, "member"),
+			amount: money.Pico(rapid.IntRange(0, 200).Draw(t, "amount")),
+			number: rapid.IntRange(0, 1000).Draw(t, "number"),
+		}
+	})
+}
+
+func TestNoScheduleSpendsMoreThanTheBudget(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		limit := money.Pico(rapid.SampledFrom([]int{500, 1000, 10_000}).Draw(rt, "limit"))
+		window := time.Duration(rapid.SampledFrom([]int{0, 3}).Draw(rt, "window")) * time.Second
+		skew := time.Duration(rapid.IntRange(0, 2).Draw(rt, "skew")) * time.Second
+		schedule := rapid.SliceOfN(steps(), 20, 120).Draw(rt, "schedule")
+		var failed error
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, limit, window, skew)
+			defer w.shut()
+			failed = w.play(schedule)
+			if failed == nil {
+				failed = w.comeToRest()
+			}
+		})
+		if failed != nil {
+			rt.Fatal(failed)
+		}
+	})
+}
+
+// play plays a schedule and holds the law after each step.
+func (w *world) play(schedule []step) error {
+	for i, s := range schedule {
+		w.step(&s)
+		synctest.Wait()
+		if err := w.check(); err != nil {
+			return fmt.Errorf("after step %d, %+v: %w", i, s, err)
+		}
+	}
+	return nil
+}
+
+func (w *world) step(s *step) {
+	ctx := w.t.Context()
+	m := w.members[s.member]
+	switch s.what {
+	case "reserve":
+		for range 1 + s.number%3 {
+			go func() { _, _ = m.reserve(ctx, byte(1+s.number%2), s.amount) }()
+		}
+	case "settle", "exceed", "cancel":
+		synctest.Wait()
+		if len(m.running) == 0 {
+			return
+		}
+		r := m.running[s.number%len(m.running)]
+		switch s.what {
+		case "cancel":
+			r.cancel()
+		case "exceed":
+			r.settle(r.amount + s.amount)
+		default:
+			r.settle(min(s.amount, r.amount))
+		}
+	case "ship":
+		m.ship()
+	case "catch up":
+		w.mu.Lock()
+		m.catchUpLocked()
+		w.mu.Unlock()
+	case "link":
+		m.fare(link(s.number % 4))
+	case "wait":
+		wait(time.Duration(s.number) * time.Millisecond)
+	case "wait long":
+		wait(time.Duration(s.number) * 20 * time.Millisecond)
+	case "crash":
+		m.crash(s.number % 20)
+	case "restore":
+		w.mu.Lock()
+		m.catchUpLocked()
+		w.mu.Unlock()
+		m.teller.Restored()
+	}
+}
+
+// comeToRest heals everything, ends all requests and lets time pass: nothing is leased
+// any more, nothing is thought to be pending, and nobody remembers an account.
+func (w *world) comeToRest() error {
+	for _, m := range w.members {
+		m.fare(whole)
+	}
+	wait(5 * time.Second)
+	synctest.Wait()
+	for _, r := range w.requests {
+		if !r.ended {
+			r.settle(r.amount / 2)
+		}
+	}
+	for _, m := range w.members {
+		m.ship()
+		for _, key := range []byte{1, 2} { // so that it knows what its last process has left
+			if r, err := m.reserve(w.t.Context(), key, 0); err == nil {
+				r.cancel()
+			}
+		}
+	}
+	for range 4 {
+		wait(13 * time.Second)
+		for _, m := range w.members {
+			w.mu.Lock()
+			m.catchUpLocked()
+			w.mu.Unlock()
+		}
+	}
+	if err := w.check(); err != nil {
+		return err
+	}
+	for _, key := range []byte{1, 2} {
+		ofKey, ofTeam, ofUser := accounts(key)
+		if s := w.account(ofKey); len(s.Leases) > 0 {
+			return fmt.Errorf("the key's leases never came back: %+v", s)
+		}
+		if s := w.account(ofTeam); len(s.Leases) > 0 {
+			return fmt.Errorf("the team's leases never came back: %+v", s)
+		}
+		for _, m := range w.members {
+			if _, pending, known := m.teller.Spent(ofKey); known {
+				return fmt.Errorf("%s still knows the key; %d are pending", m.node, pending)
+			}
+			if _, pending, known := m.teller.Spent(ofTeam); known {
+				return fmt.Errorf("%s still knows the team; %d are pending", m.node, pending)
+			}
+			if _, _, known := m.teller.Spent(ofUser); known {
+				return fmt.Errorf("%s still knows the user", m.node)
+			}
+		}
+	}
+	return nil
+}

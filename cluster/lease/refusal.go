@@ -1,0 +1,87 @@
+package lease
+
+import (
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+)
+
+// Exceeded is why a request is refused: the cause of the *fault.Error that Reserve
+// returns, for headers and the audit log.
+type Exceeded struct { //nolint:errname // it is a fact that happens to be the cause of an error
+	Account id.Account
+	Epoch   uint64     // of the account's window
+	Max     money.Pico // the budget
+	Spent   money.Pico // what was spent of it, what is not posted yet included
+	Resets  time.Time  // when the window ends; zero: never
+}
+
+// Error says which sort of account it is, and not which one or how much it has.
+func (e *Exceeded) Error() string {
+	return "the budget of a " + e.Account.Kind.String() + " is used up"
+}
+
+// Codes of the refusals.
+const (
+	codeExceeded    = "budget_exceeded"
+	codeUnavailable = "budget_unavailable"
+)
+
+// retryAfter is when it makes sense to ask for a lease again that nobody could grant.
+const retryAfter = time.Second
+
+// exceeded refuses a request because of one of its bounds.
+func exceeded(e *Exceeded, now time.Time) *fault.Error {
+	f := &fault.Error{
+		Op: "lease.reserve", Kind: fault.OverBudget, Code: codeExceeded, NoRetry: true, Err: e,
+		Detail: "What is left of the budget of " + whose(e.Account.Kind) + " does not cover this request. ",
+	}
+	if e.Resets.IsZero() {
+		f.Detail += "Ask for a higher max_budget."
+		return f
+	}
+	f.RetryAfter = max(e.Resets.Sub(now), 0)
+	f.Detail += "It starts again at " + e.Resets.UTC().Format(time.RFC3339) + "; ask for a higher max_budget if that is too late."
+	return f
+}
+
+// unavailable refuses a request because nobody can say whether its budget allows it.
+func unavailable(cause error) *fault.Error {
+	return &fault.Error{
+		Op: "lease.reserve", Kind: fault.Unavailable, Code: codeUnavailable, RetryAfter: retryAfter, Err: cause,
+		Detail: "This request has a budget, and the cluster cannot say right now what is left of it. Try again.",
+	}
+}
+
+// whose says to the caller which of its accounts is meant.
+func whose(kind id.AccountKind) string {
+	switch kind {
+	case id.AccountKey:
+		return "this API key"
+	case id.AccountTeam:
+		return "this API key's team"
+	case id.AccountTeamMember:
+		return "this user within the team"
+	case id.AccountOrganization:
+		return "this API key's organization"
+	case id.AccountOrganizationMember:
+		return "this user within the organization"
+	case id.AccountUser:
+		return "this API key's user"
+	case id.AccountCustomer:
+		return "this end user"
+	case id.AccountKeyModel:
+		return "this API key for this model"
+	case id.AccountTeamModel:
+		return "this API key's team for this model"
+	case id.AccountUserModel:
+		return "this API key's user for this model"
+	case id.AccountOrganizationModel:
+		return "this API key's organization for this model"
+	case id.AccountProvider:
+		return "this provider"
+	}
+	return "this request"
+}

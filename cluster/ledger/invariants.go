@@ -1,0 +1,225 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Invariants holds the books against each other, and returns nil if they agree:
+//
+//  1. What all keys have spent and all providers are owed sums up to 0.
+//  2. What keys, teams, organizations and users have spent is the sum of what they
+//     have spent on each model, and so much as their rows of all days say.
+//  3. What all keys have spent is what the rows of everything say.
+//  4. Leases are above 0, one for each node, sorted.
+//  5. The order of ends has the end of each account's window, and nothing else.
+//  6. Each usage record is in both parts of the index, and nothing else is.
+//
+// It reads everything and is meant for tests and for looking at a copy.
+func Invariants(ctx context.Context, r Reader) error {
+	all := func(space store.Space, fn func(key, value []byte) bool) error {
+		return r.Scan(ctx, store.Range{Space: space}, fn)
+	}
+	c := check{from: r, all: all, totals: map[id.Account]*big.Int{}, models: map[id.Account]*big.Int{}, rows: map[id.Account]*big.Int{}, ends: map[string]bool{}}
+	for _, step := range []func() error{c.accounts, c.order, c.daily, c.sums, c.records} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check adds up what the books say. Sums are of any size: a sum that saturates would
+// agree with anything.
+type check struct {
+	from   getter
+	all    func(space store.Space, fn func(key, value []byte) bool) error
+	totals map[id.Account]*big.Int
+	models map[id.Account]*big.Int // by the account that they are parts of
+	rows   map[id.Account]*big.Int
+	ends   map[string]bool
+}
+
+func disagree(format string, args ...any) error {
+	return &fault.Error{Op: "ledger.invariants", Kind: fault.Internal, Detail: "The books do not agree: " + fmt.Sprintf(format, args...)}
+}
+
+// each calls fn for all of a space until it fails.
+func (c *check) each(space store.Space, fn func(key, value []byte) error) error {
+	var broken error
+	err := c.all(space, func(key, value []byte) bool {
+		broken = fn(key, value)
+		return broken == nil
+	})
+	if err == nil {
+		err = broken
+	}
+	if err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+func add(to map[id.Account]*big.Int, name id.Account, n int64) {
+	if to[name] == nil {
+		to[name] = new(big.Int)
+	}
+	to[name].Add(to[name], big.NewInt(n))
+}
+
+func (c *check) accounts() error {
+	return c.each(store.SpaceAccount, func(key, value []byte) error {
+		name, a, err := readAccount(key, value)
+		if err != nil {
+			return err
+		}
+		add(c.totals, name, a.GetTotalPico())
+		if of := modelsOf(name.Kind); of != 0 {
+			add(c.models, id.Account{Kind: of, Owner: name.Owner}, a.GetTotalPico())
+		}
+		for i, l := range a.GetLeases() {
+			if l.GetLeftPico() <= 0 || i > 0 && a.GetLeases()[i-1].GetNode() >= l.GetNode() {
+				return disagree("a lease of %s %q is %s or not in its place.", name.Kind, name.Owner, money.Pico(l.GetLeftPico()))
+			}
+		}
+		if a.GetResetsUnixNano() != 0 {
+			c.ends[string(endKey(a.GetResetsUnixNano(), name))] = true
+		}
+		return nil
+	})
+}
+
+// modelsOf is the kind that accounts of a kind are parts of, one for each model; 0 if
+// they are not.
+func modelsOf(kind id.AccountKind) id.AccountKind {
+	switch kind { //nolint:exhaustive // the others are not of models
+	case id.AccountKeyModel:
+		return id.AccountKey
+	case id.AccountTeamModel:
+		return id.AccountTeam
+	case id.AccountUserModel:
+		return id.AccountUser
+	case id.AccountOrganizationModel:
+		return id.AccountOrganization
+	}
+	return 0
+}
+
+func (c *check) order() error {
+	found := 0
+	err := c.each(store.SpaceAccountEnd, func(key, _ []byte) error {
+		found++
+		if !c.ends[string(key)] {
+			return disagree("the order of ends has a window that no account has.")
+		}
+		return nil
+	})
+	if err == nil && found != len(c.ends) {
+		err = disagree("the order of ends has %d windows, and %d accounts have one.", found, len(c.ends))
+	}
+	return err
+}
+
+func (c *check) daily() error {
+	return c.each(store.SpaceDaily, func(key, value []byte) error {
+		of, _, err := parseDaily(key)
+		if err != nil {
+			return err
+		}
+		m := &clusterv1.DailyRow{}
+		if err := proto.Unmarshal(value, m); err != nil {
+			return err
+		}
+		add(c.rows, of, m.GetCounts().GetSpendPico())
+		return nil
+	})
+}
+
+func (c *check) sums() error {
+	books, keys := new(big.Int), new(big.Int)
+	for name, total := range c.totals {
+		switch name.Kind { //nolint:exhaustive // the others are sums of the same
+		case id.AccountProvider:
+			books.Add(books, total)
+		case id.AccountKey:
+			books.Add(books, total)
+			keys.Add(keys, total)
+		}
+		if err := c.parts(name, total); err != nil {
+			return err
+		}
+	}
+	if books.Sign() != 0 {
+		return disagree("keys and providers sum up to %s pico-dollars instead of 0.", books)
+	}
+	if rows := c.rows[id.Account{Kind: everybody}]; rows != nil && rows.Cmp(keys) != 0 || rows == nil && keys.Sign() != 0 {
+		return disagree("the rows of everything sum up to %s pico-dollars, and the keys to %s.", rows, keys)
+	}
+	return nil
+}
+
+// parts holds an account against its models and its rows. What was only set has none.
+func (c *check) parts(name id.Account, total *big.Int) error {
+	zero := new(big.Int)
+	of := func(m map[id.Account]*big.Int) *big.Int {
+		if n := m[name]; n != nil {
+			return n
+		}
+		return zero
+	}
+	switch name.Kind { //nolint:exhaustive // the others have no parts
+	case id.AccountKey, id.AccountTeam, id.AccountUser, id.AccountOrganization:
+		if n := of(c.models); n.Cmp(total) != 0 {
+			return disagree("%s %q has spent %s pico-dollars, and %s on models.", name.Kind, name.Owner, total, n)
+		}
+	case id.AccountCustomer:
+	default:
+		return nil
+	}
+	if n := of(c.rows); n.Cmp(total) != 0 {
+		return disagree("%s %q has spent %s pico-dollars, and its rows say %s.", name.Kind, name.Owner, total, n)
+	}
+	return nil
+}
+
+// records holds usage records against their index. Each record is looked up in it, so
+// equal numbers mean that there is nothing else.
+func (c *check) records() error {
+	records, indexed := 0, 0
+	err := c.each(store.SpaceUsage, func(key, value []byte) error {
+		m := &clusterv1.UsageRecord{}
+		if err := proto.Unmarshal(value, m); err != nil {
+			return err
+		}
+		records++
+		for _, at := range [][]byte{appendKeyIndex(nil, hashOf(m.GetEvent())), appendRequestIndex(nil, m.GetEvent().GetRequest())} {
+			_, ok, err := c.from.Get(store.SpaceUsageIndex, append(at, key...))
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return disagree("event %d of node %s is not in the index.", m.GetSeq(), m.GetNode())
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.each(store.SpaceUsageIndex, func(_, _ []byte) error { indexed++; return nil }); err != nil {
+		return err
+	}
+	if indexed != 2*records {
+		return disagree("the index has %d places of %d usage records, each of which has two.", indexed, records)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// strictShare is how much of a budget has to be left, one part in so many, for
+// leases of more than a request needs: below it what one node has idle is what
+// another one refuses somebody for.
+const strictShare = 20
+
+// Strict reports whether so little of the budget is left that nodes lease what one
+// request needs, and give back at once what it did not.
+func (s State) Strict() bool { return s.Bounded && strict(s.Max, s.Window) }
+
+// strict reports whether less than one part in strictShare of a budget is left. It
+// divides, for a product might be too large.
+func strict(limit, window money.Pico) bool {
+	left := money.Add(limit, -window)
+	return limit <= 0 || left <= (limit-1)/strictShare
+}
+
+// Move takes back what a node returns and grants what it asks for, in this order. An
+// ask that cannot be granted is no fault: the account says what is left, and is told
+// of like all accounts that the change names. at is the time of the entry.
+func Move(tx Tx, m *clusterv1.MoveLeases, at time.Time) (Moved, *fault.Error) {
+	if m.GetNode() == "" {
+		return Moved{}, fault.Field("node", "invalid_value", "node is not a node's id.")
+	}
+	b := newBooks(tx, at)
+	for _, r := range m.GetReturns() {
+		a, f := b.named(r.GetAccount())
+		if f != nil {
+			return Moved{}, f
+		}
+		if r.GetEpoch() == a.GetEpoch() && r.GetAmountPico() > 0 {
+			a.spend(m.GetNode(), money.Pico(r.GetAmountPico()))
+		}
+	}
+	for _, ask := range m.GetAsks() {
+		a, f := b.named(ask.GetAccount())
+		if f != nil {
+			return Moved{}, f
+		}
+		b.frame(a, ask)
+		b.bound(a, ask)
+		if ask.MaxPico != nil {
+			a.grant(m.GetNode(), ask)
+		}
+	}
+	return b.moved()
+}
+
+// named returns the account of a command, which is told of what became of it.
+func (b *books) named(m *clusterv1.AccountID) (*account, *fault.Error) {
+	name, f := accountOf(m)
+	if f != nil {
+		return nil, f
+	}
+	a, f := b.account(name)
+	if f != nil {
+		return nil, f
+	}
+	a.told = true
+	return a, nil
+}
+
+func (b *books) moved() (Moved, *fault.Error) {
+	changed, f := b.write()
+	if f != nil {
+		return Moved{}, f
+	}
+	return Moved{Changed: changed, Notes: b.notes}, nil
+}
+
+// frame sees to it that the account's window goes by the duration that the asking
+// node knows, and begins it anew if it is over.
+func (b *books) frame(a *account, ask *clusterv1.LeaseAsk) {
+	now, ends := b.at.UnixNano(), ask.GetResetsUnixNano()
+	switch {
+	case a.GetResetsUnixNano() != 0 && now >= a.GetResetsUnixNano():
+		// A node whose clock is behind, or whose ask was long on its way, knows the
+		// end of a window that is over as well: the old one goes on for the moment.
+		if ends == 0 || ends > now {
+			a.Duration = ask.GetDuration()
+			b.roll(a, ends)
+		}
+	case a.GetDuration() != ask.GetDuration():
+		a.Duration, a.ResetsUnixNano, a.dirty = ask.GetDuration(), ends, true
+	}
+}
+
+// bound notes the budget that the asking node knows. One that was raised above what
+// was spent comes to its end once more.
+func (b *books) bound(a *account, ask *clusterv1.LeaseAsk) {
+	if a.GetMaxPico() == ask.GetMaxPico() && (a.MaxPico == nil) == (ask.MaxPico == nil) {
+		return
+	}
+	raised := ask.MaxPico == nil || a.MaxPico != nil && ask.GetMaxPico() > a.GetMaxPico()
+	if raised && (ask.MaxPico == nil || !a.over(ask.GetMaxPico())) {
+		a.Exceeded = false
+	}
+	a.MaxPico, a.dirty = nil, true
+	if ask.MaxPico != nil {
+		a.MaxPico = new(ask.GetMaxPico())
+	}
+}
+
+// grant leases to a node what it asks for, or as much as there is. What is spent and
+// what is leased never exceeds the budget by a grant.
+func (a *account) grant(node string, ask *clusterv1.LeaseAsk) {
+	limit, window := money.Pico(ask.GetMaxPico()), a.window()
+	least, want := money.Pico(max(ask.GetLeastPico(), 1)), money.Pico(ask.GetWantPico())
+	left := money.Add(limit, -window)
+	for _, l := range a.GetLeases() {
+		if l.GetNode() != node && defect.Is("leases_ignore_others") {
+			continue
+		}
+		left = money.Add(left, -money.Pico(l.GetLeftPico()))
+	}
+	i, holds := a.find(node)
+	active := int64(len(a.GetLeases()))
+	if !holds {
+		active++
+	}
+	amount := want
+	if !strict(limit, window) {
+		amount = max(want, min(money.Pico(ask.GetAskPico()), left/money.Pico(2*active)))
+	}
+	amount = min(amount, left)
+	if amount < least {
+		if others := active > 1; want > 0 && others && !a.GetScarce() {
+			a.Scarce, a.dirty = true, true
+		}
+		return
+	}
+	if !holds {
+		a.Leases = slices.Insert(a.GetLeases(), i, &clusterv1.Lease{Node: node})
+	}
+	a.GetLeases()[i].LeftPico += int64(amount)
+	a.dirty = true
+	if amount >= want {
+		a.Scarce = false
+	}
+}
+
+// spend takes an amount from a node's lease, or all there is of it.
+func (a *account) spend(node string, amount money.Pico) {
+	i, ok := a.find(node)
+	if !ok || amount <= 0 {
+		return
+	}
+	a.dirty = true
+	if l := a.GetLeases()[i]; money.Pico(l.GetLeftPico()) > amount {
+		l.LeftPico -= int64(amount)
+		return
+	}
+	a.Leases = slices.Delete(a.GetLeases(), i, i+1)
+	if len(a.GetLeases()) == 0 {
+		a.Scarce = false // nobody has anything to give back
+	}
+}
+
+// find returns where a node's lease is, or belongs.
+func (a *account) find(node string) (int, bool) {
+	return slices.BinarySearchFunc(a.GetLeases(), node, func(l *clusterv1.Lease, node string) int {
+		return strings.Compare(l.GetNode(), node)
+	})
+}
+
+// DropNode frees what was leased to a node that was taken out. What it has spent of
+// that and not posted is lost with it.
+func DropNode(tx Tx, node id.Node) (Moved, *fault.Error) {
+	var holds []id.Account
+	var broken error
+	err := tx.Scan(store.Range{Space: store.SpaceAccount}, func(key, value []byte) bool {
+		var name id.Account
+		var a account
+		if name, a.Account, broken = readAccount(key, value); broken != nil {
+			return false
+		}
+		if _, ok := a.find(string(node)); ok {
+			holds = append(holds, name)
+		}
+		return true
+	})
+	if err == nil {
+		err = broken
+	}
+	if err != nil {
+		return Moved{}, unreadable(err)
+	}
+	b := newBooks(tx, time.Time{})
+	for _, name := range holds {
+		a, f := b.account(name)
+		if f != nil {
+			return Moved{}, f
+		}
+		i, _ := a.find(string(node))
+		a.told = true
+		a.spend(string(node), money.Pico(a.GetLeases()[i].GetLeftPico()))
+	}
+	return b.moved()
+}

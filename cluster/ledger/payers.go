@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// payer is an account that an event is posted to.
+type payer struct {
+	account id.Account
+	amount  money.Pico
+	charge  *clusterv1.Charge // nil: nothing bounded it at admission
+}
+
+// appendPayers appends the accounts that an attempt is posted to, always in the same
+// order. Keys and providers are the two sides of the books; the others are sums of
+// the same amounts.
+func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
+	cost := money.Pico(e.GetCostPico())
+	group, team, user := clean(e.GetGroup()), clean(e.GetTeam()), clean(e.GetUser())
+	organization, customer := clean(e.GetOrganization()), clean(e.GetEndUser())
+	add := func(kind id.AccountKind, owner, part string) {
+		to = append(to, payer{id.Account{Kind: kind, Owner: owner, Part: part}, cost, chargeOf(e, kind)})
+	}
+	key := hashOf(e).Hex()
+	add(id.AccountKey, key, "")
+	add(id.AccountKeyModel, key, group)
+	if team != "" {
+		add(id.AccountTeam, team, "")
+		add(id.AccountTeamModel, team, group)
+		if user != "" {
+			add(id.AccountTeamMember, team, user)
+		}
+	}
+	if organization != "" {
+		add(id.AccountOrganization, organization, "")
+		add(id.AccountOrganizationModel, organization, group)
+		if user != "" {
+			add(id.AccountOrganizationMember, organization, user)
+		}
+	}
+	if user != "" {
+		add(id.AccountUser, user, "")
+		add(id.AccountUserModel, user, group)
+	}
+	if customer != "" {
+		add(id.AccountCustomer, customer, "")
+	}
+	return append(to, payer{account: id.Account{Kind: id.AccountProvider, Owner: clean(e.GetProvider())}, amount: -cost})
+}
+
+// chargeOf is by which bounds an event was admitted at its account of a kind.
+func chargeOf(e *clusterv1.UsageEvent, kind id.AccountKind) *clusterv1.Charge {
+	for _, c := range e.GetCharges() {
+		if c.GetKind() == clusterv1.AccountKind(kind) {
+			return c
+		}
+	}
+	return nil
+}
+
+// hashOf is the hash of an event's key; zeros where nobody knows it.
+func hashOf(e *clusterv1.UsageEvent) (h id.KeyHash) {
+	copy(h[:], e.GetKeyHash())
+	return h
+}

@@ -1,0 +1,210 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// CodeGap is the code of the Conflict that a run meets which would leave a gap: what
+// is before it was not posted yet.
+const CodeGap = "usage_gap"
+
+// eventVersion is the version of the events that this package understands.
+const eventVersion = 1
+
+// Post posts a run of events of one node, but for those that were posted before. at
+// is the time of the entry. It faults with Conflict, code CodeGap, where the run does
+// not join what was posted.
+func Post(tx Tx, run *clusterv1.PostUsage, at time.Time) (Posted, *fault.Error) {
+	if run.GetNode() == "" || clean(run.GetNode()) != run.GetNode() {
+		return Posted{}, fault.Field("node", "invalid_value", "node is not a node's id.")
+	}
+	if run.GetFirst() == 0 {
+		return Posted{}, fault.Field("first", "invalid_value", "first is 0; events are numbered from 1.")
+	}
+	mark, f := applied(tx, run.GetNode(), run.GetEpoch())
+	if f != nil {
+		return Posted{}, f
+	}
+	next := mark.GetSeq() + 1
+	if run.GetFirst() > next && defect.Is("gap_accepted") || run.GetFirst() < next && defect.Is("no_dedup") {
+		next, mark.Seq = run.GetFirst(), run.GetFirst()-1
+	}
+	if run.GetFirst() > next {
+		return Posted{}, fault.New(fault.Conflict, CodeGap, "The run begins with event %d of epoch %d, and event %d has not been posted yet: send that first.", run.GetFirst(), run.GetEpoch(), next)
+	}
+	out := Posted{First: next, Last: mark.GetSeq()}
+	known := next - run.GetFirst()
+	if known >= uint64(len(run.GetEvents())) {
+		return out, nil
+	}
+	fresh := run.GetEvents()[known:]
+	p := posting{
+		books: newBooks(tx, at), rows: newRows(tx),
+		node: run.GetNode(), epoch: run.GetEpoch(), seq: mark.GetSeq(),
+	}
+	for _, text := range fresh {
+		if f := p.add(text); f != nil {
+			return Posted{}, f
+		}
+	}
+	if out.Changed, f = p.write(); f != nil {
+		return Posted{}, f
+	}
+	if f := p.rows.write(); f != nil {
+		return Posted{}, f
+	}
+	mark.Seq, out.Last, out.Notes = p.seq, p.seq, p.notes
+	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(mark)
+	if err != nil {
+		return Posted{}, unreadable(err)
+	}
+	tx.Set(store.SpaceShipped, shippedKey(run.GetNode(), run.GetEpoch()), value)
+	return out, nil
+}
+
+// getter reads one record.
+type getter interface {
+	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
+}
+
+// applied reads how far an epoch of a node's journal has been posted.
+func applied(from getter, node string, epoch uint64) (*clusterv1.AppliedEvents, *fault.Error) {
+	value, _, err := from.Get(store.SpaceShipped, shippedKey(node, epoch))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	mark := &clusterv1.AppliedEvents{}
+	if err := proto.Unmarshal(value, mark); err != nil {
+		return nil, unreadable(err)
+	}
+	return mark, nil
+}
+
+// posting posts the events of one run, one after the other.
+type posting struct {
+	*books
+
+	rows   *rows
+	node   string
+	epoch  uint64
+	seq    uint64 // of the event that was posted last
+	payers []payer
+	place  []byte // the keys of the event's record; serve again and again
+	index  []byte
+	text   []byte
+}
+
+// add posts the event that follows the last.
+func (p *posting) add(text []byte) *fault.Error {
+	e := &clusterv1.UsageEvent{}
+	if err := proto.Unmarshal(text, e); err != nil {
+		return &fault.Error{Op: "ledger.post", Kind: fault.Malformed, Code: "invalid_value", Param: "events", Detail: fmt.Sprintf("Event %d of the run cannot be read.", p.seq+1), Err: err}
+	}
+	if e.GetVersion() != eventVersion {
+		// Whoever understands it posts it, so this node must not go on without.
+		return &fault.Error{Op: "ledger.post", Kind: fault.Internal, Detail: fmt.Sprintf("A usage event of version %d was written by a newer version. Upgrade this node.", e.GetVersion())}
+	}
+	p.seq++
+	p.notes = append(p.notes, Note{Event: e, Seq: p.seq})
+	if e.GetNotice() != nil {
+		return p.notice(e)
+	}
+	p.payers = appendPayers(p.payers[:0], e)
+	for _, payer := range p.payers {
+		a, f := p.account(payer.account)
+		if f != nil {
+			return f
+		}
+		p.charge(a, e, payer)
+	}
+	p.keep(e, text)
+	return p.rows.add(e)
+}
+
+// charge posts an event to one account.
+func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
+	a.dirty = true
+	a.TotalPico = int64(money.Add(money.Pico(a.GetTotalPico()), by.amount))
+	a.PostedUnixNano = p.at.UnixNano()
+	c := by.charge
+	if c == nil {
+		a.WindowPico = int64(money.Add(a.window(), by.amount))
+		return
+	}
+	a.told = true
+	if c.MaxPico != nil {
+		a.own = money.Add(a.own, by.amount)
+	}
+	if c.GetEpoch() < a.GetEpoch() && !defect.Is("late_in_window") {
+		return // late: its own window is over
+	}
+	before := a.GetWindowPico()
+	a.WindowPico = int64(money.Add(a.window(), by.amount))
+	if c.MaxPico != nil && c.GetEpoch() == a.GetEpoch() {
+		a.spend(p.node, max(by.amount, money.Pico(c.GetHoldPico())))
+	}
+	if soft := c.GetSoftPico(); soft > 0 && before < soft && a.GetWindowPico() >= soft && !a.GetWarned() {
+		a.Warned = true
+		p.tell(a, e, c, CrossingThreshold)
+	}
+	if c.MaxPico != nil && a.over(c.GetMaxPico()) {
+		p.exceeded(a, e, c)
+	}
+}
+
+// notice posts something that was no attempt: it costs nothing. Where it tells that
+// a budget refused somebody, the budget has come to its end, although a little may
+// be left of it that is too little for any request.
+func (p *posting) notice(e *clusterv1.UsageEvent) *fault.Error {
+	n := e.GetNotice()
+	if n.GetType() != noticeBlocked || n.GetAccount() == nil {
+		return nil
+	}
+	name, f := accountOf(n.GetAccount())
+	if f != nil {
+		return nil //nolint:nilerr // a kind that nobody posts to; the notice itself counts
+	}
+	a, f := p.account(name)
+	if f != nil {
+		return f
+	}
+	if n.GetAccountEpoch() == a.GetEpoch() {
+		p.exceeded(a, e, nil)
+	}
+	return nil
+}
+
+// noticeBlocked is the type of the notice that a request was refused.
+const noticeBlocked = "request.blocked"
+
+// exceeded tells once in a window that its budget has come to its end.
+func (p *posting) exceeded(a *account, e *clusterv1.UsageEvent, c *clusterv1.Charge) {
+	if a.GetExceeded() {
+		return
+	}
+	a.Exceeded, a.dirty = true, true
+	p.tell(a, e, c, CrossingExceeded)
+	if a.name.Kind == id.AccountKey {
+		p.tell(a, e, c, CrossingKeyExceeded)
+	}
+}
+
+// tell notes what an event has made happen at an account. The bounds are those that
+// it was admitted by; without them the account's own.
+func (p *posting) tell(a *account, e *clusterv1.UsageEvent, c *clusterv1.Charge, typ string) {
+	crossing := p.crossing(a, typ)
+	if c != nil {
+		crossing.Soft, crossing.Max = money.Pico(c.GetSoftPico()), money.Pico(c.GetMaxPico())
+	}
+	p.notes = append(p.notes, Note{Event: e, Seq: p.seq, Crossing: crossing})
+}

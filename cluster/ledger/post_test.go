@@ -1,0 +1,243 @@
+package ledger_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// TestPostToWhom posts one attempt of somebody who belongs everywhere: each account
+// gets its cost once, and the provider gets it with the opposite sign.
+func TestPostToWhom(t *testing.T) {
+	s := open(t)
+	e := attempt(1, 70)
+	e.Team, e.User, e.Organization, e.EndUser = "red", "ada", "acme", "cust\x00omer"
+	if _, f := post(t, s, run(t, "n1", 1, e), day0()); f != nil {
+		t.Fatal(f)
+	}
+	key := keyAccount(1).Owner
+	want := map[id.Account]money.Pico{
+		{Kind: id.AccountKey, Owner: key}:                                70,
+		{Kind: id.AccountKeyModel, Owner: key, Part: "gpt"}:              70,
+		{Kind: id.AccountTeam, Owner: "red"}:                             70,
+		{Kind: id.AccountTeamModel, Owner: "red", Part: "gpt"}:           70,
+		{Kind: id.AccountTeamMember, Owner: "red", Part: "ada"}:          70,
+		{Kind: id.AccountOrganization, Owner: "acme"}:                    70,
+		{Kind: id.AccountOrganizationModel, Owner: "acme", Part: "gpt"}:  70,
+		{Kind: id.AccountOrganizationMember, Owner: "acme", Part: "ada"}: 70,
+		{Kind: id.AccountUser, Owner: "ada"}:                             70,
+		{Kind: id.AccountUserModel, Owner: "ada", Part: "gpt"}:           70,
+		{Kind: id.AccountCustomer, Owner: "cust\uFFFDomer"}:              70,
+		{Kind: id.AccountProvider, Owner: "openai"}:                      -70,
+	}
+	for a, amount := range want {
+		if got := balance(t, s, a); got.Total != amount || got.Window != amount || !got.Posted.Equal(day0()) {
+			t.Errorf("%s %s %s is %+v, want %s", a.Kind, a.Owner, a.Part, got, amount)
+		}
+	}
+	accounts := 0
+	if err := s.Scan(t.Context(), store.Range{Space: store.SpaceAccount}, func(_, _ []byte) bool { accounts++; return true }); err != nil {
+		t.Fatal(err)
+	}
+	if accounts != len(want) {
+		t.Errorf("%d accounts, want %d", accounts, len(want))
+	}
+	sound(t, s)
+}
+
+// TestPostOnce: what comes again is skipped, what leaves a gap is refused, and each
+// epoch of a node counts for itself.
+func TestPostOnce(t *testing.T) {
+	s := open(t)
+	events := []*clusterv1.UsageEvent{attempt(1, 1), attempt(1, 10), attempt(1, 100)}
+	other := run(t, "n1", 1, events[0])
+	other.Epoch = 2
+	for _, step := range []struct {
+		run         *clusterv1.PostUsage
+		first, last uint64
+		code        string
+		spent       money.Pico
+	}{
+		{run(t, "n1", 2, events[1]), 0, 0, ledger.CodeGap, 0},
+		{run(t, "n1", 1, events[:2]...), 1, 2, "", 11},
+		{run(t, "n1", 1, events[:2]...), 3, 2, "", 11},
+		{run(t, "n1", 2, events[1:]...), 3, 3, "", 111},
+		{run(t, "n1", 1), 4, 3, "", 111},
+		{run(t, "n1", 5, events[0]), 0, 0, ledger.CodeGap, 111},
+		{other, 1, 1, "", 112},
+		{run(t, "n2", 1, events[2]), 1, 1, "", 212},
+		{run(t, "", 1, events[0]), 0, 0, "invalid_value", 212},
+		{run(t, "n1", 0, events[0]), 0, 0, "invalid_value", 212},
+		{&clusterv1.PostUsage{Node: "n3", First: 1, Events: [][]byte{{0xff}}}, 0, 0, "invalid_value", 212},
+	} {
+		posted, f := post(t, s, step.run, day0())
+		code := ""
+		if f != nil {
+			code = f.Code
+		}
+		if posted.First != step.first || posted.Last != step.last || code != step.code {
+			t.Errorf("a run from %d on: posted %d to %d, %q; want %d to %d, %q", step.run.GetFirst(), posted.First, posted.Last, code, step.first, step.last, step.code)
+		}
+		if got := balance(t, s, keyAccount(1)).Total; got != step.spent {
+			t.Errorf("after it %d is spent, want %d", got, step.spent)
+		}
+	}
+	if seq, err := ledger.Applied(s, "n1", 1); seq != 3 || err != nil {
+		t.Errorf("n1 is posted up to %d, %v", seq, err)
+	}
+	sound(t, s)
+}
+
+// TestEventOfANewerVersion stops the node, for nodes that understand it post it.
+func TestEventOfANewerVersion(t *testing.T) {
+	s := open(t)
+	e := attempt(1, 1)
+	e.Version = 2
+	tx := s.NewTx()
+	defer tx.Close()
+	if _, f := ledger.Post(tx, run(t, "n1", 1, e), day0()); f == nil || f.Kind != fault.Internal {
+		t.Errorf("got %v", f)
+	}
+}
+
+// TestCrossings: each bound is told of once in a window, with the event that met it.
+func TestCrossings(t *testing.T) {
+	s := open(t)
+	a := keyAccount(1)
+	charge := func(epoch uint64) *clusterv1.Charge {
+		return &clusterv1.Charge{Kind: clusterv1.AccountKind_ACCOUNT_KIND_KEY, Epoch: epoch, SoftPico: 50, MaxPico: new(int64(100))}
+	}
+	blocked := attempt(1, 0)
+	blocked.Notice = &clusterv1.Notice{Type: "request.blocked", Account: accountID(a), AccountEpoch: 1}
+	blockedBefore := proto.CloneOf(blocked)
+	blockedBefore.Notice.AccountEpoch = 0
+	move(t, s, &clusterv1.MoveLeases{Node: "n1", Asks: []*clusterv1.LeaseAsk{{
+		Account: accountID(a), MaxPico: new(int64(100)), LeastPico: 1, WantPico: 10, AskPico: 10,
+		Duration: "1d", ResetsUnixNano: day0().Add(time.Minute).UnixNano(),
+	}}}, day0())
+	next := &clusterv1.RollWindows{Windows: []*clusterv1.WindowEnd{{Account: accountID(a), ResetsUnixNano: day0().Add(25 * time.Hour).UnixNano()}}}
+	for i, step := range []struct {
+		event *clusterv1.UsageEvent // nil: the window ends
+		want  []string
+	}{
+		{attempt(1, 49, charge(0)), nil},
+		{attempt(1, 1, charge(0)), []string{ledger.CrossingThreshold}},
+		{attempt(1, 49, charge(0)), nil},
+		{attempt(1, 1, charge(0)), []string{ledger.CrossingExceeded, ledger.CrossingKeyExceeded}},
+		{attempt(1, 1, charge(0)), nil},
+		{blockedBefore, nil},
+		{nil, []string{ledger.CrossingReset}},
+		{attempt(1, 500, charge(0)), nil}, // late: it belongs to the window before
+		{blockedBefore, nil},
+		{attempt(1, 20, charge(1)), nil},
+		{blocked, []string{ledger.CrossingExceeded, ledger.CrossingKeyExceeded}},
+		{blocked, nil},
+		{attempt(1, 500, charge(1)), []string{ledger.CrossingThreshold}},
+	} {
+		var notes []ledger.Note
+		if step.event == nil {
+			notes = roll(t, s, next, day0().Add(time.Hour)).Notes
+		} else {
+			seq, err := ledger.Applied(s, "n1", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			posted, f := post(t, s, run(t, "n1", seq+1, step.event), day0().Add(time.Hour))
+			if f != nil {
+				t.Fatal(f)
+			}
+			notes = posted.Notes
+			if notes[0].Crossing != nil || !proto.Equal(notes[0].Event, step.event) || notes[0].Seq != seq+1 {
+				t.Errorf("step %d: the first note is %+v", i, notes[0])
+			}
+		}
+		if diff := cmp.Diff(step.want, crossings(notes)); diff != "" {
+			t.Errorf("step %d: -want +got\n%s", i, diff)
+		}
+	}
+	if got := balance(t, s, a); got.Total != 1121 || got.Window != 520 || got.Epoch != 1 {
+		t.Errorf("the account is %+v", got)
+	}
+	sound(t, s)
+}
+
+// TestOwn: a node is told what of its own spend under a budget is posted, late or not.
+func TestOwn(t *testing.T) {
+	s := open(t)
+	kind := clusterv1.AccountKind_ACCOUNT_KIND_KEY
+	bounded := &clusterv1.Charge{Kind: kind, MaxPico: new(int64(100))}
+	posted, f := post(t, s, run(t, "n1", 1, attempt(1, 3, bounded), attempt(1, 4, bounded), attempt(1, 5), attempt(2, 6, &clusterv1.Charge{Kind: kind, SoftPico: 1})), day0())
+	if f != nil {
+		t.Fatal(f)
+	}
+	want := map[id.Account]money.Pico{keyAccount(1): 7, keyAccount(2): 0}
+	got := map[id.Account]money.Pico{}
+	for _, c := range posted.Changed {
+		got[c.Account] = c.Own
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestUnknownFieldsSurvive: what a newer version has written into an event, an account
+// or a row is there after this version has changed it.
+func TestUnknownFieldsSurvive(t *testing.T) {
+	s := open(t)
+	unknown := protowire.AppendString(protowire.AppendTag(nil, 5000, protowire.BytesType), "from the future")
+	text := run(t, "n1", 1, attempt(1, 1)).GetEvents()[0]
+	if _, f := post(t, s, &clusterv1.PostUsage{Node: "n1", Epoch: 1, First: 1, Events: [][]byte{append(text, unknown...)}}, day0()); f != nil {
+		t.Fatal(f)
+	}
+	tx := s.NewTx()
+	defer tx.Close()
+	for key, value := range dump(t, s) {
+		space := store.Space(key[0])
+		if space == store.SpaceUsage {
+			m := &clusterv1.UsageRecord{}
+			if err := proto.Unmarshal([]byte(value), m); err != nil || string(m.GetEvent().ProtoReflect().GetUnknown()) != string(unknown) {
+				t.Errorf("the usage record has lost what it did not know: %v, %v", m, err)
+			}
+		}
+	}
+	mark := func(space store.Space) {
+		err := s.Scan(t.Context(), store.Range{Space: space}, func(key, value []byte) bool {
+			tx.Set(space, key, append(append([]byte{}, value...), unknown...))
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark(store.SpaceAccount)
+	mark(store.SpaceDaily)
+	mark(store.SpaceShipped)
+	if err := tx.CommitReplayable(); err != nil {
+		t.Fatal(err)
+	}
+	if _, f := post(t, s, run(t, "n1", 2, attempt(1, 1)), day0()); f != nil {
+		t.Fatal(f)
+	}
+	for _, space := range []store.Space{store.SpaceAccount, store.SpaceDaily, store.SpaceShipped} {
+		err := s.Scan(t.Context(), store.Range{Space: space}, func(key, value []byte) bool {
+			if n := len(value) - len(unknown); n < 0 || string(value[n:]) != string(unknown) {
+				t.Errorf("%c%q has lost what this version does not know", space, key)
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound(t, s)
+}

@@ -1,0 +1,136 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// everybody is the kind of the rows that sum up everything.
+const everybody id.AccountKind = 0
+
+// digestSize is the length of the end of a row's key, which stands for all that is
+// not in the key itself.
+const digestSize = 16
+
+// rows are the rows of the statistics that one run of events touches: each is read
+// once and written once.
+type rows struct {
+	tx    Tx
+	rows  map[string]*row
+	order []*row
+	key   []byte // serves again and again, as text does
+	text  []byte
+}
+
+type row struct {
+	*clusterv1.DailyRow
+
+	key string
+}
+
+func newRows(tx Tx) *rows { return &rows{tx: tx, rows: map[string]*row{}} }
+
+// add counts an attempt in all rows that it belongs to.
+func (r *rows) add(e *clusterv1.UsageEvent) *fault.Error {
+	day, digest := dayOf(endOf(e)), r.digest(e)
+	for _, of := range [...]struct {
+		kind  id.AccountKind
+		owner string
+	}{
+		{everybody, ""},
+		{id.AccountKey, hashOf(e).Hex()},
+		{id.AccountTeam, clean(e.GetTeam())},
+		{id.AccountOrganization, clean(e.GetOrganization())},
+		{id.AccountUser, clean(e.GetUser())},
+		{id.AccountCustomer, clean(e.GetEndUser())},
+	} {
+		if of.owner == "" && of.kind != everybody && of.kind != id.AccountKey {
+			continue
+		}
+		r.key = append(appendDaily(r.key[:0], of.kind, of.owner, day), digest[:digestSize]...)
+		row, f := r.row()
+		if f != nil {
+			return f
+		}
+		row.count(e)
+	}
+	return nil
+}
+
+// digest stands for who and what a row is about, texts with their lengths before them.
+func (r *rows) digest(e *clusterv1.UsageEvent) [sha256.Size]byte {
+	hash := hashOf(e)
+	r.text = append(r.text[:0], hash[:]...)
+	for _, s := range [...]string{e.GetGroup(), e.GetModel(), e.GetProvider(), e.GetCallType()} {
+		r.text = binary.AppendUvarint(r.text, uint64(len(s)))
+		r.text = append(r.text, s...)
+	}
+	return sha256.Sum256(r.text)
+}
+
+// row returns the row of r.key; one that is not there is empty.
+func (r *rows) row() (*row, *fault.Error) {
+	if found, ok := r.rows[string(r.key)]; ok {
+		return found, nil
+	}
+	value, _, err := r.tx.Get(store.SpaceDaily, r.key)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	made := &row{DailyRow: &clusterv1.DailyRow{}, key: string(r.key)}
+	if err := proto.Unmarshal(value, made.DailyRow); err != nil {
+		return nil, unreadable(err)
+	}
+	r.rows[made.key] = made
+	r.order = append(r.order, made)
+	return made, nil
+}
+
+// count adds an attempt. A request counts once, as its last attempt ended: a caller
+// who left before the end did not get an answer.
+func (r *row) count(e *clusterv1.UsageEvent) {
+	r.KeyHash, r.KeyAlias, r.Team = e.GetKeyHash(), e.GetKeyAlias(), e.GetTeam()
+	r.Group, r.Model, r.Provider, r.CallType = e.GetGroup(), e.GetModel(), e.GetProvider(), e.GetCallType()
+	if r.Counts == nil {
+		r.Counts = &clusterv1.Counts{}
+	}
+	c, t := r.GetCounts(), e.GetTokens()
+	c.SpendPico = int64(money.Add(money.Pico(c.GetSpendPico()), money.Pico(e.GetCostPico())))
+	c.PromptTokens += t.GetInput()
+	c.CompletionTokens += t.GetOutput()
+	c.CacheReadTokens += t.GetCacheRead()
+	c.CacheWriteTokens += t.GetCacheWrite() + t.GetCacheWrite_1H()
+	c.Attempts++
+	if e.GetFinal() {
+		if e.GetOutcome() == clusterv1.Outcome_OUTCOME_SUCCESS {
+			c.SuccessfulRequests++
+		} else {
+			c.FailedRequests++
+		}
+	}
+	if e.GetStartUnixNano() != 0 && e.GetEndUnixNano() > e.GetStartUnixNano() {
+		c.DurationMillis += (e.GetEndUnixNano() - e.GetStartUnixNano()) / int64(time.Millisecond)
+	}
+}
+
+// write writes the rows.
+func (r *rows) write() *fault.Error {
+	for _, row := range r.order {
+		var err error
+		if r.text, err = (proto.MarshalOptions{Deterministic: true}).MarshalAppend(r.text[:0], row.DailyRow); err != nil {
+			return unreadable(err)
+		}
+		r.key = append(r.key[:0], row.key...)
+		r.tx.Set(store.SpaceDaily, r.key, r.text)
+	}
+	return nil
+}

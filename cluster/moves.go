@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// codeOtherLife is the code of the Conflict that a move of leases meets whose life
+// is not the node's.
+const codeOtherLife = "lease_life"
+
+// moves are this node's moves of leases: numbered, within a life that begins with
+// each start. It belongs to the teller's goroutine.
+type moves struct {
+	life   []byte // nil: has not begun
+	number uint64
+}
+
+// moveLeases has leases moved: once, whatever becomes of the messages. It returns
+// when this node's state has it, and the teller was told. When it cannot know in
+// time, it is Unavailable and what was to be given back may have been; a later
+// move that was made says that the earlier ones were made or will never be.
+func (n *Node) moveLeases(ctx context.Context, m *clusterv1.MoveLeases) error {
+	m.Node = string(n.Identity().Node)
+	for range 2 {
+		if n.moves.life == nil {
+			if err := n.beginLife(ctx); err != nil {
+				return err
+			}
+		}
+		n.moves.number++
+		m.Life, m.Number = n.moves.life, n.moves.number
+		failpoint.Hit("lease.before")
+		err := n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_MoveLeases{MoveLeases: m}})
+		if f := fault.From(err); err == nil || f.Code != codeOtherLife {
+			failpoint.Hit("lease.moved")
+			return err
+		}
+		n.moves.life = nil // an older beginning of this node's has come late
+	}
+	return &fault.Error{Op: "cluster.lease", Kind: fault.Unavailable, Code: codeOutcomeUnknown, Detail: "Another process goes by this node's identity."}
+}
+
+// beginLife begins a life. What an earlier one has proposed and is still under way
+// is not made any more once that is committed.
+func (n *Node) beginLife(ctx context.Context) error {
+	life := make([]byte, commandIDLength)
+	_, _ = rand.Read(life) // never fails
+	err := n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_MoveLeases{MoveLeases: &clusterv1.MoveLeases{
+		Node: string(n.Identity().Node), Life: life,
+	}}})
+	if err == nil {
+		n.moves = moves{life: life}
+	}
+	return err
+}
+
+// lives reports whether a move is to be made: it is of the node's present life, and
+// no later one was made. It notes that it is.
+func lives(tx *store.Tx, c *clusterv1.MoveLeases) (bool, *fault.Error) {
+	key := []byte(c.GetNode())
+	value, _, err := tx.Get(store.SpaceLeaseLife, key)
+	if err != nil {
+		return false, record.Unreadable(err)
+	}
+	var at clusterv1.LeaseLife
+	if err := proto.Unmarshal(value, &at); err != nil {
+		return false, record.Unreadable(err)
+	}
+	same := bytes.Equal(at.GetLife(), c.GetLife())
+	switch {
+	case c.GetNumber() == 0 && same:
+		return false, nil // this beginning was proposed twice
+	case c.GetNumber() == 0:
+		at.Life, at.Number = c.GetLife(), 0
+	case !same:
+		return false, fault.New(fault.Conflict, codeOtherLife, "The node's moves of leases are of another life.")
+	case c.GetNumber() <= at.GetNumber():
+		return false, nil // made before, or overtaken
+	default:
+		at.Number = c.GetNumber()
+	}
+	next, err := proto.MarshalOptions{Deterministic: true}.Marshal(&at)
+	if err != nil {
+		return false, record.Unreadable(err)
+	}
+	tx.Set(store.SpaceLeaseLife, key, next)
+	return c.GetNumber() > 0, nil
+}
+
+// barred is the refusal of what a node says that was taken out.
+func barred(tx *store.Tx, node string) *fault.Error {
+	_, retired, err := tx.Get(store.SpaceRetired, []byte(node))
+	if err != nil {
+		return record.Unreadable(err)
+	}
+	if retired {
+		return fault.New(fault.Denied, "node_removed", "Node %s was removed from the cluster, and what it has spent since cannot be posted.", id.Node(node))
+	}
+	return nil
+}

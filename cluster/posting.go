@@ -1,0 +1,241 @@
+package cluster
+
+import (
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// The event types that posting usage makes.
+const (
+	auditRouted   = "request.routed"
+	auditFailed   = "request.failed"
+	auditFallback = "request.fallback_triggered"
+	auditDebited  = "spend.debited"
+)
+
+// records is what the audit log says of what was posted. It depends on the notes
+// alone, for every node has to come to the same bytes.
+func records(notes []ledger.Note) []*clusterv1.AuditEvent {
+	out := make([]*clusterv1.AuditEvent, 0, 2*len(notes))
+	for i := range notes {
+		n := &notes[i]
+		switch {
+		case n.Crossing != nil:
+			out = append(out, crossed(n))
+		case n.Event.GetNotice() != nil:
+			out = append(out, noticed(n.Event))
+		default:
+			out = append(out, attempted(n.Event))
+			if n.Event.GetCostPico() != 0 {
+				out = append(out, debited(n.Event))
+			}
+		}
+	}
+	return out
+}
+
+// attempted is the record of an attempt: that the request was routed, that it
+// failed, or that another attempt followed.
+func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
+	out := common(e)
+	switch {
+	case !e.GetFinal():
+		out.Type = auditFallback
+	case e.GetOutcome() == clusterv1.Outcome_OUTCOME_FAILED:
+		out.Type = auditFailed
+	default:
+		out.Type = auditRouted
+	}
+	out.TokensInput, out.TokensOutput = e.GetTokens().GetInput(), e.GetTokens().GetOutput()
+	out.CostPico = e.GetCostPico()
+	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
+	out.TimeToFirstTokenMs = millis(e.GetStartUnixNano(), e.GetFirstTokenUnixNano())
+	out.FallbackCount = e.GetFallbackCount()
+	d := details{}
+	d.integer("attempt", e.GetAttempt())
+	d.text("call_type", e.GetCallType())
+	d.text("deployment", e.GetDeployment())
+	d.text("error_code", e.GetErrorCode())
+	d.text("model_group", e.GetGroup())
+	d.text("outcome", outcomeName(e.GetOutcome()))
+	d.integer("status", e.GetStatus())
+	d.text("usage_source", sourceName(e.GetSource()))
+	out.DetailsJson = d.object()
+	return out
+}
+
+// debited is the record of a cost that was taken.
+func debited(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
+	out := common(e)
+	out.Type, out.CostPico = auditDebited, e.GetCostPico()
+	d := details{}
+	d.integer("attempt", e.GetAttempt())
+	out.DetailsJson = d.object()
+	return out
+}
+
+// noticed is the record of something that was no attempt.
+func noticed(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
+	n := e.GetNotice()
+	out := common(e)
+	out.Type = n.GetType()
+	out.FallbackCount = e.GetFallbackCount()
+	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
+	d := details{}
+	d.text("call_type", e.GetCallType())
+	d.text("code", n.GetCode())
+	if n.GetCount() > 1 {
+		d.integer("count", int64(n.GetCount()))
+	}
+	if jsontext.Value(n.GetDetailsJson()).IsValid() {
+		d.raw("more", n.GetDetailsJson())
+	}
+	d.text("model_group", e.GetGroup())
+	out.DetailsJson = d.object()
+	return out
+}
+
+// crossed is the record of a budget that was reached, or that begins anew.
+func crossed(n *ledger.Note) *clusterv1.AuditEvent {
+	c := n.Crossing
+	out := &clusterv1.AuditEvent{Type: c.Type, TimeUnixNano: c.Time.UnixNano()}
+	if e := n.Event; e != nil {
+		out = common(e)
+		out.Type, out.Model, out.Provider = c.Type, "", ""
+	}
+	place(out, c.Account)
+	d := details{}
+	d.text("account", c.Account.Kind.String())
+	d.integer("epoch", int64(c.Epoch))
+	d.amount("max_budget", c.Max)
+	d.text("owner", c.Account.Owner)
+	d.text("part", c.Account.Part)
+	d.amount("soft_budget", c.Soft)
+	d.raw("spend", c.Window.String())
+	out.DetailsJson = d.object()
+	return out
+}
+
+// place says in a record whose account it is about.
+func place(e *clusterv1.AuditEvent, a id.Account) {
+	switch a.Kind { //nolint:exhaustive // the others have no field of their own
+	case id.AccountKey, id.AccountKeyModel:
+		if hash, err := hex.DecodeString(a.Owner); err == nil && len(hash) == len(id.KeyHash{}) {
+			e.KeyHash = hash
+		}
+	case id.AccountTeam, id.AccountTeamMember, id.AccountTeamModel:
+		e.TeamId = a.Owner
+	case id.AccountOrganization, id.AccountOrganizationMember, id.AccountOrganizationModel:
+		e.OrgId = a.Owner
+	case id.AccountCustomer:
+		e.CustomerId = a.Owner
+	}
+}
+
+// common is what all records of one event share.
+func common(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
+	out := &clusterv1.AuditEvent{
+		TimeUnixNano: e.GetEndUnixNano(),
+		OrgId:        e.GetOrganization(), TeamId: e.GetTeam(), CustomerId: e.GetEndUser(),
+		Provider: e.GetProvider(), RequestId: e.GetRequest(), Actor: e.GetActor(),
+	}
+	if e.GetModel() != "" {
+		out.Model = e.GetProvider() + "/" + e.GetModel()
+	}
+	for _, b := range e.GetKeyHash() {
+		if b != 0 { // all zero: nobody knows whose key it was
+			out.KeyHash = e.GetKeyHash()
+			break
+		}
+	}
+	return out
+}
+
+// millis is the time between two instants; 0 if there is no second.
+func millis(from, to int64) int64 {
+	if to <= from {
+		return 0
+	}
+	return (to - from) / int64(time.Millisecond)
+}
+
+func outcomeName(o clusterv1.Outcome) string {
+	switch o {
+	case clusterv1.Outcome_OUTCOME_SUCCESS:
+		return "success"
+	case clusterv1.Outcome_OUTCOME_FAILED:
+		return "failed"
+	case clusterv1.Outcome_OUTCOME_CANCELED:
+		return "canceled"
+	case clusterv1.Outcome_OUTCOME_CRASHED:
+		return "crashed"
+	case clusterv1.Outcome_OUTCOME_UNSPECIFIED:
+	}
+	return ""
+}
+
+func sourceName(s clusterv1.UsageSource) string {
+	switch s {
+	case clusterv1.UsageSource_USAGE_SOURCE_NONE:
+		return "none"
+	case clusterv1.UsageSource_USAGE_SOURCE_PROVIDER:
+		return "provider"
+	case clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED:
+		return "estimated"
+	case clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED:
+	}
+	return ""
+}
+
+// details makes a JSON object, member by member, in the order of their names:
+// canonical, as RFC 8785 has it. What is empty is left out.
+type details struct{ out []byte }
+
+func (d *details) raw(name, value string) {
+	if len(d.out) > 0 {
+		d.out = append(d.out, ',')
+	}
+	d.out = append(d.out, '"')
+	d.out = append(d.out, name...)
+	d.out = append(d.out, '"', ':')
+	d.out = append(d.out, value...)
+}
+
+func (d *details) text(name, value string) {
+	if value == "" {
+		return
+	}
+	quoted, err := jsontext.AppendQuote(nil, value)
+	if err != nil { // not UTF-8, which no record has; what is quoted has U+FFFD there
+		quoted = []byte(strconv.Quote("�"))
+	}
+	d.raw(name, string(quoted))
+}
+
+func (d *details) integer(name string, value int64) {
+	if value != 0 {
+		d.raw(name, strconv.FormatInt(value, 10))
+	}
+}
+
+func (d *details) amount(name string, value money.Pico) {
+	if value != 0 {
+		d.raw(name, value.String())
+	}
+}
+
+// object is the text of the object; empty for one without members.
+func (d *details) object() string {
+	if len(d.out) == 0 {
+		return ""
+	}
+	return "{" + string(d.out) + "}"
+}

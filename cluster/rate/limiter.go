@@ -1,0 +1,147 @@
+package rate
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Limiter has the buckets of this node. Those that are as if they had never been used
+// are forgotten. It has no goroutine and no clock, and is safe for concurrent use.
+type Limiter struct {
+	start  time.Time
+	born   atomic.Uint64 // the last that was given out
+	shards [shards]shard
+}
+
+// New returns a limiter with empty buckets. Times that its methods are given are
+// compared with now.
+func New(now time.Time) *Limiter {
+	l := &Limiter{start: now}
+	l.born.Store(uint64(max(now.UnixMicro(), 1))) // so that a restart does not count on as if nothing had been
+	for i := range l.shards {
+		l.shards[i].counters = make(map[Name]*counter)
+	}
+	return l
+}
+
+// open is a bucket that a Ticket has to put right.
+type open struct {
+	shard   *shard
+	counter *counter
+	seq     uint64
+}
+
+// slot is a bucket of a request.
+type slot struct {
+	name    Name
+	counter *counter
+}
+
+// usual is for how many buckets of a request there is room on the stack.
+const usual = 16
+
+// Take takes one request and so many tokens, which may be an estimate, from all of
+// the buckets, or from none if one of them has no room: then it returns a
+// *fault.Error of kind RateLimited, whose cause is an *Exceeded, that tells of the one
+// for which it has to wait longest. Each bucket is there once. The Ticket's Done must
+// be called when the request has ended.
+func (l *Limiter) Take(now time.Time, buckets []Bucket, tokens int64) (Ticket, error) {
+	if len(buckets) == 0 {
+		return Ticket{}, nil
+	}
+	var space [usual]slot
+	slots, set := space[:0], uint64(0)
+	for i := range buckets {
+		name := buckets[i].name()
+		set |= 1 << shardOf(name)
+		slots = append(slots, slot{name: name})
+	}
+	since := now.Sub(l.start)
+	l.lock(set)
+	defer l.unlock(set)
+	if e := l.checkLocked(slots, buckets, tokens, since); e != nil {
+		return Ticket{}, e.fault()
+	}
+	return Ticket{l.takeLocked(slots, tokens)}, nil
+}
+
+// amount is what a request takes of a bucket.
+func (w What) amount(tokens int64) int64 {
+	if w == TokensPerMinute || w == TokensPerDay {
+		return min(max(tokens, 0), maxAmount)
+	}
+	return 1
+}
+
+// checkLocked finds the buckets and returns what a request would exceed.
+func (l *Limiter) checkLocked(slots []slot, buckets []Bucket, tokens int64, now time.Duration) (worst *Exceeded) {
+	for i := range slots {
+		b, s := &buckets[i], &slots[i]
+		s.counter = l.shards[shardOf(s.name)].counterLocked(s.name, b.What, now)
+		e := s.counter.check(b, b.What.amount(tokens), now)
+		if e != nil && (worst == nil || e.longerThan(worst)) {
+			worst = e
+		}
+	}
+	return worst
+}
+
+// takeLocked takes a request from all of its buckets.
+func (l *Limiter) takeLocked(slots []slot, tokens int64) *taken {
+	t := &taken{limiter: l, estimate: TokensPerMinute.amount(tokens), open: make([]open, 0, len(slots))}
+	for i := range slots {
+		c, shard := slots[i].counter, &l.shards[shardOf(slots[i].name)]
+		if c.born == 0 {
+			c.born = l.born.Add(1)
+		}
+		seq := c.take(c.what.amount(tokens))
+		shard.tellLocked(c)
+		switch c.what {
+		case RequestsPerMinute:
+			t.requests = tighter(t.requests, c.level(c.what.scale()))
+			continue // nothing to put right
+		case TokensPerMinute, TokensPerDay:
+			t.tokens = tighter(t.tokens, c.level(c.what.scale()))
+		case Parallel:
+		}
+		t.open = append(t.open, open{shard, c, seq})
+	}
+	return t
+}
+
+// end puts right what a request took.
+func (l *Limiter) end(now time.Time, t *taken, tokens int64) {
+	difference := int64(0)
+	if tokens >= 0 {
+		difference = TokensPerMinute.amount(tokens) - t.estimate
+	}
+	since := now.Sub(l.start)
+	for i := range t.open {
+		o := &t.open[i]
+		o.shard.mu.Lock()
+		o.counter.drain(o.counter.what.scale().ticks(since))
+		o.counter.done(o.seq, difference)
+		o.shard.tellLocked(o.counter)
+		o.shard.mu.Unlock()
+	}
+}
+
+// tighter returns the level of which less is left, as share of the limit.
+func tighter(a, b Level) Level {
+	if a.Limit == 0 || uint64(b.Remaining)*uint64(a.Limit) < uint64(a.Remaining)*uint64(b.Limit) {
+		return b
+	}
+	return a
+}
+
+// Len returns how many buckets there are.
+func (l *Limiter) Len() int {
+	n := 0
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.mu.Lock()
+		n += len(s.counters)
+		s.mu.Unlock()
+	}
+	return n
+}

@@ -1,0 +1,214 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+const (
+	// shipDelay is how long the first event that waits is given company. Spend is
+	// seen that much later, and a node posts at most ten times a second, however many
+	// requests it has.
+	shipDelay = 100 * time.Millisecond
+	// shipEvents and shipBytes bound one run of events: what takes the state machine
+	// some 50 ms to post, and what a slow link carries in a moment.
+	shipEvents = 2048
+	shipBytes  = 1 << 20
+	// shipRetry and shipRetryMost are the pauses after a failure, growing.
+	shipRetry     = 100 * time.Millisecond
+	shipRetryMost = 2 * time.Second
+	// shipTime bounds one try. One that was lost is made again: the state skips what
+	// it has.
+	shipTime = 10 * time.Second
+)
+
+// ship posts what the journal has, in order, until ctx ends. What is posted the
+// journal forgets, but only when this node's own state has it.
+//
+// A crash anywhere in it leaves events in the journal that may have been posted:
+// the next start sends them again, and the state machine skips them by their
+// numbers.
+func (n *Node) ship(ctx context.Context) error {
+	posted, err := n.forgetPosted(ctx)
+	if err != nil {
+		return err
+	}
+	pause := shipRetry
+	for {
+		if err := n.journal.Wait(ctx, posted); err != nil {
+			return nil //nolint:nilerr // ctx has ended; what is left goes with the next start
+		}
+		if !n.gathered(ctx, posted) {
+			return nil
+		}
+		next, err := n.shipOnce(ctx, posted)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it ended in the middle; the next start finds out what became of it
+		case err != nil:
+			n.tellShipping(ctx, err)
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // it only keeps the nodes from asking at once
+			}
+			pause = min(2*pause, shipRetryMost)
+			// It may have been posted although nobody said so.
+			if next, err = n.forgetPosted(ctx); err != nil {
+				return err
+			}
+		default:
+			n.shipping.Store(nil)
+			pause = shipRetry
+		}
+		posted = next
+	}
+}
+
+// lastShip bounds how long a node that is told to stop posts what is left. What it
+// does not manage goes with its next start.
+const lastShip = 2 * time.Second
+
+// keepShipping ships until ctx ends, and then what was written until the journal has
+// ended: a node that is stopped for good should leave nothing behind.
+func (n *Node) keepShipping(ctx context.Context, written <-chan struct{}) error {
+	if err := n.ship(ctx); err != nil {
+		return err
+	}
+	<-written
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastShip)
+	defer cancel()
+	for left := n.journal.Backlog(); ctx.Err() == nil && left > 0; {
+		posted, err := n.posted()
+		if err != nil {
+			return err
+		}
+		if _, err := n.shipOnce(ctx, posted); err != nil {
+			n.tellShipping(ctx, err)
+			return nil
+		}
+		before := left
+		if left = n.journal.Backlog(); left >= before {
+			return nil
+		}
+	}
+	return nil
+}
+
+// gathered gives the first event company, unless there is plenty already. It is
+// false when ctx has ended.
+func (n *Node) gathered(ctx context.Context, posted uint64) bool {
+	if n.journal.Last() >= posted+shipEvents {
+		return true
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(shipDelay):
+		return true
+	}
+}
+
+// shipOnce posts the next run and returns how far this node's state has come.
+func (n *Node) shipOnce(ctx context.Context, posted uint64) (uint64, error) {
+	first, events, err := n.journal.Batch(ctx, posted, shipEvents, shipBytes)
+	if err != nil {
+		return posted, err
+	}
+	if len(events) == 0 {
+		// It is posted already; or it is trimmed, and the state, which has lost its end in
+		// a crash, has yet to catch up.
+		return n.forgetPosted(ctx)
+	}
+	if defect.Is("ack_before_commit") {
+		if err := n.journal.Trim(ctx, first+uint64(len(events))-1); err != nil {
+			return posted, err
+		}
+	}
+	identity := n.Identity()
+	failpoint.Hit("ship.before")
+	err = n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_PostUsage{PostUsage: &clusterv1.PostUsage{
+		Node: string(identity.Node), Epoch: identity.Epoch, First: first, Events: events,
+	}}})
+	if err != nil {
+		return posted, err
+	}
+	failpoint.Hit("ship.acknowledged")
+	// This node's own state has them now, and a majority's disks. A crash here leaves
+	// them in the journal as well, where the next start finds that they are posted.
+	next, err := n.forgetPosted(ctx)
+	failpoint.Hit("ack.trimmed")
+	return next, err
+}
+
+// forgetPosted has the journal forget what this node's state has, and returns how far
+// that is. It refuses a journal that is older than what was posted of it: somebody has
+// put back a copy of the data directory.
+func (n *Node) forgetPosted(ctx context.Context) (uint64, error) {
+	posted, err := n.posted()
+	if err != nil {
+		return 0, err
+	}
+	return posted, n.journal.Trim(context.WithoutCancel(ctx), posted)
+}
+
+// posted returns the number of the last of this node's events that its state has.
+func (n *Node) posted() (seq uint64, err error) {
+	identity := n.Identity()
+	err = n.consensus.View(func(state *store.Store) error {
+		seq, err = ledger.Applied(state, identity.Node, identity.Epoch)
+		return err
+	})
+	return seq, err
+}
+
+// commit has a command committed that carries its own identity: one that may be
+// proposed again until its outcome is known. It returns when this node's state has
+// it. Errors: the command's refusal; Unavailable where nobody could be asked, and
+// then it may still be made.
+func (n *Node) commit(ctx context.Context, cmd *clusterv1.Command) error {
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(cmd)
+	if err != nil {
+		return &fault.Error{Op: "cluster.commit", Kind: fault.Internal, Err: err}
+	}
+	try, cancel := context.WithTimeout(ctx, shipTime)
+	defer cancel()
+	index, refusal, err := n.proposeOnce(try, data)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case refusal != nil:
+		return refusal
+	}
+	if err := n.consensus.WaitApplied(try, index); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// tellShipping logs once when posting begins to fail, and once for each other
+// reason.
+func (n *Node) tellShipping(ctx context.Context, err error) {
+	f := fault.From(err)
+	why := f.Code
+	if before := n.shipping.Swap(&why); before != nil && *before == why {
+		return
+	}
+	level := slog.LevelWarn
+	if f.Kind != fault.Unavailable {
+		level = slog.LevelError
+	}
+	n.logger.LogAttrs(ctx, level, "usage cannot be posted; it waits in the journal", slog.String("error", errors.Join(f).Error()), slog.Int64("events", n.journal.Backlog()))
+}

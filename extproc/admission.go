@@ -1,0 +1,62 @@
+package extproc
+
+import (
+	"slices"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// admission is what a request has taken of its bounds. Each thing in it is given back
+// once, by giveBack or by settle; what comes after does nothing.
+//
+// The charges do not change once the request is dispatched, and are read by the
+// streams of its attempts; all else is the downstream stream's own.
+type admission struct {
+	ticket  rate.Ticket
+	hold    *lease.Hold    // nil if nothing was reserved
+	charges []usage.Charge // what the hold's events say; nil if nothing was reserved
+}
+
+// reserved takes a reservation in. Its charges outlive it: the journal has them until
+// they are on the disk.
+func (a *admission) reserved(hold *lease.Hold) {
+	a.hold, a.charges = hold, slices.Clone(hold.Charges())
+}
+
+// giveBack returns everything: nothing was used.
+func (a *admission) giveBack(now time.Time) {
+	a.ticket.Done(now, 0)
+	a.hold.Cancel()
+}
+
+// sum is what the events of a request's attempts come to.
+type sum struct {
+	cost     money.Pico
+	tokens   int64
+	attempts int
+}
+
+func sumOf(events []journal.Event) sum {
+	s := sum{attempts: len(events)}
+	for i := range events {
+		s.cost = money.Add(s.cost, events[i].Cost)
+		s.tokens += events[i].Tokens.Input + events[i].Tokens.Output
+	}
+	return s
+}
+
+// settle ends everything that was taken. The events that s is of have been handed
+// to the journal; where there are none nobody will ever post what was reserved.
+func (a *admission) settle(now time.Time, s sum) {
+	if s.attempts == 0 {
+		a.giveBack(now)
+		return
+	}
+	a.ticket.Done(now, s.tokens)
+	a.hold.Settle(s.cost)
+}

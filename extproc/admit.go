@@ -1,0 +1,184 @@
+package extproc
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+)
+
+// Budgets sets money aside before it is spent. *lease.Teller does.
+type Budgets interface {
+	// Reserve sets the amount aside at every bound, or at none and says why.
+	Reserve(ctx context.Context, bounds []lease.Bound, amount money.Pico) (*lease.Hold, error)
+	// Spent is what is known here of an account: its state, and what was spent at
+	// this node and is not in the state yet.
+	Spent(account id.Account) (state lease.State, pending money.Pico, known bool)
+}
+
+// Rates counts requests and tokens against their limits. *rate.Limiter does.
+type Rates interface {
+	Take(now time.Time, buckets []rate.Bucket, tokens int64) (rate.Ticket, error)
+}
+
+// admit takes what the request may use of every rate and every budget that bounds
+// it. The rates come first, for they are this node's own and cost nothing to take
+// back; a budget may have to ask the cluster. What a request has taken that is
+// refused, here or later, requestBody gives back.
+func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
+	if len(x.bounds) == 0 {
+		return nil
+	}
+	if err := p.takeRates(x); err != nil {
+		return err
+	}
+	return p.reserve(ctx, x)
+}
+
+// bind finds what bounds the request. A model is bounded by the name that the
+// operator gave it: to go by the caller's word for it would let an alias pass by
+// the limits of what it stands for.
+func (p *Pipeline) bind(x *Exchange, group catalog.Group) {
+	x.Model = limited(x.Model, group)
+	if p.deps.Budgets == nil && p.deps.Rates == nil {
+		return
+	}
+	x.bounds = x.Principal.Bounds(nil, x.Options.customer, x.Model, x.Start)
+}
+
+// budgeted reports whether a budget bounds the request.
+func (p *Pipeline) budgeted(x *Exchange) bool {
+	if p.deps.Budgets == nil {
+		return false
+	}
+	for i := range x.bounds {
+		if x.bounds[i].Max != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// hopeless is what a caller is told to wait for whose budget never begins anew:
+// somebody has to raise it.
+const hopeless = time.Hour
+
+// reserve sets aside what the request may cost at most.
+func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
+	if p.deps.Budgets == nil {
+		return nil
+	}
+	bounds := make([]lease.Bound, 0, len(x.bounds))
+	for i := range x.bounds {
+		if b := &x.bounds[i]; b.Max != nil || b.Soft != nil || b.Duration != "" {
+			bounds = append(bounds, leaseBound(b))
+		}
+	}
+	if len(bounds) == 0 {
+		return nil
+	}
+	hold, err := p.deps.Budgets.Reserve(ctx, bounds, x.mostCost())
+	if err != nil {
+		return exhaustedBudget(err)
+	}
+	x.admission.reserved(hold)
+	return nil
+}
+
+func leaseBound(b *keys.Bound) lease.Bound {
+	out := lease.Bound{Account: b.Account, Duration: b.Duration, Resets: b.Resets}
+	if b.Max != nil {
+		out.Max, out.Bounded = *b.Max, true
+	}
+	if b.Soft != nil {
+		out.Soft = *b.Soft
+	}
+	return out
+}
+
+// exhaustedBudget tells SDKs that trying again by themselves is no use before the
+// budget begins anew.
+func exhaustedBudget(err error) error {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok || e.Kind != fault.OverBudget {
+		return err
+	}
+	told := *e
+	told.NoRetry = true
+	if told.RetryAfter <= 0 {
+		told.RetryAfter = hopeless
+	}
+	return &told
+}
+
+// What a request's output is taken for before it is made: as much as the caller
+// allows, but not the whole of what a model could write. To set that aside would
+// refuse requests for money that almost none of them spend.
+const (
+	usualOutput = 1024 // where the caller does not say
+	mostOutput  = 4096
+)
+
+// mostReserved is the most that is set aside for one request: a million dollars,
+// far above any, and far from where sums of it saturate.
+const mostReserved money.Pico = 1e18
+
+// mostCost is what the request is taken to cost, at the dearest deployment of the
+// plan.
+func (x *Exchange) mostCost() money.Pico {
+	input, tier := x.roughPrompt(), x.tier()
+	var most money.Pico
+	for i := range x.Plan {
+		d := x.Plan[i].Deployment
+		if i > 0 && d == x.Plan[i-1].Deployment {
+			continue
+		}
+		t := usage.Tokens{Input: input, Output: x.roughOutput(d)}
+		if d.MaxInputTokens > 0 {
+			t.Input = min(t.Input, d.MaxInputTokens)
+		}
+		// Whatever tier the caller wishes for, the provider may serve the usual one.
+		most = max(most, d.Prices.Cost(t, tier), d.Prices.Cost(t, catalog.Standard))
+	}
+	return min(most, mostReserved)
+}
+
+// roughOutput is what the output is taken for, all choices together.
+func (x *Exchange) roughOutput(d *catalog.Deployment) int64 {
+	each := int64(usualOutput)
+	if x.Facts.MaxTokens > 0 {
+		each = min(x.Facts.MaxTokens, mostOutput)
+	}
+	if d.MaxOutputTokens > 0 {
+		each = min(each, d.MaxOutputTokens)
+	}
+	return max(x.Facts.N, 1) * each
+}
+
+// roughPrompt is roughInput with the tools, which are read and paid for as well.
+func (x *Exchange) roughPrompt() int64 {
+	n := x.roughInput()
+	if x.Facts.Tools {
+		n += int64(len(x.Facts.Raw(splice.Tools))+bytesPerToken-1) / bytesPerToken
+	}
+	return n
+}
+
+// limited is the name that limits of a model go by: what the operator calls it. A
+// pattern is not the name of a model; there it is what was asked for.
+func limited(model id.ModelName, group catalog.Group) id.ModelName {
+	if strings.Contains(string(group.Name), "*") {
+		return model
+	}
+	return group.Name
+}

@@ -1,0 +1,460 @@
+package extproc
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// keyAccount is the account of appKey.
+func keyAccount() id.Account {
+	hash := id.HashKey(appKey)
+	return id.Account{Kind: id.AccountKey, Owner: hex.EncodeToString(hash[:])}
+}
+
+// bounded gives appKey limits.
+func bounded(l keys.Limits) change {
+	return func(k *kit, d *Deps) {
+		set, err := keys.New([]keys.Key{{Alias: "app", Hash: id.HashKey(appKey), Limits: l, Aliases: map[string]string{"nickname": "fast"}}}, vault.Secret{})
+		if err != nil {
+			k.tb.Fatal(err)
+		}
+		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
+		d.View = func() *cluster.View { return view }
+	}
+}
+
+// budget is limits with an amount of money.
+func budget(most money.Pico) keys.Limits { return keys.Limits{MaxBudget: &most} }
+
+// bank grants this node all that is left of every budget.
+type bank struct {
+	teller *lease.Teller
+	most   money.Pico // of every account: a dollar
+	window money.Pico // spent of every account
+
+	mu       sync.Mutex
+	reserved []money.Pico // what was asked for, in turn
+}
+
+func newBank(tb testing.TB, window money.Pico) *bank {
+	tb.Helper()
+	b := &bank{most: money.USD, window: window}
+	b.teller = lease.New(lease.Config{
+		Node: "bank",
+		Load: func(id.Account) (lease.State, error) { return b.state(), nil },
+		Move: func(_ context.Context, m *clusterv1.MoveLeases) error { return b.move(m) },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- b.teller.Run(ctx) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-ran; err != nil {
+			tb.Error(err)
+		}
+	})
+	return b
+}
+
+func (b *bank) state() lease.State {
+	return lease.State{Total: b.window, Window: b.window, Epoch: 3, Left: b.most - b.window, Max: b.most, Bounded: true}
+}
+
+// move grants nothing more.
+func (b *bank) move(m *clusterv1.MoveLeases) error {
+	for _, ask := range m.GetAsks() {
+		a := ask.GetAccount()
+		b.teller.Applied(id.Account{Kind: id.AccountKind(a.GetKind()), Owner: a.GetOwner(), Part: a.GetPart()}, b.state(), 0)
+	}
+	return nil
+}
+
+// Reserve notes the amount.
+func (b *bank) Reserve(ctx context.Context, bounds []lease.Bound, amount money.Pico) (*lease.Hold, error) {
+	b.mu.Lock()
+	b.reserved = append(b.reserved, amount)
+	b.mu.Unlock()
+	return b.teller.Reserve(ctx, bounds, amount)
+}
+
+func (b *bank) Spent(a id.Account) (lease.State, money.Pico, bool) { return b.teller.Spent(a) }
+
+// use makes a pipeline use the bank.
+func (b *bank) use(_ *kit, d *Deps) { d.Budgets = b }
+
+// free checks how much of a key's budget is neither spent nor set aside.
+func (b *bank) free(tb testing.TB, want money.Pico) {
+	tb.Helper()
+	bounds := []lease.Bound{{Account: keyAccount(), Max: b.most, Bounded: true}}
+	hold, err := b.teller.Reserve(context.Background(), bounds, want)
+	if err != nil {
+		tb.Fatalf("less than %s is free: %v", want, err)
+	}
+	hold.Cancel()
+	if hold, err = b.teller.Reserve(context.Background(), bounds, want+1); err == nil {
+		hold.Cancel()
+		tb.Errorf("more than %s is free", want)
+	}
+}
+
+// helloCost is what hello costs by the provider's report: 9 tokens in, 3 out.
+const helloCost = 39 * money.USD / 1_000_000
+
+// helloMost is what is set aside for it: 9 tokens in, as its 36 bytes of messages
+// are taken for, and 1,024 out, which a caller is taken to want who does not say.
+const helloMost = (9 + 10*1024) * money.USD / 1_000_000
+
+// What was set aside is free again however the request ends, but for its cost.
+func TestGivesBackWhatItDidNotSpend(t *testing.T) {
+	t.Parallel()
+	unreachable := func(k *kit, e *envoy) { e.answer(local(refused)) }
+	for _, test := range []struct {
+		name string
+		end  func(k *kit, e *envoy)
+		cost money.Pico
+	}{
+		{"success", func(_ *kit, e *envoy) { e.answer(jsonAnswer(goodReply)) }, helloCost},
+		{"failure", func(_ *kit, e *envoy) { e.answer(failedWith(400, "x", "x")) }, 0},
+		{"garbage", func(_ *kit, e *envoy) {
+			c := jsonAnswer("<html>")
+			c.headers = []string{"content-type", "text/html"}
+			e.answer(c)
+		}, -1},
+		{"the provider was not reached", unreachable, 0},
+		{"the caller leaves", func(_ *kit, e *envoy) { e.quit() }, -1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBank(t, 0)
+			k := newKit(t, one(), bounded(budget(money.USD)), b.use)
+			e := k.open(t)
+			taken(t, e, hello)
+			if diff := cmp.Diff([]money.Pico{helloMost}, b.reserved); diff != "" {
+				t.Errorf("set aside (-want +got):\n%s", diff)
+			}
+			b.free(t, money.USD-helloMost)
+			test.end(k, e)
+			cost := test.cost
+			if cost < 0 {
+				cost = k.event(e.uuid).Cost
+			}
+			b.free(t, money.USD-cost)
+			k.settled()
+		})
+	}
+}
+
+// watched is a journal of which somebody sees what comes to it first.
+type watched struct {
+	Journal
+	settle func()
+}
+
+func (w watched) Settle(intents []*journal.Pending, events []journal.Event) *journal.Pending {
+	w.settle()
+	return w.Journal.Settle(intents, events)
+}
+
+// The journal has the cost before the reservation is gone: in between the money would
+// be nobody's, and could be spent twice.
+func TestKeepsTheReservationUntilTheCostIsQueued(t *testing.T) {
+	t.Parallel()
+	b := newBank(t, 0)
+	looked := false
+	k := newKit(t, one(), bounded(budget(money.USD)), b.use, func(_ *kit, d *Deps) {
+		d.Journal = watched{d.Journal, func() {
+			looked = true
+			b.free(t, money.USD-helloMost)
+		}}
+	})
+	e := k.open(t)
+	taken(t, e, hello)
+	e.answer(jsonAnswer(goodReply))
+	if !looked {
+		t.Error("nothing was settled")
+	}
+	b.free(t, money.USD-helloCost)
+}
+
+// A request that is refused after its budget was taken leaves nothing behind.
+func TestGivesBackWhenDispatchRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBank(t, 0)
+	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("claude", "fast", 0)}, Router: quick(0)}, bounded(budget(money.USD)), b.use)
+	e := k.open(t)
+	out := e.ask(with(`"n":2`)) // Anthropic has no choices
+	if out.refused == nil || len(b.reserved) != 1 {
+		t.Fatalf("refused: %v, set aside: %v", out.refused, b.reserved)
+	}
+	e.close()
+	b.free(t, money.USD)
+	notAsked(t, k)
+}
+
+// The amount is that of the dearest deployment of the plan, with as many choices and
+// tokens as the caller allows, within reason.
+func TestReservesWhatARequestMayCost(t *testing.T) {
+	t.Parallel()
+	dear := place("dear", "other", "model-c", 0)
+	dear.Prices = map[string]string{"input_cost_per_token": "0.000002", "output_cost_per_token": "0.00003"}
+	spec := trio()
+	spec.Deployments[2] = dear
+	flex := one()
+	flex.Deployments[0].Prices["output_cost_per_token_flex"] = "0.000005"
+	for _, test := range []struct {
+		name, body string
+		spec       catalog.Spec
+		want       money.Pico // in millionths of a dollar
+	}{
+		{"nothing said", hello, one(), 9 + 10*1024},
+		{"tokens said", with(`"max_tokens":100`), one(), 9 + 10*100},
+		{"the larger of two", with(`"max_tokens":100,"max_completion_tokens":200`), one(), 9 + 10*200},
+		{"more than anybody writes", with(`"max_tokens":100000`), one(), 9 + 10*4096},
+		{"choices", with(`"n":3,"max_tokens":100`), one(), 9 + 10*300},
+		{"tools", with(`"tools":[{"type":"function","function":{"name":"f"}}]`), one(), 9 + 12 + 10*1024},
+		{"the dearest of the plan", hello, spec, 2*9 + 30*1024},
+		{"a cheaper tier may not be served", with(`"service_tier":"flex"`), flex, 9 + 10*1024},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBank(t, 0)
+			k := newKit(t, test.spec, bounded(budget(money.USD)), b.use)
+			e := k.open(t)
+			taken(t, e, test.body)
+			if diff := cmp.Diff([]money.Pico{test.want * money.USD / 1_000_000}, b.reserved); diff != "" {
+				t.Errorf("set aside (-want +got):\n%s", diff)
+			}
+			e.quit()
+		})
+	}
+}
+
+// Every attempt that reached its provider says by which bounds it was admitted, and
+// the cost of all of them is the key's.
+func TestChargesEveryAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBank(t, 0)
+	soft := money.USD / 2
+	limits := budget(money.USD)
+	limits.SoftBudget = &soft
+	k := newKit(t, trio(), bounded(limits), b.use)
+	e := k.open(t)
+	taken(t, e, hello)
+	k.attempt(e.uuid, 1, 0, cut())
+	k.again(t, e.uuid, 2)
+	c := jsonAnswer(goodReply)
+	c.attempt = 2
+	e.answer(c)
+	events := k.recorded(e.uuid)
+	if len(events) != 2 {
+		t.Fatalf("%d events", len(events))
+	}
+	want := []usage.Charge{{Kind: id.AccountKey, Epoch: 3, Soft: soft, Max: money.USD, Bounded: true}}
+	if diff := cmp.Diff([][]usage.Charge{want, want}, [][]usage.Charge{events[0].Charges, events[1].Charges}); diff != "" {
+		t.Errorf("charges (-want +got):\n%s", diff)
+	}
+	if events[0].Cost == 0 || events[0].Final || !events[1].Final {
+		t.Errorf("the first costs %s; final: %v, %v", events[0].Cost, events[0].Final, events[1].Final)
+	}
+	b.free(t, money.USD-events[0].Cost-events[1].Cost)
+}
+
+// An alias is no way around the limits of what it stands for.
+func TestLimitsOfAModelHoldForItsAliases(t *testing.T) {
+	t.Parallel()
+	spec := one()
+	spec.Router.ModelGroupAlias = map[string]string{"router": "fast"}
+	k := newKit(t, spec, bounded(keys.Limits{Models: []keys.ModelLimits{{Model: "fast", RPM: new(uint32(1))}}}), func(k *kit, d *Deps) { d.Rates = rate.New(epoch()) })
+	e := k.open(t)
+	taken(t, e, hello)
+	e.answer(jsonAnswer(goodReply))
+	if ev := k.event(e.uuid); ev.Group != "fast" {
+		t.Errorf("recorded as %s", ev.Group)
+	}
+	for _, name := range []string{"nickname", "router", "fast"} {
+		e := k.open(t)
+		refusedWith(t, e, e.ask(strings.Replace(hello, "fast", name, 1)).refused, 429, "rate_limit_exceeded")
+		e.close()
+	}
+}
+
+func TestRefusesWhatNobodyKnowsThePriceOf(t *testing.T) {
+	t.Parallel()
+	free := place("free", "fast", "no-such-model", 0)
+	free.Prices = nil
+	spec := trio()
+	spec.Deployments[0] = free
+	lone := catalog.Spec{Deployments: []catalog.DeploymentSpec{free}, Router: quick(0)}
+	for _, test := range []struct {
+		name  string
+		spec  catalog.Spec
+		limit keys.Limits
+		want  []string // empty: refused
+	}{
+		{"a budget and one without a price", lone, budget(money.USD), nil},
+		{"no budget", lone, keys.Limits{BudgetDuration: "1d"}, []string{"free"}},
+		{"others have one", spec, budget(money.USD), []string{"b", "b", "b", "c~"}},
+		{"others, and no budget", spec, keys.Limits{BudgetDuration: "1d"}, []string{"free", "b~", "free~", "c~"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBank(t, 0)
+			k := newKit(t, test.spec, bounded(test.limit), b.use)
+			e := k.open(t)
+			out := e.ask(hello)
+			if test.want == nil {
+				m := refusedWith(t, e, out.refused, 403, "model_price_unknown")
+				if !strings.Contains(m.Message, "fast") || !strings.Contains(m.Message, "input_cost_per_token") || !strings.Contains(m.Message, "base_model") {
+					t.Errorf("the refusal %q does not say what to do", m.Message)
+				}
+				e.close()
+				b.free(t, money.USD)
+				return
+			}
+			if out.refused != nil {
+				t.Fatal(out.refused.body)
+			}
+			if len(out.plan) != len(test.want) {
+				t.Errorf("plan %v, want %v", out.plan, test.want)
+			}
+			e.quit()
+		})
+	}
+}
+
+// broke is a bank that nobody can reach.
+type broke struct{ err error }
+
+func (b broke) Reserve(context.Context, []lease.Bound, money.Pico) (*lease.Hold, error) {
+	return nil, b.err
+}
+func (broke) Spent(id.Account) (lease.State, money.Pico, bool) { return lease.State{}, 0, false }
+
+func TestTellsOfABudget(t *testing.T) {
+	resets := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	over := &lease.Exceeded{Account: keyAccount(), Epoch: 7, Max: money.USD, Spent: money.USD, Resets: resets}
+	for _, test := range []struct {
+		name   string
+		err    error
+		status int
+		code   string
+		want   headers
+	}{
+		{
+			"used up until it begins anew",
+			&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded", RetryAfter: 90 * time.Second, NoRetry: true, Err: over},
+			429, "budget_exceeded",
+			headers{"retry-after": "90", "x-should-retry": "false", "x-gateway-budget-reset-at": "2026-12-01T00:00:00Z"},
+		},
+		{
+			"used up for good",
+			&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded", Err: &lease.Exceeded{Account: keyAccount()}},
+			429, "budget_exceeded",
+			headers{"retry-after": "3600", "x-should-retry": "false"},
+		},
+		{
+			"nobody can say", &fault.Error{Kind: fault.Unavailable, Code: "budget_unavailable", RetryAfter: time.Second},
+			503, "budget_unavailable",
+			headers{"retry-after": "1"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			limits := budget(money.USD)
+			limits.MaxParallel = new(uint32(1))
+			limiter := rate.New(epoch())
+			k := newKit(t, one(), bounded(limits), func(_ *kit, d *Deps) { d.Budgets, d.Rates = broke{test.err}, limiter })
+			for range 3 { // what was taken of the rates is given back each time
+				e := k.open(t)
+				a := e.ask(hello).refused
+				m := refusedWith(t, e, a, test.status, test.code)
+				if test.status == 429 && m.Type != "budget_exceeded" {
+					t.Errorf("the type is %s", m.Type)
+				}
+				for _, name := range []string{"content-type", "x-request-id", "x-gateway-request-id"} {
+					delete(a.headers, name)
+				}
+				if diff := cmp.Diff(test.want, a.headers); diff != "" {
+					t.Errorf("headers (-want +got):\n%s", diff)
+				}
+				e.close()
+			}
+			notices := k.notices("")
+			switch {
+			case test.status == 503 && len(notices) != 0:
+				t.Errorf("recorded as blocked: %+v", notices)
+			case test.status == 429 && (len(notices) != 3 || notices[0].Notice.Account != keyAccount() || notices[0].Notice.Code != test.code):
+				t.Errorf("recorded %+v", notices)
+			}
+			if exceeded, ok := errors.AsType[*lease.Exceeded](test.err); ok && notices[0].Notice.AccountEpoch != exceeded.Epoch {
+				t.Errorf("recorded of window %d", notices[0].Notice.AccountEpoch)
+			}
+		})
+	}
+}
+
+// A good answer tells how much is left: of the tightest rates, and of the key's budget.
+func TestTellsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	limits := budget(money.USD)
+	limits.RPM, limits.TPM = new(uint32(60)), new(uint32(1000))
+	b := newBank(t, money.USD/4)
+	k := newKit(t, one(), bounded(limits), b.use, func(_ *kit, d *Deps) { d.Rates = rate.New(epoch()) })
+	e := k.open(t)
+	taken(t, e, with(`"max_tokens":90`))
+	a := e.answer(jsonAnswer(goodReply))
+	got := headers{}
+	for name, value := range a.headers {
+		if strings.HasPrefix(name, "x-ratelimit-") || strings.HasPrefix(name, "x-gateway-key-") {
+			got[name] = value
+		}
+	}
+	want := headers{
+		"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "1s",
+		"x-ratelimit-limit-tokens": "1000", "x-ratelimit-remaining-tokens": "901", "x-ratelimit-reset-tokens": "5.94s",
+		"x-gateway-key-max-budget": "1", "x-gateway-key-spend": "0.250039",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+// A key without bounds pays nothing for those of others.
+func TestAdmitsTheUnboundForNothing(t *testing.T) {
+	b := newBank(t, 0)
+	k := newKit(t, one(), b.use, func(_ *kit, d *Deps) { d.Rates = rate.New(epoch()) })
+	p := k.server.pipeline
+	x := &Exchange{View: p.deps.View(), Start: epoch(), Model: "fast"}
+	x.Inbound.Credentials.Add(keys.HeaderAnthropic, appKey)
+	if err := p.identify(t.Context(), x); err != nil && fault.KindOf(err) == fault.Unauthenticated {
+		t.Fatal(err)
+	}
+	group, _ := k.catalog.Group("fast")
+	if n := testing.AllocsPerRun(100, func() {
+		p.bind(x, group)
+		if err := p.admit(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,99 @@
+package extproc
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+)
+
+// Types of the notices that are made here.
+const (
+	eventBlocked = "request.blocked"
+	eventFailed  = "request.failed"
+)
+
+// Codes of refusals for a budget or a rate.
+const (
+	codeBudgetExceeded    = "budget_exceeded"
+	codeBudgetUnavailable = "budget_unavailable"
+	codeRateLimited       = "rate_limit_exceeded"
+	codePriceUnknown      = "model_price_unknown"
+)
+
+// isBlock reports whether a refusal goes on record: a request that a budget, a
+// guardrail, a policy or the want of a valid key has stopped. A rate has not: it
+// only says not now.
+func isBlock(e *fault.Error) bool {
+	switch e.Kind {
+	case fault.Unauthenticated, fault.Denied, fault.OverBudget, fault.Blocked:
+		return true
+	case fault.Internal, fault.Malformed, fault.NotFound, fault.Exists, fault.Conflict, fault.TooLarge, fault.RateLimited,
+		fault.Unsupported, fault.Upstream, fault.Timeout, fault.Unavailable, fault.Canceled, fault.MediaType,
+		fault.MethodNotAllowed, fault.StorageUnavailable:
+	}
+	return false
+}
+
+// blocked puts a refused request on record, if it was blocked.
+func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
+	if x == nil || !isBlock(e) {
+		return
+	}
+	now := p.deps.Now()
+	ev := journal.Event{
+		Request: x.ID, Group: id.ModelName(capped(x.Facts.Model)), CallType: string(x.CallType),
+		Stream: x.Facts.Stream, EndUser: x.Options.EndUser,
+		Start: x.Start, End: now, ErrorCode: codeOf(e), Final: true,
+		Notice: &journal.Notice{Type: eventBlocked, Code: codeOf(e), Details: detailsOf(e, x.Inbound.Path)},
+	}
+	x.owner(&ev)
+	if over, ok := errors.AsType[*lease.Exceeded](e); ok {
+		ev.Notice.Account, ev.Notice.AccountEpoch = over.Account, over.Epoch
+	}
+	p.notify(p.flood.take(now, &ev))
+}
+
+func (p *Pipeline) notify(events []journal.Event) {
+	for i := range events {
+		p.deps.Journal.Notify(events[i])
+	}
+}
+
+// owner says in an event whose request it was. A key that may not be used has an
+// owner all the same; of a key that nobody knows nothing is kept, for it may be a
+// mistyped one.
+func (x *Exchange) owner(ev *journal.Event) {
+	if who := &x.Principal; who.Hash != (id.KeyHash{}) {
+		ev.Key, ev.KeyAlias, ev.Actor = who.Hash, who.Alias, who.Actor()
+		ev.Team, ev.User, ev.Organization = who.Team, who.User, who.Organization
+		return
+	}
+	text, err := keys.Parse(x.Inbound.Credentials)
+	if err != nil || x.View == nil {
+		return
+	}
+	hash := id.HashKey(text)
+	if k, ok := x.View.Keys.Get(hash); ok {
+		ev.Key, ev.KeyAlias, ev.Actor = hash, k.Alias, k.Alias
+		ev.Team, ev.User, ev.Organization = k.Team, k.User, k.Organization
+	}
+}
+
+// maxPath is how much of a path is kept, in bytes.
+const maxPath = 256
+
+// detailsOf is the code and the path as a JSON object.
+func detailsOf(e *fault.Error, path string) string {
+	if len(path) > maxPath {
+		path = path[:maxPath]
+	}
+	out := splice.Quote([]byte(`{"code":`), codeOf(e))
+	out = splice.Quote(append(out, `,"path":`...), strings.ToValidUTF8(path, "\uFFFD"))
+	return string(append(out, '}'))
+}

@@ -1,0 +1,205 @@
+package extproc
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+)
+
+// What is blocked is on record, with whose request it was as far as that is known.
+func TestRecordsWhatIsBlocked(t *testing.T) {
+	path := `,"path":"/v1/chat/completions"}`
+	own := newKit(t, one())
+	their := newKit(t, catalog.Spec{
+		Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast-1", 0), place("b", "slow", "slow-1", 0)}, Router: quick(0),
+	}, office)
+	for _, test := range []struct {
+		name, key, body string
+		kit             *kit
+		want            *journal.Event // nil: nothing is
+	}{
+		{"no key", "", hello, own, &journal.Event{ErrorCode: "missing_api_key"}},
+		{"an unknown key", "sk-nobody", hello, own, &journal.Event{ErrorCode: "invalid_api_key"}},
+		{"an expired key", expiredKey, hello, own, &journal.Event{ErrorCode: "expired_api_key", Key: id.HashKey(expiredKey), KeyAlias: "expired", Actor: "expired"}},
+		{"a blocked key", blockedKey, hello, own, &journal.Event{ErrorCode: "key_blocked", Key: id.HashKey(blockedKey), KeyAlias: "blocked", Actor: "blocked"}},
+		{"a model that the key may not use", fewKey, strings.Replace(hello, "fast", "smart", 1), own, &journal.Event{
+			ErrorCode: "model_access_denied", Key: id.HashKey(fewKey), KeyAlias: "few", Actor: "few", Group: "smart", CallType: "chat.completions",
+		}},
+		{"a model that there is not", appKey, strings.Replace(hello, "fast", "smart", 1), own, nil},
+		{"nonsense", appKey, "{", own, nil},
+		{"a blocked team", "sk-of-shut", hello, their, &journal.Event{
+			ErrorCode: "team_blocked", Key: id.HashKey("sk-of-shut"), KeyAlias: "shut", Actor: "shut", Team: "shut",
+		}},
+		{"a key for other things", "sk-of-manager", hello, their, &journal.Event{
+			ErrorCode: "route_not_allowed", Key: id.HashKey("sk-of-manager"), KeyAlias: "manager", Actor: "manager",
+		}},
+		{"an end user", "sk-of-team", with(`"user":"mallory"`), their, &journal.Event{
+			ErrorCode: "customer_blocked", Key: id.HashKey("sk-of-team"), KeyAlias: "team", Actor: "team", Team: "blue", Organization: "acme",
+			EndUser: "mallory", Group: "fast", CallType: "chat.completions",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := test.kit.open(t)
+			var list []string
+			if test.key != "" {
+				list = []string{"x-api-key", test.key}
+			}
+			if out := e.request(plainHeaders(e.uuid, list...), test.body); out.refused == nil {
+				t.Fatal("the request is not refused")
+			}
+			e.close()
+			got := test.kit.recorded(e.uuid)
+			if test.want == nil {
+				if len(got) != 0 {
+					t.Errorf("recorded %+v", got)
+				}
+				return
+			}
+			if len(got) != 1 {
+				t.Fatalf("recorded %+v", got)
+			}
+			want := *test.want
+			want.ID, want.Request, want.Start, want.End, want.Final = got[0].ID, id.RequestFromUUID(e.uuid), got[0].Start, got[0].End, true
+			want.Notice = &journal.Notice{Type: "request.blocked", Code: want.ErrorCode, Details: `{"code":"` + want.ErrorCode + `"` + path}
+			if diff := cmp.Diff(want, got[0]); diff != "" || got[0].End.IsZero() {
+				t.Errorf("recorded (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whoever sends nonsense does not decide how much is recorded of it, and none of it
+// goes uncounted.
+func TestRecordsAFloodAsOne(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one(), steady)
+	ask := func(n int, key string) {
+		for range n {
+			e := k.open(t)
+			e.request(plainHeaders(e.uuid, "x-api-key", key), hello)
+			e.close()
+		}
+	}
+	ask(50, "sk-nobody")
+	ask(3, blockedKey)
+	if n := len(k.notices("")); n != 10+3 {
+		t.Fatalf("%d are recorded", n)
+	}
+	k.ticks.Add(1000)
+	ask(1, blockedKey)
+	notices := k.notices("")
+	if len(notices) != 10+3+1+1 {
+		t.Fatalf("%d are recorded", len(notices))
+	}
+	var total uint64
+	for _, ev := range notices {
+		total += max(ev.Notice.Count, 1)
+		if ev.Notice.Count > 1 && (ev.Notice.Count != 40 || ev.Notice.Code != "invalid_api_key" || ev.Request != "" || ev.Notice.Details != "") {
+			t.Errorf("the sum is %+v", ev)
+		}
+	}
+	if total != 50+3+1 {
+		t.Errorf("%d are counted", total)
+	}
+}
+
+// steady stops a kit's clock but for what ticks are added by hand.
+func steady(k *kit, d *Deps) {
+	d.Now = func() time.Time { return epoch().Add(time.Duration(k.ticks.Load()) * time.Millisecond) }
+}
+
+// What is held back is told when nobody else is refused, and when the gateway ends.
+func TestTellsAFloodsEnd(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one(), steady)
+	for range 12 {
+		e := k.open(t)
+		e.request(plainHeaders(e.uuid, "x-api-key", "sk-nobody"), hello)
+		e.close()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := k.server.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	notices := k.notices("")
+	if len(notices) != 11 {
+		t.Fatalf("%d are recorded", len(notices))
+	}
+	for i, ev := range notices {
+		if want := uint64(max(0, i-9) * 2); ev.Notice.Count != want {
+			t.Errorf("notice %d tells of %d", i, ev.Notice.Count)
+		}
+	}
+}
+
+// The memory of a flood is bounded however many keys it comes from: those that are too
+// many are counted without their names.
+func TestBoundsTheSourcesOfAFlood(t *testing.T) {
+	t.Parallel()
+	var f flood
+	var out []journal.Event
+	take := func(n int, now time.Time) {
+		ev := journal.Event{
+			Key: id.HashKey(itoa(n)), Team: "blue", EndUser: "bob",
+			Notice: &journal.Notice{Code: "budget_exceeded", Account: id.Account{Kind: id.AccountTeam, Owner: "blue"}, AccountEpoch: 1},
+		}
+		out = append(out, f.take(now, &ev)...)
+	}
+	const keys = 3 * sources
+	for range 12 {
+		for n := range keys {
+			take(n, epoch())
+		}
+	}
+	out = append(out, f.rest()...)
+	total, nobodys := uint64(0), uint64(0)
+	for _, ev := range out {
+		total += max(ev.Notice.Count, 1)
+		if ev.Key == (id.KeyHash{}) {
+			nobodys += max(ev.Notice.Count, 1)
+			if ev.Team != "" || ev.EndUser != "" || ev.Notice.Account != (id.Account{}) || ev.Notice.AccountEpoch != 0 {
+				t.Fatalf("a nameless notice says %+v", ev)
+			}
+		}
+	}
+	if total != 12*keys || nobodys != 12*(keys-sources) {
+		t.Errorf("%d are counted, %d of them nobody's", total, nobodys)
+	}
+	if most := (sources + 1) * (singles + 1); len(out) > most {
+		t.Errorf("%d are recorded, want %d at most", len(out), most)
+	}
+}
+
+// A budget's refusals name the account in the sum as well.
+func TestFloodsOfABudgetNameIt(t *testing.T) {
+	t.Parallel()
+	customer := id.Account{Kind: id.AccountCustomer, Owner: "bob"}
+	over := &fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded", Err: &lease.Exceeded{Account: customer, Epoch: 4}}
+	if _, ok := errors.AsType[*lease.Exceeded](error(over)); !ok {
+		t.Fatal("the cause is lost")
+	}
+	k := newKit(t, one(), steady, bounded(budget(1)), func(_ *kit, d *Deps) { d.Budgets = broke{over} })
+	for range 15 {
+		e := k.open(t)
+		refusedWith(t, e, e.ask(with(`"user":"bob"`)).refused, 429, "budget_exceeded")
+		e.close()
+	}
+	k.server.pipeline.notify(k.server.pipeline.flood.rest())
+	notices := k.notices("")
+	sum := notices[len(notices)-1]
+	want := &journal.Notice{Type: "request.blocked", Code: "budget_exceeded", Count: 5, Account: customer, AccountEpoch: 4}
+	if diff := cmp.Diff(want, sum.Notice); diff != "" || sum.EndUser != "bob" || sum.KeyAlias != "app" {
+		t.Errorf("the sum is %+v (-want +got):\n%s", sum, diff)
+	}
+}

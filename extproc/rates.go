@@ -1,0 +1,94 @@
+package extproc
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/rate"
+)
+
+// takeRates counts the request against every rate that bounds it.
+func (p *Pipeline) takeRates(x *Exchange) error {
+	if p.deps.Rates == nil {
+		return nil
+	}
+	var buckets []rate.Bucket
+	for i := range x.bounds {
+		b := &x.bounds[i]
+		scale := p.scale(b)
+		if scale < 1 && b.RPM == nil && !p.throttle.pass(b.Account, scale) {
+			return &fault.Error{
+				Kind: fault.RateLimited, Code: codeRateLimited,
+				Detail: "Throttled: " + whose(b.Account.Kind) + " is over its soft budget. Send fewer requests, or have the budget raised.",
+			}
+		}
+		buckets = appendBuckets(buckets, b, scale)
+	}
+	if len(buckets) == 0 {
+		return nil
+	}
+	ticket, err := p.deps.Rates.Take(x.Start, buckets, x.roughTokens())
+	if err != nil {
+		return err
+	}
+	x.admission.ticket = ticket
+	return nil
+}
+
+func appendBuckets(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucket {
+	for _, l := range [...]struct {
+		what  rate.What
+		limit *uint32
+	}{
+		{rate.RequestsPerMinute, b.RPM}, {rate.TokensPerMinute, b.TPM}, {rate.TokensPerDay, b.TPD}, {rate.Parallel, b.Parallel},
+	} {
+		if l.limit != nil {
+			dst = append(dst, rate.Bucket{Account: b.Account, Model: b.Model, What: l.what, Limit: *l.limit, Scale: scale})
+		}
+	}
+	return dst
+}
+
+// scale is how much of its rates an account has: all of it, 1, but for one whose
+// spend lies between its soft and its hard budget. A soft budget alone only warns.
+func (p *Pipeline) scale(b *keys.Bound) float64 {
+	if b.Soft == nil || b.Max == nil || p.deps.ThrottleFactor == nil || p.deps.Budgets == nil {
+		return 1
+	}
+	factor := p.deps.ThrottleFactor()
+	if factor >= 1 {
+		return 1
+	}
+	state, pending, known := p.deps.Budgets.Spent(b.Account)
+	if spent := state.Window + pending; !known || spent < *b.Soft || spent >= *b.Max {
+		return 1
+	}
+	return factor
+}
+
+// roughTokens is what the request is taken for in tokens until it has ended: its
+// input, and the output that the caller has set. A guess in the place of that would
+// keep a caller with a low limit waiting for what almost nobody uses.
+func (x *Exchange) roughTokens() int64 {
+	return x.roughPrompt() + max(x.Facts.N, 1)*min(x.Facts.MaxTokens, mostOutput)
+}
+
+// whose is what callers are told that an account is of. It names nobody.
+func whose(k id.AccountKind) string {
+	switch k {
+	case id.AccountTeam, id.AccountTeamModel:
+		return "the team of this API key"
+	case id.AccountTeamMember:
+		return "the user of this API key, as a member of its team,"
+	case id.AccountOrganization, id.AccountOrganizationModel:
+		return "the organization of this API key"
+	case id.AccountOrganizationMember:
+		return "the user of this API key, as a member of its organization,"
+	case id.AccountUser, id.AccountUserModel:
+		return "the user of this API key"
+	case id.AccountCustomer:
+		return "the end user of this request"
+	case id.AccountKey, id.AccountKeyModel, id.AccountProvider:
+	}
+	return "this API key"
+}

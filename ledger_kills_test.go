@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/money"
+)
+
+const (
+	killedKey = "sk-killed-0123456789abcdef"
+	// killedBudget is enough for the requests until a kill and some more.
+	killedBudget = money.USD * 6 / 100
+	// burnTokens makes what is left of it end soon.
+	burnTokens = 300
+	// killedCallers ask at the same time, as fast as they can for the first
+	// killedBurst requests and slowly after, for some points are only passed after
+	// seconds.
+	killedCallers = 4
+	killedBurst   = 60
+	killedPause   = 200 * time.Millisecond
+	// killedIdle is long enough for the leader to begin a window anew before a request
+	// does.
+	killedIdle    = 3 * time.Second
+	stuckRequests = 3
+)
+
+// passes returns at which pass of a point the process dies: at the first where there
+// are few, else at a later one, so that there are books to spoil.
+func passes(point string) int {
+	switch family, _, _ := strings.Cut(point, "."); {
+	case family == "audit", family == "lease", strings.HasPrefix(point, "journal.repair."):
+		return 1
+	case family == "window", strings.HasPrefix(point, "deliver.save."):
+		return 2 // the first save says where the deliveries begin, while all is set up
+	case family == "journal", family == "deliver", family == "request":
+		return 7
+	}
+	return 3
+}
+
+// TestLedgerSurvivesKills: a gateway that dies between any two steps of the way that
+// money takes loses none and counts none twice.
+func TestLedgerSurvivesKills(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "modelgateway")
+	args := []string{"build", "-tags", "failpoints", "-o", path}
+	if raceEnabled {
+		args = append(args, "-race") // what is built with it for the other tests is at hand
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, point := range failpoint.Names() {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			k := newKilled(t, path)
+			pause := killedPause
+			if strings.HasPrefix(point, "window.") {
+				pause = killedIdle
+			}
+			dies := fmt.Sprintf("%s=%s:%d", failpoint.Variable, point, passes(point))
+			if strings.HasPrefix(point, "journal.repair.") {
+				k.launch("")
+				k.awaitReady()
+				k.setUp()
+				k.stuck()
+				k.kill()
+				k.launch(dies)
+			} else {
+				k.launch(dies)
+				k.awaitReady()
+				k.setUp()
+				k.askUntilDead(pause)
+			}
+			k.awaitDeath()
+			k.launch("")
+			k.awaitReady()
+			k.burn()
+			k.check()
+		})
+	}
+}
+
+// killed is a gateway that dies, and what its callers know.
+type killed struct {
+	*gatewayProcess
+	path     string // of the binary
+	provider *bookkeeper
+	hook     *hookBooks
+	ended    atomic.Pointer[chan struct{}] // closed when the process is dead
+	asked    atomic.Int64                  // requests so far, which are their numbers
+
+	mu   sync.Mutex
+	seen map[int]money.Pico // what the answers that came whole were said to cost
+	left []int              // the numbers of requests that were never answered
+}
+
+func newKilled(t *testing.T, path string) *killed {
+	t.Helper()
+	k := &killed{path: path, provider: newBookkeeper(t), hook: newHookBooks(t), seen: map[int]money.Pico{}}
+	k.gatewayProcess = newGateway(t, fmt.Sprintf(`
+model_list:
+  - model_name: fast
+    gateway_params: {model: openai/m, api_base: %s/v1, api_key: provider-key, input_cost_per_token: %s, output_cost_per_token: %s}
+audit:
+  allow_private_webhooks: true
+`, k.provider.url, bookInput, bookOutput))
+	return k
+}
+
+// launch starts the gateway with one more variable, if it is not empty.
+func (k *killed) launch(variable string) {
+	k.t.Helper()
+	listen := freePort(k.t)
+	k.url = "http://" + listen
+	k.log = &lockedBuffer{}
+	k.cmd = exec.Command(k.path, "serve", "--config", k.config, "--data", k.data, "--listen", listen, "--envoy-path", envoyPath(k.t))
+	if variable != "" {
+		k.cmd.Env = append(k.cmd.Environ(), variable)
+	}
+	k.cmd.Stderr, k.cmd.Stdout = k.log, k.log
+	if err := k.cmd.Start(); err != nil {
+		k.t.Fatal(err)
+	}
+	exited, ended := make(chan error, 1), make(chan struct{})
+	k.exited = exited
+	k.ended.Store(&ended)
+	go func(cmd *exec.Cmd) {
+		exited <- cmd.Wait()
+		close(ended)
+	}(k.cmd)
+}
+
+// awaitDeath waits until the gateway was killed, by itself.
+func (k *killed) awaitDeath() {
+	k.t.Helper()
+	select {
+	case err := <-k.exited:
+		k.exited <- err
+	case <-time.After(time.Minute):
+		k.t.Fatalf("it does not come to the point:\n%s", k.log.String())
+	}
+	if status, ok := k.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		k.t.Fatalf("it ended with %v:\n%s", k.cmd.ProcessState, k.log.String())
+	}
+}
+
+// setUp makes a key with a budget, in a team whose budget begins anew each second,
+// and has the audit log delivered.
+func (k *killed) setUp() {
+	k.t.Helper()
+	for _, c := range []struct{ path, body string }{
+		{"/team/new", `{"team_id":"red","max_budget":1000,"budget_duration":"1s"}`},
+		{"/key/generate", fmt.Sprintf(`{"key":%q,"team_id":"red","max_budget":%s}`, killedKey, killedBudget)},
+		{"/config/update", fmt.Sprintf(`{"general_settings":{"alerting":["webhook"],"alerting_webhook_url":%q}}`, k.hook.url)},
+	} {
+		if a := k.do(http.MethodPost, c.path, strings.NewReader(c.body)); a.status != http.StatusOK {
+			k.t.Fatalf("%s: %d %s", c.path, a.status, a.body)
+		}
+	}
+}
+
+// ask makes one request and notes its answer if it came whole. It returns the
+// status; 0 is a connection that broke.
+func (k *killed) ask(ctx context.Context, n, tokens int) int {
+	streams := n%2 == 0
+	body := fmt.Sprintf(`{"model":"fast","user":"r%d","max_tokens":%d,"stream":%t,"messages":[{"role":"user","content":"request %d: say what you have to say in as many words as you may"}]}`, n, tokens, streams, n)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, k.url+"/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		return 0
+	}
+	r.Header.Set("Authorization", "Bearer "+killedKey)
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	whole, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode == http.StatusOK && streams && !bytes.Contains(whole, []byte("[DONE]")) {
+		return 0
+	}
+	if resp.StatusCode == http.StatusOK {
+		cost, _ := k.provider.cost(n)
+		k.mu.Lock()
+		k.seen[n] = cost
+		k.mu.Unlock()
+	}
+	return resp.StatusCode
+}
+
+// askUntilDead has the callers make requests until the gateway is dead, with a pause
+// after each when the burst is over.
+func (k *killed) askUntilDead(pause time.Duration) {
+	k.t.Helper()
+	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
+	defer cancel()
+	dead := *k.ended.Load()
+	var callers sync.WaitGroup
+	for range killedCallers {
+		callers.Go(func() {
+			for ctx.Err() == nil {
+				n := int(k.asked.Add(1))
+				if k.ask(ctx, n, 10+n%5) == 0 {
+					return
+				}
+				if n < killedBurst {
+					continue
+				}
+				select {
+				case <-dead:
+					return
+				case <-time.After(pause):
+				}
+			}
+		})
+	}
+	callers.Wait()
+}
+
+// stuck makes requests that are never answered, and returns when they are on the
+// disk: an answer that came later is written with or after them.
+func (k *killed) stuck() {
+	k.t.Helper()
+	for i := range stuckRequests {
+		k.left = append(k.left, stuckFrom+i)
+		go k.ask(context.WithoutCancel(k.t.Context()), stuckFrom+i, 10)
+	}
+	for range k.left {
+		select {
+		case <-k.provider.came:
+		case <-time.After(20 * time.Second):
+			k.t.Fatal("the requests did not reach the provider")
+		}
+	}
+	if s := k.ask(k.t.Context(), int(k.asked.Add(1)), 10); s != http.StatusOK {
+		k.t.Fatalf("a request was answered with %d", s)
+	}
+}
+
+// burn spends what is left of the budget: what nobody can spend any more was lost.
+func (k *killed) burn() {
+	k.t.Helper()
+	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
+	defer cancel()
+	spend := func() {
+		for ctx.Err() == nil {
+			if s := k.ask(ctx, int(k.asked.Add(1)), burnTokens); s != http.StatusOK {
+				if s != http.StatusTooManyRequests {
+					k.t.Errorf("a request after the restart was answered with %d", s)
+				}
+				return
+			}
+		}
+	}
+	var callers sync.WaitGroup
+	for range killedCallers {
+		callers.Go(spend)
+	}
+	callers.Wait()
+	k.posted()
+	spend()
+	k.posted()
+}
+
+// posted waits until the journal has nothing that is not posted.
+func (k *killed) posted() {
+	k.t.Helper()
+	k.until("all is posted", func() bool {
+		var status struct {
+			Members []struct {
+				Backlog *float64 `json:"journal_backlog"`
+			} `json:"members"`
+		}
+		k.read("/cluster/status", &status)
+		return len(status.Members) == 1 && status.Members[0].Backlog != nil && *status.Members[0].Backlog == 0
+	})
+}
+
+// read gets a document of the API.
+func (k *killed) read(path string, into any) {
+	k.t.Helper()
+	a := k.get(path)
+	if err := json.Unmarshal([]byte(a.body), into); err != nil || a.status != http.StatusOK {
+		k.t.Fatalf("GET %s: %d %v: %s", path, a.status, err, a.body)
+	}
+}

@@ -1,0 +1,200 @@
+package mgmt
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+type auditService struct {
+	gatewayv1.UnimplementedAuditServiceServer
+	audit AuditLog
+}
+
+// ListAuditLog shows a page of the records that match.
+func (s auditService) ListAuditLog(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (*gatewayv1.ListAuditLogResponse, error) {
+	if in.GetFormat() == formatCSV { // over HTTP it does not come here
+		return nil, fault.Field("format", "invalid_value", "A CSV file is for HTTP: GET /audit-log?format=csv. Leave format out.")
+	}
+	f, err := auditFilter(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	limit := defaultLimit
+	if in.Limit != nil {
+		limit = int(in.GetLimit())
+	}
+	f.Limit = limit + 1 // whether there are more
+	out := &gatewayv1.ListAuditLogResponse{Object: objectList}
+	var bad error
+	err = s.audit.Query(ctx, f, func(r audit.Record) bool {
+		if len(out.GetData()) == limit {
+			out.HasMore = true
+			return false
+		}
+		var one *gatewayv1.AuditRecord
+		if one, bad = auditRecord(r); bad != nil {
+			return false
+		}
+		out.Data = append(out.GetData(), one)
+		return true
+	})
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return nil, cursorFault(err)
+	}
+	if out.GetHasMore() {
+		out.NextCursor = wrapperspb.String(out.GetData()[limit-1].GetEventId())
+	}
+	return out, nil
+}
+
+// cursorFault gives the fault of a cursor whose record is gone its code.
+func cursorFault(err error) error {
+	if e := fault.From(err); e.Kind == fault.Malformed && e.Code == "" {
+		coded := *e
+		coded.Code = "invalid_value"
+		return &coded
+	}
+	return err
+}
+
+// auditRecord is a record as the API shows it. The record itself says it all.
+func auditRecord(r audit.Record) (*gatewayv1.AuditRecord, error) {
+	out := &gatewayv1.AuditRecord{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(r.Full(), out); err != nil {
+		return nil, &fault.Error{Op: "mgmt.audit", Kind: fault.Internal, Detail: "A record of the audit log cannot be shown.", Err: err}
+	}
+	return out, nil
+}
+
+// auditFilter is what a request asks for, within what who asks may see.
+func auditFilter(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (audit.Filter, error) {
+	f := audit.Filter{
+		Type: in.GetEventType(), Request: in.GetRequestId(), Org: in.GetOrgId(), Team: in.GetTeamId(), Customer: in.GetCustomerId(),
+		Model: in.GetModel(), Provider: in.GetProvider(), OldestFirst: in.GetOrder() == "asc",
+	}
+	if f.Type != "" && !audit.KnownType(f.Type) {
+		return f, fault.Field("event_type", "invalid_value", "There are no events of that type. Name one such as key.created, or leave event_type out.")
+	}
+	if in.GetKeyHash() != "" {
+		h, ok := id.ParseKeyHash(in.GetKeyHash())
+		if !ok {
+			return f, fault.Field("key_hash", "invalid_value", "key_hash must be the key's SHA-256: 64 hex digits, with or without sha256: before them.")
+		}
+		f.KeyHash = &h
+	}
+	var err error
+	if f.After, err = eventNumber("starting_after", in.GetStartingAfter()); err != nil {
+		return f, err
+	}
+	if f.From, f.To, err = between(in); err != nil {
+		return f, err
+	}
+	f.Org, err = auditOrganization(ctx, f.Org)
+	return f, err
+}
+
+// auditOrganization is the organization whose records are shown, all where it is
+// empty: an org_admin sees those of one of its own.
+func auditOrganization(ctx context.Context, asked string) (string, error) {
+	set := viewOf(ctx).Keys
+	r := set.Rights(nil, principal(ctx))
+	if r.SeesAll() {
+		return asked, nil
+	}
+	own := overseen(set, r)
+	switch {
+	case len(own) == 0:
+		return "", notYours("", "Only an org_admin, for its organization, or who sees everything, may read the audit log.")
+	case asked == "" && len(own) == 1:
+		return own[0], nil
+	case asked == "":
+		return "", fault.Field("org_id", "missing_required_parameter", "org_id is missing: name one of the organizations of which this API key's user is org_admin.")
+	case !slices.Contains(own, asked):
+		return "", notYours("org_id", "This API key may read the records of the organizations of which its user is org_admin.")
+	}
+	return asked, nil
+}
+
+// eventNumber reads an event_id; 0 for none.
+func eventNumber(param, text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, ok := audit.ParseEventID(text)
+	if !ok {
+		return 0, fault.Field(param, "invalid_value", "%s must be an event_id: evt_ and 16 hex digits.", param)
+	}
+	return n, nil
+}
+
+// GetAuditRecord shows one record.
+func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAuditRecordRequest) (*gatewayv1.AuditRecord, error) {
+	number, err := eventNumber("event_id", in.GetEventId())
+	if err != nil {
+		return nil, err
+	}
+	set := viewOf(ctx).Keys
+	r := set.Rights(nil, principal(ctx))
+	own := overseen(set, r)
+	if !r.SeesAll() && len(own) == 0 {
+		return nil, notYours("", "Only an org_admin, for its organization, or who sees everything, may read the audit log.")
+	}
+	found, ok, err := s.audit.Record(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		out, err := auditRecord(found)
+		if err != nil {
+			return nil, err
+		}
+		if r.SeesAll() || slices.Contains(own, out.GetOrgId().GetValue()) {
+			return out, nil
+		}
+	}
+	return nil, &fault.Error{Kind: fault.NotFound, Code: "event_not_found", Param: "event_id", Detail: "The audit log has no such event, or not any more."}
+}
+
+// VerifyAuditLog checks every link of the chain.
+func (s auditService) VerifyAuditLog(ctx context.Context, in *gatewayv1.VerifyAuditLogRequest) (*gatewayv1.VerifyAuditLogResponse, error) {
+	if v := viewOf(ctx); !v.Keys.Rights(nil, principal(ctx)).SeesAll() {
+		return nil, notYours("", "Only who sees everything may have the audit log checked.")
+	}
+	from, err := eventNumber("start", in.GetStart())
+	if err != nil {
+		return nil, err
+	}
+	to, err := eventNumber("end", in.GetEnd())
+	if err != nil {
+		return nil, err
+	}
+	if to != 0 && to < from {
+		return nil, fault.Field("end", "invalid_value", "end is before start. Exchange them.")
+	}
+	r, err := s.audit.Verify(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return &gatewayv1.VerifyAuditLogResponse{
+		Valid: r.Valid, Checked: float64(r.Checked), FirstEventId: eventOrNull(r.First), LastEventId: eventOrNull(r.Last),
+		HeadHash: id.KeyHash(r.Head).String(), BrokenAt: eventOrNull(r.BrokenAt), Reason: textOrNull(r.Reason), Checkpoints: float64(r.Checkpoints),
+	}, nil
+}
+
+func eventOrNull(number uint64) *wrapperspb.StringValue {
+	if number == 0 {
+		return nil
+	}
+	return wrapperspb.String(audit.EventID(number))
+}

@@ -1,0 +1,182 @@
+package mgmt
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// currency is what all prices are in.
+const currency = "USD"
+
+// objectList is what lists with cursors call themselves.
+const objectList = "list"
+
+// defaultSpendDays is how many days are shown where the request does not say.
+const defaultSpendDays = 30
+
+type billingService struct {
+	gatewayv1.UnimplementedBillingServiceServer
+	ledger Ledger
+}
+
+// GetDailySpend shows what was spent on each day.
+func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (*gatewayv1.GetDailySpendResponse, error) {
+	between, err := spendDays(in, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	f, err := payer(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	f.From, f.To = between.from, between.to
+	left := cells{mostCells}
+	var total money.Pico
+	byDay := map[string]*spendDay{}
+	err = s.ledger.Daily(ctx, f, func(r ledger.DailyRow) bool {
+		if m := in.GetModel(); m != "" && r.Model != m && string(r.Group) != m || in.GetProvider() != "" && r.Provider != in.GetProvider() {
+			return true
+		}
+		d := byDay[r.Day]
+		if d == nil {
+			d = &spendDay{by: map[string]*sums{}}
+			byDay[r.Day] = d
+		}
+		total = money.Add(total, r.Spend)
+		d.add(&r, in.GetGroupBy(), &left)
+		return left.left >= 0
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case left.left < 0:
+		return nil, fault.Field("group_by", "too_large", "The answer would have more than %d sums. Ask for fewer days, or leave group_by out.", mostCells)
+	}
+	out := &gatewayv1.GetDailySpendResponse{Object: objectList, Currency: currency, StartDate: between.from, EndDate: between.to, TotalSpend: inDollars(total)}
+	between.each(func(day string) {
+		d := byDay[day]
+		if d == nil {
+			d = &spendDay{}
+		}
+		out.Data = append(out.GetData(), d.show(day))
+	})
+	return out, nil
+}
+
+// spendDays are the days that a request asks about, the last 30 where it does not
+// say.
+func spendDays(in *gatewayv1.GetDailySpendRequest, now time.Time) (days, error) {
+	to := cmp.Or(in.GetEndDate(), now.UTC().Format(time.DateOnly))
+	last, err := dayOf("end_date", to)
+	if err != nil {
+		return days{}, err
+	}
+	return daysOf(cmp.Or(in.GetStartDate(), last.AddDate(0, 0, 1-defaultSpendDays).Format(time.DateOnly)), to)
+}
+
+// payer is whose spend a request asks about, which who asks may see.
+func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.DailyFilter, error) {
+	var f ledger.DailyFilter
+	for _, one := range []struct {
+		param, name string
+		kind        id.AccountKind
+	}{
+		{"organization_id", in.GetOrganizationId(), id.AccountOrganization},
+		{"team_id", in.GetTeamId(), id.AccountTeam},
+		{"user_id", in.GetUserId(), id.AccountUser},
+		{"customer_id", in.GetCustomerId(), id.AccountCustomer},
+	} {
+		switch {
+		case one.name == "":
+			continue
+		case f.Kind != 0:
+			return f, fault.Field(one.param, "invalid_value", "Name an organization, a team, a user or an end user, and not two of them.")
+		}
+		f.Kind, f.Owners = one.kind, []string{one.name}
+	}
+	set := viewOf(ctx).Keys
+	r := set.Rights(nil, principal(ctx))
+	if r.SeesAll() {
+		return f, nil
+	}
+	own := overseen(set, r)
+	switch {
+	case len(own) == 0:
+		return f, notYours("", "Only an org_admin, or who sees everything, may see what is to be paid.")
+	case f.Kind == 0 && len(own) == 1:
+		f.Kind, f.Owners = id.AccountOrganization, own
+		return f, nil
+	case f.Kind == 0:
+		return f, fault.Field("organization_id", "missing_required_parameter", "organization_id is missing: name one of the organizations of which this API key's user is org_admin.")
+	case f.Kind == id.AccountOrganization && slices.Contains(own, f.Owners[0]):
+		return f, nil
+	case f.Kind == id.AccountTeam:
+		if t, ok := set.Team(nil, id.Team(f.Owners[0])); ok && overseesOrganization(set, r, t.Organization) {
+			return f, nil
+		}
+	}
+	return f, notYours("organization_id", "This API key may see what is to be paid for the organizations of which its user is org_admin, and for their teams.")
+}
+
+// spendDay is what was spent on one day, and by what.
+type spendDay struct {
+	sums
+	by map[string]*sums
+}
+
+func (d *spendDay) add(r *ledger.DailyRow, by string, c *cells) {
+	d.count(&r.Counts)
+	name := ""
+	switch by {
+	case "":
+		return
+	case "model":
+		name = r.Model
+	case "model_group":
+		name = string(r.Group)
+	case "provider":
+		name = r.Provider
+	case "team":
+		name = string(r.Team)
+	case "key":
+		name = tokenOf(r.Key)
+	case "call_type":
+		name = r.CallType
+	}
+	one := d.by[name]
+	if one == nil {
+		one = &sums{}
+		d.by[name] = one
+		c.left--
+	}
+	one.count(&r.Counts)
+}
+
+func (d *spendDay) show(day string) *gatewayv1.DailySpend {
+	out := &gatewayv1.DailySpend{
+		Date: day, Spend: inDollars(d.spend), BilledSpend: inDollars(d.spend),
+		Requests: d.requests(), SuccessfulRequests: float64(d.successful), FailedRequests: float64(d.failed),
+		TokensInput: float64(d.prompt), TokensOutput: float64(d.completion), CachedTokens: float64(d.cacheRead),
+	}
+	names := make([]string, 0, len(d.by))
+	for name := range d.by {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(d.by[b].spend, d.by[a].spend), cmp.Compare(a, b)) })
+	for _, name := range names {
+		s := d.by[name]
+		out.Breakdown = append(out.GetBreakdown(), &gatewayv1.SpendShare{
+			Key: name, Spend: inDollars(s.spend), Requests: s.requests(), SuccessfulRequests: float64(s.successful), FailedRequests: float64(s.failed),
+			TokensInput: float64(s.prompt), TokensOutput: float64(s.completion), CachedTokens: float64(s.cacheRead),
+		})
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package mgmt
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// fieldGeneral is the section of the settings that are not about routing.
+const fieldGeneral = "general_settings"
+
+// alertingWebhook is the one way in which events are sent.
+const alertingWebhook = "webhook"
+
+// fieldWebhookSecret is a setting that is never shown.
+const fieldWebhookSecret = "alerting_webhook_secret"
+
+// generalTexts say what each general setting means.
+func generalTexts() map[string]string {
+	return map[string]string{
+		"alerting":                "Where audit events are sent: webhook, or nothing for an empty list.",
+		"alerting_webhook_url":    "The webhook's address: https, and not within a private network.",
+		fieldWebhookSecret:        "What deliveries are signed with. It is never shown.",
+		"alerting_webhook_events": "The types of the events that are sent; an empty list for all.",
+	}
+}
+
+// generalChange reads what a request wants of the general settings. What has to do
+// with what is set already is checked when it is decided.
+func generalChange(in *gatewayv1.GeneralSettings) (delivery.Change, error) {
+	c := delivery.Change{URL: in.AlertingWebhookUrl}
+	ways, err := texts(fieldGeneral+".alerting", in.GetAlerting())
+	if err != nil {
+		return c, err
+	}
+	if in.GetAlerting() != nil {
+		for i, way := range ways {
+			if way != alertingWebhook {
+				return c, fault.Field(at(fieldGeneral+".alerting", i), "invalid_value", "alerting knows %s and nothing else. Send [%q], or an empty list for none.", alertingWebhook, alertingWebhook)
+			}
+		}
+		c.Webhook = new(len(ways) > 0)
+	}
+	events, err := texts(fieldGeneral+".alerting_webhook_events", in.GetAlertingWebhookEvents())
+	if err != nil {
+		return c, err
+	}
+	if in.GetAlertingWebhookEvents() != nil {
+		for i, e := range events {
+			if !audit.KnownType(e) {
+				return c, fault.Field(at(fieldGeneral+".alerting_webhook_events", i), "invalid_value", "There are no events of that type. Name types such as key.created.")
+			}
+		}
+		c.Events = &events
+	}
+	if in.AlertingWebhookSecret != nil {
+		c.Secret = new(vault.NewSecret(in.GetAlertingWebhookSecret()))
+	}
+	return c, nil
+}
+
+// setGeneral changes the general settings. made is a secret that had to be made.
+func (s configService) setGeneral(v *cluster.View, tx *record.Txn, c delivery.Change) (next delivery.Settings, made vault.Secret, err error) {
+	return s.webhook(v).Set(tx, c, delivery.Rules{Seal: s.seal, Guard: s.guard})
+}
+
+// showGeneral is the general settings as the API shows them.
+func showGeneral(s delivery.Settings) *gatewayv1.GeneralSettings {
+	out := &gatewayv1.GeneralSettings{Alerting: textList(nil), AlertingWebhookUrl: &s.URL, AlertingWebhookEvents: textList(s.Events)}
+	if s.Webhook {
+		out.Alerting = textList([]string{alertingWebhook})
+	}
+	return out
+}
+
+// generalField returns the field of a general setting; nil if there is none of that
+// name.
+func generalField(name string) protoreflect.FieldDescriptor {
+	return (*gatewayv1.GeneralSettings)(nil).ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
+}
+
+// isGeneral reports whether a request is about a general setting.
+func isGeneral(in interface {
+	GetFieldName() string
+	GetConfigType() string
+},
+) bool {
+	return in.GetConfigType() == fieldGeneral || in.GetConfigType() == "" && generalField(in.GetFieldName()) != nil
+}
+
+// generalSetting is a general setting as it is shown.
+func generalSetting(s delivery.Settings, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
+	name := string(f.Name())
+	out := &gatewayv1.SettingField{
+		FieldName: name, FieldType: settingType(f), FieldDescription: generalTexts()[name], StoredInDb: s.Revision > 0 || !s.CreatedAt.IsZero(),
+		FieldValue: structpb.NewNullValue(), FieldDefaultValue: settingValue(showGeneral(delivery.Settings{}).ProtoReflect().Get(f)),
+	}
+	if name == fieldWebhookSecret {
+		out.FieldDefaultValue = structpb.NewNullValue()
+		return out
+	}
+	out.FieldValue = settingValue(showGeneral(s).ProtoReflect().Get(f))
+	return out
+}
+
+// generalSettings are all of them, field by field.
+func generalSettings(s delivery.Settings) []*gatewayv1.SettingField {
+	var out []*gatewayv1.SettingField
+	fields := (*gatewayv1.GeneralSettings)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		out = append(out, generalSetting(s, fields.Get(i)))
+	}
+	return out
+}
+
+// namedGeneral is the general setting that a request names.
+func namedGeneral(name string) (protoreflect.FieldDescriptor, error) {
+	if f := generalField(name); f != nil {
+		return f, nil
+	}
+	return nil, &fault.Error{Kind: fault.NotFound, Code: "setting_not_found", Param: "field_name", Detail: "There is no general setting of that name."}
+}
+
+// getGeneralField shows one general setting.
+func (s configService) getGeneralField(ctx context.Context, in *gatewayv1.GetConfigFieldRequest) (*gatewayv1.SettingField, error) {
+	f, err := namedGeneral(in.GetFieldName())
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.state.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return generalSetting(s.webhook(show(ctx, v)), f), nil
+}
+
+// updateGeneralField sets one general setting.
+func (s configService) updateGeneralField(ctx context.Context, in *gatewayv1.UpdateConfigFieldRequest) (*gatewayv1.SettingField, error) {
+	f, err := namedGeneral(in.GetFieldName())
+	if err != nil {
+		return nil, err
+	}
+	value, err := settingOf(f, in.GetFieldValue())
+	if err != nil {
+		return nil, err
+	}
+	given := &gatewayv1.GeneralSettings{}
+	given.ProtoReflect().Set(f, value)
+	return s.changeGeneralField(ctx, f, given, in.GetIfRevision())
+}
+
+// deleteGeneralField has one general setting be what it is where nobody has set it.
+func (s configService) deleteGeneralField(ctx context.Context, in *gatewayv1.DeleteConfigFieldRequest) (*gatewayv1.SettingField, error) {
+	f, err := namedGeneral(in.GetFieldName())
+	if err != nil {
+		return nil, err
+	}
+	if string(f.Name()) == fieldWebhookSecret {
+		return nil, fault.Field("field_name", "invalid_value", "A webhook has a secret. Set another one, or set alerting to an empty list.")
+	}
+	given := &gatewayv1.GeneralSettings{}
+	given.ProtoReflect().Set(f, showGeneral(delivery.Settings{}).ProtoReflect().Get(f))
+	return s.changeGeneralField(ctx, f, given, 0)
+}
+
+func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, given *gatewayv1.GeneralSettings, ifRevision float64) (*gatewayv1.SettingField, error) {
+	revision, err := whole(fieldIfRevision, ifRevision)
+	if err != nil {
+		return nil, err
+	}
+	c, err := generalChange(given)
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
+		if err := adminOnly(ctx, v, tx); err != nil {
+			return nil, err
+		}
+		if err := s.expected(v, uint64(revision)); err != nil {
+			return nil, err
+		}
+		next, made, err := s.setGeneral(v, tx, c)
+		switch {
+		case err != nil:
+			return nil, err
+		case !made.IsEmpty():
+			return nil, fault.Field(fieldWebhookSecret, "missing_required_parameter", "The webhook has no secret yet. Set alerting_webhook_secret first, or use /config/update, which shows the one that it makes.")
+		}
+		return generalSetting(next, f), nil
+	})
+}
+
+// revision is that of all settings: of whatever was changed last.
+func (s configService) revision(v *cluster.View) uint64 {
+	_, router := v.Catalog.RouterSpec()
+	return max(router, s.webhook(v).Revision)
+}
+
+// expected is a Conflict where the settings are not of a revision; 0 is any.
+func (s configService) expected(v *cluster.View, revision uint64) error {
+	if now := s.revision(v); revision != 0 && revision != now {
+		return &fault.Error{Kind: fault.Conflict, Code: "revision_conflict", Detail: "Somebody has changed the settings. Read them again, and send the revision that they have now."}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package mgmt
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// ResetKeySpend sets what a key has spent in its window. It is for those above the
+// key: who could reset what bounds its own requests would have no bound.
+func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpendRequest) (*gatewayv1.ResetKeySpendResponse, error) {
+	h, err := reference("key", in.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	to, err := dollars("reset_to", in.GetResetTo())
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ResetKeySpendResponse, error) {
+		r := v.Keys.Rights(tx, principal(ctx))
+		k, err := visibleKey(v.Keys, tx, r, keyName{"key", h})
+		if err != nil {
+			return nil, err
+		}
+		if err := mayResetSpend(v.Keys, tx, r, k); err != nil {
+			return nil, err
+		}
+		account := id.Account{Kind: id.AccountKey, Owner: tokenOf(k.Hash)}
+		now, err := spentBy(ctx, s.ledger, account, tx.Time())
+		if err != nil {
+			return nil, err
+		}
+		if to > now {
+			return nil, fault.Field("reset_to", "invalid_value", "reset_to must not be more than the key has spent, which is %s USD.", now)
+		}
+		tx.SetSpend(account, to)
+		terms := termsOf(v.Keys, tx, k.Limits)
+		out := &gatewayv1.ResetKeySpendResponse{
+			KeyHash: tokenOf(k.Hash), Spend: inDollars(to), PreviousSpend: inDollars(now), MaxBudget: dollarsOrNull(terms.MaxBudget),
+		}
+		if at, ok := keys.NextReset(terms.BudgetDuration, tx.Time()); ok {
+			out.BudgetResetAt = timestamppb.New(at)
+		}
+		return out, nil
+	})
+}
+
+// mayResetSpend refuses who is not above a key.
+func mayResetSpend(set *keys.Set, tx *record.Txn, r *keys.Rights, k *keys.Key) error {
+	if r.Admin() {
+		return nil
+	}
+	if t, ok := set.Team(tx, k.Team); ok && k.Team != "" {
+		return r.MayManageTeam(t)
+	}
+	if o, ok := set.Organization(tx, k.Organization); ok && k.Organization != "" {
+		return r.MayManageOrganization(o)
+	}
+	return notYours("key", "Only a proxy_admin may reset what this key has spent.")
+}
+
+// carrySpend has the key that takes the place of another one go on from what that has
+// spent.
+func (s keyService) carrySpend(ctx context.Context, c keyChange, from id.KeyHash, k *keys.Key) error {
+	parts := []string{""}
+	for _, m := range termsOf(c.set, c.tx, k.Limits).Models {
+		parts = append(parts, m.Model)
+	}
+	for _, part := range parts {
+		kind := id.AccountKeyModel
+		if part == "" {
+			kind = id.AccountKey
+		}
+		spent, err := spentBy(ctx, s.ledger, id.Account{Kind: kind, Owner: tokenOf(from), Part: part}, c.tx.Time())
+		if err != nil {
+			return err
+		}
+		if spent > 0 {
+			c.tx.SetSpend(id.Account{Kind: kind, Owner: tokenOf(k.Hash), Part: part}, spent)
+		}
+	}
+	return nil
+}
+
+// spentBy is what an account has spent in the window that holds a time.
+func spentBy(ctx context.Context, l Ledger, a id.Account, now time.Time) (money.Pico, error) {
+	state, err := l.Account(ctx, a)
+	if err != nil {
+		return 0, err
+	}
+	return windowAt(state, now), nil
+}

@@ -1,0 +1,164 @@
+package mgmt
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// The logs are of all nodes' requests, the newest first, page by page.
+func TestSpendLogs(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for i := range 5 {
+		user := "lead"
+		if i%2 == 1 {
+			user = "mate"
+		}
+		o.use(t, user, fmt.Sprintf("2026-06-2%d", i), int64(1_000_000_000_000*(i+1)), func(e *clusterv1.UsageEvent) { e.Request = fmt.Sprintf("req_%032d", i) })
+	}
+	spends := func(a answer) string {
+		out := ""
+		for _, one := range listOf(t, a) {
+			out += fmt.Sprint(down(t, one, "spend"))
+		}
+		return out
+	}
+	for _, c := range []struct{ who, query, want string }{
+		{"", "", "54321"},
+		{"watch", "", "54321"},
+		{"lead", "", "531"},
+		{"mate", "", "42"},
+		{"alone", "", ""},
+		{"lead", "team_id=red", "54321"},
+		{"boss", "team_id=red", "54321"},
+		{"boss", "", ""},
+		{"mate", "team_id=red", "42"},
+		{"mate", "user_id=mate", "42"},
+		{"", "user_id=mate", "42"},
+		{"", "end_user=customer-17&limit=2", "54"},
+		{"", "end_user=nobody", ""},
+		{"", "request_id=req_00000000000000000000000000000002", "3"},
+		{"", "api_key=" + o.token("mate/red"), "42"},
+		{"", "start_date=2026-06-21&end_date=2026-06-22", "32"},
+		{"", "start_date=2026-06-23T00:00:00Z", "54"},
+	} {
+		if got := spends(asking(t, o.Server, o.keys[c.who], "GET /spend/logs?"+c.query, "")); got != c.want {
+			t.Errorf("%q as %q: %q, want %q", c.query, c.who, got, c.want)
+		}
+	}
+	all, after := "", ""
+	for range 3 {
+		a := ask(t, o.Server, "GET /spend/logs?limit=2&starting_after="+after, "", nil)
+		list := listOf(t, a)
+		all += spends(a)
+		after, _ = down(t, list[len(list)-1], "cursor").(string)
+	}
+	if all != "54321" {
+		t.Errorf("page by page: %q", all)
+	}
+	play(t, o.Server, []step{
+		{o.keys["mate"], "GET /spend/logs?user_id=lead", "", "403 insufficient_permissions user_id"},
+		{plainKey, "GET /spend/logs", "", "403 insufficient_permissions"},
+		{"", "GET /spend/logs?start_date=2026-06-22&end_date=2026-06-21", "", "422 invalid_value end_date"},
+		{"", "GET /spend/logs?tags=a", "", "422 unknown_parameter tags"},
+	})
+}
+
+// Records show what was spent in the window, in all, and on models with a budget of
+// their own, wherever they are shown.
+func TestRecordsShowSpend(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	play(t, o.Server, []step{
+		{"", "POST /key/update", `{"key":"` + o.token("mate/red") + `","max_budget":10,"budget_duration":"1mo","model_max_budget":{"fast":{"max_budget":5},"slow":{"max_budget":1}}}`, "200"},
+		{"", "POST /customer/new", `{"user_id":"customer-17","max_budget":7}`, "200"},
+	})
+	o.use(t, "mate", "2026-06-29", 250_000_000_001, nil)
+	const spent = 0.250000000001
+	info := keyInfo(t, o.Server, o.token("mate/red"))
+	if info["spend"] != spent || info["total_spend"] != spent || fmt.Sprint(info["model_spend"]) != "map[fast:0.250000000001 slow:0]" || info["budget_reset_at"] == nil {
+		t.Errorf("the key: %v", some(info, "spend", "total_spend", "model_spend", "budget_reset_at"))
+	}
+	for _, c := range []struct {
+		target string
+		names  []string
+	}{
+		{"/team/info?team_id=red", []string{"team_info"}},
+		{"/user/info?user_id=mate", []string{"user_info"}},
+		{"/v2/user/info?user_id=mate", nil},
+		{"/organization/info?organization_id=acme", nil},
+		{"/customer/info?end_user_id=customer-17", nil},
+	} {
+		a := ask(t, o.Server, "GET "+c.target, "", nil)
+		if v := down(t, a.json(t), c.names...); down(t, v, "spend") != spent || down(t, v, "total_spend") != spent {
+			t.Errorf("%s: %s", c.target, a.body)
+		}
+	}
+	places, _ := ask(t, o.Server, "GET /team/info?team_id=red", "", nil).json(t)["team_memberships"].([]any)
+	members, _ := ask(t, o.Server, "GET /organization/info?organization_id=acme", "", nil).json(t)["members"].([]any)
+	for _, one := range append(places, members...) {
+		if want := map[any]any{"mate": spent, "lead": 0.0, "boss": 0.0}[down(t, one, "user_id")]; down(t, one, "spend") != want {
+			t.Errorf("%v: want %v", one, want)
+		}
+	}
+	list, _ := ask(t, o.Server, "GET /key/list?return_full_object=true&team_id=red&user_id=mate", "", nil).json(t)["keys"].([]any)
+	if len(list) != 1 || down(t, list[0], "spend") != spent {
+		t.Errorf("the list: %v", list)
+	}
+}
+
+// What a key has spent is reset by those above it, and not beyond what it is. The
+// total stays, and so do the books.
+func TestResetSpend(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	token := o.token("mate/red")
+	o.use(t, "mate", "2026-06-29", 2_000_000_000_000, nil)
+	path := "POST /key/" + token + "/reset_spend"
+	play(t, o.Server, []step{
+		{o.keys["mate"], path, `{"reset_to":0}`, "403 insufficient_permissions team_id"},
+		{o.keys["alone"], path, `{"reset_to":0}`, "403 insufficient_permissions key"},
+		{o.keys["watch"], path, `{"reset_to":0}`, "403 insufficient_permissions"},
+		{"", path, `{"reset_to":2.5}`, "422 invalid_value reset_to"},
+		{"", path, `{"reset_to":-1}`, "422 invalid_value reset_to"},
+		{"", path, `{}`, "422 missing_required_parameter reset_to"},
+		{"", "POST /key/sk-nobody-has-this-0/reset_spend", `{"reset_to":0}`, "404 key_not_found key"},
+		{o.keys["lead"], path, `{"reset_to":1.5}`, "200"},
+	})
+	a := asking(t, o.Server, o.keys["boss"], path, `{"reset_to":0.5}`)
+	if v := a.json(t); a.status != http.StatusOK || v["spend"] != 0.5 || v["previous_spend"] != 1.5 || v["key_hash"] != token {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if info := keyInfo(t, o.Server, token); info["spend"] != 0.5 || info["total_spend"] != 2.0 {
+		t.Errorf("%v", some(info, "spend", "total_spend"))
+	}
+}
+
+// A key that takes the place of another one goes on from what that has spent.
+func TestRegeneratedKeyKeepsItsSpend(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	play(t, o.Server, []step{{"", "POST /key/update", `{"key":"` + o.token("mate/red") + `","model_max_budget":{"fast":{"max_budget":5}}}`, "200"}})
+	o.use(t, "mate", "2026-06-29", 2_000_000_000_000, nil)
+	again, _ := ask(t, o.Server, "POST /key/regenerate", `{"key":"`+o.token("mate/red")+`"}`, nil).json(t)["key"].(string)
+	if info := keyInfo(t, o.Server, again); info["spend"] != 2.0 || fmt.Sprint(info["model_spend"]) != "map[fast:2]" {
+		t.Errorf("%v", some(info, "spend", "model_spend"))
+	}
+}
+
+// A window that is over has nothing spent in it, also before the account learns of it.
+func TestWindowThatIsOver(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.use(t, "mate", "2026-06-29", 2_000_000_000_000, nil)
+	a := id.Account{Kind: id.AccountKey, Owner: o.token("mate/red")}
+	o.node.window(t, a, "1d", o.node.mu.now.Add(time.Hour)) // long ago
+	if info := keyInfo(t, o.Server, a.Owner); info["spend"] != 0.0 || info["total_spend"] != 2.0 {
+		t.Errorf("%v", some(info, "spend", "total_spend"))
+	}
+}

@@ -1,0 +1,181 @@
+package mgmt
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// Fields that say what was spent, in the records that have them.
+const (
+	fieldSpend      = "spend"
+	fieldTotalSpend = "total_spend"
+	fieldModelSpend = "model_spend"
+	fieldResetAt    = "budget_reset_at"
+)
+
+// spender adds to records what was spent. Records are made of what the nodes agree
+// on at one revision, and what was spent is no part of it: it is read when an answer
+// is sent, also when an answer is sent again.
+type spender struct {
+	account func(a id.Account) (ledger.State, error)
+	set     *keys.Set
+	now     time.Time
+}
+
+// fillSpend adds what was spent to all records of an answer.
+func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
+	v := viewOf(ctx)
+	if v == nil { // an operation that shows nothing of the view
+		return nil
+	}
+	account := func(a id.Account) (ledger.State, error) { return l.Account(ctx, a) }
+	return spender{account, v.Keys, time.Now()}.walk(answer.ProtoReflect())
+}
+
+// walk goes through the messages of an answer.
+func (s spender) walk(m protoreflect.Message) (err error) {
+	if err := s.fill(m.Interface()); err != nil {
+		return err
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.IsMap() || f.Message() == nil || isFree(f.Message()):
+		case f.IsList():
+			for i := range v.List().Len() {
+				if err = s.walk(v.List().Get(i).Message()); err != nil {
+					return false
+				}
+			}
+		default:
+			err = s.walk(v.Message())
+		}
+		return err == nil
+	})
+	return err
+}
+
+// bounded is a record that has limits, and may name a budget beside them.
+type bounded interface {
+	proto.Message
+	GetBudgetDuration() *wrapperspb.StringValue
+	GetBudgetId() *wrapperspb.StringValue
+}
+
+// fill adds to one message, if it is a record of something that spends.
+func (s spender) fill(m proto.Message) error {
+	switch r := m.(type) {
+	case *gatewayv1.KeyRecord:
+		return s.bounded(r, id.AccountKey, r.GetToken(), id.AccountKeyModel)
+	case *gatewayv1.TeamRecord:
+		return s.bounded(r, id.AccountTeam, r.GetTeamId(), id.AccountTeamModel)
+	case *gatewayv1.AddTeamMembersResponse:
+		return s.bounded(r, id.AccountTeam, r.GetTeamId(), id.AccountTeamModel)
+	case *gatewayv1.UserRecord:
+		return s.bounded(r, id.AccountUser, r.GetUserId(), id.AccountUserModel)
+	case *gatewayv1.CreateUserResponse:
+		return s.bounded(r, id.AccountUser, r.GetUserId(), id.AccountUserModel)
+	case *gatewayv1.OrganizationRecord:
+		return s.bounded(r, id.AccountOrganization, r.GetOrganizationId(), id.AccountOrganizationModel)
+	case *gatewayv1.CustomerRecord:
+		return s.bounded(r, id.AccountCustomer, r.GetUserId(), 0)
+	case *gatewayv1.TeamMembership:
+		of := ""
+		if t, ok := s.set.Team(nil, id.Team(r.GetTeamId())); ok {
+			of = t.MemberBudgetDuration
+		}
+		return s.total(r, id.Account{Kind: id.AccountTeamMember, Owner: r.GetTeamId(), Part: r.GetUserId()}, cmp.Or(r.GetBudgetDuration().GetValue(), of))
+	case *gatewayv1.OrganizationMembership:
+		return s.total(r, id.Account{Kind: id.AccountOrganizationMember, Owner: r.GetOrganizationId(), Part: r.GetUserId()}, "")
+	case *gatewayv1.BudgetRecord:
+		s.resets(r, r.GetBudgetDuration().GetValue())
+	}
+	return nil
+}
+
+// bounded adds to a record what was spent, also on the models that have a budget of
+// their own. models is the kind of their accounts, 0 for none.
+func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id.AccountKind) error {
+	err := s.total(r, id.Account{Kind: kind, Owner: owner}, s.duration(r.GetBudgetDuration().GetValue(), r.GetBudgetId().GetValue()))
+	f := r.ProtoReflect().Descriptor().Fields().ByName(fieldModelBudget)
+	if err != nil || models == 0 || f == nil {
+		return err
+	}
+	r.ProtoReflect().Get(f).Map().Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
+		var state ledger.State
+		if state, err = s.account(id.Account{Kind: models, Owner: owner, Part: k.String()}); err != nil {
+			return false
+		}
+		setEntry(r, fieldModelSpend, k.String(), protoreflect.ValueOfFloat64(inDollars(windowAt(state, s.now))))
+		return true
+	})
+	return err
+}
+
+// duration is that of a record, or else that of the budget that it names.
+func (s spender) duration(own, budget string) string {
+	return termsOf(s.set, nil, keys.Limits{BudgetDuration: own, Budget: id.Budget(budget)}).BudgetDuration
+}
+
+// termsOf are limits with what the budget says that they name, where they say
+// nothing of it themselves.
+func termsOf(set *keys.Set, tx *record.Txn, l keys.Limits) keys.Limits {
+	if l.Budget == "" {
+		return l
+	}
+	b, ok := set.Budget(tx, l.Budget)
+	if !ok {
+		return l
+	}
+	if l.MaxBudget == nil {
+		l.MaxBudget = b.Limits.MaxBudget
+	}
+	if l.BudgetDuration == "" {
+		l.BudgetDuration = b.Limits.BudgetDuration
+	}
+	if l.Models == nil {
+		l.Models = b.Limits.Models
+	}
+	return l
+}
+
+// total adds what an account says.
+func (s spender) total(r proto.Message, a id.Account, duration string) error {
+	state, err := s.account(a)
+	if err != nil {
+		return err
+	}
+	setField(r, fieldSpend, protoreflect.ValueOfFloat64(inDollars(windowAt(state, s.now))))
+	setField(r, fieldTotalSpend, protoreflect.ValueOfFloat64(inDollars(state.Total)))
+	s.resets(r, duration)
+	return nil
+}
+
+// windowAt is what was spent in the window that holds a time: nothing where the one
+// that the account has is over, which it learns of with the next request or soon
+// after.
+func windowAt(s ledger.State, now time.Time) money.Pico {
+	if !s.Resets.IsZero() && !now.Before(s.Resets) {
+		return 0
+	}
+	return s.Window
+}
+
+// resets sets when a window of a duration ends that is under way.
+func (s spender) resets(r proto.Message, duration string) {
+	if at, ok := keys.NextReset(duration, s.now); ok {
+		setField(r, fieldResetAt, protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()))
+	}
+}

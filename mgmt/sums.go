@@ -1,0 +1,178 @@
+package mgmt
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// sums are what rows add up to. They are whole numbers up to the answer.
+type sums struct {
+	spend                                     money.Pico
+	prompt, completion, cacheRead, cacheWrite int64
+	successful, failed                        int64
+}
+
+func (s *sums) count(c *ledger.Counts) {
+	s.spend = money.Add(s.spend, c.Spend)
+	s.prompt += c.PromptTokens
+	s.completion += c.CompletionTokens
+	s.cacheRead += c.CacheReadTokens
+	s.cacheWrite += c.CacheWriteTokens
+	s.successful += c.Successful
+	s.failed += c.Failed
+}
+
+func (s *sums) requests() float64 { return float64(s.successful + s.failed) }
+
+func (s *sums) metrics() *gatewayv1.ActivityMetrics {
+	return &gatewayv1.ActivityMetrics{
+		Spend: inDollars(s.spend), PromptTokens: float64(s.prompt), CompletionTokens: float64(s.completion),
+		CacheReadInputTokens: float64(s.cacheRead), CacheCreationInputTokens: float64(s.cacheWrite),
+		TotalTokens: float64(s.prompt + s.completion), SuccessfulRequests: float64(s.successful), FailedRequests: float64(s.failed),
+		ApiRequests: s.requests(),
+	}
+}
+
+func (s *sums) totals() *gatewayv1.ActivityTotals {
+	return &gatewayv1.ActivityTotals{
+		TotalSpend: inDollars(s.spend), TotalPromptTokens: float64(s.prompt), TotalCompletionTokens: float64(s.completion),
+		TotalTokens: float64(s.prompt + s.completion), TotalApiRequests: s.requests(),
+		TotalSuccessfulRequests: float64(s.successful), TotalFailedRequests: float64(s.failed),
+		TotalCacheReadInputTokens: float64(s.cacheRead), TotalCacheCreationInputTokens: float64(s.cacheWrite),
+	}
+}
+
+// part is the sums of one thing on one day, and those of each key within it.
+type part struct {
+	sums
+	keys map[id.KeyHash]*keySums
+}
+
+// keySums are the sums of one key, and what people call it.
+type keySums struct {
+	sums
+	alias string
+	team  id.Team
+}
+
+// cells count the entries of a breakdown, which bound what an answer takes.
+type cells struct{ left int }
+
+// parts are the sums by one thing, such as by model.
+type parts map[string]*part
+
+func (p parts) add(name string, r *ledger.DailyRow, c *cells) {
+	one := p[name]
+	if one == nil {
+		one = &part{keys: map[id.KeyHash]*keySums{}}
+		p[name] = one
+		c.left--
+	}
+	one.count(&r.Counts)
+	k := one.keys[r.Key]
+	if k == nil {
+		k = &keySums{}
+		one.keys[r.Key] = k
+		c.left--
+	}
+	k.count(&r.Counts)
+	k.alias, k.team = r.KeyAlias, r.Team
+}
+
+// show is the sums as the API has them. about returns what is known of a thing.
+func (p parts) show(about func(name string, of *part) map[string]*structpb.Value) map[string]*gatewayv1.ActivityEntry {
+	out := make(map[string]*gatewayv1.ActivityEntry, len(p))
+	for name, one := range p {
+		e := &gatewayv1.ActivityEntry{
+			Metrics: one.metrics(), Metadata: &structpb.Struct{Fields: about(name, one)},
+			ApiKeyBreakdown: make(map[string]*gatewayv1.ActivityKey, len(one.keys)),
+		}
+		for hash, k := range one.keys {
+			e.ApiKeyBreakdown[tokenOf(hash)] = &gatewayv1.ActivityKey{Metrics: k.metrics(), Metadata: &structpb.Struct{Fields: k.about()}}
+		}
+		out[name] = e
+	}
+	return out
+}
+
+func (k *keySums) about() map[string]*structpb.Value {
+	return map[string]*structpb.Value{"key_alias": textValue(k.alias), "team_id": textValue(string(k.team))}
+}
+
+func textValue(s string) *structpb.Value {
+	if s == "" {
+		return structpb.NewNullValue()
+	}
+	return structpb.NewStringValue(s)
+}
+
+// dayParts are the sums of one day.
+type dayParts struct {
+	sums
+	models, groups, providers, endpoints, keys, entities parts
+}
+
+func newDayParts() *dayParts {
+	return &dayParts{models: parts{}, groups: parts{}, providers: parts{}, endpoints: parts{}, keys: parts{}, entities: parts{}}
+}
+
+func (d *dayParts) add(r *ledger.DailyRow, c *cells) {
+	d.count(&r.Counts)
+	d.models.add(r.Model, r, c)
+	d.groups.add(string(r.Group), r, c)
+	d.providers.add(r.Provider, r, c)
+	d.endpoints.add(endpoint(r.CallType), r, c)
+	d.keys.add(tokenOf(r.Key), r, c)
+	d.entities.add(r.Owner, r, c)
+}
+
+// endpoint is the path of a sort of call.
+func endpoint(callType string) string { return "/v1/" + strings.ReplaceAll(callType, ".", "/") }
+
+func (d *dayParts) show(day string, set *keys.Set, kind id.AccountKind) *gatewayv1.ActivityDay {
+	nothing := func(string, *part) map[string]*structpb.Value { return nil }
+	return &gatewayv1.ActivityDay{
+		Date: day, Metrics: d.metrics(),
+		Breakdown: &gatewayv1.ActivityBreakdown{
+			Models: d.models.show(nothing), ModelGroups: d.groups.show(nothing), Providers: d.providers.show(nothing), Endpoints: d.endpoints.show(nothing),
+			ApiKeys: d.keys.show(func(_ string, of *part) map[string]*structpb.Value {
+				for _, k := range of.keys { // it is one
+					return k.about()
+				}
+				return nil
+			}),
+			Entities: d.entities.show(func(name string, _ *part) map[string]*structpb.Value { return entityAbout(set, kind, name) }),
+		},
+	}
+}
+
+// entityAbout is what people call a team, user, organization or end user that is
+// there still.
+func entityAbout(set *keys.Set, kind id.AccountKind, name string) map[string]*structpb.Value {
+	switch kind { //nolint:exhaustive // there are days of no others
+	case id.AccountTeam:
+		if t, ok := set.Team(nil, id.Team(name)); ok {
+			return map[string]*structpb.Value{"team_alias": textValue(t.Alias)}
+		}
+	case id.AccountUser:
+		if u, ok := set.User(nil, id.User(name)); ok {
+			return map[string]*structpb.Value{"user_email": textValue(u.Email), "user_alias": textValue(u.Alias)}
+		}
+	case id.AccountOrganization:
+		if o, ok := set.Organization(nil, id.Organization(name)); ok {
+			return map[string]*structpb.Value{"organization_alias": textValue(o.Alias)}
+		}
+	case id.AccountCustomer:
+		if c, ok := set.Customer(nil, id.Customer(name)); ok {
+			return map[string]*structpb.Value{"alias": textValue(c.Alias)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package main
+
+// drawn is what the tests of properties are told: to leave no file of what they have
+// found, and to take little time to make it small.
+func drawn() []string { return []string{"-rapid.nofailfile", "-rapid.shrinktime=1s"} }
+
+// trial is a test that has to find a bug.
+type trial struct {
+	defect string
+	pkg    string
+	test   string
+	flags  []string // of the test binary
+}
+
+// trials returns the tests. A bug that is found where it is made and where it does
+// harm has two of them.
+func trials() []trial {
+	return []trial{
+		{"nosync", "cluster/store", "TestCrashAtEveryWrite", nil},
+		{"no_dedup", "cluster/ledger", "TestPostOnce", nil},
+		{"no_dedup", "cluster/ledger", "TestLedgerIsTheNaiveOne", drawn()},
+		{"gap_accepted", "cluster/ledger", "TestPostOnce", nil},
+		{"late_in_window", "cluster/ledger", "TestCrossings", nil},
+		{"late_in_window", "cluster/ledger", "TestLedgerIsTheNaiveOne", drawn()},
+		{"leases_ignore_others", "cluster/ledger", "TestLedgerIsTheNaiveOne", drawn()},
+		{"leases_ignore_others", "cluster/lease", "TestNoScheduleSpendsMoreThanTheBudget", drawn()},
+		{"hold_leak", "cluster/lease", "TestNoScheduleSpendsMoreThanTheBudget", drawn()},
+		{"chain_without_internal", "cluster/audit", "TestAnyBitFlipped", nil},
+		{"chain_without_internal", "cluster/audit", "TestExportTampered", nil},
+		{"verify_ends_only", "cluster/audit", "TestAnyBitFlipped", nil},
+		{"verify_ends_only", "cluster/audit", "TestExportTampered", nil},
+		{"charge_once_per_request", "extproc", "TestChargesEveryAttempt", nil},
+		{"charge_once_per_request", "extproc", "TestEveryRequestIsSettledOnce", drawn()},
+		{"event_before_settle", "extproc", "TestHoldsTheAnswerUntilItIsRecorded", nil},
+		{"event_before_settle", "extproc", "TestHoldsTheEndOfAStreamUntilItIsRecorded", nil},
+		{"no_dedup", "cluster", "TestRandomSchedules", []string{"-cluster.seeds=2"}},
+		{"ack_before_commit", "cluster", "TestRandomSchedules", []string{"-cluster.seeds=2"}},
+	}
+}
