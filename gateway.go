@@ -88,7 +88,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 	g.mgmt, err = mgmt.New(mgmt.Config{
 		View: g.node.View, Identify: g.node.Identify,
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
-		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.node.Journal(), Prices: priceMap(g.cfg.Budgets.CostMapURL),
+		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(),
 		Ready: g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),

@@ -227,7 +227,16 @@ func (h *host) cut(lostPercent int) {
 // wipe replaces the disk of a machine that is off.
 func (h *host) wipe() {
 	h.disk = vfs.NewCrashableMem()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.disks++
+}
+
+// now returns what runs on the machine, and where it came to be; nil if it is off.
+func (h *host) now() (*cluster.Node, birth) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.node, birth{h, h.disks}
 }
 
 // installed reports whether the state on the disk came from another node: only then

@@ -63,19 +63,19 @@ func (c *spender) work(end time.Time, hosts []*host) {
 	for time.Now().Before(end) && (c.limit == 0 || c.made < c.limit) {
 		c.made++
 		h := hosts[c.random.IntN(len(hosts))]
-		if node := h.node(); node != nil {
-			c.spend(h, node)
+		if node, at := h.now(); node != nil {
+			c.spend(at, node)
 		}
-		tick(time.Duration(10+c.random.IntN(200)) * time.Millisecond)
+		tick(time.Duration(50+c.random.IntN(400)) * time.Millisecond)
 	}
 }
 
 // spend makes one request: it is reserved for, intended, works for a while, and is
 // settled.
-func (c *spender) spend(h *host, node *cluster.Node) {
+func (c *spender) spend(at birth, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	b := bill{request: id.NewRequest(), at: birth{h, h.disks}, estimate: perRequest, cost: money.Pico(c.random.Int64N(int64(perRequest)))}
+	b := bill{request: id.NewRequest(), at: at, estimate: perRequest, cost: money.Pico(c.random.Int64N(int64(perRequest)))}
 	var bounds []lease.Bound
 	if c.budget > 0 {
 		bounds = []lease.Bound{{Account: c.account(), Max: c.budget, Bounded: true, Soft: c.budget / 2}}
@@ -102,7 +102,7 @@ func (c *spender) spend(h *host, node *cluster.Node) {
 	}})
 	hold.Settle(b.cost)
 	b.told = settled.Wait(ctx) == nil
-	if h.node() != node { // its power was cut meanwhile, and nobody heard it
+	if at.on.node() != node { // its power was cut meanwhile, and nobody heard it
 		b.told, b.intended = false, false
 	}
 	c.mu.Lock()

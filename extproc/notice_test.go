@@ -118,6 +118,19 @@ func steady(k *kit, d *Deps) {
 	d.Now = func() time.Time { return epoch().Add(time.Duration(k.ticks.Load()) * time.Millisecond) }
 }
 
+// What others tell is bounded as well, but for what is no refusal.
+func TestRecordsAFloodOfOthersAsOne(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one(), steady)
+	for range 50 {
+		k.server.Notify(journal.Event{Notice: &journal.Notice{Type: "request.blocked", Code: "invalid_api_key"}})
+		k.server.Notify(journal.Event{Notice: &journal.Notice{Type: "management.changed"}})
+	}
+	if n := len(k.notices("")); n != 10+50 {
+		t.Fatalf("%d are recorded", n)
+	}
+}
+
 // What is held back is told when nobody else is refused, and when the gateway ends.
 func TestTellsAFloodsEnd(t *testing.T) {
 	t.Parallel()

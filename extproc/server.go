@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 )
@@ -46,6 +47,17 @@ func (s *Server) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// Notify puts on record what another part of the gateway has to tell, within the
+// bounds that hold for what is told here: who asks the management API without a key
+// does not decide how long the audit log is either.
+func (s *Server) Notify(ev journal.Event) {
+	if ev.Notice == nil || ev.Notice.Type != eventBlocked {
+		s.pipeline.deps.Journal.Notify(ev)
+		return
+	}
+	s.pipeline.notify(s.pipeline.flood.take(s.pipeline.deps.Now(), &ev))
 }
 
 // Register adds the services to a gRPC server. The processor's is described by
