@@ -36,6 +36,7 @@ func importRows() []importRow {
 		{"envoy/contract", []string{"cluster/id"}},
 
 		{"cluster/store", []string{"cluster/defect", "cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
+		{"cluster/store/storetest", nil},
 		{"cluster/gossip", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/prompts", []string{"cluster/prompts/template", "cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
 		{"cluster/record", []string{"cluster/fault", "cluster/id", "cluster/money", "cluster/store", "proto/gen/cluster/*"}},
@@ -91,7 +92,7 @@ func importOwners() []importOwner {
 	return []importOwner{
 		{module + "cluster/gossip", []string{"cluster", "."}},
 		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "bench/cmd/ledger", "."}},
-		{"github.com/cockroachdb/pebble", []string{"cluster/store"}},
+		{"github.com/cockroachdb/pebble", []string{"cluster/store", "cluster/store/storetest"}},
 		{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}},
 		{"github.com/hashicorp/raft", []string{"cluster/consensus"}},
 		{"github.com/tink-crypto", []string{"cluster/vault"}},

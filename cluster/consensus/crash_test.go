@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
 // history is what a node was asked to do, and what it said to have done.
@@ -223,7 +223,7 @@ type crash struct {
 // has what is left checked. Disks that are the same as before, after the same
 // promises, are counted and not checked twice.
 type crashes struct {
-	mem     *vfs.MemFS
+	mem     *storetest.Disk
 	history *history
 	to      chan crash
 	seed    uint64
@@ -260,19 +260,6 @@ func (c *crashes) MaybeError(op errorfs.Op) error {
 
 func (c *crashes) String() string { return "crashes" }
 
-// apart keeps the locking of a directory and the power cuts apart: MemFS.Lock takes
-// the lock twice that CrashClone wants in between, and then both wait for ever.
-type apart struct {
-	*vfs.MemFS
-	crashes *crashes
-}
-
-func (a apart) Lock(name string) (io.Closer, error) {
-	a.crashes.mu.Lock()
-	defer a.crashes.mu.Unlock()
-	return a.MemFS.Lock(name)
-}
-
 // TestCrashAtEveryWrite cuts the power at every write of a node that is made, used
 // and started again. Whatever part of the unsynced changes the disk kept, the node
 // opens; its state is one that it once was; and once it leads, everything that it
@@ -293,9 +280,9 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		})
 	}
 	for seed := uint64(1); made.Load() < enough && !t.Failed(); seed++ {
-		mem := vfs.NewCrashableMem()
+		mem := storetest.NewDisk()
 		inject := &crashes{mem: mem, history: newHistory(), to: to, seed: seed, seen: map[string]bool{}, made: &made}
-		disk := errorfs.Wrap(apart{mem, inject}, inject)
+		disk := errorfs.Wrap(mem, inject)
 		rng := rand.New(rand.NewPCG(seed, 0))
 		for range 3 {
 			n := alone(t, disk, consensus.Config{Timing: crashTiming()})

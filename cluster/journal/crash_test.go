@@ -20,6 +20,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -198,7 +199,7 @@ type crashPoint struct {
 // crashing wraps a disk so that before every stride-th write to it, sync
 // included, a crash is tried on a copy that keeps none, a part or all of what was
 // not synced.
-func crashing(mem *vfs.MemFS, book *ledgerBook, stride int) (vfs.FS, func() []crashPoint) {
+func crashing(mem *storetest.Disk, book *ledgerBook, stride int) (vfs.FS, func() []crashPoint) {
 	var mu sync.Mutex
 	var points []crashPoint
 	ops := 0
@@ -226,7 +227,7 @@ func crashing(mem *vfs.MemFS, book *ledgerBook, stride int) (vfs.FS, func() []cr
 }
 
 func TestCrashAtEveryWrite(t *testing.T) {
-	book, mem := newBook(), vfs.NewCrashableMem()
+	book, mem := newBook(), storetest.NewDisk()
 	fsys, points := crashing(mem, book, 2)
 	n, err := boot(config(fsys), journal.Config{})
 	if err != nil {
@@ -245,7 +246,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			at.book.check(t, config(at.disk), book.sent)
 			continue
 		}
-		again, further := crashing(at.disk, at.book, 3)
+		again, further := crashing(storetest.On(at.disk), at.book, 3)
 		at.book.check(t, config(again), book.sent)
 		for _, at := range further() {
 			at.book.checkWith(t, at.disk, book.sent)

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
 // TestCrashAtEveryWrite cuts the power before every write, sync and change of
@@ -22,7 +23,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		identity  store.Identity
 		committed int
 	}
-	mem := vfs.NewCrashableMem()
+	mem := storetest.NewDisk()
 	var mu sync.Mutex
 	var crashes []crash
 	var now crash // what is promised

@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
 // dirStep is a change of a directory, and what is there after it.
@@ -115,7 +116,7 @@ func equal(a, b map[string]string) bool {
 // step. What a step that returned has done is there; the step under way has been
 // done, or not, or shows what its documentation says.
 func TestDirAfterCrashAtEveryWrite(t *testing.T) {
-	mem := vfs.NewCrashableMem()
+	mem := storetest.NewDisk()
 	var mu sync.Mutex
 	crashes, at := uint64(0), 0
 	fsys := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {

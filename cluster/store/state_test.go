@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
 // A state that n steps come to: each step is one transaction, which counts, makes
@@ -171,7 +172,7 @@ func (r *stateRun) check(t *testing.T, disk vfs.FS, copies map[string]int) {
 // steps: not fewer than were flushed, and never a mix. Copies that were promised
 // are whole.
 func TestStateAfterCrashAtEveryWrite(t *testing.T) {
-	mem := vfs.NewCrashableMem()
+	mem := storetest.NewDisk()
 	var mu sync.Mutex
 	run := stateRun{copies: map[string]int{}}
 	promised := run.clone()

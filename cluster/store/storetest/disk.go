@@ -1,0 +1,125 @@
+// Package storetest has a disk in memory for tests that cut the power while others
+// write.
+package storetest
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Disk is a vfs.MemFS of which a CrashClone may be made at any time. Those of MemFS's
+// own take two locks in an order that some of its operations take them in the other
+// way round, so that both wait for ever: here nothing else is under way meanwhile.
+type Disk struct {
+	*vfs.MemFS
+
+	gate sync.RWMutex
+}
+
+// NewDisk returns an empty disk.
+func NewDisk() *Disk { return On(vfs.NewCrashableMem()) }
+
+// On returns a disk that goes on with what is on another one, which nobody else
+// writes to any more.
+func On(mem *vfs.MemFS) *Disk { return &Disk{MemFS: mem} }
+
+// CrashClone returns the disk as a power cut could leave it now.
+func (d *Disk) CrashClone(cfg vfs.CrashCloneCfg) *vfs.MemFS {
+	d.gate.Lock()
+	defer d.gate.Unlock()
+	return d.MemFS.CrashClone(cfg)
+}
+
+// Create implements vfs.FS.
+func (d *Disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.Create(name, category)
+}
+
+// Link implements vfs.FS.
+func (d *Disk) Link(from, to string) error {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.Link(from, to)
+}
+
+// Open implements vfs.FS.
+func (d *Disk) Open(name string, options ...vfs.OpenOption) (vfs.File, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.Open(name, options...)
+}
+
+// OpenReadWrite implements vfs.FS.
+func (d *Disk) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.OpenReadWrite(name, category, options...)
+}
+
+// OpenDir implements vfs.FS.
+func (d *Disk) OpenDir(name string) (vfs.File, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.OpenDir(name)
+}
+
+// Remove implements vfs.FS.
+func (d *Disk) Remove(name string) error {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.Remove(name)
+}
+
+// RemoveAll implements vfs.FS.
+func (d *Disk) RemoveAll(name string) error {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.RemoveAll(name)
+}
+
+// Rename implements vfs.FS.
+func (d *Disk) Rename(from, to string) error {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.Rename(from, to)
+}
+
+// ReuseForWrite implements vfs.FS.
+func (d *Disk) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.ReuseForWrite(from, to, category)
+}
+
+// MkdirAll implements vfs.FS.
+func (d *Disk) MkdirAll(name string, mode os.FileMode) error {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.MkdirAll(name, mode)
+}
+
+// Lock implements vfs.FS.
+func (d *Disk) Lock(name string) (io.Closer, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.Lock(name)
+}
+
+// List implements vfs.FS.
+func (d *Disk) List(name string) ([]string, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.List(name)
+}
+
+// Stat implements vfs.FS.
+func (d *Disk) Stat(name string) (vfs.FileInfo, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.MemFS.Stat(name)
+}
