@@ -97,8 +97,12 @@ defects: ## build known bugs in, one at a time, and see that the tests find each
 	go test -tags defects -count=1 ./cluster/defect
 	go run ./tools/defects
 
+.PHONY: failpoints
+failpoints: ## kill processes at the points of code that the journal must survive (about 20 seconds)
+	go run ./tools/testcount -tags failpoints -count=1 ./cluster/failpoint ./cluster/journal
+
 .PHONY: check
-check: fmt-check proto-check vet lint imports tidy-check test schedules defects schemathesis ## run all that continuous integration runs
+check: fmt-check proto-check vet lint imports tidy-check test schedules defects failpoints schemathesis ## run all that continuous integration runs
 
 .PHONY: fmt
 fmt: golangci-lint ## format the Go code

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
@@ -158,11 +159,17 @@ func TestAuditVerify(t *testing.T) {
 		want  string
 	}{
 		{"", []string{"--data", l.data}, "1, of which 1 are signed"},
+		{"", []string{"--data", l.data}, "which who can write there can replace"},
+		{"", []string{"--data", l.data, "--checkpoint-key", l.key}, "cut off behind " + audit.EventID(5) + " only a later checkpoint"},
+		{"", []string{"--export", file}, "No checkpoint vouches for these records"},
+		{outer, []string{"--export", "-", "--checkpoint-key", l.key, "--json"}, `"covered_event_id": null`},
+		{outer, []string{"--export", "-"}, "1 records come before these, which are not in the export"},
 		{"", []string{"--data", l.data, "--checkpoint-key", l.key, "--checkpoint", l.note}, "2, of which 2 are signed"},
 		{"", []string{"--data", l.data, "--json"}, `"valid": true`},
 		{"", []string{"--export", file}, "1, of which 0 are signed"},
 		{"", []string{"--export", file, "--checkpoint-key", l.key, "--checkpoint", l.note, "--json"}, `"checkpoints_signed": 2`},
 		{outer, []string{"--export", "-"}, audit.EventID(4)},
+		{compressed(t, outer), []string{"--export", "-"}, audit.EventID(4)},
 	} {
 		out, err := runAudit(t, strings.NewReader(x.stdin), append([]string{"verify"}, x.args...)...)
 		if err != nil || !strings.Contains(out, x.want) {
@@ -203,10 +210,25 @@ func TestAuditVerifyFindsIt(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), audit.EventID(3)) || !strings.Contains(out, audit.EventID(2)) {
 		t.Errorf("%v\n%s", err, out)
 	}
-	out, err = runAudit(t, strings.NewReader("{}\n"), "verify", "--export", "-")
-	if err == nil {
-		t.Errorf("%s", out)
+	for _, bad := range []string{"{}\n", compressed(t, "{}\n"), compressed(t, string(must(os.ReadFile(file))))[:40], "\x1f\x8bx"} {
+		if out, err = runAudit(t, strings.NewReader(bad), "verify", "--export", "-"); err == nil {
+			t.Errorf("%q: %s", bad, out)
+		}
 	}
+}
+
+// compressed is what a bucket has of a file.
+func compressed(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
 
 func TestAuditRefuses(t *testing.T) {
@@ -224,6 +246,8 @@ func TestAuditRefuses(t *testing.T) {
 		{[]string{"verify", "--data", l.data, "--checkpoint", filepath.Join(empty, "none")}, "--checkpoint"},
 		{[]string{"export", "--data", l.data}, "output"},
 		{[]string{"export", "--data", l.data, "-o", "-", "--from", "3"}, "--from 3"},
+		{[]string{"export", "-o", "-", "--key", "sk-none", "--external-only"}, "go with --data"},
+		{[]string{"export", "--data", l.data, "-o", "-", "--key", "sk-none"}, "data key"},
 	} {
 		out, err := runAudit(t, nil, x.args...)
 		if err == nil || !strings.Contains(err.Error(), x.want) {

@@ -65,7 +65,7 @@ func lockStopped(data string) (io.Closer, error) {
 	}
 	err = syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_RDLCK, Whence: io.SeekStart})
 	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
-		err = fmt.Errorf("a gateway runs on %s: ask it (GET /audit-log/verify), or verify an export, or stop it", data)
+		err = fmt.Errorf("a gateway runs on %s: ask it (GET /audit-log/verify), or verify what `modelgateway audit export` saves of it, or stop it", data)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

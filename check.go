@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/mgmt/deliver"
 )
 
 func configCommand() *cobra.Command {
@@ -53,7 +54,19 @@ func load(file string) (*setup, error) {
 	if err != nil {
 		return nil, cfg.Locate(err)
 	}
+	if err := checkPlaces(cfg.Audit); err != nil {
+		return nil, cfg.Locate(err)
+	}
 	return &setup{config: cfg, catalog: cat, keys: set}, nil
+}
+
+// checkPlaces reads the addresses that the audit log goes to, and connects to nothing.
+func checkPlaces(a config.Audit) error {
+	d, err := deliver.New(deliver.Config{QueueURL: a.QueueURL.Reveal(), BucketURL: a.BucketURL})
+	if err != nil {
+		return err
+	}
+	return d.Close()
 }
 
 func (s *setup) warn(w io.Writer) {

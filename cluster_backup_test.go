@@ -24,9 +24,7 @@ func TestClusterBackup(t *testing.T) {
 	before := c.createKey(a, "before")
 	c.createModel(b, "stored", "openai/fake-gpt", "stored-id")
 	file := filepath.Join(t.TempDir(), "backup")
-	if out, err := c.cli(a, "snapshot", file); err != nil {
-		t.Fatalf("cluster snapshot: %v\n%s", err, out)
-	}
+	c.manages(a, "snapshot", file)
 	after := c.createKey(b, "after")
 	c.deleteKey(a, before)
 	c.deleteModel(leader, "stored-id")
@@ -72,9 +70,7 @@ func TestClusterBackup(t *testing.T) {
 	changed()
 	c.sameState()
 
-	if out, err := c.cli(b, "restore", "--yes", file); err != nil {
-		t.Fatalf("cluster restore: %v\n%s", err, out)
-	}
+	c.manages(b, "restore", "--yes", file)
 	for _, n := range c.nodes {
 		c.until("all nodes have what was restored", func() bool {
 			return c.chat(n.i, before, "stored") == http.StatusOK &&
@@ -137,9 +133,7 @@ func TestClusterKeepsSecrets(t *testing.T) {
 		t.Error("the provider does not get the credential, so it was not looked for")
 	}
 	file := filepath.Join(t.TempDir(), "backup")
-	if out, err := c.cli(2, "snapshot", file); err != nil {
-		t.Fatalf("cluster snapshot: %v\n%s", err, out)
-	}
+	c.manages(2, "snapshot", file)
 	sealed, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -149,9 +143,7 @@ func TestClusterKeepsSecrets(t *testing.T) {
 	c.kill9(3)
 	c.wipe(3)
 	c.awaitLeader(1, 2) // it may have been that one
-	if out, err := c.cli(1, "remove", lost); err != nil {
-		t.Fatalf("cluster remove: %v\n%s", err, out)
-	}
+	c.manages(1, "remove", lost)
 	c.restart(3) // it gets the state from the others
 	if s := c.chat(3, own, "stored"); s != http.StatusOK {
 		t.Errorf("a new node answers %d", s)

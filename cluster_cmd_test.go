@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -152,14 +150,7 @@ func TestClusterRestoreAsks(t *testing.T) {
 
 // Every error says what to do, and none shows the key.
 func TestClusterErrorsHaveARemedy(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := "http://" + l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	nobody := "http://" + freePort(t)
 	refusing := func(status int, body string, headers ...string) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			for i := 0; i+1 < len(headers); i += 2 {

@@ -123,7 +123,7 @@ func TestClusterRollingRestart(t *testing.T) {
 		return
 	}
 	c := startCluster(t, 3, clusterOptions{
-		config: "shutdown_delay: 1s\nkeys:\n  - {key_alias: file, key: " + fileKey + "}\n",
+		config: "shutdown_delay: 2s\nkeys:\n  - {key_alias: file, key: " + fileKey + "}\n",
 	})
 	key := c.createKey(1, "app")
 	c.createModel(2, "stored", "openai/fake-gpt", "stored-id")

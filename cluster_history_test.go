@@ -25,8 +25,9 @@ const (
 )
 
 // promisedRefusal is when a node that reaches no majority has said so: five
-// seconds, and one for the way there and back.
-const promisedRefusal = 6 * time.Second
+// seconds, and as many for the way there and back on a busy machine, less one, or no
+// answer would be too late.
+const promisedRefusal = tryTime - time.Second
 
 // change asks a node for a change. It may be called from any goroutine. wrong is
 // what no answer may be.

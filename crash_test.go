@@ -50,7 +50,7 @@ func children(t *testing.T, pid int) []int {
 // gone waits until a process is no more.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for syscall.Kill(pid, 0) == nil {
@@ -85,7 +85,7 @@ func pending(t *testing.T, g *gatewayProcess, p *upstream, n int) <-chan int {
 			status <- resp.StatusCode
 		}()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := p.Await(ctx, func(c fake.Counters) bool { return c.Open == n }); err != nil {
 		t.Fatal("the requests did not reach the provider")
@@ -194,7 +194,7 @@ func TestGracefulStop(t *testing.T) {
 	g := startGateway(t, models(p, "slow=openai/fake-gpt+slow-1s"))
 	done := make(chan *answer, 1)
 	go func() { done <- g.chat(request("slow", "")) }()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := p.Await(ctx, func(c fake.Counters) bool { return c.Open == 1 }); err != nil {
 		t.Fatal(err)

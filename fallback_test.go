@@ -24,7 +24,7 @@ router_settings:
   num_retries: 1
   retry_after: 0.01
   cooldown_time: 0
-  timeout: 1
+  timeout: 2
   fallbacks:
     - down: [claude, fast]
     - limited: [fast]

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel/attribute"
 	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"golang.org/x/sync/errgroup"
@@ -52,6 +53,7 @@ type gateway struct {
 
 	processor *extproc.Server
 	deliverer *deliver.Deliverer
+	meter     metric.Meter // what /metrics shows
 
 	launcher *launch.Launcher // nil: somebody else runs Envoy
 	grpcL    net.Listener     // of what Envoy itself asks
@@ -99,6 +101,9 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 	if g.deliverer, err = g.newDeliverer(); err != nil {
 		return g, err
 	}
+	if err := g.deliverer.Measure(g.meter); err != nil {
+		return g, fmt.Errorf("metrics: %w", err)
+	}
 	return g, g.envoy(ctx, envoy)
 }
 
@@ -124,6 +129,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	}
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(resource.NewSchemaless(
 		attribute.String("service.name", "modelgateway"), attribute.String("service.version", version)))).Meter("github.com/modelgateway/modelgateway")
+	g.meter = meter
 	metrics, err := extproc.NewMetrics(meter)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)

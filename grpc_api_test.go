@@ -33,7 +33,7 @@ func grpcConn(t *testing.T, g *gatewayProcess) *grpc.ClientConn {
 
 func grpcAs(t *testing.T, key string, more ...string) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return metadata.AppendToOutgoingContext(ctx, append(more, "authorization", "Bearer "+key)...)
 }

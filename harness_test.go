@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/examples/upstream/fake"
+	"github.com/modelgateway/modelgateway/porttest"
 )
 
 // adminKey is the master key of every gateway that the tests start.
@@ -258,15 +258,10 @@ func (g *gatewayProcess) kill() {
 	g.exited <- err
 }
 
-// freePort returns an address that nobody listens on.
+// freePort returns an address that nobody listens at, and nobody else will.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return porttest.Free(t).String()
 }
 
 // answer is what a caller gets.
@@ -368,7 +363,7 @@ type spendLog struct {
 // waitPosted waits until what this node has recorded is in the ledger.
 func (g *gatewayProcess) waitPosted() {
 	g.t.Helper()
-	end := time.After(20 * time.Second)
+	end := time.After(time.Minute)
 	for !strings.Contains(g.get("/metrics").body, "\ngateway_journal_backlog 0\n") {
 		select {
 		case <-end:

@@ -51,6 +51,7 @@ func importRows() []importRow {
 		{"cluster/link/memlink", []string{"cluster/link", "cluster/id", "cluster/fault"}},
 		{"cluster", []string{"cluster/*", "proto/gen/cluster/*"}},
 		{"clustertest", nil},
+		{"porttest", nil},
 
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"extproc/*", []string{"extproc/wire", "extproc/splice", "cluster/*"}},

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -78,7 +74,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 				k.launch("")
 				k.awaitReady()
 				k.setUp()
-				k.stuck()
+				k.stuck(t, k.url)
 				k.kill()
 				k.launch(dies)
 			} else {
@@ -99,27 +95,17 @@ func TestLedgerSurvivesKills(t *testing.T) {
 // killed is a gateway that dies, and what its callers know.
 type killed struct {
 	*gatewayProcess
-	path     string // of the binary
-	provider *bookkeeper
-	hook     *hookBooks
-	ended    atomic.Pointer[chan struct{}] // closed when the process is dead
-	asked    atomic.Int64                  // requests so far, which are their numbers
-
-	mu   sync.Mutex
-	seen map[int]money.Pico // what the answers that came whole were said to cost
-	left []int              // the numbers of requests that were never answered
+	*callers
+	path  string // of the binary
+	hook  *hookBooks
+	ended atomic.Pointer[chan struct{}] // closed when the process is dead
 }
 
 func newKilled(t *testing.T, path string) *killed {
 	t.Helper()
-	k := &killed{path: path, provider: newBookkeeper(t), hook: newHookBooks(t), seen: map[int]money.Pico{}}
-	k.gatewayProcess = newGateway(t, fmt.Sprintf(`
-model_list:
-  - model_name: fast
-    gateway_params: {model: openai/m, api_base: %s/v1, api_key: provider-key, input_cost_per_token: %s, output_cost_per_token: %s}
-audit:
-  allow_private_webhooks: true
-`, k.provider.url, bookInput, bookOutput))
+	k := &killed{path: path, callers: newCallers(newBookkeeper(t, listen(t)), killedKey), hook: newHookBooks(t, listen(t))}
+	k.forgetful = true
+	k.gatewayProcess = newGateway(t, bookModels(k.provider))
 	return k
 }
 
@@ -175,35 +161,6 @@ func (k *killed) setUp() {
 	}
 }
 
-// ask makes one request and notes its answer if it came whole. It returns the
-// status; 0 is a connection that broke.
-func (k *killed) ask(ctx context.Context, n, tokens int) int {
-	streams := n%2 == 0
-	body := fmt.Sprintf(`{"model":"fast","user":"r%d","max_tokens":%d,"stream":%t,"messages":[{"role":"user","content":"request %d: say what you have to say in as many words as you may"}]}`, n, tokens, streams, n)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, k.url+"/v1/chat/completions", strings.NewReader(body))
-	if err != nil {
-		return 0
-	}
-	r.Header.Set("Authorization", "Bearer "+killedKey)
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = resp.Body.Close() }()
-	whole, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode == http.StatusOK && streams && !bytes.Contains(whole, []byte("[DONE]")) {
-		return 0
-	}
-	if resp.StatusCode == http.StatusOK {
-		cost, _ := k.provider.cost(n)
-		k.mu.Lock()
-		k.seen[n] = cost
-		k.mu.Unlock()
-	}
-	return resp.StatusCode
-}
-
 // askUntilDead has the callers make requests until the gateway is dead, with a pause
 // after each when the burst is over.
 func (k *killed) askUntilDead(pause time.Duration) {
@@ -216,7 +173,7 @@ func (k *killed) askUntilDead(pause time.Duration) {
 		callers.Go(func() {
 			for ctx.Err() == nil {
 				n := int(k.asked.Add(1))
-				if k.ask(ctx, n, 10+n%5) == 0 {
+				if k.ask(ctx, k.url, n, 10+n%5) == 0 {
 					return
 				}
 				if n < killedBurst {
@@ -233,26 +190,6 @@ func (k *killed) askUntilDead(pause time.Duration) {
 	callers.Wait()
 }
 
-// stuck makes requests that are never answered, and returns when they are on the
-// disk: an answer that came later is written with or after them.
-func (k *killed) stuck() {
-	k.t.Helper()
-	for i := range stuckRequests {
-		k.left = append(k.left, stuckFrom+i)
-		go k.ask(context.WithoutCancel(k.t.Context()), stuckFrom+i, 10)
-	}
-	for range k.left {
-		select {
-		case <-k.provider.came:
-		case <-time.After(20 * time.Second):
-			k.t.Fatal("the requests did not reach the provider")
-		}
-	}
-	if s := k.ask(k.t.Context(), int(k.asked.Add(1)), 10); s != http.StatusOK {
-		k.t.Fatalf("a request was answered with %d", s)
-	}
-}
-
 // burn spends what is left of the budget: what nobody can spend any more was lost.
 func (k *killed) burn() {
 	k.t.Helper()
@@ -260,7 +197,7 @@ func (k *killed) burn() {
 	defer cancel()
 	spend := func() {
 		for ctx.Err() == nil {
-			if s := k.ask(ctx, int(k.asked.Add(1)), burnTokens); s != http.StatusOK {
+			if s := k.ask(ctx, k.url, int(k.asked.Add(1)), burnTokens); s != http.StatusOK {
 				if s != http.StatusTooManyRequests {
 					k.t.Errorf("a request after the restart was answered with %d", s)
 				}
@@ -290,13 +227,4 @@ func (k *killed) posted() {
 		k.read("/cluster/status", &status)
 		return len(status.Members) == 1 && status.Members[0].Backlog != nil && *status.Members[0].Backlog == 0
 	})
-}
-
-// read gets a document of the API.
-func (k *killed) read(path string, into any) {
-	k.t.Helper()
-	a := k.get(path)
-	if err := json.Unmarshal([]byte(a.body), into); err != nil || a.status != http.StatusOK {
-		k.t.Fatalf("GET %s: %d %v: %s", path, a.status, err, a.body)
-	}
 }

@@ -28,10 +28,11 @@ func TestBudgetOfCluster(t *testing.T) {
 	)
 	c := startCluster(t, 3, clusterOptions{})
 	c.createExact()
-	made := c.node(1).changes("/key/generate", tree{"max_budget": 0.01, "budget_duration": "30d"})
+	var made tree
+	c.post(1, "/key/generate", tree{"max_budget": 0.01, "budget_duration": "30d"}, &made)
 	key, _ := made["key"].(string)
 	hash, _ := made["token"].(string)
-	ask := func(node int) *answer { return c.ask(node, key) }
+	ask := func(node int) *answer { return c.decided(node, key) }
 	c.awaitExact(key)
 
 	var mu sync.Mutex
@@ -48,7 +49,9 @@ func TestBudgetOfCluster(t *testing.T) {
 		}
 		if a.status == http.StatusTooManyRequests {
 			reset, err := time.Parse(time.RFC3339, a.header.Get("x-gateway-budget-reset-at"))
-			if err != nil || !reset.After(time.Now()) || a.header.Get("x-should-retry") != "false" || a.header.Get("retry-after") == "" ||
+			// Where the last cents are only held by other requests, one may try again.
+			final := a.header.Get("x-should-retry") == "false"
+			if err != nil || !reset.After(time.Now()) || !final && a.header.Get("retry-after") != "1" || a.header.Get("retry-after") == "" ||
 				!strings.Contains(a.body, `"type":"budget_exceeded"`) || !strings.Contains(a.body, `"code":"budget_exceeded"`) {
 				t.Errorf("refused with %v %s", a.header, a.body)
 			}
@@ -150,13 +153,14 @@ func TestBudgetOfCutNode(t *testing.T) {
 	const most = 200
 	c := startCluster(t, 3, clusterOptions{})
 	c.createExact()
-	made := c.node(1).changes("/key/generate", tree{"max_budget": 0.01})
+	var made tree
+	c.post(1, "/key/generate", tree{"max_budget": 0.01}, &made)
 	key, _ := made["key"].(string)
 	hash, _ := made["token"].(string)
 	c.awaitExact(key)
 	passed := 0
 	for _, n := range c.nodes {
-		if a := c.ask(n.i, key); a.status != http.StatusOK {
+		if a := c.decided(n.i, key); a.status != http.StatusOK {
 			t.Fatalf("node %d: %d %s", n.i, a.status, a.body)
 		}
 		passed++
@@ -201,6 +205,20 @@ func TestBudgetOfCutNode(t *testing.T) {
 		c.until(fmt.Sprintf("node %d has all of it in the ledger", n.i), func() bool {
 			return pico(t, n.sees("/key/info?key="+hash).at("info", "spend")) == most*exactCost
 		})
+	}
+}
+
+// decided asks until the cluster can say what is left of the budget: with a thousand at
+// once on a small machine it may be too busy for that, and says that they come again. It
+// may be called from any goroutine.
+func (c *testCluster) decided(i int, key string) *answer {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(clusterWait); ; <-tick.C {
+		a := c.ask(i, key)
+		if a.status != http.StatusServiceUnavailable || a.header.Get("retry-after") == "" || !strings.Contains(a.body, `"code":"budget_unavailable"`) || time.Now().After(deadline) {
+			return a
+		}
 	}
 }
 

@@ -97,8 +97,8 @@ func TestMetrics(t *testing.T) {
 	for _, name := range []string{
 		`gen_ai_client_token_usage_bucket{`, `gen_ai_token_type="input"`, `gen_ai_token_type="output"`,
 		`gen_ai_client_operation_duration_seconds_count{`, `gen_ai_server_time_to_first_token_seconds_count{`,
-		`gateway_requests_total{`, `gateway_cluster_leader_ratio 1`, `gateway_cluster_has_leader_ratio 1`, `gateway_cluster_applied_index_ratio `, `gateway_cluster_staleness_seconds `,
-		`gateway_cluster_members_alive 1`, `gateway_journal_backlog `, `gateway_requests_refused_total{error_type="not_found"`, `gateway_attempts_failed_total{`, `gateway_cost_usd_total{`,
+		`gateway_requests_total{`, `gateway_cluster_leader 1`, `gateway_cluster_has_leader 1`, `gateway_cluster_applied_index `, `gateway_cluster_staleness_seconds `,
+		`gateway_cluster_members_alive 1`, `gateway_journal_backlog `, `gateway_audit_records `, `gateway_requests_refused_total{error_type="not_found"`, `gateway_attempts_failed_total{`, `gateway_cost_usd_total{`,
 		`gen_ai_operation_name="chat"`, `gen_ai_provider_name="openai"`, `gen_ai_request_model="fast"`, `gateway_deployment_id="fast-id"`,
 		`go_goroutines `, `process_resident_memory_bytes `,
 	} {
@@ -213,6 +213,13 @@ func TestConfigCheck(t *testing.T) {
 	if err == nil || out != "" || !strings.Contains(errs, `gateway.yaml:3:`) || !strings.Contains(errs, `did you mean "api_key"`) || !strings.Contains(errs, "oops") {
 		t.Errorf("%v\n%s%s", err, out, errs)
 	}
+	// What serve would refuse later: where the audit log goes.
+	for _, place := range []string{"bucket_url: file:///var/audit?" + vendorMark, "queue_url: nats://user:" + vendorMark + "@host"} {
+		out, errs, err = run("config", "check", write(sound+"audit: {"+place+"}\n"))
+		if err == nil || out != "" || !strings.Contains(errs, "gateway.yaml:5:") || strings.Contains(errs, vendorMark) {
+			t.Errorf("%v\n%s%s", err, out, errs)
+		}
+	}
 	if out, _, err := run("version"); err != nil || !strings.HasPrefix(out, "modelgateway ") {
 		t.Errorf("%v %s", err, out)
 	}
@@ -247,7 +254,7 @@ router_settings: {routing_strategy: least_busy}
 			}
 		})
 		// One after the other: of two that choose at the same moment neither sees the other.
-		wait, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		wait, stop := context.WithTimeout(context.Background(), time.Minute)
 		if err := p.Await(wait, func(c fake.Counters) bool { return c.Open == i+1 }); err != nil {
 			t.Errorf("request %d did not reach the provider", i)
 		}

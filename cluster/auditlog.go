@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"io"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
@@ -9,8 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Audit returns what the audit log says, for whoever looks at it through fn. It is
-// the state of one moment.
+// Audit shows the audit log to fn. It may grow, and be trimmed, while fn looks at it.
 func (n *Node) Audit(fn func(r audit.Reader) error) error {
 	return n.consensus.View(func(state *store.Store) error { return fn(state) })
 }
@@ -39,20 +39,19 @@ func (l AuditLog) Record(ctx context.Context, number uint64) (found audit.Record
 	return found, ok, err
 }
 
+// Export writes the records from one number on, and the checkpoints on them, as
+// audit.VerifyExport reads them. A slow reader holds nothing up.
+func (l AuditLog) Export(ctx context.Context, out io.Writer, from uint64) error {
+	return audit.StreamExport(ctx, out, l.node.Audit, audit.Export{Workspace: audit.DefaultWorkspace, From: from})
+}
+
 // Verify checks the records from one to another, 0 for the first and the last, and
-// the checkpoints on them by the key that the cluster signs with.
+// the checkpoints on them by the key that the cluster signs with, and whether queries
+// find them.
 func (l AuditLog) Verify(ctx context.Context, from, to uint64) (report audit.Report, err error) {
-	check := audit.Check{From: from, To: to}
-	key, err := l.node.CheckpointKey()
-	if err != nil {
+	check := audit.Check{From: from, To: to, Indexes: true}
+	if check.Verifiers, err = l.node.checkpointVerifier(); err != nil {
 		return report, err
-	}
-	if key != "" {
-		verifier, err := audit.ParseVerifier(key)
-		if err != nil {
-			return report, err
-		}
-		check.Verifiers = []audit.Verifier{verifier}
 	}
 	err = l.node.Audit(func(r audit.Reader) error {
 		report, err = audit.Verify(ctx, r, audit.DefaultWorkspace, check)

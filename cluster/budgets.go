@@ -46,9 +46,9 @@ func accountOf(ev *journal.Event, kind id.AccountKind) id.Account {
 	a := id.Account{Kind: kind}
 	switch kind {
 	case id.AccountKey:
-		a.Owner = ev.Key.Hex()
+		a.Owner = ev.Account().Hex()
 	case id.AccountKeyModel:
-		a.Owner, a.Part = ev.Key.Hex(), string(ev.Group)
+		a.Owner, a.Part = ev.Account().Hex(), string(ev.Group)
 	case id.AccountTeam:
 		a.Owner = string(ev.Team)
 	case id.AccountTeamMember:
@@ -86,7 +86,7 @@ func (n *Node) account(a id.Account) (out lease.State, err error) {
 // leaseState is an account as this node's teller sees it.
 func (n *Node) leaseState(s ledger.State) lease.State {
 	out := lease.State{
-		Total: s.Total, Window: s.Window, Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
+		Window: s.Window.Pico(), Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
 		Scarce: s.Scarce, Max: s.Max, Bounded: s.Bounded,
 	}
 	for _, l := range s.Leases {
@@ -121,6 +121,33 @@ func (n *Node) Account(ctx context.Context, a id.Account) (s ledger.State, err e
 		return err
 	})
 	return s, err
+}
+
+// KeyAccount returns the key whose account another one has used last, as the posted
+// events say; the key itself where they say nothing else.
+func (n *Node) KeyAccount(ctx context.Context, key id.KeyHash) (account id.KeyHash, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return account, err
+	}
+	err = n.consensus.View(func(state *store.Store) error {
+		account, err = ledger.KeyAccount(state, key)
+		return err
+	})
+	return account, err
+}
+
+// Customers calls fn for each end user that something was posted to, by this node's
+// state, in the order of the bytes of their ids from one on, until it returns false.
+func (n *Node) Customers(ctx context.Context, from id.Customer, fn func(id.Customer) bool) error {
+	return n.consensus.View(func(state *store.Store) error {
+		return ledger.Owners(ctx, state, id.AccountCustomer, string(from), func(owner string) bool { return fn(id.Customer(owner)) })
+	})
+}
+
+// Models calls fn for each model that something was posted to as one owner uses it, by
+// this node's state and in the order of their names' bytes, until it returns false.
+func (n *Node) Models(ctx context.Context, kind id.AccountKind, owner string, fn func(model string, s ledger.State) bool) error {
+	return n.consensus.View(func(state *store.Store) error { return ledger.Parts(ctx, state, kind, owner, fn) })
 }
 
 // Logs shows posted usage events.

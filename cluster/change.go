@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -36,7 +35,7 @@ func (n *Node) Change(ctx context.Context, actor string, op Operation) (record.C
 		}
 	}()
 	for {
-		v, tx := n.View(), record.NewTxn(time.Now(), actor)
+		v, tx := n.View(), record.NewTxn(n.now(), actor)
 		if err := op(v, tx); err != nil {
 			if fresh || !dependsOnState(err) {
 				return record.Committed{}, err

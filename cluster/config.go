@@ -49,6 +49,7 @@ type Config struct {
 
 	// For tests; zero means the real thing.
 	FS           store.FS
+	Now          func() time.Time // this node's clock; what has to pass is not measured with it
 	Timing       consensus.Timing
 	GossipTiming gossip.Timing
 	MinFreeBytes uint64
@@ -62,6 +63,9 @@ const minStaleness = time.Second
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Retention <= 0 {
 		c.Retention = defaultRetention

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -52,14 +55,14 @@ func (n *Node) keepHistory(ctx context.Context) error {
 		if !n.consensus.IsLeader() {
 			continue
 		}
-		if err := n.checkpoint(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		if err := n.checkpoint(ctx, n.now()); err != nil && ctx.Err() == nil {
 			n.logger.LogAttrs(ctx, slog.LevelWarn, "the audit log has no new checkpoint", slog.Any("error", err))
 		}
-		if time.Since(trimmed) < trimEvery {
+		if time.Since(trimmed) < trimEvery || !n.clock.steady() {
 			continue
 		}
 		trimmed = time.Now()
-		if err := n.trimHistory(ctx, trimmed.Add(-n.cfg.Retention)); err != nil && ctx.Err() == nil {
+		if err := n.trimHistory(ctx, n.now().Add(-n.cfg.Retention)); err != nil && ctx.Err() == nil {
 			n.logger.LogAttrs(ctx, slog.LevelWarn, "what is too old could not be dropped", slog.Any("error", err))
 		}
 	}
@@ -120,11 +123,44 @@ func (n *Node) signer(ctx context.Context) (*audit.Signer, error) {
 			}
 		}
 	}
+	return n.openSigner(r)
+}
+
+// openSigner reads a key. Anybody who can write the state can exchange what it says is
+// the public one; the private one only who has the encryption key.
+func (n *Node) openSigner(r *clusterv1.AuditSigner) (*audit.Signer, error) {
 	private, err := n.Open(r.GetSealedKey(), signerContext)
 	if err != nil {
 		return nil, err
 	}
-	return audit.ParseSigner(private)
+	signer, err := audit.ParseSigner(private)
+	if err != nil {
+		return nil, err
+	}
+	if signer.Verifier().String() != r.GetVerifier() {
+		return nil, &fault.Error{
+			Op: "audit.signer", Kind: fault.Internal,
+			Detail: "The key that is kept for verifying checkpoints of the audit log is not that of the key which signs them: somebody has exchanged it.",
+		}
+	}
+	return signer, nil
+}
+
+// checkpointVerifier returns the key that checkpoints must be signed with; none before
+// the first. A node that is locked has to believe what is kept of it.
+func (n *Node) checkpointVerifier() ([]audit.Verifier, error) {
+	r, err := n.signerRecord()
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if _, err := n.openSigner(r); err != nil && !errors.Is(err, vault.ErrLocked) {
+		return nil, err
+	}
+	v, err := audit.ParseVerifier(r.GetVerifier())
+	if err != nil {
+		return nil, record.Unreadable(err)
+	}
+	return []audit.Verifier{v}, nil
 }
 
 func (n *Node) newSigner(ctx context.Context) (*audit.Signer, error) {
@@ -163,13 +199,6 @@ func (n *Node) signerRecord() (r *clusterv1.AuditSigner, err error) {
 		return nil
 	})
 	return r, err
-}
-
-// CheckpointKey returns the public key that checkpoints of the audit log are signed
-// with, in the form of C2SP's signed-note; empty before the first.
-func (n *Node) CheckpointKey() (string, error) {
-	r, err := n.signerRecord()
-	return r.GetVerifier(), err
 }
 
 // trimHistory drops what was recorded before a time, step by step.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,7 +71,8 @@ type host struct {
 	name    string // in the test's output
 	address string
 	disks   int // how many it had before
-	disk    *vfs.MemFS
+	disk    *disk
+	skew    atomic.Int64 // how far its clock is ahead, in nanoseconds
 	expect  int
 	alone   bool
 	// configure changes how the node starts; nil: as all do.
@@ -125,7 +127,7 @@ func addressOf(number int) string { return fmt.Sprintf("10.0.0.%d:7400", number)
 // add puts up one more machine, which is off.
 func (l *lab) add(expect int) *host {
 	number := len(l.hosts) + 1
-	h := &host{lab: l, number: number, name: fmt.Sprintf("node%d", number), address: addressOf(number), disk: vfs.NewCrashableMem(), expect: expect}
+	h := &host{lab: l, number: number, name: fmt.Sprintf("node%d", number), address: addressOf(number), disk: newDisk(), expect: expect}
 	l.hosts = append(l.hosts, h)
 	return h
 }
@@ -140,8 +142,26 @@ func (h *host) start() {
 
 func (h *host) tryStart() error {
 	l := h.lab
+	h.disk.mend() // nothing starts on a full disk
+	node, err := cluster.Open(h.config(h.disk))
+	if err != nil {
+		return err
+	}
+	l.nodes[node.Identity().Node] = birth{h, h.disks}
+	ctx, cancel := context.WithCancel(context.Background())
+	h.stop, h.ran = cancel, make(chan error, 1)
+	go func(ran chan<- error) { ran <- node.Run(ctx) }(h.ran)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.node = node
+	return nil
+}
+
+// config is what the machine's node is to be, with its data on a disk.
+func (h *host) config(d *disk) cluster.Config {
+	l := h.lab
 	cfg := cluster.Config{
-		Dir: "data", FS: h.disk, BallastBytes: -1, MinFreeBytes: 1,
+		Dir: "data", FS: d.fs(), BallastBytes: 4096, MinFreeBytes: 1, Now: h.clock,
 		Catalog: parts().catalog, Keys: parts().keys, Sealer: parts().sealer,
 		Logger: h.logger(), Expect: h.expect, KeyStaleness: l.staleness, Version: "test", Timing: l.timing,
 		Fatal: func(err error) { panic(fmt.Sprintf("node %d: %v", h.number, err)) },
@@ -157,19 +177,11 @@ func (h *host) tryStart() error {
 	if h.configure != nil {
 		h.configure(&cfg)
 	}
-	node, err := cluster.Open(cfg)
-	if err != nil {
-		return err
-	}
-	l.nodes[node.Identity().Node] = birth{h, h.disks}
-	ctx, cancel := context.WithCancel(context.Background())
-	h.stop, h.ran = cancel, make(chan error, 1)
-	go func(ran chan<- error) { ran <- node.Run(ctx) }(h.ran)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.mu.node = node
-	return nil
+	return cfg
 }
+
+// clock is what the machine's clock says.
+func (h *host) clock() time.Time { return time.Now().Round(0).Add(time.Duration(h.skew.Load())) }
 
 func (h *host) logger() *slog.Logger {
 	var level slog.Level
@@ -203,6 +215,7 @@ func (h *host) shut() {
 	if node == nil {
 		return
 	}
+	h.disk.mend()
 	h.stop()
 	if err := errors.Join(<-h.ran, node.Close()); err != nil {
 		h.lab.t.Errorf("node %d: %v", h.number, err)
@@ -217,7 +230,9 @@ func (h *host) cut(lostPercent int) {
 	}
 	h.lab.network.Crash(h.address)
 	seed := h.lab.random.Uint64()
-	h.disk = h.disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100 - lostPercent, RNG: rand.New(rand.NewPCG(seed, 2))})
+	before := h.disk
+	h.disk = diskOf(before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100 - lostPercent, RNG: rand.New(rand.NewPCG(seed, 2))}))
+	before.mend()
 	// The goroutines have to end all the same. They write to the disk as it was.
 	h.stop()
 	ran := h.ran
@@ -226,7 +241,7 @@ func (h *host) cut(lostPercent int) {
 
 // wipe replaces the disk of a machine that is off.
 func (h *host) wipe() {
-	h.disk = vfs.NewCrashableMem()
+	h.disk = newDisk()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.disks++
@@ -237,6 +252,27 @@ func (h *host) now() (*cluster.Node, birth) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.mu.node, birth{h, h.disks}
+}
+
+// expelReplaced does what an operator does when a disk was replaced.
+func (l *lab) expelReplaced(when string) {
+	for node, born := range l.nodes {
+		if born.disk == born.on.disks {
+			continue
+		}
+		var last string
+		if !until(settleTime, func() bool {
+			leader := l.leader(settleTime)
+			if leader == nil {
+				last = "nobody leads"
+				return false
+			}
+			last = codeOf(leader.node().RemoveMember(l.t.Context(), node))
+			return last == "ok" || last == "node_not_found"
+		}) {
+			l.t.Errorf("%s: %s cannot be taken out: %s", when, born, l.readable(last))
+		}
+	}
 }
 
 // installed reports whether the state on the disk came from another node: only then
@@ -364,9 +400,9 @@ func (l *lab) readable(text string) string {
 
 // same checks that all running machines have the same state, once they are
 // equally far, and returns what differs.
-func (l *lab) same(limit time.Duration) error {
+func (l *lab) same() error {
 	var err error
-	until(limit, func() bool {
+	until(settleTime, func() bool {
 		err = l.sameNow()
 		return err == nil
 	})

@@ -76,10 +76,10 @@ func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command)
 	case *clusterv1.Command_MoveLeases:
 		return m.move(tx, change.MoveLeases, e)
 	case *clusterv1.Command_RollWindows:
-		moved, f := ledger.Roll(tx, change.RollWindows, e.Time)
+		moved, f := ledger.Roll(tx, change.RollWindows, e.Stamp)
 		return m.moved(tx, e, moved, f)
 	case *clusterv1.Command_TrimHistory:
-		return outcome(trim(tx, change.TrimHistory), nil)
+		return outcome(trim(tx, change.TrimHistory, e.Time), func(uint64) { m.node.recorded() })
 	default:
 		return incomprehensible(e.Index, errors.New("a change that this version does not know"))
 	}
@@ -223,7 +223,7 @@ func (m machine) move(tx *store.Tx, c *clusterv1.MoveLeases, e consensus.Entry) 
 	if f != nil || !do {
 		return outcome(f, nil)
 	}
-	moved, f := ledger.Move(tx, c, e.Time)
+	moved, f := ledger.Move(tx, c, e.Stamp)
 	return m.moved(tx, e, moved, f)
 }
 
@@ -239,8 +239,8 @@ func (m machine) moved(tx *store.Tx, e consensus.Entry, moved ledger.Moved, f *f
 }
 
 // trim drops what is older than people want to keep.
-func trim(tx *store.Tx, t *clusterv1.TrimHistory) *fault.Error {
-	if f := audit.Trim(tx, t.GetWorkspace(), t.GetAuditFirst()); f != nil {
+func trim(tx *store.Tx, t *clusterv1.TrimHistory, now time.Time) *fault.Error {
+	if f := audit.Trim(tx, t.GetWorkspace(), t.GetAuditFirst(), now); f != nil {
 		return f
 	}
 	if t.GetUsageBeforeUnixNano() == 0 {

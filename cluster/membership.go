@@ -137,6 +137,19 @@ func (n *Node) RemoveMember(ctx context.Context, node id.Node) error {
 	return err
 }
 
+// Removed reports whether a node was taken out of the cluster, as this node's state
+// has it.
+func (n *Node) Removed(ctx context.Context, node id.Node) (removed bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	err = n.consensus.View(func(state *store.Store) error {
+		_, removed, err = state.Get(store.SpaceRetired, []byte(node))
+		return err
+	})
+	return removed, err
+}
+
 // expel is RemoveMember on the leader.
 func (n *Node) expel(ctx context.Context, node id.Node) error {
 	if err := n.alter(ctx); err != nil {

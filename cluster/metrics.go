@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
@@ -29,12 +30,13 @@ func (n *Node) Measure(m metric.Meter) error {
 		name, unit, text string
 		value            func() float64
 	}{
-		{"gateway.cluster.leader", "1", "1 if this node leads.", func() float64 { return toFloat(n.consensus.IsLeader()) }},
-		{"gateway.cluster.has_leader", "1", "1 if this node knows a leader.", func() float64 { _, ok := n.consensus.Leader(); return toFloat(ok) }},
-		{"gateway.cluster.commit_index", "1", "Last entry that is known to be committed.", func() float64 { return float64(n.consensus.Committed()) }},
-		{"gateway.cluster.applied_index", "1", "Last entry whose effects this node's readers see.", func() float64 { return float64(n.consensus.Applied()) }},
+		{"gateway.cluster.leader", "", "1 if this node leads.", func() float64 { return toFloat(n.consensus.IsLeader()) }},
+		{"gateway.cluster.has_leader", "", "1 if this node knows a leader.", func() float64 { _, ok := n.consensus.Leader(); return toFloat(ok) }},
+		{"gateway.cluster.commit_index", "", "Last entry that is known to be committed.", func() float64 { return float64(n.consensus.Committed()) }},
+		{"gateway.cluster.applied_index", "", "Last entry whose effects this node's readers see.", func() float64 { return float64(n.consensus.Applied()) }},
 		{"gateway.cluster.staleness", "s", "Time since this node knew that it was up to date; -1 if it never did.", n.staleness},
 		{"gateway.cluster.members_alive", "{node}", "Nodes that the gossip holds for alive, this one among them.", func() float64 { return float64(n.countAlive()) }},
+		{"gateway.audit.records", "{record}", "Number of the last record of the audit log that this node has; -1 if it cannot be read.", n.recordCount},
 		{"gateway.journal.backlog", "{event}", "Usage events in this node's journal.", func() float64 { return float64(n.journal.Backlog()) }},
 	} {
 		_, err := m.Float64ObservableGauge(g.name, metric.WithUnit(g.unit), metric.WithDescription(g.text),
@@ -68,6 +70,17 @@ func (n *Node) staleness() float64 {
 		return -1
 	}
 	return age.Seconds()
+}
+
+func (n *Node) recordCount() float64 {
+	var head audit.ChainHead
+	if err := n.Audit(func(r audit.Reader) (err error) {
+		head, err = audit.Head(r, audit.DefaultWorkspace)
+		return err
+	}); err != nil {
+		return -1
+	}
+	return float64(head.Size)
 }
 
 func (n *Node) countAlive() int {

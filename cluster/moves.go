@@ -31,7 +31,7 @@ type moves struct {
 // time, it is Unavailable and what was to be given back may have been; a later
 // move that was made says that the earlier ones were made or will never be.
 func (n *Node) moveLeases(ctx context.Context, m *clusterv1.MoveLeases) error {
-	m.Node = string(n.Identity().Node)
+	m.Node, m.AskedUnixNano = string(n.Identity().Node), n.cfg.Now().UnixNano()
 	for range 2 {
 		if n.moves.life == nil {
 			if err := n.beginLife(ctx); err != nil {

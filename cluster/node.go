@@ -56,6 +56,7 @@ type Node struct {
 	shipping atomic.Pointer[string] // code of why usage cannot be posted; nil: it can
 
 	fresh freshness
+	clock clock
 
 	// Swapped by the consensus' goroutine, read by everybody.
 	view    atomic.Pointer[View]
@@ -85,6 +86,7 @@ func Open(cfg Config) (_ *Node, err error) {
 		cfg: cfg, logger: cfg.Logger, fatal: cfg.Fatal, sealer: cfg.Sealer,
 		base:  NewView(cfg.Catalog, cfg.Keys),
 		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
+		clock: clock{since: time.Now()},
 
 		membership: make(chan struct{}, 1),
 		turn:       make(chan struct{}, 1),
@@ -118,7 +120,7 @@ func (n *Node) agree() (err error) {
 	c := consensus.Config{
 		Log: n.store, Dir: n.cfg.Dir, FS: n.cfg.FS, Machine: machine{n}, CommandID: commandID,
 		Node: n.Identity().Node, Address: aloneAddress,
-		Logger: n.logger, Fatal: n.cfg.Fatal, Timing: n.cfg.Timing,
+		Logger: n.logger, Fatal: n.cfg.Fatal, Timing: n.cfg.Timing, Now: n.time,
 	}
 	if n.cfg.Connect != nil {
 		var key []byte
@@ -193,7 +195,10 @@ func (n *Node) Run(ctx context.Context) error {
 // runAgreement takes part in the agreement until ctx ends.
 func (n *Node) runAgreement(ctx context.Context) error {
 	if n.link == nil {
-		return n.consensus.Run(ctx)
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return n.consensus.Run(ctx) })
+		group.Go(func() error { return n.keepTime(ctx) })
+		return group.Wait()
 	}
 	// The link ends after the consensus, which has an office to hand over on it.
 	linked, unlink := context.WithCancel(context.WithoutCancel(ctx))
@@ -204,6 +209,7 @@ func (n *Node) runAgreement(ctx context.Context) error {
 	group.Go(func() error { return n.server.Run(ctx, n.link.Listener(peerProtocol)) })
 	group.Go(func() error { return n.gossip.Run(ctx) })
 	group.Go(func() error { return n.keepFormed(ctx) })
+	group.Go(func() error { return n.keepTime(ctx) })
 	group.Go(func() error { return n.tellLeader(ctx) })
 	err := group.Wait()
 	unlink()

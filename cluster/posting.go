@@ -27,32 +27,55 @@ func records(notes []ledger.Note) []*clusterv1.AuditEvent {
 	out := make([]*clusterv1.AuditEvent, 0, 2*len(notes))
 	for i := range notes {
 		n := &notes[i]
-		switch {
-		case n.Crossing != nil:
+		if n.Crossing != nil {
 			out = append(out, crossed(n))
+			continue
+		}
+		for _, f := range n.Event.GetFallbacks() {
+			out = append(out, wentOn(n.Event, f))
+		}
+		switch {
 		case n.Event.GetNotice() != nil:
 			out = append(out, noticed(n.Event))
-		default:
+		case n.Event.GetFinal():
 			out = append(out, attempted(n.Event))
-			if n.Event.GetCostPico() != 0 {
-				out = append(out, debited(n.Event))
-			}
+		}
+		if n.Event.GetNotice() == nil && n.Event.GetCostPico() != 0 {
+			out = append(out, debited(n.Event))
 		}
 	}
 	return out
 }
 
-// attempted is the record of an attempt: that the request was routed, that it
-// failed, or that another attempt followed.
+// wentOn is the record that the router took a fallback: of the attempt that had
+// failed, which may have no event of its own.
+func wentOn(e *clusterv1.UsageEvent, f *clusterv1.FallbackTaken) *clusterv1.AuditEvent {
+	out := common(e)
+	out.Type, out.Provider, out.Model = auditFallback, f.GetProvider(), ""
+	if f.GetModel() != "" {
+		out.Model = f.GetProvider() + "/" + f.GetModel()
+	}
+	out.FallbackCount = max(f.GetAttempt()-1, 0)
+	d := details{}
+	d.integer("attempt", f.GetAttempt())
+	d.text("call_type", e.GetCallType())
+	d.text("deployment", f.GetDeployment())
+	d.text("error_code", f.GetErrorCode())
+	d.text("from", f.GetFrom())
+	d.text("model_group", e.GetGroup())
+	d.integer("status", f.GetStatus())
+	d.text("to", f.GetTo())
+	out.DetailsJson = d.object()
+	return out
+}
+
+// attempted is the record of the last attempt of a request: that it was routed, or
+// that it failed. The others are in the usage records.
 func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out := common(e)
-	switch {
-	case !e.GetFinal():
-		out.Type = auditFallback
-	case e.GetOutcome() == clusterv1.Outcome_OUTCOME_FAILED:
+	out.Type = auditRouted
+	if e.GetOutcome() == clusterv1.Outcome_OUTCOME_FAILED {
 		out.Type = auditFailed
-	default:
-		out.Type = auditRouted
 	}
 	out.TokensInput, out.TokensOutput = e.GetTokens().GetInput(), e.GetTokens().GetOutput()
 	out.CostPico = e.GetCostPico()
@@ -124,11 +147,12 @@ func crossed(n *ledger.Note) *clusterv1.AuditEvent {
 	return out
 }
 
-// place says in a record whose account it is about.
+// place says in a record whose account it is about. A key that an event names is that
+// one: of those that share the account by regeneration, the one that was used.
 func place(e *clusterv1.AuditEvent, a id.Account) {
 	switch a.Kind { //nolint:exhaustive // the others have no field of their own
 	case id.AccountKey, id.AccountKeyModel:
-		if hash, err := hex.DecodeString(a.Owner); err == nil && len(hash) == len(id.KeyHash{}) {
+		if hash, err := hex.DecodeString(a.Owner); err == nil && len(hash) == len(id.KeyHash{}) && len(e.GetKeyHash()) == 0 {
 			e.KeyHash = hash
 		}
 	case id.AccountTeam, id.AccountTeamMember, id.AccountTeamModel:

@@ -17,6 +17,7 @@ type problems struct {
 // What problems are about.
 const (
 	problemFormation = "formation"
+	problemClock     = "clock"
 )
 
 func (p *problems) init() { p.mu.texts = make(map[string]string) }

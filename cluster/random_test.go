@@ -70,8 +70,9 @@ func TestRandomSchedules(t *testing.T) {
 type schedule struct {
 	*lab
 	hosts []*host
-	// spenders make requests that cost money.
+	// spenders make requests that cost money, and crowds spend the last of a budget.
 	spenders []*spender
+	crowds   *crowds
 
 	wrong   atomic.Int64 // counts the changes of what is wrong; odd: something is
 	formed  bool         // the cluster has begun; before, no node can be replaced
@@ -111,6 +112,8 @@ func playSchedule(t *testing.T, seed uint64) *schedule {
 		people[i] = &client{s: s, name: fmt.Sprintf("c%d", i), random: rand.New(rand.NewPCG(seed, uint64(100+i))), known: map[string]state{}}
 	}
 	s.spenders = []*spender{newSpender(s.lab, "s1", 0), newSpender(s.lab, "s2", 60*perRequest), newSpender(s.lab, "s3", 1000*perRequest)}
+	s.spenders[1].window = "1m"
+	s.crowds = newCrowds(s.lab, seed)
 	for round := range rounds {
 		end := time.Now().Add(roundTime)
 		var wait sync.WaitGroup
@@ -120,6 +123,7 @@ func playSchedule(t *testing.T, seed uint64) *schedule {
 		for _, c := range s.spenders {
 			wait.Go(func() { c.work(end, s.hosts) })
 		}
+		wait.Go(func() { s.crowds.work(end, s.hosts) })
 		s.storm(end)
 		wait.Wait()
 		s.mend(fmt.Sprintf("round %d", round))
@@ -169,7 +173,7 @@ func (s *schedule) any() *host { return s.hosts[s.random.IntN(len(s.hosts))] }
 
 // harm does harm, to one host or all.
 func (s *schedule) harm(h *host) {
-	switch s.random.IntN(9) {
+	switch s.random.IntN(13) {
 	case 0, 1:
 		h.cut(s.random.IntN(101))
 	case 2:
@@ -194,6 +198,16 @@ func (s *schedule) harm(h *host) {
 		s.network.Delay(time.Duration(s.random.IntN(150))*time.Millisecond, time.Duration(1+s.random.IntN(100))*time.Millisecond)
 		s.network.Loss(s.random.Float64() * 0.3)
 	case 8:
+		if s.formed { // a promise is written under a lock, which would stop the bubble's time
+			h.disk.slow(s.random.Uint64())
+		}
+	case 9:
+		h.disk.fill()
+	case 10, 11:
+		if s.formed { // before, nobody knows better
+			s.setClock(h)
+		}
+	case 12:
 		if s.replace && s.formed && h.expect > 0 && h.node() != nil {
 			s.replace = false
 			h.cut(100)
@@ -203,12 +217,23 @@ func (s *schedule) harm(h *host) {
 	}
 }
 
+// setClock sets a clock wrong. More than one at a time would be a majority.
+func (s *schedule) setClock(h *host) {
+	for _, other := range s.hosts {
+		other.skew.Store(0)
+	}
+	steps := wrongBy()
+	h.skew.Store(int64(steps[s.random.IntN(len(steps))]))
+}
+
 // mend takes back all that is wrong, and waits until the cluster is one.
 func (s *schedule) mend(when string) {
 	s.network.Heal()
 	s.network.Delay(time.Millisecond, time.Millisecond)
 	s.network.Loss(0)
 	for _, h := range s.hosts {
+		h.disk.mend()
+		h.skew.Store(0)
 		if h.node() == nil {
 			h.start()
 		}
@@ -222,27 +247,6 @@ func (s *schedule) mend(when string) {
 	tick(2 * answerTime)
 	if s.wrong.Load()%2 == 1 {
 		s.wrong.Add(1)
-	}
-}
-
-// expelReplaced does what an operator does when a disk was replaced.
-func (s *schedule) expelReplaced(when string) {
-	for node, born := range s.nodes {
-		if born.disk == born.on.disks {
-			continue
-		}
-		var last string
-		if !until(settleTime, func() bool {
-			leader := s.leader(settleTime)
-			if leader == nil {
-				last = "nobody leads"
-				return false
-			}
-			last = codeOf(leader.node().RemoveMember(s.t.Context(), node))
-			return last == "ok" || last == "node_not_found"
-		}) {
-			s.t.Errorf("%s: %s cannot be taken out: %s", when, born, s.readable(last))
-		}
 	}
 }
 
@@ -261,11 +265,11 @@ func (s *schedule) check(people []*client) {
 		s.t.Error(err)
 	}
 	for _, h := range s.hosts {
-		if err := s.audit(h, s.spenders); err != nil {
+		if err := s.audit(h, s.crowds.and(s.spenders)); err != nil {
 			s.t.Errorf("the books of %s: %s", h.name, s.readable(err.Error()))
 		}
 	}
-	if err := s.same(settleTime); err != nil {
+	if err := s.same(); err != nil {
 		s.t.Errorf("the states: %s", s.readable(err.Error()))
 	}
 	want := contentOf(s.hosts[0].node().View())

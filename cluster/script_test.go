@@ -332,7 +332,7 @@ func lossCommand(c *command) string {
 }
 
 func sameCommand(c *command) string {
-	if err := c.s.same(settleTime); err != nil {
+	if err := c.s.same(); err != nil {
 		return c.s.readable(err.Error())
 	}
 	return "ok"

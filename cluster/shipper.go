@@ -29,6 +29,9 @@ const (
 	// shipRetry and shipRetryMost are the pauses after a failure, growing.
 	shipRetry     = 100 * time.Millisecond
 	shipRetryMost = 2 * time.Second
+	// shipQuiet is how long after its start a node does not tell that nobody takes its
+	// events: the nodes have to find each other and a leader first.
+	shipQuiet = 10 * time.Second
 	// shipTime bounds one try. One that was lost is made again: the state skips what
 	// it has.
 	shipTime = 10 * time.Second
@@ -45,7 +48,7 @@ func (n *Node) ship(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pause := shipRetry
+	pause, quiet := shipRetry, time.Now().Add(shipQuiet)
 	for {
 		if err := n.journal.Wait(ctx, posted); err != nil {
 			return nil //nolint:nilerr // ctx has ended; what is left goes with the next start
@@ -58,7 +61,9 @@ func (n *Node) ship(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it ended in the middle; the next start finds out what became of it
 		case err != nil:
-			n.tellShipping(ctx, err)
+			if fault.From(err).Kind != fault.Unavailable || time.Now().After(quiet) {
+				n.tellShipping(ctx, err)
+			}
 			select {
 			case <-ctx.Done():
 				return nil
@@ -71,7 +76,7 @@ func (n *Node) ship(ctx context.Context) error {
 			}
 		default:
 			n.shipping.Store(nil)
-			pause = shipRetry
+			pause, quiet = shipRetry, time.Time{}
 		}
 		posted = next
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/audit"
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -30,10 +30,14 @@ type spender struct {
 	name   string
 	key    id.KeyHash
 	budget money.Pico // 0: none
-	random *rand.Rand
-	limit  int // requests that it makes at most; 0: no bound
+	window string     // how long one is; empty: for ever
+	born   time.Time
+	early  uint64 // windows that have begun although they were not due
+	exact  bool   // each request costs what was estimated
+	limit  int    // requests that it makes at most; 0: no bound
 
 	mu      sync.Mutex
+	random  *rand.Rand
 	made    int
 	refused map[string]int
 	book    []bill
@@ -47,56 +51,91 @@ type bill struct {
 	estimate money.Pico // what it is charged with if its node dies
 	intended bool       // the intent was confirmed: there is an event, whatever happens
 	told     bool       // the settle was: there is an event of that cost
+	epoch    uint64     // of the window that it was admitted in
 }
 
 func newSpender(l *lab, name string, budget money.Pico) *spender {
 	return &spender{
-		lab: l, name: name, key: id.HashKey(text(name)), budget: budget,
+		born: time.Now(), lab: l, name: name, key: id.HashKey(text(name)), budget: budget,
 		random: rand.New(rand.NewPCG(7, uint64(len(name))+uint64(name[len(name)-1]))), refused: map[string]int{},
 	}
 }
 
 func (c *spender) account() id.Account { return id.Account{Kind: id.AccountKey, Owner: c.key.Hex()} }
 
+// hashes are the hash that a request uses, and that whose account it has: the key was
+// regenerated, and both of its hashes are accepted. Which is used goes by the cost, so
+// that it changes nothing else.
+func (c *spender) hashes(cost money.Pico) (used, origin id.KeyHash) {
+	if cost%2 == 0 {
+		return c.key, id.KeyHash{}
+	}
+	return id.HashKey(text(c.name) + "-again"), c.key
+}
+
+// draw returns a number below n.
+func (c *spender) draw(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.random.IntN(n)
+}
+
+// refuse counts a request that was refused.
+func (c *spender) refuse(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused[codeOf(err)]++
+}
+
 // work spends until end.
 func (c *spender) work(end time.Time, hosts []*host) {
 	for time.Now().Before(end) && (c.limit == 0 || c.made < c.limit) {
 		c.made++
-		h := hosts[c.random.IntN(len(hosts))]
+		h := hosts[c.draw(len(hosts))]
 		if node, at := h.now(); node != nil {
 			c.spend(at, node)
 		}
-		tick(time.Duration(50+c.random.IntN(400)) * time.Millisecond)
+		tick(time.Duration(50+c.draw(400)) * time.Millisecond)
 	}
 }
 
 // spend makes one request: it is reserved for, intended, works for a while, and is
-// settled.
+// settled. Several may be under way at once.
 func (c *spender) spend(at birth, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	b := bill{request: id.NewRequest(), at: at, estimate: perRequest, cost: money.Pico(c.random.Int64N(int64(perRequest)))}
+	if err := node.Journal().Healthy(); err != nil { // as every request asks first
+		c.refuse(err)
+		return
+	}
+	b := bill{request: id.NewRequest(), at: at, estimate: perRequest, cost: money.Pico(c.draw(int(perRequest)))}
+	if c.exact {
+		b.cost = b.estimate
+	}
 	var bounds []lease.Bound
 	if c.budget > 0 {
-		bounds = []lease.Bound{{Account: c.account(), Max: c.budget, Bounded: true, Soft: c.budget / 2}}
+		bounds = []lease.Bound{{Account: c.account(), Max: c.budget, Bounded: true, Soft: c.budget / 2, Duration: c.window}}
+		bounds[0].Resets, _ = keys.NextReset(c.window, at.on.clock()) // as whoever asks sees it
 	}
 	hold, err := node.Budgets().Reserve(ctx, bounds, perRequest)
 	if err != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.refused[fault.From(err).Code]++
+		c.refuse(err)
 		return
 	}
 	charges := append([]usage.Charge(nil), hold.Charges()...)
+	if len(charges) > 0 {
+		b.epoch = charges[0].Epoch
+	}
 	start := time.Now()
+	used, origin := c.hashes(b.cost)
 	in := node.Journal().Intent(journal.Intent{
-		Request: b.request, Attempt: 1, Key: c.key, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
+		Request: b.request, Attempt: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
 		CallType: "chat.completions", Start: start, Estimate: usage.Tokens{Input: 10}, EstimatedCost: b.estimate, Charges: charges,
 	})
 	b.intended = in.Wait(ctx) == nil
-	tick(time.Duration(c.random.IntN(300)) * time.Millisecond)
+	tick(time.Duration(c.draw(300)) * time.Millisecond)
 	settled := node.Journal().Settle([]*journal.Pending{in}, []journal.Event{{
-		Request: b.request, Attempt: 1, Key: c.key, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
+		Request: b.request, Attempt: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
 		CallType: "chat.completions", Start: start, End: time.Now(), Status: 200, Outcome: journal.Success, Final: true,
 		Tokens: usage.Tokens{Input: 10, Output: 5}, Source: usage.Provider, Cost: b.cost, Charges: charges,
 	}})
@@ -110,7 +149,8 @@ func (c *spender) spend(at birth, node *cluster.Node) {
 	c.book = append(c.book, b)
 }
 
-// drained waits until everything that any node has recorded is posted.
+// drained waits until everything that any node has recorded is posted, and all nodes
+// have it.
 func (l *lab) drained(hosts []*host, limit time.Duration) error {
 	var err error
 	until(limit, func() bool {
@@ -118,6 +158,11 @@ func (l *lab) drained(hosts []*host, limit time.Duration) error {
 		for _, h := range hosts {
 			if n := h.node().Journal().Backlog(); n > 0 {
 				err = fmt.Errorf("%s has %d events that are not posted", h.name, n)
+			}
+		}
+		for _, h := range hosts { // what one has posted another hears of a little later
+			if err == nil {
+				_, err = h.node().Current(l.t.Context())
 			}
 		}
 		return err == nil
@@ -140,6 +185,7 @@ func (l *lab) audit(h *host, spenders []*spender) error {
 	var errs []error
 	for _, c := range spenders {
 		var sum money.Pico
+		windows := map[uint64]money.Pico{}
 		for _, b := range c.book {
 			costs := posted[b.request]
 			lost := b.at.disk != b.at.on.disks // with its disk
@@ -153,17 +199,23 @@ func (l *lab) audit(h *host, spenders []*spender) error {
 			}
 			for _, cost := range costs {
 				sum += cost
+				windows[b.epoch] += cost
 			}
 		}
 		state, err := node.Account(ctx, c.account())
 		if err != nil {
 			return err
 		}
-		if state.Total != sum {
+		if state.Total != sum.Total() {
 			errs = append(errs, fmt.Errorf("%s: the account has %s, and its requests sum up to %s", c.name, state.Total, sum))
 		}
-		if c.budget > 0 && state.Window > c.budget {
-			errs = append(errs, fmt.Errorf("%s: %s were spent of %s", c.name, state.Window, c.budget))
+		for epoch, spent := range windows {
+			if c.budget > 0 && spent > c.budget {
+				errs = append(errs, fmt.Errorf("%s: %s were spent of %s in window %d", c.name, spent, c.budget, epoch))
+			}
+		}
+		if passed := c.passed() + c.early; c.window != "" && state.Epoch > passed {
+			errs = append(errs, fmt.Errorf("%s: %d windows have begun, and %d are over", c.name, state.Epoch, passed))
 		}
 	}
 	errs = append(errs, node.CheckLedger(ctx), node.Audit(func(r audit.Reader) error {
@@ -171,12 +223,38 @@ func (l *lab) audit(h *host, spenders []*spender) error {
 		if err == nil && !report.Valid {
 			err = fmt.Errorf("the audit log is broken at %d: %s", report.BrokenAt, report.Reason)
 		}
+		if err == nil {
+			err = inOrder(ctx, r)
+		}
 		if err == nil && report.Checked < uint64(len(posted)) {
 			err = fmt.Errorf("the audit log has %d records of %d requests", report.Checked, len(posted))
 		}
 		return err
 	}))
 	return errors.Join(errs...)
+}
+
+// passed is how many windows have ended since the spender was born.
+func (c *spender) passed() (n uint64) {
+	for at, ok := keys.NextReset(c.window, c.born); ok && !at.After(time.Now()); n++ {
+		at, ok = keys.NextReset(c.window, at)
+	}
+	return n
+}
+
+// inOrder checks that no record of the audit log was written before the one that it
+// follows.
+func inOrder(ctx context.Context, r audit.Reader) error {
+	var last audit.Record
+	var errs []error
+	err := audit.From(ctx, r, audit.DefaultWorkspace, 1, func(x audit.Record) bool {
+		if x.Recorded.Before(last.Recorded) {
+			errs = append(errs, fmt.Errorf("record %d is of %s, and the one before it of %s", x.Number, x.Recorded, last.Recorded))
+		}
+		last = x
+		return len(errs) == 0
+	})
+	return errors.Join(append(errs, err)...)
 }
 
 // TestSpendIsPosted: what three nodes spend is in the ledger of each, once.

@@ -162,7 +162,7 @@ func (n *Node) report(ctx context.Context, checksum bool) (*clusterv1.ReportResp
 	r := &clusterv1.ReportResponse{
 		Self: wire(n.self()), Version: n.cfg.Version, State: n.consensus.State(), Term: n.consensus.Term(),
 		CommitIndex: n.consensus.Committed(), AppliedIndex: n.consensus.Applied(), ContactAgeNanos: -1,
-		JournalBacklog: n.journal.Backlog(), ConfigHash: n.cfg.Digest[:],
+		JournalBacklog: n.journal.Backlog(), ConfigHash: n.cfg.Digest[:], ClockUnixNano: n.cfg.Now().UnixNano(),
 	}
 	if ring := n.cfg.Ring; ring != nil {
 		r.SealingKey = keyBytes(ring.Configured())

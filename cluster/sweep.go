@@ -62,7 +62,7 @@ func (n *Node) sweepOnce(ctx context.Context) (found int, err error) {
 
 // oldReplays returns the scopes of answers that are too old, with their revisions.
 func (n *Node) oldReplays(ctx context.Context) (map[string]uint64, error) {
-	old := map[string]uint64{}
+	old, now := map[string]uint64{}, n.now()
 	var broken error
 	err := n.consensus.View(func(state *store.Store) error {
 		return state.Scan(ctx, store.Range{Space: store.SpaceReplay}, func(key, value []byte) bool {
@@ -71,7 +71,7 @@ func (n *Node) oldReplays(ctx context.Context) (map[string]uint64, error) {
 				broken = err
 				return false
 			}
-			if time.Since(r.UpdatedAt) > ReplayTime {
+			if now.Sub(r.UpdatedAt) > ReplayTime {
 				old[string(bytes.Clone(key))] = r.Revision
 			}
 			return len(old) < sweepMost

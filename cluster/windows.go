@@ -18,38 +18,74 @@ const (
 	// rollMost is how many begin anew with one entry of the log: at midnight there may
 	// be a hundred thousand.
 	rollMost = 2000
+	// mendPause is how often the leader looks through all windows for ends that are
+	// wrong.
+	mendPause = time.Minute
 )
 
 // rollWindows has the leader begin the windows of budgets anew whose time is over.
-// One that is used before the leader comes to it is begun by who uses it.
+// One that is used before the leader comes to it is begun by who uses it. Now and
+// then, when it begins to lead and when the time goes back, it looks for ends that a
+// wrong clock has made.
 func (n *Node) rollWindows(ctx context.Context) error {
 	ticker := time.NewTicker(rollPause)
 	defer ticker.Stop()
+	var looked, last time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
-		for n.consensus.IsLeader() && ctx.Err() == nil {
-			found, err := n.rollOnce(ctx, time.Now())
-			if err != nil {
+		now, known := n.time()
+		if now.Before(last) || !known || !n.consensus.IsLeader() {
+			looked = time.Time{}
+		}
+		if last = now; !known || !n.consensus.IsLeader() {
+			continue
+		}
+		find := finder(dueWindows)
+		if time.Since(looked) >= mendPause {
+			find, looked = wrongWindows, time.Now()
+		}
+		for found := rollMost; found >= rollMost && n.consensus.IsLeader() && ctx.Err() == nil; {
+			var err error
+			if found, err = n.rollOnce(ctx, find); err != nil {
 				n.logger.LogAttrs(ctx, slog.LevelWarn, "budget windows could not be begun anew", slog.Any("error", err))
-			}
-			if err != nil || found < rollMost {
+				looked = time.Time{}
 				break
 			}
 		}
 	}
 }
 
-// rollOnce begins at most rollMost windows anew and returns how many were over. A
-// crash after it leaves them begun; one that was proposed twice is not over the
-// second time.
-func (n *Node) rollOnce(ctx context.Context, now time.Time) (int, error) {
+// finder finds windows that are not as they have to be at a time.
+type finder func(ctx context.Context, state *store.Store, now time.Time) ([]ledger.DueWindow, error)
+
+// dueWindows finds windows that are over.
+func dueWindows(ctx context.Context, state *store.Store, now time.Time) ([]ledger.DueWindow, error) {
+	return ledger.Due(ctx, state, now, rollMost)
+}
+
+// wrongWindows finds windows that end later than one does which holds now.
+func wrongWindows(ctx context.Context, state *store.Store, now time.Time) (out []ledger.DueWindow, err error) {
+	err = ledger.Running(ctx, state, now, func(w ledger.DueWindow) bool {
+		if next, ok := keys.NextReset(w.Duration, now); ok && next.Before(w.Resets) {
+			out = append(out, w)
+		}
+		return len(out) < rollMost
+	})
+	return out, err
+}
+
+// rollOnce has at most rollMost windows that find finds be those that hold now, and
+// returns how many there were. A crash after it leaves them so; one that was proposed
+// twice is right the second time.
+func (n *Node) rollOnce(ctx context.Context, find finder) (int, error) {
+	now := n.now()
 	var due []ledger.DueWindow
 	err := n.consensus.View(func(state *store.Store) (err error) {
-		due, err = ledger.Due(ctx, state, now, rollMost)
+		due, err = find(ctx, state, now)
 		return err
 	})
 	if err != nil || len(due) == 0 {

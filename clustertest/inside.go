@@ -35,7 +35,21 @@ func Inside() bool { return slices.Contains(os.Args, marker) }
 // It must be called by a whole test, not by a subtest.
 func Rerun(t *testing.T, environment ...string) {
 	t.Helper()
-	out, err := rerun(t, environment)
+	out, err := rerun(t, environment, 0)
+	report(t, out, err)
+}
+
+// RerunMounting is Rerun for a test that needs a Disk: what is mounted in there is
+// mounted for the test and its processes only, and goes with them.
+func RerunMounting(t *testing.T, environment ...string) {
+	t.Helper()
+	out, err := rerun(t, environment, syscall.CLONE_NEWNS)
+	report(t, out, err)
+}
+
+// report makes the outcome of the test inside that of t.
+func report(t *testing.T, out string, err error) {
+	t.Helper()
 	switch {
 	case err != nil:
 		t.Errorf("in its own network: %v\n%s", err, out)
@@ -46,8 +60,9 @@ func Rerun(t *testing.T, environment ...string) {
 	}
 }
 
-// rerun returns what the test printed, and an error if it failed.
-func rerun(t *testing.T, environment []string) (string, error) {
+// rerun returns what the test printed, and an error if it failed. unshare is what the
+// test has of its own beside the network.
+func rerun(t *testing.T, environment []string, unshare uintptr) (string, error) {
 	t.Helper()
 	if strings.Contains(t.Name(), "/") {
 		return "", errors.New("a subtest cannot be run again without its test; call Rerun in the test")
@@ -65,6 +80,7 @@ func rerun(t *testing.T, environment []string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), program, arguments(t)...) //nolint:gosec // this very program
 		cmd.Env = append(cmd.Environ(), environment...)
 		cmd.SysProcAttr = inNamespaces(flags)
+		cmd.SysProcAttr.Unshareflags = unshare
 		out, err := cmd.CombinedOutput()
 		if cmd.Process == nil && errors.Is(err, fs.ErrPermission) {
 			denied = err

@@ -371,7 +371,7 @@ func TestProcessEndsWithTest(t *testing.T) {
 		t.Logf("pid=%d.", p.PID())
 		t.Error(syscall.Kill(os.Getpid(), syscall.SIGKILL), "and it goes on")
 	}
-	out, err := rerun(t, nil)
+	out, err := rerun(t, nil, 0)
 	_, rest, _ := strings.Cut(out, "pid=")
 	pid, numberErr := strconv.Atoi(rest[:max(0, strings.Index(rest, "."))])
 	if err == nil || numberErr != nil {
@@ -385,12 +385,12 @@ func TestRerunReportsFailure(t *testing.T) {
 	if Inside() {
 		t.Fatal("a failure on purpose")
 	}
-	out, err := rerun(t, nil)
+	out, err := rerun(t, nil, 0)
 	if err == nil || !strings.Contains(out, "a failure on purpose") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	t.Run("sub", func(t *testing.T) {
-		if _, err := rerun(t, nil); err == nil || !strings.Contains(err.Error(), "subtest") {
+		if _, err := rerun(t, nil, 0); err == nil || !strings.Contains(err.Error(), "subtest") {
 			t.Errorf("a subtest was run again: %v", err)
 		}
 	})

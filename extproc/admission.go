@@ -12,11 +12,12 @@ import (
 )
 
 // admission is what a request has taken of its bounds. Each thing in it is given back
-// once, by giveBack or by settle; what comes after does nothing.
+// once, by Pipeline.giveBack or by settle; what comes after does nothing.
 //
 // The charges do not change once the request is dispatched, and are read by the
 // streams of its attempts; all else is the downstream stream's own.
 type admission struct {
+	turns   []turn // of accounts that are throttled
 	ticket  rate.Ticket
 	hold    *lease.Hold    // nil if nothing was reserved
 	charges []usage.Charge // what the hold's events say; nil if nothing was reserved
@@ -28,9 +29,13 @@ func (a *admission) reserved(hold *lease.Hold) {
 	a.hold, a.charges = hold, slices.Clone(hold.Charges())
 }
 
-// giveBack returns everything: nothing was used.
-func (a *admission) giveBack(now time.Time) {
-	a.ticket.Done(now, 0)
+// giveBack returns everything that a request has taken which is refused before it is
+// dispatched: it counts nowhere.
+func (p *Pipeline) giveBack(x *Exchange) {
+	a := &x.admission
+	p.throttle.giveBack(a.turns)
+	a.turns = nil
+	a.ticket.Cancel(p.deps.Now())
 	a.hold.Cancel()
 }
 
@@ -50,13 +55,14 @@ func sumOf(events []journal.Event) sum {
 	return s
 }
 
-// settle ends everything that was taken. The events that s is of have been handed
-// to the journal; where there are none nobody will ever post what was reserved.
+// settle ends everything that was taken by a request that was dispatched, which counts
+// as one whatever has come of it. The events that s is of have been handed to the
+// journal; where there are none nobody will ever post what was reserved.
 func (a *admission) settle(now time.Time, s sum) {
+	a.ticket.Done(now, s.tokens)
 	if s.attempts == 0 {
-		a.giveBack(now)
+		a.hold.Cancel()
 		return
 	}
-	a.ticket.Done(now, s.tokens)
 	a.hold.Settle(s.cost)
 }

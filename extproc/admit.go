@@ -3,7 +3,6 @@ package extproc
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
@@ -34,7 +33,8 @@ type Rates interface {
 // admit takes what the request may use of every rate and every budget that bounds
 // it. The rates come first, for they are this node's own and cost nothing to take
 // back; a budget may have to ask the cluster. What a request has taken that is
-// refused, here or later, requestBody gives back.
+// refused, here or later, requestBody gives back: all of it, so that who has no money
+// left has not lost the requests too that it was refused.
 func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
 	if len(x.bounds) == 0 {
 		return nil
@@ -46,14 +46,15 @@ func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
 }
 
 // bind finds what bounds the request. A model is bounded by the name that the
-// operator gave it: to go by the caller's word for it would let an alias pass by
-// the limits of what it stands for.
-func (p *Pipeline) bind(x *Exchange, group catalog.Group) {
-	x.Model = limited(x.Model, group)
+// operator gave it, and where that is a pattern by what was asked for: to go by the
+// caller's word for it would let an alias pass by the limits of what it stands for. A
+// limit that names an alias is one of what that stands for.
+func (p *Pipeline) bind(x *Exchange) {
+	x.Model = x.View.Catalog.Alias(x.Model)
 	if p.deps.Budgets == nil && p.deps.Rates == nil {
 		return
 	}
-	x.bounds = x.Principal.Bounds(nil, x.Options.customer, x.Model, x.Start)
+	x.bounds = x.Principal.Bounds(nil, x.Options.customer, x.Model, x.Start, x.View.Catalog)
 }
 
 // budgeted reports whether a budget bounds the request.
@@ -107,10 +108,10 @@ func leaseBound(b *keys.Bound) lease.Bound {
 }
 
 // exhaustedBudget tells SDKs that trying again by themselves is no use before the
-// budget begins anew.
+// budget begins anew, unless it is only held by other requests.
 func exhaustedBudget(err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
-	if !ok || e.Kind != fault.OverBudget {
+	if over, why := errors.AsType[*lease.Exceeded](err); !ok || e.Kind != fault.OverBudget || why && over.Held {
 		return err
 	}
 	told := *e
@@ -172,13 +173,4 @@ func (x *Exchange) roughPrompt() int64 {
 		n += int64(len(x.Facts.Raw(splice.Tools))+bytesPerToken-1) / bytesPerToken
 	}
 	return n
-}
-
-// limited is the name that limits of a model go by: what the operator calls it. A
-// pattern is not the name of a model; there it is what was asked for.
-func limited(model id.ModelName, group catalog.Group) id.ModelName {
-	if strings.Contains(string(group.Name), "*") {
-		return model
-	}
-	return group.Name
 }

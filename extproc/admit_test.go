@@ -77,7 +77,7 @@ func newBank(tb testing.TB, window money.Pico) *bank {
 }
 
 func (b *bank) state() lease.State {
-	return lease.State{Total: b.window, Window: b.window, Epoch: 3, Left: b.most - b.window, Max: b.most, Bounded: true}
+	return lease.State{Window: b.window, Epoch: 3, Left: b.most - b.window, Max: b.most, Bounded: true}
 }
 
 // move grants nothing more.
@@ -279,22 +279,37 @@ func TestChargesEveryAttempt(t *testing.T) {
 	b.free(t, money.USD-events[0].Cost-events[1].Cost)
 }
 
-// An alias is no way around the limits of what it stands for.
+// An alias is no way around the limits of what it stands for, and what limits an alias
+// limits what it stands for.
 func TestLimitsOfAModelHoldForItsAliases(t *testing.T) {
 	t.Parallel()
 	spec := one()
-	spec.Router.ModelGroupAlias = map[string]string{"router": "fast"}
-	k := newKit(t, spec, bounded(keys.Limits{Models: []keys.ModelLimits{{Model: "fast", RPM: new(uint32(1))}}}), func(k *kit, d *Deps) { d.Rates = rate.New(epoch()) })
-	e := k.open(t)
-	taken(t, e, hello)
-	e.answer(jsonAnswer(goodReply))
-	if ev := k.event(e.uuid); ev.Group != "fast" {
-		t.Errorf("recorded as %s", ev.Group)
-	}
-	for _, name := range []string{"nickname", "router", "fast"} {
-		e := k.open(t)
-		refusedWith(t, e, e.ask(strings.Replace(hello, "fast", name, 1)).refused, 429, "rate_limit_exceeded")
-		e.close()
+	spec.Deployments = append(spec.Deployments, place("wild", "openai/*", "*", 0))
+	spec.Router.ModelGroupAlias = map[string]string{"router": "fast", "wide": "openai/gpt-4o"}
+	for group, names := range map[string][]string{
+		"fast":          {"fast", "nickname", "router"},
+		"openai/gpt-4o": {"openai/gpt-4o", "wide"},
+	} {
+		for _, limited := range names {
+			k := newKit(t, spec, bounded(keys.Limits{Models: []keys.ModelLimits{{Model: limited, RPM: new(uint32(1))}}}), func(k *kit, d *Deps) { d.Rates = rate.New(epoch()) })
+			for i, name := range names {
+				e := k.open(t)
+				body := strings.Replace(hello, "fast", name, 1)
+				if i > 0 {
+					refusedWith(t, e, e.ask(body).refused, 429, "rate_limit_exceeded")
+					e.close()
+					continue
+				}
+				taken(t, e, body)
+				e.answer(jsonAnswer(goodReply))
+				if ev := k.event(e.uuid); string(ev.Group) != group {
+					t.Errorf("recorded as %s, want %s", ev.Group, group)
+				}
+			}
+			e := k.open(t) // another model is not limited
+			taken(t, e, strings.Replace(hello, "fast", "openai/other", 1))
+			e.quit()
+		}
 	}
 }
 
@@ -373,6 +388,12 @@ func TestTellsOfABudget(t *testing.T) {
 			headers{"retry-after": "3600", "x-should-retry": "false"},
 		},
 		{
+			"held by requests under way",
+			&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded", RetryAfter: time.Second, Err: &lease.Exceeded{Account: keyAccount(), Epoch: 7, Resets: resets, Held: true}},
+			429, "budget_exceeded",
+			headers{"retry-after": "1", "x-gateway-budget-reset-at": "2026-12-01T00:00:00Z"},
+		},
+		{
 			"nobody can say", &fault.Error{Kind: fault.Unavailable, Code: "budget_unavailable", RetryAfter: time.Second},
 			503, "budget_unavailable",
 			headers{"retry-after": "1"},
@@ -399,13 +420,19 @@ func TestTellsOfABudget(t *testing.T) {
 				e.close()
 			}
 			notices := k.notices("")
+			exceeded, of := errors.AsType[*lease.Exceeded](test.err)
 			switch {
 			case test.status == 503 && len(notices) != 0:
 				t.Errorf("recorded as blocked: %+v", notices)
+			case of && exceeded.Held: // the budget has not come to its end
+				if len(notices) != 3 || notices[0].Notice.Account != (id.Account{}) {
+					t.Errorf("recorded %+v", notices)
+				}
+				return
 			case test.status == 429 && (len(notices) != 3 || notices[0].Notice.Account != keyAccount() || notices[0].Notice.Code != test.code):
 				t.Errorf("recorded %+v", notices)
 			}
-			if exceeded, ok := errors.AsType[*lease.Exceeded](test.err); ok && notices[0].Notice.AccountEpoch != exceeded.Epoch {
+			if of && notices[0].Notice.AccountEpoch != exceeded.Epoch {
 				t.Errorf("recorded of window %d", notices[0].Notice.AccountEpoch)
 			}
 		})
@@ -448,9 +475,8 @@ func TestAdmitsTheUnboundForNothing(t *testing.T) {
 	if err := p.identify(t.Context(), x); err != nil && fault.KindOf(err) == fault.Unauthenticated {
 		t.Fatal(err)
 	}
-	group, _ := k.catalog.Group("fast")
 	if n := testing.AllocsPerRun(100, func() {
-		p.bind(x, group)
+		p.bind(x)
 		if err := p.admit(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}

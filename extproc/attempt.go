@@ -226,6 +226,7 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		Request:       x.ID,
 		Attempt:       i + 1,
 		Key:           x.Principal.Hash,
+		Origin:        x.Principal.Origin,
 		KeyAlias:      x.Principal.Alias,
 		Deployment:    d.ID,
 		Group:         x.Model,
@@ -251,7 +252,7 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 
 // again prepares attempt i for a stream of an upstream filter. It is nil if the
 // request as it stands will do, or has ended.
-func (p *Pipeline) again(x *Exchange, i int) (*frame.Mutation, error) {
+func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*frame.Mutation, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.mu.settled || i < 1 || i >= len(x.Plan) {
@@ -263,6 +264,13 @@ func (p *Pipeline) again(x *Exchange, i int) (*frame.Mutation, error) {
 	}
 	m.Continue = true
 	p.intendLocked(x, i)
+	if p.deps.Settings.SyncBeforeDispatch {
+		// As in dispatch. Where this fails the request ends, with this attempt settled
+		// as one that may have gone out.
+		if err := x.mu.intents[len(x.mu.intents)-1].Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return m, nil
 }
 
@@ -280,5 +288,5 @@ func (p *Pipeline) withdraw(x *Exchange) {
 	if len(x.mu.intents) > 0 {
 		p.deps.Journal.Settle(x.mu.intents, nil)
 	}
-	x.admission.giveBack(p.deps.Now())
+	p.giveBack(x)
 }

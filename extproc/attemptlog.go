@@ -21,8 +21,9 @@ type attemptLog struct {
 	live *registry
 }
 
-// StreamAccessLogs takes entries until Envoy ends the stream.
+// StreamAccessLogs takes entries until Envoy ends the stream, or dies.
 func (l attemptLog) StreamAccessLogs(stream accesslogv3.AccessLogService_StreamAccessLogsServer) error {
+	defer l.live.each((*Exchange).unlogged)
 	for {
 		m, err := stream.Recv()
 		switch {

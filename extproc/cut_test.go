@@ -1,8 +1,13 @@
 package extproc
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -205,4 +210,59 @@ func TestCountsLongStreamsInParts(t *testing.T) {
 	if ev := k.event(e.uuid); ev.Outcome != journal.Success || ev.Tokens.Output < 450_000 || ev.Tokens.Output > 510_000 {
 		t.Errorf("event %+v", ev)
 	}
+}
+
+// deadLog is the attempt log of an Envoy that was killed.
+type deadLog struct{ grpc.ServerStream }
+
+func (deadLog) Recv() (*accesslogv3.StreamAccessLogsMessage, error) {
+	return nil, status.FromContextError(context.Canceled).Err()
+}
+
+func (deadLog) SendAndClose(*accesslogv3.StreamAccessLogsResponse) error { return nil }
+
+// An Envoy that dies does not log the attempt that was under way. The provider has it
+// all the same.
+func TestSettlesTheAttemptThatEnvoyTookWithIt(t *testing.T) {
+	t.Parallel()
+	spec := pair()
+	spec.Router = quick(2)
+	k := newKit(t, spec)
+	for _, test := range []struct {
+		name   string
+		failed int  // attempts, before Envoy dies
+		left   bool // the log tells that the caller left before it did
+		events int
+	}{
+		{"the first", 0, false, 1},
+		{"the second", 1, false, 2},
+		{"the last", 2, false, 3},
+		{"there is none after the last", 3, false, 3},
+		{"the caller had left already", 1, true, 2},
+	} {
+		e := k.open(t)
+		taken(t, e, strings.Replace(streaming(), "fast", "smart", 1))
+		for i := range test.failed {
+			k.attempt(e.uuid, i+1, 500, nil)
+		}
+		if test.left {
+			k.attempt(e.uuid, test.failed+1, 0, left())
+		}
+		if err := (attemptLog{live: k.server.live}).StreamAccessLogs(deadLog{}); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		e.leave()
+		events := k.events(e.uuid)
+		if len(events) != test.events {
+			t.Errorf("%s: %d events, want %d: %+v", test.name, len(events), test.events, events)
+			continue
+		}
+		for i, ev := range events {
+			failed := i < test.failed
+			if (ev.Status == 500) != failed || (ev.Cost == 0) != failed || ev.Final != (i == len(events)-1) {
+				t.Errorf("%s, event %d: %+v", test.name, i+1, ev)
+			}
+		}
+	}
+	k.settled()
 }

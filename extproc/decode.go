@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -85,27 +84,12 @@ const unsupported = 1<<splice.Fallbacks | 1<<splice.ContextWindowFallbacks | 1<<
 
 // readOptions reads the gateway's own fields, from the body and from the headers.
 func (x *Exchange) readOptions() error {
-	o := &x.Options
-	o.Retries = -1
-	o.EndUser = x.Inbound.Customer
-	if x.Inbound.Tags != "" {
-		for tag := range strings.SplitSeq(x.Inbound.Tags, ",") {
-			o.Tags = append(o.Tags, strings.TrimSpace(tag))
-		}
-	}
+	x.Options.Retries = -1
 	if err := x.headerOptions(); err != nil {
 		return err
 	}
-	if o.EndUser == "" {
-		user, err := x.Facts.Text(splice.User)
-		if err != nil {
-			return err
-		}
-		o.EndUser = user
-	}
-	o.customer, o.EndUser = id.Customer(o.EndUser), capped(o.EndUser)
-	for i := range o.Tags {
-		o.Tags[i] = capped(o.Tags[i])
+	if err := x.readLabels(); err != nil {
+		return err
 	}
 	if x.Facts.Present()&splice.Extensions == 0 {
 		return nil
@@ -139,6 +123,9 @@ func (x *Exchange) bodyOptions() error {
 			continue
 		}
 		return &fault.Error{Kind: r.kind, Code: r.code, Param: r.field.String(), Detail: "There is no " + r.noun + " of that name that this key may use."}
+	}
+	if raw := x.Facts.Within(splice.LitellmMetadata, "guardrails"); raw != nil && string(raw) != "null" && string(raw) != "[]" {
+		return &fault.Error{Kind: fault.Malformed, Code: "guardrail_not_found", Param: "litellm_metadata.guardrails", Detail: "There is no guardrail of that name that this key may use."}
 	}
 	present := x.Facts.Present()
 	for f := splice.PromptID; splice.Extensions.Has(f); f++ {
@@ -178,15 +165,6 @@ func (x *Exchange) routingOptions(present splice.FieldSet) error {
 			*to = true
 		default:
 			return fault.Field(f.String(), "invalid_type", "%s must be true or false.", f)
-		}
-	}
-	if present.Has(splice.Tags) {
-		tags, err := stringList(x.Facts.Raw(splice.Tags))
-		if err != nil {
-			return fault.Field("tags", "invalid_type", "tags must be a list of at most %d texts.", maxTags)
-		}
-		for _, tag := range tags {
-			o.Tags = append(o.Tags, capped(tag))
 		}
 	}
 	return nil

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
 // taken sends a request that must be taken.
@@ -188,6 +190,29 @@ func TestRefusesWhatAProviderCannotTake(t *testing.T) {
 	if out := taken(t, e, with(`"logit_bias":{"1":2},"drop_params":true`)); strings.Contains(out.body, "logit_bias") {
 		t.Errorf("Anthropic gets %s", out.body)
 	}
+	e.quit()
+}
+
+// A later attempt that is rewritten waits for its own intent as well.
+func TestWaitsForTheIntentOfALaterAttempt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, trio(), func(_ *kit, d *Deps) { d.Settings.SyncBeforeDispatch = true })
+	e := k.open(t)
+	taken(t, e, hello)
+	k.gate.close()
+	u := k.openAs(t, e.uuid, contract.RoleRewrite)
+	u.send(&extprocv3.ProcessingRequest{
+		Request:    &extprocv3.ProcessingRequest_RequestHeaders{RequestHeaders: &extprocv3.HttpHeaders{Headers: headerMap(plainHeaders(e.uuid))}},
+		Attributes: attributes(t, map[string]any{contract.AttrRequestID: e.uuid, contract.AttrAttempt: 2, contract.AttrCluster: "c"}),
+	})
+	<-k.gate.reached
+	u.silent() // nothing goes out before its intent is on the disk
+	k.gate.open()
+	if r := u.next(); r.GetRequestHeaders().GetResponse().GetStatus() != extprocv3.CommonResponse_CONTINUE_AND_REPLACE {
+		t.Errorf("answered with %v", r)
+	}
+	u.wait()
+	u.cancel()
 	e.quit()
 }
 

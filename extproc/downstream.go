@@ -93,7 +93,7 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	d.x.Body = m.Body
 	d.free = append(d.free, d.in.Hold())
 	if err := d.p.run(ctx, d.x, d.p.stages); err != nil {
-		d.x.admission.giveBack(d.p.deps.Now())
+		d.p.giveBack(d.x)
 		return d.refuse(ctx, err)
 	}
 	d.s.live.add(d.x)

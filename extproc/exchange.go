@@ -66,8 +66,9 @@ type Exchange struct {
 		intents []*journal.Pending // one for each attempt that was prepared
 		busy    func()             // ends the count of requests at the current deployment
 		trouble []trouble          // by attempt; what is known of those that failed
-		news    chan struct{}      // closed and replaced when trouble changes
+		news    chan struct{}      // closed and replaced when trouble or silent changes
 		entries int                // how many the attempt log has had
+		silent  bool               // the attempt log broke off: it may lack entries
 		settled bool
 	}
 }
@@ -156,7 +157,8 @@ type Attempt struct {
 	Deployment *catalog.Deployment
 	Provider   *provider.Provider
 	Variant    contract.Variant
-	Hop        int // 0 within the group, else the number of the fallback target
+	Hop        int    // 0 within the group, else the number of the fallback target
+	Target     string // the fallback target's name; empty within the group
 	Timeout    time.Duration
 }
 
@@ -200,6 +202,16 @@ func (x *Exchange) logged(t trouble) {
 	x.reportLocked(x.mu.entries-1, t)
 }
 
+// unlogged records that the attempt log broke off, as it does when Envoy dies.
+func (x *Exchange) unlogged() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.mu.silent {
+		x.mu.silent = true
+		x.tellLocked()
+	}
+}
+
 // report records why attempt i (from 0) failed. The first to know is believed.
 func (x *Exchange) report(i int, t trouble) {
 	x.mu.Lock()
@@ -213,6 +225,11 @@ func (x *Exchange) reportLocked(i int, t trouble) {
 	}
 	t.known = true
 	x.mu.trouble[i] = t
+	x.tellLocked()
+}
+
+// tellLocked wakes who waits for news of the attempts.
+func (x *Exchange) tellLocked() {
 	close(x.mu.news)
 	x.mu.news = make(chan struct{})
 }

@@ -27,7 +27,9 @@ func (x *Exchange) awaitTrouble(ctx context.Context, n int) {
 
 // made is how many attempts there were of a request that its caller left before
 // one answered. The log has an entry for the one that was under way, if one was and
-// it was not a pause; those that were prepared here have gone out in any case.
+// it was not a pause; those that were prepared here have gone out in any case. If the
+// log broke off, the one after the last that has failed is taken to have gone out: it
+// is for Envoy alone to say that it has not.
 func (x *Exchange) made(ctx context.Context) int {
 	if len(x.Plan) > 1 {
 		x.await(ctx, func(all []trouble) bool {
@@ -42,16 +44,20 @@ func (x *Exchange) made(ctx context.Context) int {
 			n = max(n, i+1)
 		}
 	}
+	if last := x.mu.trouble[n-1]; x.mu.silent && n < len(x.Plan) && last.known && last.kind != fault.Canceled {
+		n++
+	}
 	return n
 }
 
-// await waits until what is known of the attempts is enough, but not for long.
+// await waits until what is known of the attempts is enough, or no more comes, but not
+// for long.
 func (x *Exchange) await(ctx context.Context, enough func([]trouble) bool) {
 	timer := time.NewTimer(logWait)
 	defer timer.Stop()
 	for {
 		x.mu.Lock()
-		news, known := x.mu.news, enough(x.mu.trouble)
+		news, known := x.mu.news, enough(x.mu.trouble) || x.mu.silent
 		x.mu.Unlock()
 		if known {
 			return
@@ -112,16 +118,17 @@ func reason(f *wire.Failure) string {
 	if f.Code != "" {
 		return f.Code
 	}
-	return f.Kind.String()
+	return f.Kind.Code()
 }
 
 // codeOf is the short reason that an event gets of an error, as reason is that of
-// an attempt: it is never empty, or a failed event could not be told from a good one.
+// an attempt: the code that the caller is told. It is never empty, or a failed event
+// could not be told from a good one.
 func codeOf(e *fault.Error) string {
 	if e.Code != "" {
 		return e.Code
 	}
-	return e.Kind.String()
+	return e.Kind.Code()
 }
 
 // exhausted is the error for a request whose attempts have all failed.
@@ -152,7 +159,7 @@ func (x *Exchange) attempts() []map[string]any {
 	out := make([]map[string]any, 0, x.lastIndex()+1)
 	for i := range x.lastIndex() + 1 {
 		t := x.mu.trouble[i]
-		row := map[string]any{"deployment_id": string(x.Plan[i].Deployment.ID), "status": nil, "code": "unknown"}
+		row := map[string]any{"deployment_id": string(x.Plan[i].Deployment.ID), "status": nil, "code": codeUnknown}
 		if t.known {
 			row["code"] = t.code
 			if t.status != 0 {

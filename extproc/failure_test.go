@@ -214,7 +214,7 @@ func TestDoesNotWaitLongForTheAttemptLog(t *testing.T) {
 	c := failedWith(500, "x", "x")
 	c.attempt = 2
 	m := refusedWith(t, e, e.answer(c), 503, "all_deployments_failed")
-	want := []tried{{"a", nil, "unknown"}, {"b", 500.0, "upstream"}}
+	want := []tried{{"a", nil, "unknown"}, {"b", 500.0, "upstream_error"}}
 	if diff := cmp.Diff(want, triedOf(m), cmp.AllowUnexported(tried{})); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}

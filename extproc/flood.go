@@ -47,7 +47,7 @@ func (f *flood) take(now time.Time, ev *journal.Event) []journal.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := f.flushLocked(now)
-	from := source{key: ev.Key, code: ev.Notice.Code, account: ev.Notice.Account}
+	from := sourceOf(ev)
 	t := f.mu.counts[from]
 	if t == nil && len(f.mu.counts) >= sources {
 		from = source{code: ev.Notice.Code}
@@ -67,7 +67,21 @@ func (f *flood) take(now time.Time, ev *journal.Event) []journal.Event {
 	}
 	t.held++
 	t.last = *ev
+	t.last.Key = from.key // of keys that nobody knows, the sum is of several
 	return out
+}
+
+// codeUnknownKey is why a request was blocked whose key nobody knows.
+const codeUnknownKey = "invalid_api_key"
+
+// sourceOf is what a notice counts for. Keys that nobody knows are one source, or
+// whoever makes them up would be as many as there are.
+func sourceOf(ev *journal.Event) source {
+	from := source{key: ev.Key, code: ev.Notice.Code, account: ev.Notice.Account}
+	if from.code == codeUnknownKey {
+		from.key = id.KeyHash{}
+	}
+	return from
 }
 
 // flush returns what was held back in a second that is over.

@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 )
@@ -36,7 +37,7 @@ func (p *Pipeline) appendLimits(dst []frame.Header, x *Exchange) []frame.Header 
 		}
 		dst = append(dst, frame.Header{Name: headerKeyMaxBudget, Value: b.Max.String()})
 		if state, pending, known := p.deps.Budgets.Spent(b.Account); known {
-			dst = append(dst, frame.Header{Name: headerKeySpend, Value: (state.Window + pending).String()})
+			dst = append(dst, frame.Header{Name: headerKeySpend, Value: money.Add(state.Window, pending).String()})
 		}
 	}
 	return dst

@@ -50,10 +50,10 @@ func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 		Request: x.ID, Group: id.ModelName(capped(x.Facts.Model)), CallType: string(x.CallType),
 		Stream: x.Facts.Stream, EndUser: x.Options.EndUser,
 		Start: x.Start, End: now, ErrorCode: codeOf(e), Final: true,
-		Notice: &journal.Notice{Type: eventBlocked, Code: codeOf(e), Details: detailsOf(e, x.Inbound.Path)},
+		Notice: &journal.Notice{Type: eventBlocked, Code: codeOf(e), Details: detailsOf(x.Inbound.Path)},
 	}
 	x.owner(&ev)
-	if over, ok := errors.AsType[*lease.Exceeded](e); ok {
+	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Held { // else the budget has not come to its end
 		ev.Notice.Account, ev.Notice.AccountEpoch = over.Account, over.Epoch
 	}
 	p.notify(p.flood.take(now, &ev))
@@ -66,8 +66,8 @@ func (p *Pipeline) notify(events []journal.Event) {
 }
 
 // owner says in an event whose request it was. A key that may not be used has an
-// owner all the same; of a key that nobody knows nothing is kept, for it may be a
-// mistyped one.
+// owner all the same. Of a key that nobody knows there is the hash, by which the
+// audit log tells a revoked one from one that never was.
 func (x *Exchange) owner(ev *journal.Event) {
 	if who := &x.Principal; who.Hash != (id.KeyHash{}) {
 		ev.Key, ev.KeyAlias, ev.Actor = who.Hash, who.Alias, who.Actor()
@@ -82,18 +82,18 @@ func (x *Exchange) owner(ev *journal.Event) {
 	if k, ok := x.View.Keys.Get(hash); ok {
 		ev.Key, ev.KeyAlias, ev.Actor = hash, k.Alias, k.Alias
 		ev.Team, ev.User, ev.Organization = k.Team, k.User, k.Organization
+		return
 	}
+	ev.Key, _ = keys.HashOf(x.Inbound.Credentials)
 }
 
 // maxPath is how much of a path is kept, in bytes.
 const maxPath = 256
 
-// detailsOf is the code and the path as a JSON object.
-func detailsOf(e *fault.Error, path string) string {
+// detailsOf is the path as a JSON object.
+func detailsOf(path string) string {
 	if len(path) > maxPath {
 		path = path[:maxPath]
 	}
-	out := splice.Quote([]byte(`{"code":`), codeOf(e))
-	out = splice.Quote(append(out, `,"path":`...), strings.ToValidUTF8(path, "\uFFFD"))
-	return string(append(out, '}'))
+	return string(append(splice.Quote([]byte(`{"path":`), strings.ToValidUTF8(path, "\uFFFD")), '}'))
 }

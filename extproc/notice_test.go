@@ -3,6 +3,7 @@ package extproc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 // What is blocked is on record, with whose request it was as far as that is known.
 func TestRecordsWhatIsBlocked(t *testing.T) {
-	path := `,"path":"/v1/chat/completions"}`
+	path := `{"path":"/v1/chat/completions"}`
 	own := newKit(t, one())
 	their := newKit(t, catalog.Spec{
 		Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast-1", 0), place("b", "slow", "slow-1", 0)}, Router: quick(0),
@@ -30,6 +31,8 @@ func TestRecordsWhatIsBlocked(t *testing.T) {
 	}{
 		{"no key", "", hello, own, &journal.Event{ErrorCode: "missing_api_key"}},
 		{"an unknown key", "sk-nobody", hello, own, &journal.Event{ErrorCode: "invalid_api_key"}},
+		{"a key that is gone", "sk-somebody-had-this-once", hello, own, &journal.Event{ErrorCode: "invalid_api_key", Key: id.HashKey("sk-somebody-had-this-once")}},
+		{"no key of ours", "a-password-of-somebody", hello, own, &journal.Event{ErrorCode: "invalid_api_key"}},
 		{"an expired key", expiredKey, hello, own, &journal.Event{ErrorCode: "expired_api_key", Key: id.HashKey(expiredKey), KeyAlias: "expired", Actor: "expired"}},
 		{"a blocked key", blockedKey, hello, own, &journal.Event{ErrorCode: "key_blocked", Key: id.HashKey(blockedKey), KeyAlias: "blocked", Actor: "blocked"}},
 		{"a model that the key may not use", fewKey, strings.Replace(hello, "fast", "smart", 1), own, &journal.Event{
@@ -70,7 +73,7 @@ func TestRecordsWhatIsBlocked(t *testing.T) {
 			}
 			want := *test.want
 			want.ID, want.Request, want.Start, want.End, want.Final = got[0].ID, id.RequestFromUUID(e.uuid), got[0].Start, got[0].End, true
-			want.Notice = &journal.Notice{Type: "request.blocked", Code: want.ErrorCode, Details: `{"code":"` + want.ErrorCode + `"` + path}
+			want.Notice = &journal.Notice{Type: "request.blocked", Code: want.ErrorCode, Details: path}
 			if diff := cmp.Diff(want, got[0]); diff != "" || got[0].End.IsZero() {
 				t.Errorf("recorded (-want +got):\n%s", diff)
 			}
@@ -90,7 +93,9 @@ func TestRecordsAFloodAsOne(t *testing.T) {
 			e.close()
 		}
 	}
-	ask(50, "sk-nobody")
+	for i := range 50 {
+		ask(1, fmt.Sprintf("sk-nobody-has-this-%02d", i)) // whoever makes up keys is one source
+	}
 	ask(3, blockedKey)
 	if n := len(k.notices("")); n != 10+3 {
 		t.Fatalf("%d are recorded", n)
@@ -104,7 +109,7 @@ func TestRecordsAFloodAsOne(t *testing.T) {
 	var total uint64
 	for _, ev := range notices {
 		total += max(ev.Notice.Count, 1)
-		if ev.Notice.Count > 1 && (ev.Notice.Count != 40 || ev.Notice.Code != "invalid_api_key" || ev.Request != "" || ev.Notice.Details != "") {
+		if ev.Notice.Count > 1 && (ev.Notice.Count != 40 || ev.Notice.Code != "invalid_api_key" || ev.Request != "" || ev.Notice.Details != "" || ev.Key != id.KeyHash{}) {
 			t.Errorf("the sum is %+v", ev)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 )
 
@@ -13,16 +14,20 @@ func (p *Pipeline) takeRates(x *Exchange) error {
 		return nil
 	}
 	var buckets []rate.Bucket
+	var turns []turn
 	for i := range x.bounds {
 		b := &x.bounds[i]
-		scale := p.scale(b)
-		if scale < 1 && b.RPM == nil && !p.throttle.pass(b.Account, scale) {
-			return &fault.Error{
-				Kind: fault.RateLimited, Code: codeRateLimited,
-				Detail: "Throttled: " + whose(b.Account.Kind) + " is over its soft budget. Send fewer requests, or have the budget raised.",
-			}
+		scale := p.scale(x, b)
+		if scale < 1 && b.RPM == nil {
+			turns = append(turns, turn{b.Account, scale})
 		}
 		buckets = appendBuckets(buckets, b, scale)
+	}
+	if len(turns) > 0 {
+		if !p.throttle.pass(turns) {
+			return throttled(turns[0].account)
+		}
+		x.admission.turns = turns
 	}
 	if len(buckets) == 0 {
 		return nil
@@ -33,6 +38,14 @@ func (p *Pipeline) takeRates(x *Exchange) error {
 	}
 	x.admission.ticket = ticket
 	return nil
+}
+
+// throttled refuses a request whose turn it is not.
+func throttled(a id.Account) error {
+	return &fault.Error{
+		Kind: fault.RateLimited, Code: codeRateLimited,
+		Detail: "Throttled: " + whose(a.Kind) + " is over its soft budget. Send fewer requests, or have the budget raised.",
+	}
 }
 
 func appendBuckets(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucket {
@@ -50,8 +63,10 @@ func appendBuckets(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucke
 }
 
 // scale is how much of its rates an account has: all of it, 1, but for one whose
-// spend lies between its soft and its hard budget. A soft budget alone only warns.
-func (p *Pipeline) scale(b *keys.Bound) float64 {
+// spend lies between its soft and its hard budget. A soft budget alone only warns. Of
+// a request that the hard one does not cover it is for that to say so: slowing it down
+// would have the caller try again in vain.
+func (p *Pipeline) scale(x *Exchange, b *keys.Bound) float64 {
 	if b.Soft == nil || b.Max == nil || p.deps.ThrottleFactor == nil || p.deps.Budgets == nil {
 		return 1
 	}
@@ -60,7 +75,8 @@ func (p *Pipeline) scale(b *keys.Bound) float64 {
 		return 1
 	}
 	state, pending, known := p.deps.Budgets.Spent(b.Account)
-	if spent := state.Window + pending; !known || spent < *b.Soft || spent >= *b.Max {
+	spent := money.Add(state.Window, pending)
+	if !known || spent < *b.Soft || spent >= *b.Max || money.Add(spent, x.mostCost()) > *b.Max {
 		return 1
 	}
 	return factor

@@ -137,7 +137,7 @@ func TestThrottleForgetsBeforeItGrows(t *testing.T) {
 	t.Parallel()
 	var f throttle
 	for n := range 2 * mostThrottled {
-		if !f.pass(id.Account{Owner: itoa(n)}, 0.5) {
+		if !f.pass([]turn{{id.Account{Owner: itoa(n)}, 0.5}}) {
 			t.Fatal("the first of an account does not pass")
 		}
 	}

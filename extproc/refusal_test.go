@@ -246,6 +246,7 @@ func TestRefusesOptionsInHeaders(t *testing.T) {
 		{"x-gateway-num-retries", "many"},
 		{"x-gateway-num-retries", "-1"},
 		{"x-gateway-num-retries", "11"},
+		{"x-gateway-tags", strings.Repeat("t,", 64) + "t"},
 	} {
 		e := k.open(t)
 		out := e.ask(hello, test[0], test[1])
@@ -254,6 +255,13 @@ func TestRefusesOptionsInHeaders(t *testing.T) {
 		}
 		e.close()
 	}
+	// The bound is of both together.
+	e := k.open(t)
+	out := e.ask(with(`"tags":["t"]`), "x-gateway-tags", strings.Repeat("t,", 63)+"t")
+	if m := refusedWith(t, e, out.refused, 400, "invalid_type"); m.Param != "tags" {
+		t.Errorf("the param is %q", m.Param)
+	}
+	e.close()
 	notAsked(t, k)
 }
 

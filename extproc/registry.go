@@ -60,6 +60,18 @@ func (r *registry) find(request id.Request) *Exchange {
 	return s.mu.live[request]
 }
 
+// each calls f with every exchange that is under way. f must not use the registry.
+func (r *registry) each(f func(*Exchange)) {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		for _, x := range s.mu.live {
+			f(x)
+		}
+		s.mu.Unlock()
+	}
+}
+
 // count is how many requests are under way.
 func (r *registry) count() int {
 	n := 0

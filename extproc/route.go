@@ -28,7 +28,7 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 	}
 	x.Group = group // fallbacks go by what an alias of the key's stands for, the caller by its own name
 	x.Group.Asked = id.ModelName(x.Facts.Model)
-	p.bind(x, group)
+	p.bind(x)
 	settings := x.View.Catalog.Settings()
 	candidates, err := p.candidates(x, group, settings)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 		if !ok {
 			return fault.New(fault.Internal, "", "no driver for provider %s", d.Provider)
 		}
-		x.Plan[i] = Attempt{Deployment: d, Provider: driver, Hop: plan[i].Hop, Timeout: x.timeout(d, settings)}
+		x.Plan[i] = Attempt{Deployment: d, Provider: driver, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout(d, settings)}
 		same = same && d == plan[0].Deployment
 	}
 	for i := range x.Plan {

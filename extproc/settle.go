@@ -1,6 +1,7 @@
 package extproc
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -70,11 +71,50 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	if !asked {
 		events = append(events, unasked(e))
 	}
+	x.tellFallbacks(events, failed)
 	p.deps.Metrics.settled(ctx, x, &e)
 	p.ended(ctx, x, &e)
 	pending := p.deps.Journal.Settle(intents, events)
 	x.admission.settle(end, used)
 	return pending, e.Cost
+}
+
+// What is said of an attempt where nothing better is known.
+const (
+	codeUnknown    = "unknown"                     // nobody has told why it failed
+	codeAllResting = "all_deployments_in_cooldown" // there was none: its group rests
+)
+
+// tellFallbacks writes into each event which fallbacks were taken since the one before.
+func (x *Exchange) tellFallbacks(events []journal.Event, failed []trouble) {
+	told := 0
+	for i := range events {
+		for ; told < events[i].Attempt; told++ {
+			if f, ok := x.fallback(told, failed); ok {
+				events[i].Fallbacks = append(events[i].Fallbacks, f)
+			}
+		}
+	}
+}
+
+// fallback is the step to attempt i of the plan, if that leads to another group: from
+// the attempt before it, or from a group of which everything rests.
+func (x *Exchange) fallback(i int, failed []trouble) (journal.Fallback, bool) {
+	f := journal.Fallback{From: string(x.Model), To: x.Plan[i].Target, ErrorCode: codeAllResting}
+	if i == 0 {
+		return f, x.Plan[0].Hop != 0
+	}
+	before, t := &x.Plan[i-1], failed[i-1]
+	if before.Hop == x.Plan[i].Hop {
+		return f, false
+	}
+	d := before.Deployment
+	f.Attempt, f.Deployment, f.Provider, f.Model = i, d.ID, d.Provider, d.Model
+	f.From, f.Status, f.ErrorCode = cmp.Or(before.Target, f.From), t.status, t.code
+	if !t.known {
+		f.ErrorCode = codeUnknown
+	}
+	return f, true
 }
 
 // unasked is the last word on a request whose last attempt reached nobody: it has
@@ -148,7 +188,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t troubl
 		e.Cost = x.Plan[i].Deployment.Prices.Cost(e.Tokens, x.tier())
 	}
 	if !t.known {
-		e.ErrorCode = "unknown"
+		e.ErrorCode = codeUnknown
 	}
 	p.deps.Metrics.attempt(ctx, x, &e)
 	return e, true
@@ -161,6 +201,7 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 		Request:       x.ID,
 		Attempt:       i + 1,
 		Key:           x.Principal.Hash,
+		Origin:        x.Principal.Origin,
 		KeyAlias:      x.Principal.Alias,
 		Team:          x.Principal.Team,
 		User:          x.Principal.User,

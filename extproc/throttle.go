@@ -20,21 +20,48 @@ type throttle struct {
 // begin anew.
 const mostThrottled = 1 << 16
 
-// pass reports whether the account's next request is of the share that passes.
-func (t *throttle) pass(account id.Account, share float64) bool {
+// turn is an account that lets a share of its requests pass.
+type turn struct {
+	account id.Account
+	share   float64
+}
+
+// pass reports whether the next request of all these accounts is of the share that
+// passes at each of them. Where it is not, none of them counts it as passed.
+func (t *throttle) pass(turns []turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	grown, met := t.mu.grown[account]
-	if !met {
-		if t.mu.grown == nil || len(t.mu.grown) >= mostThrottled {
-			t.mu.grown = make(map[id.Account]float64)
+	if len(t.mu.grown)+len(turns) > mostThrottled || t.mu.grown == nil {
+		t.mu.grown = make(map[id.Account]float64)
+	}
+	passes := true
+	for _, of := range turns {
+		grown, met := t.mu.grown[of.account]
+		passes = passes && (!met || grown >= 1)
+	}
+	for _, of := range turns {
+		grown, met := t.mu.grown[of.account]
+		if !met {
+			grown = 1
 		}
-		grown = 1
+		if passes {
+			grown--
+		}
+		t.mu.grown[of.account] = grown + max(of.share, 0)
 	}
-	passes := grown >= 1
-	if passes {
-		grown--
-	}
-	t.mu.grown[account] = grown + max(share, 0)
 	return passes
+}
+
+// giveBack undoes what a request did that passed and was refused elsewhere.
+func (t *throttle) giveBack(turns []turn) {
+	if len(turns) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, of := range turns {
+		if grown, met := t.mu.grown[of.account]; met {
+			t.mu.grown[of.account] = grown + 1 - max(of.share, 0)
+		}
+	}
 }

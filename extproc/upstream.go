@@ -54,7 +54,7 @@ func (u *upstream) prepare(m *frame.Message) error {
 	if u.x == nil || m.Kind != frame.RequestHeaders {
 		return u.pass(m.Kind)
 	}
-	mutation, err := u.p.again(u.x, u.attempt)
+	mutation, err := u.p.again(u.stream.Context(), u.x, u.attempt)
 	switch {
 	case err != nil:
 		// Envoy does not retry an answer from here, so what cannot be sent to this

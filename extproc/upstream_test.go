@@ -221,8 +221,8 @@ func TestLooksAtAnswers(t *testing.T) {
 		{"garbage", hello, jsonAnswer("<html>"), "upstream_invalid_response"},
 		{"good stream", streaming(), streamOf(text("Hi")), ""},
 		{"good stream after a comment", streaming(), streamOf(": ping\n\n", ": ping\n\n"+text("Hi")), ""},
-		{"error first", streaming(), streamOf(broken), "upstream"},
-		{"error first in pieces", streaming(), streamOf(": ping\n\n"+broken[:20], broken[20:]), "upstream"},
+		{"error first", streaming(), streamOf(broken), "upstream_error"},
+		{"error first in pieces", streaming(), streamOf(": ping\n\n"+broken[:20], broken[20:]), "upstream_error"},
 		{"error second", streaming(), streamOf(text("Hi") + broken), ""},
 		{"stream of nothing", streaming(), streamOf(": ping\n\n", ""), ""},
 	} {

@@ -100,7 +100,7 @@ func permissions() map[string]permission {
 			"GetStatus": {viewer, reads}, "ListMembers": {viewer, reads}, "RemoveMember": {admin, writes},
 		},
 		// What others have used is for those above them, which the operations see to.
-		"gateway.v1.SpendService": {"ListSpendLogs": {scoped, scans}},
+		"gateway.v1.SpendService": {"ListSpendLogs": {anyKey, scans}},
 		"gateway.v1.ActivityService": {
 			"GetTeamActivity": {scoped, scans}, "GetUserActivity": {scoped, scans}, "GetOrganizationActivity": {scoped, scans},
 			"GetCustomerActivity": {viewer, scans},

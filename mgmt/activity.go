@@ -46,7 +46,7 @@ type activity struct {
 	rights     *keys.Rights
 }
 
-func newActivity(ctx context.Context, kind id.AccountKind, in activityRequest) (*activity, error) {
+func (s activityService) activity(ctx context.Context, kind id.AccountKind, in activityRequest) (*activity, error) {
 	between, err := daysOf(in.GetStartDate(), in.GetEndDate())
 	if err != nil {
 		return nil, err
@@ -60,6 +60,9 @@ func newActivity(ctx context.Context, kind id.AccountKind, in activityRequest) (
 		h, ok := id.ParseKeyHash(in.GetApiKey())
 		if !ok {
 			return nil, fault.Field("api_key", "invalid_value", "api_key must be the key's SHA-256: 64 hex digits, with or without sha256: before them.")
+		}
+		if h, err = accountOf(ctx, s.ledger, set, h); err != nil {
+			return nil, err
 		}
 		a.filter.Key = &h
 	}
@@ -79,7 +82,7 @@ func namesIn(list string, single ...string) []string {
 
 // GetTeamActivity shows the use of teams.
 func (s activityService) GetTeamActivity(ctx context.Context, in *gatewayv1.GetTeamActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := newActivity(ctx, id.AccountTeam, in)
+	a, err := s.activity(ctx, id.AccountTeam, in)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +119,7 @@ func (a *activity) ownTeams() error {
 		if all[r.Owner] {
 			return true
 		}
-		k, ok := a.set.Key(nil, r.Key)
+		k, ok := a.set.OfAccount(r.Key)
 		return ok && own != "" && k.User == own
 	}
 	a.some()
@@ -152,7 +155,7 @@ func (a *activity) some() {
 
 // GetUserActivity shows the use of users.
 func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetUserActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := newActivity(ctx, id.AccountUser, in)
+	a, err := s.activity(ctx, id.AccountUser, in)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +175,7 @@ func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetU
 // GetCustomerActivity shows the use of end users. Only those come here who see
 // everything.
 func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.GetCustomerActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := newActivity(ctx, id.AccountCustomer, in)
+	a, err := s.activity(ctx, id.AccountCustomer, in)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +187,7 @@ func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.
 
 // GetOrganizationActivity shows the use of organizations.
 func (s activityService) GetOrganizationActivity(ctx context.Context, in *gatewayv1.GetOrganizationActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := newActivity(ctx, id.AccountOrganization, in)
+	a, err := s.activity(ctx, id.AccountOrganization, in)
 	if err != nil {
 		return nil, err
 	}
@@ -253,6 +256,7 @@ func (s activityService) detailed(ctx context.Context, a *activity, shown []stri
 	left := cells{mostCells}
 	err := s.ledger.Daily(ctx, f, func(r ledger.DailyRow) bool {
 		if d := byDay[r.Day]; d != nil && a.wants(&r) {
+			r.Key = shownOf(a.set, r.Key)
 			d.add(&r, &left)
 		}
 		return left.left >= 0

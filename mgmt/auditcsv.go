@@ -21,11 +21,12 @@ const formatCSV = "csv"
 // yet must not hold on to the state of a moment long gone.
 const csvPage = 500
 
-// withCSV answers requests for the audit log as a file, and leaves others to next.
+// withFiles answers requests for the audit log as a file, and leaves others to next.
 // They have been found to be from somebody who may use the route.
-func (s *Server) withCSV(op *operation, next http.HandlerFunc) http.HandlerFunc {
+func (s *Server) withFiles(op *operation, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("format") != formatCSV {
+		format := r.URL.Query().Get("format")
+		if format != formatCSV && format != formatExport {
 			next(w, r)
 			return
 		}
@@ -36,6 +37,10 @@ func (s *Server) withCSV(op *operation, next http.HandlerFunc) http.HandlerFunc 
 		}
 		if err == nil {
 			err = s.validate(in)
+		}
+		if err == nil && format == formatExport {
+			s.sendExport(w, r, in)
+			return
 		}
 		var f audit.Filter
 		if err == nil {

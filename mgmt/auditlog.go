@@ -20,8 +20,8 @@ type auditService struct {
 
 // ListAuditLog shows a page of the records that match.
 func (s auditService) ListAuditLog(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (*gatewayv1.ListAuditLogResponse, error) {
-	if in.GetFormat() == formatCSV { // over HTTP it does not come here
-		return nil, fault.Field("format", "invalid_value", "A CSV file is for HTTP: GET /audit-log?format=csv. Leave format out.")
+	if format := in.GetFormat(); format == formatCSV || format == formatExport { // over HTTP it does not come here
+		return nil, fault.Field("format", "invalid_value", "A file is for HTTP: GET /audit-log?format=%s. Leave format out.", format)
 	}
 	f, err := auditFilter(ctx, in)
 	if err != nil {
@@ -186,10 +186,15 @@ func (s auditService) VerifyAuditLog(ctx context.Context, in *gatewayv1.VerifyAu
 	if err != nil {
 		return nil, err
 	}
-	return &gatewayv1.VerifyAuditLogResponse{
+	out := &gatewayv1.VerifyAuditLogResponse{
 		Valid: r.Valid, Checked: float64(r.Checked), FirstEventId: eventOrNull(r.First), LastEventId: eventOrNull(r.Last),
 		HeadHash: id.KeyHash(r.Head).String(), BrokenAt: eventOrNull(r.BrokenAt), Reason: textOrNull(r.Reason), Checkpoints: float64(r.Checkpoints),
-	}, nil
+		CoveredEventId: eventOrNull(r.Covered), Dropped: float64(r.Before),
+	}
+	if len(r.Verifiers) > 0 {
+		out.CheckpointKey = wrapperspb.String(r.Verifiers[0].String())
+	}
+	return out, nil
 }
 
 func eventOrNull(number uint64) *wrapperspb.StringValue {

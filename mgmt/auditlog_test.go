@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -52,9 +53,9 @@ func TestEveryChangeIsRecorded(t *testing.T) {
 		{"POST /user/new", `{"user_id":"ada","auto_create_key":false}`, "user.provisioned created user ada"},
 		{"POST /team/member_add", `{"team_id":"red","member":[{"user_id":"bob","role":"user"}]}`, "user.provisioned updated user bob; management.changed updated team red"},
 		{"POST /key/generate", `{"key":"` + secret + `","team_id":"red","key_alias":"ci"}`, "key.created created key " + token},
-		{"POST /key/update", `{"key":"` + secret + `","metadata":{"canary":"canary"},"max_budget":5}`, "management.changed updated key " + bare},
-		{"POST /key/block", `{"key":"` + secret + `"}`, "management.changed blocked key " + bare},
-		{"POST /key/" + secret + "/reset_spend", `{"reset_to":0}`, "management.changed reset key " + bare},
+		{"POST /key/update", `{"key":"` + secret + `","metadata":{"canary":"canary"},"max_budget":5}`, "management.changed updated key " + token},
+		{"POST /key/block", `{"key":"` + secret + `"}`, "management.changed blocked key " + token},
+		{"POST /key/" + secret + "/reset_spend", `{"reset_to":0}`, "management.changed reset key " + token},
 		{"POST /key/delete", `{"keys":["` + secret + `"]}`, "key.revoked deleted key " + token},
 		{"POST /key/generate", `{"key":"` + secret + `","team_id":"red"}`, "key.created created key " + token},
 		{"POST /team/delete", `{"team_ids":["red"]}`, "key.revoked deleted key " + token + "; management.changed deleted team red"},
@@ -191,7 +192,8 @@ func TestAuditLog(t *testing.T) {
 		down(t, v, "details", "changed_by") != "master" || v["actor"] != "master" || v["timestamp"] != "2026-06-29T10:00:00.123456Z" || fmt.Sprint(v["guardrail_violations"]) != "[]" {
 		t.Errorf("%s", one.body)
 	}
-	if got := ask(t, o.Server, "GET /audit-log/verify", "", nil); got.json(t)["valid"] != true || got.json(t)["checked"] != float64(len(all)) || got.json(t)["broken_at"] != nil {
+	if got := ask(t, o.Server, "GET /audit-log/verify", "", nil); got.json(t)["valid"] != true || got.json(t)["checked"] != float64(len(all)) || got.json(t)["broken_at"] != nil ||
+		got.json(t)["covered_event_id"] != nil || got.json(t)["dropped"] != 0.0 || got.json(t)["checkpoint_key"] != nil {
 		t.Errorf("%s", got.body)
 	}
 	play(t, o.Server, []step{
@@ -223,8 +225,46 @@ func TestAuditLog(t *testing.T) {
 		{"", "GET /audit-log?format=csv&limit=0", "", "422 invalid_value limit"},
 		{"", "GET /audit-log?format=csv&limit=x", "", "422 invalid_type limit"},
 		{"", "GET /audit-log?starting_after=evt_0000000000ffffff", "", "422 invalid_value starting_after"},
+		{"", "GET /audit-log?format=jsonl&event_type=key.created&limit=3", "", "422 invalid_value limit"},
 		{"", "GET /audit-log/verify?start=evt_0000000000000003&end=evt_0000000000000002", "", "422 invalid_value end"},
 	})
+}
+
+// An export of a gateway that runs is verified with nothing but the file, whole or
+// from a record on; one that was cut off or changed is not.
+func TestAuditLogAsExport(t *testing.T) {
+	t.Parallel()
+	s, n := newFake(t)
+	for _, id := range []string{"a", "b", "c"} {
+		ask(t, s, "POST /organization/new", `{"organization_id":"`+id+`","organization_alias":"`+id+`"}`, nil)
+	}
+	verified := func(text string) string {
+		r, err := audit.VerifyExport(t.Context(), strings.NewReader(text), audit.Check{})
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(r.Valid, " ", r.First, "-", r.Last)
+	}
+	_, last := recorded(t, n, 0)
+	whole := ask(t, s, "GET /audit-log?format=jsonl", "", nil)
+	if got, want := verified(whole.body), fmt.Sprint("true 1-", last); got != want || whole.header.Get("Content-Type") != "application/jsonl" {
+		t.Errorf("%s, want %s: %v", got, want, whole.header)
+	}
+	part := ask(t, s, "GET /audit-log?format=jsonl&starting_after="+audit.EventID(1), "", nil)
+	if got, want := verified(part.body), fmt.Sprint("true 2-", last); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	cut := strings.Join(strings.SplitAfter(whole.body, "\n")[:3], "")
+	for _, bad := range []string{cut, strings.Replace(whole.body, "organization", "organisation", 1)} {
+		if got := verified(bad); strings.HasPrefix(got, "true") {
+			t.Errorf("verified: %s", bad)
+		}
+	}
+	ask(t, s, "POST /user/new", `{"user_id":"ada","auto_create_key":false}`, nil)
+	ask(t, s, "POST /key/generate", `{"key":"sk-plain-key-of-somebody","user_id":"ada"}`, nil)
+	if a := ask(t, s, "GET /audit-log?format=jsonl", "", as("sk-plain-key-of-somebody")); a.status != http.StatusForbidden {
+		t.Errorf("to an internal user: %d %s", a.status, a.body)
+	}
 }
 
 // A file has all that match, whatever their number, and no cell is a formula.
@@ -265,23 +305,26 @@ func TestAuditLogAsCSV(t *testing.T) {
 // its place: a path may have a key in it.
 func TestRefusalsAreTold(t *testing.T) {
 	t.Parallel()
+	const gone = "sk-nobody-has-this-key-00"
 	s, n := newFake(t)
 	play(t, s, []step{
-		{"sk-nobody-has-this-key-00", "GET /key/list", "", "401 invalid_api_key"},
+		{gone, "GET /key/list", "", "401 invalid_api_key"},
+		{"a-password-of-somebody", "GET /key/list", "", "401 invalid_api_key"},
 		{plainKey, "POST /key/sk-a-key-that-is-secret-01/regenerate", "{}", "403 insufficient_permissions"},
 		{"", "GET /key/info?key=sk-nobody-has-this-0", "", "404 key_not_found key"},
 		{"", "POST /key/generate", `{"max_budget":-1}`, "422 invalid_value max_budget"},
 	})
 	var got []string
 	for _, e := range n.noticed() {
-		got = append(got, fmt.Sprint(e.Notice.Type, " ", e.Notice.Code, " ", e.KeyAlias, " ", e.Notice.Details))
+		got = append(got, fmt.Sprint(e.Notice.Type, " ", e.Notice.Code, " ", e.KeyAlias, " ", e.Notice.Details, " ", e.Key == id.HashKey(gone) || e.Key == id.HashKey(plainKey)))
 		if e.Request == "" || e.End.IsZero() {
 			t.Errorf("%+v", e)
 		}
 	}
 	if diff := cmp.Diff([]string{
-		`request.blocked invalid_api_key  {"route":"GET /key/list"}`,
-		`request.blocked insufficient_permissions app {"route":"POST /key/{key}/regenerate"}`,
+		`request.blocked invalid_api_key  {"route":"GET /key/list"} true`,
+		`request.blocked invalid_api_key  {"route":"GET /key/list"} false`,
+		`request.blocked insufficient_permissions app {"route":"POST /key/{key}/regenerate"} true`,
 	}, got); diff != "" {
 		t.Errorf("(- want):\n%s", diff)
 	}

@@ -1,9 +1,14 @@
 package mgmt
 
 import (
+	"context"
+	"crypto/sha256"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
+
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
@@ -63,12 +68,59 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	if err := s.cfg.State.Backups.Restore(r.Context(), r.Body); err != nil {
+	c := callOf(r.Context())
+	var err error
+	if len(c.idempotency) == 0 {
+		err = s.cfg.State.Backups.Restore(r.Context(), r.Body)
+	} else {
+		err = s.restoreOnce(r.Context(), c, r.Body)
+	}
+	switch {
+	case err != nil:
 		s.refuse(w, r, timely(r.Context(), writes, err))
 		return
+	case c.replayed:
+		w.Header().Set(HeaderReplayed, "true")
+	default:
+		s.changed(c, "state", "RestoreSnapshot")
 	}
-	s.changed(callOf(r.Context()), "state", "RestoreSnapshot")
 	reply(w, http.StatusOK, []byte(`{"restored":true}`))
+}
+
+// restoreOnce restores a file unless that was done under the call's Idempotency-Key.
+// That it was is written into the state that it has become, after it; a crash
+// in between, or the same request twice at once, restores the same file twice.
+func (s *Server) restoreOnce(ctx context.Context, c *call, file io.Reader) error {
+	o, err := s.onceOf(c, "RestoreSnapshot", (&emptypb.Empty{}).ProtoReflect().Type())
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	file = io.TeeReader(file, sum)
+	if _, err := s.cfg.State.Changes.Current(ctx); err != nil { // it may have been another node that did it
+		return err
+	}
+	found, err := o.state.Replayed(ctx, o.scope)
+	switch {
+	case err != nil:
+		return err
+	case found == nil || found.Stale:
+		err = s.cfg.State.Backups.Restore(ctx, file)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, file); err != nil {
+		return &fault.Error{Kind: fault.Malformed, Code: "invalid_body", Detail: "The body broke off.", Err: err}
+	}
+	o.fingerprint = [sha256.Size]byte(sum.Sum(nil))
+	if found == nil || found.Stale {
+		o.keepDone(ctx, c.principal.Actor(), &emptypb.Empty{})
+		return nil
+	}
+	_, _, err = o.find(ctx)
+	c.replayed = err == nil
+	return err
 }
 
 func checkRestore(r *http.Request) error {

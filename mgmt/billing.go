@@ -38,8 +38,8 @@ func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDail
 		return nil, err
 	}
 	f.From, f.To = between.from, between.to
-	left := cells{mostCells}
-	var total money.Pico
+	set, left := viewOf(ctx).Keys, cells{mostCells}
+	var total money.Total
 	byDay := map[string]*spendDay{}
 	err = s.ledger.Daily(ctx, f, func(r ledger.DailyRow) bool {
 		if m := in.GetModel(); m != "" && r.Model != m && string(r.Group) != m || in.GetProvider() != "" && r.Provider != in.GetProvider() {
@@ -50,7 +50,8 @@ func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDail
 			d = &spendDay{by: map[string]*sums{}}
 			byDay[r.Day] = d
 		}
-		total = money.Add(total, r.Spend)
+		total = total.Add(r.Spend)
+		r.Key = shownOf(set, r.Key)
 		d.add(&r, in.GetGroupBy(), &left)
 		return left.left >= 0
 	})
@@ -60,7 +61,7 @@ func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDail
 	case left.left < 0:
 		return nil, fault.Field("group_by", "too_large", "The answer would have more than %d sums. Ask for fewer days, or leave group_by out.", mostCells)
 	}
-	out := &gatewayv1.GetDailySpendResponse{Object: objectList, Currency: currency, StartDate: between.from, EndDate: between.to, TotalSpend: inDollars(total)}
+	out := &gatewayv1.GetDailySpendResponse{Object: objectList, Currency: currency, StartDate: between.from, EndDate: between.to, TotalSpend: inDollars(total), TotalSpendDecimal: total.String()}
 	between.each(func(day string) {
 		d := byDay[day]
 		if d == nil {
@@ -162,7 +163,7 @@ func (d *spendDay) add(r *ledger.DailyRow, by string, c *cells) {
 
 func (d *spendDay) show(day string) *gatewayv1.DailySpend {
 	out := &gatewayv1.DailySpend{
-		Date: day, Spend: inDollars(d.spend), BilledSpend: inDollars(d.spend),
+		Date: day, Spend: inDollars(d.spend), BilledSpend: inDollars(d.spend), SpendDecimal: d.spend.String(),
 		Requests: d.requests(), SuccessfulRequests: float64(d.successful), FailedRequests: float64(d.failed),
 		TokensInput: float64(d.prompt), TokensOutput: float64(d.completion), CachedTokens: float64(d.cacheRead),
 	}
@@ -170,11 +171,11 @@ func (d *spendDay) show(day string) *gatewayv1.DailySpend {
 	for name := range d.by {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(d.by[b].spend, d.by[a].spend), cmp.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(d.by[b].spend.Compare(d.by[a].spend), cmp.Compare(a, b)) })
 	for _, name := range names {
 		s := d.by[name]
 		out.Breakdown = append(out.GetBreakdown(), &gatewayv1.SpendShare{
-			Key: name, Spend: inDollars(s.spend), Requests: s.requests(), SuccessfulRequests: float64(s.successful), FailedRequests: float64(s.failed),
+			Key: name, Spend: inDollars(s.spend), SpendDecimal: s.spend.String(), Requests: s.requests(), SuccessfulRequests: float64(s.successful), FailedRequests: float64(s.failed),
 			TokensInput: float64(s.prompt), TokensOutput: float64(s.completion), CachedTokens: float64(s.cacheRead),
 		})
 	}

@@ -257,6 +257,12 @@ func conformMessage(param string, v jsontext.Value, m protoreflect.MessageDescri
 	if isFree(m) { // a value that may be null
 		return conformValue(param, v, m.Fields().ByName("value"))
 	}
+	if hasShortForm(m) && v.Kind() != '{' {
+		if v.Kind() != '0' {
+			return wrongType(param, "an object or an amount in USD")
+		}
+		return conformNumber(param, v, protoreflect.DoubleKind)
+	}
 	members, err := objectAt(param, v)
 	if err != nil {
 		return err

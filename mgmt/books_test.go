@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"context"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -106,6 +107,33 @@ func (n *fakeNode) Account(ctx context.Context, a id.Account) (ledger.State, err
 	return s, err
 }
 
+func (n *fakeNode) KeyAccount(ctx context.Context, key id.KeyHash) (id.KeyHash, error) {
+	if err := n.begin(ctx); err != nil {
+		return key, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return ledger.KeyAccount(n.mu.books, key)
+}
+
+func (n *fakeNode) Customers(ctx context.Context, from id.Customer, fn func(id.Customer) bool) error {
+	if err := n.begin(ctx); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return ledger.Owners(ctx, n.mu.books, id.AccountCustomer, string(from), func(owner string) bool { return fn(id.Customer(owner)) })
+}
+
+func (n *fakeNode) Models(ctx context.Context, kind id.AccountKind, owner string, fn func(string, ledger.State) bool) error {
+	if err := n.begin(ctx); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return ledger.Parts(ctx, n.mu.books, kind, owner, fn)
+}
+
 func (n *fakeNode) Logs(ctx context.Context, f ledger.LogFilter, fn func(ledger.Record) bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -147,6 +175,14 @@ func (a auditOf) Record(_ context.Context, number uint64) (audit.Record, bool, e
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return audit.Get(a.mu.books, audit.DefaultWorkspace, number)
+}
+
+func (a auditOf) Export(ctx context.Context, out io.Writer, from uint64) error {
+	return audit.StreamExport(ctx, out, func(fn func(audit.Reader) error) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return fn(a.mu.books)
+	}, audit.Export{Workspace: audit.DefaultWorkspace, From: from})
 }
 
 func (a auditOf) Verify(ctx context.Context, from, to uint64) (audit.Report, error) {

@@ -12,7 +12,8 @@ import (
 // call is what comes with a request beside its message and goes with its answer
 // beside that, over REST and over gRPC alike. It belongs to one goroutine.
 type call struct {
-	principal keys.Principal
+	presented keys.Presented
+	principal keys.Principal // empty for who is not let in
 	// view is what the answer shows: the view that the caller was authenticated by,
 	// or after a change the one that has the change.
 	view *cluster.View

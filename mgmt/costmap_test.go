@@ -35,12 +35,12 @@ func TestCostMapIsLoaded(t *testing.T) {
 		return ask(t, s, "POST /model/cost_map/reload", "", nil)
 	}
 	before := cost()
-	for _, table := range []string{"", "[]", "nonsense", `{"gpt-4o":{"input_cost_per_token":1}}`, priceTable("-1")} {
+	for _, table := range []string{"", "[]", "nonsense", `{"gpt-4o":{"input_cost_per_token":1}}`, priceTable("-1"), priceTable("true"), priceTable(`"free"`)} {
 		if a := load(table); a.status != http.StatusUnprocessableEntity || cost() != before {
 			t.Errorf("%.60s: %d %.300s", table, a.status, a.body)
 		}
 	}
-	a := load(priceTable("0.5"))
+	a := load(priceTable(`"5e-1"`))
 	if v := a.json(t); a.status != http.StatusOK || v["models"] != 5002.0 || v["changed"] == 0.0 || cost() != "500" {
 		t.Errorf("%d %.300s, and then it costs %s", a.status, a.body, cost())
 	}

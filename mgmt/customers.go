@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -57,36 +58,99 @@ func customerRecord(c *keys.Customer) *gatewayv1.CustomerRecord {
 	return out
 }
 
+// need returns a customer that a request names by a field: one that was made, or else
+// one that has nothing but an account, because requests have named it. Its error
+// is that there is neither.
+func (s customerService) need(ctx context.Context, set *keys.Set, tx *record.Txn, param string, c id.Customer) (*keys.Customer, error) {
+	found, absent := set.NeedCustomer(tx, param, c)
+	if absent == nil {
+		return found, nil
+	}
+	err := s.ledger.Customers(ctx, c, func(first id.Customer) bool {
+		if first == c {
+			absent = nil
+		}
+		return false
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case absent != nil:
+		return nil, absent
+	}
+	return &keys.Customer{ID: c}, nil
+}
+
 // GetCustomer shows one customer.
 func (s customerService) GetCustomer(ctx context.Context, in *gatewayv1.GetCustomerRequest) (*gatewayv1.CustomerRecord, error) {
 	v, err := s.state.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := show(ctx, v).Keys.NeedCustomer(nil, "end_user_id", id.Customer(in.GetEndUserId()))
+	c, err := s.need(ctx, show(ctx, v).Keys, nil, "end_user_id", id.Customer(in.GetEndUserId()))
 	if err != nil {
 		return nil, err
 	}
 	return customerRecord(c), nil
 }
 
-// ListCustomers shows the customers that were made.
-func (customerService) ListCustomers(ctx context.Context, _ *gatewayv1.ListCustomersRequest) (*gatewayv1.ListCustomersResponse, error) {
-	out := &gatewayv1.ListCustomersResponse{}
+// mostCustomers bounds a page: what each has spent is read for it.
+const mostCustomers = 1000
+
+// ListCustomers shows the customers that were made or named, ordered by id.
+func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCustomersRequest) (*gatewayv1.ListCustomersResponse, error) {
+	after, most := id.Customer(in.GetStartingAfter()), mostCustomers
+	if in.Limit != nil {
+		most = int(in.GetLimit())
+	}
+	var named []id.Customer
+	err := s.ledger.Customers(ctx, after, func(c id.Customer) bool {
+		if c > after {
+			named = append(named, c)
+		}
+		return len(named) < most
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*keys.Customer, 0, min(most, len(named)+1))
+	nameds := func(upTo int) {
+		for _, c := range named[:upTo] {
+			found = append(found, &keys.Customer{ID: c})
+		}
+		named = named[upTo:]
+	}
 	for c := range viewOf(ctx).Keys.Customers() {
+		if c.ID <= after {
+			continue
+		}
+		if len(found) >= most {
+			break
+		}
+		before, both := slices.BinarySearch(named, c.ID)
+		nameds(before)
+		if both {
+			named = named[1:]
+		}
+		found = append(found, c)
+	}
+	nameds(len(named))
+	out := &gatewayv1.ListCustomersResponse{}
+	for _, c := range found[:min(most, len(found))] {
 		out.Customers = append(out.GetCustomers(), customerRecord(c))
 	}
 	return out, nil
 }
 
-// UpdateCustomer changes what the request gives.
+// UpdateCustomer changes what the request gives, and makes a customer that is only named
+// so far.
 func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.UpdateCustomerRequest) (*gatewayv1.CustomerRecord, error) {
 	revision, err := whole(fieldIfRevision, in.GetIfRevision())
 	if err != nil {
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
-		before, err := v.Keys.NeedCustomer(tx, "user_id", id.Customer(in.GetUserId()))
+		before, err := s.need(ctx, v.Keys, tx, "user_id", id.Customer(in.GetUserId()))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +158,12 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 		if err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateCustomer(tx, after, uint64(revision))
+		var made *keys.Customer
+		if _, there := v.Keys.Customer(tx, after.ID); there || revision != 0 {
+			made, err = v.Keys.UpdateCustomer(tx, after, uint64(revision))
+		} else {
+			made, err = v.Keys.CreateCustomer(tx, after)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -153,6 +222,10 @@ func (s customerService) UnblockCustomers(ctx context.Context, in *gatewayv1.Unb
 		accepted := map[id.Customer]bool{}
 		if err := eachCustomer(in.GetUserIds(), func(param string, of id.Customer) error {
 			accepted[of] = true
+			c, err := s.need(ctx, v.Keys, tx, param, of)
+			if err != nil || !c.Blocked {
+				return err
+			}
 			return v.Keys.UnblockCustomer(tx, param, of)
 		}); err != nil {
 			return nil, err

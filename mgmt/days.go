@@ -9,6 +9,12 @@ import (
 // mostDays bounds how many days one request asks about.
 const mostDays = 366
 
+// The years that days can be of.
+const (
+	firstYear = 1970
+	lastYear  = 2261
+)
+
 // span of days, both included, as 2006-01-02.
 type days struct{ from, to string }
 
@@ -33,8 +39,11 @@ func daysOf(from, to string) (days, error) {
 
 func dayOf(param, text string) (time.Time, error) {
 	t, err := time.Parse(time.DateOnly, text)
-	if err != nil || t.Year() < 1970 || t.Year() > 2261 {
+	switch {
+	case err != nil:
 		return t, fault.Field(param, "invalid_value", "%s must be a day such as 2026-01-31.", param)
+	case t.Year() < firstYear || t.Year() > lastYear:
+		return t, fault.Field(param, "invalid_value", "%s must be a day from %d to %d.", param, firstYear, lastYear)
 	}
 	return t, nil
 }

@@ -33,6 +33,8 @@ type deed struct {
 	organization id.Organization
 	team         id.Team
 	customer     id.Customer
+	replaces     string   // the hash of the key in whose place another one comes
+	amounts      []amount // what becomes of bounds
 }
 
 // resources are what services change, and the fields that name it in requests and
@@ -71,6 +73,11 @@ func deedOf(c *call, answer proto.Message) deed {
 			d.ids = idsIn(c.request, r.ids, nil)
 		}
 		d.ids = idsIn(answer, r.ids, d.ids)
+	}
+	if d.resource == resourceKey {
+		for i, text := range d.ids {
+			d.ids[i] = keyID(text)
+		}
 	}
 	d.fields = fieldsOf(c.request)
 	d.organization = id.Organization(only(idsIn(answer, []protoreflect.Name{"organization_id", "org"}, nil)))
@@ -144,7 +151,7 @@ func (d deed) inWhole() bool {
 }
 
 // details are a JSON object about what was done to some things. It has the names of
-// fields, and never what they are set to.
+// fields, and what they are set to only where they are bounds.
 func (d deed) details(c *call, resource string, ids []string) string {
 	out := map[string]any{
 		"resource_type": resource, "action": d.action(), "operation": d.operation, "changed_by": c.principal.Actor(),
@@ -163,6 +170,15 @@ func (d deed) details(c *call, resource string, ids []string) string {
 	}
 	if len(d.fields) > 0 {
 		out["fields"] = d.fields
+	}
+	if d.replaces != "" {
+		out["replaced_key_hash"] = d.replaces
+	}
+	if n := len(d.amounts); n > 0 {
+		out["amounts"] = d.amounts[:min(n, mostNamed)]
+		if n > mostNamed {
+			out["more_amounts"] = n - mostNamed
+		}
 	}
 	text, err := json.Marshal(out, json.Deterministic(true))
 	if err != nil { // a text is not UTF-8, which no message has

@@ -16,7 +16,7 @@
 //   - A request is taken as it is documented or refused with the name of the field:
 //     what is unknown, of another type or there twice is never ignored.
 //   - What is asked for twice under one Idempotency-Key is done once: the answer is
-//     kept in the same entry of the log as the change.
+//     kept in the same entry of the log as the change, or after what is no entry of it.
 //   - A 2xx is sent after the change is committed. Where that is not known in
 //     time the answer is 503, within five seconds, and says so.
 //   - A change and what the audit log says of it are one entry of the log: neither is

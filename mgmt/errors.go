@@ -33,7 +33,9 @@ type placeKey struct{}
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := fault.From(err)
 	s.logInternal(r.Context(), e, r.URL.Path, w.Header().Get(headerRequestID))
-	s.blocked(principal(r.Context()), e, routeOf(r), w.Header().Get(headerRequestID))
+	c := *callOf(r.Context())
+	c.id = w.Header().Get(headerRequestID)
+	s.blocked(&c, e, routeOf(r))
 	for _, h := range e.Headers() {
 		w.Header().Set(h.Name, h.Value)
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -197,6 +198,12 @@ func (n *fakeNode) RemoveMember(ctx context.Context, node id.Node) error {
 	defer n.mu.Unlock()
 	n.mu.removed = append(n.mu.removed, node)
 	return nil
+}
+
+func (n *fakeNode) Removed(ctx context.Context, node id.Node) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Contains(n.mu.removed, node), context.Cause(ctx)
 }
 
 func (n *fakeNode) Backup(ctx context.Context, w io.Writer) error {

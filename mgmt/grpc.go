@@ -23,7 +23,6 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 )
 
 // errorDomain marks the reasons of errors that are ours.
@@ -69,7 +68,7 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 		if err != nil {
 			e := fault.From(err)
 			s.logInternal(ctx, e, info.FullMethod, request)
-			s.blocked(c.principal, e, info.FullMethod, request)
+			s.blocked(c, e, info.FullMethod)
 			out, err = nil, statusOf(e)
 		}
 		_ = grpc.SetHeader(ctx, header) // fails only where the caller has left
@@ -100,7 +99,7 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 		return status.Error(codes.Unimplemented, "There is no such operation.")
 	}
 	md, _ := metadata.FromIncomingContext(stream.Context())
-	c := &call{}
+	c := &call{id: requestID(md)}
 	err := s.admit(c, md)
 	if err == nil {
 		err = c.principal.MayUse(http.MethodGet, info.FullMethod) // it changes nothing
@@ -110,7 +109,7 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 	}
 	if err != nil {
 		e := fault.From(err)
-		s.blocked(c.principal, e, info.FullMethod, requestID(md))
+		s.blocked(c, e, info.FullMethod)
 		return statusOf(e)
 	}
 	return next(srv, stream)
@@ -118,15 +117,14 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 
 // admit finds out who asks.
 func (s *Server) admit(c *call, md metadata.MD) error {
-	var p keys.Presented
 	for _, name := range credentialHeaders() {
 		for _, v := range md.Get(name) {
-			p.Add(name, v)
+			c.presented.Add(name, v)
 		}
 	}
 	c.view = s.cfg.View()
 	var err error
-	c.principal, err = s.cfg.Identify(c.view, p, time.Now())
+	c.principal, err = s.cfg.Identify(c.view, c.presented, time.Now())
 	return err
 }
 

@@ -47,7 +47,7 @@ func dial(t *testing.T, s *Server) *grpc.ClientConn {
 // caller is a context that says who asks, and more.
 func caller(t *testing.T, key string, more ...string) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	if key != "" {
 		more = append(more, "authorization", "Bearer "+key)

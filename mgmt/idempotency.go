@@ -6,10 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -47,6 +49,17 @@ type once struct {
 // onlyOnce reads the header. in is the request as it was checked, so that two ways
 // to write one request are one request.
 func (s *Server) onlyOnce(c *call, op *operation, in proto.Message) (*once, error) {
+	o, err := s.onceOf(c, op.name, op.output)
+	if err != nil {
+		return nil, err
+	}
+	request, err := proto.MarshalOptions{Deterministic: true}.Marshal(in)
+	o.fingerprint = digest("idempotency request v1", request)
+	return o, err
+}
+
+// onceOf reads the header for an operation whose request is not known yet.
+func (s *Server) onceOf(c *call, operation string, output protoreflect.MessageType) (*once, error) {
 	if len(c.idempotency) > 1 {
 		return nil, fault.Field(HeaderIdempotency, "invalid_value", "The header Idempotency-Key is given more than once.")
 	}
@@ -54,14 +67,9 @@ func (s *Server) onlyOnce(c *call, op *operation, in proto.Message) (*once, erro
 	if key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fault.Field(HeaderIdempotency, "invalid_value", "The header Idempotency-Key must have 1 to %d visible ASCII characters.", maxIdempotencyKey)
 	}
-	request, err := proto.MarshalOptions{Deterministic: true}.Marshal(in)
-	if err != nil {
-		return nil, err
-	}
 	return &once{
-		scope:       digest("idempotency scope v1", c.principal.Hash[:], []byte(op.name), []byte(key)),
-		fingerprint: digest("idempotency request v1", request),
-		output:      op.output, state: s.cfg.State.Changes, sealer: s.cfg.Sealer,
+		scope:  digest("idempotency scope v1", c.principal.Hash[:], []byte(operation), []byte(key)),
+		output: output, state: s.cfg.State.Changes, sealer: s.cfg.Sealer,
 	}, nil
 }
 
@@ -119,6 +127,24 @@ func (o *once) keep(tx *record.Txn, answer proto.Message, stale uint64) error {
 	tx.Remember(record.Replay{Scope: o.scope, Fingerprint: o.fingerprint, Answer: sealed}, stale)
 	return nil
 }
+
+// keepDone keeps the answer of an operation that has changed something by other means
+// than a transaction. It is done by now, so nobody is told if that cannot be kept: who
+// asks again before it is has it done again.
+func (o *once) keepDone(ctx context.Context, actor string, answer proto.Message) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+	defer cancel()
+	_, _ = o.state.Change(ctx, actor, func(_ *cluster.View, tx *record.Txn) error {
+		kept, stale, err := o.find(ctx)
+		if err != nil || kept != nil {
+			return err
+		}
+		return o.keep(tx, answer, stale)
+	})
+}
+
+// keepTime bounds how long an answer waits for being kept.
+const keepTime = 2 * time.Second
 
 // context binds what is sealed to its place.
 func (o *once) context() string { return "replay/" + hex.EncodeToString(o.scope[:]) }

@@ -68,7 +68,7 @@ func TestKeyUpdate(t *testing.T) {
 	cleared := ask(t, s, "PUT /key/update", update(`"key_alias":null,"models":[],"duration":null,"metadata":{},"tags":[],"aliases":{},"allowed_routes":null,"key_type":null,
 		"team_id":null,"max_budget":null,"soft_budget":null,"budget_duration":null,"rpm_limit":null,"tpm_limit":null,"budget_id":null,"model_rpm_limit":{}`), nil).json(t)
 	_, bare := madeKey(t, s, "", `{}`)
-	for _, name := range []string{"key", "token", "token_id", "key_name", "created_at", "updated_at", "revision"} {
+	for _, name := range []string{"key", "token", "token_id", "account_id", "key_name", "created_at", "updated_at", "revision"} {
 		delete(cleared, name)
 		delete(bare, name)
 	}

@@ -120,12 +120,8 @@ func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateK
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-		c := keyChangeOf(ctx, v, tx)
-		made, err := c.regenerate(old, in, secret)
+		made, err := keyChangeOf(ctx, v, tx).regenerate(old, in, secret)
 		if err != nil {
-			return nil, err
-		}
-		if err := s.carrySpend(ctx, c, old.hash, made); err != nil {
 			return nil, err
 		}
 		return shownOnce(made, secret), nil

@@ -24,6 +24,7 @@ func keyRecord(k *keys.Key) *gatewayv1.KeyRecord {
 		TeamId: textOrNull(string(k.Team)), UserId: textOrNull(string(k.User)), OrganizationId: textOrNull(string(k.Organization)),
 		Tags: k.Tags, Aliases: k.Aliases, AllowedRoutes: k.AllowedRoutes, KeyType: cmp.Or(k.Type, typeDefault),
 		RotationCount: k.Rotations, LastRotationAt: moment(k.Rotated), Status: k.Status(now),
+		AccountId: tokenOf(k.Account()),
 	}
 	if k.GraceUntil.After(now) {
 		out.GraceUntil = moment(k.GraceUntil)

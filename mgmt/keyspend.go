@@ -35,12 +35,12 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 		if err := mayResetSpend(v.Keys, tx, r, k); err != nil {
 			return nil, err
 		}
-		account := id.Account{Kind: id.AccountKey, Owner: tokenOf(k.Hash)}
+		account := id.Account{Kind: id.AccountKey, Owner: tokenOf(k.Account())}
 		now, err := spentBy(ctx, s.ledger, account, tx.Time())
 		if err != nil {
 			return nil, err
 		}
-		if to > now {
+		if to.Total().Compare(now) > 0 {
 			return nil, fault.Field("reset_to", "invalid_value", "reset_to must not be more than the key has spent, which is %s USD.", now)
 		}
 		tx.SetSpend(account, to)
@@ -69,34 +69,29 @@ func mayResetSpend(set *keys.Set, tx *record.Txn, r *keys.Rights, k *keys.Key) e
 	return notYours("key", "Only a proxy_admin may reset what this key has spent.")
 }
 
-// carrySpend has the key that takes the place of another one go on from what that has
-// spent.
-func (s keyService) carrySpend(ctx context.Context, c keyChange, from id.KeyHash, k *keys.Key) error {
-	parts := []string{""}
-	for _, m := range termsOf(c.set, c.tx, k.Limits).Models {
-		parts = append(parts, m.Model)
+// accountOf is the key whose account is meant by the hash of one: by any that it has
+// ever had, as far as that is known still.
+func accountOf(ctx context.Context, l Ledger, set *keys.Set, h id.KeyHash) (id.KeyHash, error) {
+	if k, ok := set.Key(nil, h); ok {
+		return k.Account(), nil
 	}
-	for _, part := range parts {
-		kind := id.AccountKeyModel
-		if part == "" {
-			kind = id.AccountKey
-		}
-		spent, err := spentBy(ctx, s.ledger, id.Account{Kind: kind, Owner: tokenOf(from), Part: part}, c.tx.Time())
-		if err != nil {
-			return err
-		}
-		if spent > 0 {
-			c.tx.SetSpend(id.Account{Kind: kind, Owner: tokenOf(k.Hash), Part: part}, spent)
-		}
+	return l.KeyAccount(ctx, h)
+}
+
+// shownOf is the hash that reports call the key of an account by: the one that it has
+// now, or where it is gone that of the account.
+func shownOf(set *keys.Set, account id.KeyHash) id.KeyHash {
+	if k, ok := set.OfAccount(account); ok {
+		return k.Hash
 	}
-	return nil
+	return account
 }
 
 // spentBy is what an account has spent in the window that holds a time.
-func spentBy(ctx context.Context, l Ledger, a id.Account, now time.Time) (money.Pico, error) {
+func spentBy(ctx context.Context, l Ledger, a id.Account, now time.Time) (money.Total, error) {
 	state, err := l.Account(ctx, a)
 	if err != nil {
-		return 0, err
+		return money.Total{}, err
 	}
 	return windowAt(state, now), nil
 }

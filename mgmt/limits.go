@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -134,6 +135,10 @@ func (p *patch) each(name protoreflect.Name, by map[string]keys.ModelLimits, res
 	})
 }
 
+// mostDollars is the largest amount of a request. It leaves room for what is added to
+// a budget before a Pico is full.
+const mostDollars = 9_000_000 * money.USD
+
 // dollars reads an amount exactly: as the shortest decimal that is this number,
 // which is what the caller wrote.
 func dollars(param string, v float64) (money.Pico, error) {
@@ -141,7 +146,7 @@ func dollars(param string, v float64) (money.Pico, error) {
 		return 0, fault.Field(param, "invalid_value", "%s must be an amount in USD, zero or more.", param)
 	}
 	amount, err := money.Parse(strconv.FormatFloat(v, 'g', -1, 64))
-	if err != nil {
+	if err != nil || amount > mostDollars {
 		return 0, fault.Field(param, "invalid_value", "%s must be an amount in USD of at most 9,000,000 with at most 12 decimal places.", param)
 	}
 	return amount, nil
@@ -160,8 +165,8 @@ func optionalDollars(param string, v *float64) (*money.Pico, error) {
 }
 
 // inDollars is the number whose shortest decimal is the amount, as far as a number
-// can tell.
-func inDollars(amount money.Pico) float64 {
+// can tell, and else the nearest. It takes a Pico or a Total.
+func inDollars(amount fmt.Stringer) float64 {
 	v, _ := strconv.ParseFloat(amount.String(), 64) // it is a decimal
 	return v
 }

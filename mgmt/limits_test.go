@@ -75,7 +75,7 @@ func TestLimitsThatAreRefused(t *testing.T) {
 			t.Errorf("%v: %v, want %s", in, err, want)
 		}
 	}
-	for _, v := range []float64{0.30000000000000004, math.Inf(1), math.MaxFloat64, -0.1, 9_300_000} {
+	for _, v := range []float64{0.30000000000000004, math.Inf(1), math.MaxFloat64, -0.1, 9_000_000.01, 9_300_000} {
 		if _, err := dollars("p", v); fault.KindOf(err) != fault.Malformed {
 			t.Errorf("%v dollars: %v", v, err)
 		}

@@ -65,11 +65,22 @@ func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMe
 	if !isNode(in.GetNodeId()) {
 		return nil, fault.Field("node_id", "invalid_value", "node_id must be a node's id: 32 hex digits, as GET /cluster/members shows it.")
 	}
-	if err := s.state.RemoveMember(ctx, id.Node(in.GetNodeId())); err != nil {
+	c, out := callOf(ctx), &gatewayv1.RemoveMemberResponse{NodeId: in.GetNodeId(), Removed: true}
+	err := s.state.RemoveMember(ctx, id.Node(in.GetNodeId()))
+	if fault.KindOf(err) == fault.NotFound && c.once != nil {
+		// It may be this request that has removed it, whose answer was not kept any more.
+		if gone, unknown := s.state.Removed(ctx, id.Node(in.GetNodeId())); unknown == nil && gone {
+			return out, nil
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	s.changed(callOf(ctx), "member", "RemoveMember", in.GetNodeId())
-	return &gatewayv1.RemoveMemberResponse{NodeId: in.GetNodeId(), Removed: true}, nil
+	s.changed(c, "member", "RemoveMember", in.GetNodeId())
+	if c.once != nil {
+		c.once.keepDone(ctx, c.principal.Actor(), out)
+	}
+	return out, nil
 }
 
 // isNode reports whether a text has the form of a node's id.

@@ -18,26 +18,34 @@ const auditBlocked = "request.blocked"
 
 // blocked has the audit log say that a request was refused for who asks. where is
 // the route, which names no record: paths may have keys in them.
-func (s *Server) blocked(who keys.Principal, e *fault.Error, where, request string) {
+func (s *Server) blocked(c *call, e *fault.Error, where string) {
 	if status := e.HTTPStatus(); status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
 	}
-	s.notify(who, request, &journal.Notice{Type: auditBlocked, Code: symbolic(e), Details: jsonObject(map[string]any{"route": where})})
+	ev := eventOf(c, &journal.Notice{Type: auditBlocked, Code: symbolic(e), Details: jsonObject(map[string]any{"route": where})})
+	if ev.Key == (id.KeyHash{}) {
+		if ev.Key, _ = keys.HashOf(c.presented); c.view != nil {
+			if k, ok := c.view.Keys.Key(nil, ev.Key); ok { // one that may not be used
+				ev.KeyAlias, ev.Actor, ev.Team, ev.User, ev.Organization = k.Alias, k.Alias, k.Team, k.User, k.Organization
+			}
+		}
+	}
+	s.cfg.Notices.Notify(ev)
 }
 
 // changed has the audit log say of a change that goes by no transaction.
 func (s *Server) changed(c *call, resource, operation string, ids ...string) {
 	d := deed{operation: operation, resource: resource, ids: ids}
-	s.notify(c.principal, c.id, &journal.Notice{Type: auditManagement, Details: d.details(c, resource, ids)})
+	s.cfg.Notices.Notify(eventOf(c, &journal.Notice{Type: auditManagement, Details: d.details(c, resource, ids)}))
 }
 
-func (s *Server) notify(who keys.Principal, request string, n *journal.Notice) {
-	now := time.Now()
-	s.cfg.Notices.Notify(journal.Event{
-		Request: id.Request(request), Key: who.Hash, KeyAlias: who.Alias, Actor: who.Actor(),
+func eventOf(c *call, n *journal.Notice) journal.Event {
+	now, who := time.Now(), &c.principal
+	return journal.Event{
+		Request: id.Request(c.id), Key: who.Hash, KeyAlias: who.Alias, Actor: who.Actor(),
 		Team: who.Team, User: who.User, Organization: who.Organization,
 		Start: now, End: now, Notice: n,
-	})
+	}
 }
 
 func jsonObject(members map[string]any) string {

@@ -13,6 +13,9 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
+// fieldOrganizationBudget is what a member may spend in an organization.
+const fieldOrganizationBudget = "max_budget_in_organization"
+
 // memberForms reads a single member that stands without a list.
 func memberForms(members map[string]jsontext.Value) error {
 	if v, ok := members["member"]; ok && v.Kind() == '{' {
@@ -23,7 +26,7 @@ func memberForms(members map[string]jsontext.Value) error {
 
 // AddOrganizationMembers adds users, all of them or none.
 func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gatewayv1.AddOrganizationMembersRequest) (*gatewayv1.AddOrganizationMembersResponse, error) {
-	budget, err := optionalDollars("max_budget_in_organization", in.MaxBudgetInOrganization)
+	budget, err := optionalDollars(fieldOrganizationBudget, in.MaxBudgetInOrganization)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +105,11 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 	if err != nil {
 		return nil, err
 	}
-	budget, err := optionalDollars("max_budget_in_organization", in.MaxBudgetInOrganization)
+	budget, err := optionalDollars(fieldOrganizationBudget, in.MaxBudgetInOrganization)
 	if err != nil {
 		return nil, err
 	}
-	clears, err := cleared(in.GetClear(), "max_budget_in_organization")
+	clears, err := cleared(in.GetClear(), fieldOrganizationBudget)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 		if in.Role != nil {
 			after.Role = keys.Role(in.GetRole())
 		}
-		if budget != nil || clears["max_budget_in_organization"] {
+		if budget != nil || clears[fieldOrganizationBudget] {
 			after.MaxBudget = budget
 		}
 		if err := selfServed(v.Keys.Rights(tx, principal(ctx)), before, &after); err != nil {
@@ -139,7 +142,7 @@ func selfServed(r *keys.Rights, before, after *keys.OrganizationMember) error {
 	if r.Admin() || before.User != r.User() || !loosened {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "max_budget_in_organization", Detail: "Nobody raises their own budget. Ask another admin of the organization."}
+	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: fieldOrganizationBudget, Detail: "Nobody raises their own budget. Ask another admin of the organization."}
 }
 
 // DeleteOrganizationMember takes a user out of an organization.

@@ -202,6 +202,9 @@ func (s *Server) members(w http.ResponseWriter, r *http.Request, m protoreflect.
 	if err := sameQuery(r.URL.RawQuery, members); err != nil {
 		return nil, err
 	}
+	if err := widen(members, m); err != nil {
+		return nil, err
+	}
 	if err := gatherClears(members, m); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func New(cfg Config) (*Server, error) {
 		pattern, names := muxPattern(r.Path)
 		form := s.transcode(op, r, names, next)
 		if r.RPC == gatewayv1.AuditService_ListAuditLog_FullMethodName {
-			form = s.withCSV(op, form)
+			form = s.withFiles(op, form)
 		}
 		handler := s.guard(op.permission, form)
 		s.mux.Handle(r.Method+" "+pattern, managed(place{path: names, body: r.Body}, handler))
@@ -160,9 +160,9 @@ func (s *Server) guard(may permission, next http.HandlerFunc) http.Handler {
 			next(w, r)
 			return
 		}
-		c := &call{view: s.cfg.View(), id: w.Header().Get(headerRequestID), matches: r.Header.Values(HeaderIfMatch), idempotency: r.Header.Values(HeaderIdempotency)}
+		c := &call{presented: presented(r.Header), view: s.cfg.View(), id: w.Header().Get(headerRequestID), matches: r.Header.Values(HeaderIfMatch), idempotency: r.Header.Values(HeaderIdempotency)}
 		var err error
-		if c.principal, err = s.cfg.Identify(c.view, presented(r.Header), time.Now()); err == nil {
+		if c.principal, err = s.cfg.Identify(c.view, c.presented, time.Now()); err == nil {
 			err = c.principal.MayUse(r.Method, r.URL.Path)
 		}
 		if err == nil {

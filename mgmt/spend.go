@@ -31,7 +31,12 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 	if err != nil {
 		return nil, err
 	}
-	if err := ownLogs(ctx, &f); err != nil {
+	if f.Key != nil {
+		if *f.Key, err = accountOf(ctx, s.ledger, viewOf(ctx).Keys, *f.Key); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.own(ctx, &f); err != nil {
 		return nil, err
 	}
 	out, limit := &gatewayv1.ListSpendLogsResponse{}, f.Limit
@@ -53,8 +58,8 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 	}
 }
 
-// ownLogs narrows a filter to what who asks may see.
-func ownLogs(ctx context.Context, f *ledger.LogFilter) error {
+// own narrows a filter to what who asks may see.
+func (s spendService) own(ctx context.Context, f *ledger.LogFilter) error {
 	set := viewOf(ctx).Keys
 	r := set.Rights(nil, principal(ctx))
 	if r.SeesAll() {
@@ -65,31 +70,39 @@ func ownLogs(ctx context.Context, f *ledger.LogFilter) error {
 			return nil
 		}
 	}
-	switch own := r.User(); f.User {
-	case "":
+	switch own := r.User(); {
+	case f.User != "" && f.User != own:
+		return notYours("user_id", "This API key may see what its own user has used, and not what others have. Leave user_id out.")
+	case own != "":
 		f.User = own
 		return nil
-	case own:
-		return nil
 	}
-	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "user_id", Detail: "This API key may see what its own user has used, and not what others have. Leave user_id out."}
+	account, err := accountOf(ctx, s.ledger, set, principal(ctx).Hash)
+	if err != nil {
+		return err
+	}
+	if f.Key != nil && *f.Key != account {
+		return notYours("api_key", "This API key acts as no user: it may see what it has used itself. Leave api_key out.")
+	}
+	f.Key = &account
+	return nil
 }
 
 func logFilter(in *gatewayv1.ListSpendLogsRequest) (ledger.LogFilter, error) {
 	f := ledger.LogFilter{
 		Request: id.Request(in.GetRequestId()), Team: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()),
-		Customer: id.Customer(in.GetEndUser()), After: in.GetStartingAfter(), Limit: int(in.GetLimit()), NewestFirst: true,
+		Customer: id.Customer(in.GetEndUser()), After: in.GetStartingAfter(), Limit: defaultLimit, NewestFirst: true,
 	}
-	if f.Limit == 0 {
-		f.Limit = defaultLimit
+	if in.Limit != nil {
+		f.Limit = int(in.GetLimit())
 	}
 	if f.Limit < 1 || f.Limit > maxLimit {
 		return f, fault.Field("limit", "invalid_value", "limit must be from 1 to %d.", maxLimit)
 	}
 	if in.GetApiKey() != "" {
-		h, ok := id.ParseKeyHash(in.GetApiKey())
-		if !ok {
-			return f, fault.Field("api_key", "invalid_value", "api_key must be the key's SHA-256: 64 hex digits, with or without sha256: before them.")
+		h, err := reference("api_key", in.GetApiKey())
+		if err != nil {
+			return f, err
 		}
 		f.Key = &h
 	}
@@ -140,7 +153,7 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		EventId:                  fmt.Sprintf("%s/%d/%d", r.Node, r.Epoch, r.Seq),
 		CallType:                 r.CallType,
 		ApiKey:                   hex.EncodeToString(r.Key[:]),
-		KeyAlias:                 r.KeyAlias,
+		KeyAlias:                 textOrNull(r.KeyAlias),
 		Spend:                    inDollars(r.Cost),
 		TotalTokens:              count(r.Tokens.Input + r.Tokens.Output),
 		PromptTokens:             count(r.Tokens.Input),
@@ -151,17 +164,17 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		UsageSource:              r.Source.String(),
 		StartTime:                timestamp(r.Start),
 		EndTime:                  timestamp(r.End),
-		CompletionStartTime:      timestamp(r.FirstToken),
+		CompletionStartTime:      textOrNull(timestamp(r.FirstToken)),
 		Model:                    r.Model,
 		ModelId:                  string(r.Deployment),
 		ModelGroup:               string(r.Group),
 		CustomLlmProvider:        r.Provider,
-		EndUser:                  string(r.Customer),
+		EndUser:                  textOrNull(string(r.Customer)),
 		RequestTags:              r.Tags,
 		Status:                   r.Outcome,
-		ErrorCode:                r.ErrorCode,
+		ErrorCode:                textOrNull(r.ErrorCode),
 		HttpStatus:               int32(r.Status),
-		FinishReason:             r.FinishReason,
+		FinishReason:             textOrNull(r.FinishReason),
 		Attempt:                  int32(r.Attempt),
 		FallbackCount:            int32(r.FallbackCount),
 		Stream:                   r.Stream,
@@ -169,6 +182,7 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		User:                     textOrNull(string(r.User)),
 		OrganizationId:           textOrNull(string(r.Organization)),
 		Cursor:                   r.Cursor(),
+		ServiceTier:              textOrNull(r.ServiceTier),
 	}
 }
 

@@ -31,9 +31,14 @@ const (
 // is sent, also when an answer is sent again.
 type spender struct {
 	account func(a id.Account) (ledger.State, error)
+	models  func(kind id.AccountKind, owner string, fn func(model string, s ledger.State) bool) error
 	set     *keys.Set
 	now     time.Time
 }
+
+// mostModels bounds the models that a record shows the spend of. Where the operator's
+// name for a model is a pattern, callers make up the names.
+const mostModels = 1000
 
 // fillSpend adds what was spent to all records of an answer.
 func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
@@ -42,7 +47,10 @@ func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
 		return nil
 	}
 	account := func(a id.Account) (ledger.State, error) { return l.Account(ctx, a) }
-	return spender{account, v.Keys, time.Now()}.walk(answer.ProtoReflect())
+	models := func(kind id.AccountKind, owner string, fn func(string, ledger.State) bool) error {
+		return l.Models(ctx, kind, owner, fn)
+	}
+	return spender{account, models, v.Keys, time.Now()}.walk(answer.ProtoReflect())
 }
 
 // walk goes through the messages of an answer.
@@ -78,7 +86,7 @@ type bounded interface {
 func (s spender) fill(m proto.Message) error {
 	switch r := m.(type) {
 	case *gatewayv1.KeyRecord:
-		return s.bounded(r, id.AccountKey, r.GetToken(), id.AccountKeyModel)
+		return s.bounded(r, id.AccountKey, r.GetAccountId(), id.AccountKeyModel)
 	case *gatewayv1.TeamRecord:
 		return s.bounded(r, id.AccountTeam, r.GetTeamId(), id.AccountTeamModel)
 	case *gatewayv1.AddTeamMembersResponse:
@@ -105,23 +113,35 @@ func (s spender) fill(m proto.Message) error {
 	return nil
 }
 
-// bounded adds to a record what was spent, also on the models that have a budget of
-// their own. models is the kind of their accounts, 0 for none.
+// bounded adds to a record what was spent, also on each model: on those that have a
+// budget of their own, and on the first of those that something was spent on. models
+// is the kind of their accounts, 0 for none.
 func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id.AccountKind) error {
 	err := s.total(r, id.Account{Kind: kind, Owner: owner}, s.duration(r.GetBudgetDuration().GetValue(), r.GetBudgetId().GetValue()))
-	f := r.ProtoReflect().Descriptor().Fields().ByName(fieldModelBudget)
-	if err != nil || models == 0 || f == nil {
+	if err != nil || models == 0 || r.ProtoReflect().Descriptor().Fields().ByName(fieldModelSpend) == nil {
 		return err
 	}
-	r.ProtoReflect().Get(f).Map().Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
-		var state ledger.State
-		if state, err = s.account(id.Account{Kind: models, Owner: owner, Part: k.String()}); err != nil {
-			return false
-		}
-		setEntry(r, fieldModelSpend, k.String(), protoreflect.ValueOfFloat64(inDollars(windowAt(state, s.now))))
-		return true
+	show := func(model string, state ledger.State) {
+		setEntry(r, fieldModelSpend, model, protoreflect.ValueOfFloat64(inDollars(windowAt(state, s.now))))
+	}
+	if f := r.ProtoReflect().Descriptor().Fields().ByName(fieldModelBudget); f != nil {
+		r.ProtoReflect().Get(f).Map().Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
+			var state ledger.State
+			if state, err = s.account(id.Account{Kind: models, Owner: owner, Part: k.String()}); err == nil {
+				show(k.String(), state)
+			}
+			return err == nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	seen := 0
+	return s.models(models, owner, func(model string, state ledger.State) bool {
+		show(model, state)
+		seen++
+		return seen < mostModels
 	})
-	return err
 }
 
 // duration is that of a record, or else that of the budget that it names.
@@ -166,9 +186,9 @@ func (s spender) total(r proto.Message, a id.Account, duration string) error {
 // windowAt is what was spent in the window that holds a time: nothing where the one
 // that the account has is over, which it learns of with the next request or soon
 // after.
-func windowAt(s ledger.State, now time.Time) money.Pico {
+func windowAt(s ledger.State, now time.Time) money.Total {
 	if !s.Resets.IsZero() && !now.Before(s.Resets) {
-		return 0
+		return money.Total{}
 	}
 	return s.Window
 }

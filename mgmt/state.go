@@ -27,6 +27,8 @@ type Members interface {
 	Status(ctx context.Context, checksum bool) (cluster.Status, error)
 	// RemoveMember takes a node out for good. fault.NotFound: it is no member.
 	RemoveMember(ctx context.Context, node id.Node) error
+	// Removed reports whether a node was taken out.
+	Removed(ctx context.Context, node id.Node) (bool, error)
 }
 
 // Backups copies the whole agreed state out and in.

@@ -14,13 +14,13 @@ import (
 
 // sums are what rows add up to. They are whole numbers up to the answer.
 type sums struct {
-	spend                                     money.Pico
+	spend                                     money.Total
 	prompt, completion, cacheRead, cacheWrite int64
 	successful, failed                        int64
 }
 
 func (s *sums) count(c *ledger.Counts) {
-	s.spend = money.Add(s.spend, c.Spend)
+	s.spend = s.spend.Add(c.Spend)
 	s.prompt += c.PromptTokens
 	s.completion += c.CompletionTokens
 	s.cacheRead += c.CacheReadTokens

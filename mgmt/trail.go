@@ -1,10 +1,14 @@
 package mgmt
 
 import (
+	"errors"
+	"slices"
+
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -30,6 +34,8 @@ type trail struct {
 	tx    *record.Txn
 	did   deed
 	typed bool // something was said that is more than that something changed
+	// amounts are the bounds that change and that nothing was said of yet.
+	amounts []amount
 }
 
 // trailOf begins the trail of the call's change.
@@ -44,14 +50,19 @@ func (t *trail) write(answer proto.Message) error {
 		return nil
 	}
 	t.did = deedOf(t.call, answer)
-	if r, ok := answer.(*gatewayv1.KeyRecord); ok && t.call.operation.name == gatewayv1.KeyService_RegenerateKey_FullMethodName {
-		t.rotated(r)
-		return nil
-	}
 	w, err := cluster.WrittenBy(t.tx)
 	if err != nil {
 		return err
 	}
+	after, broken := t.view.Keys.With(w.Puts)
+	if err := errors.Join(broken...); err != nil {
+		return err
+	}
+	if in, ok := t.call.request.(*gatewayv1.RegenerateKeyRequest); ok {
+		t.rotated(in, answer, after)
+		return nil
+	}
+	t.amounts = append(amountsOf(t.view.Keys, after, w), resetOf(answer)...)
 	t.gone(w)
 	t.made(w)
 	t.deactivated(answer)
@@ -64,8 +75,7 @@ func (t *trail) write(answer proto.Message) error {
 // say has the transaction carry one event.
 func (t *trail) say(a record.Audit, resource, of string) {
 	t.typed = true
-	a.Details = t.did.details(t.call, resource, []string{of})
-	t.tx.Audit(a)
+	t.put(a, resource, []string{of}, func(a amount) bool { return a.Resource == resource && a.ID == of })
 }
 
 // gone says which keys and users are gone.
@@ -111,12 +121,19 @@ func (t *trail) key(of string, h id.KeyHash) {
 	t.say(a, resourceKey, h.String())
 }
 
-// rotated says that a key has taken the place of another one.
-func (t *trail) rotated(r *gatewayv1.KeyRecord) {
+// rotated says that a key has taken the place of another one, and of which.
+func (t *trail) rotated(in *gatewayv1.RegenerateKeyRequest, answer proto.Message, after *keys.Set) {
+	r, _ := answer.(*gatewayv1.KeyRecord)
 	h, ok := id.ParseKeyHash(r.GetToken())
 	if !ok {
 		return
 	}
+	old := t.call.principal.Hash
+	if in.GetKey() != "" {
+		old, _ = keys.ParseReference(in.GetKey()) // the operation has read it
+	}
+	t.did.replaces = old.String()
+	t.amounts = differing(resourceKey, h.String(), keyAmounts(t.view.Keys, old), keyAmounts(after, h))
 	t.say(record.Audit{Type: auditKeyRotated, Key: &h, Team: t.did.team, Organization: t.did.organization}, resourceKey, h.String())
 }
 
@@ -140,6 +157,19 @@ func (t *trail) management() {
 	if h, ok := t.did.key(); ok {
 		a.Key = &h
 	}
-	a.Details = t.did.details(t.call, t.did.resource, t.did.ids)
+	t.put(a, t.did.resource, t.did.ids, func(amount) bool { return true })
+}
+
+// put has the transaction carry one event, with those of the changed bounds that
+// belong to it.
+func (t *trail) put(a record.Audit, resource string, ids []string, belongs func(amount) bool) {
+	did := t.did
+	for _, one := range t.amounts {
+		if belongs(one) {
+			did.amounts = append(did.amounts, one)
+		}
+	}
+	t.amounts = slices.DeleteFunc(t.amounts, belongs)
+	a.Details = did.details(t.call, resource, ids)
 	t.tx.Audit(a)
 }

@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/envoy/bootstrap"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/xds"
 )
@@ -98,7 +100,7 @@ func TestAttempts(t *testing.T) {
 		},
 		{
 			name: "timeout_is_retried", order: order{plan: plan(contract.Rewrite, failing, serving), headers: map[string]string{
-				contract.HeaderMaxRetries: "1", contract.HeaderPerTryTimeout: "50", "anthropic-beta": "1",
+				contract.HeaderMaxRetries: "1", contract.HeaderPerTryTimeout: "2000", "anthropic-beta": "1",
 			}},
 			body: `{}`, status: 200, failed: []uint32{0},
 		},
@@ -230,26 +232,6 @@ func TestLocalReplies(t *testing.T) {
 			checkShape(t, a, tc.code)
 		})
 	}
-	t.Run("slow_body", func(t *testing.T) {
-		r.t = t
-		pr, pw := io.Pipe()
-		defer func() { _ = pw.Close() }()
-		q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/v1/chat/completions", pr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.ContentLength = 100
-		resp, err := http.DefaultTransport.RoundTrip(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != http.StatusRequestTimeout {
-			t.Errorf("status %d, %v, want 408", resp.StatusCode, err)
-		}
-		checkShape(t, answer{resp.StatusCode, resp.Header, string(text)}, "request_timeout")
-	})
 	t.Run("ours_pass_unchanged", func(t *testing.T) {
 		r.t = t
 		r.proc.set(order{refuse: 429})
@@ -273,6 +255,30 @@ func TestLocalReplies(t *testing.T) {
 			t.Error("a provider was reached without a plan")
 		}
 	})
+}
+
+// TestSlowBody: a request that never comes to its end is cut, and says so.
+func TestSlowBody(t *testing.T) {
+	r := newRig(t, xds.Config{}, func(c *bootstrap.Config) { c.RequestTimeout = time.Second })
+	r.publish(usual)
+	r.serve()
+	pr, pw := io.Pipe()
+	defer func() { _ = pw.Close() }()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/v1/chat/completions", pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.ContentLength = 100
+	resp, err := http.DefaultTransport.RoundTrip(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("status %d, %v, want 408", resp.StatusCode, err)
+	}
+	checkShape(t, answer{resp.StatusCode, resp.Header, string(text)}, "request_timeout")
 }
 
 func checkShape(t *testing.T, a answer, code string) {

@@ -3,7 +3,6 @@ package xds_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -24,11 +23,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
 	"github.com/modelgateway/modelgateway/envoy/launch"
+	"github.com/modelgateway/modelgateway/porttest"
 	"github.com/modelgateway/modelgateway/xds"
 )
 
 // patience bounds every wait of these tests; none of them needs a tenth of it.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // bodyLimit is smaller than the default, for the sake of the test above it.
 const bodyLimit = 8 << 20
@@ -47,7 +47,7 @@ type rig struct {
 	stop    func() // stops Envoy and waits
 }
 
-func newRig(t *testing.T, c xds.Config) *rig {
+func newRig(t *testing.T, c xds.Config, changes ...func(*bootstrap.Config)) *rig {
 	t.Helper()
 	binary := envoyBinary(t)
 	dir, err := os.MkdirTemp("", "xds") //nolint:usetesting // its path is too long for a socket
@@ -59,11 +59,14 @@ func newRig(t *testing.T, c xds.Config) *rig {
 		t: t, server: xds.NewServer(c), proc: &processor{}, log: &attemptLog{entries: make(chan *accesslog.HTTPAccessLogEntry, 100)},
 		pids: make(chan int, 100), readies: make(chan int, 100),
 	}
-	port := freePort(t)
-	r.url = fmt.Sprintf("http://127.0.0.1:%d", port)
+	listen := porttest.Free(t)
+	r.url = "http://" + listen.String()
 	conf := bootstrap.Config{
 		AdminSocket: filepath.Join(dir, "a"), ProcessorSocket: filepath.Join(dir, "p"), GatewaySocket: filepath.Join(dir, "g"), GRPCSocket: filepath.Join(dir, "r"),
-		Address: "127.0.0.1", Port: port, RequestTimeout: 2 * time.Second, BodyLimit: bodyLimit,
+		Address: listen.Addr().String(), Port: listen.Port(), RequestTimeout: patience, BodyLimit: bodyLimit,
+	}
+	for _, change := range changes {
+		change(&conf)
 	}
 	page, err := bootstrap.Render(conf)
 	if err != nil {
@@ -300,16 +303,6 @@ func listenUnix(t *testing.T, path string) net.Listener {
 		t.Fatal(err)
 	}
 	return l
-}
-
-func freePort(t *testing.T) uint16 {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return uint16(l.Addr().(*net.TCPAddr).Port)
 }
 
 // envoyBinary is the Envoy that these tests run: $MODELGATEWAY_ENVOY, or what

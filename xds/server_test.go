@@ -54,7 +54,7 @@ func (r *records) count(what string) int {
 // TestServerWithEnvoy goes through what happens to a server in its life.
 func TestServerWithEnvoy(t *testing.T) {
 	log := &records{}
-	r := newRig(t, xds.Config{Linger: 500 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	r := newRig(t, xds.Config{Linger: 3 * time.Second, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	a, b, c := newProvider(t, fine), newProvider(t, fine), newProvider(t, fine)
 	serves := func(e catalog.Endpoint) int {
 		r.proc.set(order{plan: plan(0, e)})

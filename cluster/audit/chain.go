@@ -47,8 +47,9 @@ func link(previous, external, internal [32]byte) [32]byte {
 
 func hashText(h [32]byte) string { return hashPrefix + hex.EncodeToString(h[:]) }
 
-// recordKey is the key of a record in store.SpaceAudit, and, with a size for the
-// number, that of a checkpoint in store.SpaceCheckpoint.
+// recordKey is the key of a record in store.SpaceAudit, of the segment that begins with
+// it in store.SpaceAuditSegment, and, with a size for the number, that of a checkpoint
+// in store.SpaceCheckpoint.
 func recordKey(workspace string, number uint64) []byte {
 	b := make([]byte, 0, len(workspace)+9)
 	b = append(append(b, workspace...), 0)
@@ -85,7 +86,9 @@ func AppendAll(tx Tx, workspace string, events []*clusterv1.AuditEvent, recorded
 	size := head.GetSize()
 	at := micros(record.Nanos(recorded))
 	for _, e := range events {
-		size++
+		if size++; size == segmentStart(size) {
+			tx.Set(store.SpaceAuditSegment, recordKey(workspace, size), outset{size, hash, tree}.wire())
+		}
 		entry := newEntry(place{workspace, size, hash}, e, at)
 		tx.Set(store.SpaceAudit, recordKey(workspace, size), entry.wire())
 		for _, key := range indexKeys(workspace, size, indexOf(entry, e)) {
@@ -138,7 +141,7 @@ func readHead(r getter, workspace string) (*clusterv1.AuditHead, error) {
 	}
 	switch {
 	case len(head.GetHash()) != sha256.Size, len(head.GetFirstPrevious()) != sha256.Size,
-		head.GetFirst() == 0, head.GetFirst()-1 > head.GetSize(),
+		head.GetFirst() == 0, head.GetFirst()-1 > head.GetSize(), head.GetFirst() != segmentStart(head.GetFirst()),
 		!frontier(head.GetFrontier()).fits(head.GetSize()),
 		!frontier(head.GetFirstFrontier()).fits(head.GetFirst() - 1):
 		return nil, damagedHead(nil)
@@ -148,8 +151,9 @@ func readHead(r getter, workspace string) (*clusterv1.AuditHead, error) {
 
 // Operations that find the chain damaged.
 const (
-	opHead   = "audit.head"
-	opRecord = "audit.record"
+	opHead    = "audit.head"
+	opRecord  = "audit.record"
+	opSegment = "audit.segment"
 )
 
 func damagedHead(cause error) *fault.Error {

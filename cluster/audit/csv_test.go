@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
@@ -14,15 +16,18 @@ import (
 
 func TestFormulaCells(t *testing.T) {
 	texts := map[string]string{
-		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1", "\n=1": "'\n=1",
-		"\uff1d1": "'\uff1d1", "a=1": "a=1", " x": " x", "'=1": "'=1", "": "", `a,"b"`: `a,"b"`,
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t'=1", "\r=1": "'\r'=1", "\n=1": "'\n'=1",
+		"\uff1d1": "'\uff1d1", "a=1": "a=1", " x": " x",
+		" =1": " '=1", "\x00\u200b\ufeff=1": "\x00\u200b\ufeff'=1", "a;=1": "a;'=1", "a\n =1;\t@x;-": "a\n '=1;\t'@x;'-", "a;b": "a;b", "a,=1": "a,=1",
+		"a-b; c=d\ne": "a-b; c=d\ne", "\n\t=1": "'\n\t'=1", "==;==": "'==;'==",
+		"'=1": "'=1", "": "", `a,"b"`: `a,"b"`,
 	}
 	m := memory{}
 	var want []string
 	for text, cell := range texts {
 		f := audit.Append(memoryTx{m}, workspace, &clusterv1.AuditEvent{
 			Type: "request.blocked", Actor: text, Model: text, TeamId: text, CustomerId: text,
-			GuardrailViolations: []string{text}, CostPico: -1, LatencyMs: -1,
+			GuardrailViolations: []string{text}, CostPico: -1, LatencyMs: -1, DetailsJson: `{"text":"a;=1"}`,
 		}, base())
 		if f != nil {
 			t.Fatal(f)
@@ -52,5 +57,10 @@ func TestFormulaCells(t *testing.T) {
 	}
 	if v := rows[1][slices.Index(rows[0], "guardrail_violations")]; v[:2] != `["` {
 		t.Errorf("violations are %q", v)
+	}
+	for i, row := range rows[1:] {
+		if v := row[slices.Index(rows[0], "details")]; strings.Contains(v, ";=") || !jsontext.Value(v).IsValid() {
+			t.Errorf("the details of %d are %q", i, v)
+		}
 	}
 }

@@ -14,11 +14,14 @@
 //
 //  1. Numbers are dense, from 1, and an event's id is its number.
 //  2. Records are appended and read, never changed. Only Trim drops some: whole
-//     segments, the oldest first, and the head says what the rest goes on from.
+//     segments, the oldest first. The head says what the rest goes on from, and a
+//     record that it was Trim.
 //  3. What Append and Trim do depends on their arguments and the state alone: all
 //     nodes come to the same bytes. So JSON is made by code that names each field,
 //     never by reflection over what may grow.
 //  4. Verify looks at every link, never at the ends only.
+//  5. Where a segment of 1024 records begins is kept what the chain was before it. So
+//     whoever wants a part reads a segment more than it at most, however long the chain.
 //
 // A chain cannot show that its tail was cut off or that all of it was written anew.
 // Checkpoints do: signed statements of a chain's size and of the root of a Merkle tree

@@ -146,7 +146,7 @@ func appendInternal(b []byte, e *clusterv1.AuditEvent, recorded int64) []byte {
 
 // indexOf is what the indexes know of a record that is written.
 func indexOf(x entry, e *clusterv1.AuditEvent) indexed {
-	out := indexed{time: x.time, kind: clean(e.GetType()), request: clean(e.GetRequestId())}
+	out := indexed{time: x.time, kind: clean(e.GetType()), request: clean(e.GetRequestId()), org: clean(e.GetOrgId())}
 	if len(e.GetKeyHash()) == len(id.KeyHash{}) {
 		out.key = e.GetKeyHash()
 	}

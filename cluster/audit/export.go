@@ -1,7 +1,7 @@
 package audit
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // An export is lines of JSON:
@@ -35,45 +36,94 @@ type Export struct {
 
 // WriteExport writes a part of a chain with its checkpoints, as VerifyExport reads it.
 func WriteExport(ctx context.Context, out io.Writer, r Reader, x Export) error {
-	head, err := readHead(r, x.Workspace)
+	return StreamExport(ctx, out, func(fn func(Reader) error) error { return fn(r) }, x)
+}
+
+// StreamExport is WriteExport of a state that goes on changing, to somebody who may be
+// slow: view is called for a segment at a time, and nothing is written meanwhile. What
+// is recorded after its begin is left out. It faults with Conflict where records are
+// dropped before they were read.
+func StreamExport(ctx context.Context, out io.Writer, view func(fn func(Reader) error) error, x Export) error {
+	w := &exportWriter{export: x}
+	var to uint64
+	err := view(func(r Reader) (err error) {
+		to, err = w.begin(ctx, r)
+		return err
+	})
+	for err == nil && w.number < to {
+		if err = w.flush(out); err != nil {
+			return err
+		}
+		err = view(func(r Reader) error { return w.piece(ctx, r, min(to, segmentStart(w.number+1)+segment-1)) })
+	}
 	if err != nil {
 		return err
+	}
+	w.line(exportEnd{x.Workspace, w.number, w.hash, w.tree.root()}.append(nil))
+	return w.flush(out)
+}
+
+// begin writes the first line, and the checkpoint on what is before it. It returns the
+// number of the last record to come.
+func (w *exportWriter) begin(ctx context.Context, r Reader) (to uint64, err error) {
+	x := w.export
+	head, err := readHead(r, x.Workspace)
+	if err != nil {
+		return 0, err
 	}
 	from, to := min(max(x.From, head.GetFirst()), head.GetSize()+1), head.GetSize()
 	if x.To != 0 {
 		to = min(to, max(x.To, from-1))
 	}
-	w := &exportWriter{export: x, out: bufio.NewWriterSize(out, 1<<16), hash: [32]byte(head.GetFirstPrevious())}
-	w.tree, w.number = frontier(head.GetFirstFrontier()), head.GetFirst()-1
-	// What comes before the part is needed for its place in the tree only.
-	if err := w.records(ctx, r, from-1, func(entry) {}); err != nil {
-		return err
+	at, err := exportOutset(r, x.Workspace, head, from)
+	if err != nil {
+		return 0, err
 	}
-	w.line(exportHeader{x.Workspace, from, w.hash, w.tree}.append(nil))
+	w.number, w.hash, w.tree = at.first-1, at.previous, at.tree
+	// What of the segment comes before the part is needed for its place in the tree only.
+	if err := w.records(ctx, r, from-1, func(entry) {}); err != nil {
+		return 0, err
+	}
+	w.line(exportHeader{x.Workspace, outset{from, w.hash, w.tree}}.append(nil))
 	marks, err := exportMarks(ctx, r, x.Workspace, from-1, from-1)
+	if err != nil {
+		return 0, err
+	}
+	w.checkpoints(marks, from-1)
+	return to, nil
+}
+
+// piece writes the records up to a number, with their checkpoints.
+func (w *exportWriter) piece(ctx context.Context, r Reader, until uint64) error {
+	marks, err := exportMarks(ctx, r, w.export.Workspace, w.number+1, until)
 	if err != nil {
 		return err
 	}
-	w.checkpoints(marks, from-1)
-	for w.number < to && w.err == nil {
-		until := min(to, segmentStart(w.number+1)+segment-1)
-		marks, err := exportMarks(ctx, r, x.Workspace, w.number+1, until)
-		if err != nil {
-			return err
-		}
-		err = w.records(ctx, r, until, func(e entry) {
-			w.record(e)
-			marks = w.checkpoints(marks, w.number)
-		})
-		if err != nil {
-			return err
-		}
+	return w.records(ctx, r, until, func(e entry) {
+		w.record(e)
+		marks = w.checkpoints(marks, w.number)
+	})
+}
+
+// exportOutset is the last outset at or before a record that is kept: that of its
+// segment, or the head where the record is still to come.
+func exportOutset(r Reader, workspace string, head *clusterv1.AuditHead, from uint64) (outset, error) {
+	if from > head.GetSize() {
+		return outset{from, [32]byte(head.GetHash()), head.GetFrontier()}, nil
 	}
-	w.line(exportEnd{x.Workspace, w.number, w.hash, w.tree.root()}.append(nil))
-	if w.err != nil {
-		return w.err
+	at, ok, err := readSegment(r, workspace, segmentStart(from))
+	if err == nil && !ok {
+		err = notThere(segmentStart(from))
 	}
-	return w.out.Flush()
+	return at, err
+}
+
+// notThere is the fault of an export that comes upon a record that is missing.
+func notThere(number uint64) *fault.Error {
+	return &fault.Error{
+		Op: "audit.export", Kind: fault.Conflict, Err: damagedEntry(nil),
+		Detail: "The record " + EventID(number) + " is not there: it was dropped meanwhile, and the export can be made anew, or the chain is broken: verify it.",
+	}
 }
 
 // exportMarks are the checkpoints of sizes from one to another.
@@ -91,8 +141,7 @@ func exportMarks(ctx context.Context, r Reader, workspace string, from, to uint6
 // are: to check them is for who reads the export.
 type exportWriter struct {
 	export Export
-	out    *bufio.Writer
-	err    error // of out
+	out    bytes.Buffer // what was not written yet
 
 	number uint64
 	hash   [32]byte
@@ -100,9 +149,13 @@ type exportWriter struct {
 }
 
 func (w *exportWriter) line(b []byte) {
-	if w.err == nil {
-		_, w.err = w.out.Write(append(b, '\n'))
-	}
+	w.out.Write(b)
+	w.out.WriteByte('\n')
+}
+
+func (w *exportWriter) flush(out io.Writer) error {
+	_, err := w.out.WriteTo(out)
+	return err
 }
 
 func (w *exportWriter) record(e entry) {
@@ -131,20 +184,15 @@ func (w *exportWriter) records(ctx context.Context, r Reader, to uint64, fn func
 		w.tree = w.tree.grown(w.number, leafHash(e.hash))
 		w.number, w.hash = w.number+1, e.hash
 		fn(e)
-		return w.err == nil
+		return true
 	})
 	switch {
 	case err != nil:
 		return err
 	case bad != nil:
 		return bad
-	case w.err != nil:
-		return w.err
 	case w.number < to:
-		return &fault.Error{
-			Op: "audit.export", Kind: fault.Conflict, Err: damagedEntry(nil),
-			Detail: "The record " + EventID(w.number+1) + " is not there: it was dropped meanwhile, and the export can be made anew, or the chain is broken: verify it.",
-		}
+		return notThere(w.number + 1)
 	}
 	return nil
 }
@@ -161,9 +209,7 @@ func (w *exportWriter) checkpoints(marks []mark, size uint64) []mark {
 // exportHeader is the first line.
 type exportHeader struct {
 	workspace string
-	first     uint64
-	previous  [32]byte
-	tree      frontier
+	outset
 }
 
 func (h exportHeader) append(b []byte) []byte {

@@ -22,6 +22,7 @@ const maxLine = 64 << 20
 func VerifyExport(ctx context.Context, in io.Reader, c Check) (Report, error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
+	lines.Split(scanLine)
 	next := func() ([]byte, error) {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -50,6 +51,7 @@ func VerifyExport(ctx context.Context, in io.Reader, c Check) (Report, error) {
 		header.tree = frontier{}
 	}
 	w.start(header.first, header.previous, header.tree)
+	w.report.Before = header.first - 1
 	ended := false
 	for n := 2; !w.failed && !ended; n++ {
 		line, err := next()
@@ -70,6 +72,18 @@ func VerifyExport(ctx context.Context, in io.Reader, c Check) (Report, error) {
 	return w.finish(w.number), nil
 }
 
+// scanLine finds lines as bufio.ScanLines does, and leaves what stands before the end
+// of one: no form of a line has a carriage return there.
+func scanLine(data []byte, atEOF bool) (advance int, line []byte, err error) { //nolint:revive // bufio.SplitFunc has it so
+	if n := bytes.IndexByte(data, '\n'); n >= 0 {
+		return n + 1, data[:n], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}
+
 // exported checks a line of an export behind the first, and reports whether it is
 // the last.
 func (w *walk) exported(line []byte, n int) (last bool) {
@@ -85,6 +99,11 @@ func (w *walk) exported(line []byte, n int) (last bool) {
 			w.fail(w.number, fmt.Sprintf("line %d is not as an export has it", n))
 			return false
 		}
+		if w.marked {
+			w.fail(w.number, fmt.Sprintf("line %d has a second checkpoint of the same record", n))
+			return false
+		}
+		w.marked = true
 		w.checkpoint(w.number, c)
 		return false
 	case m.get("last") != nil:
@@ -139,7 +158,7 @@ func parseExportHeader(line []byte) (exportHeader, bool) {
 	if err != nil || first == 0 || !validWorkspace(m.text("workspace")) {
 		return exportHeader{}, false
 	}
-	h := exportHeader{workspace: m.text("workspace"), first: first}
+	h := exportHeader{workspace: m.text("workspace"), outset: outset{first: first}}
 	if h.previous, ok = parseHash(m.text("previous_hash")); !ok {
 		return exportHeader{}, false
 	}

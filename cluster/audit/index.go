@@ -7,6 +7,7 @@ const (
 	byTime    = 't'
 	byKey     = 'k'
 	byType    = 'e'
+	byOrg     = 'o'
 	byRequest = 'r'
 )
 
@@ -19,6 +20,7 @@ type indexed struct {
 	key     []byte // a key's hash; empty for none
 	kind    string
 	request string // empty for none
+	org     string // empty for none
 }
 
 // indexPrefix is what the index's keys for a value begin with.
@@ -41,7 +43,7 @@ func indexTime(nanos int64) uint64 { return uint64(max(nanos, 0)) }
 
 // indexKeys are the keys of a record in store.SpaceAuditIndex.
 func indexKeys(workspace string, number uint64, x indexed) [][]byte {
-	keys := make([][]byte, 0, 4)
+	keys := make([][]byte, 0, 5)
 	add := func(by byte, value []byte) {
 		keys = append(keys, indexKey(indexPrefix(workspace, by, value), x.time, number))
 	}
@@ -52,6 +54,9 @@ func indexKeys(workspace string, number uint64, x indexed) [][]byte {
 	}
 	if x.request != "" {
 		add(byRequest, []byte(x.request))
+	}
+	if x.org != "" {
+		add(byOrg, []byte(x.org))
 	}
 	return keys
 }

@@ -60,8 +60,8 @@ func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Re
 			bad = err
 			return false
 		}
-		if !matches(stored, want) {
-			return true
+		if !matches(stored, want) || !bytes.Equal(key, indexKey(prefix, stored.time, numberOf(key))) {
+			return true // also where an index says of it what it does not say itself
 		}
 		n++
 		return fn(newRecord(numberOf(key), stored)) && n != f.Limit
@@ -90,11 +90,13 @@ func Records(ctx context.Context, r Reader, workspace string, f Filter) iter.Seq
 func (f Filter) index(workspace string) []byte {
 	switch {
 	case f.Request != "":
-		return indexPrefix(workspace, byRequest, []byte(f.Request))
+		return indexPrefix(workspace, byRequest, []byte(clean(f.Request)))
 	case f.KeyHash != nil:
 		return indexPrefix(workspace, byKey, f.KeyHash[:])
+	case f.Org != "": // before the type: most of what a small one of many asks for is others'
+		return indexPrefix(workspace, byOrg, []byte(clean(f.Org)))
 	case f.Type != "":
-		return indexPrefix(workspace, byType, []byte(f.Type))
+		return indexPrefix(workspace, byType, []byte(clean(f.Type)))
 	}
 	return indexPrefix(workspace, byTime, nil)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,9 @@ func drawn(t *rapid.T) *clusterv1.AuditEvent {
 // wants is what a filter is, said another way.
 func wants(f audit.Filter, e *clusterv1.AuditEvent) bool {
 	at := time.Unix(0, e.GetTimeUnixNano()/1000*1000)
-	is := func(want, have string) bool { return want == "" || want == have }
+	is := func(want, have string) bool {
+		return want == "" || strings.ToValidUTF8(want, "\ufffd") == strings.ToValidUTF8(have, "\ufffd")
+	}
 	return is(f.Type, e.GetType()) && is(f.Org, e.GetOrgId()) && is(f.Team, e.GetTeamId()) && is(f.Customer, e.GetCustomerId()) &&
 		is(f.Model, e.GetModel()) && is(f.Provider, e.GetProvider()) && is(f.Request, e.GetRequestId()) &&
 		(f.KeyHash == nil || string(f.KeyHash[:]) == string(e.GetKeyHash())) &&
@@ -83,7 +86,7 @@ func TestQueryFindsWhatItSays(t *testing.T) {
 		}
 		var want []uint64
 		for i, e := range events {
-			if wants(f, e) && f.Type != "r\"\n\xff" {
+			if wants(f, e) {
 				want = append(want, uint64(i+1))
 			}
 		}

@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -157,7 +156,7 @@ func Delivered(r Record) (body []byte, headers []Header) {
 	inner := sha256.Sum256(r.Internal)
 	return r.External, []Header{
 		{"X-Gateway-Event-Id", r.EventID},
-		{"X-Gateway-Internal-Hash", hex.EncodeToString(inner[:])},
+		{"X-Gateway-Internal-Hash", hashText(inner)},
 		{"X-Gateway-Hash", hashText(r.Hash)},
 	}
 }

@@ -10,19 +10,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// segment is how many records are dropped together.
-const segment = 1024
-
 // trimMost is how many segments TrimPoint lets go at once: some megabytes of
 // deletions, in one batch on every node.
 const trimMost = 16
 
-// segmentStart is the number of the first record of the segment that a record is in.
-func segmentStart(number uint64) uint64 { return (number-1)/segment*segment + 1 }
-
 // Trim drops the records before a number, as far as they fill whole segments, and what
-// the indexes say of them. Checkpoints stay.
-func Trim(tx Tx, workspace string, first uint64) *fault.Error {
+// the indexes and the segments' outsets say of them. Checkpoints stay. What it did is the chain's next
+// record; recorded is the time of the entry that does it.
+func Trim(tx Tx, workspace string, first uint64, recorded time.Time) *fault.Error {
 	head, f := headIn(tx, workspace)
 	if f != nil {
 		return f
@@ -68,19 +63,23 @@ func Trim(tx Tx, workspace string, first uint64) *fault.Error {
 		for n := from; n < at; n++ {
 			tx.Delete(store.SpaceAudit, recordKey(workspace, n))
 		}
+		tx.Delete(store.SpaceAuditSegment, recordKey(workspace, from))
 		for _, key := range keys {
 			tx.Delete(store.SpaceAuditIndex, key)
 		}
 	}
 	head.First, head.FirstPrevious, head.FirstFrontier = first, hash[:], tree
-	return putHead(tx, workspace, head)
+	if f := putHead(tx, workspace, head); f != nil {
+		return f
+	}
+	return Append(tx, workspace, trimmedEvent(first), recorded)
 }
 
 // indexOfStored is what the indexes know of a record, by what it says itself.
 func indexOfStored(x entry) indexed {
 	out := indexed{time: x.time}
 	if m, ok := membersOf(x.external); ok {
-		out.kind = m.text("event_type")
+		out.kind, out.org = m.text("event_type"), m.text("org_id")
 		if key, ok := id.ParseKeyHash(m.text("user_key_hash")); ok {
 			out.key = key[:]
 		}

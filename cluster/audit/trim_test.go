@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
@@ -18,7 +19,7 @@ import (
 func trim(t *testing.T, s *store.Store, first uint64) {
 	t.Helper()
 	change(t, s, func(tx *store.Tx) error {
-		if f := audit.Trim(tx, workspace, first); f != nil {
+		if f := audit.Trim(tx, workspace, first, base()); f != nil {
 			return f
 		}
 		return nil
@@ -47,15 +48,24 @@ func TestTrimKeepsTheRestGood(t *testing.T) {
 	for _, x := range []struct {
 		first, want uint64
 		unchecked   int
+		last        uint64 // each time that something is dropped has a record
 	}{
-		{1, 1, 0}, {1024, 1, 0}, {1025, 1025, 0}, {1024, 1025, 0}, {2048, 1025, 0}, {2049, 2049, 1}, {1, 2049, 1}, {1 << 40, 3073, 1}, {0, 3073, 1},
+		{1, 1, 0, 3100},
+		{1024, 1, 0, 3100},
+		{1025, 1025, 0, 3101},
+		{1024, 1025, 0, 3101},
+		{2048, 1025, 0, 3101},
+		{2049, 2049, 1, 3102},
+		{1, 2049, 1, 3102},
+		{1 << 40, 3073, 1, 3103},
+		{0, 3073, 1, 3103},
 	} {
 		trim(t, s, x.first)
 		r := verify(t, s, c)
-		if !r.Valid || r.First != x.want || r.Last != 3100 || r.Unchecked != x.unchecked || r.Checkpoints != 4-2*x.unchecked {
+		if !r.Valid || r.First != x.want || r.Last != x.last || r.Unchecked != x.unchecked || r.Checkpoints != 4-2*x.unchecked {
 			t.Errorf("%+v", r)
 		}
-		left := 3100 - int(x.want) + 1
+		left := int(x.last - x.want + 1)
 		if n := count(t, s, store.SpaceAudit); n != left {
 			t.Errorf("%d records are left, not %d", n, left)
 		}
@@ -72,7 +82,7 @@ func TestTrimKeepsTheRestGood(t *testing.T) {
 		}
 	}
 	fill(t, s, 100)
-	if r := verify(t, s, c); !r.Valid || r.Last != 3200 {
+	if r := verify(t, s, c); !r.Valid || r.Last != 3203 {
 		t.Errorf("after more: %+v", r)
 	}
 	// Of the part that is there.
@@ -97,11 +107,14 @@ func TestTrimLeavesNothingOfARecord(t *testing.T) {
 		if f := audit.AppendAll(memoryTx{m}, workspace, events[:1024], base()); f != nil {
 			t.Fatal(f)
 		}
-		if f := audit.Trim(memoryTx{m}, workspace, 1025); f != nil {
+		if f := audit.Trim(memoryTx{m}, workspace, 1025, base()); f != nil {
 			t.Fatal(f)
 		}
-		if len(m) != 1 {
-			t.Fatalf("%d keys are left beside the head", len(m)-1)
+		// The record that says so is there, in two indexes, and begins a segment.
+		want := []int{1, 2, 1, 1}
+		got := []int{len(m.at(store.SpaceAudit)), len(m.at(store.SpaceAuditIndex)), len(m.at(store.SpaceAuditSegment)), len(m.at(store.SpaceAuditHead))}
+		if diff := cmp.Diff(want, got); diff != "" || len(m) != 5 {
+			t.Fatalf("%d keys are left: %s", len(m), diff)
 		}
 	})
 }
@@ -134,7 +147,7 @@ func TestTrimOfADamagedChain(t *testing.T) {
 			return nil
 		})
 		tx := s.NewTx()
-		if f := audit.Trim(tx, workspace, 1025); f == nil {
+		if f := audit.Trim(tx, workspace, 1025, base()); f == nil {
 			t.Errorf("without record %d", n)
 		}
 		tx.Close()

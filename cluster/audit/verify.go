@@ -32,15 +32,18 @@ type Check struct {
 type Report struct {
 	Workspace   string
 	Valid       bool
-	Checked     uint64   // how many records were found good
-	First, Last uint64   // the numbers of the first and the last of them; 0 for none
-	Head        [32]byte // the hash of the last of them
-	Root        [32]byte // of the Merkle tree up to it; zero if it is not known, for the check began later
-	BrokenAt    uint64   // the number of the first record that is not good; 0 if all are
-	Reason      string   // what is wrong
-	Checkpoints int      // how many checkpoints the chain agrees with
-	Signed      int      // how many of them a known key has signed
-	Unchecked   int      // checkpoints of records that are gone
+	Checked     uint64     // how many records were found good
+	Before      uint64     // how many records there were before the first that is there: they were dropped, or left out of the export
+	First, Last uint64     // the numbers of the first and the last that were found good; 0 for none
+	Head        [32]byte   // the hash of the last of them
+	Root        [32]byte   // of the Merkle tree up to it; zero if it is not known, for only a part of a segment was checked
+	Covered     uint64     // up to which record a checkpoint vouches for the chain that is signed by a known key or was kept elsewhere; 0 for none
+	BrokenAt    uint64     // the number of the first record that is not good; 0 if all are
+	Reason      string     // what is wrong
+	Verifiers   []Verifier // the keys of which one must have signed each checkpoint
+	Checkpoints int        // how many checkpoints the chain agrees with
+	Signed      int        // how many of them a known key has signed
+	Unchecked   int        // checkpoints of records that are gone
 }
 
 // Verify looks at each record and each link of a chain that may grow and be trimmed
@@ -66,19 +69,26 @@ func Verify(ctx context.Context, r Reader, workspace string, c Check) (Report, e
 // ends are what a chain says of itself, and what is there.
 type ends struct {
 	head            *clusterv1.AuditHead
-	lowest, highest uint64 // numbers of records that are there; 0 for none
-	checkpoint      uint64 // the size of the last one; 0 for none
+	lowest, highest end
+	checkpoint      end
+}
+
+// end is the first or the last key of a kind.
+type end struct {
+	number uint64 // of the record; of a checkpoint its size
+	there  bool
+	odd    bool // it is no key that is ever written
 }
 
 // readEnds reads the head after what must not be above it, and before what must not
 // be below it: so it can be compared with both while the chain changes.
 func readEnds(ctx context.Context, r Reader, workspace string) (ends, error) {
 	var e ends
-	one := func(space store.Space, to *uint64, x store.Range) error {
+	one := func(space store.Space, to *end, x store.Range) error {
 		x.Space, x.Prefix, x.Limit = space, recordPrefix(workspace), 1
 		return r.Scan(ctx, x, func(key, _ []byte) bool {
-			if len(key) == len(workspace)+9 {
-				*to = numberOf(key)
+			if to.there, to.odd = true, len(key) != len(workspace)+9; !to.odd {
+				to.number = numberOf(key)
 			}
 			return false
 		})
@@ -110,13 +120,16 @@ func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Repor
 	}
 	size, first := e.head.GetSize(), e.head.GetFirst()
 	switch {
-	case e.highest > size:
+	case e.lowest.odd, e.highest.odd, e.checkpoint.odd:
+		return w.broken(0, "something is kept with the chain that is none of its records or checkpoints"), nil
+	case e.highest.number > size:
 		return w.broken(size+1, "the chain has records behind its head"), nil
-	case e.checkpoint > size:
+	case e.checkpoint.number > size:
 		return w.broken(size+1, "the chain is shorter than one of its checkpoints: its end is missing"), nil
-	case e.lowest != 0 && e.lowest < first:
-		return w.broken(e.lowest, "the chain has records before the one that its head calls the first"), nil
+	case e.lowest.there && e.lowest.number < first:
+		return w.broken(e.lowest.number, "the chain has records before the one that its head calls the first"), nil
 	}
+	w.report.Before = first - 1
 	from, to := min(max(c.From, first), size+1), size
 	if c.To != 0 {
 		to = min(to, c.To)
@@ -133,13 +146,16 @@ func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Repor
 	if to == size && !w.failed {
 		w.end([32]byte(e.head.GetHash()), frontier(e.head.GetFrontier()).root())
 	}
+	if from == first && to == size && first > 1 && w.trimmed != first && !w.failed {
+		w.fail(first, "the records before it are gone, and the chain does not say that they were dropped")
+	}
 	return w.finish(size), nil
 }
 
 // isDamage reports whether an error is about the content of the chain.
 func isDamage(err error) bool {
 	var f *fault.Error
-	return errors.As(err, &f) && (f.Op == opHead || f.Op == opRecord)
+	return errors.As(err, &f) && (f.Op == opHead || f.Op == opRecord || f.Op == opSegment)
 }
 
 // begin sets the walk before a record.
@@ -164,6 +180,11 @@ func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
 	for w.number < to && !w.failed {
 		from := w.number + 1
 		until := min(to, segmentStart(from)+segment-1)
+		if from == segmentStart(from) {
+			if err := w.segment(r, from); err != nil {
+				return err
+			}
+		}
 		marks, err := w.marks(ctx, r, w.number, until)
 		if err != nil {
 			return err
@@ -192,12 +213,33 @@ func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
 		if bad != nil {
 			return bad
 		}
-		if !w.failed && w.number != until {
+		switch {
+		case w.failed:
+		case w.number != until:
 			w.fail(w.number+1, "the record is missing")
+		case len(marks) > 0:
+			w.fail(w.number, "something is kept with the checkpoints up to this record that is none")
 		}
 		if w.check.Progress != nil {
 			w.check.Progress(w.report.Checked)
 		}
+	}
+	return nil
+}
+
+// segment compares what is kept of the outset of a segment with the walk's place, which
+// is before it. A walk that does not know its tree takes that one.
+func (w *walk) segment(r Reader, first uint64) error {
+	o, ok, err := readSegment(r, w.workspace, first)
+	switch {
+	case err != nil && !isDamage(err):
+		return err
+	case err != nil || !ok:
+		w.fail(first, "what is kept of the segment that the record begins is damaged or missing")
+	case o.previous != w.hash, w.rooted && o.tree.root() != w.tree.root():
+		w.fail(first, "what is kept of the segment that the record begins is not what was before it")
+	case !w.rooted:
+		w.tree, w.rooted = o.tree, true
 	}
 	return nil
 }
@@ -244,6 +286,9 @@ func (w *walk) stored(key, value []byte) {
 		return
 	}
 	w.add(x.external, sha256.Sum256(x.internal), x.hash)
+	if first, ok := trimmedTo(external, internal); ok && !w.failed {
+		w.trimmed = first
+	}
 }
 
 // indexes looks for what the indexes have to say of a record.

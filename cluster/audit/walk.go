@@ -22,18 +22,23 @@ type walk struct {
 	tree   frontier
 	rooted bool // tree is known
 	failed bool
-	report Report
+	marked bool // an export has had a checkpoint of the walk's place
+	// trimmed is the first record that stayed when records were dropped the last time,
+	// as the chain says; 0 if it does not.
+	trimmed uint64
+	report  Report
 }
 
 // heldNote is a checkpoint that was kept elsewhere.
 type heldNote struct {
 	statement
-	signed bool
+	signed    bool
+	elsewhere bool // it was kept there
 }
 
 // newWalk reads what the chain is to be compared with.
 func newWalk(workspace string, c Check) (*walk, error) {
-	w := &walk{workspace: workspace, check: c, report: Report{Workspace: workspace}}
+	w := &walk{workspace: workspace, check: c, report: Report{Workspace: workspace, Verifiers: c.Verifiers}}
 	for i, note := range c.Held {
 		text, signed, err := openNote(note, c.Verifiers)
 		if err != nil {
@@ -49,7 +54,7 @@ func newWalk(workspace string, c Check) (*walk, error) {
 		case len(c.Verifiers) > 0 && !signed:
 			return nil, fmt.Errorf("checkpoint %d that was given is not signed by a key that is known", i+1)
 		}
-		w.held = append(w.held, heldNote{s, signed})
+		w.held = append(w.held, heldNote{s, signed, true})
 	}
 	slices.SortStableFunc(w.held, func(a, b heldNote) int {
 		switch {
@@ -102,7 +107,7 @@ func (w *walk) add(external []byte, internal, hash [32]byte) {
 	if w.failed {
 		return
 	}
-	w.number, w.hash = number, hash
+	w.number, w.hash, w.marked = number, hash, false
 	w.report.Checked++
 	w.report.First, w.report.Last, w.report.Head = w.first, number, hash
 	if w.rooted {
@@ -130,7 +135,7 @@ func (w *walk) checkpoint(at uint64, c Checkpoint) {
 	case len(w.check.Verifiers) > 0 && !signed:
 		w.fail(at, "the checkpoint at this record is not signed by a key that is known")
 	default:
-		w.compare(heldNote{s, signed})
+		w.compare(heldNote{s, signed, false})
 	}
 }
 
@@ -143,6 +148,9 @@ func (w *walk) compare(n heldNote) {
 	w.report.Checkpoints++
 	if n.signed {
 		w.report.Signed++
+	}
+	if n.signed || n.elsewhere {
+		w.report.Covered = n.size
 	}
 }
 

@@ -213,6 +213,11 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%.40q: group %q, want %q (-want +got)\n%s", test.ask, g.Name, test.group, diff)
 		}
 	}
+	for name, want := range map[id.ModelName]id.ModelName{"fast": "plain", "wide": "openai/o3", "plain": "plain", "openai/o3": "openai/o3", "nobody's": "nobody's"} {
+		if got := c.Alias(name); got != want {
+			t.Errorf("%s stands for %s, want %s", name, got, want)
+		}
+	}
 	if diff := cmp.Diff([]id.ModelName{"fast", "plain", "wide"}, c.Models()); diff != "" {
 		t.Errorf("models (-want +got)\n%s", diff)
 	}

@@ -41,6 +41,15 @@ func (c *Catalog) Group(name id.ModelName) (Group, bool) {
 	return c.group(name)
 }
 
+// Alias returns the name that an alias stands for, as Group takes it; of what is no
+// alias the name itself.
+func (c *Catalog) Alias(name id.ModelName) id.ModelName {
+	if to, ok := c.router.settings.ModelGroupAlias[name]; ok && c.serves(to) {
+		return to
+	}
+	return name
+}
+
 // group is Group without the aliases.
 func (c *Catalog) group(name id.ModelName) (Group, bool) {
 	if ds, ok := c.groups.get(string(name)); ok {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,31 +20,44 @@ const maxPriceFile = 64 << 20
 const sampleRow = "sample_spec"
 
 // ParsePriceMap reads LiteLLM's model_prices_and_context_window.json. It takes the
-// numbers as they are written, never as floats; what is finer than 24 decimals, which
-// is the dust of somebody else's floats, is rounded there. Members that are no prices
-// and no limits are passed over. The error is a *fault.Error of kind Malformed. What
-// the prices are is for SetPrices to check.
+// numbers as they are written, never as floats, with quotes around them or without; what is
+// finer than 24 decimals, which is the dust of somebody else's floats, is rounded there.
+// Members that are no prices and no limits are passed over, and so is null. A model, a
+// price or a limit that cannot be read is an error that names it: what is left out of a
+// map costs nothing. Of a model that is there twice the last counts, as with LiteLLM, whose
+// file has had such. The error is of *fault.Errors of kind Malformed. What the
+// prices are is for SetPrices to check.
 func ParsePriceMap(data []byte) ([]PriceRow, error) {
 	if len(data) > maxPriceFile {
 		return nil, &fault.Error{Op: "catalog", Kind: fault.TooLarge, Param: paramPrices, Detail: "The price map is larger than 64 MiB."}
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(data))
+	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	var rows []PriceRow
+	var wrong problems
+	place := map[string]int{} // of each model in rows
 	err := members(dec, func(model string) error {
-		if model == sampleRow || dec.PeekKind() != jsontext.KindBeginObject {
+		if model == sampleRow {
 			return dec.SkipValue()
 		}
-		f := priceFileRow{row: PriceRow{Model: model}, prices: map[string]string{}}
-		if err := members(dec, func(key string) error { return f.member(dec, key) }); err != nil {
+		f := priceFileRow{wrong: &wrong, row: PriceRow{Model: model}, prices: map[string]string{}}
+		if err := f.read(dec); err != nil {
 			return err
 		}
-		rows = f.appendTo(rows)
+		i, twice := place[model]
+		if !twice {
+			i = len(rows)
+			place[model], rows = i, append(rows, PriceRow{})
+		}
+		rows[i] = f.whole()
 		return nil
 	})
 	if err == nil {
 		_, err = dec.ReadToken()
 		if errors.Is(err, io.EOF) {
-			return rows, nil
+			if err := wrong.err(); err != nil {
+				return nil, err
+			}
+			return slices.DeleteFunc(rows, PriceRow.saysNothing), nil
 		}
 		err = errors.Join(errTrailing, err)
 	}
@@ -81,119 +93,6 @@ func members(dec *jsontext.Decoder, fn func(name string) error) error {
 	_, err = dec.ReadToken()
 	return err
 }
-
-// priceFileRow is a model of the file on its way.
-type priceFileRow struct {
-	row       PriceRow
-	prices    map[string]string
-	maxTokens int64 // an older name of the longest answer
-	tiers     []priceTier
-}
-
-// priceTier is an entry of tiered_pricing: what a request costs whose prompt is
-// longer than from.
-type priceTier struct {
-	from   int64
-	prices map[string]string
-}
-
-func (f *priceFileRow) member(dec *jsontext.Decoder, key string) error {
-	switch kind := dec.PeekKind(); {
-	case kind == jsontext.KindString && key == "litellm_provider":
-		t, err := dec.ReadToken()
-		f.row.Provider = t.String()
-		return err
-	case kind == jsontext.KindBeginArray && key == "tiered_pricing":
-		return f.readTiers(dec)
-	case kind != jsontext.KindNumber:
-		return dec.SkipValue()
-	}
-	t, err := dec.ReadToken()
-	if err != nil {
-		return err
-	}
-	switch text := t.String(); {
-	case key == "max_input_tokens":
-		f.row.MaxInputTokens = wholeNumber(text)
-	case key == "max_output_tokens":
-		f.row.MaxOutputTokens = wholeNumber(text)
-	case key == "max_tokens":
-		f.maxTokens = wholeNumber(text)
-	case isPriceKey(key):
-		f.prices[key] = plainDecimal(text)
-	}
-	return nil
-}
-
-// readTiers reads tiered_pricing: a list of objects, each with the range of prompt
-// lengths that it is for and the prices of those.
-func (f *priceFileRow) readTiers(dec *jsontext.Decoder) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() == jsontext.KindBeginObject {
-		tier := priceTier{from: -1, prices: map[string]string{}}
-		err := members(dec, func(key string) error {
-			switch kind := dec.PeekKind(); {
-			case key == "range" && kind == jsontext.KindBeginArray:
-				v, err := dec.ReadValue()
-				first, _, _ := strings.Cut(strings.Trim(string(v), "[] \n\t\r"), ",")
-				tier.from = wholeNumber(strings.TrimSpace(first))
-				return err
-			case kind == jsontext.KindNumber:
-				t, err := dec.ReadToken()
-				tier.prices[key] = plainDecimal(t.String())
-				return err
-			}
-			return dec.SkipValue()
-		})
-		if err != nil {
-			return err
-		}
-		f.tiers = append(f.tiers, tier)
-	}
-	for dec.PeekKind() != jsontext.KindEndArray {
-		if err := dec.SkipValue(); err != nil {
-			return err
-		}
-	}
-	_, err := dec.ReadToken()
-	return err
-}
-
-// appendTo appends the row, if it says anything.
-func (f *priceFileRow) appendTo(rows []PriceRow) []PriceRow {
-	for _, t := range f.tiers {
-		suffix := ""
-		switch {
-		case t.from < 0 || t.from%1000 != 0:
-			continue // no key says that
-		case t.from > 0:
-			suffix = "_above_" + strconv.FormatInt(t.from/1000, 10) + "k_tokens"
-		}
-		for key, value := range t.prices {
-			if _, ok := parseKey(key + suffix); !ok {
-				continue
-			}
-			if _, given := f.prices[key+suffix]; !given {
-				f.prices[key+suffix] = value
-			}
-		}
-	}
-	if f.row.MaxOutputTokens == 0 {
-		f.row.MaxOutputTokens = f.maxTokens
-	}
-	if len(f.prices) == 0 && f.row.MaxInputTokens == 0 && f.row.MaxOutputTokens == 0 {
-		return rows
-	}
-	for _, key := range slices.Sorted(maps.Keys(f.prices)) {
-		f.row.Prices = append(f.row.Prices, Price{Key: key, Value: f.prices[key]})
-	}
-	return append(rows, f.row)
-}
-
-// wholeNumber reads a limit; what is not one is no limit.
-func wholeNumber(text string) int64 { return count(plainDecimal(text)) }
 
 // plainDecimal writes a number of JSON without an exponent, rounded to 24 decimals.
 // What is too large for a price stays as it is.

@@ -25,7 +25,10 @@ type Config struct {
 	// id that the state has seen before is answered with its first outcome. It must
 	// depend on the command only. nil means that no command has one.
 	CommandID func(command []byte) []byte
-	Logger    *slog.Logger // nil means nobody is told
+	// Now is the time that entries are stamped with where this node leads; false while
+	// it is not known, and nothing is proposed until it is. nil means this node's clock.
+	Now    func() (time.Time, bool)
+	Logger *slog.Logger // nil means nobody is told
 	// Fatal is called when the node cannot go on without guessing: an entry cannot
 	// be applied. It must end the process and not return; if it returns, the
 	// process panics.
@@ -52,6 +55,7 @@ type Machine interface {
 type Entry struct {
 	Index   uint64
 	Time    time.Time // the state's clock, in UTC: never goes back
+	Stamp   time.Time // what time it was for who proposed it, in UTC: earlier, if a clock was ahead before
 	Command []byte
 }
 

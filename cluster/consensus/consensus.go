@@ -22,6 +22,10 @@ type Consensus struct {
 	snaps *snapshots
 	state *applier
 
+	// beginning is held while Raft is made, and while a cluster is begun without it: Raft
+	// would not see what was written after it has looked.
+	beginning sync.Mutex
+
 	inFlight sync.WaitGroup // calls that wait for Raft; none is added when stopping
 
 	mu struct {
@@ -42,6 +46,9 @@ type Consensus struct {
 func Open(cfg Config) (*Consensus, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = func() (time.Time, bool) { return time.Now(), true }
 	}
 	cfg.Timing = cfg.Timing.withDefaults(cfg.Network == nil)
 	if cfg.Address == "" {

@@ -168,7 +168,8 @@ func (a *applier) commit(l *raft.Log, at *mark) (result, func(uint64), error) {
 		at.clock = max(at.clock, entry.GetTimeUnixNano())
 		if command := entry.GetCommand(); len(command) > 0 {
 			var err error
-			if res, publish, err = a.run(tx, command, *at); err != nil {
+			of := Entry{Index: at.index, Time: time.Unix(0, at.clock).UTC(), Stamp: time.Unix(0, entry.GetTimeUnixNano()).UTC(), Command: command}
+			if res, publish, err = a.run(tx, of, *at); err != nil {
 				return res, nil, err
 			}
 		}
@@ -186,11 +187,11 @@ func (a *applier) commit(l *raft.Log, at *mark) (result, func(uint64), error) {
 }
 
 // run makes the effects of a command that was not seen before.
-func (a *applier) run(tx *store.Tx, command []byte, at mark) (result, func(uint64), error) {
+func (a *applier) run(tx *store.Tx, e Entry, at mark) (result, func(uint64), error) {
 	res := result{index: at.index}
 	var id []byte
 	if a.cfg.CommandID != nil {
-		id = a.cfg.CommandID(command)
+		id = a.cfg.CommandID(e.Command)
 	}
 	if len(id) > 0 {
 		before, err := readOutcome(tx, id)
@@ -201,7 +202,7 @@ func (a *applier) run(tx *store.Tx, command []byte, at mark) (result, func(uint6
 			return *before, nil, nil
 		}
 	}
-	out := a.cfg.Machine.Apply(tx, Entry{Index: at.index, Time: time.Unix(0, at.clock).UTC(), Command: command})
+	out := a.cfg.Machine.Apply(tx, e)
 	if out.Err != nil {
 		return res, nil, out.Err
 	}

@@ -20,6 +20,9 @@ import (
 // Raft calls it from several goroutines.
 type logStore struct {
 	store *store.Store
+	// writing is full while somebody writes, over the sync: the ends are then his to
+	// change. Who asks for them does not wait for the disk.
+	writing chan struct{}
 
 	mu struct {
 		sync.Mutex
@@ -31,7 +34,7 @@ type logStore struct {
 // openLog finds the ends of the log and reads every entry of it: one that is
 // missing or not readable must be known before this node votes or leads.
 func openLog(ctx context.Context, s *store.Store) (*logStore, error) {
-	l := &logStore{store: s}
+	l := &logStore{store: s, writing: make(chan struct{}, 1)}
 	var first, last uint64
 	var bad error
 	err := s.Scan(ctx, store.Range{Space: store.SpaceLog}, func(key, value []byte) bool {
@@ -118,9 +121,9 @@ func (l *logStore) StoreLogs(entries []*raft.Log) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.followsLocked(entries); err != nil {
+	l.writing <- struct{}{}
+	defer func() { <-l.writing }()
+	if err := l.follows(entries); err != nil {
 		return err
 	}
 	b := l.store.NewBatch()
@@ -135,6 +138,8 @@ func (l *logStore) StoreLogs(entries []*raft.Log) error {
 	if err := b.Commit(); err != nil {
 		return err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.mu.first == 0 {
 		l.mu.first = entries[0].Index
 	}
@@ -142,11 +147,13 @@ func (l *logStore) StoreLogs(entries []*raft.Log) error {
 	return nil
 }
 
-// followsLocked makes sure that entries leave no hole. In an empty log they must
+// follows makes sure that entries leave no hole. In an empty log they must
 // follow the newest snapshot: older ones would be stored, counted as applied and
 // never be, which is what a leader that was cut off while it restored a backup
 // would run into.
-func (l *logStore) followsLocked(entries []*raft.Log) error {
+func (l *logStore) follows(entries []*raft.Log) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	next := l.mu.last + 1
 	if l.mu.last == 0 {
 		next = l.mu.base + 1
@@ -162,13 +169,14 @@ func (l *logStore) followsLocked(entries []*raft.Log) error {
 
 // DeleteRange implements raft.LogStore. The range has to touch an end of the log.
 func (l *logStore) DeleteRange(from, to uint64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	from, to = max(from, l.mu.first), min(to, l.mu.last)
-	if l.mu.first == 0 || from > to {
+	l.writing <- struct{}{}
+	defer func() { <-l.writing }()
+	first, last := l.ends()
+	from, to = max(from, first), min(to, last)
+	if first == 0 || from > to {
 		return nil
 	}
-	if from != l.mu.first && to != l.mu.last {
+	if from != first && to != last {
 		return fmt.Errorf("removing entries %d to %d would leave a hole", from, to)
 	}
 	b := l.store.NewBatch()
@@ -180,10 +188,12 @@ func (l *logStore) DeleteRange(from, to uint64) error {
 	if err := b.Commit(); err != nil {
 		return err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
-	case from == l.mu.first && to == l.mu.last:
+	case from == first && to == last:
 		l.mu.first, l.mu.last = 0, 0
-	case from == l.mu.first:
+	case from == first:
 		l.mu.first = to + 1
 	default:
 		l.mu.last = from - 1

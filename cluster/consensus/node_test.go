@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -142,6 +144,34 @@ func sameState(tb testing.TB, nodes ...*node) {
 			tb.Errorf("node %s is at %s, the first at %s", n.cfg.Node, got, first)
 		}
 	}
+}
+
+// TestBootstrapAtTheStart begins a cluster while the node begins to run: whichever comes
+// first, the node leads.
+func TestBootstrapAtTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for i := range 100 {
+			n, err := open(vfs.NewMem(), consensus.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.run()
+			for range i { // another moment each time
+				runtime.Gosched()
+			}
+			if err := n.Bootstrap([]consensus.Server{{Node: "one", Address: "one", Voter: true}}); err != nil {
+				t.Error(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if err := n.lead(ctx); err != nil {
+				t.Errorf("try %d: it does not lead: %v", i, err)
+			}
+			cancel()
+			if err := n.shut(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 func TestAlone(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/raft"
 	"google.golang.org/protobuf/proto"
@@ -38,9 +37,11 @@ func (c *Consensus) Propose(ctx context.Context, command []byte) (uint64, *fault
 
 // propose is Propose for any command, also for none.
 func (c *Consensus) propose(ctx context.Context, command []byte) (result, error) {
-	// The leader's clock may be behind that of the one before it.
-	now := max(time.Now().UnixNano(), c.state.applied().clock)
-	data, err := proto.Marshal(&clusterv1.Entry{TimeUnixNano: now, Command: command})
+	now, known := c.cfg.Now()
+	if !known {
+		return result{}, ErrNotLeader
+	}
+	data, err := proto.Marshal(&clusterv1.Entry{TimeUnixNano: now.UnixNano(), Command: command})
 	if err != nil {
 		return result{}, err
 	}

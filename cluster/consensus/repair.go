@@ -159,6 +159,8 @@ var errMember = errors.New("this node is a member of a cluster already")
 // is refused, unless these are the very servers.
 func (c *Consensus) Bootstrap(servers []Server) error {
 	configuration := toRaft(servers)
+	c.beginning.Lock()
+	defer c.beginning.Unlock()
 	if r := c.running(); r != nil {
 		err := r.BootstrapCluster(configuration).Error()
 		if errors.Is(err, raft.ErrCantBootstrap) {

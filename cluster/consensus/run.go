@@ -25,7 +25,14 @@ func (c *Consensus) Run(ctx context.Context) error {
 	// Raft goes on while the leadership is handed over, and so must its connections.
 	lasting, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
+	c.beginning.Lock()
 	r, closeAll, err := c.start(lasting)
+	if err == nil {
+		c.mu.Lock()
+		c.mu.raft = r
+		c.mu.Unlock()
+	}
+	c.beginning.Unlock()
 	if err != nil {
 		c.state.close()
 		return unusable(err)
@@ -39,9 +46,6 @@ func (c *Consensus) Run(ctx context.Context) error {
 		return false
 	})
 	r.RegisterObserver(observer)
-	c.mu.Lock()
-	c.mu.raft = r
-	c.mu.Unlock()
 	watching, stopWatching := context.WithCancel(lasting)
 	var watch sync.WaitGroup
 	watch.Go(func() { c.watch(watching, r, observations) })

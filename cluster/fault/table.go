@@ -91,5 +91,8 @@ func (k Kind) row() row {
 // String returns the kind's name, for logs and metrics.
 func (k Kind) String() string { return k.row().name }
 
+// Code returns the symbolic code of errors that have none of their own.
+func (k Kind) Code() string { return k.row().code }
+
 // GRPC returns the kind's gRPC code.
 func (k Kind) GRPC() codes.Code { return k.row().grpc }

@@ -55,5 +55,5 @@ func (k AccountKind) String() string {
 type Account struct {
 	Kind  AccountKind
 	Owner string // the hex hash of a key, or an id; of a member, the team or organization
-	Part  string // of a member: the user; of a model: its name, as callers ask for it
+	Part  string // of a member: the user; of a model: the operator's name for it; where that is a pattern, what was asked for
 }

@@ -71,6 +71,7 @@ func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 	m.Request = text(string(in.Request))
 	m.Attempt = int64(in.Attempt)
 	m.KeyHash = in.Key[:]
+	m.OriginHash = given(&in.Origin)
 	m.KeyAlias = text(in.KeyAlias)
 	m.Deployment = text(string(in.Deployment))
 	m.Group = text(string(in.Group))
@@ -96,6 +97,7 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m.Request = text(string(ev.Request))
 	m.Attempt = int64(ev.Attempt)
 	m.KeyHash = ev.Key[:]
+	m.OriginHash = given(&ev.Origin)
 	m.KeyAlias = text(ev.KeyAlias)
 	m.Deployment = text(string(ev.Deployment))
 	m.Group = text(string(ev.Group))
@@ -126,8 +128,20 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m.FallbackCount = int64(ev.FallbackCount)
 	m.ServiceTier = text(ev.ServiceTier)
 	m.Final = ev.Final
+	m.Fallbacks = encodeFallbacks(m.Fallbacks[:0], ev.Fallbacks)
 	m.Notice = e.encodeNotice(ev.Notice)
 	return e.marshal(m)
+}
+
+func encodeFallbacks(dst []*clusterv1.FallbackTaken, list []Fallback) []*clusterv1.FallbackTaken {
+	for i := range list {
+		f := &list[i]
+		dst = append(dst, &clusterv1.FallbackTaken{
+			Attempt: int64(f.Attempt), Deployment: text(string(f.Deployment)), Provider: text(f.Provider), Model: text(f.Model),
+			Status: int64(f.Status), ErrorCode: text(f.ErrorCode), From: text(f.From), To: text(f.To),
+		})
+	}
+	return dst
 }
 
 func (e *encoder) encodeTokens(t *usage.Tokens) *clusterv1.TokenCounts {
@@ -221,6 +235,14 @@ func encodeSource(s usage.Source) clusterv1.UsageSource {
 // text makes s fit for a protobuf string. A record that cannot be encoded would
 // be money lost, and callers choose some of these texts.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// given is a hash as records have it; nothing for none.
+func given(h *id.KeyHash) []byte {
+	if *h == (id.KeyHash{}) {
+		return nil
+	}
+	return h[:]
+}
 
 // nanos is t as records have it; 0 for no time.
 func nanos(t time.Time) int64 {

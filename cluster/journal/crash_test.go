@@ -237,9 +237,6 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	if err := n.shut(); err != nil {
 		t.Fatal(err)
 	}
-	if len(book.settled) != 60 || len(points()) < 50 {
-		t.Fatalf("the work settled %d and met %d crashes: it proves nothing", len(book.settled), len(points()))
-	}
 	recovering := 0
 	for i, at := range points() {
 		if i%10 != 0 { // crash also while it recovers from the crash
@@ -253,8 +250,9 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			recovering++
 		}
 	}
-	if recovering < 50 {
-		t.Errorf("%d crashes during recovery only", recovering)
+	// What a crash has taken is told first: a journal that does not sync meets few.
+	if len(book.settled) != 60 || len(points()) < 50 || recovering < 50 {
+		t.Errorf("the work settled %d and met %d crashes, and %d during recovery: it proves nothing", len(book.settled), len(points()), recovering)
 	}
 }
 

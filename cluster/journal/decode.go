@@ -33,6 +33,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 		Estimate: decodeTokens(m.GetEstimate()), EstimatedCost: money.Pico(m.GetEstimatedCostPico()),
 	}
 	copy(in.Key[:], m.GetKeyHash())
+	copy(in.Origin[:], m.GetOriginHash())
 	return in, nil
 }
 
@@ -77,9 +78,10 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(),
 		Tokens: decodeTokens(m.GetTokens()), Source: decodeSource(m.GetSource()), Cost: money.Pico(m.GetCostPico()),
 		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(),
-		Final: m.GetFinal(), Notice: decodeNotice(m.GetNotice()),
+		Final: m.GetFinal(), Fallbacks: decodeFallbacks(m.GetFallbacks()), Notice: decodeNotice(m.GetNotice()),
 	}
 	copy(ev.Key[:], m.GetKeyHash())
+	copy(ev.Origin[:], m.GetOriginHash())
 	return ev, nil
 }
 
@@ -129,6 +131,20 @@ func decodeCharges(list []*clusterv1.Charge) []usage.Charge {
 			Kind: decodeKind(m.GetKind()), Epoch: m.GetEpoch(),
 			Hold: money.Pico(m.GetHoldPico()), Soft: money.Pico(m.GetSoftPico()),
 			Max: money.Pico(m.GetMaxPico()), Bounded: m.MaxPico != nil,
+		}
+	}
+	return out
+}
+
+func decodeFallbacks(list []*clusterv1.FallbackTaken) []Fallback {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]Fallback, len(list))
+	for i, m := range list {
+		out[i] = Fallback{
+			Attempt: int(m.GetAttempt()), Deployment: id.Deployment(m.GetDeployment()), Provider: m.GetProvider(), Model: m.GetModel(),
+			Status: int(m.GetStatus()), ErrorCode: m.GetErrorCode(), From: m.GetFrom(), To: m.GetTo(),
 		}
 	}
 	return out

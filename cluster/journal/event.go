@@ -54,9 +54,10 @@ type Intent struct {
 	Request    id.Request
 	Attempt    int // of the request, from 1
 	Key        id.KeyHash
+	Origin     id.KeyHash // the key whose account this one has; zero: it has its own
 	KeyAlias   string
 	Deployment id.Deployment
-	Group      id.ModelName // the model name that the caller asked for
+	Group      id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
 	Provider   string
 	Model      string // its name at the provider
 	CallType   string
@@ -85,9 +86,10 @@ type Event struct {
 	Request    id.Request
 	Attempt    int // of the request, from 1
 	Key        id.KeyHash
+	Origin     id.KeyHash // the key whose account this one has; zero: it has its own
 	KeyAlias   string
 	Deployment id.Deployment
-	Group      id.ModelName // the model name that the caller asked for
+	Group      id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
 	Provider   string
 	Model      string // its name at the provider
 	CallType   string
@@ -115,7 +117,29 @@ type Event struct {
 	FallbackCount int    // attempts of the request before this one
 	ServiceTier   string // the one that was billed; empty for the standard one
 	Final         bool   // the last event of its request
+	Fallbacks     []Fallback
 	Notice        *Notice
+}
+
+// Fallback is a step of a request from one group to another. The first event of the
+// request after it has it: the attempt that failed may have reached nobody, and has
+// no event then.
+type Fallback struct {
+	Attempt    int // that failed, from 1
+	Deployment id.Deployment
+	Provider   string
+	Model      string // its name at the provider
+	Status     int    // the provider's; 0 if there was none
+	ErrorCode  string
+	From, To   string // the operator's name for the model, or a fallback target as it is configured
+}
+
+// Account is the key whose account pays for the event.
+func (ev *Event) Account() id.KeyHash {
+	if ev.Origin == (id.KeyHash{}) {
+		return ev.Key
+	}
+	return ev.Origin
 }
 
 // Notice is something that happened at this node and that belongs into the audit
@@ -135,7 +159,7 @@ type Notice struct {
 func (in *Intent) crashed() Event {
 	return Event{
 		Request: in.Request, Attempt: in.Attempt,
-		Key: in.Key, KeyAlias: in.KeyAlias,
+		Key: in.Key, Origin: in.Origin, KeyAlias: in.KeyAlias,
 		Deployment: in.Deployment, Group: in.Group,
 		Provider: in.Provider, Model: in.Model, CallType: in.CallType,
 		Stream: in.Stream, EndUser: in.EndUser,

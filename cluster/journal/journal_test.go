@@ -24,7 +24,7 @@ var origin = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 // fullIntent has every field set.
 func fullIntent(request id.Request) journal.Intent {
 	return journal.Intent{
-		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), KeyAlias: "alice",
+		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
 		Stream: true, EndUser: "u-1", Start: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
@@ -44,7 +44,7 @@ func charges() []usage.Charge {
 // fullEvent has every field set but the ID and the notice.
 func fullEvent(request id.Request) journal.Event {
 	return journal.Event{
-		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), KeyAlias: "alice",
+		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
 		Stream: true, EndUser: "u-1", Tags: []string{"a", "b"},
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
@@ -56,6 +56,10 @@ func fullEvent(request id.Request) journal.Event {
 			Images: 10, InputCharacters: 11, InputMillis: 12, OutputMillis: 13, Pages: 14,
 		},
 		Source: usage.Provider, Cost: 12345, FallbackCount: 1, ServiceTier: "priority", Final: true,
+		Fallbacks: []journal.Fallback{
+			{Attempt: 1, Deployment: "dep-0", Provider: "groq", Model: "llama", Status: 500, ErrorCode: "upstream_error", From: "gpt", To: "other"},
+			{Attempt: 2, ErrorCode: "unknown", From: "other", To: "gpt-5"},
+		},
 	}
 }
 
@@ -158,7 +162,7 @@ func TestDeadAttemptsAreCharged(t *testing.T) {
 	await(t, open, ended, dropped)
 	await(t, n.Settle([]*journal.Pending{ended}, []journal.Event{fullEvent("req_2")}), n.Settle([]*journal.Pending{dropped}, nil))
 	want := []journal.Event{fullEvent("req_2"), {
-		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), KeyAlias: "alice",
+		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
 		Stream: true, EndUser: "u-1", Start: origin, End: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(), Final: true,

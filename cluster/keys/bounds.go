@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"encoding/hex"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -23,8 +22,14 @@ type Bound struct {
 	Parallel *uint32     // requests under way at once
 }
 
+// Aliases are the operator's aliases of models. *catalog.Catalog has them.
+type Aliases interface {
+	// Alias returns the name that an alias stands for; of what is no alias the name itself.
+	Alias(name id.ModelName) id.ModelName
+}
+
 // Bounds appends to dst all that bounds a request of the principal for an end user,
-// who may be empty, and a model, by the name that Resolve returns: the limits of the
+// who may be empty, and a model, by the operator's name: the limits of the
 // key, the team, the user's place in the team, the organization, the user's place in
 // it, the user and the customer, and those that they have for the model. All of them
 // hold, so the tightest wins; each account is there once, in the order of the kinds'
@@ -32,15 +37,19 @@ type Bound struct {
 // member that which the team has for members. Customers that nobody has made have no
 // bounds, and the master key has those of the customer alone. It allocates nothing
 // where nothing bounds.
-func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now time.Time) []Bound {
+//
+// A limit of a model may name an alias of it: one that Resolve knows, or then one of
+// aliases, which may be nil. It bounds what that stands for, by whatever name a request
+// asks for it.
+func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now time.Time, aliases Aliases) []Bound {
 	if p.set == nil {
 		return dst
 	}
-	b := bounder{set: p.set, model: string(model), now: now, out: dst}
+	b := bounder{set: p.set, model: string(model), now: now, out: dst, principal: p, aliases: aliases}
 	key := Limits{}
 	if p.key != nil {
 		if key = p.set.terms(nil, p.key.Limits); !key.none() {
-			b.whole(id.Account{Kind: id.AccountKey, Owner: p.owner()}, &key)
+			b.whole(id.Account{Kind: id.AccountKey, Owner: p.Account().Hex()}, &key)
 		}
 	}
 	team, organization, user := b.belonging(p)
@@ -51,7 +60,7 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 		}
 	}
 	if len(key.Models) > 0 {
-		b.ofModel(id.Account{Kind: id.AccountKeyModel, Owner: p.owner()}, &key)
+		b.ofModel(id.Account{Kind: id.AccountKeyModel, Owner: p.Account().Hex()}, &key)
 	}
 	b.ofModel(id.Account{Kind: id.AccountTeamModel, Owner: string(p.Team)}, &team)
 	b.ofModel(id.Account{Kind: id.AccountUserModel, Owner: string(p.User)}, &user)
@@ -59,15 +68,15 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 	return b.out
 }
 
-// owner is the key as accounts name it.
-func (p Principal) owner() string { return hex.EncodeToString(p.Hash[:]) }
-
 // bounder collects bounds.
 type bounder struct {
 	set   *Set
 	model string
 	now   time.Time
 	out   []Bound
+
+	principal Principal // whose aliases count
+	aliases   Aliases
 }
 
 // belonging adds what bounds whom the key belongs to, and returns their limits.
@@ -115,10 +124,7 @@ func (b *bounder) whole(a id.Account, l *Limits) {
 
 // ofModel adds the bound that limits are for the model, if they have any.
 func (b *bounder) ofModel(a id.Account, l *Limits) {
-	m, ok := l.of(b.model)
-	if !ok {
-		return
-	}
+	m := b.of(l)
 	a.Part = b.model
 	bound := Bound{
 		Account: a, Model: b.model, Max: m.MaxBudget, Duration: m.BudgetDuration,
@@ -131,20 +137,39 @@ func (b *bounder) ofModel(a id.Account, l *Limits) {
 	b.out = append(b.out, bound)
 }
 
+// of puts together the limits of the model under all of its names. An account has one
+// window: of two budgets the smaller one holds, with its own duration.
+func (b *bounder) of(l *Limits) (out ModelLimits) {
+	for i := range l.Models {
+		m := &l.Models[i]
+		if m.Model != b.model && b.standsFor(m.Model) != b.model {
+			continue
+		}
+		switch {
+		case m.MaxBudget != nil && (out.MaxBudget == nil || *m.MaxBudget < *out.MaxBudget):
+			out.MaxBudget, out.BudgetDuration = m.MaxBudget, m.BudgetDuration
+		case out.MaxBudget == nil && out.BudgetDuration == "":
+			out.BudgetDuration = m.BudgetDuration
+		}
+		out.RPM, out.TPM = tighter(out.RPM, m.RPM), tighter(out.TPM, m.TPM)
+		out.ModelRPM, out.ModelTPM = tighter(out.ModelRPM, m.ModelRPM), tighter(out.ModelTPM, m.ModelTPM)
+	}
+	return out
+}
+
+// standsFor is what a request of the principal would be taken to ask for by a name.
+func (b *bounder) standsFor(name string) string {
+	model := b.principal.Resolve(id.ModelName(name))
+	if b.aliases != nil {
+		model = b.aliases.Alias(model)
+	}
+	return string(model)
+}
+
 // none reports whether limits bound nothing but, maybe, single models.
 func (l Limits) none() bool {
 	return l.MaxBudget == nil && l.SoftBudget == nil && l.BudgetDuration == "" &&
 		l.RPM == nil && l.TPM == nil && l.TPD == nil && l.MaxParallel == nil
-}
-
-// of returns the limits of a model.
-func (l Limits) of(model string) (*ModelLimits, bool) {
-	for i := range l.Models {
-		if l.Models[i].Model == model {
-			return &l.Models[i], true
-		}
-	}
-	return nil, false
 }
 
 // within returns what bounds the user in the team: the user's own limits there, or

@@ -100,17 +100,61 @@ func TestBounds(t *testing.T) {
 		{"the master key", master, "", "m", nil},
 		{"the master key for a customer", master, "eve", "m", []keys.Bound{eve}},
 	} {
-		got := o.caller(test.key).Bounds(nil, test.customer, test.model, now())
+		got := o.caller(test.key).Bounds(nil, test.customer, test.model, now(), nil)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s:\n%s", test.name, diff)
 		}
 	}
-	kept := o.caller(other).Bounds([]keys.Bound{eve}, "", "x", now())
+	kept := o.caller(other).Bounds([]keys.Bound{eve}, "", "x", now(), nil)
 	if diff := cmp.Diff([]keys.Bound{eve, acme}, kept); diff != "" {
 		t.Errorf("what was there before:\n%s", diff)
 	}
-	if got := (keys.Principal{}).Bounds(nil, "eve", "m", now()); got != nil {
+	if got := (keys.Principal{}).Bounds(nil, "eve", "m", now(), nil); got != nil {
 		t.Errorf("of nobody: %v", got)
+	}
+}
+
+// aliases are those of an operator.
+type aliases map[id.ModelName]id.ModelName
+
+func (a aliases) Alias(name id.ModelName) id.ModelName {
+	if to, ok := a[name]; ok {
+		return to
+	}
+	return name
+}
+
+// TestLimitsNameAliases: a limit under an alias is one of what that stands for, and of
+// several limits of one model the tightest hold.
+func TestLimitsNameAliases(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.must(createTeam(keys.Team{
+		ID: "red", ModelAliases: map[string]string{"ours": "routed", "mine": "x"},
+		Limits: keys.Limits{Models: []keys.ModelLimits{
+			{Model: "mine", BudgetDuration: "1w", ModelTPM: new(uint32(4))}, {Model: "ours", MaxBudget: pico(9)}, {Model: "x", MaxBudget: pico(1)},
+		}},
+	}))
+	o.must(createKey(keys.Key{
+		Hash: id.HashKey(good), Team: "red", Aliases: map[string]string{"mine": "m", "other": "x"},
+		Limits: keys.Limits{Models: []keys.ModelLimits{
+			{Model: "m", MaxBudget: pico(7), BudgetDuration: "1h", RPM: new(uint32(5)), ModelTPM: new(uint32(50))},
+			{Model: "mine", MaxBudget: pico(5), BudgetDuration: "1d", RPM: new(uint32(6)), TPM: new(uint32(60))},
+			{Model: "other", RPM: new(uint32(1))},
+			{Model: "routed", MaxBudget: pico(6)},
+		}},
+	}))
+	hash := id.HashKey(good)
+	got := o.caller(good).Bounds(nil, "", "m", now(), aliases{"routed": "m"})
+	want := []keys.Bound{
+		{
+			Account: account(id.AccountKeyModel, hex.EncodeToString(hash[:]), "m"), Model: "m", Max: pico(5), Duration: "1d",
+			Resets: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), RPM: new(uint32(5)), TPM: new(uint32(50)),
+		},
+		{Account: account(id.AccountTeamModel, "red", "m"), Model: "m", Max: pico(9), TPM: new(uint32(4))},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -125,7 +169,7 @@ func TestBoundsFollowTheBudget(t *testing.T) {
 		_, err := s.UpdateBudget(tx, keys.Budget{ID: "gold", Limits: keys.Limits{MaxBudget: pico(2), RPM: new(uint32(2))}}, 0)
 		return err
 	})
-	got := o.caller(good).Bounds(nil, "", "m", now())
+	got := o.caller(good).Bounds(nil, "", "m", now(), nil)
 	if len(got) != 1 || *got[0].Max != 2 || *got[0].RPM != 7 {
 		t.Errorf("bounds: %+v", got)
 	}
@@ -137,7 +181,7 @@ func TestNoBoundsAllocateNothing(t *testing.T) {
 	o.must(createKey(keys.Key{Hash: id.HashKey(good), Team: "red"}))
 	p, at := o.caller(good), now()
 	if n := testing.AllocsPerRun(100, func() {
-		if got := p.Bounds(nil, "somebody", "m", at); got != nil {
+		if got := p.Bounds(nil, "somebody", "m", at, nil); got != nil {
 			t.Fatalf("bounds: %v", got)
 		}
 	}); n != 0 {
@@ -152,7 +196,7 @@ func BenchmarkBounds(b *testing.B) {
 	p, at, space := o.caller(good), now(), make([]keys.Bound, 0, 8)
 	b.ReportAllocs()
 	for b.Loop() {
-		if len(p.Bounds(space, "", "m", at)) != 2 {
+		if len(p.Bounds(space, "", "m", at, nil)) != 2 {
 			b.Fatal("not the bounds")
 		}
 	}

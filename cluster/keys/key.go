@@ -43,6 +43,7 @@ type Key struct {
 	Rotated       time.Time  // zero if never
 	Successor     id.KeyHash // of a key that was replaced and is accepted until Expires
 	GraceUntil    time.Time  // of a key that replaced another: until when that one is accepted
+	Origin        id.KeyHash // of a key that comes of another one by regeneration: the first of them; see Account
 	record.Meta              // zero for a key of the file
 	Static        bool       // it comes from the file, and cannot be changed
 
@@ -58,6 +59,7 @@ const (
 	keyByAge
 	keyBySuccessor
 	keyByBudget
+	keyByOrigin
 )
 
 func newKeys() *table.Table[Key] {
@@ -74,12 +76,8 @@ func newKeys() *table.Table[Key] {
 			keyByOrganization: func(k *Key) [][]byte { return given(string(k.Organization)) },
 			keyByAge:          func(k *Key) [][]byte { return [][]byte{record.Newest(k.CreatedAt)} },
 			keyByBudget:       func(k *Key) [][]byte { return given(string(k.Limits.Budget)) },
-			keyBySuccessor: func(k *Key) [][]byte {
-				if k.Successor == (id.KeyHash{}) {
-					return nil
-				}
-				return [][]byte{k.Successor[:]}
-			},
+			keyBySuccessor:    func(k *Key) [][]byte { return givenHash(k.Successor) },
+			keyByOrigin:       func(k *Key) [][]byte { return givenHash(k.Origin) },
 		},
 	})
 }
@@ -90,6 +88,13 @@ func given(value string) [][]byte {
 		return nil
 	}
 	return [][]byte{[]byte(value)}
+}
+
+func givenHash(h id.KeyHash) [][]byte {
+	if h == (id.KeyHash{}) {
+		return nil
+	}
+	return [][]byte{h[:]}
 }
 
 func (k *Key) record() *clusterv1.VirtualKey {
@@ -103,6 +108,9 @@ func (k *Key) record() *clusterv1.VirtualKey {
 	}
 	if k.Successor != (id.KeyHash{}) {
 		r.SuccessorHash = k.Successor[:]
+	}
+	if k.Origin != (id.KeyHash{}) {
+		r.OriginHash = k.Origin[:]
 	}
 	return r
 }
@@ -125,6 +133,7 @@ func decodeKey(_, value []byte) (*Key, error) {
 		GraceUntil: record.FromNanos(r.GetGraceUntilUnixNano()), Meta: record.MetaOf(r.GetStamp()),
 	}
 	k.Successor, _ = hashOf(r.GetSuccessorHash())
+	k.Origin, _ = hashOf(r.GetOriginHash())
 	var bad int
 	if k.allowed, bad = compile(k.Models); bad >= 0 {
 		return nil, badPattern("", bad)

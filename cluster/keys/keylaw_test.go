@@ -23,6 +23,7 @@ type modelKey struct {
 	Expires   time.Time
 	Successor string
 	Rotations uint32
+	Account   string // the name of the first of those that it comes of
 }
 
 // keyModel is what operations on keys come to on a plain map.
@@ -31,6 +32,17 @@ type keyModel map[string]modelKey
 func (m keyModel) aliasTaken(alias, but string) bool {
 	for name, k := range m {
 		if alias != "" && k.Alias == alias && name != but {
+			return true
+		}
+	}
+	return false
+}
+
+// paid reports whether a name is that of an account which another key has than one of
+// the account own.
+func (m keyModel) paid(name, own string) bool {
+	for _, k := range m {
+		if k.Account == name && name != own {
 			return true
 		}
 	}
@@ -84,6 +96,11 @@ func TestKeyLaw(t *testing.T) {
 			list, _ := o.set.List(0, 1000)
 			for _, k := range list {
 				one := modelKey{Alias: k.Alias, Team: k.Team, Blocked: k.Blocked, Expires: k.Expires, Rotations: k.Rotations}
+				for _, name := range keyNames() {
+					if hashOf(name) == k.Account() {
+						one.Account = name
+					}
+				}
 				if k.Replaced() {
 					successor, ok := o.set.Get(k.Successor)
 					if !ok {
@@ -97,6 +114,9 @@ func TestKeyLaw(t *testing.T) {
 				t.Fatalf("keys (- model, + state)\n%s", diff)
 			}
 			for name, k := range m {
+				if found, ok := o.set.OfAccount(hashOf(k.Account)); !ok || k.Successor == "" && found.Hash != hashOf(name) || found.Replaced() {
+					t.Fatalf("the account of %s has %v", name, found)
+				}
 				if found, ok := o.set.ByAlias(k.Alias); ok != (k.Alias != "") || ok && found.Hash != hashOf(name) {
 					t.Fatalf("by the alias %q there is %v", k.Alias, found)
 				}
@@ -109,10 +129,13 @@ func TestKeyLaw(t *testing.T) {
 	}
 }
 
+// keyNames are the names of the law's keys.
+func keyNames() []string { return []string{"a", "b", "c", "d", "e"} }
+
 // draw returns an operation, what it is to be refused by, and what it then does to
 // the model.
 func (m keyModel) draw(t *rapid.T, o *office) (op func(*keys.Set, *record.Txn) error, want string, then func()) {
-	any := func(label string) string { return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, label) }
+	any := func(label string) string { return rapid.SampledFrom(keyNames()).Draw(t, label) }
 	name, alias := any("key"), rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "alias")
 	team := rapid.SampledFrom([]id.Team{"", "free", "none"}).Draw(t, "team")
 	k, there := m[name]
@@ -125,10 +148,10 @@ func (m keyModel) draw(t *rapid.T, o *office) (op func(*keys.Set, *record.Txn) e
 	}
 	switch rapid.IntRange(0, 4).Draw(t, "operation") {
 	case 0:
-		if want != "team_id team_not_found" && there {
+		if want != "team_id team_not_found" && (there || m.paid(name, "")) {
 			want = "key already_exists"
 		}
-		return createKey(called(name, change)), want, func() { m[name] = modelKey{Alias: alias, Team: team} }
+		return createKey(called(name, change)), want, func() { m[name] = modelKey{Alias: alias, Team: team, Account: name} }
 	case 1:
 		blocked := rapid.Bool().Draw(t, "blocked")
 		end := time.Time{}
@@ -151,12 +174,12 @@ func (m keyModel) draw(t *rapid.T, o *office) (op func(*keys.Set, *record.Txn) e
 		return deleteKeys(name, second), want, func() { m.remove(name); m.remove(second) }
 	default:
 		next, grace := any("next"), time.Duration(rapid.IntRange(0, 3).Draw(t, "grace"))*time.Hour
-		if _, ok := m[next]; ok {
+		if _, ok := m[next]; ok || m.paid(next, k.Account) {
 			want = "key already_exists"
 		}
 		want = m.orGone(name, want)
 		return rotateKey(name, next, grace, change), want, func() {
-			after := modelKey{Alias: alias, Team: team, Blocked: k.Blocked, Expires: k.Expires, Rotations: k.Rotations + 1}
+			after := modelKey{Alias: alias, Team: team, Blocked: k.Blocked, Expires: k.Expires, Rotations: k.Rotations + 1, Account: k.Account}
 			if grace == 0 {
 				m.remove(name)
 				m[next] = after

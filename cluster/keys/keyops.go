@@ -25,10 +25,10 @@ func (s *Set) CreateKey(tx *record.Txn, k Key) (*Key, error) {
 // insertKey is CreateKey without a look at whom the key belongs to, for one of a
 // user that the same transaction makes.
 func (s *Set) insertKey(tx *record.Txn, k Key) (*Key, error) {
-	if err := s.unused(tx, k.Hash); err != nil {
+	if err := s.unused(tx, k.Hash, id.KeyHash{}); err != nil {
 		return nil, err
 	}
-	k.Static, k.Successor = false, id.KeyHash{}
+	k.Static, k.Successor, k.Origin = false, id.KeyHash{}, id.KeyHash{}
 	if err := s.KeyBatch(tx).ready(&Key{}, &k); err != nil {
 		return nil, err
 	}
@@ -39,8 +39,9 @@ func (s *Set) insertKey(tx *record.Txn, k Key) (*Key, error) {
 	return &k, nil
 }
 
-// unused refuses the hash of a key that there is.
-func (s *Set) unused(tx *record.Txn, h id.KeyHash) error {
+// unused refuses the hash of a key that there is, or whose account another key has than
+// the one that is to have the hash; own is the account of that, zero for a new one.
+func (s *Set) unused(tx *record.Txn, h, own id.KeyHash) error {
 	if s.hasMaster && h == s.master {
 		return taken("The key is this gateway's master key; choose another.")
 	}
@@ -50,7 +51,7 @@ func (s *Set) unused(tx *record.Txn, h id.KeyHash) error {
 	if _, ok := s.keys.Read(tx, h[:]); ok {
 		return taken("That key exists already; choose another, or leave it out to have one made.")
 	}
-	return nil
+	return s.unpaid(tx, h, own)
 }
 
 // rename gives back the alias that a key had and takes the one that it has.
@@ -138,7 +139,7 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 	if after.takes(before) {
 		tx.Revokes()
 	}
-	after.Meta = tx.Stamped(before.Meta)
+	after.Origin, after.Meta = before.Origin, tx.Stamped(before.Meta)
 	if !after.GraceUntil.IsZero() {
 		after.GraceUntil = sooner(after.GraceUntil, after.Expires)
 	}

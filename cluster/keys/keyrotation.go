@@ -19,7 +19,8 @@ func replaced() *fault.Error {
 // RegenerateKey puts a key in the place of another one, old, which is accepted until
 // the given time and no longer than it would have been; where that is zero, neither
 // it nor any that it has replaced is accepted any more. It faults as an update does,
-// and with Exists where the new key is taken.
+// and with Exists where the new key is taken. The new key has the account of the old
+// one, and so has the old one as long as it is accepted.
 func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until time.Time, ifRevision uint64) (*Key, error) {
 	before, err := s.changeable(tx, old)
 	if err != nil {
@@ -31,7 +32,7 @@ func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until tim
 	if err := checkRevision(ifRevision, before.Revision); err != nil {
 		return nil, err
 	}
-	if err := s.unused(tx, after.Hash); err != nil {
+	if err := s.unused(tx, after.Hash, before.Account()); err != nil {
 		return nil, err
 	}
 	if !after.Expires.IsZero() && !after.Expires.After(tx.Time()) {
@@ -50,6 +51,8 @@ func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until tim
 	if !until.IsZero() {
 		after.GraceUntil = sooner(sooner(until, before.Expires), after.Expires)
 	}
+	after.paysFrom(before.Account())
+	s.grow(tx, collection{ofAccount, before.Account().Hex()})
 	after.Meta = tx.Stamped(record.Meta{}) // it is a record of its own
 	s.lead(tx, old, &after)
 	if until.IsZero() {
@@ -81,6 +84,7 @@ func (s *Set) lead(tx *record.Txn, was id.KeyHash, k *Key) {
 func follow(tx *record.Txn, old, k *Key) *Key {
 	out := *k
 	out.Hash, out.Name, out.Alias, out.Successor = old.Hash, old.Name, "", k.Hash
+	out.paysFrom(k.Account())
 	out.Rotations, out.Rotated = old.Rotations, old.Rotated
 	out.Expires, out.GraceUntil = sooner(k.GraceUntil, old.Expires), time.Time{}
 	out.Meta = tx.Stamped(old.Meta)

@@ -78,7 +78,7 @@ func TestRotationAtOnce(t *testing.T) {
 	if k := o.key("c"); k.Rotations != 2 || k.Alias != "cd" || !k.Blocked {
 		t.Errorf("the new key is %+v", k)
 	}
-	o.must(createKey(called("a", func(k *keys.Key) { k.Alias = "ci" })))
+	o.must(createKey(called("b", func(k *keys.Key) { k.Alias = "ci" })))
 	o.check()
 }
 

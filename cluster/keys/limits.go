@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"strings"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -61,6 +63,9 @@ func (l Limits) Check(at string) error {
 		return err
 	}
 	for _, m := range l.Models {
+		if strings.Contains(m.Model, "*") {
+			return fault.Field(at+m.field()+"."+m.Model, "invalid_value", "A limit is of one model, and a pattern would bound none. Name the model.")
+		}
 		of := at + "model_max_budget." + m.Model
 		if err := checkAmount(of+".max_budget", m.MaxBudget); err != nil {
 			return err
@@ -70,6 +75,17 @@ func (l Limits) Check(at string) error {
 		}
 	}
 	return nil
+}
+
+// field is the field that gives the limits of a model, or the first of those that do.
+func (m ModelLimits) field() string {
+	switch {
+	case m.MaxBudget != nil || m.BudgetDuration != "" || m.TPM != nil || m.RPM != nil:
+		return "model_max_budget"
+	case m.ModelRPM != nil:
+		return "model_rpm_limit"
+	}
+	return "model_tpm_limit"
 }
 
 // checkAmount refuses an amount below zero; nil is none.

@@ -27,6 +27,9 @@ func TestLimitsCheck(t *testing.T) {
 		{"zero duration", keys.Limits{BudgetDuration: "0d"}, "x.budget_duration invalid_value"},
 		{"model duration", keys.Limits{Models: []keys.ModelLimits{{Model: "a"}, {Model: "m", BudgetDuration: "-1d"}}}, "x.model_max_budget.m.budget_duration invalid_value"},
 		{"model budget", keys.Limits{Models: []keys.ModelLimits{{Model: "m", MaxBudget: pico(-1)}}}, "x.model_max_budget.m.max_budget invalid_value"},
+		{"budget of a pattern", keys.Limits{Models: []keys.ModelLimits{{Model: "openai/*", MaxBudget: pico(1)}}}, "x.model_max_budget.openai/* invalid_value"},
+		{"rate of a pattern", keys.Limits{Models: []keys.ModelLimits{{Model: "*", ModelRPM: new(uint32(1))}}}, "x.model_rpm_limit.* invalid_value"},
+		{"tokens of a pattern", keys.Limits{Models: []keys.ModelLimits{{Model: "*", ModelTPM: new(uint32(1))}}}, "x.model_tpm_limit.* invalid_value"},
 	} {
 		if got := refusal(test.limits.Check("x.")); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)

@@ -12,7 +12,8 @@ import (
 )
 
 // collection is something that records are added to: the keys and members of a
-// team, what belongs to a user or an organization, those who have a budget's terms.
+// team, what belongs to a user or an organization, those who have a budget's terms, the
+// hashes that have followed the first one of an account.
 type collection struct {
 	what string // one of the letters below
 	id   string
@@ -24,6 +25,7 @@ const (
 	ofUser         = "u"
 	ofOrganization = "o"
 	ofBudget       = "b"
+	ofAccount      = "a"
 )
 
 func (c collection) key() []byte { return record.Join(c.what, c.id) }

@@ -5,25 +5,18 @@ import (
 	"time"
 )
 
-// Days that windows are counted from. January 1, 1970 was a Thursday.
-const (
-	day         = 24 * time.Hour
-	firstMonday = 4 // in days since January 1, 1970
-)
-
-// NextReset returns the end of the window of a budget's duration that holds now: from
-// then on the spend counts anew. It is false for no duration, and for one that
-// ParsePeriod refuses. All windows begin and end by UTC, and depend on the duration
-// and now alone, so that all nodes come to the same at any time:
+// NextReset returns when a window of a budget's duration that begins to count at now
+// ends; from then on the spend counts anew. It is false for no duration, and for one
+// that ParsePeriod refuses. Windows end by UTC:
 //
-//	1d, daily            the next midnight
-//	7d, 1w, weekly       the next Monday
-//	30d, 1mo, monthly    the first of the next month
-//	<n>d                 windows of n days, the first of which began on January 1, 1970
-//	<n>w                 windows of n weeks, the first of which began on January 5, 1970, a Monday
-//	<n>mo                windows of n months, the first of which began in January of the year 0:
-//	                     3mo is quarters, 12mo calendar years
+//	<n>d                 n days from the last midnight: 1d is the next midnight
+//	<n>w                 n weeks from the last Monday: 1w is the next Monday
+//	<n>mo                n months from the first of the month: 1mo is the first of the next
+//	7d, 30d              as 1w and 1mo
 //	<n>h, <n>m, <n>s     the next multiple of it since January 1, 1970: 12h is midnight and noon
+//
+// Of two days, weeks or months or more it depends on the day that it is asked on: the
+// ledger keeps the end of a window that has begun, and asks again when it is over.
 func NextReset(duration string, now time.Time) (time.Time, bool) {
 	switch duration {
 	case "":
@@ -40,14 +33,16 @@ func NextReset(duration string, now time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	now = now.UTC()
+	year, month, today := now.Date()
+	days := int(length.exact / (24 * time.Hour))
 	switch {
 	case length.months > 0:
-		year, month, _ := now.Date()
-		next := nextMultiple(int64(year)*12+int64(month)-1, int64(length.months))
-		return time.Date(0, time.Month(next+1), 1, 0, 0, 0, 0, time.UTC), true
+		return time.Date(year, month+time.Month(length.months), 1, 0, 0, 0, 0, time.UTC), true
 	case strings.HasSuffix(duration, "w"):
-		const first = firstMonday * int64(day/time.Second)
-		return time.Unix(first+nextMultiple(now.Unix()-first, int64(length.exact/time.Second)), 0).UTC(), true
+		sinceMonday := (int(now.Weekday()) + 6) % 7
+		return time.Date(year, month, today-sinceMonday+days, 0, 0, 0, 0, time.UTC), true
+	case strings.HasSuffix(duration, "d"):
+		return time.Date(year, month, today+days, 0, 0, 0, 0, time.UTC), true
 	}
 	return time.Unix(nextMultiple(now.Unix(), int64(length.exact/time.Second)), 0).UTC(), true
 }

@@ -31,16 +31,17 @@ func TestNextReset(t *testing.T) {
 		{"monthly", "2028-02-29T12:00:00Z", "2028-03-01T00:00:00Z"},
 		{"1mo", "2026-01-31T12:00:00Z", "2026-02-01T00:00:00Z"},
 		{"30d", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"},
-		{"3mo", "2026-11-21T12:00:00Z", "2027-01-01T00:00:00Z"},
-		{"3mo", "2026-03-31T23:59:59Z", "2026-04-01T00:00:00Z"},
-		{"12mo", "2026-11-21T12:00:00Z", "2027-01-01T00:00:00Z"},
-		{"24mo", "2026-11-21T12:00:00Z", "2028-01-01T00:00:00Z"},
-		{"2d", "1970-01-02T12:00:00Z", "1970-01-03T00:00:00Z"},
-		{"14d", "2026-11-21T12:00:00Z", "2026-12-03T00:00:00Z"},
-		{"31d", "2026-11-21T12:00:00Z", "2026-12-14T00:00:00Z"},
-		{"2w", "2026-11-21T12:00:00Z", "2026-11-23T00:00:00Z"},
-		{"2w", "1970-01-05T00:00:00Z", "1970-01-19T00:00:00Z"},
-		{"2w", "1970-01-04T23:59:59Z", "1970-01-05T00:00:00Z"},
+		{"3mo", "2026-11-21T12:00:00Z", "2027-02-01T00:00:00Z"},
+		{"3mo", "2026-03-31T23:59:59Z", "2026-06-01T00:00:00Z"},
+		{"12mo", "2026-11-21T12:00:00Z", "2027-11-01T00:00:00Z"},
+		{"2d", "2026-11-21T12:00:00Z", "2026-11-23T00:00:00Z"},
+		{"2d", "2026-11-21T00:00:00Z", "2026-11-23T00:00:00Z"},
+		{"14d", "2026-11-21T12:00:00Z", "2026-12-05T00:00:00Z"},
+		{"31d", "2026-11-21T12:00:00Z", "2026-12-22T00:00:00Z"},
+		{"60d", "2027-12-31T23:59:59Z", "2028-02-29T00:00:00Z"},
+		{"2w", "2026-11-21T12:00:00Z", "2026-11-30T00:00:00Z"},
+		{"2w", "2026-11-22T23:59:59Z", "2026-11-30T00:00:00Z"}, // a Sunday
+		{"2w", "2026-11-23T00:00:00Z", "2026-12-07T00:00:00Z"},
 		{"1h", "2026-11-21T12:00:00Z", "2026-11-21T13:00:00Z"},
 		{"hourly", "2026-11-21T12:59:59.5Z", "2026-11-21T13:00:00Z"},
 		{"12h", "2026-11-21T11:00:00Z", "2026-11-21T12:00:00Z"},
@@ -70,14 +71,16 @@ func TestNextReset(t *testing.T) {
 	}
 }
 
-// TestWindowsAreTheSameThroughout: the end of a window comes after now, is the same
-// from all of the window, and the next window begins with it.
-func TestWindowsAreTheSameThroughout(t *testing.T) {
+// TestWindowsFollowEachOther: the end of a window comes after now and is the same
+// from all of the hour, day, week or month that it began in; the next window begins
+// with it and is a whole one.
+func TestWindowsFollowEachOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]string{"s", "m", "h", "d", "w", "mo"}).Draw(t, "unit")
-		duration := fmt.Sprint(rapid.IntRange(1, 40).Draw(t, "number"), unit)
-		next := func(at time.Time) time.Time {
+		number := rapid.IntRange(1, 40).Draw(t, "number")
+		next := func(number int, at time.Time) time.Time {
+			duration := fmt.Sprint(number, unit)
 			end, ok := keys.NextReset(duration, at)
 			if !ok {
 				t.Fatalf("%s has no end", duration)
@@ -88,16 +91,31 @@ func TestWindowsAreTheSameThroughout(t *testing.T) {
 			return end
 		}
 		now := time.Unix(rapid.Int64Range(-1e9, 5e9).Draw(t, "now"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanos"))
-		end := next(now)
-		length := end.Sub(now)
+		end, length := next(number, now), next(1, now).Sub(now)
 		for range 5 {
 			later := now.Add(time.Duration(rapid.Int64Range(0, int64(length)-1).Draw(t, "later")))
-			if got := next(later); !got.Equal(end) {
-				t.Fatalf("%s: %s ends at %s, %s at %s", duration, now, end, later, got)
+			if got := next(number, later); !got.Equal(end) {
+				t.Fatalf("%d%s: %s ends at %s, %s at %s", number, unit, now, end, later, got)
 			}
 		}
-		if after := next(end); !next(after.Add(-1)).Equal(after) {
-			t.Fatalf("%s: the window from %s on ends at %s or before", duration, end, after)
+		var whole time.Time
+		switch unit {
+		case "mo":
+			whole = end.AddDate(0, number, 0)
+		case "w":
+			whole = end.AddDate(0, 0, 7*number)
+		case "d":
+			if number == 30 {
+				whole = end.AddDate(0, 1, 0)
+			} else {
+				whole = end.AddDate(0, 0, number)
+			}
+		default:
+			unit, _ := time.ParseDuration("1" + unit)
+			whole = end.Add(time.Duration(number) * unit)
+		}
+		if after := next(number, end); !after.Equal(whole) {
+			t.Fatalf("%d%s: the window from %s on ends at %s, want %s", number, unit, end, after, whole)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
 // MaxLength is the longest credential that is looked at, in bytes. The keys made
@@ -98,6 +99,16 @@ func Parse(p Presented) (string, error) {
 		return "", invalid()
 	}
 	return key, nil
+}
+
+// HashOf is the hash of what was presented, if it is of the form of the keys that are
+// made here: anything else could be found out from its hash by trying.
+func HashOf(p Presented) (h id.KeyHash, ok bool) {
+	key, err := Parse(p)
+	if err != nil || CheckCustom(key) != nil {
+		return id.KeyHash{}, false
+	}
+	return id.HashKey(key), true
 }
 
 // bearer returns the key behind the scheme `Bearer`, which any case spells; an

@@ -14,6 +14,7 @@ const masterAlias = "master"
 // when it was looked up. It is a plain value and needs no allocation.
 type Principal struct {
 	Hash         id.KeyHash
+	Origin       id.KeyHash // of a key that comes of another one by regeneration: the first of them; see Account
 	Alias        string
 	Master       bool
 	Cluster      bool // the key comes from the replicated state, whose deletion this node may not have heard of

@@ -183,6 +183,8 @@ func exceeds(what string) error {
 		return denied(what, "This API key expires, and what it makes must not be valid for longer. Give a duration that ends before.")
 	case "allowed_routes":
 		return denied(what, "That includes routes that this API key may not use. Choose its key_type, and allowed_routes among its own.")
+	case "budget_duration":
+		return denied(what, "What that may spend would begin anew sooner than what this API key may spend. Leave budget_duration out, or give one that is not shorter than this key's, if it has one.")
 	}
 	return denied(what, "This API key has a %s itself, and what it makes needs one that does not exceed it.", what)
 }

@@ -48,8 +48,7 @@ type Bound struct {
 
 // State is this node's replica of an account.
 type State struct {
-	Total    money.Pico // all that was ever posted
-	Window   money.Pico // what was posted in the window
+	Window   money.Pico // what was posted in the window, held within the range of budgets
 	Epoch    uint64     // which window it is
 	Resets   time.Time  // when it ends; zero: never
 	Duration string     // what that was computed by

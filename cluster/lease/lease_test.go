@@ -221,6 +221,28 @@ func TestARefusalSaysWhy(t *testing.T) {
 	})
 }
 
+// A budget that is only held by requests under way has not come to its end.
+func TestWhatIsHeldMayComeBack(t *testing.T) {
+	inWorld(t, 1000, time.Hour, func(w *world) {
+		t := w.t
+		m, other := w.members[0], w.members[1]
+		held := mustReserve(t, m, 1, 300)
+		for _, asks := range []*member{m, other} {
+			_, err := asks.reserve(t.Context(), 1, 300)
+			why, ok := errors.AsType[*lease.Exceeded](err)
+			if f := fault.From(err); !ok || !why.Held || f.Kind != fault.OverBudget || f.NoRetry || f.RetryAfter != time.Second {
+				t.Errorf("got %+v because of %+v", f, why)
+			}
+		}
+		held.settle(201)
+		_, err := m.reserve(t.Context(), 1, 300)
+		if why, ok := errors.AsType[*lease.Exceeded](err); !ok || why.Held || !fault.From(err).NoRetry {
+			t.Errorf("got %v because of %+v", err, why)
+		}
+		mustReserve(t, m, 1, 299)
+	})
+}
+
 func TestARefusalAtOneBoundUndoesTheOthers(t *testing.T) {
 	inWorld(t, 1000, 0, func(w *world) {
 		t := w.t

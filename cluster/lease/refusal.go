@@ -16,10 +16,14 @@ type Exceeded struct { //nolint:errname // it is a fact that happens to be the c
 	Max     money.Pico // the budget
 	Spent   money.Pico // what was spent of it, what is not posted yet included
 	Resets  time.Time  // when the window ends; zero: never
+	Held    bool       // what was spent leaves enough; the rest is held by others until they have ended
 }
 
 // Error says which sort of account it is, and not which one or how much it has.
 func (e *Exceeded) Error() string {
+	if e.Held {
+		return "the budget of a " + e.Account.Kind.String() + " is held by other requests"
+	}
 	return "the budget of a " + e.Account.Kind.String() + " is used up"
 }
 
@@ -29,11 +33,19 @@ const (
 	codeUnavailable = "budget_unavailable"
 )
 
-// retryAfter is when it makes sense to ask for a lease again that nobody could grant.
+// retryAfter is when it makes sense to ask again for what nobody could grant, or what
+// other requests hold.
 const retryAfter = time.Second
 
-// exceeded refuses a request because of one of its bounds.
+// exceeded refuses a request because of one of its bounds. Where only requests are in
+// the way that are under way, they may leave enough: a little later it may pass.
 func exceeded(e *Exceeded, now time.Time) *fault.Error {
+	if e.Held {
+		return &fault.Error{
+			Op: "lease.reserve", Kind: fault.OverBudget, Code: codeExceeded, RetryAfter: retryAfter, Err: e,
+			Detail: "What is left of the budget of " + whose(e.Account.Kind) + " is held by requests that are under way. Try again when they have ended.",
+		}
+	}
 	f := &fault.Error{
 		Op: "lease.reserve", Kind: fault.OverBudget, Code: codeExceeded, NoRetry: true, Err: e,
 		Detail: "What is left of the budget of " + whose(e.Account.Kind) + " does not cover this request. ",

@@ -96,10 +96,10 @@ func (t *Teller) admitLocked(h *Hold, bounds []Bound, now time.Time) (*request, 
 		switch t.judgeLocked(a, b, h.amount, now) {
 		case fits:
 		case over:
-			return nil, exceeded(a.exceeded(b, now), now)
+			return nil, exceeded(a.exceeded(b, h.amount, now), now)
 		case blocked:
 			if !a.vain.IsZero() && now.Sub(a.vain) < barren {
-				return nil, exceeded(a.exceeded(b, now), now)
+				return nil, exceeded(a.exceeded(b, h.amount, now), now)
 			}
 			missing++
 		case short:
@@ -175,9 +175,10 @@ func (t *Teller) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
 	}
 }
 
-// exceeded says why a is in the way of a request.
-func (a *account) exceeded(b *Bound, now time.Time) *Exceeded {
+// exceeded says why a is in the way of a request of amount.
+func (a *account) exceeded(b *Bound, amount money.Pico, now time.Time) *Exceeded {
 	e := &Exceeded{Account: a.id, Epoch: a.state.Epoch, Max: b.Max, Spent: a.spent(), Resets: a.state.Resets}
+	e.Held = e.Spent < b.Max && money.Add(e.Spent, amount) <= b.Max
 	if !e.Resets.After(now) {
 		e.Resets = b.Resets
 	}

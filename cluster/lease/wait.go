@@ -124,7 +124,7 @@ func (t *Teller) giveUpLocked(r *request, now time.Time) {
 	for i := range r.hold.parts {
 		if p := &r.hold.parts[i]; !p.taken {
 			p.account.vain = now
-			t.refuseLocked(r, exceeded(p.account.exceeded(&r.bounds[i], now), now))
+			t.refuseLocked(r, exceeded(p.account.exceeded(&r.bounds[i], r.hold.amount, now), now))
 			return
 		}
 	}
@@ -177,7 +177,7 @@ func (t *Teller) examineLocked(a *account, now time.Time) {
 			}
 			continue
 		case v == over, v == short && !a.asking && w.asked >= maxAsks:
-			t.refuseLocked(r, exceeded(a.exceeded(b, now), now))
+			t.refuseLocked(r, exceeded(a.exceeded(b, r.hold.amount, now), now))
 			continue
 		case v == short:
 			ask = true

@@ -179,7 +179,7 @@ func (m *member) now() time.Time { return time.Now().Add(m.skew) }
 // state is an account as the member's teller sees it.
 func (m *member) state(s ledger.State) lease.State {
 	out := lease.State{
-		Total: s.Total, Window: s.Window, Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
+		Window: s.Window.Pico(), Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
 		Scarce: s.Scarce, Max: s.Max, Bounded: s.Bounded,
 	}
 	for _, l := range s.Leases {
@@ -390,7 +390,7 @@ func (w *world) check() error {
 				limit /= 2
 			}
 			s := w.head.account(a)
-			sum := s.Window
+			sum := s.Window.Pico()
 			for _, m := range w.members {
 				posted := w.postedOf(m)
 				for _, e := range m.events[posted:] {

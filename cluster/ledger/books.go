@@ -102,10 +102,25 @@ func (a *account) bounds() bool {
 	return a.MaxPico != nil || a.GetResetsUnixNano() != 0 || len(a.GetLeases()) > 0
 }
 
-func (a *account) window() money.Pico { return money.Pico(a.GetWindowPico()) }
+func (a *account) total() money.Total { return totalOf(a.Account) }
 
-// over reports whether the window has used up a budget.
-func (a *account) over(limit int64) bool { return a.GetWindowPico() >= limit }
+func (a *account) setTotal(t money.Total) { a.TotalHigh, a.TotalPico = t.High, int64(t.Low) }
+
+func (a *account) window() money.Total { return windowOf(a.Account) }
+
+func (a *account) setWindow(t money.Total) { a.WindowHigh, a.WindowPico = t.High, int64(t.Low) }
+
+// over reports whether the window has used up a budget, which is a Pico: so a window
+// that is held within the range of Pico tells as much.
+func (a *account) over(limit money.Pico) bool { return a.window().Pico() >= limit }
+
+func totalOf(r *clusterv1.Account) money.Total {
+	return money.Total{High: r.GetTotalHigh(), Low: money.Pico(r.GetTotalPico())}
+}
+
+func windowOf(r *clusterv1.Account) money.Total {
+	return money.Total{High: r.GetWindowHigh(), Low: money.Pico(r.GetWindowPico())}
+}
 
 // crossing is what is to be told of the account as it is now.
 func (b *books) crossing(a *account, typ string) *Crossing {
@@ -119,7 +134,7 @@ func (b *books) crossing(a *account, typ string) *Crossing {
 // stateOf is a record as readers get it.
 func stateOf(r *clusterv1.Account) State {
 	s := State{
-		Total: money.Pico(r.GetTotalPico()), Window: money.Pico(r.GetWindowPico()), Epoch: r.GetEpoch(),
+		Total: totalOf(r), Window: windowOf(r), Epoch: r.GetEpoch(),
 		Resets: record.FromNanos(r.GetResetsUnixNano()), Duration: r.GetDuration(),
 		Warned: r.GetWarned(), Exceeded: r.GetExceeded(), Scarce: r.GetScarce(),
 		Max: money.Pico(r.GetMaxPico()), Bounded: r.MaxPico != nil,

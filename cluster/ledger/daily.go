@@ -21,19 +21,19 @@ type DailyFilter struct {
 	Kind     id.AccountKind // key, team, organization, user or customer; 0: everything
 	Owners   []string       // none: all of the kind
 	From, To string         // the first and the last day, both included: 2026-11-21
-	Model    id.ModelName   // as callers ask for it
-	Key      *id.KeyHash
+	Model    id.ModelName   // as Group of a row is
+	Key      *id.KeyHash    // of this account: see KeyAccount
 }
 
 // DailyRow is what one combination of whom and what has used on one day (UTC).
 type DailyRow struct {
 	Kind     id.AccountKind
-	Owner    string // empty for kind 0
-	Day      string // 2026-11-21
-	Key      id.KeyHash
+	Owner    string     // empty for kind 0
+	Day      string     // 2026-11-21
+	Key      id.KeyHash // the account
 	KeyAlias string
 	Team     id.Team
-	Group    id.ModelName
+	Group    id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
 	Model    string
 	Provider string
 	CallType string
@@ -42,7 +42,7 @@ type DailyRow struct {
 
 // Counts are the sums of a row.
 type Counts struct {
-	Spend            money.Pico
+	Spend            money.Total
 	PromptTokens     int64
 	CompletionTokens int64
 	CacheReadTokens  int64
@@ -170,7 +170,7 @@ func readRow(key, value []byte) (DailyRow, error) {
 		KeyAlias: m.GetKeyAlias(), Team: id.Team(m.GetTeam()),
 		Group: id.ModelName(m.GetGroup()), Model: m.GetModel(), Provider: m.GetProvider(), CallType: m.GetCallType(),
 		Counts: Counts{
-			Spend:        money.Pico(c.GetSpendPico()),
+			Spend:        spendOf(c),
 			PromptTokens: c.GetPromptTokens(), CompletionTokens: c.GetCompletionTokens(),
 			CacheReadTokens: c.GetCacheReadTokens(), CacheWriteTokens: c.GetCacheWriteTokens(),
 			Successful: c.GetSuccessfulRequests(), Failed: c.GetFailedRequests(), Attempts: c.GetAttempts(),

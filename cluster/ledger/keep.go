@@ -35,14 +35,20 @@ func (p *posting) keep(e *clusterv1.UsageEvent, text []byte) {
 	p.text = protowire.AppendBytes(out, text)
 	p.place = appendUsage(p.place[:0], endOf(e), p.node, p.epoch, p.seq)
 	p.tx.Set(store.SpaceUsage, p.place, p.text)
-	p.index = append(appendKeyIndex(p.index[:0], hashOf(e)), p.place...)
+	account := keyAccount(e)
+	p.index = append(appendKeyIndex(p.index[:0], account), p.place...)
 	p.tx.Set(store.SpaceUsageIndex, p.index, nil)
+	if hash := hashOf(e); hash != account {
+		p.index = appendAccountIndex(p.index[:0], hash)
+		p.tx.Set(store.SpaceUsageIndex, p.index, account[:])
+	}
 	p.index = append(appendRequestIndex(p.index[:0], e.GetRequest()), p.place...)
 	p.tx.Set(store.SpaceUsageIndex, p.index, nil)
 }
 
 // TrimUsage drops usage records that ended before a time, the oldest first, at most
-// so many, and returns how many it dropped. Accounts and rows stay as they are.
+// so many, and returns how many it dropped. Accounts and rows stay as they are, and so
+// does which key has used which account.
 func TrimUsage(tx Tx, before time.Time, most int) (int, *fault.Error) {
 	if most <= 0 {
 		return 0, nil
@@ -70,7 +76,7 @@ func TrimUsage(tx Tx, before time.Time, most int) (int, *fault.Error) {
 	}
 	for _, o := range found {
 		tx.Delete(store.SpaceUsage, o.place)
-		tx.Delete(store.SpaceUsageIndex, append(appendKeyIndex(nil, hashOf(o.event)), o.place...))
+		tx.Delete(store.SpaceUsageIndex, append(appendKeyIndex(nil, keyAccount(o.event)), o.place...))
 		tx.Delete(store.SpaceUsageIndex, append(appendRequestIndex(nil, o.event.GetRequest()), o.place...))
 	}
 	return len(found), nil

@@ -20,7 +20,7 @@ const strictShare = 20
 
 // Strict reports whether so little of the budget is left that nodes lease what one
 // request needs, and give back at once what it did not.
-func (s State) Strict() bool { return s.Bounded && strict(s.Max, s.Window) }
+func (s State) Strict() bool { return s.Bounded && strict(s.Max, s.Window.Pico()) }
 
 // strict reports whether less than one part in strictShare of a budget is left. It
 // divides, for a product might be too large.
@@ -31,7 +31,7 @@ func strict(limit, window money.Pico) bool {
 
 // Move takes back what a node returns and grants what it asks for, in this order. An
 // ask that cannot be granted is no fault: the account says what is left, and is told
-// of like all accounts that the change names. at is the time of the entry.
+// of like all accounts that the change names. at is what the entry is stamped with.
 func Move(tx Tx, m *clusterv1.MoveLeases, at time.Time) (Moved, *fault.Error) {
 	if m.GetNode() == "" {
 		return Moved{}, fault.Field("node", "invalid_value", "node is not a node's id.")
@@ -46,12 +46,15 @@ func Move(tx Tx, m *clusterv1.MoveLeases, at time.Time) (Moved, *fault.Error) {
 			a.spend(m.GetNode(), money.Pico(r.GetAmountPico()))
 		}
 	}
+	timely := near(m.GetAskedUnixNano(), at)
 	for _, ask := range m.GetAsks() {
 		a, f := b.named(ask.GetAccount())
 		if f != nil {
 			return Moved{}, f
 		}
-		b.frame(a, ask)
+		if timely {
+			b.frame(a, ask)
+		}
 		b.bound(a, ask)
 		if ask.MaxPico != nil {
 			a.grant(m.GetNode(), ask)
@@ -82,6 +85,15 @@ func (b *books) moved() (Moved, *fault.Error) {
 	return Moved{Changed: changed, Notes: b.notes}, nil
 }
 
+// askedWithin is how far the clock of a node that asks may be from the entry's time.
+const askedWithin = time.Minute
+
+// near reports whether a node's clock, if it tells what that says, is about right: one
+// that is wrong knows no window's end.
+func near(asked int64, at time.Time) bool {
+	return asked == 0 || time.Unix(0, asked).Sub(at).Abs() <= askedWithin
+}
+
 // frame sees to it that the account's window goes by the duration that the asking
 // node knows, and begins it anew if it is over.
 func (b *books) frame(a *account, ask *clusterv1.LeaseAsk) {
@@ -91,11 +103,13 @@ func (b *books) frame(a *account, ask *clusterv1.LeaseAsk) {
 		// A node whose clock is behind, or whose ask was long on its way, knows the
 		// end of a window that is over as well: the old one goes on for the moment.
 		if ends == 0 || ends > now {
-			a.Duration = ask.GetDuration()
-			b.roll(a, ends)
+			if a.GetDuration() != ask.GetDuration() {
+				a.Duration, a.AheadUnixNano = ask.GetDuration(), 0
+			}
+			b.turn(a, ends)
 		}
 	case a.GetDuration() != ask.GetDuration():
-		a.Duration, a.ResetsUnixNano, a.dirty = ask.GetDuration(), ends, true
+		a.Duration, a.ResetsUnixNano, a.AheadUnixNano, a.dirty = ask.GetDuration(), ends, 0, true
 	}
 }
 
@@ -106,7 +120,7 @@ func (b *books) bound(a *account, ask *clusterv1.LeaseAsk) {
 		return
 	}
 	raised := ask.MaxPico == nil || a.MaxPico != nil && ask.GetMaxPico() > a.GetMaxPico()
-	if raised && (ask.MaxPico == nil || !a.over(ask.GetMaxPico())) {
+	if raised && (ask.MaxPico == nil || !a.over(money.Pico(ask.GetMaxPico()))) {
 		a.Exceeded = false
 	}
 	a.MaxPico, a.dirty = nil, true
@@ -118,7 +132,7 @@ func (b *books) bound(a *account, ask *clusterv1.LeaseAsk) {
 // grant leases to a node what it asks for, or as much as there is. What is spent and
 // what is leased never exceeds the budget by a grant.
 func (a *account) grant(node string, ask *clusterv1.LeaseAsk) {
-	limit, window := money.Pico(ask.GetMaxPico()), a.window()
+	limit, window := money.Pico(ask.GetMaxPico()), a.window().Pico()
 	least, want := money.Pico(max(ask.GetLeastPico(), 1)), money.Pico(ask.GetWantPico())
 	left := money.Add(limit, -window)
 	for _, l := range a.GetLeases() {

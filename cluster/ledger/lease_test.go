@@ -32,11 +32,11 @@ func TestStrict(t *testing.T) {
 		{math.MaxInt64, 0, false},
 		{math.MaxInt64, math.MaxInt64 - 1, true},
 	} {
-		if got := (ledger.State{Max: c.limit, Window: c.window, Bounded: true}).Strict(); got != c.want {
+		if got := (ledger.State{Max: c.limit, Window: c.window.Total(), Bounded: true}).Strict(); got != c.want {
 			t.Errorf("%d spent of %d: %v, want %v", c.window, c.limit, got, c.want)
 		}
 	}
-	if (ledger.State{Window: 5}).Strict() {
+	if (ledger.State{Window: money.Total{Low: 5}}).Strict() {
 		t.Error("an account without a budget is strict")
 	}
 }
@@ -98,7 +98,7 @@ func TestRaisedBudgetEndsAgain(t *testing.T) {
 			t.Fatal(f)
 		}
 		if told := len(crossings(posted.Notes)) > 0; told != (i != 1) {
-			t.Errorf("%d of %d: told %v", balance(t, s, a).Window, limit, told)
+			t.Errorf("%s of %d: told %v", balance(t, s, a).Window, limit, told)
 		}
 		if i == 1 { // else the raised budget would be over before it counts
 			_, f := entry(t, s, func(tx *store.Tx) (ledger.Moved, *fault.Error) {

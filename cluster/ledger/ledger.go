@@ -28,16 +28,16 @@ type Reader interface {
 // State is an account as it stands in the state. The zero State is one that nothing
 // was ever posted to.
 type State struct {
-	Total    money.Pico // all that was ever posted
-	Window   money.Pico // what was posted in the window
-	Epoch    uint64     // which window it is
-	Resets   time.Time  // when the window ends; zero: never
-	Duration string     // what the window's end was computed by, as it was written
-	Leases   []Lease    // sorted by node
-	Warned   bool       // the soft budget's crossing was told in this window
-	Exceeded bool       // the budget's end was told in this window
-	Scarce   bool       // somebody was refused although others hold leases
-	Max      money.Pico // the budget that leases were last granted by, if Bounded
+	Total    money.Total // all that was ever posted
+	Window   money.Total // what was posted in the window
+	Epoch    uint64      // which window it is
+	Resets   time.Time   // when the window ends; zero: never
+	Duration string      // what the window's end was computed by, as it was written
+	Leases   []Lease     // sorted by node
+	Warned   bool        // the soft budget's crossing was told in this window
+	Exceeded bool        // the budget's end was told in this window
+	Scarce   bool        // somebody was refused although others hold leases
+	Max      money.Pico  // the budget that leases were last granted by, if Bounded
 	Bounded  bool
 	Posted   time.Time // when something was posted last; zero: never
 }
@@ -85,12 +85,12 @@ const (
 type Crossing struct {
 	Type    string
 	Account id.Account
-	Epoch   uint64     // of the window; of a reset, of the new one
-	Window  money.Pico // what was spent in the window; of a reset, in the one that ended
-	Soft    money.Pico // from there on people are warned; 0: never
-	Max     money.Pico // the budget, if there is one
-	Time    time.Time  // of the entry
-	Resets  time.Time  // when the window ends; zero: never
+	Epoch   uint64      // of the window; of a reset, of the new one
+	Window  money.Total // what was spent in the window; of a reset, in the one that ended
+	Soft    money.Pico  // from there on people are warned; 0: never
+	Max     money.Pico  // the budget, if there is one
+	Time    time.Time   // of the entry
+	Resets  time.Time   // when the window ends; zero: never
 }
 
 // Changed is an account with bounds that has changed.

@@ -36,6 +36,9 @@ func drawAccount(t *rapid.T) id.Account {
 func drawEvent(t *rapid.T, epoch func(id.Account) uint64) *clusterv1.UsageEvent {
 	key := rapid.IntRange(0, 2).Draw(t, "key")
 	e := attempt(key, rapid.Int64Range(0, 60).Draw(t, "cost"))
+	if rapid.IntRange(0, 2).Draw(t, "regenerated") == 0 {
+		regenerated(e, key)
+	}
 	e.Request = fmt.Sprint("req_", rapid.IntRange(0, 20).Draw(t, "request"))
 	e.Team = rapid.SampledFrom([]string{"", "red", "blue"}).Draw(t, "team")
 	e.User = rapid.SampledFrom([]string{"", "ada"}).Draw(t, "user")
@@ -163,8 +166,8 @@ func (m *machine) lease(t *rapid.T) {
 	m.notes = append(m.notes, moved.Notes...)
 	for a, held := range before {
 		state := balance(t, m.s, a)
-		if all := leased(state); all > held && state.Window+all > state.Max {
-			t.Fatalf("after a grant %d are spent and %d leased of %d", state.Window, all, state.Max)
+		if all := leased(state); all > held && state.Window.Pico()+all > state.Max {
+			t.Fatalf("after a grant %s are spent and %s leased of %s", state.Window, all, state.Max)
 		}
 	}
 }
@@ -234,7 +237,7 @@ func (m *machine) check(t *rapid.T) {
 	for name, want := range m.naive.accounts {
 		got := balance(t, m.s, name)
 		w := ledger.State{
-			Total: money.Pico(want.total), Window: money.Pico(want.window), Epoch: want.epoch, Duration: want.duration,
+			Total: money.Pico(want.total).Total(), Window: money.Pico(want.window).Total(), Epoch: want.epoch, Duration: want.duration,
 			Warned: want.warned, Exceeded: want.exceeded, Scarce: want.scarce, Posted: got.Posted,
 		}
 		if want.resets != 0 {
@@ -390,8 +393,8 @@ func TestHardBudget(t *testing.T) {
 			},
 			"wait": func(*rapid.T) { now = now.Add(17 * time.Minute) },
 			"": func(t *rapid.T) {
-				if state := balance(t, s, a); int64(state.Window+leased(state)) > budget {
-					t.Fatalf("%d are spent and %v leased of %d", state.Window, state.Leases, budget)
+				if state := balance(t, s, a); int64(state.Window.Pico()+leased(state)) > budget {
+					t.Fatalf("%s are spent and %v leased of %d", state.Window, state.Leases, budget)
 				}
 			},
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -20,7 +21,7 @@ import (
 // LogFilter says which usage records to show. What is not set does not narrow.
 type LogFilter struct {
 	Request  id.Request
-	Key      *id.KeyHash
+	Key      *id.KeyHash // of this account: see KeyAccount
 	Team     id.Team
 	User     id.User
 	Customer id.Customer
@@ -40,8 +41,8 @@ type Record struct {
 	Epoch, Seq   uint64
 	Request      id.Request
 	Attempt      int
-	Final        bool // the last of its request
-	Key          id.KeyHash
+	Final        bool       // the last of its request
+	Key          id.KeyHash // the one that was used
 	KeyAlias     string
 	Actor        string
 	Team         id.Team
@@ -67,6 +68,7 @@ type Record struct {
 	Source        usage.Source
 	Cost          money.Pico
 	FallbackCount int
+	Account       id.KeyHash // the key that has paid: the one that was used, or that it comes of by regeneration
 
 	at string // its key
 }
@@ -154,17 +156,17 @@ func (f *LogFilter) span() (store.Range, int, error) {
 	}
 	before := func(place []byte) []byte { return append(append([]byte{}, span.Prefix...), place...) }
 	if !f.From.IsZero() {
-		span.From = before(appendMoment(nil, f.From.UnixNano()))
+		span.From = before(appendMoment(nil, nanosOf(f.From)))
 	}
 	if !f.To.IsZero() {
-		span.To = before(appendMoment(nil, f.To.UnixNano()))
+		span.To = before(appendMoment(nil, nanosOf(f.To)))
 	}
 	if f.After == "" {
 		return span, len(span.Prefix), nil
 	}
 	after, err := base64.RawURLEncoding.Strict().DecodeString(f.After)
 	if err != nil || len(after) < momentSize {
-		return span, 0, fault.Field("cursor", "invalid_value", "cursor is not one that a page came with; leave it out to begin anew.")
+		return span, 0, fault.Field("starting_after", "invalid_value", "starting_after is not a cursor that a page came with; leave it out to begin anew.")
 	}
 	if at := before(after); f.NewestFirst {
 		if len(span.To) == 0 || string(at) < string(span.To) {
@@ -176,10 +178,22 @@ func (f *LogFilter) span() (store.Range, int, error) {
 	return span, len(span.Prefix), nil
 }
 
+// nanosOf is a time as keys have it. Those that they cannot hold are brought to the
+// first and the last that they can.
+func nanosOf(t time.Time) int64 {
+	switch first, last := time.Unix(0, 0), time.Unix(0, math.MaxInt64); {
+	case t.Before(first):
+		return 0
+	case t.After(last):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
 // matches reports whether the filter wants a record of its span.
 func (f *LogFilter) matches(r *Record) bool {
 	return (f.Request == "" || r.Request == f.Request) &&
-		(f.Key == nil || r.Key == *f.Key) &&
+		(f.Key == nil || r.Account == *f.Key) &&
 		(f.Team == "" || r.Team == f.Team) &&
 		(f.User == "" || r.User == f.User) &&
 		(f.Customer == "" || r.Customer == f.Customer)
@@ -211,7 +225,7 @@ func readRecord(place, value []byte) (Record, error) {
 		End: record.FromNanos(e.GetEndUnixNano()), Status: int(e.GetStatus()),
 		Outcome: outcome(e.GetOutcome()), ErrorCode: e.GetErrorCode(), FinishReason: e.GetFinishReason(),
 		Tokens: tokens(e.GetTokens()), Source: source(e.GetSource()), Cost: money.Pico(e.GetCostPico()),
-		FallbackCount: int(e.GetFallbackCount()), at: string(place),
+		FallbackCount: int(e.GetFallbackCount()), Account: keyAccount(e), at: string(place),
 	}, nil
 }
 

@@ -10,8 +10,7 @@ import (
 )
 
 // naive is what the ledger should come to, written down as the rules say it, one
-// event after the other, with no regard to speed. Saturation is left out: the tests'
-// amounts are small.
+// event after the other, with no regard to speed. The tests' amounts are small.
 type naive struct {
 	accounts map[id.Account]*naiveAccount
 	posted   map[journalName]uint64
@@ -77,7 +76,7 @@ func (n *naive) post(from journalName, seq uint64, e *clusterv1.UsageEvent) {
 		}
 		return
 	}
-	key, cost := hex.EncodeToString(e.GetKeyHash()), e.GetCostPico()
+	key, cost := hex.EncodeToString(paidBy(e)), e.GetCostPico()
 	n.charge(from.node, e, id.Account{Kind: id.AccountKey, Owner: key}, cost)
 	n.charge(from.node, e, id.Account{Kind: id.AccountKeyModel, Owner: key, Part: e.GetGroup()}, cost)
 	for _, owner := range []struct {

@@ -23,7 +23,7 @@ func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 	add := func(kind id.AccountKind, owner, part string) {
 		to = append(to, payer{id.Account{Kind: kind, Owner: owner, Part: part}, cost, chargeOf(e, kind)})
 	}
-	key := hashOf(e).Hex()
+	key := keyAccount(e).Hex()
 	add(id.AccountKey, key, "")
 	add(id.AccountKeyModel, key, group)
 	if team != "" {
@@ -58,6 +58,15 @@ func chargeOf(e *clusterv1.UsageEvent, kind id.AccountKind) *clusterv1.Charge {
 		}
 	}
 	return nil
+}
+
+// keyAccount is the key whose account an event is posted to: its own, or the one that
+// it comes of by regeneration.
+func keyAccount(e *clusterv1.UsageEvent) (h id.KeyHash) {
+	if len(e.GetOriginHash()) == len(h) {
+		return id.KeyHash(e.GetOriginHash())
+	}
+	return hashOf(e)
 }
 
 // hashOf is the hash of an event's key; zeros where nobody knows it.

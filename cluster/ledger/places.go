@@ -78,9 +78,17 @@ func appendUsage(to []byte, end int64, node string, epoch, seq uint64) []byte {
 const (
 	indexKey     = 'k'
 	indexRequest = 'r'
+	indexAccount = 'a'
 )
 
-// appendKeyIndex appends what the index has before the places of a key's records.
+// appendAccountIndex appends where the index says which account a key has used that is
+// not its own.
+func appendAccountIndex(to []byte, hash id.KeyHash) []byte {
+	return append(append(to, indexAccount), hash[:]...)
+}
+
+// appendKeyIndex appends what the index has before the places of the records of a
+// key's account.
 func appendKeyIndex(to []byte, hash id.KeyHash) []byte {
 	return append(append(to, indexKey), hash[:]...)
 }

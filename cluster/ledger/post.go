@@ -134,11 +134,11 @@ func (p *posting) add(text []byte) *fault.Error {
 // charge posts an event to one account.
 func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 	a.dirty = true
-	a.TotalPico = int64(money.Add(money.Pico(a.GetTotalPico()), by.amount))
+	a.setTotal(a.total().Add(by.amount.Total()))
 	a.PostedUnixNano = p.at.UnixNano()
 	c := by.charge
 	if c == nil {
-		a.WindowPico = int64(money.Add(a.window(), by.amount))
+		a.setWindow(a.window().Add(by.amount.Total()))
 		return
 	}
 	a.told = true
@@ -148,16 +148,16 @@ func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 	if c.GetEpoch() < a.GetEpoch() && !defect.Is("late_in_window") {
 		return // late: its own window is over
 	}
-	before := a.GetWindowPico()
-	a.WindowPico = int64(money.Add(a.window(), by.amount))
+	before := a.window().Pico()
+	a.setWindow(a.window().Add(by.amount.Total()))
 	if c.MaxPico != nil && c.GetEpoch() == a.GetEpoch() {
 		a.spend(p.node, max(by.amount, money.Pico(c.GetHoldPico())))
 	}
-	if soft := c.GetSoftPico(); soft > 0 && before < soft && a.GetWindowPico() >= soft && !a.GetWarned() {
+	if soft := money.Pico(c.GetSoftPico()); soft > 0 && before < soft && a.over(soft) && !a.GetWarned() {
 		a.Warned = true
 		p.tell(a, e, c, CrossingThreshold)
 	}
-	if c.MaxPico != nil && a.over(c.GetMaxPico()) {
+	if c.MaxPico != nil && a.over(money.Pico(c.GetMaxPico())) {
 		p.exceeded(a, e, c)
 	}
 }

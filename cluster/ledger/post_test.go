@@ -41,7 +41,7 @@ func TestPostToWhom(t *testing.T) {
 		{Kind: id.AccountProvider, Owner: "openai"}:                      -70,
 	}
 	for a, amount := range want {
-		if got := balance(t, s, a); got.Total != amount || got.Window != amount || !got.Posted.Equal(day0()) {
+		if got := balance(t, s, a); got.Total != amount.Total() || got.Window != amount.Total() || !got.Posted.Equal(day0()) {
 			t.Errorf("%s %s %s is %+v, want %s", a.Kind, a.Owner, a.Part, got, amount)
 		}
 	}
@@ -88,8 +88,8 @@ func TestPostOnce(t *testing.T) {
 		if posted.First != step.first || posted.Last != step.last || code != step.code {
 			t.Errorf("a run from %d on: posted %d to %d, %q; want %d to %d, %q", step.run.GetFirst(), posted.First, posted.Last, code, step.first, step.last, step.code)
 		}
-		if got := balance(t, s, keyAccount(1)).Total; got != step.spent {
-			t.Errorf("after it %d is spent, want %d", got, step.spent)
+		if got := balance(t, s, keyAccount(1)).Total; got != step.spent.Total() {
+			t.Errorf("after it %s is spent, want %s", got, step.spent)
 		}
 	}
 	if seq, err := ledger.Applied(s, "n1", 1); seq != 3 || err != nil {
@@ -165,7 +165,7 @@ func TestCrossings(t *testing.T) {
 			t.Errorf("step %d: -want +got\n%s", i, diff)
 		}
 	}
-	if got := balance(t, s, a); got.Total != 1121 || got.Window != 520 || got.Epoch != 1 {
+	if got := balance(t, s, a); got.Total.Pico() != 1121 || got.Window.Pico() != 520 || got.Epoch != 1 {
 		t.Errorf("the account is %+v", got)
 	}
 	sound(t, s)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -26,6 +27,60 @@ func Account(r Reader, name id.Account) (State, bool, error) {
 	return stateOf(m), ok, nil
 }
 
+// Owners calls fn for the owner of each account of a kind that has no parts, in the order
+// of their bytes from one on, until it returns false.
+func Owners(ctx context.Context, r Reader, kind id.AccountKind, from string, fn func(owner string) bool) error {
+	var broken error
+	span := store.Range{Space: store.SpaceAccount, Prefix: []byte{byte(kind)}, From: append([]byte{byte(kind)}, clean(from)...)}
+	err := r.Scan(ctx, span, func(key, _ []byte) bool {
+		name, err := parseAccount(key)
+		if err != nil {
+			broken = err
+			return false
+		}
+		return fn(name.Owner)
+	})
+	if err = errors.Join(err, broken); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// Parts calls fn for each account of a kind that one owner has, in the order of the
+// bytes of their parts, until it returns false.
+func Parts(ctx context.Context, r Reader, kind id.AccountKind, owner string, fn func(part string, s State) bool) error {
+	var broken error
+	span := store.Range{Space: store.SpaceAccount, Prefix: appendAccount(nil, id.Account{Kind: kind, Owner: clean(owner)})}
+	err := r.Scan(ctx, span, func(key, value []byte) bool {
+		name, m, err := readAccount(key, value)
+		if err != nil {
+			broken = err
+			return false
+		}
+		return fn(name.Part, stateOf(m))
+	})
+	if err = errors.Join(err, broken); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// KeyAccount returns the key whose account another one has used, the last if it was
+// several: the first of those that it comes of by regeneration. It is the key itself
+// where it has used no other, or none.
+func KeyAccount(r Reader, key id.KeyHash) (id.KeyHash, error) {
+	value, ok, err := r.Get(store.SpaceUsageIndex, appendAccountIndex(nil, key))
+	switch {
+	case err != nil:
+		return key, unreadable(err)
+	case !ok:
+		return key, nil
+	case len(value) != len(key):
+		return key, unreadable(errKey)
+	}
+	return id.KeyHash(value), nil
+}
+
 // Applied reads how far an epoch of a node's journal has been posted: the number of
 // the last event, 0 if there was none.
 func Applied(r Reader, node id.Node, epoch uint64) (uint64, error) {
@@ -36,36 +91,55 @@ func Applied(r Reader, node id.Node, epoch uint64) (uint64, error) {
 	return mark.GetSeq(), nil
 }
 
-// DueWindow is a window whose time is over.
+// DueWindow is a window that has an end.
 type DueWindow struct {
 	Account  id.Account
 	Epoch    uint64
 	Duration string
+	Resets   time.Time // when it ends
+}
+
+// Running calls fn for the windows that end after a time, those that end first before
+// the others, until it returns false.
+func Running(ctx context.Context, r Reader, now time.Time, fn func(DueWindow) bool) error {
+	return windows(ctx, r, store.Range{From: appendMoment(nil, now.UnixNano()+1)}, fn)
 }
 
 // Due returns windows whose time is over, those that ended first before the others,
 // and at most so many; 0 means all.
 func Due(ctx context.Context, r Reader, now time.Time, most int) ([]DueWindow, error) {
 	var out []DueWindow
+	err := windows(ctx, r, store.Range{To: appendMoment(nil, now.UnixNano()+1), Limit: most}, func(w DueWindow) bool {
+		out = append(out, w)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// windows calls fn for the windows whose ends are in a range.
+func windows(ctx context.Context, r Reader, ends store.Range, fn func(DueWindow) bool) error {
+	ends.Space = store.SpaceAccountEnd
+	moment := len(appendMoment(nil, 0))
 	var broken error
-	end := appendMoment(nil, now.UnixNano()+1)
-	err := r.Scan(ctx, store.Range{Space: store.SpaceAccountEnd, To: end, Limit: most}, func(key, _ []byte) bool {
+	err := r.Scan(ctx, ends, func(key, _ []byte) bool {
 		var name id.Account
-		if name, broken = parseAccount(key[min(len(key), len(end)):]); broken != nil {
+		if name, broken = parseAccount(key[min(len(key), moment):]); broken != nil {
 			return false
 		}
 		var s State
 		if s, _, broken = Account(r, name); broken != nil {
 			return false
 		}
-		out = append(out, DueWindow{Account: name, Epoch: s.Epoch, Duration: s.Duration})
-		return true
+		return fn(DueWindow{Account: name, Epoch: s.Epoch, Duration: s.Duration, Resets: s.Resets})
 	})
 	if err == nil {
 		err = broken
 	}
 	if err != nil {
-		return nil, unreadable(err)
+		return unreadable(err)
 	}
-	return out, nil
+	return nil
 }

@@ -64,7 +64,7 @@ func TestLogs(t *testing.T) {
 		var want, got []string
 		for _, e := range all {
 			end := time.Unix(0, e.GetEndUnixNano())
-			if (f.Key == nil || string(e.GetKeyHash()) == string(f.Key[:])) && (f.Request == "" || e.GetRequest() == string(f.Request)) &&
+			if (f.Key == nil || string(paidBy(e)) == string(f.Key[:])) && (f.Request == "" || e.GetRequest() == string(f.Request)) &&
 				(f.Team == "" || e.GetTeam() == string(f.Team)) && (f.User == "" || e.GetUser() == string(f.User)) &&
 				(f.Customer == "" || e.GetEndUser() == string(f.Customer)) &&
 				(f.From.IsZero() || !end.Before(f.From)) && (f.To.IsZero() || end.Before(f.To)) {
@@ -80,6 +80,9 @@ func TestLogs(t *testing.T) {
 			err := ledger.Logs(t.Context(), s, f, func(r ledger.Record) bool {
 				shown++
 				got = append(got, r.Tags[0])
+				if used := all[slices.IndexFunc(all, func(e *clusterv1.UsageEvent) bool { return e.GetTags()[0] == r.Tags[0] })]; string(r.Key[:]) != string(used.GetKeyHash()) || string(r.Account[:]) != string(paidBy(used)) {
+					t.Fatalf("event %s is shown as of %v, for %v", r.Tags[0], r.Key, r.Account)
+				}
 				if r.Tags[0] != fmt.Sprint(r.Node, "/", r.Seq) {
 					t.Fatalf("event %s is shown as %s/%d", r.Tags[0], r.Node, r.Seq)
 				}
@@ -127,6 +130,30 @@ func TestLogsAreInOrder(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFarDays: what happened is before a day that no key can hold, and after one.
+func TestFarDays(t *testing.T) {
+	s := open(t)
+	if _, f := post(t, s, run(t, "n1", 1, attempt(1, 7)), day0()); f != nil {
+		t.Fatal(f)
+	}
+	early, late := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		f    ledger.LogFilter
+		want int
+	}{
+		{ledger.LogFilter{From: early, To: late}, 1},
+		{ledger.LogFilter{From: late}, 0},
+		{ledger.LogFilter{From: time.Date(2262, 4, 12, 0, 0, 0, 0, time.UTC)}, 0},
+		{ledger.LogFilter{To: early}, 0},
+		{ledger.LogFilter{To: time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)}, 0},
+	} {
+		got := 0
+		if err := ledger.Logs(t.Context(), s, c.f, func(ledger.Record) bool { got++; return true }); err != nil || got != c.want {
+			t.Errorf("from %v to %v: %d records and %v, want %d", c.f.From, c.f.To, got, err, c.want)
+		}
+	}
 }
 
 // TestRecord: a record shows all that its event says.
@@ -177,16 +204,16 @@ func TestDaily(t *testing.T) {
 		want, got := map[name]ledger.Counts{}, map[name]ledger.Counts{}
 		for _, e := range all {
 			owner := map[id.AccountKind]string{
-				0: "", id.AccountKey: fmt.Sprintf("%x", e.GetKeyHash()), id.AccountTeam: e.GetTeam(), id.AccountUser: e.GetUser(),
+				0: "", id.AccountKey: fmt.Sprintf("%x", paidBy(e)), id.AccountTeam: e.GetTeam(), id.AccountUser: e.GetUser(),
 				id.AccountOrganization: e.GetOrganization(), id.AccountCustomer: e.GetEndUser(),
 			}[f.Kind]
-			n := name{owner, time.Unix(0, e.GetEndUnixNano()).UTC().Format("2006-01-02"), e.GetGroup(), e.GetProvider(), fmt.Sprintf("%x", e.GetKeyHash())}
-			if owner == "" && f.Kind != 0 || f.Model != "" && string(f.Model) != n.group || f.Key != nil && string(f.Key[:]) != string(e.GetKeyHash()) ||
+			n := name{owner, time.Unix(0, e.GetEndUnixNano()).UTC().Format("2006-01-02"), e.GetGroup(), e.GetProvider(), fmt.Sprintf("%x", paidBy(e))}
+			if owner == "" && f.Kind != 0 || f.Model != "" && string(f.Model) != n.group || f.Key != nil && string(f.Key[:]) != string(paidBy(e)) ||
 				f.From != "" && n.day < f.From || f.To != "" && n.day > f.To || len(f.Owners) > 0 && !slices.Contains(f.Owners, owner) {
 				continue
 			}
 			c := want[n]
-			c.Spend += money.Pico(e.GetCostPico())
+			c.Spend = c.Spend.Add(money.Pico(e.GetCostPico()).Total())
 			c.PromptTokens += 10
 			c.CompletionTokens += 5
 			c.Attempts++
@@ -253,8 +280,8 @@ func TestBadQueries(t *testing.T) {
 		err   error
 		param string
 	}{
-		{ledger.Logs(t.Context(), s, ledger.LogFilter{After: "!"}, nil), "cursor"},
-		{ledger.Logs(t.Context(), s, ledger.LogFilter{After: "AAAA"}, nil), "cursor"},
+		{ledger.Logs(t.Context(), s, ledger.LogFilter{After: "!"}, nil), "starting_after"},
+		{ledger.Logs(t.Context(), s, ledger.LogFilter{After: "AAAA"}, nil), "starting_after"},
 		{ledger.Daily(t.Context(), s, ledger.DailyFilter{From: "yesterday"}, nil), "start_date"},
 		{ledger.Daily(t.Context(), s, ledger.DailyFilter{To: "2026-13-01"}, nil), "end_date"},
 	} {

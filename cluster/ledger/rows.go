@@ -47,7 +47,7 @@ func (r *rows) add(e *clusterv1.UsageEvent) *fault.Error {
 		owner string
 	}{
 		{everybody, ""},
-		{id.AccountKey, hashOf(e).Hex()},
+		{id.AccountKey, keyAccount(e).Hex()},
 		{id.AccountTeam, clean(e.GetTeam())},
 		{id.AccountOrganization, clean(e.GetOrganization())},
 		{id.AccountUser, clean(e.GetUser())},
@@ -68,7 +68,7 @@ func (r *rows) add(e *clusterv1.UsageEvent) *fault.Error {
 
 // digest stands for who and what a row is about, texts with their lengths before them.
 func (r *rows) digest(e *clusterv1.UsageEvent) [sha256.Size]byte {
-	hash := hashOf(e)
+	hash := keyAccount(e)
 	r.text = append(r.text[:0], hash[:]...)
 	for _, s := range [...]string{e.GetGroup(), e.GetModel(), e.GetProvider(), e.GetCallType()} {
 		r.text = binary.AppendUvarint(r.text, uint64(len(s)))
@@ -99,12 +99,16 @@ func (r *rows) row() (*row, *fault.Error) {
 // who left before the end did not get an answer.
 func (r *row) count(e *clusterv1.UsageEvent) {
 	r.KeyHash, r.KeyAlias, r.Team = e.GetKeyHash(), e.GetKeyAlias(), e.GetTeam()
+	if account := keyAccount(e); account != hashOf(e) {
+		r.KeyHash = account[:]
+	}
 	r.Group, r.Model, r.Provider, r.CallType = e.GetGroup(), e.GetModel(), e.GetProvider(), e.GetCallType()
 	if r.Counts == nil {
 		r.Counts = &clusterv1.Counts{}
 	}
 	c, t := r.GetCounts(), e.GetTokens()
-	c.SpendPico = int64(money.Add(money.Pico(c.GetSpendPico()), money.Pico(e.GetCostPico())))
+	spend := spendOf(c).Add(money.Pico(e.GetCostPico()).Total())
+	c.SpendHigh, c.SpendPico = spend.High, int64(spend.Low)
 	c.PromptTokens += t.GetInput()
 	c.CompletionTokens += t.GetOutput()
 	c.CacheReadTokens += t.GetCacheRead()
@@ -120,6 +124,10 @@ func (r *row) count(e *clusterv1.UsageEvent) {
 	if e.GetStartUnixNano() != 0 && e.GetEndUnixNano() > e.GetStartUnixNano() {
 		c.DurationMillis += (e.GetEndUnixNano() - e.GetStartUnixNano()) / int64(time.Millisecond)
 	}
+}
+
+func spendOf(c *clusterv1.Counts) money.Total {
+	return money.Total{High: c.GetSpendHigh(), Low: money.Pico(c.GetSpendPico())}
 }
 
 // write writes the rows.

@@ -121,6 +121,20 @@ func keyAccount(n int) id.Account {
 	return id.Account{Kind: id.AccountKey, Owner: hex.EncodeToString(h[:])}
 }
 
+// regenerated has an event be of the key that the n-th one was regenerated as.
+func regenerated(e *clusterv1.UsageEvent, n int) {
+	origin, h := keyOf(n), keyOf(100+n)
+	e.KeyHash, e.OriginHash = h[:], origin[:]
+}
+
+// paidBy is the hash of the key that pays for an event.
+func paidBy(e *clusterv1.UsageEvent) []byte {
+	if e.GetOriginHash() != nil {
+		return e.GetOriginHash()
+	}
+	return e.GetKeyHash()
+}
+
 func accountID(a id.Account) *clusterv1.AccountID {
 	return &clusterv1.AccountID{Kind: clusterv1.AccountKind(a.Kind), Owner: a.Owner, Part: a.Part}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/link"
+	"github.com/modelgateway/modelgateway/porttest"
 )
 
 // port is the number of the port that a link has.
@@ -65,6 +66,7 @@ func TestAdvertisedByItself(t *testing.T) {
 // TestBadAddress refuses to start with an address that cannot work, and says why.
 func TestBadAddress(t *testing.T) {
 	taken := bind(t, link.Config{Identity: member(t, 1)})
+	serveNames(t, nil)
 	for _, c := range []struct{ listen, advertise, says string }{
 		{"127.0.0.1", "", "is not host:port"},
 		{"", "", "is not host:port"},
@@ -90,22 +92,15 @@ func TestBadAddress(t *testing.T) {
 
 // TestPortOfPacketsTaken refuses a port that is free for one of TCP and UDP only.
 func TestPortOfPacketsTaken(t *testing.T) {
-	tcp, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := tcp.Addr().String()
+	address := porttest.Free(t).String()
 	udp, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = udp.Close() }()
-	if err := tcp.Close(); err != nil {
-		t.Fatal(err)
-	}
 	_, err = link.New(t.Context(), link.Config{Identity: member(t, 1), Listen: address})
 	wantFault(t, err, "cluster_address", "another process has it")
-	tcp, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	tcp, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatalf("the port was not given back: %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/link"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/porttest"
 )
 
 const (
@@ -266,12 +267,9 @@ func TestAnotherNode(t *testing.T) {
 
 // TestNobodyThere connects to where nothing listens.
 func TestNobodyThere(t *testing.T) {
-	a, b := bind(t, link.Config{Identity: member(t, 1)}), bind(t, link.Config{Identity: member(t, 2)})
-	address := b.Address()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, address := range []string{address, "127.0.0.1", "127.0.0.1:x", "no-such-name.invalid:1"} {
+	serveNames(t, nil)
+	a := bind(t, link.Config{Identity: member(t, 1)})
+	for _, address := range []string{porttest.Free(t).String(), "127.0.0.1", "127.0.0.1:x", "no-such-name.invalid:1"} {
 		_, err := a.Dial(t.Context(), address, link.Peer)
 		wantFault(t, err, "node_unreachable", address)
 		if fault.KindOf(err) != fault.Unavailable {

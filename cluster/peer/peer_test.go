@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/peer"
+	"github.com/modelgateway/modelgateway/porttest"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -32,7 +33,7 @@ func (s *service) ReadIndex(ctx context.Context, _ *clusterv1.ReadIndexRequest) 
 // serve runs a server on loopback whose connections are all from one node.
 func serve(t *testing.T, s *service) (address string, stop func()) {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", porttest.Free(t).String())
 	if err != nil {
 		t.Fatal(err)
 	}

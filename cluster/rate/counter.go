@@ -30,6 +30,7 @@ type counter struct {
 	// What this node took itself, for the others to know.
 	born     uint64 // which counting this is; 0: it has taken nothing
 	used     int64
+	owed     int64 // what was given back of less than one, and is not in used
 	parallel int64
 	told     telling
 }
@@ -79,11 +80,8 @@ func (c *counter) take(amount int64) (seq uint64) {
 		c.open++
 		return 0
 	}
-	amount = min(max(amount, 0), maxAmount)
-	seq = c.add(amount)
-	if c.what != RequestsPerMinute {
-		c.open++
-	}
+	seq = c.add(min(max(amount, 0), maxAmount))
+	c.open++
 	return seq
 }
 
@@ -97,7 +95,7 @@ func (c *counter) add(amount int64) uint64 {
 	return seq
 }
 
-// done ends a request that was estimated and then used so much more or less.
+// done ends a request that took what was estimated and then used so much more or less.
 func (c *counter) done(seq uint64, difference int64) {
 	switch {
 	case c.what == Parallel:
@@ -109,7 +107,9 @@ func (c *counter) done(seq uint64, difference int64) {
 		back := c.back(s.units(-difference), seq, c.held)
 		c.held -= back
 		c.own = max(c.own-back, 0)
+		back += c.owed // or requests that are given back a moment later would count elsewhere
 		c.used -= back / s.period
+		c.owed = back % s.period
 	}
 	c.ended()
 }

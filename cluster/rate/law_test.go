@@ -45,13 +45,13 @@ func (m *model) fits(at time.Duration, amount int64) bool {
 
 // TestDecidesAsTheModel: one node admits exactly what the model does, whatever the
 // order in which requests begin and end: what a request turns out to have used counts as
-// if it had been known from the beginning, and what it used above the estimate
-// from its end on.
+// if it had been known from the beginning, what it used above the estimate from its end
+// on, and one that is canceled as if it had never been.
 func TestDecidesAsTheModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Uint32Range(1, 200).Draw(t, "limit")
-		what := rapid.SampledFrom([]rate.What{rate.TokensPerMinute, rate.TokensPerDay}).Draw(t, "what")
+		what := rapid.SampledFrom([]rate.What{rate.RequestsPerMinute, rate.TokensPerMinute, rate.TokensPerDay}).Draw(t, "what")
 		m := &model{limit: int64(limit), period: time.Minute}
 		tick := 10 * time.Millisecond
 		if what == rate.TokensPerDay {
@@ -69,16 +69,27 @@ func TestDecidesAsTheModel(t *testing.T) {
 			if len(open) > 0 && rapid.Bool().Draw(t, "ends") {
 				i := rapid.IntRange(0, len(open)-1).Draw(t, "which")
 				r := open[i]
+				open = append(open[:i], open[i+1:]...)
+				if rapid.Bool().Draw(t, "canceled") {
+					r.ticket.Cancel(start().Add(at))
+					r.event.amount = 0
+					continue
+				}
 				used := rapid.Int64Range(0, r.estimate*3/2).Draw(t, "used")
 				r.ticket.Done(start().Add(at), used)
+				if what == rate.RequestsPerMinute {
+					continue // it was one request, whatever it used
+				}
 				r.event.amount = min(used, r.estimate)
 				if used > r.estimate {
 					m.events = append(m.events, &event{at, used - r.estimate})
 				}
-				open = append(open[:i], open[i+1:]...)
 				continue
 			}
 			n := rapid.Int64Range(0, int64(limit)*5/4).Draw(t, "tokens")
+			if what == rate.RequestsPerMinute {
+				n = 1
+			}
 			tk, err := l.Take(start().Add(at), b, n)
 			if want := m.fits(at, n); want != (err == nil) {
 				t.Fatalf("at %v, %d tokens of %d: %v; the bucket holds %d", at, n, limit, err, m.held(at)/int64(m.period))

@@ -44,7 +44,7 @@ const usual = 16
 // the buckets, or from none if one of them has no room: then it returns a
 // *fault.Error of kind RateLimited, whose cause is an *Exceeded, that tells of the one
 // for which it has to wait longest. Each bucket is there once. The Ticket's Done must
-// be called when the request has ended.
+// be called when the request has ended, or Cancel if it is refused elsewhere.
 func (l *Limiter) Take(now time.Time, buckets []Bucket, tokens int64) (Ticket, error) {
 	if len(buckets) == 0 {
 		return Ticket{}, nil
@@ -59,26 +59,30 @@ func (l *Limiter) Take(now time.Time, buckets []Bucket, tokens int64) (Ticket, e
 	since := now.Sub(l.start)
 	l.lock(set)
 	defer l.unlock(set)
-	if e := l.checkLocked(slots, buckets, tokens, since); e != nil {
+	request := usage{requests: 1, tokens: tokens}
+	if e := l.checkLocked(slots, buckets, request, since); e != nil {
 		return Ticket{}, e.fault()
 	}
-	return Ticket{l.takeLocked(slots, tokens)}, nil
+	return Ticket{l.takeLocked(slots, request)}, nil
 }
 
-// amount is what a request takes of a bucket.
-func (w What) amount(tokens int64) int64 {
+// usage is what a request takes, or has used.
+type usage struct{ requests, tokens int64 }
+
+// of is how much of it counts in a bucket.
+func (w What) of(u usage) int64 {
 	if w == TokensPerMinute || w == TokensPerDay {
-		return min(max(tokens, 0), maxAmount)
+		return min(max(u.tokens, 0), maxAmount)
 	}
-	return 1
+	return u.requests
 }
 
 // checkLocked finds the buckets and returns what a request would exceed.
-func (l *Limiter) checkLocked(slots []slot, buckets []Bucket, tokens int64, now time.Duration) (worst *Exceeded) {
+func (l *Limiter) checkLocked(slots []slot, buckets []Bucket, u usage, now time.Duration) (worst *Exceeded) {
 	for i := range slots {
 		b, s := &buckets[i], &slots[i]
 		s.counter = l.shards[shardOf(s.name)].counterLocked(s.name, b.What, now)
-		e := s.counter.check(b, b.What.amount(tokens), now)
+		e := s.counter.check(b, b.What.of(u), now)
 		if e != nil && (worst == nil || e.longerThan(worst)) {
 			worst = e
 		}
@@ -87,19 +91,18 @@ func (l *Limiter) checkLocked(slots []slot, buckets []Bucket, tokens int64, now 
 }
 
 // takeLocked takes a request from all of its buckets.
-func (l *Limiter) takeLocked(slots []slot, tokens int64) *taken {
-	t := &taken{limiter: l, estimate: TokensPerMinute.amount(tokens), open: make([]open, 0, len(slots))}
+func (l *Limiter) takeLocked(slots []slot, u usage) *taken {
+	t := &taken{limiter: l, estimate: TokensPerMinute.of(u), open: make([]open, 0, len(slots))}
 	for i := range slots {
 		c, shard := slots[i].counter, &l.shards[shardOf(slots[i].name)]
 		if c.born == 0 {
 			c.born = l.born.Add(1)
 		}
-		seq := c.take(c.what.amount(tokens))
+		seq := c.take(c.what.of(u))
 		shard.tellLocked(c)
 		switch c.what {
 		case RequestsPerMinute:
 			t.requests = tighter(t.requests, c.level(c.what.scale()))
-			continue // nothing to put right
 		case TokensPerMinute, TokensPerDay:
 			t.tokens = tighter(t.tokens, c.level(c.what.scale()))
 		case Parallel:
@@ -110,18 +113,19 @@ func (l *Limiter) takeLocked(slots []slot, tokens int64) *taken {
 }
 
 // end puts right what a request took.
-func (l *Limiter) end(now time.Time, t *taken, tokens int64) {
-	difference := int64(0)
-	if tokens >= 0 {
-		difference = TokensPerMinute.amount(tokens) - t.estimate
-	}
+func (l *Limiter) end(now time.Time, t *taken, used usage) {
+	took := usage{requests: 1, tokens: t.estimate}
 	since := now.Sub(l.start)
 	for i := range t.open {
 		o := &t.open[i]
+		what := o.counter.what
 		o.shard.mu.Lock()
-		o.counter.drain(o.counter.what.scale().ticks(since))
+		o.counter.drain(what.scale().ticks(since))
+		difference := what.of(used) - what.of(took)
 		o.counter.done(o.seq, difference)
-		o.shard.tellLocked(o.counter)
+		if what != RequestsPerMinute || difference != 0 { // else nothing has changed
+			o.shard.tellLocked(o.counter)
+		}
 		o.shard.mu.Unlock()
 	}
 }

@@ -76,6 +76,26 @@ func TestHearing(t *testing.T) {
 	}
 }
 
+// TestCanceledElsewhere: what is canceled counts at no other node, even where it was told
+// of, and where a part of it had run out when it was.
+func TestCanceledElsewhere(t *testing.T) {
+	t.Parallel()
+	here, there, b, at := rate.New(start()), rate.New(start()), of(rate.RequestsPerMinute, 6), start()
+	for version := range uint64(100) {
+		tk := mustTake(t, there, at, b, 0)
+		here.Hear(at, "there", 2*version+1, there.Changed(at, everything))
+		at = at.Add(100 * time.Millisecond) // a hundredth of a request
+		tk.Cancel(at)
+		tk.Done(at, 0) // changes nothing
+		here.Hear(at, "there", 2*version+2, there.Changed(at, everything))
+	}
+	for _, l := range []*rate.Limiter{here, there} {
+		if got := remaining(t, l, at, b); got < 5 {
+			t.Errorf("%d requests remain of 6, want at least 5", got)
+		}
+	}
+}
+
 // TestFirstWord: of a node that nothing was heard of lately what has not run
 // out counts, and not what it took in all its life.
 func TestFirstWord(t *testing.T) {
@@ -102,6 +122,22 @@ func TestFirstWord(t *testing.T) {
 			t.Errorf("%s, after its restart: %d remain, want 67", name, got)
 		}
 	}
+}
+
+// TestCancel: a request that is canceled was in none of its buckets.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	l, at := rate.New(start()), start()
+	buckets := []rate.Bucket{of(rate.RequestsPerMinute, 1), of(rate.TokensPerMinute, 10), of(rate.TokensPerDay, 10), of(rate.Parallel, 1)}
+	for range 100 {
+		tk, err := l.Take(at, buckets, 10)
+		if err != nil {
+			t.Fatalf("what was canceled counts: %v", err)
+		}
+		tk.Cancel(at)
+		tk.Cancel(at) // changes nothing
+	}
+	rate.Ticket{}.Cancel(at)
 }
 
 func TestParallelElsewhere(t *testing.T) {
@@ -232,7 +268,7 @@ func TestForgets(t *testing.T) {
 		at = at.Add(10 * time.Millisecond)
 		b := of(rate.RequestsPerMinute, 60)
 		b.Account.Owner = fmt.Sprint(i)
-		mustTake(t, l, at, b, 0)
+		mustTake(t, l, at, b, 0).Done(at, 0)
 		most = max(most, l.Len())
 	}
 	// In a second, after which one of 60 requests has run out, there are a hundred.

@@ -36,10 +36,23 @@ func (t Ticket) Tightest() (requests, tokens Level) {
 
 // Done ends the request: it is under way no more, and what it used of tokens counts in
 // place of what was estimated. Less than 0 tokens says that nobody knows how many:
-// the estimate stays. It must be called once; further calls do nothing.
+// the estimate stays. One of Done and Cancel must be called; further calls of either do
+// nothing.
 func (t Ticket) Done(now time.Time, tokens int64) {
+	used := usage{requests: 1, tokens: tokens}
+	if tokens < 0 && t.taken != nil {
+		used.tokens = t.taken.estimate
+	}
+	t.end(now, used)
+}
+
+// Cancel ends a request that was refused after all: it counts nowhere, as if it had
+// not been taken.
+func (t Ticket) Cancel(now time.Time) { t.end(now, usage{}) }
+
+func (t Ticket) end(now time.Time, used usage) {
 	if t.taken == nil || t.taken.done.Swap(true) {
 		return
 	}
-	t.taken.limiter.end(now, t.taken, tokens)
+	t.taken.limiter.end(now, t.taken, used)
 }

@@ -83,6 +83,7 @@ const (
 	SpaceBudget Space = 'B'
 	// SpaceGrown belongs to cluster/keys: collections that have grown.
 	//	"t", "u", "o" or "b", 0, id of a team, user, organization or budget → cluster.v1.Mark
+	//	"a", 0, hex hash of a key that was regenerated → cluster.v1.Mark
 	SpaceGrown Space = 'G'
 	// SpaceCredential belongs to cluster/catalog.
 	//	name → cluster.v1.Credential
@@ -124,9 +125,10 @@ const (
 	// SpaceUsage belongs to cluster/ledger: posted events.
 	//	end (8 bytes, big endian), node, 0, epoch, seq (8 bytes each) → cluster.v1.UsageRecord
 	SpaceUsage Space = 'u'
-	// SpaceUsageIndex belongs to cluster/ledger: posted events by key and by request.
-	//	"k", hash (32 bytes), key in SpaceUsage → nothing
+	// SpaceUsageIndex belongs to cluster/ledger: posted events by account and by request.
+	//	"k", hash of the key that has paid (32 bytes), key in SpaceUsage → nothing
 	//	"r", request, 0, key in SpaceUsage → nothing
+	//	"a", hash (32 bytes) → hash of the key whose account it has used last, not its own
 	SpaceUsageIndex Space = 'I'
 	// SpaceDaily belongs to cluster/ledger: sums by day.
 	//	kind (1 byte), owner, 0, day (8 digits), digest (16 bytes) → cluster.v1.DailyRow
@@ -137,8 +139,11 @@ const (
 	// SpaceAuditHead belongs to cluster/audit.
 	//	workspace → cluster.v1.AuditHead
 	SpaceAuditHead Space = 'R'
-	// SpaceAuditIndex belongs to cluster/audit: records by time, by key, by type and by request.
-	//	workspace, 0, "t" or "k" or "e" or "r", value, 0, time, number (8 bytes each) → nothing
+	// SpaceAuditSegment belongs to cluster/audit: where segments of the chains begin.
+	//	workspace, 0, number of the first record (8 bytes, big endian) → cluster.v1.AuditSegment
+	SpaceAuditSegment Space = 'W'
+	// SpaceAuditIndex belongs to cluster/audit: records by time, by key, by type, by request and by organization.
+	//	workspace, 0, "t" or "k" or "e" or "r" or "o", value, 0, time, number (8 bytes each) → nothing
 	SpaceAuditIndex Space = 'X'
 	// SpaceCheckpoint belongs to cluster/audit.
 	//	workspace, 0, size (8 bytes, big endian) → cluster.v1.AuditCheckpoint

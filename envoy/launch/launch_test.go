@@ -26,10 +26,11 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/launch"
+	"github.com/modelgateway/modelgateway/porttest"
 )
 
 // patience bounds every wait; none needs a tenth of it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // parentEnv makes the test binary play the parent that is killed.
 const parentEnv = "MODELGATEWAY_LAUNCH_TEST_DIR"
@@ -180,9 +181,9 @@ func TestRunsAndStops(t *testing.T) {
 }
 
 func TestRestartsWhatDies(t *testing.T) {
-	c := start(t, nil)
+	var log bytes.Buffer
+	c := start(t, func(config *launch.Config) { config.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	pid := get(t, "ready", c.ready)
-	began := time.Now()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -192,12 +193,12 @@ func TestRestartsWhatDies(t *testing.T) {
 	if second := get(t, "ready again", c.ready); second == pid {
 		t.Error("the dead child is ready")
 	}
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("serving again took %v", took)
-	}
 	c.stop()
 	if err := get(t, "stop", c.done); err != nil {
 		t.Error(err)
+	}
+	if !strings.Contains(log.String(), "is started again\" delay=0s") {
+		t.Errorf("it was not started again at once:\n%s", log.String())
 	}
 }
 
@@ -209,17 +210,17 @@ func TestRunningAnswersEnd(t *testing.T) {
 		_, _ = io.WriteString(w, "whole")
 	}))
 	defer upstream.Close()
-	port := freePort(t)
+	listen := porttest.Free(t)
 	dir := shortDir(t)
 	c := start(t, func(config *launch.Config) {
 		config.AdminSocket = filepath.Join(dir, "a")
-		config.Bootstrap = page(dir, port, upstream.Listener.Addr().String())
-		config.Listen = netip.MustParseAddrPort("127.0.0.1:" + strconv.Itoa(port))
+		config.Bootstrap = page(dir, int(listen.Port()), upstream.Listener.Addr().String())
+		config.Listen = listen
 	})
 	get(t, "ready", c.ready)
 	answer := make(chan string, 1)
 	go func() {
-		q, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://127.0.0.1:"+strconv.Itoa(port), http.NoBody)
+		q, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+listen.String(), http.NoBody)
 		if err != nil {
 			answer <- err.Error()
 			return
@@ -236,7 +237,7 @@ func TestRunningAnswersEnd(t *testing.T) {
 	get(t, "the request arrives", arrived)
 	c.stop()
 	for deadline := time.Now().Add(patience); ; { // until no new connection is taken
-		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), patience)
+		conn, err := net.DialTimeout("tcp", listen.String(), patience)
 		if err != nil {
 			break
 		}
@@ -474,14 +475,4 @@ func TestLog(t *testing.T) {
 			t.Errorf("line %d: %.200s\nwant %.200s", i, lines[i], want[i])
 		}
 	}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }

@@ -20,6 +20,7 @@ const (
 	User
 	ServiceTier
 	Metadata
+	SafetyIdentifier
 	Prompt // of /v1/completions
 	Input  // of /v1/embeddings
 	PromptID
@@ -44,6 +45,7 @@ const (
 	DropParams
 	AdditionalDropParams
 	AllowedOpenAIParams
+	LitellmMetadata
 	fields
 )
 
@@ -102,6 +104,8 @@ func lookup(name []byte) row {
 		return row{pass, ServiceTier}
 	case "metadata":
 		return row{pass, Metadata}
+	case "safety_identifier":
+		return row{pass, SafetyIdentifier}
 	case "prompt":
 		return row{pass, Prompt}
 	case "input":
@@ -157,6 +161,8 @@ func extension(name []byte) row {
 		return row{strip, AdditionalDropParams}
 	case "allowed_openai_params":
 		return row{strip, AllowedOpenAIParams}
+	case "litellm_metadata":
+		return row{strip, LitellmMetadata}
 	}
 	return forbidden(name)
 }

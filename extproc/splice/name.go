@@ -20,6 +20,7 @@ func (f Field) String() string {
 		User:                   "user",
 		ServiceTier:            "service_tier",
 		Metadata:               "metadata",
+		SafetyIdentifier:       "safety_identifier",
 		Prompt:                 "prompt",
 		Input:                  "input",
 		PromptID:               "prompt_id",
@@ -44,5 +45,6 @@ func (f Field) String() string {
 		DropParams:             "drop_params",
 		AdditionalDropParams:   "additional_drop_params",
 		AllowedOpenAIParams:    "allowed_openai_params",
+		LitellmMetadata:        "litellm_metadata",
 	}[f]
 }

@@ -277,8 +277,11 @@ func TestHostileBodies(t *testing.T) {
 			body := []byte(c.body)
 			var before, after runtime.MemStats
 			best, plain := time.Hour, time.Hour
+			// As many times the work of looking at each byte once, in the same run: a
+			// scan that is quadratic in anything is a thousand times as much.
+			most := func() time.Duration { return 50*plain + 10*time.Millisecond }
 			var err error
-			for range 3 { // the machine may be busy; the best of three counts
+			for try := 0; try == 0 || try < 10 && best > most(); try++ { // the machine may be busy
 				runtime.ReadMemStats(&before)
 				start := time.Now()
 				err = splice.Scan(body, new(splice.Request))
@@ -291,9 +294,7 @@ func TestHostileBodies(t *testing.T) {
 			if (err == nil) != c.ok {
 				t.Error(err)
 			}
-			// As many times the work of looking at each byte once, in the same run: a
-			// scan that is quadratic in anything is a thousand times as much.
-			if most := 50*plain + 10*time.Millisecond; best > most {
+			if best > most() {
 				t.Errorf("took %v, and looking at each byte %v", best, plain)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > uint64(len(body))/2+100_000 {

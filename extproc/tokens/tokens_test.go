@@ -124,7 +124,7 @@ func TestNothingIsExpensive(t *testing.T) {
 		for _, size := range []int{tokens.ExactBytes, 1 << 20} {
 			begin := time.Now()
 			n := c.Count("gpt-4o", strings.Repeat(unit, size/len(unit)))
-			if spent := time.Since(begin); spent > 3*time.Second {
+			if spent := time.Since(begin); spent > 30*time.Second {
 				t.Errorf("%d bytes of %q took %v", size, unit, spent)
 			}
 			if n < 1 || n > int64(size) {

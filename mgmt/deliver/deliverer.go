@@ -11,6 +11,7 @@ import (
 
 // Deliverer delivers the audit log to every place that is set.
 type Deliverer struct {
+	source Source
 	routes []*route
 	bucket *bucketRoute // nil: there is none
 	close  []func() error
@@ -21,7 +22,7 @@ type Deliverer struct {
 func New(c Config) (*Deliverer, error) {
 	c = c.withDefaults()
 	hook := newWebhook(c)
-	d := &Deliverer{routes: []*route{newRoute(c, delivery.Webhook, hook)}, close: []func() error{hook.Close}}
+	d := &Deliverer{source: c.Source, routes: []*route{newRoute(c, delivery.Webhook, hook)}, close: []func() error{hook.Close}}
 	if c.QueueURL != "" {
 		q, err := openQueue(c.QueueURL)
 		if err != nil {

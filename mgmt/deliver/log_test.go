@@ -82,7 +82,7 @@ func TestDeliveredChain(t *testing.T) {
 			t.Fatalf("delivery %d does not follow the one before, or tells too much: %s", i, r.body)
 		}
 		external := sha256.Sum256(r.body)
-		internal, err := hex.DecodeString(r.header.Get("X-Gateway-Internal-Hash"))
+		internal, err := hex.DecodeString(strings.TrimPrefix(r.header.Get("X-Gateway-Internal-Hash"), "sha256:"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package deliver_test
 
 import (
-	"net"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,16 +12,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/porttest"
 )
 
 const queuePassword = "canary-queue-password"
 
-// natsAt starts a NATS server with JetStream on a port; 0 takes a free one.
+// natsAt starts a NATS server with JetStream on a port.
 func natsAt(t *testing.T, dir string, port int) *server.Server {
 	t.Helper()
-	if port == 0 {
-		port = -1
-	}
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true, Username: "gateway", Password: queuePassword,
 	})
@@ -31,7 +28,7 @@ func natsAt(t *testing.T, dir string, port int) *server.Server {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(20 * time.Second) {
+	if !s.ReadyForConnections(eventuallyIn) {
 		t.Fatal("NATS does not start")
 	}
 	return s
@@ -76,8 +73,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 func TestNATS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := natsAt(t, dir, 0)
-	port := s.Addr().(*net.TCPAddr).Port
+	port := int(porttest.Free(t).Port())
+	s := natsAt(t, dir, port)
 	b := newBench(t)
 	b.change(func(s *delivery.Settings) { s.Webhook = false })
 	c := b.config()
@@ -115,7 +112,7 @@ func TestNATS(t *testing.T) {
 			t.Fatal(err)
 		}
 		got = append(got, m.Header.Get("event_id"))
-		if m.Header.Get("sequence") != strconv.FormatUint(n, 10) || !strings.Contains(string(m.Data), m.Header.Get("event_id")) || len(m.Header.Get("internal_hash")) != 64 || m.Subject != "audit.events" {
+		if m.Header.Get("sequence") != strconv.FormatUint(n, 10) || !strings.Contains(string(m.Data), m.Header.Get("event_id")) || len(m.Header.Get("internal_hash")) != len("sha256:")+64 || m.Subject != "audit.events" {
 			t.Fatalf("message %d is %v %s", n, m.Header, m.Data)
 		}
 	}

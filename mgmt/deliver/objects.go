@@ -56,7 +56,7 @@ func openBucket(text string) (objects, error) {
 }
 
 func bucketError(format string, args ...any) error {
-	return fault.Field("audit_bucket_url", "invalid_value", "audit_bucket_url "+format+".", args...)
+	return fault.Field("audit.bucket_url", "invalid_value", "The bucket's address "+format+".", args...)
 }
 
 // cloudBucket is a bucket of a cloud, or of a server that is like one. It is for one

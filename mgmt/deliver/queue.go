@@ -58,7 +58,7 @@ func attributes(r audit.Record) []attribute {
 		{"event_id", r.EventID},
 		{"event_type", r.Type},
 		{"sequence", strconv.FormatUint(r.Number, 10)},
-		{"internal_hash", hex.EncodeToString(inside[:])},
+		{"internal_hash", "sha256:" + hex.EncodeToString(inside[:])},
 		{"hash", "sha256:" + hex.EncodeToString(r.Hash[:])},
 	}
 }
@@ -135,7 +135,7 @@ func (a address) only(names ...string) error {
 }
 
 func queueError(format string, args ...any) error {
-	return fault.Field("audit_queue_url", "invalid_value", "audit_queue_url "+format+".", args...)
+	return fault.Field("audit.queue_url", "invalid_value", "The queue's address "+format+".", args...)
 }
 
 // clean takes secrets out of an error's text.

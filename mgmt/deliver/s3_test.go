@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/porttest"
 )
 
 // TestS3 puts objects into a bucket of a real server for S3, whose own files are
@@ -18,7 +19,7 @@ func TestS3(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "archive"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	address := freePort(t)
+	address := porttest.Free(t).String()
 	t.Setenv("AWS_ACCESS_KEY_ID", "gateway")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "canary-s3-secret")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")

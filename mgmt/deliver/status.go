@@ -90,6 +90,6 @@ func (s *state) worked() {
 	s.mu.Since, s.mu.Problem = time.Time{}, ""
 	s.mu.Unlock()
 	if !since.IsZero() {
-		s.logger.Info("the audit log is delivered again", "after", time.Since(since).Round(time.Second))
+		s.logger.Info("the audit log is delivered again", "after", time.Since(since).Round(time.Second).String())
 	}
 }

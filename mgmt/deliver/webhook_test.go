@@ -57,7 +57,7 @@ func TestRecordsArrive(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.header.Get("Content-Type") != "application/json" || !strings.Contains(string(r.body), r.header.Get("X-Gateway-Event-Id")) ||
-				len(r.header.Get("X-Gateway-Internal-Hash")) != 64 || r.header.Get("X-Gateway-Hash") == "" || r.url != "/canary-token/audit" {
+				len(r.header.Get("X-Gateway-Internal-Hash")) != len("sha256:")+64 || r.header.Get("X-Gateway-Hash") == "" || r.url != "/canary-token/audit" {
 				t.Fatalf("a delivery is %s %v %s", r.url, r.header, r.body)
 			}
 		}

@@ -121,6 +121,8 @@ func (l *laboratory) try(ctx context.Context, t *trial) string {
 		return "MISSED"
 	case !strings.Contains(output, "--- FAIL: "+t.test+" ("):
 		return "ended without a word of the test: " + last(output)
+	case !strings.Contains(output, t.says):
+		return "FAILS FOR ANOTHER REASON: " + last(output)
 	}
 	return "caught"
 }

@@ -63,14 +63,15 @@ func program(without, with string) string {
 }
 
 // TestTry: a bug is caught only by a test that passes without it and says that it
-// fails with it.
+// fails with it, and why.
 func TestTry(t *testing.T) {
 	t.Parallel()
-	const passes, fails = `echo "--- PASS: TestX (0.00s)"`, `echo "--- FAIL: TestX (0.00s)"; exit 1`
+	const passes, fails = `echo "--- PASS: TestX (0.00s)"`, `echo lost; echo "--- FAIL: TestX (0.00s)"; exit 1`
 	for name, tc := range map[string]struct{ without, with, want string }{
 		"caught":    {passes, fails, `^caught$`},
 		"missed":    {passes, passes, `^MISSED$`},
-		"always":    {fails, fails, `^FAILS WITHOUT THE BUG: --- FAIL`},
+		"always":    {fails, fails, `^FAILS WITHOUT THE BUG: lost --- FAIL`},
+		"elsewhere": {passes, `echo "--- FAIL: TestX (0.00s)"; exit 1`, `^FAILS FOR ANOTHER REASON: --- FAIL`},
 		"none":      {"true", "exit 1", `^there is no such test$`},
 		"dies":      {passes, "echo oh; exit 2", `^ended without a word of the test: oh$`},
 		"not built": {"", "", `^not built: `},
@@ -78,7 +79,7 @@ func TestTry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := laboratory{dir: t.TempDir(), built: map[string]error{}, good: map[string]string{}}
-			x := trial{defect: "bug", pkg: ".", test: "TestX"}
+			x := trial{defect: "bug", pkg: ".", test: "TestX", says: "lost"}
 			if tc.without == "" {
 				x.pkg = "nowhere"
 			} else {

@@ -31,6 +31,15 @@ func scalar(f protoreflect.FieldDescriptor) (*object, error) {
 	return one, nil
 }
 
+// short is the field of a message that a bare value in the message's place stands for, nil
+// if the message has no such form.
+func short(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	if m.FullName() == "gateway.v1.ModelBudget" {
+		return m.Fields().ByName("max_budget")
+	}
+	return nil
+}
+
 // wellKnown is the schema of a message that has a JSON form of its own, or nil.
 func wellKnown(name protoreflect.FullName) *object {
 	switch name {

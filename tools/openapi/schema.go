@@ -299,7 +299,7 @@ func (s *schemas) value(f protoreflect.FieldDescriptor, rules *validate.FieldRul
 		if known := wellKnown(m.FullName()); known != nil {
 			return known, nil
 		}
-		return s.ref(m, way)
+		return s.within(m, way)
 	}
 	out, err := scalar(f)
 	if err != nil || way == response {
@@ -312,6 +312,17 @@ func (s *schemas) value(f protoreflect.FieldDescriptor, rules *validate.FieldRul
 		out.set("examples", []any{given})
 	}
 	return out, nil
+}
+
+// within refers to a message's component, and in a request to its short form as well.
+func (s *schemas) within(m protoreflect.MessageDescriptor, way side) (*object, error) {
+	whole, err := s.ref(m, way)
+	alone := short(m)
+	if err != nil || alone == nil || way == response {
+		return whole, err
+	}
+	value, err := s.field(alone, way)
+	return obj("anyOf", []any{whole, value}), err
 }
 
 // about is a message's comment without its name: what it is.

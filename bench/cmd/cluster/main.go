@@ -4,6 +4,8 @@
 //
 //   - how long a management write takes, from one caller and from several;
 //   - how long after the leader's kill -9 the others take writes again;
+//   - how long after its answer a request's spend is seen, when the leader is killed
+//     under load;
 //   - how long after a key's deletion was sent a node still accepts it;
 //   - how long a node with many keys takes from its start to ready;
 //   - with -what mgmt, instead: how long the operations of the management API take
@@ -32,6 +34,7 @@ type options struct {
 	what                string
 	writes, writers     int
 	kills, deletions    int
+	spendKills          int
 	keys, fillers       int
 }
 
@@ -44,6 +47,7 @@ func main() {
 	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
 	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
 	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
+	flag.IntVar(&o.spendKills, "spend-kills", 5, "leaders to kill under load")
 	flag.IntVar(&o.deletions, "deletions", 50, "keys to delete while they are used")
 	flag.IntVar(&o.keys, "keys", 100_000, "keys that the restarted nodes have")
 	flag.IntVar(&o.fillers, "fillers", 32, "callers that make them")
@@ -105,7 +109,7 @@ type step struct {
 func (c *cluster) steps(what string) ([]step, error) {
 	switch what {
 	case "cluster":
-		return []step{{"writes", c.measureWrites}, {"deletions", c.measureDeletions}, {"failovers", c.measureFailovers}, {"restarts", c.measureRestarts}}, nil
+		return []step{{"writes", c.measureWrites}, {"deletions", c.measureDeletions}, {"failovers", c.measureFailovers}, {"spend", c.measureSpend}, {"restarts", c.measureRestarts}}, nil
 	case "mgmt":
 		return []step{{"operations", c.measureOperations}, {"deletions", c.measureDeletions}, {"restarts", c.measureRestarts}}, nil
 	}

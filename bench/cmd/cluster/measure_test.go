@@ -112,3 +112,46 @@ func TestRefusedWrite(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What was answered counts until it is seen.
+func TestSpendIsCompleteWhenAllOfItIsSeen(t *testing.T) {
+	var shown sync.Map
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rows := []map[string]string{}
+		if r.URL.Path == "/v1/chat/completions" {
+			var body struct {
+				User string `json:"user"`
+			}
+			_ = json.NewDecoder(r.Body).Decode(&body)
+			shown.Store(body.User, true)
+			return
+		}
+		shown.Range(func(name, _ any) bool {
+			rows = append(rows, map[string]string{"end_user": name.(string)})
+			return true
+		})
+		_ = json.NewEncoder(w).Encode(rows)
+	}))
+	t.Cleanup(s.Close)
+	at := &node{url: s.URL}
+	c := &cluster{admin: "sk-admin", client: &http.Client{}, nodes: []*node{at, at, at}}
+	m := &spending{cluster: c, answered: map[string]answered{}, seen: map[string]time.Time{}}
+	loaded, unload := context.WithCancel(t.Context())
+	called := make(chan error, 1)
+	go func() { called <- m.load(t.Context(), loaded) }()
+	for m.made.Load() < 3 {
+		m.look(t.Context(), at)
+	}
+	unload()
+	if err := <-called; err != nil {
+		t.Error(err)
+	}
+	m.look(t.Context(), at)
+	if len(m.answered) < 2 || !m.complete() {
+		t.Errorf("%d answers, and what is seen is not complete: %v", len(m.answered), m.seen)
+	}
+	m.answered["nobody has seen this one"] = answered{by: at, at: time.Now()}
+	if m.complete() {
+		t.Error("what nobody has seen counts as seen")
+	}
+}

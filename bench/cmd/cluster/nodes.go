@@ -94,7 +94,7 @@ func newCluster(o options, provider string) (*cluster, error) {
 		file := filepath.Join(o.dir, fmt.Sprintf("node%d.yaml", i+1))
 		text := fmt.Sprintf(`model_list:
   - model_name: %s
-    gateway_params: {model: openai/%s, api_base: %s/v1, api_key: bench-provider-key}
+    gateway_params: {model: openai/%s, api_base: %s/v1, api_key: bench-provider-key, input_cost_per_token: 0.000001, output_cost_per_token: 0.00001}
 general_settings:
   master_key: %s
 cluster:

@@ -161,12 +161,14 @@ func (l *load) posted(ctx context.Context) error {
 	return l.world.until(ctx, "all is posted", func() (bool, error) {
 		for _, n := range l.world.nodes {
 			state, err := n.Account(ctx, account)
-			switch {
-			case err != nil:
+			if err != nil {
 				return false, err
-			case -state.Total > l.spent():
-				return false, fmt.Errorf("%s were spent, and a ledger has %s", l.spent(), -state.Total)
-			case -state.Total < l.spent():
+			}
+			owed, spent := state.Total.Neg(), l.spent()
+			switch owed.Compare(spent.Total()) {
+			case 1:
+				return false, fmt.Errorf("%s were spent, and a ledger has %s", spent, owed)
+			case -1:
 				return false, nil
 			}
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/cluster/vault/kms"
+	"github.com/modelgateway/modelgateway/porttest"
 )
 
 const (
@@ -273,7 +274,8 @@ func TestTransitHangs(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	at(t, http.NotFoundHandler()).Close()
+	at(t, http.NotFoundHandler())
+	t.Setenv("VAULT_ADDR", "http://"+porttest.Free(t).String())
 	_, err := open(t, "hashivault://gateway").Encrypt(t.Context(), []byte(secret))
 	if err == nil || !strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "CANARY") {
 		t.Errorf("got %v", err)

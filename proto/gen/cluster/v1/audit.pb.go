@@ -450,6 +450,61 @@ func (x *AuditHead) GetFirstFrontier() [][]byte {
 	return nil
 }
 
+// AuditSegment is what a chain was before the first record of a segment.
+type AuditSegment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hash of the record before it; before the first one that of the workspace.
+	Previous []byte `protobuf:"bytes,1,opt,name=previous,proto3" json:"previous,omitempty"`
+	// The Merkle tree's complete subtrees before it, largest first.
+	Frontier      [][]byte `protobuf:"bytes,2,rep,name=frontier,proto3" json:"frontier,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditSegment) Reset() {
+	*x = AuditSegment{}
+	mi := &file_cluster_v1_audit_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditSegment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditSegment) ProtoMessage() {}
+
+func (x *AuditSegment) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_audit_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditSegment.ProtoReflect.Descriptor instead.
+func (*AuditSegment) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AuditSegment) GetPrevious() []byte {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
+func (x *AuditSegment) GetFrontier() [][]byte {
+	if x != nil {
+		return x.Frontier
+	}
+	return nil
+}
+
 // AuditCheckpoint is a signed statement of a chain's head.
 type AuditCheckpoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -467,7 +522,7 @@ type AuditCheckpoint struct {
 
 func (x *AuditCheckpoint) Reset() {
 	*x = AuditCheckpoint{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[3]
+	mi := &file_cluster_v1_audit_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -479,7 +534,7 @@ func (x *AuditCheckpoint) String() string {
 func (*AuditCheckpoint) ProtoMessage() {}
 
 func (x *AuditCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[3]
+	mi := &file_cluster_v1_audit_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -492,7 +547,7 @@ func (x *AuditCheckpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditCheckpoint.ProtoReflect.Descriptor instead.
 func (*AuditCheckpoint) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{3}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AuditCheckpoint) GetNote() string {
@@ -538,7 +593,7 @@ type AuditSigner struct {
 
 func (x *AuditSigner) Reset() {
 	*x = AuditSigner{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[4]
+	mi := &file_cluster_v1_audit_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -550,7 +605,7 @@ func (x *AuditSigner) String() string {
 func (*AuditSigner) ProtoMessage() {}
 
 func (x *AuditSigner) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[4]
+	mi := &file_cluster_v1_audit_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -563,7 +618,7 @@ func (x *AuditSigner) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditSigner.ProtoReflect.Descriptor instead.
 func (*AuditSigner) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{4}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AuditSigner) GetSealedKey() []byte {
@@ -604,7 +659,7 @@ type TrimHistory struct {
 
 func (x *TrimHistory) Reset() {
 	*x = TrimHistory{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[5]
+	mi := &file_cluster_v1_audit_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -616,7 +671,7 @@ func (x *TrimHistory) String() string {
 func (*TrimHistory) ProtoMessage() {}
 
 func (x *TrimHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[5]
+	mi := &file_cluster_v1_audit_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -629,7 +684,7 @@ func (x *TrimHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrimHistory.ProtoReflect.Descriptor instead.
 func (*TrimHistory) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TrimHistory) GetWorkspace() string {
@@ -675,7 +730,7 @@ type DeliveryCursor struct {
 
 func (x *DeliveryCursor) Reset() {
 	*x = DeliveryCursor{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[6]
+	mi := &file_cluster_v1_audit_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -687,7 +742,7 @@ func (x *DeliveryCursor) String() string {
 func (*DeliveryCursor) ProtoMessage() {}
 
 func (x *DeliveryCursor) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[6]
+	mi := &file_cluster_v1_audit_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -700,7 +755,7 @@ func (x *DeliveryCursor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeliveryCursor.ProtoReflect.Descriptor instead.
 func (*DeliveryCursor) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeliveryCursor) GetNext() uint64 {
@@ -747,7 +802,7 @@ type DeliverySettings struct {
 
 func (x *DeliverySettings) Reset() {
 	*x = DeliverySettings{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[7]
+	mi := &file_cluster_v1_audit_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +814,7 @@ func (x *DeliverySettings) String() string {
 func (*DeliverySettings) ProtoMessage() {}
 
 func (x *DeliverySettings) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[7]
+	mi := &file_cluster_v1_audit_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +827,7 @@ func (x *DeliverySettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeliverySettings.ProtoReflect.Descriptor instead.
 func (*DeliverySettings) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeliverySettings) GetWebhook() bool {
@@ -873,7 +928,10 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\bfrontier\x18\x03 \x03(\fR\bfrontier\x12\x14\n" +
 	"\x05first\x18\x04 \x01(\x04R\x05first\x12%\n" +
 	"\x0efirst_previous\x18\x05 \x01(\fR\rfirstPrevious\x12%\n" +
-	"\x0efirst_frontier\x18\x06 \x03(\fR\rfirstFrontier\"\x88\x01\n" +
+	"\x0efirst_frontier\x18\x06 \x03(\fR\rfirstFrontier\"F\n" +
+	"\fAuditSegment\x12\x1a\n" +
+	"\bprevious\x18\x01 \x01(\fR\bprevious\x12\x1a\n" +
+	"\bfrontier\x18\x02 \x03(\fR\bfrontier\"\x88\x01\n" +
 	"\x0fAuditCheckpoint\x12\x12\n" +
 	"\x04note\x18\x01 \x01(\tR\x04note\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x04R\x04size\x12$\n" +
@@ -917,23 +975,24 @@ func file_cluster_v1_audit_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_audit_proto_rawDescData
 }
 
-var file_cluster_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_cluster_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_cluster_v1_audit_proto_goTypes = []any{
 	(*AuditEvent)(nil),       // 0: cluster.v1.AuditEvent
 	(*AuditEntry)(nil),       // 1: cluster.v1.AuditEntry
 	(*AuditHead)(nil),        // 2: cluster.v1.AuditHead
-	(*AuditCheckpoint)(nil),  // 3: cluster.v1.AuditCheckpoint
-	(*AuditSigner)(nil),      // 4: cluster.v1.AuditSigner
-	(*TrimHistory)(nil),      // 5: cluster.v1.TrimHistory
-	(*DeliveryCursor)(nil),   // 6: cluster.v1.DeliveryCursor
-	(*DeliverySettings)(nil), // 7: cluster.v1.DeliverySettings
-	(*Stamp)(nil),            // 8: cluster.v1.Stamp
+	(*AuditSegment)(nil),     // 3: cluster.v1.AuditSegment
+	(*AuditCheckpoint)(nil),  // 4: cluster.v1.AuditCheckpoint
+	(*AuditSigner)(nil),      // 5: cluster.v1.AuditSigner
+	(*TrimHistory)(nil),      // 6: cluster.v1.TrimHistory
+	(*DeliveryCursor)(nil),   // 7: cluster.v1.DeliveryCursor
+	(*DeliverySettings)(nil), // 8: cluster.v1.DeliverySettings
+	(*Stamp)(nil),            // 9: cluster.v1.Stamp
 }
 var file_cluster_v1_audit_proto_depIdxs = []int32{
-	8, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
-	8, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
-	8, // 2: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
-	8, // 3: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
+	9, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
+	9, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
+	9, // 2: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
+	9, // 3: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
 	4, // [4:4] is the sub-list for method output_type
 	4, // [4:4] is the sub-list for method input_type
 	4, // [4:4] is the sub-list for extension type_name
@@ -953,7 +1012,7 @@ func file_cluster_v1_audit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_audit_proto_rawDesc), len(file_cluster_v1_audit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -28,9 +28,9 @@ const (
 // sign, what one provider was owed.
 type Account struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All that was ever posted.
+	// All that was ever posted: total_high x 2^64 + total_pico.
 	TotalPico int64 `protobuf:"varint,1,opt,name=total_pico,json=totalPico,proto3" json:"total_pico,omitempty"`
-	// What was posted in the window.
+	// What was posted in the window: window_high x 2^64 + window_pico.
 	WindowPico int64 `protobuf:"varint,2,opt,name=window_pico,json=windowPico,proto3" json:"window_pico,omitempty"`
 	// Which window it is; grows by one with each that begins.
 	Epoch uint64 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
@@ -50,8 +50,15 @@ type Account struct {
 	MaxPico *int64 `protobuf:"varint,10,opt,name=max_pico,json=maxPico,proto3,oneof" json:"max_pico,omitempty"`
 	// When something was posted last.
 	PostedUnixNano int64 `protobuf:"varint,11,opt,name=posted_unix_nano,json=postedUnixNano,proto3" json:"posted_unix_nano,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Of the total, what an int64 of pico-dollars does not hold.
+	TotalHigh int64 `protobuf:"zigzag64,12,opt,name=total_high,json=totalHigh,proto3" json:"total_high,omitempty"`
+	// Of the window, what an int64 of pico-dollars does not hold.
+	WindowHigh int64 `protobuf:"zigzag64,13,opt,name=window_high,json=windowHigh,proto3" json:"window_high,omitempty"`
+	// When the window ended that was taken for the present one before the clock went
+	// back to this one; 0: it never did.
+	AheadUnixNano int64 `protobuf:"varint,14,opt,name=ahead_unix_nano,json=aheadUnixNano,proto3" json:"ahead_unix_nano,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Account) Reset() {
@@ -161,6 +168,27 @@ func (x *Account) GetPostedUnixNano() int64 {
 	return 0
 }
 
+func (x *Account) GetTotalHigh() int64 {
+	if x != nil {
+		return x.TotalHigh
+	}
+	return 0
+}
+
+func (x *Account) GetWindowHigh() int64 {
+	if x != nil {
+		return x.WindowHigh
+	}
+	return 0
+}
+
+func (x *Account) GetAheadUnixNano() int64 {
+	if x != nil {
+		return x.AheadUnixNano
+	}
+	return 0
+}
+
 // Lease is a part of a budget that one node may spend.
 type Lease struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -265,7 +293,7 @@ func (x *AppliedEvents) GetSeq() uint64 {
 // Counts is what one row of the statistics adds up.
 type Counts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Money.
+	// Money: spend_high x 2^64 + spend_pico.
 	SpendPico int64 `protobuf:"varint,1,opt,name=spend_pico,json=spendPico,proto3" json:"spend_pico,omitempty"`
 	// Tokens read, those from and into a prompt cache included.
 	PromptTokens int64 `protobuf:"varint,2,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
@@ -283,8 +311,10 @@ type Counts struct {
 	Attempts int64 `protobuf:"varint,8,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// Sum of the requests' durations, in milliseconds.
 	DurationMillis int64 `protobuf:"varint,9,opt,name=duration_millis,json=durationMillis,proto3" json:"duration_millis,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Of the money, what an int64 of pico-dollars does not hold.
+	SpendHigh     int64 `protobuf:"zigzag64,10,opt,name=spend_high,json=spendHigh,proto3" json:"spend_high,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Counts) Reset() {
@@ -380,17 +410,25 @@ func (x *Counts) GetDurationMillis() int64 {
 	return 0
 }
 
+func (x *Counts) GetSpendHigh() int64 {
+	if x != nil {
+		return x.SpendHigh
+	}
+	return 0
+}
+
 // DailyRow is what one combination of whom and what has used on one day. Its key
 // says which: kind and id of the entity, day, and a digest of the rest.
 type DailyRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of the key: 32 bytes.
+	// The key's account: SHA-256 of the key, or of the one that it comes of by
+	// regeneration: 32 bytes.
 	KeyHash []byte `protobuf:"bytes,1,opt,name=key_hash,json=keyHash,proto3" json:"key_hash,omitempty"`
 	// The key's display name when it was last used.
 	KeyAlias string `protobuf:"bytes,2,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
 	// The key's team.
 	Team string `protobuf:"bytes,3,opt,name=team,proto3" json:"team,omitempty"`
-	// The model name that callers asked for.
+	// The name that the operator gave the model, whatever alias the caller wrote; where that is a pattern, the name that was asked for.
 	Group string `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
 	// The model's name at the provider.
 	Model string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
@@ -650,7 +688,10 @@ type MoveLeases struct {
 	// Numbers the moves of a life, from 1; 0 begins the life. A move is made only in
 	// the life that began last, and only if none of a higher number was: so one whose
 	// outcome was not heard is made once, or not at all once a later one was.
-	Number        uint64 `protobuf:"varint,5,opt,name=number,proto3" json:"number,omitempty"`
+	Number uint64 `protobuf:"varint,5,opt,name=number,proto3" json:"number,omitempty"`
+	// What the node's clock says, by which the ends of windows are that it asks for; 0:
+	// it does not tell.
+	AskedUnixNano int64 `protobuf:"varint,6,opt,name=asked_unix_nano,json=askedUnixNano,proto3" json:"asked_unix_nano,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -716,6 +757,13 @@ func (x *MoveLeases) GetLife() []byte {
 func (x *MoveLeases) GetNumber() uint64 {
 	if x != nil {
 		return x.Number
+	}
+	return 0
+}
+
+func (x *MoveLeases) GetAskedUnixNano() int64 {
+	if x != nil {
+		return x.AskedUnixNano
 	}
 	return 0
 }
@@ -986,14 +1034,14 @@ func (x *RollWindows) GetWindows() []*WindowEnd {
 	return nil
 }
 
-// WindowEnd says when the next window of an account ends.
+// WindowEnd says when the window of an account ends that holds now.
 type WindowEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The account.
 	Account *AccountID `protobuf:"bytes,1,opt,name=account,proto3" json:"account,omitempty"`
-	// The epoch that is over.
+	// The epoch that is over, or of which the end is wrong.
 	Epoch uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// When the next window ends; 0: never.
+	// When the window ends that holds now; 0: never.
 	ResetsUnixNano int64 `protobuf:"varint,3,opt,name=resets_unix_nano,json=resetsUnixNano,proto3" json:"resets_unix_nano,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1055,7 +1103,7 @@ type SetSpend struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The account.
 	Account *AccountID `protobuf:"bytes,1,opt,name=account,proto3" json:"account,omitempty"`
-	// The new spend, in pico-dollars.
+	// The new spend, in pico-dollars. It replaces both halves of the window.
 	WindowPico    int64 `protobuf:"varint,2,opt,name=window_pico,json=windowPico,proto3" json:"window_pico,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1257,7 +1305,7 @@ var File_cluster_v1_ledger_proto protoreflect.FileDescriptor
 const file_cluster_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"\x17cluster/v1/ledger.proto\x12\n" +
-	"cluster.v1\x1a\x17cluster/v1/record.proto\x1a\x16cluster/v1/state.proto\"\xf3\x02\n" +
+	"cluster.v1\x1a\x17cluster/v1/record.proto\x1a\x16cluster/v1/state.proto\"\xdb\x03\n" +
 	"\aAccount\x12\x1d\n" +
 	"\n" +
 	"total_pico\x18\x01 \x01(\x03R\ttotalPico\x12\x1f\n" +
@@ -1272,13 +1320,18 @@ const file_cluster_v1_ledger_proto_rawDesc = "" +
 	"\x06scarce\x18\t \x01(\bR\x06scarce\x12\x1e\n" +
 	"\bmax_pico\x18\n" +
 	" \x01(\x03H\x00R\amaxPico\x88\x01\x01\x12(\n" +
-	"\x10posted_unix_nano\x18\v \x01(\x03R\x0epostedUnixNanoB\v\n" +
+	"\x10posted_unix_nano\x18\v \x01(\x03R\x0epostedUnixNano\x12\x1d\n" +
+	"\n" +
+	"total_high\x18\f \x01(\x12R\ttotalHigh\x12\x1f\n" +
+	"\vwindow_high\x18\r \x01(\x12R\n" +
+	"windowHigh\x12&\n" +
+	"\x0fahead_unix_nano\x18\x0e \x01(\x03R\raheadUnixNanoB\v\n" +
 	"\t_max_pico\"8\n" +
 	"\x05Lease\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x1b\n" +
 	"\tleft_pico\x18\x02 \x01(\x03R\bleftPico\"!\n" +
 	"\rAppliedEvents\x12\x10\n" +
-	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\xf2\x02\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\x91\x03\n" +
 	"\x06Counts\x12\x1d\n" +
 	"\n" +
 	"spend_pico\x18\x01 \x01(\x03R\tspendPico\x12#\n" +
@@ -1289,7 +1342,10 @@ const file_cluster_v1_ledger_proto_rawDesc = "" +
 	"\x13successful_requests\x18\x06 \x01(\x03R\x12successfulRequests\x12'\n" +
 	"\x0ffailed_requests\x18\a \x01(\x03R\x0efailedRequests\x12\x1a\n" +
 	"\battempts\x18\b \x01(\x03R\battempts\x12'\n" +
-	"\x0fduration_millis\x18\t \x01(\x03R\x0edurationMillis\"\xe7\x01\n" +
+	"\x0fduration_millis\x18\t \x01(\x03R\x0edurationMillis\x12\x1d\n" +
+	"\n" +
+	"spend_high\x18\n" +
+	" \x01(\x12R\tspendHigh\"\xe7\x01\n" +
 	"\bDailyRow\x12\x19\n" +
 	"\bkey_hash\x18\x01 \x01(\fR\akeyHash\x12\x1b\n" +
 	"\tkey_alias\x18\x02 \x01(\tR\bkeyAlias\x12\x12\n" +
@@ -1308,14 +1364,15 @@ const file_cluster_v1_ledger_proto_rawDesc = "" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
 	"\x05first\x18\x03 \x01(\x04R\x05first\x12\x16\n" +
-	"\x06events\x18\x04 \x03(\fR\x06events\"\xa9\x01\n" +
+	"\x06events\x18\x04 \x03(\fR\x06events\"\xd1\x01\n" +
 	"\n" +
 	"MoveLeases\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12(\n" +
 	"\x04asks\x18\x02 \x03(\v2\x14.cluster.v1.LeaseAskR\x04asks\x121\n" +
 	"\areturns\x18\x03 \x03(\v2\x17.cluster.v1.LeaseReturnR\areturns\x12\x12\n" +
 	"\x04life\x18\x04 \x01(\fR\x04life\x12\x16\n" +
-	"\x06number\x18\x05 \x01(\x04R\x06number\"7\n" +
+	"\x06number\x18\x05 \x01(\x04R\x06number\x12&\n" +
+	"\x0fasked_unix_nano\x18\x06 \x01(\x03R\raskedUnixNano\"7\n" +
 	"\tLeaseLife\x12\x12\n" +
 	"\x04life\x18\x01 \x01(\fR\x04life\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x04R\x06number\"\x85\x02\n" +

@@ -943,7 +943,9 @@ type ReportResponse struct {
 	// The id of the encryption key that its configuration says is to seal; empty: not known yet.
 	SealingKey []byte `protobuf:"bytes,12,opt,name=sealing_key,json=sealingKey,proto3" json:"sealing_key,omitempty"`
 	// Ids of the encryption keys that it opens with.
-	OpeningKeys   [][]byte `protobuf:"bytes,13,rep,name=opening_keys,json=openingKeys,proto3" json:"opening_keys,omitempty"`
+	OpeningKeys [][]byte `protobuf:"bytes,13,rep,name=opening_keys,json=openingKeys,proto3" json:"opening_keys,omitempty"`
+	// What its clock says.
+	ClockUnixNano int64 `protobuf:"varint,14,opt,name=clock_unix_nano,json=clockUnixNano,proto3" json:"clock_unix_nano,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1067,6 +1069,13 @@ func (x *ReportResponse) GetOpeningKeys() [][]byte {
 		return x.OpeningKeys
 	}
 	return nil
+}
+
+func (x *ReportResponse) GetClockUnixNano() int64 {
+	if x != nil {
+		return x.ClockUnixNano
+	}
+	return 0
 }
 
 // RestoreRequest is a piece of a backup.
@@ -1200,7 +1209,7 @@ const file_cluster_v1_peer_proto_rawDesc = "" +
 	"\x0eRemoveResponse\x12,\n" +
 	"\aservers\x18\x01 \x03(\v2\x12.cluster.v1.ServerR\aservers\"+\n" +
 	"\rReportRequest\x12\x1a\n" +
-	"\bchecksum\x18\x01 \x01(\bR\bchecksum\"\xc7\x03\n" +
+	"\bchecksum\x18\x01 \x01(\bR\bchecksum\"\xef\x03\n" +
 	"\x0eReportResponse\x12&\n" +
 	"\x04self\x18\x01 \x01(\v2\x12.cluster.v1.ServerR\x04self\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
@@ -1218,7 +1227,8 @@ const file_cluster_v1_peer_proto_rawDesc = "" +
 	"\x10state_hash_index\x18\v \x01(\x04R\x0estateHashIndex\x12\x1f\n" +
 	"\vsealing_key\x18\f \x01(\fR\n" +
 	"sealingKey\x12!\n" +
-	"\fopening_keys\x18\r \x03(\fR\vopeningKeys\"&\n" +
+	"\fopening_keys\x18\r \x03(\fR\vopeningKeys\x12&\n" +
+	"\x0fclock_unix_nano\x18\x0e \x01(\x03R\rclockUnixNano\"&\n" +
 	"\x0eRestoreRequest\x12\x14\n" +
 	"\x05piece\x18\x01 \x01(\fR\x05piece\"\x11\n" +
 	"\x0fRestoreResponse2\xba\x05\n" +

@@ -165,7 +165,7 @@ const (
 	AccountKind_ACCOUNT_KIND_USER AccountKind = 6
 	// An end user.
 	AccountKind_ACCOUNT_KIND_CUSTOMER AccountKind = 7
-	// A model, by the name that callers ask for, as a key uses it.
+	// A model, by the name that the operator gave it, as a key uses it; where that is a pattern, by the name that was asked for.
 	AccountKind_ACCOUNT_KIND_KEY_MODEL AccountKind = 8
 	// The same as a team uses it.
 	AccountKind_ACCOUNT_KIND_TEAM_MODEL AccountKind = 9
@@ -547,7 +547,8 @@ type AccountID struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What sort of thing it is of.
 	Kind AccountKind `protobuf:"varint,1,opt,name=kind,proto3,enum=cluster.v1.AccountKind" json:"kind,omitempty"`
-	// Which one: the hex hash of a key, or an id; of a member, the team or organization.
+	// Which one: the hex hash of a key, the first of those that follow each other by
+	// regeneration, or an id; of a member, the team or organization.
 	Owner string `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
 	// Of a member: the user. Of a model: its name.
 	Part          string `protobuf:"bytes,3,opt,name=part,proto3" json:"part,omitempty"`
@@ -799,7 +800,7 @@ type UsageIntent struct {
 	KeyAlias string `protobuf:"bytes,5,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
 	// The deployment that was picked.
 	Deployment string `protobuf:"bytes,6,opt,name=deployment,proto3" json:"deployment,omitempty"`
-	// The model name that the caller asked for.
+	// The name that the operator gave the model, whatever alias the caller wrote; where that is a pattern, the name that was asked for.
 	Group string `protobuf:"bytes,7,opt,name=group,proto3" json:"group,omitempty"`
 	// The provider's name.
 	Provider string `protobuf:"bytes,8,opt,name=provider,proto3" json:"provider,omitempty"`
@@ -826,7 +827,10 @@ type UsageIntent struct {
 	// The bounds that the request was admitted by.
 	Charges []*Charge `protobuf:"bytes,19,rep,name=charges,proto3" json:"charges,omitempty"`
 	// How people call the key: its alias, or else its user or its shortened form.
-	Actor         string `protobuf:"bytes,20,opt,name=actor,proto3" json:"actor,omitempty"`
+	Actor string `protobuf:"bytes,20,opt,name=actor,proto3" json:"actor,omitempty"`
+	// The hash of the key whose account this one has, where it has none of its own:
+	// the first of those that it comes of by regeneration.
+	OriginHash    []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1001,6 +1005,122 @@ func (x *UsageIntent) GetActor() string {
 	return ""
 }
 
+func (x *UsageIntent) GetOriginHash() []byte {
+	if x != nil {
+		return x.OriginHash
+	}
+	return nil
+}
+
+// FallbackTaken says that a request went on elsewhere than in the group that it was in.
+type FallbackTaken struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The attempt that had failed, from 1.
+	Attempt int64 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// The deployment that it was at.
+	Deployment string `protobuf:"bytes,2,opt,name=deployment,proto3" json:"deployment,omitempty"`
+	// That deployment's provider.
+	Provider string `protobuf:"bytes,3,opt,name=provider,proto3" json:"provider,omitempty"`
+	// The model's name at that provider.
+	Model string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	// The provider's HTTP status; 0 if there was none.
+	Status int64 `protobuf:"varint,5,opt,name=status,proto3" json:"status,omitempty"`
+	// The symbolic code of the failure.
+	ErrorCode string `protobuf:"bytes,6,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// Where the request was: the name of the model, or that of a fallback target.
+	From string `protobuf:"bytes,7,opt,name=from,proto3" json:"from,omitempty"`
+	// Where it went: the fallback target as it is written in the router settings.
+	To            string `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FallbackTaken) Reset() {
+	*x = FallbackTaken{}
+	mi := &file_cluster_v1_record_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FallbackTaken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FallbackTaken) ProtoMessage() {}
+
+func (x *FallbackTaken) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FallbackTaken.ProtoReflect.Descriptor instead.
+func (*FallbackTaken) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *FallbackTaken) GetAttempt() int64 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *FallbackTaken) GetDeployment() string {
+	if x != nil {
+		return x.Deployment
+	}
+	return ""
+}
+
+func (x *FallbackTaken) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *FallbackTaken) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *FallbackTaken) GetStatus() int64 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *FallbackTaken) GetErrorCode() string {
+	if x != nil {
+		return x.ErrorCode
+	}
+	return ""
+}
+
+func (x *FallbackTaken) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *FallbackTaken) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
 // UsageEvent is one attempt that reached a provider, or a notice. Its identity,
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
@@ -1017,7 +1137,7 @@ type UsageEvent struct {
 	KeyAlias string `protobuf:"bytes,5,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
 	// The deployment that was picked.
 	Deployment string `protobuf:"bytes,6,opt,name=deployment,proto3" json:"deployment,omitempty"`
-	// The model name that the caller asked for.
+	// The name that the operator gave the model, whatever alias the caller wrote; where that is a pattern, the name that was asked for.
 	Group string `protobuf:"bytes,7,opt,name=group,proto3" json:"group,omitempty"`
 	// The provider's name.
 	Provider string `protobuf:"bytes,8,opt,name=provider,proto3" json:"provider,omitempty"`
@@ -1068,14 +1188,19 @@ type UsageEvent struct {
 	// The service tier that was billed; empty for the standard one.
 	ServiceTier string `protobuf:"bytes,31,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
 	// How people call the key: its alias, or else its user or its shortened form.
-	Actor         string `protobuf:"bytes,32,opt,name=actor,proto3" json:"actor,omitempty"`
+	Actor string `protobuf:"bytes,32,opt,name=actor,proto3" json:"actor,omitempty"`
+	// The hash of the key whose account this one has, where it has none of its own:
+	// the first of those that it comes of by regeneration.
+	OriginHash []byte `protobuf:"bytes,33,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
+	// The fallbacks that the request has taken since the event before this one of it.
+	Fallbacks     []*FallbackTaken `protobuf:"bytes,34,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UsageEvent) Reset() {
 	*x = UsageEvent{}
-	mi := &file_cluster_v1_record_proto_msgTypes[7]
+	mi := &file_cluster_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1212,7 @@ func (x *UsageEvent) String() string {
 func (*UsageEvent) ProtoMessage() {}
 
 func (x *UsageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[7]
+	mi := &file_cluster_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1225,7 @@ func (x *UsageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageEvent.ProtoReflect.Descriptor instead.
 func (*UsageEvent) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UsageEvent) GetVersion() uint32 {
@@ -1327,6 +1452,20 @@ func (x *UsageEvent) GetActor() string {
 	return ""
 }
 
+func (x *UsageEvent) GetOriginHash() []byte {
+	if x != nil {
+		return x.OriginHash
+	}
+	return nil
+}
+
+func (x *UsageEvent) GetFallbacks() []*FallbackTaken {
+	if x != nil {
+		return x.Fallbacks
+	}
+	return nil
+}
+
 // Formation is what a node has promised or become part of. It lies in the
 // node's own store and makes sure that a node starts with one first
 // configuration only.
@@ -1344,7 +1483,7 @@ type Formation struct {
 
 func (x *Formation) Reset() {
 	*x = Formation{}
-	mi := &file_cluster_v1_record_proto_msgTypes[8]
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1356,7 +1495,7 @@ func (x *Formation) String() string {
 func (*Formation) ProtoMessage() {}
 
 func (x *Formation) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[8]
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1369,7 +1508,7 @@ func (x *Formation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Formation.ProtoReflect.Descriptor instead.
 func (*Formation) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Formation) GetVersion() uint32 {
@@ -1406,7 +1545,7 @@ type FormationServer struct {
 
 func (x *FormationServer) Reset() {
 	*x = FormationServer{}
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1418,7 +1557,7 @@ func (x *FormationServer) String() string {
 func (*FormationServer) ProtoMessage() {}
 
 func (x *FormationServer) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1431,7 +1570,7 @@ func (x *FormationServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormationServer.ProtoReflect.Descriptor instead.
 func (*FormationServer) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FormationServer) GetNode() string {
@@ -1500,7 +1639,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xe8\x04\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\x89\x05\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -1524,7 +1663,21 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x04user\x18\x11 \x01(\tR\x04user\x12\"\n" +
 	"\forganization\x18\x12 \x01(\tR\forganization\x12,\n" +
 	"\acharges\x18\x13 \x03(\v2\x12.cluster.v1.ChargeR\acharges\x12\x14\n" +
-	"\x05actor\x18\x14 \x01(\tR\x05actor\"\x83\b\n" +
+	"\x05actor\x18\x14 \x01(\tR\x05actor\x12\x1f\n" +
+	"\vorigin_hash\x18\x15 \x01(\fR\n" +
+	"originHash\"\xd6\x01\n" +
+	"\rFallbackTaken\x12\x18\n" +
+	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
+	"\n" +
+	"deployment\x18\x02 \x01(\tR\n" +
+	"deployment\x12\x1a\n" +
+	"\bprovider\x18\x03 \x01(\tR\bprovider\x12\x14\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\x12\x16\n" +
+	"\x06status\x18\x05 \x01(\x03R\x06status\x12\x1d\n" +
+	"\n" +
+	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
+	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xdd\b\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1562,7 +1715,10 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05final\x18\x1d \x01(\bR\x05final\x12*\n" +
 	"\x06notice\x18\x1e \x01(\v2\x12.cluster.v1.NoticeR\x06notice\x12!\n" +
 	"\fservice_tier\x18\x1f \x01(\tR\vserviceTier\x12\x14\n" +
-	"\x05actor\x18  \x01(\tR\x05actor\"v\n" +
+	"\x05actor\x18  \x01(\tR\x05actor\x12\x1f\n" +
+	"\vorigin_hash\x18! \x01(\fR\n" +
+	"originHash\x127\n" +
+	"\tfallbacks\x18\" \x03(\v2\x19.cluster.v1.FallbackTakenR\tfallbacks\"v\n" +
 	"\tFormation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x125\n" +
@@ -1610,7 +1766,7 @@ func file_cluster_v1_record_proto_rawDescGZIP() []byte {
 }
 
 var file_cluster_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_cluster_v1_record_proto_goTypes = []any{
 	(Outcome)(0),            // 0: cluster.v1.Outcome
 	(UsageSource)(0),        // 1: cluster.v1.UsageSource
@@ -1622,9 +1778,10 @@ var file_cluster_v1_record_proto_goTypes = []any{
 	(*Charge)(nil),          // 7: cluster.v1.Charge
 	(*Notice)(nil),          // 8: cluster.v1.Notice
 	(*UsageIntent)(nil),     // 9: cluster.v1.UsageIntent
-	(*UsageEvent)(nil),      // 10: cluster.v1.UsageEvent
-	(*Formation)(nil),       // 11: cluster.v1.Formation
-	(*FormationServer)(nil), // 12: cluster.v1.FormationServer
+	(*FallbackTaken)(nil),   // 10: cluster.v1.FallbackTaken
+	(*UsageEvent)(nil),      // 11: cluster.v1.UsageEvent
+	(*Formation)(nil),       // 12: cluster.v1.Formation
+	(*FormationServer)(nil), // 13: cluster.v1.FormationServer
 }
 var file_cluster_v1_record_proto_depIdxs = []int32{
 	2,  // 0: cluster.v1.AccountID.kind:type_name -> cluster.v1.AccountKind
@@ -1637,12 +1794,13 @@ var file_cluster_v1_record_proto_depIdxs = []int32{
 	1,  // 7: cluster.v1.UsageEvent.source:type_name -> cluster.v1.UsageSource
 	7,  // 8: cluster.v1.UsageEvent.charges:type_name -> cluster.v1.Charge
 	8,  // 9: cluster.v1.UsageEvent.notice:type_name -> cluster.v1.Notice
-	12, // 10: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	10, // 10: cluster.v1.UsageEvent.fallbacks:type_name -> cluster.v1.FallbackTaken
+	13, // 11: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_record_proto_init() }
@@ -1657,7 +1815,7 @@ func file_cluster_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_record_proto_rawDesc), len(file_cluster_v1_record_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

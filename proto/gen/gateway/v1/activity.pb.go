@@ -36,7 +36,7 @@ type GetTeamActivityRequest struct {
 	ExcludeTeamIds string `protobuf:"bytes,4,opt,name=exclude_team_ids,json=excludeTeamIds,proto3" json:"exclude_team_ids,omitempty"`
 	// Only this team.
 	TeamId string `protobuf:"bytes,5,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
-	// Only this model: the name at the provider, or the one that callers ask for.
+	// Only this model: the name at the provider, or its model_name; where that is a pattern, the name that was asked for.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
 	// Only this key: its sha256:<hex> or bare hex hash.
 	ApiKey string `protobuf:"bytes,8,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
@@ -159,7 +159,7 @@ type GetUserActivityRequest struct {
 	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// Only this user; without it, for who does not see everything, the own one.
 	UserId string `protobuf:"bytes,5,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Only this model: the name at the provider, or the one that callers ask for.
+	// Only this model: the name at the provider, or its model_name; where that is a pattern, the name that was asked for.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
 	// Only this key: its sha256:<hex> or bare hex hash.
 	ApiKey string `protobuf:"bytes,8,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
@@ -274,7 +274,7 @@ type GetCustomerActivityRequest struct {
 	CustomerId string `protobuf:"bytes,5,opt,name=customer_id,json=customerId,proto3" json:"customer_id,omitempty"`
 	// The same as customer_id.
 	EndUserId string `protobuf:"bytes,6,opt,name=end_user_id,json=endUserId,proto3" json:"end_user_id,omitempty"`
-	// Only this model: the name at the provider, or the one that callers ask for.
+	// Only this model: the name at the provider, or its model_name; where that is a pattern, the name that was asked for.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
 	// Only this key: its sha256:<hex> or bare hex hash.
 	ApiKey string `protobuf:"bytes,8,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
@@ -408,7 +408,7 @@ type GetOrganizationActivityRequest struct {
 	ExcludeOrganizationIds string `protobuf:"bytes,4,opt,name=exclude_organization_ids,json=excludeOrganizationIds,proto3" json:"exclude_organization_ids,omitempty"`
 	// Only this organization.
 	OrganizationId string `protobuf:"bytes,5,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
-	// Only this model: the name at the provider, or the one that callers ask for.
+	// Only this model: the name at the provider, or its model_name; where that is a pattern, the name that was asked for.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
 	// Only this key: its sha256:<hex> or bare hex hash.
 	ApiKey string `protobuf:"bytes,8,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
@@ -644,7 +644,7 @@ func (x *ActivityDay) GetBreakdown() *ActivityBreakdown {
 // ActivityMetrics are sums. A request counts once, however many attempts it took.
 type ActivityMetrics struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Cost in USD.
+	// Cost in USD, exact up to 9,007 USD, and beyond that the nearest double.
 	Spend float64 `protobuf:"fixed64,1,opt,name=spend,proto3" json:"spend,omitempty"`
 	// Tokens read, those from and into a prompt cache included.
 	PromptTokens float64 `protobuf:"fixed64,2,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
@@ -764,7 +764,7 @@ type ActivityBreakdown struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By the model's name at its provider.
 	Models map[string]*ActivityEntry `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// By the model name that callers asked for.
+	// By the name that the operator gave the model.
 	ModelGroups map[string]*ActivityEntry `protobuf:"bytes,2,rep,name=model_groups,json=modelGroups,proto3" json:"model_groups,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// By provider.
 	Providers map[string]*ActivityEntry `protobuf:"bytes,3,rep,name=providers,proto3" json:"providers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -772,7 +772,7 @@ type ActivityBreakdown struct {
 	Endpoints map[string]*ActivityEntry `protobuf:"bytes,4,rep,name=endpoints,proto3" json:"endpoints,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// By MCP server. No use of one is counted yet.
 	McpServers map[string]*ActivityEntry `protobuf:"bytes,5,rep,name=mcp_servers,json=mcpServers,proto3" json:"mcp_servers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// By key: its SHA-256 in hex.
+	// By key: its SHA-256 in hex. What was used before it was regenerated is with it.
 	ApiKeys map[string]*ActivityEntry `protobuf:"bytes,6,rep,name=api_keys,json=apiKeys,proto3" json:"api_keys,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// By the team, user, end user or organization that was asked about.
 	Entities      map[string]*ActivityEntry `protobuf:"bytes,7,rep,name=entities,proto3" json:"entities,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -981,7 +981,7 @@ func (x *ActivityKey) GetMetadata() *structpb.Struct {
 // ActivityTotals are sums over all days that were asked for, and the page.
 type ActivityTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Cost in USD.
+	// Cost in USD, exact up to 9,007 USD, and beyond that the nearest double.
 	TotalSpend float64 `protobuf:"fixed64,1,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
 	// Tokens read.
 	TotalPromptTokens float64 `protobuf:"fixed64,2,opt,name=total_prompt_tokens,json=totalPromptTokens,proto3" json:"total_prompt_tokens,omitempty"`

@@ -37,7 +37,7 @@ type ListAuditLogRequest struct {
 	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// Only records of this type, such as key.created.
 	EventType string `protobuf:"bytes,5,opt,name=event_type,json=eventType,proto3" json:"event_type,omitempty"`
-	// json, or csv for a file with a heading and one line for each record.
+	// json; csv for a file with a heading and one line for each record; or jsonl for a file that can be verified: no other parameter but starting_after goes with it, for it has no gaps.
 	Format string `protobuf:"bytes,6,opt,name=format,proto3" json:"format,omitempty"`
 	// Only what comes after the record of this event_id: next_cursor of the page before.
 	StartingAfter string `protobuf:"bytes,7,opt,name=starting_after,json=startingAfter,proto3" json:"starting_after,omitempty"`
@@ -668,7 +668,13 @@ type VerifyAuditLogResponse struct {
 	// What is wrong with it; null if nothing is.
 	Reason *wrapperspb.StringValue `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Signed checkpoints that were checked.
-	Checkpoints   float64 `protobuf:"fixed64,8,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
+	Checkpoints float64 `protobuf:"fixed64,8,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
+	// The last record that one of them vouches for; null for none. That others were cut off behind it, or written anew, cannot be seen here.
+	CoveredEventId *wrapperspb.StringValue `protobuf:"bytes,9,opt,name=covered_event_id,json=coveredEventId,proto3" json:"covered_event_id,omitempty"`
+	// Records that are not kept any more: so many came before the oldest one.
+	Dropped float64 `protobuf:"fixed64,10,opt,name=dropped,proto3" json:"dropped,omitempty"`
+	// The public key that checkpoints are signed with, for `modelgateway audit verify --checkpoint-key`; null before the first. Keep it elsewhere.
+	CheckpointKey *wrapperspb.StringValue `protobuf:"bytes,11,opt,name=checkpoint_key,json=checkpointKey,proto3" json:"checkpoint_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -759,12 +765,33 @@ func (x *VerifyAuditLogResponse) GetCheckpoints() float64 {
 	return 0
 }
 
+func (x *VerifyAuditLogResponse) GetCoveredEventId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.CoveredEventId
+	}
+	return nil
+}
+
+func (x *VerifyAuditLogResponse) GetDropped() float64 {
+	if x != nil {
+		return x.Dropped
+	}
+	return 0
+}
+
+func (x *VerifyAuditLogResponse) GetCheckpointKey() *wrapperspb.StringValue {
+	if x != nil {
+		return x.CheckpointKey
+	}
+	return nil
+}
+
 var File_gateway_v1_audit_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/audit.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x96\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x9d\b\n" +
 	"\x13ListAuditLogRequest\x12'\n" +
 	"\x05limit\x18\x01 \x01(\x05B\f\xbaH\t\x1a\a@d\x18\xe8\a(\x01H\x00R\x05limit\x88\x01\x01\x12\x8a\x01\n" +
 	"\bkey_hash\x18\x02 \x01(\tBo\xbaHl\xd8\x01\x01rg2\x1b^(sha256:)?[0-9a-fA-F]{64}$\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\akeyHash\x123\n" +
@@ -774,8 +801,8 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\bend_date\x18\x04 \x01(\tB\x14\xbaH\x11r\x0f\x18@\x92\x02\n" +
 	"2026-06-30R\aendDate\x124\n" +
 	"\n" +
-	"event_type\x18\x05 \x01(\tB\x15\xbaH\x12r\x10\x18@\x92\x02\vkey.createdR\teventType\x121\n" +
-	"\x06format\x18\x06 \x01(\tB\x19\xbaH\x16r\x14R\x00R\x04jsonR\x03csv\x92\x02\x04jsonR\x06format\x12Z\n" +
+	"event_type\x18\x05 \x01(\tB\x15\xbaH\x12r\x10\x18@\x92\x02\vkey.createdR\teventType\x128\n" +
+	"\x06format\x18\x06 \x01(\tB \xbaH\x1dr\x1bR\x00R\x04jsonR\x03csvR\x05jsonl\x92\x02\x04jsonR\x06format\x12Z\n" +
 	"\x0estarting_after\x18\a \x01(\tB3\xbaH0\xd8\x01\x01r+2\x12^evt_[0-9a-f]{16}$\x92\x02\x14evt_000000000000002aR\rstartingAfter\x12L\n" +
 	"\x06org_id\x18\b \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x05orgId\x12R\n" +
 	"\ateam_id\x18\t \x01(\tB9\xbaH6\xd8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12Q\n" +
@@ -834,7 +861,7 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\bevent_id\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x12^evt_[0-9a-f]{16}$\x92\x02\x14evt_000000000000002aR\aeventId\"\xa9\x01\n" +
 	"\x15VerifyAuditLogRequest\x12I\n" +
 	"\x05start\x18\x01 \x01(\tB3\xbaH0\xd8\x01\x01r+2\x12^evt_[0-9a-f]{16}$\x92\x02\x14evt_000000000000002aR\x05start\x12E\n" +
-	"\x03end\x18\x02 \x01(\tB3\xbaH0\xd8\x01\x01r+2\x12^evt_[0-9a-f]{16}$\x92\x02\x14evt_000000000000002aR\x03end\"\xfe\x02\n" +
+	"\x03end\x18\x02 \x01(\tB3\xbaH0\xd8\x01\x01r+2\x12^evt_[0-9a-f]{16}$\x92\x02\x14evt_000000000000002aR\x03end\"\xa5\x04\n" +
 	"\x16VerifyAuditLogResponse\x12\x14\n" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x12\x18\n" +
 	"\achecked\x18\x02 \x01(\x01R\achecked\x12B\n" +
@@ -843,7 +870,11 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\thead_hash\x18\x05 \x01(\tR\bheadHash\x129\n" +
 	"\tbroken_at\x18\x06 \x01(\v2\x1c.google.protobuf.StringValueR\bbrokenAt\x124\n" +
 	"\x06reason\x18\a \x01(\v2\x1c.google.protobuf.StringValueR\x06reason\x12 \n" +
-	"\vcheckpoints\x18\b \x01(\x01R\vcheckpoints2\x88\x02\n" +
+	"\vcheckpoints\x18\b \x01(\x01R\vcheckpoints\x12F\n" +
+	"\x10covered_event_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x0ecoveredEventId\x12\x18\n" +
+	"\adropped\x18\n" +
+	" \x01(\x01R\adropped\x12C\n" +
+	"\x0echeckpoint_key\x18\v \x01(\v2\x1c.google.protobuf.StringValueR\rcheckpointKey2\x88\x02\n" +
 	"\fAuditService\x12Q\n" +
 	"\fListAuditLog\x12\x1f.gateway.v1.ListAuditLogRequest\x1a .gateway.v1.ListAuditLogResponse\x12W\n" +
 	"\x0eVerifyAuditLog\x12!.gateway.v1.VerifyAuditLogRequest\x1a\".gateway.v1.VerifyAuditLogResponse\x12L\n" +
@@ -892,17 +923,19 @@ var file_gateway_v1_audit_proto_depIdxs = []int32{
 	6,  // 16: gateway.v1.VerifyAuditLogResponse.last_event_id:type_name -> google.protobuf.StringValue
 	6,  // 17: gateway.v1.VerifyAuditLogResponse.broken_at:type_name -> google.protobuf.StringValue
 	6,  // 18: gateway.v1.VerifyAuditLogResponse.reason:type_name -> google.protobuf.StringValue
-	0,  // 19: gateway.v1.AuditService.ListAuditLog:input_type -> gateway.v1.ListAuditLogRequest
-	4,  // 20: gateway.v1.AuditService.VerifyAuditLog:input_type -> gateway.v1.VerifyAuditLogRequest
-	3,  // 21: gateway.v1.AuditService.GetAuditRecord:input_type -> gateway.v1.GetAuditRecordRequest
-	1,  // 22: gateway.v1.AuditService.ListAuditLog:output_type -> gateway.v1.ListAuditLogResponse
-	5,  // 23: gateway.v1.AuditService.VerifyAuditLog:output_type -> gateway.v1.VerifyAuditLogResponse
-	2,  // 24: gateway.v1.AuditService.GetAuditRecord:output_type -> gateway.v1.AuditRecord
-	22, // [22:25] is the sub-list for method output_type
-	19, // [19:22] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	6,  // 19: gateway.v1.VerifyAuditLogResponse.covered_event_id:type_name -> google.protobuf.StringValue
+	6,  // 20: gateway.v1.VerifyAuditLogResponse.checkpoint_key:type_name -> google.protobuf.StringValue
+	0,  // 21: gateway.v1.AuditService.ListAuditLog:input_type -> gateway.v1.ListAuditLogRequest
+	4,  // 22: gateway.v1.AuditService.VerifyAuditLog:input_type -> gateway.v1.VerifyAuditLogRequest
+	3,  // 23: gateway.v1.AuditService.GetAuditRecord:input_type -> gateway.v1.GetAuditRecordRequest
+	1,  // 24: gateway.v1.AuditService.ListAuditLog:output_type -> gateway.v1.ListAuditLogResponse
+	5,  // 25: gateway.v1.AuditService.VerifyAuditLog:output_type -> gateway.v1.VerifyAuditLogResponse
+	2,  // 26: gateway.v1.AuditService.GetAuditRecord:output_type -> gateway.v1.AuditRecord
+	24, // [24:27] is the sub-list for method output_type
+	21, // [21:24] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_audit_proto_init() }

@@ -30,7 +30,7 @@ const (
 //
 // AuditService shows the audit log: a chain of records that are never changed, each with the hash of the one before it.
 type AuditServiceClient interface {
-	// ListAuditLog shows records, the newest first. With format=csv all that match come as one CSV file. An org_admin sees those of its organization, which it names with org_id if it has several.
+	// ListAuditLog shows records, the newest first. With format=csv all that match come as one CSV file; with format=jsonl the chain comes as a file that `modelgateway audit verify --export` checks without the gateway, from the record behind starting_after on, for who sees everything. An org_admin sees those of its organization, which it names with org_id if it has several.
 	ListAuditLog(ctx context.Context, in *ListAuditLogRequest, opts ...grpc.CallOption) (*ListAuditLogResponse, error)
 	// VerifyAuditLog checks every link of the chain, or of a part of it. A long chain takes its time.
 	VerifyAuditLog(ctx context.Context, in *VerifyAuditLogRequest, opts ...grpc.CallOption) (*VerifyAuditLogResponse, error)
@@ -82,7 +82,7 @@ func (c *auditServiceClient) GetAuditRecord(ctx context.Context, in *GetAuditRec
 //
 // AuditService shows the audit log: a chain of records that are never changed, each with the hash of the one before it.
 type AuditServiceServer interface {
-	// ListAuditLog shows records, the newest first. With format=csv all that match come as one CSV file. An org_admin sees those of its organization, which it names with org_id if it has several.
+	// ListAuditLog shows records, the newest first. With format=csv all that match come as one CSV file; with format=jsonl the chain comes as a file that `modelgateway audit verify --export` checks without the gateway, from the record behind starting_after on, for who sees everything. An org_admin sees those of its organization, which it names with org_id if it has several.
 	ListAuditLog(context.Context, *ListAuditLogRequest) (*ListAuditLogResponse, error)
 	// VerifyAuditLog checks every link of the chain, or of a part of it. A long chain takes its time.
 	VerifyAuditLog(context.Context, *VerifyAuditLogRequest) (*VerifyAuditLogResponse, error)

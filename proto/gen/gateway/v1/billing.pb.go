@@ -37,7 +37,7 @@ type GetDailySpendRequest struct {
 	UserId string `protobuf:"bytes,5,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Only this end user.
 	CustomerId string `protobuf:"bytes,6,opt,name=customer_id,json=customerId,proto3" json:"customer_id,omitempty"`
-	// Only this model: the name at the provider, or the one that callers ask for.
+	// Only this model: the name at the provider, or its model_name; where that is a pattern, the name that was asked for.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
 	// Only this provider.
 	Provider string `protobuf:"bytes,8,opt,name=provider,proto3" json:"provider,omitempty"`
@@ -162,10 +162,12 @@ type GetDailySpendResponse struct {
 	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// The days, the first one first.
 	Data []*DailySpend `protobuf:"bytes,5,rep,name=data,proto3" json:"data,omitempty"`
-	// What was spent on all of them.
-	TotalSpend    float64 `protobuf:"fixed64,6,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// What was spent on all of them, in USD, exact up to 9,007 USD, and beyond that the nearest double.
+	TotalSpend float64 `protobuf:"fixed64,6,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
+	// The same as an exact decimal of any size.
+	TotalSpendDecimal string `protobuf:"bytes,7,opt,name=total_spend_decimal,json=totalSpendDecimal,proto3" json:"total_spend_decimal,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *GetDailySpendResponse) Reset() {
@@ -240,12 +242,19 @@ func (x *GetDailySpendResponse) GetTotalSpend() float64 {
 	return 0
 }
 
+func (x *GetDailySpendResponse) GetTotalSpendDecimal() string {
+	if x != nil {
+		return x.TotalSpendDecimal
+	}
+	return ""
+}
+
 // DailySpend is what was spent on one day.
 type DailySpend struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The day: YYYY-MM-DD.
 	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
-	// Cost in USD.
+	// Cost in USD, exact up to 9,007 USD, and beyond that the nearest double.
 	Spend float64 `protobuf:"fixed64,2,opt,name=spend,proto3" json:"spend,omitempty"`
 	// Of it, with credentials of the gateway: all of it, as long as callers bring none.
 	BilledSpend float64 `protobuf:"fixed64,3,opt,name=billed_spend,json=billedSpend,proto3" json:"billed_spend,omitempty"`
@@ -264,7 +273,9 @@ type DailySpend struct {
 	// Of the tokens read: those from a prompt cache.
 	CachedTokens float64 `protobuf:"fixed64,10,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`
 	// The same by group_by, what cost most first; empty without group_by.
-	Breakdown     []*SpendShare `protobuf:"bytes,11,rep,name=breakdown,proto3" json:"breakdown,omitempty"`
+	Breakdown []*SpendShare `protobuf:"bytes,11,rep,name=breakdown,proto3" json:"breakdown,omitempty"`
+	// spend as an exact decimal of any size.
+	SpendDecimal  string `protobuf:"bytes,12,opt,name=spend_decimal,json=spendDecimal,proto3" json:"spend_decimal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -376,12 +387,19 @@ func (x *DailySpend) GetBreakdown() []*SpendShare {
 	return nil
 }
 
+func (x *DailySpend) GetSpendDecimal() string {
+	if x != nil {
+		return x.SpendDecimal
+	}
+	return ""
+}
+
 // SpendShare is a part of what was spent on a day.
 type SpendShare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The model, provider, team or other thing; empty for what has none.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// Cost in USD.
+	// Cost in USD, exact up to 9,007 USD, and beyond that the nearest double.
 	Spend float64 `protobuf:"fixed64,2,opt,name=spend,proto3" json:"spend,omitempty"`
 	// Requests.
 	Requests float64 `protobuf:"fixed64,3,opt,name=requests,proto3" json:"requests,omitempty"`
@@ -394,7 +412,9 @@ type SpendShare struct {
 	// Tokens written.
 	TokensOutput float64 `protobuf:"fixed64,7,opt,name=tokens_output,json=tokensOutput,proto3" json:"tokens_output,omitempty"`
 	// Of the tokens read: those from a prompt cache.
-	CachedTokens  float64 `protobuf:"fixed64,8,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`
+	CachedTokens float64 `protobuf:"fixed64,8,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`
+	// spend as an exact decimal of any size.
+	SpendDecimal  string `protobuf:"bytes,9,opt,name=spend_decimal,json=spendDecimal,proto3" json:"spend_decimal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -485,6 +505,13 @@ func (x *SpendShare) GetCachedTokens() float64 {
 	return 0
 }
 
+func (x *SpendShare) GetSpendDecimal() string {
+	if x != nil {
+		return x.SpendDecimal
+	}
+	return ""
+}
+
 var File_gateway_v1_billing_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_billing_proto_rawDesc = "" +
@@ -506,7 +533,7 @@ const file_gateway_v1_billing_proto_rawDesc = "" +
 	"\bprovider\x18\b \x01(\tB+\xbaH(\xd8\x01\x01r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06openaiR\bprovider\x12^\n" +
 	"\bgroup_by\x18\t \x01(\tBC\xbaH@r>R\x00R\x05modelR\vmodel_groupR\bproviderR\x04teamR\x03keyR\tcall_type\x92\x02\x05modelR\agroupBy\x121\n" +
 	"\btimezone\x18\n" +
-	" \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezone\"\xd2\x01\n" +
+	" \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezone\"\x82\x02\n" +
 	"\x15GetDailySpendResponse\x12\x16\n" +
 	"\x06object\x18\x01 \x01(\tR\x06object\x12\x1a\n" +
 	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1d\n" +
@@ -515,7 +542,8 @@ const file_gateway_v1_billing_proto_rawDesc = "" +
 	"\bend_date\x18\x04 \x01(\tR\aendDate\x12*\n" +
 	"\x04data\x18\x05 \x03(\v2\x16.gateway.v1.DailySpendR\x04data\x12\x1f\n" +
 	"\vtotal_spend\x18\x06 \x01(\x01R\n" +
-	"totalSpend\"\x91\x03\n" +
+	"totalSpend\x12.\n" +
+	"\x13total_spend_decimal\x18\a \x01(\tR\x11totalSpendDecimal\"\xb6\x03\n" +
 	"\n" +
 	"DailySpend\x12\x12\n" +
 	"\x04date\x18\x01 \x01(\tR\x04date\x12\x14\n" +
@@ -530,7 +558,8 @@ const file_gateway_v1_billing_proto_rawDesc = "" +
 	"\rtokens_output\x18\t \x01(\x01R\ftokensOutput\x12#\n" +
 	"\rcached_tokens\x18\n" +
 	" \x01(\x01R\fcachedTokens\x124\n" +
-	"\tbreakdown\x18\v \x03(\v2\x16.gateway.v1.SpendShareR\tbreakdown\"\x97\x02\n" +
+	"\tbreakdown\x18\v \x03(\v2\x16.gateway.v1.SpendShareR\tbreakdown\x12#\n" +
+	"\rspend_decimal\x18\f \x01(\tR\fspendDecimal\"\xbc\x02\n" +
 	"\n" +
 	"SpendShare\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -540,7 +569,8 @@ const file_gateway_v1_billing_proto_rawDesc = "" +
 	"\x0ffailed_requests\x18\x05 \x01(\x01R\x0efailedRequests\x12!\n" +
 	"\ftokens_input\x18\x06 \x01(\x01R\vtokensInput\x12#\n" +
 	"\rtokens_output\x18\a \x01(\x01R\ftokensOutput\x12#\n" +
-	"\rcached_tokens\x18\b \x01(\x01R\fcachedTokens2f\n" +
+	"\rcached_tokens\x18\b \x01(\x01R\fcachedTokens\x12#\n" +
+	"\rspend_decimal\x18\t \x01(\tR\fspendDecimal2f\n" +
 	"\x0eBillingService\x12T\n" +
 	"\rGetDailySpend\x12 .gateway.v1.GetDailySpendRequest\x1a!.gateway.v1.GetDailySpendResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 

@@ -55,19 +55,19 @@ type CustomerRecord struct {
 	BudgetId *wrapperspb.StringValue `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
 	// What was spent in the current budget_duration, in USD: what max_budget bounds.
 	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
-	// All that was ever spent, in USD.
+	// All that was ever spent, in USD. Like spend, it is exact up to 9,007 USD, and beyond that the nearest double.
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
 	// When spend counts anew; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for one that nobody has made.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for one that nobody has made.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// Alias of the key that changed it last.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for one that nobody has made.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -275,7 +275,7 @@ type CreateCustomerRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId      *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
@@ -452,7 +452,11 @@ func (x *GetCustomerRequest) GetEndUserId() string {
 
 // ListCustomersRequest asks for the customers.
 type ListCustomersRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most so many customers, 1 to 1000; 1000 if not given.
+	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// Only customers whose ids come after this one in the order of their bytes: the last of the page before.
+	StartingAfter string `protobuf:"bytes,2,opt,name=starting_after,json=startingAfter,proto3" json:"starting_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -487,7 +491,21 @@ func (*ListCustomersRequest) Descriptor() ([]byte, []int) {
 	return file_gateway_v1_customer_proto_rawDescGZIP(), []int{3}
 }
 
-// ListCustomersResponse has the customers. Over HTTP the answer is the list itself.
+func (x *ListCustomersRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListCustomersRequest) GetStartingAfter() string {
+	if x != nil {
+		return x.StartingAfter
+	}
+	return ""
+}
+
+// ListCustomersResponse has the customers. Over HTTP the answer is the list itself. One that has fewer than limit is the last.
 type ListCustomersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The customers.
@@ -558,7 +576,7 @@ type UpdateCustomerRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
@@ -1064,8 +1082,11 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\n" +
 	"_budget_id\"f\n" +
 	"\x12GetCustomerRequest\x12P\n" +
-	"\vend_user_id\x18\x01 \x01(\tB0\xbaH-\xc8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\tendUserId\"\x16\n" +
-	"\x14ListCustomersRequest\"Q\n" +
+	"\vend_user_id\x18\x01 \x01(\tB0\xbaH-\xc8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\tendUserId\"\x8b\x01\n" +
+	"\x14ListCustomersRequest\x12'\n" +
+	"\x05limit\x18\x01 \x01(\x05B\f\xbaH\t\x1a\a@d\x18\xe8\a(\x01H\x00R\x05limit\x88\x01\x01\x12@\n" +
+	"\x0estarting_after\x18\x02 \x01(\tB\x19\xbaH\x16\xd8\x01\x01r\x11\x18\x80\x02\x92\x02\vcustomer-17R\rstartingAfterB\b\n" +
+	"\x06_limit\"Q\n" +
 	"\x15ListCustomersResponse\x128\n" +
 	"\tcustomers\x18\x01 \x03(\v2\x1a.gateway.v1.CustomerRecordR\tcustomers\"\xc2\n" +
 	"\n" +
@@ -1216,6 +1237,7 @@ func file_gateway_v1_customer_proto_init() {
 	}
 	file_gateway_v1_limits_proto_init()
 	file_gateway_v1_customer_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gateway_v1_customer_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gateway_v1_customer_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

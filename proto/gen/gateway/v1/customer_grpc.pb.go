@@ -32,17 +32,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// CustomerService manages customers: the end users that applications name in their requests. It needs an admin.
+// CustomerService manages customers: the end users that applications name in their requests. It needs an admin. A customer whom nobody
+// has made is there as soon as a request that named it was billed: without limits, and with what it has spent.
 type CustomerServiceClient interface {
 	// CreateCustomer makes a customer. 409 if its id is taken.
 	CreateCustomer(ctx context.Context, in *CreateCustomerRequest, opts ...grpc.CallOption) (*CustomerRecord, error)
-	// GetCustomer shows one customer.
+	// GetCustomer shows one customer: one that was made, or one that requests have named.
 	GetCustomer(ctx context.Context, in *GetCustomerRequest, opts ...grpc.CallOption) (*CustomerRecord, error)
-	// ListCustomers shows the customers that were made, ordered by id.
+	// ListCustomers shows the customers that were made or that requests have named, ordered by id, a page at a time.
 	ListCustomers(ctx context.Context, in *ListCustomersRequest, opts ...grpc.CallOption) (*ListCustomersResponse, error)
-	// UpdateCustomer changes what the request gives and leaves the rest.
+	// UpdateCustomer changes what the request gives and leaves the rest. One that requests have named is made by that.
 	UpdateCustomer(ctx context.Context, in *UpdateCustomerRequest, opts ...grpc.CallOption) (*CustomerRecord, error)
-	// DeleteCustomers deletes customers, all of them or none.
+	// DeleteCustomers deletes customers that were made, all of them or none. What they have spent stays, and is shown under their ids.
 	DeleteCustomers(ctx context.Context, in *DeleteCustomersRequest, opts ...grpc.CallOption) (*DeleteCustomersResponse, error)
 	// BlockCustomers has customers refused until they are unblocked, and makes those that are not there yet.
 	BlockCustomers(ctx context.Context, in *BlockCustomersRequest, opts ...grpc.CallOption) (*BlockCustomersResponse, error)
@@ -132,17 +133,18 @@ func (c *customerServiceClient) UnblockCustomers(ctx context.Context, in *Unbloc
 // All implementations must embed UnimplementedCustomerServiceServer
 // for forward compatibility.
 //
-// CustomerService manages customers: the end users that applications name in their requests. It needs an admin.
+// CustomerService manages customers: the end users that applications name in their requests. It needs an admin. A customer whom nobody
+// has made is there as soon as a request that named it was billed: without limits, and with what it has spent.
 type CustomerServiceServer interface {
 	// CreateCustomer makes a customer. 409 if its id is taken.
 	CreateCustomer(context.Context, *CreateCustomerRequest) (*CustomerRecord, error)
-	// GetCustomer shows one customer.
+	// GetCustomer shows one customer: one that was made, or one that requests have named.
 	GetCustomer(context.Context, *GetCustomerRequest) (*CustomerRecord, error)
-	// ListCustomers shows the customers that were made, ordered by id.
+	// ListCustomers shows the customers that were made or that requests have named, ordered by id, a page at a time.
 	ListCustomers(context.Context, *ListCustomersRequest) (*ListCustomersResponse, error)
-	// UpdateCustomer changes what the request gives and leaves the rest.
+	// UpdateCustomer changes what the request gives and leaves the rest. One that requests have named is made by that.
 	UpdateCustomer(context.Context, *UpdateCustomerRequest) (*CustomerRecord, error)
-	// DeleteCustomers deletes customers, all of them or none.
+	// DeleteCustomers deletes customers that were made, all of them or none. What they have spent stays, and is shown under their ids.
 	DeleteCustomers(context.Context, *DeleteCustomersRequest) (*DeleteCustomersResponse, error)
 	// BlockCustomers has customers refused until they are unblocked, and makes those that are not there yet.
 	BlockCustomers(context.Context, *BlockCustomersRequest) (*BlockCustomersResponse, error)

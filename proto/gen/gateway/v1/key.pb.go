@@ -68,7 +68,7 @@ type GenerateKeyRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
@@ -345,12 +345,14 @@ type KeyRecord struct {
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// What was spent in the current budget_duration, in USD: what max_budget bounds.
 	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
-	// All that was ever spent, in USD.
+	// All that was ever spent, in USD. Like spend, it is exact up to 9,007 USD, and beyond that the nearest double.
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
-	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	// What was spent on each model, in USD: in the current window of one that has a budget of its own here, and in all on the others, of which the first 1000 by name are shown.
 	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	// When spend counts anew; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
+	// The account that its spend is kept on, as the audit log names it: the token of the key that it comes of by regeneration, or else its own. It stays the same for the life of the key.
+	AccountId string `protobuf:"bytes,45,opt,name=account_id,json=accountId,proto3" json:"account_id,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Alias of the key that made it.
@@ -638,6 +640,13 @@ func (x *KeyRecord) GetBudgetResetAt() *timestamppb.Timestamp {
 		return x.BudgetResetAt
 	}
 	return nil
+}
+
+func (x *KeyRecord) GetAccountId() string {
+	if x != nil {
+		return x.AccountId
+	}
+	return ""
 }
 
 func (x *KeyRecord) GetCreatedAt() *timestamppb.Timestamp {
@@ -1302,7 +1311,7 @@ type UpdateKeyRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
@@ -1839,7 +1848,7 @@ type RegenerateKeyRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
@@ -2478,7 +2487,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\xb4\x12\n" +
+	"_budget_id\"\xd3\x12\n" +
 	"\tKeyRecord\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\bkey_name\x18\x02 \x01(\tR\akeyName\x12\x14\n" +
@@ -2520,7 +2529,9 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"totalSpend\x12F\n" +
 	"\vmodel_spend\x18+ \x03(\v2%.gateway.v1.KeyRecord.ModelSpendEntryR\n" +
 	"modelSpend\x12B\n" +
-	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x129\n" +
+	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x12\x1d\n" +
+	"\n" +
+	"account_id\x18- \x01(\tR\taccountId\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +

@@ -59,7 +59,7 @@ type KeyServiceClient interface {
 	BulkUpdateKeys(ctx context.Context, in *BulkUpdateKeysRequest, opts ...grpc.CallOption) (*BulkUpdateKeysResponse, error)
 	// DeleteKeys deletes keys, all of them or none. It answers when no node that is connected accepts them any more.
 	DeleteKeys(ctx context.Context, in *DeleteKeysRequest, opts ...grpc.CallOption) (*DeleteKeysResponse, error)
-	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period.
+	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period. Spend, budgets and limits go on: old and new are one account.
 	RegenerateKey(ctx context.Context, in *RegenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
 	// ResetKeySpend sets what a key has spent in its current window, which is for those above it: a team admin, an org_admin, or a proxy_admin. Nothing that was recorded changes.
 	ResetKeySpend(ctx context.Context, in *ResetKeySpendRequest, opts ...grpc.CallOption) (*ResetKeySpendResponse, error)
@@ -243,7 +243,7 @@ type KeyServiceServer interface {
 	BulkUpdateKeys(context.Context, *BulkUpdateKeysRequest) (*BulkUpdateKeysResponse, error)
 	// DeleteKeys deletes keys, all of them or none. It answers when no node that is connected accepts them any more.
 	DeleteKeys(context.Context, *DeleteKeysRequest) (*DeleteKeysResponse, error)
-	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period.
+	// RegenerateKey replaces a key by a new one with the same record, and shows it this once. The old one is refused at once, or after grace_period. Spend, budgets and limits go on: old and new are one account.
 	RegenerateKey(context.Context, *RegenerateKeyRequest) (*KeyRecord, error)
 	// ResetKeySpend sets what a key has spent in its current window, which is for those above it: a team admin, an org_admin, or a proxy_admin. Nothing that was recorded changes.
 	ResetKeySpend(context.Context, *ResetKeySpendRequest) (*ResetKeySpendResponse, error)

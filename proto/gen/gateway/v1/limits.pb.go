@@ -22,7 +22,9 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ModelBudget bounds what is spent on one model, and how fast.
+// ModelBudget bounds what is spent on one model, and how fast. Over HTTP a number in its place is one that has it as max_budget and
+// nothing else: {"gpt-4o": 10} is {"gpt-4o": {"max_budget": 10}}. An alias in the place of the model's name bounds what it stands for.
+// What was asked for by that name counts, also where a fallback served it; what reached the model as a fallback of another does not.
 type ModelBudget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The most that may be spent on it in one budget_duration, in USD.

@@ -50,7 +50,7 @@ type CreateOrganizationRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
@@ -236,9 +236,9 @@ type OrganizationRecord struct {
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// What was spent in the current budget_duration, in USD: what max_budget bounds.
 	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
-	// All that was ever spent, in USD.
+	// All that was ever spent, in USD. Like spend, it is exact up to 9,007 USD, and beyond that the nearest double.
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
-	// What was spent in their current windows on the models that have a budget of their own here, in USD.
+	// What was spent on each model, in USD: in the current window of one that has a budget of its own here, and in all on the others, of which the first 1000 by name are shown.
 	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	// When spend counts anew; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
@@ -483,7 +483,7 @@ type OrganizationMembership struct {
 	UserEmail *wrapperspb.StringValue `protobuf:"bytes,5,opt,name=user_email,json=userEmail,proto3" json:"user_email,omitempty"`
 	// What was spent in the organization, in USD: what max_budget_in_organization bounds.
 	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
-	// All that was ever spent, in USD.
+	// All that was ever spent, in USD. Like spend, it is exact up to 9,007 USD, and beyond that the nearest double.
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -877,7 +877,7 @@ type UpdateOrganizationRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`

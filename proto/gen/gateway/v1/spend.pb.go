@@ -28,14 +28,14 @@ type ListSpendLogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only the events of this request: req_ and 32 hex digits.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Only the events of this key: its sha256:<hex> or bare hex hash.
+	// Only the events of this key: the key itself (sk-…), or its hash as sha256:<hex> or bare hex. Those of the keys that it comes of by regeneration, or that have replaced it, are its own as well; each event shows the hash that was used.
 	ApiKey string `protobuf:"bytes,2,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
 	// Only events that ended at or after the beginning of this day (YYYY-MM-DD, UTC) or at or after this instant (RFC 3339).
 	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// Only events that ended before the end of this day (YYYY-MM-DD, UTC) or before this instant (RFC 3339).
 	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// At most so many events, 1 to 1000; 100 if not given.
-	Limit int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit *int32 `protobuf:"varint,5,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// Only the events of keys of this user.
 	UserId string `protobuf:"bytes,6,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Only the events of keys of this team.
@@ -107,8 +107,8 @@ func (x *ListSpendLogsRequest) GetEndDate() string {
 }
 
 func (x *ListSpendLogsRequest) GetLimit() int32 {
-	if x != nil {
-		return x.Limit
+	if x != nil && x.Limit != nil {
+		return *x.Limit
 	}
 	return 0
 }
@@ -198,9 +198,9 @@ type SpendLog struct {
 	CallType string `protobuf:"bytes,3,opt,name=call_type,json=callType,proto3" json:"call_type,omitempty"`
 	// SHA-256 of the key that asked, in hex.
 	ApiKey string `protobuf:"bytes,4,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
-	// Alias of the key that asked; empty for the master key.
-	KeyAlias string `protobuf:"bytes,5,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
-	// Cost in USD.
+	// Alias of the key that asked; null for a key without one.
+	KeyAlias *wrapperspb.StringValue `protobuf:"bytes,5,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
+	// Cost in USD, exact up to 9,007 USD, and beyond that the nearest double.
 	Spend float64 `protobuf:"fixed64,6,opt,name=spend,proto3" json:"spend,omitempty"`
 	// Tokens read and written.
 	TotalTokens uint32 `protobuf:"varint,7,opt,name=total_tokens,json=totalTokens,proto3" json:"total_tokens,omitempty"`
@@ -220,28 +220,28 @@ type SpendLog struct {
 	StartTime string `protobuf:"bytes,14,opt,name=startTime,proto3" json:"startTime,omitempty"`
 	// When its answer ended: RFC 3339, UTC.
 	EndTime string `protobuf:"bytes,15,opt,name=endTime,proto3" json:"endTime,omitempty"`
-	// When the first piece of the answer came: RFC 3339, UTC; empty if none came or the answer was not streamed.
-	CompletionStartTime string `protobuf:"bytes,16,opt,name=completionStartTime,proto3" json:"completionStartTime,omitempty"`
+	// When the first piece of the answer came: RFC 3339, UTC; null if none came or the answer was not streamed.
+	CompletionStartTime *wrapperspb.StringValue `protobuf:"bytes,16,opt,name=completionStartTime,proto3" json:"completionStartTime,omitempty"`
 	// The model's name at its provider.
 	Model string `protobuf:"bytes,17,opt,name=model,proto3" json:"model,omitempty"`
 	// Deployment that was asked, as in the header x-gateway-model-id.
 	ModelId string `protobuf:"bytes,18,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
-	// The model name that the caller asked for.
+	// The name that the operator gave the model, whatever alias the caller wrote; where that is a pattern, the name that was asked for.
 	ModelGroup string `protobuf:"bytes,19,opt,name=model_group,json=modelGroup,proto3" json:"model_group,omitempty"`
 	// The deployment's provider.
 	CustomLlmProvider string `protobuf:"bytes,20,opt,name=custom_llm_provider,json=customLlmProvider,proto3" json:"custom_llm_provider,omitempty"`
-	// The caller's own end user, if it named one.
-	EndUser string `protobuf:"bytes,21,opt,name=end_user,json=endUser,proto3" json:"end_user,omitempty"`
+	// The caller's own end user, null if it named none.
+	EndUser *wrapperspb.StringValue `protobuf:"bytes,21,opt,name=end_user,json=endUser,proto3" json:"end_user,omitempty"`
 	// The caller's own tags.
 	RequestTags []string `protobuf:"bytes,22,rep,name=request_tags,json=requestTags,proto3" json:"request_tags,omitempty"`
 	// How the attempt ended: success, failed, canceled or crashed.
 	Status string `protobuf:"bytes,23,opt,name=status,proto3" json:"status,omitempty"`
-	// Why it did not succeed; empty if it did.
-	ErrorCode string `protobuf:"bytes,24,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// Why it did not succeed; null if it did.
+	ErrorCode *wrapperspb.StringValue `protobuf:"bytes,24,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
 	// The provider's HTTP status; 0 if it gave none.
 	HttpStatus int32 `protobuf:"varint,25,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
-	// Why the model stopped.
-	FinishReason string `protobuf:"bytes,26,opt,name=finish_reason,json=finishReason,proto3" json:"finish_reason,omitempty"`
+	// Why the model stopped; null if nobody said.
+	FinishReason *wrapperspb.StringValue `protobuf:"bytes,26,opt,name=finish_reason,json=finishReason,proto3" json:"finish_reason,omitempty"`
 	// Number of the attempt within its request, from 1.
 	Attempt int32 `protobuf:"varint,27,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// Attempts of the request before this one.
@@ -255,7 +255,11 @@ type SpendLog struct {
 	// The organization of the key; null for none.
 	OrganizationId *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
 	// To be sent as starting_after for what comes after it.
-	Cursor        string `protobuf:"bytes,33,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Cursor string `protobuf:"bytes,33,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// The provider's service tier that was billed; null for the standard one.
+	ServiceTier *wrapperspb.StringValue `protobuf:"bytes,34,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
+	// Whether the answer came out of a cache of the gateway. It has none: each event is an attempt that reached a provider.
+	CacheHit      bool `protobuf:"varint,35,opt,name=cache_hit,json=cacheHit,proto3" json:"cache_hit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -318,11 +322,11 @@ func (x *SpendLog) GetApiKey() string {
 	return ""
 }
 
-func (x *SpendLog) GetKeyAlias() string {
+func (x *SpendLog) GetKeyAlias() *wrapperspb.StringValue {
 	if x != nil {
 		return x.KeyAlias
 	}
-	return ""
+	return nil
 }
 
 func (x *SpendLog) GetSpend() float64 {
@@ -395,11 +399,11 @@ func (x *SpendLog) GetEndTime() string {
 	return ""
 }
 
-func (x *SpendLog) GetCompletionStartTime() string {
+func (x *SpendLog) GetCompletionStartTime() *wrapperspb.StringValue {
 	if x != nil {
 		return x.CompletionStartTime
 	}
-	return ""
+	return nil
 }
 
 func (x *SpendLog) GetModel() string {
@@ -430,11 +434,11 @@ func (x *SpendLog) GetCustomLlmProvider() string {
 	return ""
 }
 
-func (x *SpendLog) GetEndUser() string {
+func (x *SpendLog) GetEndUser() *wrapperspb.StringValue {
 	if x != nil {
 		return x.EndUser
 	}
-	return ""
+	return nil
 }
 
 func (x *SpendLog) GetRequestTags() []string {
@@ -451,11 +455,11 @@ func (x *SpendLog) GetStatus() string {
 	return ""
 }
 
-func (x *SpendLog) GetErrorCode() string {
+func (x *SpendLog) GetErrorCode() *wrapperspb.StringValue {
 	if x != nil {
 		return x.ErrorCode
 	}
-	return ""
+	return nil
 }
 
 func (x *SpendLog) GetHttpStatus() int32 {
@@ -465,11 +469,11 @@ func (x *SpendLog) GetHttpStatus() int32 {
 	return 0
 }
 
-func (x *SpendLog) GetFinishReason() string {
+func (x *SpendLog) GetFinishReason() *wrapperspb.StringValue {
 	if x != nil {
 		return x.FinishReason
 	}
-	return ""
+	return nil
 }
 
 func (x *SpendLog) GetAttempt() int32 {
@@ -521,33 +525,48 @@ func (x *SpendLog) GetCursor() string {
 	return ""
 }
 
+func (x *SpendLog) GetServiceTier() *wrapperspb.StringValue {
+	if x != nil {
+		return x.ServiceTier
+	}
+	return nil
+}
+
+func (x *SpendLog) GetCacheHit() bool {
+	if x != nil {
+		return x.CacheHit
+	}
+	return false
+}
+
 var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/spend.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xbf\x03\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xce\x03\n" +
 	"\x14ListSpendLogsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
 	"\aapi_key\x18\x02 \x01(\tR\x06apiKey\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x04 \x01(\tR\aendDate\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12M\n" +
+	"\bend_date\x18\x04 \x01(\tR\aendDate\x12\x19\n" +
+	"\x05limit\x18\x05 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12M\n" +
 	"\auser_id\x18\x06 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12R\n" +
 	"\ateam_id\x18\a \x01(\tB9\xbaH6\xd8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12K\n" +
 	"\bend_user\x18\b \x01(\tB0\xbaH-\xd8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\aendUser\x12/\n" +
-	"\x0estarting_after\x18\t \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\rstartingAfter\"A\n" +
+	"\x0estarting_after\x18\t \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\rstartingAfterB\b\n" +
+	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xae\t\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xa2\v\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
 	"\bevent_id\x18\x02 \x01(\tR\aeventId\x12\x1b\n" +
 	"\tcall_type\x18\x03 \x01(\tR\bcallType\x12\x17\n" +
-	"\aapi_key\x18\x04 \x01(\tR\x06apiKey\x12\x1b\n" +
-	"\tkey_alias\x18\x05 \x01(\tR\bkeyAlias\x12\x14\n" +
+	"\aapi_key\x18\x04 \x01(\tR\x06apiKey\x129\n" +
+	"\tkey_alias\x18\x05 \x01(\v2\x1c.google.protobuf.StringValueR\bkeyAlias\x12\x14\n" +
 	"\x05spend\x18\x06 \x01(\x01R\x05spend\x12!\n" +
 	"\ftotal_tokens\x18\a \x01(\rR\vtotalTokens\x12#\n" +
 	"\rprompt_tokens\x18\b \x01(\rR\fpromptTokens\x12+\n" +
@@ -558,28 +577,30 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\x10reasoning_tokens\x18\f \x01(\rR\x0freasoningTokens\x12!\n" +
 	"\fusage_source\x18\r \x01(\tR\vusageSource\x12\x1c\n" +
 	"\tstartTime\x18\x0e \x01(\tR\tstartTime\x12\x18\n" +
-	"\aendTime\x18\x0f \x01(\tR\aendTime\x120\n" +
-	"\x13completionStartTime\x18\x10 \x01(\tR\x13completionStartTime\x12\x14\n" +
+	"\aendTime\x18\x0f \x01(\tR\aendTime\x12N\n" +
+	"\x13completionStartTime\x18\x10 \x01(\v2\x1c.google.protobuf.StringValueR\x13completionStartTime\x12\x14\n" +
 	"\x05model\x18\x11 \x01(\tR\x05model\x12\x19\n" +
 	"\bmodel_id\x18\x12 \x01(\tR\amodelId\x12\x1f\n" +
 	"\vmodel_group\x18\x13 \x01(\tR\n" +
 	"modelGroup\x12.\n" +
-	"\x13custom_llm_provider\x18\x14 \x01(\tR\x11customLlmProvider\x12\x19\n" +
-	"\bend_user\x18\x15 \x01(\tR\aendUser\x12!\n" +
+	"\x13custom_llm_provider\x18\x14 \x01(\tR\x11customLlmProvider\x127\n" +
+	"\bend_user\x18\x15 \x01(\v2\x1c.google.protobuf.StringValueR\aendUser\x12!\n" +
 	"\frequest_tags\x18\x16 \x03(\tR\vrequestTags\x12\x16\n" +
-	"\x06status\x18\x17 \x01(\tR\x06status\x12\x1d\n" +
+	"\x06status\x18\x17 \x01(\tR\x06status\x12;\n" +
 	"\n" +
-	"error_code\x18\x18 \x01(\tR\terrorCode\x12\x1f\n" +
+	"error_code\x18\x18 \x01(\v2\x1c.google.protobuf.StringValueR\terrorCode\x12\x1f\n" +
 	"\vhttp_status\x18\x19 \x01(\x05R\n" +
-	"httpStatus\x12#\n" +
-	"\rfinish_reason\x18\x1a \x01(\tR\ffinishReason\x12\x18\n" +
+	"httpStatus\x12A\n" +
+	"\rfinish_reason\x18\x1a \x01(\v2\x1c.google.protobuf.StringValueR\ffinishReason\x12\x18\n" +
 	"\aattempt\x18\x1b \x01(\x05R\aattempt\x12%\n" +
 	"\x0efallback_count\x18\x1c \x01(\x05R\rfallbackCount\x12\x16\n" +
 	"\x06stream\x18\x1d \x01(\bR\x06stream\x125\n" +
 	"\ateam_id\x18\x1e \x01(\v2\x1c.google.protobuf.StringValueR\x06teamId\x120\n" +
 	"\x04user\x18\x1f \x01(\v2\x1c.google.protobuf.StringValueR\x04user\x12E\n" +
 	"\x0forganization_id\x18  \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId\x12\x16\n" +
-	"\x06cursor\x18! \x01(\tR\x06cursor2d\n" +
+	"\x06cursor\x18! \x01(\tR\x06cursor\x12?\n" +
+	"\fservice_tier\x18\" \x01(\v2\x1c.google.protobuf.StringValueR\vserviceTier\x12\x1b\n" +
+	"\tcache_hit\x18# \x01(\bR\bcacheHit2d\n" +
 	"\fSpendService\x12T\n" +
 	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
@@ -603,17 +624,23 @@ var file_gateway_v1_spend_proto_goTypes = []any{
 	(*wrapperspb.StringValue)(nil), // 3: google.protobuf.StringValue
 }
 var file_gateway_v1_spend_proto_depIdxs = []int32{
-	2, // 0: gateway.v1.ListSpendLogsResponse.logs:type_name -> gateway.v1.SpendLog
-	3, // 1: gateway.v1.SpendLog.team_id:type_name -> google.protobuf.StringValue
-	3, // 2: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
-	3, // 3: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
-	0, // 4: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
-	1, // 5: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
-	5, // [5:6] is the sub-list for method output_type
-	4, // [4:5] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	2,  // 0: gateway.v1.ListSpendLogsResponse.logs:type_name -> gateway.v1.SpendLog
+	3,  // 1: gateway.v1.SpendLog.key_alias:type_name -> google.protobuf.StringValue
+	3,  // 2: gateway.v1.SpendLog.completionStartTime:type_name -> google.protobuf.StringValue
+	3,  // 3: gateway.v1.SpendLog.end_user:type_name -> google.protobuf.StringValue
+	3,  // 4: gateway.v1.SpendLog.error_code:type_name -> google.protobuf.StringValue
+	3,  // 5: gateway.v1.SpendLog.finish_reason:type_name -> google.protobuf.StringValue
+	3,  // 6: gateway.v1.SpendLog.team_id:type_name -> google.protobuf.StringValue
+	3,  // 7: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
+	3,  // 8: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
+	3,  // 9: gateway.v1.SpendLog.service_tier:type_name -> google.protobuf.StringValue
+	0,  // 10: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
+	1,  // 11: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
+	11, // [11:12] is the sub-list for method output_type
+	10, // [10:11] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_spend_proto_init() }
@@ -621,6 +648,7 @@ func file_gateway_v1_spend_proto_init() {
 	if File_gateway_v1_spend_proto != nil {
 		return
 	}
+	file_gateway_v1_spend_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -28,7 +28,7 @@ const (
 //
 // SpendService shows what requests have consumed and cost.
 type SpendServiceClient interface {
-	// ListSpendLogs returns usage events of all nodes, the newest first. Who does not see everything gets those of the own user, or with team_id those of a team that it manages.
+	// ListSpendLogs returns usage events of all nodes, the newest first. Who does not see everything gets those of the own user, or with team_id those of a team that it manages. A key without a user gets its own.
 	ListSpendLogs(ctx context.Context, in *ListSpendLogsRequest, opts ...grpc.CallOption) (*ListSpendLogsResponse, error)
 }
 
@@ -56,7 +56,7 @@ func (c *spendServiceClient) ListSpendLogs(ctx context.Context, in *ListSpendLog
 //
 // SpendService shows what requests have consumed and cost.
 type SpendServiceServer interface {
-	// ListSpendLogs returns usage events of all nodes, the newest first. Who does not see everything gets those of the own user, or with team_id those of a team that it manages.
+	// ListSpendLogs returns usage events of all nodes, the newest first. Who does not see everything gets those of the own user, or with team_id those of a team that it manages. A key without a user gets its own.
 	ListSpendLogs(context.Context, *ListSpendLogsRequest) (*ListSpendLogsResponse, error)
 	mustEmbedUnimplementedSpendServiceServer()
 }

@@ -1,0 +1,101 @@
+package ledger_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// midnight is the end of the day that holds a time.
+func midnight(at time.Time) time.Time { return inDays(1, at) }
+
+// inDays is the end of a window of so many days that begins to count at a time.
+func inDays(n int, at time.Time) time.Time {
+	const day = 24 * time.Hour
+	return at.Truncate(day).Add(time.Duration(n) * day)
+}
+
+// TestTurns has the windows of a budget, each a day or some, go by clocks that are wrong
+// for a while: how many have begun, and when the present one ends.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	const day, years = 24 * time.Hour, 10 * 365 * 24 * time.Hour
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	type turn struct {
+		Clock time.Duration // from noon, what the entry is stamped with
+		Epoch uint64
+		Ends  time.Duration // of the window, from noon
+	}
+	for name, tt := range map[string]struct {
+		days  int
+		turns []turn
+	}{
+		"right":                  {1, []turn{{0, 0, day / 2}, {day / 2, 1, day * 3 / 2}, {day, 1, day * 3 / 2}, {3 * day, 2, day * 7 / 2}}},
+		"an hour ahead":          {1, []turn{{day/2 + time.Minute, 1, day * 3 / 2}, {day/2 - time.Hour, 1, day / 2}, {day / 2, 1, day * 3 / 2}, {day * 3 / 2, 2, day * 5 / 2}}},
+		"an hour behind":         {1, []turn{{day / 2, 1, day * 3 / 2}, {day/2 - time.Hour, 1, day / 2}, {day/2 + 1, 1, day * 3 / 2}}},
+		"ten years ahead":        {1, []turn{{years, 1, years + day/2}, {1, 1, day / 2}, {day / 2, 2, day * 3 / 2}, {day * 3 / 2, 3, day * 5 / 2}}},
+		"ten years back":         {1, []turn{{-years, 0, -years + day/2}, {1, 0, day / 2}, {day / 2, 1, day * 3 / 2}}},
+		"ten years back late":    {1, []turn{{-years, 0, -years + day/2}, {day, 1, day * 3 / 2}}},
+		"two clocks by turns":    {1, []turn{{years, 1, years + day/2}, {1, 1, day / 2}, {years, 1, years + day/2}, {2, 1, day / 2}, {day / 2, 2, day * 3 / 2}}},
+		"both ways":              {1, []turn{{years, 1, years + day/2}, {-years, 1, -years + day/2}, {1, 2, day / 2}, {day / 2, 3, day * 3 / 2}}},
+		"a little before it":     {1, []turn{{day / 2, 1, day * 3 / 2}, {day/2 - 1, 1, day / 2}, {day / 2, 1, day * 3 / 2}, {day/2 - 1, 1, day / 2}, {day / 2, 1, day * 3 / 2}}},
+		"proposed a second time": {1, []turn{{day / 2, 1, day * 3 / 2}, {day / 2, 1, day * 3 / 2}}},
+		"days, ten years ahead":  {5, []turn{{2 * day, 0, day * 9 / 2}, {years, 1, years + day*9/2}, {2 * day, 1, day * 13 / 2}, {day * 13 / 2, 2, day * 23 / 2}}},
+		"days, ten years back":   {5, []turn{{-years, 0, -years + day*9/2}, {2 * day, 0, day * 9 / 2}, {day * 9 / 2, 1, day * 19 / 2}}},
+		"days, back late":        {5, []turn{{-years, 0, -years + day*9/2}, {6 * day, 1, day * 21 / 2}}},
+		"days, by turns":         {5, []turn{{years, 1, years + day*9/2}, {1, 1, day * 9 / 2}, {years + day, 1, years + day*9/2}, {2 * day, 1, day * 13 / 2}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			a := keyAccount(1)
+			frame := &clusterv1.MoveLeases{Node: "n", Asks: []*clusterv1.LeaseAsk{{Account: accountID(a), Duration: "1d", ResetsUnixNano: inDays(tt.days, noon).UnixNano()}}}
+			move(t, s, frame, noon)
+			got := make([]turn, 0, len(tt.turns))
+			for _, step := range tt.turns {
+				now := noon.Add(step.Clock)
+				roll(t, s, &clusterv1.RollWindows{Windows: []*clusterv1.WindowEnd{{
+					Account: accountID(a), Epoch: balance(t, s, a).Epoch, ResetsUnixNano: inDays(tt.days, now).UnixNano(),
+				}}}, now)
+				state := balance(t, s, a)
+				got = append(got, turn{step.Clock, state.Epoch, state.Resets.Sub(noon)})
+				sound(t, s)
+			}
+			if diff := cmp.Diff(tt.turns, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestAskerWithAWrongClock: a node whose clock is wrong gets leases, and sets no end.
+func TestAskerWithAWrongClock(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	s := open(t)
+	a, noon, limit := keyAccount(1), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), int64(100)
+	ask := func(at, clock time.Time) ledger.State {
+		move(t, s, &clusterv1.MoveLeases{Node: "n", AskedUnixNano: clock.UnixNano(), Asks: []*clusterv1.LeaseAsk{{
+			Account: accountID(a), Duration: "1d", ResetsUnixNano: midnight(clock).UnixNano(), MaxPico: &limit, LeastPico: 1, WantPico: 1,
+		}}}, at)
+		return balance(t, s, a)
+	}
+	if got := ask(noon, noon.Add(year)); !got.Resets.IsZero() || len(got.Leases) != 1 {
+		t.Errorf("it has set %s, and there are %d leases", got.Resets, len(got.Leases))
+	}
+	if got := ask(noon, noon.Add(time.Second)); !got.Resets.Equal(midnight(noon)) {
+		t.Errorf("who is right has set %s", got.Resets)
+	}
+	next := midnight(noon)
+	for _, clock := range []time.Time{next.Add(year), next.Add(-year), next.Add(2 * time.Minute)} {
+		if got := ask(next, clock); got.Epoch != 0 {
+			t.Errorf("at %s the window of %s has begun", clock, got.Resets)
+		}
+	}
+	if got := ask(next, next.Add(time.Second)); got.Epoch != 1 || !got.Resets.Equal(midnight(next)) {
+		t.Errorf("window %d ends at %s", got.Epoch, got.Resets)
+	}
+}

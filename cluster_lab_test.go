@@ -1,0 +1,34 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/modelgateway/modelgateway/clustertest"
+)
+
+// inLab runs the test in a network of its own and says whether it is there.
+func inLab(t *testing.T) bool {
+	t.Helper()
+	return in(t, clustertest.Rerun)
+}
+
+// in is inLab with a way to run the test in there.
+func in(t *testing.T, rerun func(*testing.T, ...string)) bool {
+	t.Helper()
+	if !clustertest.Inside() {
+		rerun(t, binaryVariable+"="+binary(t), "MODELGATEWAY_ENVOY="+envoyPath(t))
+		return false
+	}
+	built.once.Do(func() {
+		// A link, for TestMain removes the folder that the binary is in.
+		dir, err := os.MkdirTemp("", "modelgateway-test-") //nolint:usetesting // as for the binary itself
+		built.path = filepath.Join(dir, "modelgateway")
+		built.err = errors.Join(err, os.Symlink(os.Getenv(binaryVariable), built.path))
+	})
+	return true
+}

@@ -1,0 +1,119 @@
+package extproc
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+)
+
+// readLabels finds what a request is counted for beside its key: the end user and the
+// tags. What of it is the provider's as well goes there as it came.
+func (x *Exchange) readLabels() error {
+	if raw := x.Facts.Raw(splice.LitellmMetadata); raw != nil && raw[0] != '{' && raw[0] != 'n' {
+		return fault.Field("litellm_metadata", "invalid_type", "litellm_metadata must be an object.")
+	}
+	user, err := x.endUser()
+	if err != nil {
+		return err
+	}
+	x.Options.customer, x.Options.EndUser = id.Customer(user), capped(user)
+	return x.readTags()
+}
+
+// endUser is the first name that the request has of its end user. A name is an account
+// of the ledger, and one that could be taken for another is refused.
+func (x *Exchange) endUser() (string, error) {
+	for i := range namings {
+		param, name, err := x.naming(i)
+		if err != nil {
+			return "", err
+		}
+		if !utf8.ValidString(name) || strings.ContainsFunc(name, isControl) {
+			return "", fault.Field(param, "invalid_value", "%s must be a name in UTF-8 without control characters.", param)
+		}
+		if name != "" {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// namings is in how many places a request may name its end user.
+const namings = 5
+
+// naming is what a request has in place i: the header first, then LiteLLM's order.
+func (x *Exchange) naming(i int) (param, name string, err error) {
+	switch i {
+	case 0:
+		return "x-gateway-customer-id", x.Inbound.Customer, nil
+	case 1:
+		name, err = x.Facts.Text(splice.User)
+		return "user", name, err
+	case 2:
+		name, err = x.Facts.TextWithin(splice.LitellmMetadata, "user")
+		return "litellm_metadata.user", name, err
+	case 3:
+		name, err = x.Facts.TextWithin(splice.Metadata, "user_id")
+		return "metadata.user_id", name, err
+	}
+	name, err = x.Facts.Text(splice.SafetyIdentifier)
+	return "safety_identifier", name, err
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// readTags collects the tags of the header, of tags and of both kinds of metadata,
+// each once. All that are named count for how many may be.
+func (x *Exchange) readTags() error {
+	named := 0
+	if x.Inbound.Tags != "" {
+		for tag := range strings.SplitSeq(x.Inbound.Tags, ",") {
+			named++
+			x.addTag(strings.TrimSpace(tag))
+		}
+		if named > maxTags {
+			return fault.Field("x-gateway-tags", "invalid_value", "The header x-gateway-tags must name at most %d tags.", maxTags)
+		}
+	}
+	for _, place := range [...]struct {
+		param string
+		raw   []byte
+	}{
+		{splice.Tags.String(), x.Facts.Raw(splice.Tags)},
+		{"metadata.tags", x.listed()},
+		{"litellm_metadata.tags", x.Facts.Within(splice.LitellmMetadata, "tags")},
+	} {
+		if place.raw == nil {
+			continue
+		}
+		tags, err := stringList(place.raw)
+		if named += len(tags); err != nil || named > maxTags {
+			return fault.Field(place.param, "invalid_type", "%s must be a list of texts, and a request may name %d tags at most.", place.param, maxTags)
+		}
+		for _, tag := range tags {
+			x.addTag(tag)
+		}
+	}
+	return nil
+}
+
+// listed is metadata.tags if it is a list. A text of that name, as the provider's
+// metadata have them, is the caller's own affair.
+func (x *Exchange) listed() []byte {
+	raw := x.Facts.Within(splice.Metadata, "tags")
+	if len(raw) == 0 || raw[0] != '[' {
+		return nil
+	}
+	return raw
+}
+
+// addTag adds a tag that is not there yet.
+func (x *Exchange) addTag(tag string) {
+	if tag = capped(tag); !slices.Contains(x.Options.Tags, tag) {
+		x.Options.Tags = append(x.Options.Tags, tag)
+	}
+}

@@ -1,0 +1,121 @@
+package extproc
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+)
+
+// TestEndUserOfTheRequest: the first place that names the end user counts, and a
+// customer is blocked in whichever place it stands. The provider gets what it got
+// before: its own fields as they are, and LiteLLM's not.
+func TestEndUserOfTheRequest(t *testing.T) {
+	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast", 0)}, Router: quick(0)}, office)
+	const (
+		user       = `"user":"u"`
+		litellm    = `"litellm_metadata":{"x":1,"user":"l"}`
+		metadata   = `"metadata":{"user_id":"m"}`
+		identifier = `"safety_identifier":"s"`
+	)
+	all := func(parts ...string) string { return with(strings.Join(parts, ",")) }
+	for _, test := range []struct {
+		name, body, header, want string
+		passed                   string // what the provider gets
+	}{
+		{"the header is first", all(user, litellm, metadata, identifier), "h", "h", all(user, metadata, identifier)},
+		{"user", all(identifier, metadata, litellm, user), "", "u", all(identifier, metadata, user)},
+		{"LiteLLM's metadata", all(identifier, metadata, litellm), "", "l", all(identifier, metadata)},
+		{"metadata", all(identifier, metadata), "", "m", all(identifier, metadata)},
+		{"the safety identifier", all(identifier), "", "s", all(identifier)},
+		{"nobody", all(`"metadata":{"user":"u","nested":{"user_id":"u"}}`), "", "", all(`"metadata":{"user":"u","nested":{"user_id":"u"}}`)},
+		{
+			"what is empty or null names nobody", all(`"user":""`, `"litellm_metadata":{"user":null}`, `"metadata":{"user_id":""}`, identifier), "", "s",
+			all(`"user":""`, `"metadata":{"user_id":""}`, identifier),
+		},
+		{"metadata that are none", all(`"litellm_metadata":null`, `"metadata":"m"`), "", "", all(`"metadata":"m"`)},
+		{"an escape", all(`"metadata":{"user\u005fid":"\u00fcber"}`), "", "über", all(`"metadata":{"user\u005fid":"\u00fcber"}`)},
+		{"the last of two", all(`"metadata":{"user_id":"one","user_id":"two"}`), "", "two", all(`"metadata":{"user_id":"one","user_id":"two"}`)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := k.open(t)
+			out := e.request(plainHeaders(e.uuid, "authorization", "Bearer sk-of-caller", "x-gateway-customer-id", test.header), test.body)
+			if out.refused != nil {
+				t.Fatal(out.refused.body)
+			}
+			if out.body != test.passed {
+				t.Errorf("the provider gets %s, want %s", out.body, test.passed)
+			}
+			e.answer(jsonAnswer(goodReply))
+			if got := k.event(e.uuid).EndUser; got != test.want {
+				t.Errorf("counted for %q, want %q", got, test.want)
+			}
+		})
+	}
+	for _, body := range []string{
+		with(`"user":"mallory"`), with(`"litellm_metadata":{"user":"mallory"}`), with(`"metadata":{"user_id":"mallory"}`), with(`"safety_identifier":"mallory"`),
+	} {
+		e := k.open(t)
+		out := e.request(plainHeaders(e.uuid, "authorization", "Bearer sk-of-caller"), body)
+		refusedWith(t, e, out.refused, 403, "customer_blocked")
+		e.close()
+	}
+}
+
+func TestRefusesLabels(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one())
+	many := strings.Repeat(`"t",`, 40) + `"t"`
+	for _, test := range []struct{ members, code, param string }{
+		{`"user":"a\u0000b"`, "invalid_value", "user"},
+		{`"user":"a\nb"`, "invalid_value", "user"},
+		{`"litellm_metadata":{"user":"\u007f"}`, "invalid_value", "litellm_metadata.user"},
+		{`"metadata":{"user_id":"a\u0000b"}`, "invalid_value", "metadata.user_id"},
+		{`"safety_identifier":"\u001f"`, "invalid_value", "safety_identifier"},
+		{`"metadata":{"user_id":7}`, "invalid_type", "metadata.user_id"},
+		{`"safety_identifier":7`, "invalid_type", "safety_identifier"},
+		{`"litellm_metadata":{"user":{}}`, "invalid_type", "litellm_metadata.user"},
+		{`"litellm_metadata":[]`, "invalid_type", "litellm_metadata"},
+		{`"litellm_metadata":{"tags":"a"}`, "invalid_type", "litellm_metadata.tags"},
+		{`"litellm_metadata":{"guardrails":["g"]}`, "guardrail_not_found", "litellm_metadata.guardrails"},
+		{`"metadata":{"tags":[1]}`, "invalid_type", "metadata.tags"},
+		{`"tags":[` + many + `],"metadata":{"tags":[` + many + `]}`, "invalid_type", "metadata.tags"},
+	} {
+		e := k.open(t)
+		out := e.ask(with(test.members))
+		if m := refusedWith(t, e, out.refused, 400, test.code); m.Param != test.param {
+			t.Errorf("%s: the param is %q", test.members, m.Param)
+		}
+		e.close()
+	}
+	e := k.open(t)
+	if m := refusedWith(t, e, e.ask(hello, "x-gateway-customer-id", "a\tb").refused, 400, "invalid_value"); m.Param != "x-gateway-customer-id" {
+		t.Errorf("the param is %q", m.Param)
+	}
+	e.close()
+	notAsked(t, k)
+}
+
+// TestTagsOfTheRequest: they come from four places, and each counts once.
+func TestTagsOfTheRequest(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one())
+	e := k.open(t)
+	const metadata = `"metadata":{"tags":["c","d","a"]}`
+	out := taken(t, e, with(`"tags":["b","c"],"litellm_metadata":{"tags":["e","a"]},`+metadata), "x-gateway-tags", "a, b")
+	if want := with(metadata); out.body != want {
+		t.Errorf("the provider gets %s, want %s", out.body, want)
+	}
+	e.answer(jsonAnswer(goodReply))
+	if d := cmp.Diff([]string{"a", "b", "c", "d", "e"}, k.event(e.uuid).Tags); d != "" {
+		t.Errorf("tags (-want +got):\n%s", d)
+	}
+	e = k.open(t) // a text of that name is the provider's
+	taken(t, e, with(`"metadata":{"tags":"mine"},"litellm_metadata":{"tags":null,"guardrails":[]}`))
+	e.answer(jsonAnswer(goodReply))
+	if got := k.event(e.uuid).Tags; len(got) != 0 {
+		t.Errorf("tags %q", got)
+	}
+}

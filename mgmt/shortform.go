@@ -1,0 +1,87 @@
+package mgmt
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// hasShortForm reports whether a number may stand for a message: for the budget of a
+// model, of which it is the max_budget.
+func hasShortForm(m protoreflect.MessageDescriptor) bool { return m == modelBudget() }
+
+func modelBudget() protoreflect.MessageDescriptor {
+	return (*gatewayv1.ModelBudget)(nil).ProtoReflect().Descriptor()
+}
+
+// widen puts the whole form of messages in the place of their short one. The members
+// have been held to the message.
+func widen(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
+	for _, name := range sortedNames(members) {
+		f := m.Fields().ByName(protoreflect.Name(name))
+		if f == nil || f.Message() == nil || members[name].Kind() == 'n' {
+			continue
+		}
+		wide, err := widenField(name, members[name], f)
+		if err != nil {
+			return err
+		}
+		members[name] = wide
+	}
+	return nil
+}
+
+// widenField is widen for one member.
+func widenField(param string, v jsontext.Value, f protoreflect.FieldDescriptor) (jsontext.Value, error) {
+	switch {
+	case f.IsMap() && f.MapValue().Message() != nil:
+		entries, err := objectAt(param, v)
+		if err != nil {
+			return nil, err
+		}
+		for name, one := range entries {
+			if entries[name], err = widenOne(param, one, f.MapValue().Message()); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(entries, json.Deterministic(true))
+	case f.IsMap():
+		return v, nil
+	case f.IsList():
+		var items []jsontext.Value
+		if err := json.Unmarshal(v, &items); err != nil {
+			return nil, wrongType(param, "a list")
+		}
+		for i := range items {
+			wide, err := widenOne(param+"["+strconv.Itoa(i)+"]", items[i], f.Message())
+			if err != nil {
+				return nil, err
+			}
+			items[i] = wide
+		}
+		return json.Marshal(items)
+	}
+	return widenOne(param, v, f.Message())
+}
+
+// widenOne is widen for one message.
+func widenOne(param string, v jsontext.Value, m protoreflect.MessageDescriptor) (jsontext.Value, error) {
+	if hasShortForm(m) && v.Kind() == '0' {
+		return json.Marshal(map[string]jsontext.Value{fieldMaxBudget: v})
+	}
+	if isFree(m) {
+		return v, nil
+	}
+	members, err := objectAt(param, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := widen(members, m); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members, json.Deterministic(true))
+}
