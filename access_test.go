@@ -133,10 +133,10 @@ func changesItself(rpc string) bool {
 func refusedAs(r gatewayv1.Route, name string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(r.RPC, "/gateway.v1."), "/")
 	read := slices.ContainsFunc([]string{"Get", "List", "Check", "Estimate", "Render", "Verify"}, func(s string) bool { return strings.HasPrefix(method, s) })
-	// What every key may use shows it itself, the models, and what its organization has
-	// for its requests.
+	// What every key may use shows it itself and what it spent, the models, and what its
+	// organization has for its requests.
 	own := method == "GetKey" || method == "CheckKeyHealth" || service == "ModelService" && read
-	used := own || read && (service == "PromptService" || service == "GuardrailService")
+	used := own || method == "ListSpendLogs" || read && (service == "PromptService" || service == "GuardrailService")
 	admins := slices.Contains([]string{
 		"CustomerService", "BudgetService", "FallbackService", "CredentialService", "ConfigService", "ClusterService",
 	}, service) || method == "GetCustomerActivity" || method == "VerifyAuditLog" || service == "ModelService" && !read ||

@@ -275,9 +275,17 @@ func TestBadPathsAndMethods(t *testing.T) {
 			t.Errorf("the provider saw the header %s", name)
 		}
 	}
+	ordinary := with("Authorization", "Bearer sk-limited-0123456789abcd")
 	for _, path := range []string{"/spend/logs", "/metrics"} {
-		refused(t, path+" with an ordinary key", g.get(path, with("Authorization", "Bearer sk-limited-0123456789abcd")), 403, "insufficient_permissions")
 		refused(t, path+" without a key", g.get(path, without("Authorization")), 401, "missing_api_key")
+	}
+	refused(t, "/metrics with an ordinary key", g.get("/metrics", ordinary), 403, "insufficient_permissions")
+	refused(t, "/spend/logs of another key", g.get("/spend/logs?api_key="+adminKey, ordinary), 403, "insufficient_permissions")
+	if len(g.spend("")) == 0 {
+		t.Error("the master key's requests are not in /spend/logs")
+	}
+	if own := g.get("/spend/logs", ordinary); own.status != http.StatusOK || strings.TrimSpace(own.body) != "[]" {
+		t.Errorf("/spend/logs of a key that has asked for nothing: %d %s", own.status, own.body)
 	}
 }
 

@@ -102,8 +102,11 @@ func (n *Node) clockDue() bool {
 
 // learnTime asks the voters what time it is, and reports whether that is known now.
 func (n *Node) learnTime(ctx context.Context) bool {
-	ahead, voters := n.compareClocks(ctx)
-	passed, own := time.Since(n.clock.since), n.cfg.Now().Round(0)
+	// One look at this node's clock: it may be set while the others are asked.
+	first, begun := n.cfg.Now().Round(0), time.Now()
+	clock := func() time.Time { return first.Add(time.Since(begun)) }
+	ahead, voters := n.compareClocks(ctx, clock)
+	passed, own := time.Since(n.clock.since), clock()
 	before := n.clock.at.Load()
 	if 2*len(ahead) <= voters {
 		return before != nil
@@ -174,9 +177,9 @@ func likely(ahead []time.Duration, last time.Duration) time.Duration {
 	return ahead[0]
 }
 
-// compareClocks returns how far this node's clock is ahead of those of the voters that
-// answer, its own included, and how many voters there are.
-func (n *Node) compareClocks(ctx context.Context) (ahead []time.Duration, voters int) {
+// compareClocks returns how far a clock, this node's, is ahead of those of the voters
+// that answer, its own included, and how many voters there are.
+func (n *Node) compareClocks(ctx context.Context, clock func() time.Time) (ahead []time.Duration, voters int) {
 	if n.link == nil {
 		return []time.Duration{0}, 1
 	}
@@ -193,7 +196,7 @@ func (n *Node) compareClocks(ctx context.Context) (ahead []time.Duration, voters
 		wait.Go(func() {
 			d, ok := time.Duration(0), true
 			if s.Node != n.Identity().Node {
-				d, ok = n.aheadOf(ctx, s)
+				d, ok = n.aheadOf(ctx, s, clock)
 			}
 			if ok {
 				mu.Lock()
@@ -206,8 +209,8 @@ func (n *Node) compareClocks(ctx context.Context) (ahead []time.Duration, voters
 	return ahead, len(servers)
 }
 
-// aheadOf returns how far this node's clock is ahead of another's.
-func (n *Node) aheadOf(ctx context.Context, s consensus.Server) (time.Duration, bool) {
+// aheadOf returns how far a clock is ahead of another node's.
+func (n *Node) aheadOf(ctx context.Context, s consensus.Server, clock func() time.Time) (time.Duration, bool) {
 	begun := time.Now()
 	var said int64
 	err := n.call(ctx, s.Address, func(c clusterv1.PeerServiceClient) error {
@@ -219,5 +222,5 @@ func (n *Node) aheadOf(ctx context.Context, s consensus.Server) (time.Duration, 
 		return 0, false
 	}
 	there := time.Unix(0, said).Add(time.Since(begun) / 2) // the answer took half of it
-	return n.cfg.Now().Round(0).Sub(there), true
+	return clock().Sub(there), true
 }
