@@ -316,6 +316,7 @@ func (o *operations) refusals(c call, b binding, text string) []refusal {
 		{refusal{"413", "TooLarge"}, b.body != ""},
 		{refusal{"415", "UnsupportedMediaType"}, b.body != ""},
 		{refusal{"422", "Invalid"}, true},
+		{refusal{"431", "HeadersTooLarge"}, true},
 		{refusal{"503", "Unavailable"}, true},
 	} {
 		if row.when {
