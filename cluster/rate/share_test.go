@@ -301,9 +301,9 @@ func TestNodesTogether(t *testing.T) {
 		var words []word
 		var events []event
 		b, lost := []rate.Bucket{of(rate.RequestsPerMinute, uint32(limit))}, 0
-		for now := range 5 * 60 {
-			at := time.Duration(now) * step
-			for len(words) > 0 && words[0].due <= now {
+		for tick := range 5 * 60 {
+			at := time.Duration(tick) * step
+			for len(words) > 0 && words[0].due <= tick {
 				for i, l := range nodes {
 					if i != words[0].from {
 						l.Hear(start().Add(at), id.Node(fmt.Sprint(words[0].from)), uint64(words[0].due), words[0].uses)
@@ -319,7 +319,7 @@ func TestNodesTogether(t *testing.T) {
 				}
 				if uses := l.Changed(start().Add(at), everything); len(uses) > 0 {
 					if lost++; !lossy || lost%5 != 0 {
-						words = append(words, word{now + delay, i, uses})
+						words = append(words, word{tick + delay, i, uses})
 					}
 				}
 			}
