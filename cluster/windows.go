@@ -18,9 +18,10 @@ const (
 	// rollMost is how many begin anew with one entry of the log: at midnight there may
 	// be a hundred thousand.
 	rollMost = 2000
-	// mendPause is how often the leader looks through all windows for ends that are
-	// wrong.
-	mendPause = time.Minute
+	// mendPause is how often a leader that leads on, with a time that goes on, looks
+	// through all windows for ends that are wrong. There should be none, and it reads
+	// each account that has a window.
+	mendPause = time.Hour
 )
 
 // rollWindows has the leader begin the windows of budgets anew whose time is over.
