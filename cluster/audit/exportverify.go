@@ -138,7 +138,8 @@ func (w *walk) exportedRecord(line []byte, m members, n int) {
 		w.fail(w.number+1, fmt.Sprintf("line %d is not as an export has it", n))
 		return
 	}
-	w.add(x.external, x.inner, x.hash)
+	external, _ := membersOf(x.external) // nil where it is no object
+	w.add(x.external, external, x.inner, x.hash)
 }
 
 func parseHash(text string) (h [32]byte, ok bool) {

@@ -166,7 +166,10 @@ func TestIndexesThatLie(t *testing.T) {
 	for i, f := range filters {
 		want[i] = found(f)
 	}
-	for _, key := range m.at(store.SpaceAuditIndex) {
+	for i, key := range m.at(store.SpaceAuditIndex) {
+		if r := check(t, m, audit.Check{Indexes: true}); r.Valid != (i == 0) || !r.Valid && (r.BrokenAt != 0 || !strings.Contains(r.Reason, "no record")) {
+			t.Fatalf("with %d entries that are false: %+v", 2*i, r)
+		}
 		other := []byte(key)
 		other[len(other)-9] ^= 1 // another time
 		m[string(other)] = nil

@@ -77,15 +77,15 @@ func Trim(tx Tx, workspace string, first uint64, recorded time.Time) *fault.Erro
 
 // indexOfStored is what the indexes know of a record, by what it says itself.
 func indexOfStored(x entry) indexed {
-	out := indexed{time: x.time}
-	if m, ok := membersOf(x.external); ok {
-		out.kind, out.org = m.text("event_type"), m.text("org_id")
-		if key, ok := id.ParseKeyHash(m.text("user_key_hash")); ok {
-			out.key = key[:]
-		}
-	}
-	if m, ok := membersOf(x.internal); ok {
-		out.request = m.text("request_id")
+	external, _ := membersOf(x.external) // what is no object has no members
+	internal, _ := membersOf(x.internal)
+	return indexOfMembers(x.time, external, internal)
+}
+
+func indexOfMembers(time int64, external, internal members) indexed {
+	out := indexed{time: time, kind: external.text("event_type"), org: external.text("org_id"), request: internal.text("request_id")}
+	if key, ok := id.ParseKeyHash(external.text("user_key_hash")); ok {
+		out.key = key[:]
 	}
 	return out
 }

@@ -129,27 +129,59 @@ func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Repor
 	case e.lowest.there && e.lowest.number < first:
 		return w.broken(e.lowest.number, "the chain has records before the one that its head calls the first"), nil
 	}
-	w.report.Before = first - 1
 	from, to := min(max(c.From, first), size+1), size
 	if c.To != 0 {
 		to = min(to, c.To)
 	}
-	if err := w.begin(r, e.head, from); err != nil {
-		if isDamage(err) {
-			return w.broken(from-1, "the record cannot be read"), nil
-		}
+	if c.Indexes && from == first && to == size {
+		w.sumIndexes()
+	}
+	if err := w.along(ctx, r, e.head, from, to); err != nil {
 		return Report{}, err
+	}
+	if w.sum == nil || w.failed {
+		return w.finish(size), nil
+	}
+	same, err := w.sameIndexes(ctx, r, size)
+	if err != nil {
+		return Report{}, err
+	}
+	if same {
+		return w.finish(size), nil
+	}
+	if w, err = newWalk(workspace, c); err != nil {
+		return Report{}, err
+	}
+	if err := w.along(ctx, r, e.head, from, to); err != nil {
+		return Report{}, err
+	}
+	if !w.failed {
+		w.fail(0, "an index has something that no record belongs to")
+	}
+	return w.finish(size), nil
+}
+
+// along checks the records from one to another, and where these are all whether the
+// chain begins and ends with them.
+func (w *walk) along(ctx context.Context, r Reader, head *clusterv1.AuditHead, from, to uint64) error {
+	size, first := head.GetSize(), head.GetFirst()
+	w.report.Before = first - 1
+	if err := w.begin(r, head, from); isDamage(err) {
+		w.fail(from-1, "the record cannot be read")
+		return nil
+	} else if err != nil {
+		return err
 	}
 	if err := w.records(ctx, r, to); err != nil {
-		return Report{}, err
+		return err
 	}
 	if to == size && !w.failed {
-		w.end([32]byte(e.head.GetHash()), frontier(e.head.GetFrontier()).root())
+		w.end([32]byte(head.GetHash()), frontier(head.GetFrontier()).root())
 	}
 	if from == first && to == size && first > 1 && w.trimmed != first && !w.failed {
 		w.fail(first, "the records before it are gone, and the chain does not say that they were dropped")
 	}
-	return w.finish(size), nil
+	return nil
 }
 
 // isDamage reports whether an error is about the content of the chain.
@@ -198,8 +230,8 @@ func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
 			Space: store.SpaceAudit, Prefix: recordPrefix(w.workspace),
 			From: recordKey(w.workspace, from), To: recordKey(w.workspace, until+1),
 		}, func(key, value []byte) bool {
-			if w.stored(key, value); w.check.Indexes && !w.failed {
-				bad = w.indexes(r, w.number, value)
+			if x := w.stored(key, value); w.check.Indexes && !w.failed {
+				bad = w.indexed(r, w.number, x)
 			}
 			for len(marks) > 0 && marks[0].at == w.number && !w.failed {
 				w.checkpoint(marks[0].at, marks[0].Checkpoint)
@@ -265,17 +297,17 @@ func (w *walk) marks(ctx context.Context, r Reader, from, to uint64) ([]mark, er
 	return out, err
 }
 
-// stored checks a record as the state has it.
-func (w *walk) stored(key, value []byte) {
+// stored checks a record as the state has it, and returns what the indexes know of it.
+func (w *walk) stored(key, value []byte) (out indexed) {
 	number := w.number + 1
 	if !bytes.Equal(key, recordKey(w.workspace, number)) {
 		w.fail(number, "the record is missing")
-		return
+		return out
 	}
 	x, err := decodeEntry(value)
 	if err != nil || !bytes.Equal(x.wire(), value) {
 		w.fail(number, "the record is not stored as it was written")
-		return
+		return out
 	}
 	internal, ok := membersOf(x.internal)
 	external, ok2 := membersOf(x.external)
@@ -283,30 +315,13 @@ func (w *walk) stored(key, value []byte) {
 		!bytes.Equal(appendTime(nil, x.recorded), internal.get("recorded_at")) || x.recorded != micros(x.recorded) ||
 		!bytes.Equal(appendTime(nil, x.time), external.get("timestamp")) || x.time != micros(x.time) {
 		w.fail(number, "the record's times are not those that it is stored with")
-		return
+		return out
 	}
-	w.add(x.external, sha256.Sum256(x.internal), x.hash)
+	w.add(x.external, external, sha256.Sum256(x.internal), x.hash)
 	if first, ok := trimmedTo(external, internal); ok && !w.failed {
 		w.trimmed = first
 	}
-}
-
-// indexes looks for what the indexes have to say of a record.
-func (w *walk) indexes(r Reader, number uint64, value []byte) error {
-	x, err := decodeEntry(value)
-	if err != nil {
-		return err
-	}
-	for _, key := range indexKeys(w.workspace, number, indexOfStored(x)) {
-		_, ok, err := r.Get(store.SpaceAuditIndex, key)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			w.fail(number, "an index does not have the record, so that queries do not find it")
-		}
-	}
-	return nil
+	return indexOfMembers(x.time, external, internal)
 }
 
 // broken is a report of a chain of which nothing was checked.

@@ -9,7 +9,9 @@
 //     taken a record, never before; a crash, or a change of the leader, between the
 //     two delivers some again. Receivers tell by the event's id.
 //   - A place that is down holds up nothing but itself, for as long as it takes.
-//   - Within what one node delivers records come in order, and none is left out.
+//   - Within what one node delivers records come in order, and none is left out. A
+//     stream of NATS that loses some out of the middle of a batch, as when its leader
+//     changes, gets them right after; each record has its sequence in a header.
 //   - A webhook is called only where delivery.Guard lets it.
 //   - No secret is in an error or a log, and of an address, which may hold one, at
 //     most its host.

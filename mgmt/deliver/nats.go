@@ -74,12 +74,26 @@ func (q *natsQueue) connect() error {
 	return nil
 }
 
-// Publish sends the records one behind the other and then waits for what the stream
-// says of each. The stream drops those that it has (Nats-Msg-Id).
+// Publish sends the first record alone: where it is not kept, because there is no
+// stream yet or no leader of it, one behind it could be kept before it. The others
+// follow without waiting for each other, and then all acknowledgements are waited for.
+// The stream drops those that it has (Nats-Msg-Id). That each names the one before it
+// (Nats-Expected-Last-Msg-Id) would keep the order at all times, but a stream with
+// replicas remembers the ids of messages that it refused for that, and would drop them
+// when they come again.
 func (q *natsQueue) Publish(ctx context.Context, records []audit.Record) (int, error) {
 	if err := q.connect(); err != nil {
 		return 0, err
 	}
+	n, err := q.publish(ctx, records[:min(1, len(records))])
+	if err != nil || n == len(records) {
+		return n, err
+	}
+	more, err := q.publish(ctx, records[n:])
+	return n + more, err
+}
+
+func (q *natsQueue) publish(ctx context.Context, records []audit.Record) (int, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(records))
 	var failed error
 	for i := range records {

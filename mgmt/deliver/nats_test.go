@@ -124,3 +124,56 @@ func TestNATS(t *testing.T) {
 		t.Errorf("the password is in the log: %s", b.logged)
 	}
 }
+
+// TestNATSKeepsOrder has a stream that refuses the first message that it sees, as one
+// does that begins to lead, and takes all others: none may be taken before it.
+func TestNATSKeepsOrder(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t, t.TempDir(), server.RANDOM_PORT)
+	conn, err := nats.Connect(s.ClientURL(), nats.UserInfo("gateway", queuePassword))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	taken := make(chan string, 2000)
+	refuse := true
+	_, err = conn.Subscribe("audit.events", func(m *nats.Msg) { // calls come one after the other
+		answer := `{"type":"io.nats.jetstream.api.v1.pub_ack_response","error":{"code":503,"err_code":10008,"description":"JetStream system temporarily unavailable"}}`
+		if !refuse {
+			taken <- m.Header.Get("event_id")
+			answer = `{"stream":"AUDIT","seq":1}`
+		}
+		refuse = false
+		if err := m.Respond([]byte(answer)); err != nil {
+			t.Error(err)
+		}
+	})
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	b := newBench(t)
+	b.change(func(s *delivery.Settings) { s.Webhook = false })
+	b.log.add(700)
+	c := b.config()
+	c.QueueURL = strings.Replace(s.ClientURL(), "nats://", "nats://gateway:"+queuePassword+"@", 1) + "/audit.events"
+	_, stop := b.start(c)
+	defer stop()
+	var got []string
+	late := time.NewTimer(eventuallyIn)
+	defer late.Stop()
+	for len(got) < 700 {
+		select {
+		case one := <-taken:
+			got = append(got, one)
+		case <-late.C:
+			t.Fatalf("%d of 700 records in time", len(got))
+		}
+	}
+	if diff := cmp.Diff(ids(1, 700), got); diff != "" {
+		t.Error(diff)
+	}
+}
