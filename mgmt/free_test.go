@@ -1,9 +1,11 @@
 package mgmt
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -43,6 +45,41 @@ func TestFreeIsTheMessagesJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, free(m), protocmp.Transform()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A page of keys is written as protojson would write it, but for spaces.
+func TestPagesAreTheMessagesJSON(t *testing.T) {
+	odd, err := structpb.NewStruct(map[string]any{
+		"text": "quotes \" and \\, a line\nand a tab\t, <b>&</b>, \u2028, \x01, žluťoučký, 🜁", "numbers": []any{0.0, -0.5, 1e21, 1.5e-9, 12345678901.0, 1 << 53, 0.1},
+		"none": nil, "flags": []any{true, false}, "empty": map[string]any{}, "no": []any{}, "": "", "Z": 1.0, "a": map[string]any{"é": nil, "b": []any{map[string]any{"c": "d"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]*gatewayv1.ListKeysResponse{
+		"empty":  {},
+		"none":   {Keys: &structpb.ListValue{}, TotalCount: 3},
+		"hashes": {Keys: &structpb.ListValue{Values: []*structpb.Value{structpb.NewStringValue("x"), structpb.NewStringValue("y")}}, CurrentPage: 2, TotalPages: 9},
+		"records": {Keys: &structpb.ListValue{Values: []*structpb.Value{
+			free(&gatewayv1.KeyRecord{Key: "k", Models: []string{"a"}, Metadata: odd, MaxBudget: wrapperspb.Double(1e-7)}), structpb.NewStructValue(odd), structpb.NewNullValue(),
+		}}},
+	} {
+		want, err := jsonForm().Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := (&answerJSON{}).Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, two := jsontext.Value(want), jsontext.Value(got)
+		if err := errors.Join(one.Compact(), two.Compact()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(one), string(two)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -35,7 +35,7 @@ const HeaderRevision = "x-gateway-revision"
 func (s *Server) generated() (map[string]runtime.HandlerFunc, error) {
 	var all []runtime.HandlerFunc
 	mux := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.JSONPb{MarshalOptions: jsonForm()}),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, &answerJSON{runtime.JSONPb{MarshalOptions: jsonForm()}}),
 		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Value(probeKey{}) == nil {
 				s.refuse(w, r, unreadable(err))

@@ -104,9 +104,11 @@ func (s spender) fill(m proto.Message) error {
 		if t, ok := s.set.Team(nil, id.Team(r.GetTeamId())); ok {
 			of = t.MemberBudgetDuration
 		}
-		return s.total(r, id.Account{Kind: id.AccountTeamMember, Owner: r.GetTeamId(), Part: r.GetUserId()}, cmp.Or(r.GetBudgetDuration().GetValue(), of))
+		_, err := s.total(r, id.Account{Kind: id.AccountTeamMember, Owner: r.GetTeamId(), Part: r.GetUserId()}, cmp.Or(r.GetBudgetDuration().GetValue(), of))
+		return err
 	case *gatewayv1.OrganizationMembership:
-		return s.total(r, id.Account{Kind: id.AccountOrganizationMember, Owner: r.GetOrganizationId(), Part: r.GetUserId()}, "")
+		_, err := s.total(r, id.Account{Kind: id.AccountOrganizationMember, Owner: r.GetOrganizationId(), Part: r.GetUserId()}, "")
+		return err
 	case *gatewayv1.BudgetRecord:
 		s.resets(r, r.GetBudgetDuration().GetValue())
 	}
@@ -117,7 +119,7 @@ func (s spender) fill(m proto.Message) error {
 // budget of their own, and on the first of those that something was spent on. models
 // is the kind of their accounts, 0 for none.
 func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id.AccountKind) error {
-	err := s.total(r, id.Account{Kind: kind, Owner: owner}, s.duration(r.GetBudgetDuration().GetValue(), r.GetBudgetId().GetValue()))
+	all, err := s.total(r, id.Account{Kind: kind, Owner: owner}, s.duration(r.GetBudgetDuration().GetValue(), r.GetBudgetId().GetValue()))
 	if err != nil || models == 0 || r.ProtoReflect().Descriptor().Fields().ByName(fieldModelSpend) == nil {
 		return err
 	}
@@ -135,6 +137,9 @@ func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id
 	}
 	if err != nil {
 		return err
+	}
+	if all.Posted.IsZero() {
+		return nil // what is posted for a model is posted to its owner with it
 	}
 	seen := 0
 	return s.models(models, owner, func(model string, state ledger.State) bool {
@@ -171,16 +176,16 @@ func termsOf(set *keys.Set, tx *record.Txn, l keys.Limits) keys.Limits {
 	return l
 }
 
-// total adds what an account says.
-func (s spender) total(r proto.Message, a id.Account, duration string) error {
+// total adds what an account says, and returns it.
+func (s spender) total(r proto.Message, a id.Account, duration string) (ledger.State, error) {
 	state, err := s.account(a)
 	if err != nil {
-		return err
+		return state, err
 	}
 	setField(r, fieldSpend, protoreflect.ValueOfFloat64(inDollars(windowAt(state, s.now))))
 	setField(r, fieldTotalSpend, protoreflect.ValueOfFloat64(inDollars(state.Total)))
 	s.resets(r, duration)
-	return nil
+	return state, nil
 }
 
 // windowAt is what was spent in the window that holds a time: nothing where the one

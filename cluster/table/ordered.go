@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // maxChunk is how many pairs a chunk has at the most. A change copies one chunk and
@@ -157,7 +158,27 @@ func (e *ordering[T]) put(key string, row *T) {
 	half := append(make([]pair[T], 0, maxChunk+1), to.pairs[maxChunk/2:]...)
 	clear(to.pairs[maxChunk/2:])
 	to.pairs = to.pairs[:maxChunk/2]
+	gather(to.pairs)
+	gather(half)
 	e.chunks = slices.Insert(e.chunks, c+1, &chunk[T]{pairs: half, owner: e.self})
+}
+
+// gather lays the keys of pairs side by side. Each came at its own time and lies
+// somewhere: a search through a hundred thousand would wait for memory at each.
+func gather[T any](pairs []pair[T]) {
+	var text strings.Builder
+	size := 0
+	for _, p := range pairs {
+		size += len(p.key)
+	}
+	text.Grow(size)
+	for _, p := range pairs {
+		text.WriteString(p.key)
+	}
+	all := text.String()
+	for i, p := range pairs {
+		pairs[i].key, all = all[:len(p.key)], all[len(p.key):]
+	}
 }
 
 // remove takes the pair of a key away, if there is one.

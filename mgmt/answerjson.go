@@ -1,0 +1,83 @@
+package mgmt
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// answerJSON writes answers as JSON: protojson does, but for pages of keys. Their
+// records are free JSON, since they may be strings as well, and protojson writes that by
+// reflection, a message for each value: of the time that a page of a hundred took that
+// was the larger half.
+type answerJSON struct{ runtime.JSONPb }
+
+// recordSize is what most keys' records take, in bytes.
+const recordSize = 1 << 10
+
+// Marshal writes a message.
+func (a *answerJSON) Marshal(v any) ([]byte, error) {
+	page, ok := v.(*gatewayv1.ListKeysResponse)
+	if !ok {
+		return a.JSONPb.Marshal(v)
+	}
+	var out bytes.Buffer
+	out.Grow(len(page.GetKeys().GetValues())*recordSize + recordSize)
+	e := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true)) // a map's names are not looked at twice
+	err := e.WriteToken(jsontext.BeginObject)
+	m := page.ProtoReflect()
+	fields := m.Descriptor().Fields()
+	for i := 0; i < fields.Len() && err == nil; i++ {
+		if err = e.WriteToken(jsontext.String(string(fields.Get(i).Name()))); err == nil {
+			err = writeFree(e, freeField(fields.Get(i), m.Get(fields.Get(i))))
+		}
+	}
+	if err == nil {
+		err = e.WriteToken(jsontext.EndObject)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// writeFree writes free JSON, the names of an object in the order of their bytes.
+func writeFree(e *jsontext.Encoder, v *structpb.Value) error {
+	switch v := v.GetKind().(type) {
+	case *structpb.Value_BoolValue:
+		return e.WriteToken(jsontext.Bool(v.BoolValue))
+	case *structpb.Value_NumberValue:
+		return e.WriteToken(jsontext.Float(v.NumberValue))
+	case *structpb.Value_StringValue:
+		return e.WriteToken(jsontext.String(v.StringValue))
+	case *structpb.Value_ListValue:
+		err := e.WriteToken(jsontext.BeginArray)
+		for _, one := range v.ListValue.GetValues() {
+			if err == nil {
+				err = writeFree(e, one)
+			}
+		}
+		if err == nil {
+			err = e.WriteToken(jsontext.EndArray)
+		}
+		return err
+	case *structpb.Value_StructValue:
+		err := e.WriteToken(jsontext.BeginObject)
+		for _, name := range slices.Sorted(maps.Keys(v.StructValue.GetFields())) {
+			if err == nil {
+				err = e.WriteToken(jsontext.String(name))
+			}
+			if err == nil {
+				err = writeFree(e, v.StructValue.GetFields()[name])
+			}
+		}
+		if err == nil {
+			err = e.WriteToken(jsontext.EndObject)
+		}
+		return err
+	}
+	return e.WriteToken(jsontext.Null)
+}
