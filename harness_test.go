@@ -357,6 +357,8 @@ type spendLog struct {
 	Attempt          int            `json:"attempt"`
 	Stream           bool           `json:"stream"`
 	EndUser          string         `json:"end_user"`
+	Session          string         `json:"session_id"`
+	APIBase          string         `json:"api_base"`
 	Tags             []string       `json:"request_tags"`
 }
 

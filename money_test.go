@@ -142,7 +142,7 @@ func TestCostIsTheSameEverywhere(t *testing.T) {
 		"router_settings: {num_retries: 0, retry_after: 0.01, cooldown_time: 0, fallbacks: [{down: [claude]}]}\n")
 	who := newPayers(g)
 	as := with("Authorization", "Bearer "+who.key)
-	more := `,"user":"` + who.customer + `"`
+	more := `,"user":"` + who.customer + `","metadata":{"session_id":"chat-4711"}`
 
 	var total int64
 	for _, tc := range []struct {
@@ -164,6 +164,11 @@ func TestCostIsTheSameEverywhere(t *testing.T) {
 		total += cost
 		if got := pico(t, string(last.Spend)); got != cost || cost == 0 || last.EndUser != who.customer {
 			t.Errorf("%s cost %d, and %d is in the log: %+v", tc.body, cost, got, last)
+		}
+		for _, row := range rows {
+			if row.Session != "chat-4711" || !strings.HasPrefix(row.APIBase, up.url) {
+				t.Errorf("%s: %+v", tc.body, row)
+			}
 		}
 		if said := a.header.Get("x-gateway-response-cost"); said != "" && pico(t, said) != cost {
 			t.Errorf("the caller was told of %s USD, and %d was posted", said, cost)

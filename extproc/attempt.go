@@ -235,6 +235,7 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		CallType:      string(x.CallType),
 		Stream:        x.Facts.Stream,
 		EndUser:       x.Options.EndUser,
+		Session:       x.Options.Session,
 		Team:          x.Principal.Team,
 		User:          x.Principal.User,
 		Organization:  x.Principal.Organization,

@@ -83,6 +83,7 @@ type Inbound struct {
 	NumRetries  string
 	Tags        string
 	Customer    string
+	Session     string
 
 	private []string // names of headers that no provider is to see
 }
@@ -120,6 +121,8 @@ func (x *Exchange) header(name, value []byte) {
 		in.Tags = string(value)
 	case "x-gateway-customer-id":
 		in.Customer = string(value)
+	case "x-gateway-session-id":
+		in.Session = string(value)
 	}
 	if !forwarded(string(name)) {
 		in.private = append(in.private, string(name))
@@ -150,6 +153,7 @@ type Options struct {
 	Tags        []string
 	EndUser     string
 	customer    id.Customer // EndUser in its whole length
+	Session     string      // the caller's own name for what the request is a part of
 }
 
 // Attempt is one step of the plan, ready to be prepared.

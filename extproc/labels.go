@@ -10,25 +10,31 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// readLabels finds what a request is counted for beside its key: the end user and the
-// tags. What of it is the provider's as well goes there as it came.
+// readLabels finds what a request is counted for beside its key, the end user and the
+// tags, and what its caller calls the session. What of it is the provider's as well goes
+// there as it came.
 func (x *Exchange) readLabels() error {
 	if raw := x.Facts.Raw(splice.LitellmMetadata); raw != nil && raw[0] != '{' && raw[0] != 'n' {
 		return fault.Field("litellm_metadata", "invalid_type", "litellm_metadata must be an object.")
 	}
-	user, err := x.endUser()
+	user, err := firstName(namings, x.naming)
 	if err != nil {
 		return err
 	}
 	x.Options.customer, x.Options.EndUser = id.Customer(user), capped(user)
+	session, err := firstName(sessionNamings, x.sessionNaming)
+	if err != nil {
+		return err
+	}
+	x.Options.Session = capped(session)
 	return x.readTags()
 }
 
-// endUser is the first name that the request has of its end user. A name is an account
-// of the ledger, and one that could be taken for another is refused.
-func (x *Exchange) endUser() (string, error) {
-	for i := range namings {
-		param, name, err := x.naming(i)
+// firstName is the first name that one of so many places has. The end user's is an
+// account of the ledger, and one that could be taken for another is refused.
+func firstName(places int, at func(i int) (param, name string, err error)) (string, error) {
+	for i := range places {
+		param, name, err := at(i)
 		if err != nil {
 			return "", err
 		}
@@ -62,6 +68,25 @@ func (x *Exchange) naming(i int) (param, name string, err error) {
 	}
 	name, err = x.Facts.Text(splice.SafetyIdentifier)
 	return "safety_identifier", name, err
+}
+
+// sessionNamings is in how many places a request may name its session.
+const sessionNamings = 4
+
+// sessionNaming is what a request has in place i.
+func (x *Exchange) sessionNaming(i int) (param, name string, err error) {
+	switch i {
+	case 0:
+		return "x-gateway-session-id", x.Inbound.Session, nil
+	case 1:
+		name, err = x.Facts.Text(splice.LitellmSessionID)
+		return "litellm_session_id", name, err
+	case 2:
+		name, err = x.Facts.TextWithin(splice.LitellmMetadata, "session_id")
+		return "litellm_metadata.session_id", name, err
+	}
+	name, err = x.Facts.TextWithin(splice.Metadata, "session_id")
+	return "metadata.session_id", name, err
 }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -78,6 +78,9 @@ func TestRefusesLabels(t *testing.T) {
 		{`"safety_identifier":7`, "invalid_type", "safety_identifier"},
 		{`"litellm_metadata":{"user":{}}`, "invalid_type", "litellm_metadata.user"},
 		{`"litellm_metadata":[]`, "invalid_type", "litellm_metadata"},
+		{`"litellm_session_id":7`, "invalid_type", "litellm_session_id"},
+		{`"litellm_metadata":{"session_id":[]}`, "invalid_type", "litellm_metadata.session_id"},
+		{`"metadata":{"session_id":"a\u0000b"}`, "invalid_value", "metadata.session_id"},
 		{`"litellm_metadata":{"tags":"a"}`, "invalid_type", "litellm_metadata.tags"},
 		{`"litellm_metadata":{"guardrails":["g"]}`, "guardrail_not_found", "litellm_metadata.guardrails"},
 		{`"metadata":{"tags":[1]}`, "invalid_type", "metadata.tags"},
@@ -96,6 +99,33 @@ func TestRefusesLabels(t *testing.T) {
 	}
 	e.close()
 	notAsked(t, k)
+}
+
+// TestSessionOfTheRequest: it is named in the header or in the body, and goes into the
+// event.
+func TestSessionOfTheRequest(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one())
+	const metadata, litellm, own = `"metadata":{"session_id":"m"}`, `"litellm_metadata":{"session_id":"l"}`, `"litellm_session_id":"s"`
+	for _, test := range []struct{ header, members, want, passed string }{
+		{"h", metadata + "," + litellm + "," + own, "h", with(metadata)},
+		{"", metadata + "," + litellm + "," + own, "s", with(metadata)},
+		{"", metadata + "," + litellm, "l", with(metadata)},
+		{"", metadata, "m", with(metadata)},
+		{"", litellm, "l", hello},
+		{"", `"metadata":{"session_id":"` + strings.Repeat("x", 300) + `"}`, strings.Repeat("x", 256), with(`"metadata":{"session_id":"` + strings.Repeat("x", 300) + `"}`)},
+		{"", `"metadata":{"session":"m"}`, "", with(`"metadata":{"session":"m"}`)},
+	} {
+		e := k.open(t)
+		out := taken(t, e, with(test.members), "x-gateway-session-id", test.header)
+		if out.body != test.passed {
+			t.Errorf("the provider gets %s, want %s", out.body, test.passed)
+		}
+		e.answer(jsonAnswer(goodReply))
+		if got := k.event(e.uuid).Session; got != test.want {
+			t.Errorf("%s: the session is %q, want %q", test.members, got, test.want)
+		}
+	}
 }
 
 // TestTagsOfTheRequest: they come from four places, and each counts once.

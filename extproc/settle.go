@@ -214,6 +214,7 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 		CallType:      string(x.CallType),
 		Stream:        x.Facts.Stream,
 		EndUser:       x.Options.EndUser,
+		Session:       x.Options.Session,
 		Tags:          x.Options.Tags,
 		Start:         x.Start,
 		End:           end,

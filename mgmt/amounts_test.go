@@ -211,7 +211,7 @@ func TestSpendLogsOfAKeyWithoutUser(t *testing.T) {
 			t.Errorf("%s is empty and not null", name)
 		}
 	}
-	for _, name := range []string{"key_alias", "end_user", "error_code", "finish_reason", "completionStartTime", "service_tier", "team_id", "user"} {
+	for _, name := range []string{"key_alias", "end_user", "error_code", "finish_reason", "completionStartTime", "service_tier", "team_id", "user", "session_id", "api_base"} {
 		if v, there := row[name]; v != nil || !there {
 			t.Errorf("%s is %v", name, v)
 		}

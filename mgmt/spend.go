@@ -39,10 +39,16 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 	if err := s.own(ctx, &f); err != nil {
 		return nil, err
 	}
+	v := viewOf(ctx)
+	all := v.Keys.Rights(nil, principal(ctx)).SeesAll()
 	out, limit := &gatewayv1.ListSpendLogsResponse{}, f.Limit
 	for {
 		err := s.ledger.Logs(ctx, f, func(r ledger.Record) bool {
-			out.Logs = append(out.GetLogs(), spendLog(&r))
+			row := spendLog(&r)
+			if d, ok := v.Catalog.Deployment(r.Deployment); ok && all {
+				row.ApiBase = textOrNull(d.Endpoint.URL() + d.BasePath)
+			}
+			out.Logs = append(out.GetLogs(), row)
 			return true
 		})
 		var more *ledger.MoreError
@@ -91,7 +97,7 @@ func (s spendService) own(ctx context.Context, f *ledger.LogFilter) error {
 func logFilter(in *gatewayv1.ListSpendLogsRequest) (ledger.LogFilter, error) {
 	f := ledger.LogFilter{
 		Request: id.Request(in.GetRequestId()), Team: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()),
-		Customer: id.Customer(in.GetEndUser()), After: in.GetStartingAfter(), Limit: defaultLimit, NewestFirst: true,
+		Customer: id.Customer(in.GetEndUser()), Session: in.GetSessionId(), After: in.GetStartingAfter(), Limit: defaultLimit, NewestFirst: true,
 	}
 	if in.Limit != nil {
 		f.Limit = int(in.GetLimit())
@@ -183,6 +189,7 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		OrganizationId:           textOrNull(string(r.Organization)),
 		Cursor:                   r.Cursor(),
 		ServiceTier:              textOrNull(r.ServiceTier),
+		SessionId:                textOrNull(r.Session),
 	}
 }
 

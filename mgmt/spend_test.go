@@ -74,6 +74,31 @@ func TestSpendLogs(t *testing.T) {
 	})
 }
 
+// Who sees everything sees where a request went; all see what they call its session.
+func TestSpendLogsOfASession(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	play(t, o.Server, []step{{"", "POST /model/new", `{"model_name":"near","gateway_params":{"model":"openai/x","api_key":"k","api_base":"https://Internal.example:443/v1/"},"model_info":{"id":"near"}}`, "200"}})
+	for i, of := range []struct{ session, deployment string }{{"one", "near"}, {"", "near"}, {"two", "gone"}, {"one", "gone"}} {
+		o.use(t, "mate", fmt.Sprintf("2026-06-2%d", i), 1, func(e *clusterv1.UsageEvent) { e.Session, e.Deployment = of.session, of.deployment })
+	}
+	for _, c := range []struct{ who, query, want string }{
+		{"", "", "[one <nil>] [two <nil>] [<nil> https://internal.example/v1] [one https://internal.example/v1] "},
+		{"", "session_id=one", "[one <nil>] [one https://internal.example/v1] "},
+		{"mate", "session_id=one", "[one <nil>] [one <nil>] "},
+		{"lead", "session_id=one", ""},
+		{"", "session_id=three", ""},
+	} {
+		got := ""
+		for _, one := range listOf(t, asking(t, o.Server, o.keys[c.who], "GET /spend/logs?"+c.query, "")) {
+			got += fmt.Sprint([]any{down(t, one, "session_id"), down(t, one, "api_base")}, " ")
+		}
+		if got != c.want {
+			t.Errorf("%q as %q: %s, want %s", c.query, c.who, got, c.want)
+		}
+	}
+}
+
 // Records show what was spent in the window, in all, and on models with a budget of
 // their own, wherever they are shown.
 func TestRecordsShowSpend(t *testing.T) {

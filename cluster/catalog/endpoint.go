@@ -122,16 +122,32 @@ func portOf(u *url.URL) (uint16, error) {
 		if strings.HasSuffix(u.Host, ":") {
 			return 0, baseError("api_base has a colon after its host but no port; write the port or drop the colon")
 		}
-		if u.Scheme == "https" {
-			return 443, nil
-		}
-		return 80, nil
+		return defaultPort(u.Scheme), nil
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port == 0 {
 		return 0, baseError("api_base has a port that is not a number from 1 to 65535")
 	}
 	return uint16(port), nil
+}
+
+func defaultPort(scheme string) uint16 {
+	if scheme == "https" {
+		return 443
+	}
+	return 80
+}
+
+// URL is the endpoint as the beginning of a URL, such as https://api.openai.com.
+func (e Endpoint) URL() string {
+	host := e.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if e.Port != defaultPort(e.Scheme) {
+		host += ":" + strconv.Itoa(int(e.Port))
+	}
+	return e.Scheme + "://" + host
 }
 
 // endpointID names an endpoint so that a person can read it in Envoy's

@@ -33,6 +33,20 @@ func TestParseBase(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" || path != test.path {
 			t.Errorf("%s: path %q, want %q; endpoint (-want +got)\n%s", test.base, path, test.path, diff)
 		}
+		if again, rest, err := catalog.ParseBase(got.URL() + path); err != nil || again != got || rest != path {
+			t.Errorf("%s: it is %s%s, which is %+v with %q (%v)", test.base, got.URL(), path, again, rest, err)
+		}
+	}
+}
+
+func TestURLOfAnEndpoint(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"HTTPS://API.OpenAI.com:443/v1/": "https://api.openai.com", "http://h:443": "http://h:443", "https://h:80": "https://h:80", "http://[::1]:80/x": "http://[::1]",
+	} {
+		if e, _, err := catalog.ParseBase(base); err != nil || e.URL() != want {
+			t.Errorf("%s: %s %v, want %s", base, e.URL(), err, want)
+		}
 	}
 }
 

@@ -80,6 +80,7 @@ func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 	m.CallType = text(in.CallType)
 	m.Stream = in.Stream
 	m.EndUser = text(in.EndUser)
+	m.Session = text(in.Session)
 	m.Team = text(string(in.Team))
 	m.User = text(string(in.User))
 	m.Organization = text(string(in.Organization))
@@ -106,6 +107,7 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m.CallType = text(ev.CallType)
 	m.Stream = ev.Stream
 	m.EndUser = text(ev.EndUser)
+	m.Session = text(ev.Session)
 	m.Tags = m.Tags[:0]
 	for _, tag := range ev.Tags {
 		m.Tags = append(m.Tags, text(tag))

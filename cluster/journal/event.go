@@ -63,6 +63,7 @@ type Intent struct {
 	CallType   string
 	Stream     bool
 	EndUser    string
+	Session    string // the caller's own name for what the request is a part of
 	// Team, User and Organization are those of the key; empty where it has none.
 	Team         id.Team
 	User         id.User
@@ -95,6 +96,7 @@ type Event struct {
 	CallType   string
 	Stream     bool
 	EndUser    string
+	Session    string // the caller's own name for what the request is a part of
 	Tags       []string
 	// Team, User and Organization are those of the key; empty where it has none.
 	Team         id.Team
@@ -162,7 +164,7 @@ func (in *Intent) crashed() Event {
 		Key: in.Key, Origin: in.Origin, KeyAlias: in.KeyAlias,
 		Deployment: in.Deployment, Group: in.Group,
 		Provider: in.Provider, Model: in.Model, CallType: in.CallType,
-		Stream: in.Stream, EndUser: in.EndUser,
+		Stream: in.Stream, EndUser: in.EndUser, Session: in.Session,
 		Team: in.Team, User: in.User, Organization: in.Organization,
 		Actor: in.Actor, Charges: in.Charges,
 		Start: in.Start, End: in.Start,

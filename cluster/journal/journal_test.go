@@ -26,7 +26,7 @@ func fullIntent(request id.Request) journal.Intent {
 	return journal.Intent{
 		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", Start: origin,
+		Stream: true, EndUser: "u-1", Session: "s-1", Start: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
 		Estimate: usage.Tokens{Input: 10, InputImage: 2}, EstimatedCost: 25,
 	}
@@ -46,7 +46,7 @@ func fullEvent(request id.Request) journal.Event {
 	return journal.Event{
 		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", Tags: []string{"a", "b"},
+		Stream: true, EndUser: "u-1", Session: "s-1", Tags: []string{"a", "b"},
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
 		Start: origin, FirstToken: origin.Add(time.Second), End: origin.Add(2 * time.Second),
 		Status: 200, Outcome: journal.Success, ErrorCode: "none", FinishReason: "stop",
@@ -164,7 +164,7 @@ func TestDeadAttemptsAreCharged(t *testing.T) {
 	want := []journal.Event{fullEvent("req_2"), {
 		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", Start: origin, End: origin,
+		Stream: true, EndUser: "u-1", Session: "s-1", Start: origin, End: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(), Final: true,
 		Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed,
 		Tokens: usage.Tokens{Input: 10, InputImage: 2}, Source: usage.Estimated, Cost: 25, FallbackCount: 1,

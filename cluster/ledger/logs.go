@@ -25,6 +25,7 @@ type LogFilter struct {
 	Team     id.Team
 	User     id.User
 	Customer id.Customer
+	Session  string
 	From, To time.Time // of their end: From itself included, To excluded
 
 	NewestFirst bool
@@ -55,6 +56,7 @@ type Record struct {
 	Model        string
 	CallType     string
 	Stream       bool
+	Session      string // the caller's own name for what the request is a part of
 	Tags         []string
 	ServiceTier  string
 
@@ -196,7 +198,8 @@ func (f *LogFilter) matches(r *Record) bool {
 		(f.Key == nil || r.Account == *f.Key) &&
 		(f.Team == "" || r.Team == f.Team) &&
 		(f.User == "" || r.User == f.User) &&
-		(f.Customer == "" || r.Customer == f.Customer)
+		(f.Customer == "" || r.Customer == f.Customer) &&
+		(f.Session == "" || r.Session == f.Session)
 }
 
 // errRecord is a record without an event.
@@ -220,7 +223,7 @@ func readRecord(place, value []byte) (Record, error) {
 		Organization: id.Organization(e.GetOrganization()), Customer: id.Customer(e.GetEndUser()),
 		Deployment: id.Deployment(e.GetDeployment()), Group: id.ModelName(e.GetGroup()),
 		Provider: e.GetProvider(), Model: e.GetModel(), CallType: e.GetCallType(),
-		Stream: e.GetStream(), Tags: e.GetTags(), ServiceTier: e.GetServiceTier(),
+		Stream: e.GetStream(), Session: e.GetSession(), Tags: e.GetTags(), ServiceTier: e.GetServiceTier(),
 		Start: record.FromNanos(e.GetStartUnixNano()), FirstToken: record.FromNanos(e.GetFirstTokenUnixNano()),
 		End: record.FromNanos(e.GetEndUnixNano()), Status: int(e.GetStatus()),
 		Outcome: outcome(e.GetOutcome()), ErrorCode: e.GetErrorCode(), FinishReason: e.GetFinishReason(),

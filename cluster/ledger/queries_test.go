@@ -161,7 +161,7 @@ func TestRecord(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 7)
 	e.Team, e.User, e.Organization, e.EndUser, e.Actor = "red", "ada", "acme", "carl", "ada's"
-	e.Deployment, e.Stream, e.Tags, e.ServiceTier = "d", true, []string{"x"}, "flex"
+	e.Deployment, e.Stream, e.Session, e.Tags, e.ServiceTier = "d", true, "s", []string{"x"}, "flex"
 	e.FirstTokenUnixNano, e.Status, e.ErrorCode, e.FinishReason, e.FallbackCount = day0().UnixNano()+5, 200, "code", "stop", 2
 	e.Source = clusterv1.UsageSource_USAGE_SOURCE_PROVIDER
 	if _, f := post(t, s, run(t, "n1", 1, e), day0()); f != nil {
@@ -170,7 +170,7 @@ func TestRecord(t *testing.T) {
 	err := ledger.Logs(t.Context(), s, ledger.LogFilter{}, func(r ledger.Record) bool {
 		got := fmt.Sprintf("%+v", r)
 		want := `{Node:n1 Epoch:1 Seq:1 Request:req_00000000000000000000000000000001 Attempt:1 Final:true Key:` + keyOf(1).String() +
-			` KeyAlias:ada Actor:ada's Team:red User:ada Organization:acme Customer:carl Deployment:d Group:gpt Provider:openai Model:gpt-5 CallType:acompletion Stream:true Tags:[x] ServiceTier:flex ` +
+			` KeyAlias:ada Actor:ada's Team:red User:ada Organization:acme Customer:carl Deployment:d Group:gpt Provider:openai Model:gpt-5 CallType:acompletion Stream:true Session:s Tags:[x] ServiceTier:flex ` +
 			`Start:2026-11-21 23:59:00 +0000 UTC FirstToken:2026-11-21 23:59:00.000000005 +0000 UTC End:2026-11-21 23:59:01 +0000 UTC Status:200 Outcome:success ErrorCode:code FinishReason:stop ` +
 			`Tokens:{Input:10 `
 		if !strings.HasPrefix(got, want) || !strings.Contains(got, "Source:provider Cost:0.000000000007 FallbackCount:2") {

@@ -46,6 +46,7 @@ const (
 	AdditionalDropParams
 	AllowedOpenAIParams
 	LitellmMetadata
+	LitellmSessionID
 	fields
 )
 
@@ -163,6 +164,8 @@ func extension(name []byte) row {
 		return row{strip, AllowedOpenAIParams}
 	case "litellm_metadata":
 		return row{strip, LitellmMetadata}
+	case "litellm_session_id":
+		return row{strip, LitellmSessionID}
 	}
 	return forbidden(name)
 }

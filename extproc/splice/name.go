@@ -46,5 +46,6 @@ func (f Field) String() string {
 		AdditionalDropParams:   "additional_drop_params",
 		AllowedOpenAIParams:    "allowed_openai_params",
 		LitellmMetadata:        "litellm_metadata",
+		LitellmSessionID:       "litellm_session_id",
 	}[f]
 }

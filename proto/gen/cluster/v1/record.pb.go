@@ -830,7 +830,9 @@ type UsageIntent struct {
 	Actor string `protobuf:"bytes,20,opt,name=actor,proto3" json:"actor,omitempty"`
 	// The hash of the key whose account this one has, where it has none of its own:
 	// the first of those that it comes of by regeneration.
-	OriginHash    []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
+	OriginHash []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
+	// The caller's own name for what the request is a part of.
+	Session       string `protobuf:"bytes,22,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1010,6 +1012,13 @@ func (x *UsageIntent) GetOriginHash() []byte {
 		return x.OriginHash
 	}
 	return nil
+}
+
+func (x *UsageIntent) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
 }
 
 // FallbackTaken says that a request went on elsewhere than in the group that it was in.
@@ -1193,7 +1202,9 @@ type UsageEvent struct {
 	// the first of those that it comes of by regeneration.
 	OriginHash []byte `protobuf:"bytes,33,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
 	// The fallbacks that the request has taken since the event before this one of it.
-	Fallbacks     []*FallbackTaken `protobuf:"bytes,34,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
+	Fallbacks []*FallbackTaken `protobuf:"bytes,34,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
+	// The caller's own name for what the request is a part of.
+	Session       string `protobuf:"bytes,35,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1466,6 +1477,13 @@ func (x *UsageEvent) GetFallbacks() []*FallbackTaken {
 	return nil
 }
 
+func (x *UsageEvent) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
 // Formation is what a node has promised or become part of. It lies in the
 // node's own store and makes sure that a node starts with one first
 // configuration only.
@@ -1639,7 +1657,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\x89\x05\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xa3\x05\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -1665,7 +1683,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\acharges\x18\x13 \x03(\v2\x12.cluster.v1.ChargeR\acharges\x12\x14\n" +
 	"\x05actor\x18\x14 \x01(\tR\x05actor\x12\x1f\n" +
 	"\vorigin_hash\x18\x15 \x01(\fR\n" +
-	"originHash\"\xd6\x01\n" +
+	"originHash\x12\x18\n" +
+	"\asession\x18\x16 \x01(\tR\asession\"\xd6\x01\n" +
 	"\rFallbackTaken\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -1677,7 +1696,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\xdd\b\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xf7\b\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1718,7 +1737,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05actor\x18  \x01(\tR\x05actor\x12\x1f\n" +
 	"\vorigin_hash\x18! \x01(\fR\n" +
 	"originHash\x127\n" +
-	"\tfallbacks\x18\" \x03(\v2\x19.cluster.v1.FallbackTakenR\tfallbacks\"v\n" +
+	"\tfallbacks\x18\" \x03(\v2\x19.cluster.v1.FallbackTakenR\tfallbacks\x12\x18\n" +
+	"\asession\x18# \x01(\tR\asession\"v\n" +
 	"\tFormation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x125\n" +

@@ -44,6 +44,8 @@ type ListSpendLogsRequest struct {
 	EndUser string `protobuf:"bytes,8,opt,name=end_user,json=endUser,proto3" json:"end_user,omitempty"`
 	// Only the events after the one of this cursor in the list: the last one of the page before.
 	StartingAfter string `protobuf:"bytes,9,opt,name=starting_after,json=startingAfter,proto3" json:"starting_after,omitempty"`
+	// Only the events of this session.
+	SessionId     string `protobuf:"bytes,10,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -137,6 +139,13 @@ func (x *ListSpendLogsRequest) GetEndUser() string {
 func (x *ListSpendLogsRequest) GetStartingAfter() string {
 	if x != nil {
 		return x.StartingAfter
+	}
+	return ""
+}
+
+func (x *ListSpendLogsRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
 	}
 	return ""
 }
@@ -259,7 +268,11 @@ type SpendLog struct {
 	// The provider's service tier that was billed; null for the standard one.
 	ServiceTier *wrapperspb.StringValue `protobuf:"bytes,34,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
 	// Whether the answer came out of a cache of the gateway. It has none: each event is an attempt that reached a provider.
-	CacheHit      bool `protobuf:"varint,35,opt,name=cache_hit,json=cacheHit,proto3" json:"cache_hit,omitempty"`
+	CacheHit bool `protobuf:"varint,35,opt,name=cache_hit,json=cacheHit,proto3" json:"cache_hit,omitempty"`
+	// The caller's own name for what the request is a part of, from x-gateway-session-id or the body; null if it named none.
+	SessionId *wrapperspb.StringValue `protobuf:"bytes,36,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// The deployment's base URL as it is now; null where the deployment is gone, and for who does not see everything.
+	ApiBase       *wrapperspb.StringValue `protobuf:"bytes,37,opt,name=api_base,json=apiBase,proto3" json:"api_base,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -539,12 +552,26 @@ func (x *SpendLog) GetCacheHit() bool {
 	return false
 }
 
+func (x *SpendLog) GetSessionId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.SessionId
+	}
+	return nil
+}
+
+func (x *SpendLog) GetApiBase() *wrapperspb.StringValue {
+	if x != nil {
+		return x.ApiBase
+	}
+	return nil
+}
+
 var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/spend.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xce\x03\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x9d\x04\n" +
 	"\x14ListSpendLogsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -556,10 +583,13 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\auser_id\x18\x06 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12R\n" +
 	"\ateam_id\x18\a \x01(\tB9\xbaH6\xd8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12K\n" +
 	"\bend_user\x18\b \x01(\tB0\xbaH-\xd8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\aendUser\x12/\n" +
-	"\x0estarting_after\x18\t \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\rstartingAfterB\b\n" +
+	"\x0estarting_after\x18\t \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\rstartingAfter\x12M\n" +
+	"\n" +
+	"session_id\x18\n" +
+	" \x01(\tB.\xbaH+\xd8\x01\x01r&\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\tchat-4711R\tsessionIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xa2\v\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\x98\f\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
@@ -600,7 +630,10 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\x0forganization_id\x18  \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId\x12\x16\n" +
 	"\x06cursor\x18! \x01(\tR\x06cursor\x12?\n" +
 	"\fservice_tier\x18\" \x01(\v2\x1c.google.protobuf.StringValueR\vserviceTier\x12\x1b\n" +
-	"\tcache_hit\x18# \x01(\bR\bcacheHit2d\n" +
+	"\tcache_hit\x18# \x01(\bR\bcacheHit\x12;\n" +
+	"\n" +
+	"session_id\x18$ \x01(\v2\x1c.google.protobuf.StringValueR\tsessionId\x127\n" +
+	"\bapi_base\x18% \x01(\v2\x1c.google.protobuf.StringValueR\aapiBase2d\n" +
 	"\fSpendService\x12T\n" +
 	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
@@ -634,13 +667,15 @@ var file_gateway_v1_spend_proto_depIdxs = []int32{
 	3,  // 7: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
 	3,  // 8: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
 	3,  // 9: gateway.v1.SpendLog.service_tier:type_name -> google.protobuf.StringValue
-	0,  // 10: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
-	1,  // 11: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	3,  // 10: gateway.v1.SpendLog.session_id:type_name -> google.protobuf.StringValue
+	3,  // 11: gateway.v1.SpendLog.api_base:type_name -> google.protobuf.StringValue
+	0,  // 12: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
+	1,  // 13: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
+	13, // [13:14] is the sub-list for method output_type
+	12, // [12:13] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_spend_proto_init() }
