@@ -3,10 +3,17 @@ package extproc
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // TestEndUserOfTheRequest: the first place that names the end user counts, and a
@@ -147,5 +154,47 @@ func TestTagsOfTheRequest(t *testing.T) {
 	e.answer(jsonAnswer(goodReply))
 	if got := k.event(e.uuid).Tags; len(got) != 0 {
 		t.Errorf("tags %q", got)
+	}
+}
+
+// noted is a journal of which somebody sees the intents.
+type noted struct {
+	Journal
+	intent func(journal.Intent)
+}
+
+func (n noted) Intent(in journal.Intent) *journal.Pending {
+	n.intent(in)
+	return n.Journal.Intent(in)
+}
+
+// TestIntentTellsWhatItsEventTells: of an attempt that the gateway does not survive the
+// intent is all that there is, so it says whose and what the attempt was as its event
+// would have.
+func TestIntentTellsWhatItsEventTells(t *testing.T) {
+	t.Parallel()
+	b := newBank(t, 0)
+	intents := make(chan journal.Intent, 1)
+	k := newKit(t, one(), bounded(budget(money.USD)), b.use, func(_ *kit, d *Deps) {
+		d.Journal = noted{d.Journal, func(in journal.Intent) { intents <- in }}
+		identify := d.Identify
+		d.Identify = func(v *cluster.View, presented keys.Presented, now time.Time) (keys.Principal, error) {
+			p, err := identify(v, presented, now)
+			p.Origin, p.Team, p.User, p.Organization = id.HashKey("sk-first"), "blue", "ada", "acme"
+			return p, err
+		}
+	})
+	e := k.open(t)
+	taken(t, e, with(`"stream":true,"user":"customer","metadata":{"session_id":"chat-4711"}`))
+	e.answer(jsonAnswer(goodReply))
+	ev, in := k.event(e.uuid), <-intents
+	in.Estimate, in.EstimatedCost = usage.Tokens{}, 0 // of these the event has what came of it
+	want := journal.Intent{
+		Request: ev.Request, Attempt: ev.Attempt, Key: ev.Key, Origin: ev.Origin, KeyAlias: ev.KeyAlias, Deployment: ev.Deployment, Group: ev.Group,
+		Provider: ev.Provider, Model: ev.Model, CallType: ev.CallType, Stream: ev.Stream, EndUser: ev.EndUser, Session: ev.Session,
+		Team: ev.Team, User: ev.User, Organization: ev.Organization, Actor: ev.Actor, Charges: ev.Charges, Start: ev.Start,
+	}
+	if diff := cmp.Diff(want, in); diff != "" || in.Session != "chat-4711" || in.EndUser != "customer" || in.Origin != id.HashKey("sk-first") || len(in.Charges) == 0 {
+		t.Errorf("the intent (- as its event has it): %s\n%+v", diff, in)
 	}
 }
