@@ -68,7 +68,7 @@ func TestCommandLine(t *testing.T) {
 	if a := g.chat(request("fast", ""), with("Authorization", "Bearer "+secret)); a.status != 200 {
 		t.Errorf("the key is answered %d %s", a.status, a.body)
 	}
-	if out := c.run("key", "list", "--team-id", "research", "--return-full-object"); !strings.Contains(out, "ci") || strings.Contains(out, secret) {
+	if out := c.run("key", "list", "--team-id", "research"); !strings.Contains(out, "ci") || strings.Contains(out, secret) {
 		t.Errorf("the keys are\n%s", out)
 	}
 	if now := c.object("key", "update", secret, "--rpm-limit", "60"); now["rpm_limit"] != 60.0 {

@@ -221,8 +221,15 @@ func (c *command) gather(cmd *cobra.Command, args []string) (map[string]any, err
 		}
 		put(values, v.field.path, one)
 	})
+	if c.op.input.Fields().ByName(wholeRecords) != nil && c.output == "table" && !cmd.Flags().Changed(kebab(wholeRecords)) {
+		values[wholeRecords] = true
+	}
 	return values, failed
 }
+
+// wholeRecords is the field by which a list is one of records and not of bare names: a
+// table has columns for what is in them.
+const wholeRecords = "return_full_object"
 
 // exactNumbers keeps the digits of numbers: money is exact.
 func exactNumbers() *json.Unmarshalers {
