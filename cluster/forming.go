@@ -50,7 +50,9 @@ func (n *Node) keepFormed(ctx context.Context) error {
 
 // formStep does what there is to do; nil: nothing is wrong.
 func (n *Node) formStep(ctx context.Context) error {
-	if n.consensus.Removed() {
+	if removed, err := n.removed(ctx); err != nil {
+		return err
+	} else if removed {
 		return fault.New(fault.Conflict, "node_removed", "This node was taken out of its cluster. To bring it back, start it with an empty data directory.")
 	}
 	if n.cluster() == "" {
@@ -86,6 +88,16 @@ func (n *Node) formStep(ctx context.Context) error {
 	// No leader reaches this node. It may have come back at another address, which
 	// the leader cannot know: it has to be looked for.
 	return n.seek(ctx)
+}
+
+// removed reports whether this node was taken out of its cluster. That the members of
+// which it knows are without it is not enough: those of the snapshot that a new node
+// begins with are too.
+func (n *Node) removed(ctx context.Context) (bool, error) {
+	if !n.consensus.Removed() {
+		return false, nil
+	}
+	return n.Removed(ctx, n.Identity().Node)
 }
 
 // knows returns whether an address is one that this node may have to call again.

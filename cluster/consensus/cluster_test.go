@@ -24,12 +24,19 @@ type group struct {
 	nodes   map[string]*node
 	disks   map[string]*vfs.MemFS
 	timing  consensus.Timing
+	fatal   func(error) // the nodes' Config.Fatal
 }
 
 // newGroup starts a cluster of voters.
 func newGroup(t *testing.T, timing consensus.Timing, names ...string) *group {
 	t.Helper()
-	g := &group{t: t, net: newNetwork(), nodes: map[string]*node{}, disks: map[string]*vfs.MemFS{}, timing: timing}
+	return newMortal(t, timing, nil, names...)
+}
+
+// newMortal is newGroup of nodes that say so when they cannot go on.
+func newMortal(t *testing.T, timing consensus.Timing, fatal func(error), names ...string) *group {
+	t.Helper()
+	g := &group{t: t, net: newNetwork(), nodes: map[string]*node{}, disks: map[string]*vfs.MemFS{}, timing: timing, fatal: fatal}
 	for _, name := range names {
 		g.servers = append(g.servers, consensus.Server{Node: id.Node(name), Address: name, Voter: true})
 	}
@@ -58,7 +65,7 @@ func (g *group) start(name string, servers []consensus.Server) *node {
 		timing.SnapshotInterval = time.Hour
 	}
 	n, err := open(g.disks[name], consensus.Config{
-		Node: id.Node(name), Address: name, Network: g.net.at(name), Timing: timing,
+		Node: id.Node(name), Address: name, Network: g.net.at(name), Timing: timing, Fatal: g.fatal,
 	})
 	if err != nil {
 		g.t.Fatal(err)

@@ -44,7 +44,7 @@ type result struct {
 func newApplier(cfg Config, snaps *snapshots, st *states, gen *generation, at mark) *applier {
 	a := &applier{cfg: cfg, snaps: snaps, states: st}
 	a.mu.gen, a.mu.at, a.mu.changed = gen, at, make(chan struct{})
-	snaps.stale = func(index uint64) bool { return index < a.applied().index }
+	snaps.applied = func() uint64 { return a.applied().index }
 	return a
 }
 
@@ -106,6 +106,7 @@ func (a *applier) generation() *generation {
 // What die says.
 const (
 	cannotApply   = "An entry of the cluster's log cannot be applied, and leaving it out would make this node disagree with the others. Update the gateway if it is older than the others, and start it again."
+	otherWay      = "Before this node was cut off, its log went on where the cluster's went another way, and further than the snapshot that it was sent. Start it again: what was never confirmed is dropped then, and nothing else."
 	cannotInstall = "A snapshot of the cluster's state cannot be put in place. Check the disk and start the gateway again: it finishes what was begun."
 )
 
@@ -271,6 +272,12 @@ func (a *applier) Restore(from io.ReadCloser) error {
 	a.seen = at.index
 	a.advance(at)
 	a.states.discard(old)
+	if _, last := a.snaps.log.ends(); last >= at.index && !a.snaps.log.has(at.index, at.term) {
+		// Raft is about to empty the log, and cannot be told that it is empty (see guard).
+		// The next Open empties it. It takes a leader that was cut off with more entries
+		// than trail a snapshot, or a backup that was restored meanwhile.
+		a.cfg.die(otherWay, fmt.Errorf("snapshot %s, and entry %d", reader.of.id, last))
+	}
 	return nil
 }
 

@@ -28,6 +28,7 @@ type logStore struct {
 		sync.Mutex
 		first, last uint64 // 0, 0 if empty
 		base        uint64 // index of the newest snapshot; 0 if there is none
+		baseTerm    uint64 // term of its last entry
 	}
 }
 
@@ -75,11 +76,19 @@ func (l *logStore) ends() (first, last uint64) {
 	return l.mu.first, l.mu.last
 }
 
-// setBase says which index the newest snapshot stands for.
-func (l *logStore) setBase(index uint64) {
+// setBase says which entry the newest snapshot ends with; 0, 0: there is none.
+func (l *logStore) setBase(index, term uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mu.base = index
+	l.mu.base, l.mu.baseTerm = index, term
+}
+
+// beginsBehind reports whether the newest snapshot ends with an entry of a term, and the
+// log begins right behind it.
+func (l *logStore) beginsBehind(index, term uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return index == l.mu.base && term == l.mu.baseTerm && index+1 == l.mu.first
 }
 
 // FirstIndex implements raft.LogStore.
@@ -111,6 +120,12 @@ func (l *logStore) GetLog(index uint64, entry *raft.Log) error {
 		return damaged("log", "The log of the cluster's changes in the data directory is damaged."+rejoin, fmt.Errorf("entry %d: %w", index, err))
 	}
 	return nil
+}
+
+// has reports whether an entry is there, and of a term.
+func (l *logStore) has(index, term uint64) bool {
+	var entry raft.Log
+	return l.GetLog(index, &entry) == nil && entry.Term == term
 }
 
 // StoreLog implements raft.LogStore.

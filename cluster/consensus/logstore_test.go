@@ -77,7 +77,10 @@ func TestLogStore(t *testing.T) {
 		t.Error(err)
 	}
 	ends(l, 0, 0)
-	l.setBase(20)
+	l.setBase(20, 6)
+	if l.beginsBehind(20, 6) {
+		t.Error("an empty log begins")
+	}
 	if err := l.StoreLog(entry(9)); err == nil {
 		t.Error("an entry from before the snapshot was taken")
 	}
@@ -85,6 +88,9 @@ func TestLogStore(t *testing.T) {
 		t.Error(err)
 	}
 	ends(l, 21, 21)
+	if !l.beginsBehind(20, 6) || l.beginsBehind(20, 5) || l.beginsBehind(21, 7) {
+		t.Error("it does not know what it begins behind")
+	}
 	if v, err := l.Get([]byte("name")); string(v) != "value" || err != nil {
 		t.Errorf("got %q, %v", v, err)
 	}

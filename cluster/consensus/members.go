@@ -30,8 +30,9 @@ func (c *Consensus) Servers() ([]Server, error) {
 }
 
 // Removed reports whether there is a cluster that this node knows of and is not a
-// member of: an operator removed it. It receives nothing more and asks for no votes.
-// A node that was down when it was removed may never hear of it.
+// member of: an operator removed it, so that it receives nothing more and asks for no
+// votes, or it is new and has not come to the entry yet that makes it one. A node that
+// was down when it was removed may never hear of it.
 func (c *Consensus) Removed() bool {
 	servers, err := c.Servers()
 	if err != nil || len(servers) == 0 {

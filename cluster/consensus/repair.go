@@ -78,10 +78,10 @@ func (c *Consensus) reconcile(at mark) error {
 func (c *Consensus) trimLog() (base uint64, err error) {
 	newest := c.snaps.newest()
 	if newest == nil {
-		c.log.setBase(0)
+		c.log.setBase(0, 0)
 		return 0, nil
 	}
-	c.log.setBase(newest.index)
+	c.log.setBase(newest.index, newest.term)
 	first, last := c.log.ends()
 	if first == 0 {
 		return newest.index, nil

@@ -94,13 +94,19 @@ func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 		// which grow while one is under way.
 		MaxRPCsInFlight: 1,
 	})
-	r, err := raft.NewRaft(conf, c.state, c.log, c.log, c.snaps, transport)
+	g := newGuard(transport, c)
+	r, err := raft.NewRaft(conf, c.state, c.log, c.log, c.snaps, g)
 	if err != nil {
 		_ = transport.Close() // the error above is the one to tell
 		s.closeAll()
 		return nil, nil, err
 	}
-	return r, s.closeAll, nil
+	var guarding sync.WaitGroup
+	guarding.Go(func() { g.run(ctx) })
+	return r, func() {
+		s.closeAll()
+		guarding.Wait()
+	}, nil
 }
 
 // watch tells who waits of changes of the leader, and begins each leadership of

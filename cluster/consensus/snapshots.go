@@ -33,8 +33,8 @@ type snapshots struct {
 	dir    *store.Dir
 	log    *logStore
 	logger *slog.Logger
-	// stale reports whether a snapshot up to index is older than the state.
-	stale func(index uint64) bool
+	// applied returns how far the state has come.
+	applied func() uint64
 
 	mu struct {
 		sync.Mutex
@@ -74,7 +74,7 @@ func openSnapshots(cfg Config, log *logStore) (*snapshots, error) {
 	}
 	s.sortLocked()
 	if newest := s.newest(); newest != nil {
-		log.setBase(newest.index)
+		log.setBase(newest.index, newest.term)
 	}
 	return s, nil
 }
@@ -263,11 +263,10 @@ func (k *sink) adopt(tmp string) error {
 // Write implements io.Writer: a piece of what another node sends.
 func (k *sink) Write(b []byte) (int, error) {
 	if k.un == nil {
-		// One that was sent again because its receipt was not heard, and comes after
-		// what followed it: to go back to it would undo entries that this node
-		// has said to have.
-		if k.in.stale(k.of.index) {
-			return 0, errors.New("the state is ahead of the snapshot")
+		// The guard saw it before Raft was done with what came before it. When it is sent
+		// again it is skipped.
+		if k.in.covered(k.of.index, k.of.term) {
+			return 0, errors.New("this node has what the snapshot says")
 		}
 		if err := k.in.dir.Make(filepath.Join(k.tmp, filesName)); err != nil {
 			return 0, err
@@ -318,7 +317,7 @@ func (k *sink) finish() error {
 	s.mu.Lock()
 	s.mu.list = append(s.mu.list, k.of)
 	s.sortLocked()
-	s.log.setBase(s.mu.list[0].index)
+	s.log.setBase(s.mu.list[0].index, s.mu.list[0].term)
 	s.mu.Unlock()
 	if err := s.prune(); err != nil {
 		s.logger.LogAttrs(context.Background(), slog.LevelWarn, "old snapshot cannot be removed", slog.Any("error", err))

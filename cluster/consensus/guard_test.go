@@ -1,0 +1,196 @@
+package consensus_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/modelgateway/modelgateway/cluster/consensus"
+)
+
+// sender is the transport of a leader that a test plays.
+type sender struct {
+	consensus.Network
+
+	done chan struct{}
+}
+
+func (s sender) Accept() (net.Conn, error) { <-s.done; return nil, net.ErrClosed }
+func (s sender) Close() error              { close(s.done); return nil }
+func (s sender) Addr() net.Addr            { return &net.UnixAddr{Name: "sender", Net: "memory"} }
+
+func (s sender) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return s.Network.Dial(ctx, string(to))
+}
+
+// plays is the transport of a node, to another one; end closes it.
+func (g *group) plays(from *node) (transport *raft.NetworkTransport, header raft.RPCHeader, end func()) {
+	transport = raft.NewNetworkTransport(sender{g.net.at(string(from.cfg.Node)), make(chan struct{})}, 1, 10*time.Second, io.Discard)
+	header = raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(from.cfg.Node), Addr: []byte(from.cfg.Node)}
+	return transport, header, func() { _ = transport.Close() }
+}
+
+// send sends the newest snapshot of a node to another one, as that node does when it
+// leads, and returns what the other says.
+func (g *group) send(from *node, to string, term uint64) (*raft.InstallSnapshotResponse, error) {
+	g.t.Helper()
+	meta, data, err := from.NewestSnapshot()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer func() { _ = data.Close() }()
+	transport, header, end := g.plays(from)
+	defer end()
+	var answer raft.InstallSnapshotResponse
+	err = transport.InstallSnapshot(raft.ServerID(to), raft.ServerAddress(to), &raft.InstallSnapshotRequest{
+		RPCHeader: header, SnapshotVersion: meta.Version, Term: term, Leader: []byte(from.cfg.Node),
+		LastLogIndex: meta.Index, LastLogTerm: meta.Term,
+		Configuration: raft.EncodeConfiguration(meta.Configuration), ConfigurationIndex: meta.ConfigurationIndex, Size: meta.Size,
+	}, &answer, data)
+	return &answer, err
+}
+
+// TestSnapshotOfWhatIsThere: a follower that is sent a snapshot though its log has all
+// of it, and more that is not committed yet, says so and keeps its log and its members.
+func TestSnapshotOfWhatIsThere(t *testing.T) {
+	t.Run("the state is ahead of it", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { whatIsThere(t, true) }) })
+	t.Run("the state ends with it", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { whatIsThere(t, false) }) })
+}
+
+func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: the two cases of one test
+	t.Helper()
+	g := newGroup(t, short(), "a", "b", "c", "d", "e")
+	leader := g.leader()
+	fill(t, leader)
+	g.same()
+	name := string(leader.cfg.Node)
+	to := g.others(leader)[0]
+	follower := g.nodes[to]
+	if ahead {
+		// A member more, which that snapshot does not know.
+		if err := leader.AddNonvoter(t.Context(), "f", "f"); err != nil {
+			t.Fatal(err)
+		}
+		g.same()
+	}
+	applied := follower.Applied()
+	g.net.split([]string{name, to}) // what follows cannot be committed
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	for i := range 3 {
+		go func() { _, _, _ = leader.Propose(ctx, command(fmt.Sprint("cut off", i), "append l%d cut", i)) }()
+	}
+	<-ctx.Done()
+	synctest.Wait()
+	for _, term := range []uint64{leader.Term(), leader.Term()} { // heard or not, it is sent again
+		answer, err := g.send(leader, to, term)
+		if err != nil || !answer.Success || answer.Term != term {
+			t.Fatalf("the follower says %+v: %v", answer, err)
+		}
+	}
+	if answer, err := g.send(leader, to, leader.Term()-1); err == nil && answer.Success {
+		t.Error("it hears a leader of an earlier term")
+	}
+	servers, err := follower.Servers()
+	if err != nil || slices.ContainsFunc(servers, func(s consensus.Server) bool { return s.Node == "f" }) != ahead || follower.Applied() != applied {
+		t.Errorf("it is at %d after %d, with %v: %v", follower.Applied(), applied, servers, err)
+	}
+	g.net.split()
+	g.leader().must(t, "after", "append l after")
+	g.same()
+	if restored := follower.machine.mu.restored; restored != 1 {
+		t.Errorf("the state was read %d times", restored)
+	}
+}
+
+// TestFollowsSnapshot: a node whose log begins behind a snapshot knows that the entries
+// behind it follow, also when it has some of them already.
+func TestFollowsSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, short(), "a", "b", "c")
+		leader := g.leader()
+		fill(t, leader)
+		if err := leader.AddNonvoter(t.Context(), "d", "d"); err != nil {
+			t.Fatal(err)
+		}
+		d := g.start("d", nil)
+		g.same()
+		meta, data, err := leader.NewestSnapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = data.Close()
+		if meta.Index >= d.Applied() {
+			t.Fatalf("nothing is behind the snapshot at %d", meta.Index)
+		}
+		transport, header, end := g.plays(leader)
+		defer end()
+		for term, want := range map[uint64]bool{meta.Term: true, meta.Term + 1: false} {
+			var answer raft.AppendEntriesResponse
+			err := transport.AppendEntries("d", "d", &raft.AppendEntriesRequest{
+				RPCHeader: header, Term: leader.Term(), PrevLogEntry: meta.Index, PrevLogTerm: term,
+			}, &answer)
+			if err != nil || answer.Success != want {
+				t.Errorf("behind entry %d of term %d: %+v, %v", meta.Index, term, answer, err)
+			}
+		}
+	})
+}
+
+// TestSnapshotOfAnotherWay: a follower whose log went another way beyond the snapshot
+// that it is sent ends, and is one of the others when it is started again.
+func TestSnapshotOfAnotherWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		died := make(chan error, 1)
+		g := newMortal(t, short(), func(err error) {
+			died <- err
+			runtime.Goexit()
+		}, "a", "b", "c")
+		lost := g.leader()
+		name := string(lost.cfg.Node)
+		lost.must(t, "before", "append l before")
+		g.same()
+		g.net.split([]string{name})
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		for i := range 40 {
+			go func() { _, _, _ = lost.Propose(ctx, command(fmt.Sprint("cut off", i), "append l cut")) }()
+		}
+		<-ctx.Done()
+		next := g.leader(g.others(lost)...)
+		for i := range 4 {
+			next.must(t, fmt.Sprint(i), "append l %d", i)
+		}
+		if err := next.TakeSnapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		next.must(t, "behind it", "append l behind")
+		g.net.split()
+		select {
+		case err := <-died:
+			if !strings.Contains(err.Error(), "Start it again") {
+				t.Errorf("it says %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("it goes on")
+		}
+		g.stop(name)
+		g.start(name, nil)
+		g.leader().must(t, "after", "append l after")
+		g.same()
+		if got := g.nodes[name].machine.get("l"); strings.Contains(got, "cut") || !strings.HasSuffix(got, "behind after ") {
+			t.Errorf("it has %q", got)
+		}
+	})
+}
