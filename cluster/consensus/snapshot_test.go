@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -250,6 +251,7 @@ func files(tb testing.TB, fsys vfs.FS, dir string) []string {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	slices.Sort(names) // a file system in memory has them in any order
 	var out []string
 	for _, name := range names {
 		path := filepath.Join(dir, name)
