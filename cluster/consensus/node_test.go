@@ -214,9 +214,14 @@ func TestAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, sum, err := n.Checksum(t.Context())
-	if err != nil {
+	// The configuration, Raft's first entry and this node's own, which may come after
+	// the first commands, and nine of those.
+	if err := n.WaitApplied(t.Context(), 12); err != nil {
 		t.Fatal(err)
+	}
+	at, sum, err := n.Checksum(t.Context())
+	if err != nil || at != 12 {
+		t.Fatalf("the state is at %d: %v", at, err)
 	}
 	if err := n.shut(); err != nil {
 		t.Fatal(err)
