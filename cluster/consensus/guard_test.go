@@ -34,23 +34,23 @@ func (s sender) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, er
 	return s.Network.Dial(ctx, string(to))
 }
 
-// plays is the transport of a node, to another one; end closes it.
-func (g *group) plays(from *node) (transport *raft.NetworkTransport, header raft.RPCHeader, end func()) {
-	transport = raft.NewNetworkTransport(sender{g.net.at(string(from.cfg.Node)), make(chan struct{})}, 1, 10*time.Second, io.Discard)
+// plays is the transport of a leader that calls from an address; end closes it.
+func (g *group) plays(from *node, at string) (transport *raft.NetworkTransport, header raft.RPCHeader, end func()) {
+	transport = raft.NewNetworkTransport(sender{g.net.at(at), make(chan struct{})}, 1, 10*time.Second, io.Discard)
 	header = raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(from.cfg.Node), Addr: []byte(from.cfg.Node)}
 	return transport, header, func() { _ = transport.Close() }
 }
 
 // send sends the newest snapshot of a node to another one, as that node does when it
-// leads, and returns what the other says.
-func (g *group) send(from *node, to string, term uint64) (*raft.InstallSnapshotResponse, error) {
+// leads, from an address, and returns what the other says.
+func (g *group) send(from *node, at, to string, term uint64) (*raft.InstallSnapshotResponse, error) {
 	g.t.Helper()
 	meta, data, err := from.NewestSnapshot()
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	defer func() { _ = data.Close() }()
-	transport, header, end := g.plays(from)
+	transport, header, end := g.plays(from, at)
 	defer end()
 	var answer raft.InstallSnapshotResponse
 	err = transport.InstallSnapshot(raft.ServerID(to), raft.ServerAddress(to), &raft.InstallSnapshotRequest{
@@ -82,7 +82,14 @@ func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: 
 		if err := leader.AddNonvoter(t.Context(), "f", "f"); err != nil {
 			t.Fatal(err)
 		}
+		for i := range 3 {
+			leader.must(t, fmt.Sprint("ahead", i), "append l%d ahead", i)
+		}
 		g.same()
+		// And the follower's log has no entry of it any more.
+		if err := follower.TakeSnapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	applied := follower.Applied()
 	g.net.split([]string{name, to}) // what follows cannot be committed
@@ -93,14 +100,15 @@ func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: 
 	}
 	<-ctx.Done()
 	synctest.Wait()
-	read := follower.machine.mu.restored                          // once, and again if it lagged in the beginning
-	for _, term := range []uint64{leader.Term(), leader.Term()} { // heard or not, it is sent again
-		answer, err := g.send(leader, to, term)
+	read := follower.machine.mu.restored // once, and again if it lagged in the beginning
+	for range 2 {                        // heard or not, it is sent again
+		term := leader.Term()
+		answer, err := g.send(leader, name, to, term)
 		if err != nil || !answer.Success || answer.Term != term {
 			t.Fatalf("the follower says %+v: %v", answer, err)
 		}
 	}
-	if answer, err := g.send(leader, to, leader.Term()-1); err == nil && answer.Success {
+	if answer, err := g.send(leader, name, to, leader.Term()-1); err == nil && answer.Success {
 		t.Error("it hears a leader of an earlier term")
 	}
 	servers, err := follower.Servers()
@@ -113,6 +121,61 @@ func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: 
 	g.net.split()
 	g.leader().must(t, "after", "append l after")
 	g.same()
+}
+
+// TestSnapshotOfWhatIsNotCommitted: that the log has all of it suffices, before the
+// follower knows that it is committed.
+func TestSnapshotOfWhatIsNotCommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, short(), "a", "b", "c")
+		leader := g.leader()
+		leader.must(t, "before", "append l before")
+		g.same()
+		to := g.others(leader)[0]
+		follower := g.nodes[to]
+		applied := follower.Applied()
+		g.net.split([]string{to, "x"}) // from x the test plays the leader
+		for i := range 3 {
+			leader.must(t, fmt.Sprint(i), "append l %d", i)
+		}
+		var entries []*raft.Log
+		for index := applied; index <= leader.Applied(); index++ {
+			entry, err := leader.Entry(index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries = append(entries, entry)
+		}
+		if err := leader.TakeSnapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		transport, header, end := g.plays(leader, "x")
+		defer end()
+		var answer raft.AppendEntriesResponse
+		if err := transport.AppendEntries(raft.ServerID(to), raft.ServerAddress(to), &raft.AppendEntriesRequest{
+			RPCHeader: header, Term: leader.Term(), PrevLogEntry: entries[0].Index, PrevLogTerm: entries[0].Term, Entries: entries[1:],
+		}, &answer); err != nil || !answer.Success {
+			t.Fatalf("the follower says %+v: %v", answer, err)
+		}
+		read := follower.machine.mu.restored
+		if said, err := g.send(leader, "x", to, leader.Term()); err != nil || !said.Success {
+			t.Errorf("the follower says %+v: %v", said, err)
+		}
+		meta, data, err := leader.NewestSnapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = data.Close()
+		if err := follower.Receive(meta); err == nil || !strings.Contains(err.Error(), "has what the snapshot says") {
+			t.Errorf("past the guard: %v", err)
+		}
+		if follower.machine.mu.restored != read || follower.Applied() != applied {
+			t.Errorf("it is at %d after %d, and was read %d times more", follower.Applied(), applied, follower.machine.mu.restored-read)
+		}
+		g.net.split()
+		g.leader().must(t, "after", "append l after")
+		g.same()
+	})
 }
 
 // TestFollowsSnapshot: a node whose log begins behind a snapshot knows that the entries
@@ -135,7 +198,7 @@ func TestFollowsSnapshot(t *testing.T) {
 		if meta.Index >= d.Applied() {
 			t.Fatalf("nothing is behind the snapshot at %d", meta.Index)
 		}
-		transport, header, end := g.plays(leader)
+		transport, header, end := g.plays(leader, string(leader.cfg.Node))
 		defer end()
 		for term, want := range map[uint64]bool{meta.Term: true, meta.Term + 1: false} {
 			var answer raft.AppendEntriesResponse
