@@ -80,7 +80,7 @@ func (x *Exchange) owner(ev *journal.Event) {
 	}
 	hash := id.HashKey(text)
 	if k, ok := x.View.Keys.Get(hash); ok {
-		ev.Key, ev.KeyAlias, ev.Actor = hash, k.Alias, k.Alias
+		ev.Key, ev.KeyAlias, ev.Actor = hash, k.Alias, k.Actor()
 		ev.Team, ev.User, ev.Organization = k.Team, k.User, k.Organization
 		return
 	}

@@ -33,21 +33,21 @@ func TestRecordsWhatIsBlocked(t *testing.T) {
 		{"an unknown key", "sk-nobody", hello, own, &journal.Event{ErrorCode: "invalid_api_key"}},
 		{"a key that is gone", "sk-somebody-had-this-once", hello, own, &journal.Event{ErrorCode: "invalid_api_key", Key: id.HashKey("sk-somebody-had-this-once")}},
 		{"no key of ours", "a-password-of-somebody", hello, own, &journal.Event{ErrorCode: "invalid_api_key"}},
-		{"an expired key", expiredKey, hello, own, &journal.Event{ErrorCode: "expired_api_key", Key: id.HashKey(expiredKey), KeyAlias: "expired", Actor: "expired"}},
-		{"a blocked key", blockedKey, hello, own, &journal.Event{ErrorCode: "key_blocked", Key: id.HashKey(blockedKey), KeyAlias: "blocked", Actor: "blocked"}},
+		{"an expired key", expiredKey, hello, own, &journal.Event{ErrorCode: "expired_api_key", Key: id.HashKey(expiredKey), KeyAlias: "expired", Actor: "key:expired"}},
+		{"a blocked key", blockedKey, hello, own, &journal.Event{ErrorCode: "key_blocked", Key: id.HashKey(blockedKey), KeyAlias: "blocked", Actor: "key:blocked"}},
 		{"a model that the key may not use", fewKey, strings.Replace(hello, "fast", "smart", 1), own, &journal.Event{
-			ErrorCode: "model_access_denied", Key: id.HashKey(fewKey), KeyAlias: "few", Actor: "few", Group: "smart", CallType: "chat.completions",
+			ErrorCode: "model_access_denied", Key: id.HashKey(fewKey), KeyAlias: "few", Actor: "key:few", Group: "smart", CallType: "chat.completions",
 		}},
 		{"a model that there is not", appKey, strings.Replace(hello, "fast", "smart", 1), own, nil},
 		{"nonsense", appKey, "{", own, nil},
 		{"a blocked team", "sk-of-shut", hello, their, &journal.Event{
-			ErrorCode: "team_blocked", Key: id.HashKey("sk-of-shut"), KeyAlias: "shut", Actor: "shut", Team: "shut",
+			ErrorCode: "team_blocked", Key: id.HashKey("sk-of-shut"), KeyAlias: "shut", Actor: "key:shut", Team: "shut",
 		}},
 		{"a key for other things", "sk-of-manager", hello, their, &journal.Event{
-			ErrorCode: "route_not_allowed", Key: id.HashKey("sk-of-manager"), KeyAlias: "manager", Actor: "manager",
+			ErrorCode: "route_not_allowed", Key: id.HashKey("sk-of-manager"), KeyAlias: "manager", Actor: "key:manager",
 		}},
 		{"an end user", "sk-of-team", with(`"user":"mallory"`), their, &journal.Event{
-			ErrorCode: "customer_blocked", Key: id.HashKey("sk-of-team"), KeyAlias: "team", Actor: "team", Team: "blue", Organization: "acme",
+			ErrorCode: "customer_blocked", Key: id.HashKey("sk-of-team"), KeyAlias: "team", Actor: "key:team", Team: "blue", Organization: "acme",
 			EndUser: "mallory", Group: "fast", CallType: "chat.completions",
 		}},
 	} {

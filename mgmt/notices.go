@@ -26,7 +26,7 @@ func (s *Server) blocked(c *call, e *fault.Error, where string) {
 	if ev.Key == (id.KeyHash{}) {
 		if ev.Key, _ = keys.HashOf(c.presented); c.view != nil {
 			if k, ok := c.view.Keys.Key(nil, ev.Key); ok { // one that may not be used
-				ev.KeyAlias, ev.Actor, ev.Team, ev.User, ev.Organization = k.Alias, k.Alias, k.Team, k.User, k.Organization
+				ev.KeyAlias, ev.Actor, ev.Team, ev.User, ev.Organization = k.Alias, k.Actor(), k.Team, k.User, k.Organization
 			}
 		}
 	}

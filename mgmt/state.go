@@ -12,8 +12,8 @@ import (
 // parts are safe for concurrent use, and a node is all of them. A method that
 // changes something returns nil only when the change is committed and this
 // node's View has it; where it cannot know in time, it is a fault.Unavailable
-// and the change may or may not come about. An actor is the alias of the key that
-// asks, never the key.
+// and the change may or may not come about. An actor is what keys.Principal.Actor
+// returns, never a key.
 type State struct {
 	Changes Changes
 	Members Members

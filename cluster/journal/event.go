@@ -68,7 +68,7 @@ type Intent struct {
 	Team         id.Team
 	User         id.User
 	Organization id.Organization
-	Actor        string         // how people call the key: its alias, or else its user or its shortened form
+	Actor        string         // as keys.Principal.Actor writes it
 	Charges      []usage.Charge // the bounds that the request was admitted by
 	Start        time.Time
 	// Estimate is what the attempt is charged for if the gateway does not
@@ -102,7 +102,7 @@ type Event struct {
 	Team         id.Team
 	User         id.User
 	Organization id.Organization
-	Actor        string         // how people call the key: its alias, or else its user or its shortened form
+	Actor        string         // as keys.Principal.Actor writes it
 	Charges      []usage.Charge // the bounds that the request was admitted by
 
 	Start      time.Time

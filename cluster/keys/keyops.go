@@ -162,6 +162,9 @@ func (b *KeyBatch) ready(before, k *Key) error {
 		return err
 	}
 	if k.Alias != "" && k.Alias != before.Alias {
+		if err := checkAlias("key_alias", k.Alias); err != nil {
+			return err
+		}
 		if _, ok := b.set.ByAlias(k.Alias); ok {
 			return occupied("key_alias", "Another key has that key_alias; choose another, or delete that key first.")
 		}

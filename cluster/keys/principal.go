@@ -1,14 +1,10 @@
 package keys
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
-
-// masterAlias is what logs and audit records call the master key.
-const masterAlias = "master"
 
 // Principal is who makes a request: a key, and whom it belongs to, as they were
 // when it was looked up. It is a plain value and needs no allocation.
@@ -42,15 +38,6 @@ func (p Principal) Role() Role {
 		return roleFor(p.user.Role, p.Type)
 	}
 	return RoleNone
-}
-
-// Actor is what records and logs call who asks: the alias of the key, or else its
-// user, or what people tell the key by.
-func (p Principal) Actor() string {
-	if p.key == nil {
-		return p.Alias
-	}
-	return cmp.Or(p.Alias, string(p.User), p.key.Name)
 }
 
 // Resolve returns the model that a name stands for: an alias of the key's or else

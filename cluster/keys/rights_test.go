@@ -309,9 +309,9 @@ func TestActor(t *testing.T) {
 		key  keys.Key
 		want string
 	}{
-		{keys.Key{Alias: "app", User: "u", Name: "sk-...1234"}, "app"},
-		{keys.Key{User: "u", Name: "sk-...1234"}, "u"},
-		{keys.Key{Name: "sk-...1234"}, "sk-...1234"},
+		{keys.Key{Alias: "app", User: "u", Name: "sk-...1234"}, "key:app"},
+		{keys.Key{User: "u", Name: "sk-...1234"}, "user:u"},
+		{keys.Key{Name: "sk-...1234"}, "key:sk-...1234"},
 	} {
 		name := text(test.want)
 		test.key.Hash = id.HashKey(name)

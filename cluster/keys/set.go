@@ -48,6 +48,9 @@ func New(keys []Key, master vault.Secret) (*Set, error) {
 		if s.hasMaster && k.Hash == s.master {
 			return nil, fault.Field(fmt.Sprintf("keys[%d].hash", i), "duplicate_key", "The key is the master key; give it a value of its own.")
 		}
+		if err := checkAlias(fmt.Sprintf("keys[%d].key_alias", i), k.Alias); err != nil {
+			return nil, err
+		}
 		var bad int
 		if k.allowed, bad = compile(k.Models); bad >= 0 {
 			return nil, badPattern(fmt.Sprintf("keys[%d].", i), bad)

@@ -17,7 +17,7 @@ const StampField protowire.Number = 100
 // Meta is what a stamp says: who made a record, and who changed it last.
 type Meta struct {
 	CreatedAt time.Time
-	CreatedBy string // alias of a key, never the key
+	CreatedBy string // the actor, as keys.Principal.Actor writes it
 	UpdatedAt time.Time
 	UpdatedBy string
 	Revision  uint64 // index of the entry that wrote it last; 0 before it is committed

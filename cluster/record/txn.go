@@ -51,8 +51,8 @@ type Txn struct {
 	err     *fault.Error
 }
 
-// NewTxn begins a transaction that is decided now, for an actor: the alias of a
-// key, never the key.
+// NewTxn begins a transaction that is decided now, for an actor as
+// keys.Principal.Actor writes it.
 func NewTxn(now time.Time, actor string) *Txn {
 	return &Txn{
 		now: now.Round(0), actor: actor,

@@ -73,7 +73,7 @@ type AuditEvent struct {
 	RequestId string `protobuf:"bytes,22,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// More about it: a JSON object, as its text; empty for none. It does not leave the system.
 	DetailsJson string `protobuf:"bytes,23,opt,name=details_json,json=detailsJson,proto3" json:"details_json,omitempty"`
-	// Who asked: the alias of a key, never the key.
+	// The actor: key: and a key alias, user: and a user id, master, or gateway; never the key.
 	Actor         string `protobuf:"bytes,24,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

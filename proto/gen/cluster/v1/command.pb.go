@@ -86,7 +86,7 @@ type Command struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 16 random bytes. A command that is proposed twice is applied once.
 	Id []byte `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Who asks for it: the alias of a key, never the key.
+	// The actor: key: and a key alias, user: and a user id, master, or gateway; never the key.
 	Actor string `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
 	// What is changed.
 	//

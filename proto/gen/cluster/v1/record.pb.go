@@ -826,7 +826,7 @@ type UsageIntent struct {
 	Organization string `protobuf:"bytes,18,opt,name=organization,proto3" json:"organization,omitempty"`
 	// The bounds that the request was admitted by.
 	Charges []*Charge `protobuf:"bytes,19,rep,name=charges,proto3" json:"charges,omitempty"`
-	// How people call the key: its alias, or else its user or its shortened form.
+	// The actor: key: and a key alias, user: and a user id, or master; never the key.
 	Actor string `protobuf:"bytes,20,opt,name=actor,proto3" json:"actor,omitempty"`
 	// The hash of the key whose account this one has, where it has none of its own:
 	// the first of those that it comes of by regeneration.
@@ -1196,7 +1196,7 @@ type UsageEvent struct {
 	Notice *Notice `protobuf:"bytes,30,opt,name=notice,proto3" json:"notice,omitempty"`
 	// The service tier that was billed; empty for the standard one.
 	ServiceTier string `protobuf:"bytes,31,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
-	// How people call the key: its alias, or else its user or its shortened form.
+	// The actor: key: and a key alias, user: and a user id, or master; never the key.
 	Actor string `protobuf:"bytes,32,opt,name=actor,proto3" json:"actor,omitempty"`
 	// The hash of the key whose account this one has, where it has none of its own:
 	// the first of those that it comes of by regeneration.

@@ -143,7 +143,7 @@ type Stamp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// When the record was created.
 	CreatedUnixNano int64 `protobuf:"varint,1,opt,name=created_unix_nano,json=createdUnixNano,proto3" json:"created_unix_nano,omitempty"`
-	// Who created it: the alias of a key, never the key.
+	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway; never the key. Earlier versions wrote a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,2,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// When it was changed last.
 	UpdatedUnixNano int64 `protobuf:"varint,3,opt,name=updated_unix_nano,json=updatedUnixNano,proto3" json:"updated_unix_nano,omitempty"`

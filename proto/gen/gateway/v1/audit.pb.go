@@ -313,7 +313,7 @@ type AuditRecord struct {
 	RequestId *wrapperspb.StringValue `protobuf:"bytes,24,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Hash of the record before it: sha256: and hex.
 	PreviousEventHash string `protobuf:"bytes,25,opt,name=previous_event_hash,json=previousEventHash,proto3" json:"previous_event_hash,omitempty"`
-	// Alias of the key that asked; null for none.
+	// The actor: key: and a key alias, user: and a user id, master, or gateway; null for none. Records of earlier versions have a bare alias or user id.
 	Actor *wrapperspb.StringValue `protobuf:"bytes,26,opt,name=actor,proto3" json:"actor,omitempty"`
 	// More about it; null for nothing.
 	Details *structpb.Value `protobuf:"bytes,27,opt,name=details,proto3" json:"details,omitempty"`

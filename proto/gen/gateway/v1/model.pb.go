@@ -551,7 +551,7 @@ type ModelInfo struct {
 	OutputCostPerToken float64 `protobuf:"fixed64,10,opt,name=output_cost_per_token,json=outputCostPerToken,proto3" json:"output_cost_per_token,omitempty"`
 	// When it was added; null for one of the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Alias of the key that added it.
+	// The actor that added it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,12,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// When it was changed last; null if never.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`

@@ -101,7 +101,7 @@ type PromptRecord struct {
 	VersionsCount uint32 `protobuf:"varint,8,opt,name=versions_count,json=versionsCount,proto3" json:"versions_count,omitempty"`
 	// When this version was made.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Alias of the key that made it.
+	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	// Of the change that the prompt was changed by last: what If-Match and if_revision compare.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
