@@ -135,15 +135,21 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 	}
 	out := &gatewayv1.CreateUserResponse{}
 	if n.key != nil {
-		if err := r.MayGrantNewUserKey(made, n.key); err != nil {
+		k := *n.key
+		if !r.Admin() {
+			// An org_admin's budget is that of the organization: a key outside it would
+			// spend what nobody has granted.
+			k.Organization = id.Organization(n.organizations[0])
+		}
+		if err := r.MayGrantNewUserKey(made, &k); err != nil {
 			return nil, err
 		}
-		k, err := set.CreateUserKey(tx, made, *n.key)
+		created, err := set.CreateUserKey(tx, made, k)
 		if err != nil {
 			return nil, err
 		}
 		shown.KeyCount = 1
-		out.Key, out.Token, out.Expires = wrapperspb.String(n.secret), wrapperspb.String(tokenOf(k.Hash)), moment(k.Expires)
+		out.Key, out.Token, out.Expires = wrapperspb.String(n.secret), wrapperspb.String(tokenOf(created.Hash)), moment(created.Expires)
 	}
 	copyFields(out, shown)
 	return out, nil

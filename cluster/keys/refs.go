@@ -30,6 +30,13 @@ func occupied(param, format string, args ...any) *fault.Error {
 	return &fault.Error{Op: "keys", Kind: fault.Exists, Code: codeExists, Param: param, Detail: fmt.Sprintf(format, args...)}
 }
 
+// named returns a fault with another param.
+func named(param string, err error) error {
+	e := *fault.From(err)
+	e.Param = param
+	return &e
+}
+
 // find reads a record: for a transaction, or for an answer where tx is nil.
 func find[T any](tx *record.Txn, t *table.Table[T], key []byte) (*T, bool) {
 	if tx == nil {

@@ -24,6 +24,11 @@ func (r *Rights) MayChangeKey(op string, k *Key) error {
 		return denied("", "This API key belongs to no user who could do that. Use one of a user with the rights to.")
 	case r.still:
 		return denied("", "This API key may read only.")
+	}
+	if err := r.checkPlace(k); err != nil {
+		return err
+	}
+	switch {
 	case r.runs(r.organizationOf(k)):
 		return nil
 	case r.role != RoleInternalUser:
@@ -62,6 +67,11 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 	if err := r.MayChangeKey(op, k); err != nil {
 		return err
 	}
+	if there {
+		if err := r.checkMove(before, k); err != nil {
+			return err
+		}
+	}
 	if there && before.Blocked && !k.Blocked && !r.runs(r.organizationOf(before)) && !r.leads(before.Team) {
 		// Whoever blocked it may have been above its owner.
 		return denied("blocked", "Only a team admin, an org_admin or a proxy_admin may unblock a key.")
@@ -69,7 +79,7 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 	if asked && op != opRegenerate && everything(k.Models) {
 		return modelsDenied("Only a proxy_admin may name all models there are. Name models, or none for all that this API key may use.")
 	}
-	if reveals || !there || before.User != k.User || before.Organization != k.Organization {
+	if reveals || !there || before.User != k.User || before.Team != k.Team || before.Organization != k.Organization {
 		if err := r.mayHold(op, k); err != nil {
 			return err
 		}
@@ -91,14 +101,18 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 	return nil
 }
 
-// MayGrantNewUserKey refuses the first key of a user that the same operation makes,
-// where MayGrantUser has let the user through.
+// MayGrantNewUserKey denies the first key of a user that the same operation makes,
+// where MayGrantUser has let the user through. A key that an org_admin makes belongs to
+// an organization that the admin runs, whose budget then bounds it.
 func (r *Rights) MayGrantNewUserKey(u *User, k *Key) error {
 	if r.Admin() {
 		return nil
 	}
-	if r.key == nil || k.Team != "" || k.Organization != "" {
+	if r.key == nil || k.Team != "" || !r.runs(k.Organization) {
 		return denied("user_id", "Only a proxy_admin may make that key with the user.")
+	}
+	if err := r.checkPlace(k); err != nil {
+		return named("organizations[0]", err)
 	}
 	own, after := r.set.effectiveOf(r.tx, r.key), r.set.effectiveOf(r.tx, k)
 	after.models = after.models.and(compiled(u.Models))

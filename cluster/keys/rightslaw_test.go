@@ -214,6 +214,8 @@ func (j judge) key(t *rapid.T, what string) int {
 			changed.Expires = fresh.Expires
 		case 4:
 			changed.User = fresh.User
+		case 5:
+			changed.Team, changed.Organization = fresh.Team, fresh.Organization
 		}
 		op, after, before = "/key/update", changed, old
 		if what == "regenerated key" {
@@ -227,6 +229,7 @@ func (j judge) key(t *rapid.T, what string) int {
 	if j.rights.MayGrantKey(op, &after) != nil {
 		return 0
 	}
+	j.stays(t, op, before, &after)
 	for c := range cases(j.time) {
 		if j.infers(&after, c, "") && !j.infers(j.asking, c, after.Team) && (before == nil || !j.infers(before, c, "")) {
 			t.Fatalf("%s: %v could not do %+v and makes %+v, before %+v, that can", op, *j.asking, c, after, before)
@@ -236,6 +239,29 @@ func (j judge) key(t *rapid.T, what string) int {
 		}
 	}
 	return 1
+}
+
+// stays finds a key outside the team or organization whose budget bounds the asking
+// key, or bounded the key before.
+func (j judge) stays(t *rapid.T, op string, before, after *keys.Key) {
+	of := func(k *keys.Key) id.Organization {
+		if team, ok := j.set.Team(nil, k.Team); ok {
+			return team.Organization
+		}
+		return k.Organization
+	}
+	runs := func(o id.Organization) bool {
+		m, ok := j.set.OrganizationMember(nil, o, j.asking.User)
+		return ok && m.Role == keys.RoleOrgAdmin
+	}
+	for _, from := range []*keys.Key{j.asking, before} {
+		if from == nil {
+			continue
+		}
+		if from.Team != "" && after.Team != from.Team && !runs(of(from)) || of(from) != "" && of(after) != of(from) {
+			t.Fatalf("%s: %+v makes %+v, which leaves the place of %+v", op, *j.asking, *after, *from)
+		}
+	}
 }
 
 // may reports whether the asking key may act as a user: as its own, or as one that

@@ -28,6 +28,11 @@ func (r *Rights) MayGrantTeam(before, after *Team) error {
 	case r.Admin():
 		return nil
 	case r.runs(after.Organization) && (before == nil || before.Organization == after.Organization || r.runs(before.Organization)):
+		if before != nil {
+			if err := r.checkTeamMove(before.Organization, after.Organization); err != nil {
+				return err
+			}
+		}
 		return r.teamWithin(before, after)
 	case before == nil:
 		return denied("organization_id", "Only an org_admin, in the organization, or a proxy_admin may make a team.")
