@@ -12,14 +12,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
-	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // Budgets sets money aside before it is spent. *lease.Teller does.
 type Budgets interface {
-	// Reserve sets the amount aside at every bound, or at none and says why.
-	Reserve(ctx context.Context, bounds []lease.Bound, amount money.Pico) (*lease.Hold, error)
+	// Reserve reserves the largest of the ascending amounts that all bounds allow, or
+	// nothing and says why.
+	Reserve(ctx context.Context, bounds []lease.Bound, amounts ...money.Pico) (*lease.Hold, error)
 	// Spent is what is known here of an account: its state, and what was spent at
 	// this node and is not in the state yet.
 	Spent(account id.Account) (state lease.State, pending money.Pico, known bool)
@@ -74,7 +74,8 @@ func (p *Pipeline) budgeted(x *Exchange) bool {
 // somebody has to raise it.
 const hopeless = time.Hour
 
-// reserve sets aside what the request may cost at most.
+// reserve reserves what the attempts of the plan may cost, and leaves out of the plan
+// those that the budgets do not pay for.
 func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
 	if p.deps.Budgets == nil {
 		return nil
@@ -88,11 +89,14 @@ func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
 	if len(bounds) == 0 {
 		return nil
 	}
-	hold, err := p.deps.Budgets.Reserve(ctx, bounds, x.mostCost())
+	x.stakes = x.stakesOf(x.Plan)
+	costs := x.stakes.byAttempts()
+	hold, err := p.deps.Budgets.Reserve(ctx, bounds, costs...)
 	if err != nil {
 		return exhaustedBudget(err)
 	}
 	x.admission.reserved(hold)
+	p.cut(x, affordable(costs, hold.Amount()))
 	return nil
 }
 
@@ -130,28 +134,13 @@ const (
 	mostOutput  = 4096
 )
 
-// mostReserved is the most that is set aside for one request: a million dollars,
-// far above any, and far from where sums of it saturate.
-const mostReserved money.Pico = 1e18
-
-// mostCost is what the request is taken to cost, at the dearest deployment of the
-// plan.
+// mostCost is the estimate of one attempt, at the most expensive deployment of the plan.
 func (x *Exchange) mostCost() money.Pico {
-	input, tier := x.roughPrompt(), x.tier()
 	var most money.Pico
-	for i := range x.Plan {
-		d := x.Plan[i].Deployment
-		if i > 0 && d == x.Plan[i-1].Deployment {
-			continue
-		}
-		t := usage.Tokens{Input: input, Output: x.roughOutput(d)}
-		if d.MaxInputTokens > 0 {
-			t.Input = min(t.Input, d.MaxInputTokens)
-		}
-		// Whatever tier the caller wishes for, the provider may serve the usual one.
-		most = max(most, d.Prices.Cost(t, tier), d.Prices.Cost(t, catalog.Standard))
+	for _, s := range x.stakesOf(x.Plan) {
+		most = max(most, s.answered)
 	}
-	return min(most, mostReserved)
+	return most
 }
 
 // roughOutput is what the output is taken for, all choices together.

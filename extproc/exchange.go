@@ -53,6 +53,7 @@ type Exchange struct {
 
 	// Set by admit.
 	admission admission
+	stakes    stakes // of the plan's attempts; nil if nothing was reserved
 
 	// Set by receive.
 	Tries      int // how many attempts Envoy made; the last of them answered
@@ -68,6 +69,7 @@ type Exchange struct {
 		trouble []trouble          // by attempt; what is known of those that failed
 		news    chan struct{}      // closed and replaced when trouble or silent changes
 		entries int                // how many the attempt log has had
+		made    int                // how many attempts there were, once that is known; 0 before
 		silent  bool               // the attempt log broke off: it may lack entries
 		settled bool
 	}
@@ -229,6 +231,7 @@ func (x *Exchange) reportLocked(i int, t trouble) {
 	}
 	t.known = true
 	x.mu.trouble[i] = t
+	x.releaseLocked()
 	x.tellLocked()
 }
 

@@ -19,11 +19,11 @@ type purse struct {
 	err error
 }
 
-func (p *purse) Reserve(ctx context.Context, bounds []lease.Bound, amount money.Pico) (*lease.Hold, error) {
+func (p *purse) Reserve(ctx context.Context, bounds []lease.Bound, amounts ...money.Pico) (*lease.Hold, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return p.bank.Reserve(ctx, bounds, amount)
+	return p.bank.Reserve(ctx, bounds, amounts...)
 }
 
 // A request that is refused before it was dispatched, whatever refuses it, has taken

@@ -54,6 +54,7 @@ func TestPlansWhoIsAsked(t *testing.T) {
 		{name: "no fallbacks", spec: trio(), body: with(`"disable_fallbacks":true`), want: []string{"a", "b~", "a~"}, codes: true},
 		{name: "retries from the body", spec: trio(), body: with(`"num_retries":0`), want: []string{"a", "c~"}, codes: true},
 		{name: "retries from the header", spec: trio(), body: hello, headers: []string{"x-gateway-num-retries", "1"}, want: []string{"a", "b~", "c~"}, codes: true},
+		{name: "no more retries than are configured", spec: trio(), body: with(`"max_retries":9`), want: []string{"a", "b~", "a~", "c~"}, codes: true},
 		{name: "the body wins", spec: trio(), body: with(`"max_retries":0`), headers: []string{"x-gateway-num-retries", "5"}, want: []string{"a", "c~"}, codes: true},
 		{name: "checked", spec: trio("5xx", "content_filter"), body: hello, want: []string{"a+", "b+", "a+", "c~"}, codes: true},
 		{name: "streams are not checked for filters", spec: trio("content_filter"), body: with(stream), want: []string{"a", "b~", "a~", "c~"}, codes: true},
@@ -112,6 +113,9 @@ func TestPlansHowLong(t *testing.T) {
 	}
 	*spec.Router.NumRetries = 1
 	spec.Deployments[1].Timeout, spec.Deployments[1].StreamTimeout = 2*time.Minute, 2*time.Second
+	brief := place("brief", "brief", "m", 0)
+	brief.Timeout = time.Second / 2
+	spec.Deployments = append(spec.Deployments, brief)
 	k := newKit(t, spec)
 	own := strings.Replace(hello, "fast", "own", 1)
 	for _, test := range []struct {
@@ -125,7 +129,10 @@ func TestPlansHowLong(t *testing.T) {
 		{"deployment's for streams", strings.TrimSuffix(own, "}") + `,"stream":true}`, nil, "2000", ""},
 		{"caller's", with(`"timeout":1.5`), nil, "1500", "5000"},
 		{"caller's by another name", with(`"request_timeout":2`), nil, "2000", "6000"},
-		{"caller's in a header", hello, []string{"x-gateway-timeout", "0.25"}, "250", "2500"},
+		{"caller's in a header", hello, []string{"x-gateway-timeout", "1.25"}, "1250", "4500"},
+		{"caller's, too short", with(`"timeout":0.1`), nil, "1000", "4000"},
+		{"caller's, too short for all but this deployment", strings.Replace(with(`"timeout":0.1`), "fast", "brief", 1), nil, "500", "3000"},
+		{"caller's, longer", with(`"timeout":90`), nil, "90000", "182000"},
 		{"caller's of a stream only", with(`"stream_timeout":3`), nil, "60000", "122000"},
 		{"caller's of a stream", with(`"stream":true,"stream_timeout":3`), nil, "3000", ""},
 	} {

@@ -26,6 +26,7 @@ func (d *session) receive(ctx context.Context, m *frame.Message) error {
 	if x.Tries > len(x.Plan) {
 		return fmt.Errorf("envoy made attempt %d of a plan of %d", x.Tries, len(x.Plan))
 	}
+	x.madeAll(x.Tries)
 	if !h.local {
 		x.Status = h.status
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
@@ -47,6 +48,9 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 	}
 	if x.Options.Retries >= 0 {
 		request.Retries = x.Options.Retries
+		if !x.unbounded() {
+			request.Retries = min(request.Retries, settings.NumRetries)
+		}
 	}
 	if !x.Options.NoFallbacks {
 		request.Fallbacks = p.reachable(x, x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
@@ -139,7 +143,6 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 	x.Plan = make([]Attempt, len(plan))
 	x.mu.trouble = make([]trouble, len(plan))
 	x.mu.news = make(chan struct{})
-	same := true // every attempt is the first one again
 	for i := range plan {
 		d := plan[i].Deployment
 		driver, ok := p.providers[d.Provider]
@@ -147,18 +150,26 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 			return fault.New(fault.Internal, "", "no driver for provider %s", d.Provider)
 		}
 		x.Plan[i] = Attempt{Deployment: d, Provider: driver, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout(d, settings)}
-		same = same && d == plan[0].Deployment
 	}
+	p.setVariants(x)
+	return nil
+}
+
+// setVariants chooses for each attempt the cluster of its endpoint that it needs, which
+// depends on what the other attempts of the plan are.
+func (p *Pipeline) setVariants(x *Exchange) {
+	same := !x.alternatives() // every attempt is the first one again
+	checked := x.checked(x.View.Catalog.Settings().RetryOn)
 	for i := range x.Plan {
 		a := &x.Plan[i]
+		a.Variant = contract.Bare
 		switch {
-		case i < len(x.Plan)-1 && x.checked(settings.RetryOn) && p.deps.Acked(a.Deployment.Endpoint.ID, contract.Check):
+		case i < len(x.Plan)-1 && checked && p.deps.Acked(a.Deployment.Endpoint.ID, contract.Check):
 			a.Variant = contract.Check
 		case i > 0 && !same:
 			a.Variant = contract.Rewrite
 		}
 	}
-	return nil
 }
 
 // checked reports whether answers are looked at before they count: a second
@@ -174,16 +185,28 @@ func (x *Exchange) checked(on catalog.RetryOn) bool {
 // timeout is how long one attempt may take: until its answer's headers if it
 // streams, else until its whole answer. The caller may shorten or lengthen it.
 func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
-	if x.Options.Timeout > 0 {
+	own := x.ownTimeout(d, s)
+	switch {
+	case x.Options.Timeout <= 0:
+		return own
+	case x.unbounded():
 		return x.Options.Timeout
 	}
-	return x.ownTimeout(d, s)
+	return max(x.Options.Timeout, min(own, leastTimeout))
 }
+
+// leastTimeout is the shortest timeout that a caller may choose for an attempt. Each
+// attempt that is given up is paid for, and a shorter one would buy nothing but those.
+const leastTimeout = time.Second
+
+// unbounded reports whether the caller may retry more often than num_retries, and give
+// up attempts earlier than leastTimeout: whoever may change those settings may.
+func (x *Exchange) unbounded() bool { return x.Principal.Role() == keys.RoleProxyAdmin }
 
 // hasty reports whether the caller gave an attempt less time than its deployment
 // would have had.
 func (x *Exchange) hasty(d *catalog.Deployment, s catalog.RouterSettings) bool {
-	return x.Options.Timeout > 0 && x.Options.Timeout < x.ownTimeout(d, s)
+	return x.Options.Timeout > 0 && x.timeout(d, s) < x.ownTimeout(d, s)
 }
 
 // ownTimeout is how long one attempt may take where the caller does not say.

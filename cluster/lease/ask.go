@@ -27,8 +27,8 @@ func (t *Teller) demandLocked(a *account, now time.Time) demand {
 		if t.judgeLocked(a, b, amount, now) == short {
 			d.asks = true
 		}
-		if d.sum == 0 || amount < d.least {
-			d.least = amount
+		if least := w.request.hold.at(0); d.sum == 0 || least < d.least {
+			d.least = least
 		}
 		d.bound, d.sum = b, money.Add(d.sum, amount)
 	}

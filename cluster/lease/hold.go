@@ -14,8 +14,10 @@ const inline = 6
 // the first that is called; later calls do nothing. A nil Hold reserves nothing.
 type Hold struct {
 	teller  *Teller
-	amount  money.Pico
-	ended   bool // guarded by the Teller's lock
+	amounts []money.Pico // those that would do, ascending
+	step    int          // amount's index in amounts; guarded by the Teller's lock until the Hold is returned
+	amount  money.Pico   // what is reserved, or waited for; guarded by the Teller's lock
+	ended   bool         // guarded by the Teller's lock
 	parts   []part
 	charges []usage.Charge
 
@@ -30,6 +32,59 @@ type part struct {
 	counted bool       // and it is in the account's counts, because there is a budget
 	epoch   uint64     // of the counts then
 	amount  money.Pico // in the account's reserved
+}
+
+// at is the amount with that index, within the bounds of what can be reserved.
+func (h *Hold) at(i int) money.Pico {
+	if i >= len(h.amounts) {
+		return 0
+	}
+	return min(max(h.amounts[i], 0), maxAmount)
+}
+
+// Amount returns what the Hold reserves.
+func (h *Hold) Amount() money.Pico {
+	if h == nil {
+		return 0
+	}
+	h.teller.mu.Lock()
+	defer h.teller.mu.Unlock()
+	return h.amount
+}
+
+// Lower releases what the Hold reserves beyond amount. A Hold that reserves less, or has
+// ended, does not change. Requests that wait get what was released at once.
+func (h *Hold) Lower(amount money.Pico) {
+	if h == nil {
+		return
+	}
+	t := h.teller
+	now := t.cfg.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if h.ended || amount >= h.amount {
+		return
+	}
+	t.lowerLocked(h, max(amount, 0))
+	t.drainLocked(now)
+}
+
+// lowerLocked releases at every account what h reserves there beyond amount.
+func (t *Teller) lowerLocked(h *Hold, amount money.Pico) {
+	h.amount = amount
+	for i := range h.parts {
+		p := &h.parts[i]
+		if !p.counted || amount >= p.amount {
+			continue
+		}
+		if p.epoch == p.account.epoch {
+			p.account.reserved -= p.amount - amount
+		}
+		p.amount = amount
+		if len(p.account.waiters) > 0 || p.account.spare() {
+			t.touchLocked(p.account)
+		}
+	}
 }
 
 // Charges returns by which bounds the request was admitted, in the order in which

@@ -23,7 +23,7 @@ func steps() *rapid.Generator[step] {
 	return rapid.Custom(func(t *rapid.T) step {
 		return step{
 			what: rapid.SampledFrom([]string{
-				"reserve", "reserve", "reserve", "reserve", "settle", "settle", "settle", "exceed", "cancel",
+				"reserve", "reserve", "reserve", "reserve", "settle", "settle", "settle", "exceed", "cancel", "lower", "reserve one of",
 				"ship", "ship", "catch up", "link", "wait", "wait long", "crash", "restore",
 			}).Draw(t, "what"),
 			member: rapid.IntRange(0, 2).Draw(t, "member"),
@@ -74,7 +74,13 @@ func (w *world) step(s *step) {
 		for range 1 + s.number%3 {
 			go func() { _, _ = m.reserve(ctx, byte(1+s.number%2), s.amount) }()
 		}
-	case "settle", "exceed", "cancel":
+	case "reserve one of":
+		for range 1 + s.number%3 {
+			go func() {
+				_, _ = m.reserve(ctx, byte(1+s.number%2), s.amount, 2*s.amount, 2*s.amount, 5*s.amount)
+			}()
+		}
+	case "settle", "exceed", "cancel", "lower":
 		synctest.Wait()
 		if len(m.running) == 0 {
 			return
@@ -83,6 +89,8 @@ func (w *world) step(s *step) {
 		switch s.what {
 		case "cancel":
 			r.cancel()
+		case "lower":
+			r.lower(r.amount / 3)
 		case "exceed":
 			r.settle(r.amount + s.amount)
 		default:

@@ -19,11 +19,17 @@ const (
 	blocked                // nor do those who could grant: other nodes have what it needs
 )
 
-// Reserve reserves amount at all the bounds of a request, or at none; each account is
+// Reserve reserves one amount at all the bounds of a request, or nothing; each account is
 // named once. Where this node's leases cover it, it does not wait for anybody. Where
 // they do not it waits for a grant, and if other nodes have what it needs, a quarter
 // of a second for them to give it back. Bounds that are not Bounded never wait: of
 // these only the account's epoch is of interest.
+//
+// The amounts are in ascending order; without any Reserve reserves 0. It reserves the
+// largest that the leases cover, so that no request waits for more than it must have. If
+// they cover none, it waits for the largest that the budgets may allow, and takes a
+// smaller one as soon as they do not. Hold.Amount returns which one it was. A request is
+// denied only because of the smallest.
 //
 // It waits while it holds what it has reserved at other bounds. As all of a Teller is
 // under one lock and no wait is without an end, requests cannot block each other for good.
@@ -31,8 +37,8 @@ const (
 // Errors: OverBudget with code budget_exceeded, whose cause is an *Exceeded;
 // Unavailable with code budget_unavailable where a grant is needed and the cluster
 // cannot agree; the context's; Load's.
-func (t *Teller) Reserve(ctx context.Context, bounds []Bound, amount money.Pico) (*Hold, error) {
-	h := &Hold{teller: t, amount: min(max(amount, 0), maxAmount)}
+func (t *Teller) Reserve(ctx context.Context, bounds []Bound, amounts ...money.Pico) (*Hold, error) {
+	h := &Hold{teller: t, amounts: amounts}
 	for {
 		now := t.cfg.Now()
 		t.mu.Lock()
@@ -90,6 +96,7 @@ func (t *Teller) load(a *account) error {
 
 // admitLocked reserves at all bounds, or refuses, or returns who waits for what is missing.
 func (t *Teller) admitLocked(h *Hold, bounds []Bound, now time.Time) (*request, error) {
+	t.chooseLocked(h, bounds, now)
 	missing := 0
 	for i := range bounds {
 		a, b := h.parts[i].account, &bounds[i]
@@ -126,6 +133,31 @@ func (t *Teller) admitLocked(h *Hold, bounds []Bound, now time.Time) (*request, 
 	}
 	t.drainLocked(now)
 	return r, nil
+}
+
+// chooseLocked sets the amount that h is to reserve: the largest that the leases cover
+// at all bounds, or else the largest that no budget is known to rule out.
+func (t *Teller) chooseLocked(h *Hold, bounds []Bound, now time.Time) {
+	for _, worst := range [...]verdict{fits, short} {
+		for h.step = len(h.amounts) - 1; h.step >= 0; h.step-- {
+			h.amount = h.at(h.step)
+			if t.noWorseLocked(h, bounds, worst, now) {
+				return
+			}
+		}
+	}
+	h.step, h.amount = 0, h.at(0)
+}
+
+// noWorseLocked reports whether h.amount fits at every bound or, if worst is short, may
+// fit once this node has asked for it.
+func (t *Teller) noWorseLocked(h *Hold, bounds []Bound, worst verdict, now time.Time) bool {
+	for i := range bounds {
+		if v := t.judgeLocked(h.parts[i].account, &bounds[i], h.amount, now); v != fits && v != worst {
+			return false
+		}
+	}
+	return true
 }
 
 // judgeLocked says what becomes of a request at a bound. It changes nothing.

@@ -123,11 +123,32 @@ func (t *Teller) giveUpLocked(r *request, now time.Time) {
 	}
 	for i := range r.hold.parts {
 		if p := &r.hold.parts[i]; !p.taken {
+			if t.lessLocked(r) {
+				return
+			}
 			p.account.vain = now
 			t.refuseLocked(r, exceeded(p.account.exceeded(&r.bounds[i], r.hold.amount, now), now))
 			return
 		}
 	}
+}
+
+// lessLocked has a request that waits make do with the next smaller amount, if there is
+// one, and frees what it has reserved beyond that.
+func (t *Teller) lessLocked(r *request) bool {
+	h := r.hold
+	if r.ended || h.step == 0 {
+		return false
+	}
+	h.step--
+	t.lowerLocked(h, h.at(h.step))
+	r.until, r.last = time.Time{}, time.Time{}
+	for i := range h.parts {
+		if !h.parts[i].taken {
+			t.touchLocked(h.parts[i].account)
+		}
+	}
+	return true
 }
 
 // touchLocked says that something has changed at a: drainLocked looks what follows.
@@ -176,7 +197,11 @@ func (t *Teller) examineLocked(a *account, now time.Time) {
 				r.nudge()
 			}
 			continue
+		case (v == over || v == blocked) && t.lessLocked(r): // a is touched, and comes again
 		case v == over, v == short && !a.asking && w.asked >= maxAsks:
+			if t.lessLocked(r) {
+				break
+			}
 			t.refuseLocked(r, exceeded(a.exceeded(b, r.hold.amount, now), now))
 			continue
 		case v == short:

@@ -318,15 +318,15 @@ func (m *member) bounds(key byte) []lease.Bound {
 }
 
 // reserve reserves for a request of a key.
-func (m *member) reserve(ctx context.Context, key byte, amount money.Pico) (*request, error) {
+func (m *member) reserve(ctx context.Context, key byte, amounts ...money.Pico) (*request, error) {
 	m.world.mu.Lock()
 	teller := m.teller
 	m.world.mu.Unlock()
-	hold, err := teller.Reserve(ctx, m.bounds(key), amount)
+	hold, err := teller.Reserve(ctx, m.bounds(key), amounts...)
 	if err != nil {
 		return nil, err
 	}
-	r := &request{member: m, hold: hold, key: key, amount: amount}
+	r := &request{member: m, hold: hold, key: key, amount: hold.Amount()}
 	m.world.mu.Lock()
 	defer m.world.mu.Unlock()
 	if m.teller != teller {
@@ -365,6 +365,15 @@ func (r *request) settle(cost money.Pico) {
 	r.member.running = slices.DeleteFunc(r.member.running, func(o *request) bool { return o == r })
 	w.mu.Unlock()
 	r.hold.Settle(cost)
+}
+
+// lower releases what the request has reserved beyond amount.
+func (r *request) lower(amount money.Pico) {
+	w := r.member.world
+	w.mu.Lock()
+	r.amount = min(r.amount, amount)
+	w.mu.Unlock()
+	r.hold.Lower(amount)
 }
 
 // cancel ends a request without an event.

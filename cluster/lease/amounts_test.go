@@ -1,0 +1,77 @@
+package lease_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/money"
+)
+
+// reserved is what one of the amounts came to; -1 if the request was denied.
+func reserved(t *testing.T, m *member, amounts ...money.Pico) (*request, money.Pico) {
+	t.Helper()
+	r, err := m.reserve(t.Context(), 1, amounts...)
+	if err != nil {
+		if fault.From(err).Code != "budget_exceeded" {
+			t.Fatal(err)
+		}
+		return nil, -1
+	}
+	return r, r.hold.Amount()
+}
+
+// The key's budget is 500. Each request takes the most that still fits, and is denied
+// only where its least does not.
+func TestTheLargestAmountThatFitsIsReserved(t *testing.T) {
+	inWorld(t, 1000, time.Hour, func(w *world) {
+		m := w.members[0]
+		for i, want := range []money.Pico{300, 200, -1} {
+			if _, got := reserved(w.t, m, 100, 200, 300); got != want {
+				w.t.Errorf("request %d reserves %d, want %d", i, got, want)
+			}
+		}
+	})
+}
+
+// Another node holds 300 of 500 and does not give them back.
+func TestASmallerAmountNeedsNoOtherNode(t *testing.T) {
+	inWorld(t, 1000, time.Hour, func(w *world) {
+		m, other := w.members[0], w.members[1]
+		mustReserve(w.t, other, 1, 300)
+		w.catchUp(1)
+		if _, got := reserved(w.t, m, 100, 200, 300); got != 200 {
+			w.t.Errorf("it reserves %d, want the 200 that the other node leaves", got)
+		}
+		if _, got := reserved(w.t, m, 1, 300); got != -1 {
+			w.t.Errorf("it reserves %d of nothing", got)
+		}
+	})
+}
+
+// What a request releases before its end is another's at once, and no more than once.
+func TestLoweredHoldsReleaseTheRest(t *testing.T) {
+	inWorld(t, 1000, time.Hour, func(w *world) {
+		t := w.t
+		m := w.members[0]
+		held := mustReserve(t, m, 1, 500)
+		held.lower(200)
+		held.lower(400) // more than it has: nothing changes
+		mustReserve(t, m, 1, 300)
+		if _, got := reserved(t, m, 1); got != -1 {
+			t.Errorf("another %d fits into what is reserved", got)
+		}
+		held.settle(50)
+		held.hold.Lower(0) // it has ended
+		mustReserve(t, m, 1, 150)
+		if _, got := reserved(t, m, 1); got != -1 {
+			t.Errorf("another %d fits into what is spent and reserved", got)
+		}
+		var none *lease.Hold
+		none.Lower(1)
+		if none.Amount() != 0 {
+			t.Error("no hold reserves something")
+		}
+	})
+}

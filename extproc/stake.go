@@ -1,0 +1,110 @@
+package extproc
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// stake is the estimated cost of one attempt: what settle may charge for it.
+type stake struct {
+	failed   money.Pico // if another attempt follows: a provider that timed out has read the input
+	answered money.Pico // if it is the last: the input and the output
+}
+
+// stakes are those of a plan's attempts, in order.
+type stakes []stake
+
+// mostStaked is the most that one attempt is estimated at: a million dollars, far above
+// any, and far from where sums of it saturate.
+const mostStaked money.Pico = 1e18
+
+// stakesOf estimates the attempts of a plan.
+func (x *Exchange) stakesOf(plan []Attempt) stakes {
+	out := make(stakes, len(plan))
+	input, tier := x.roughPrompt(), x.tier()
+	for i := range plan {
+		d := plan[i].Deployment
+		if i > 0 && d == plan[i-1].Deployment {
+			out[i] = out[i-1]
+			continue
+		}
+		t := usage.Tokens{Input: input}
+		if d.MaxInputTokens > 0 {
+			t.Input = min(t.Input, d.MaxInputTokens)
+		}
+		out[i].failed = stakeOf(d, t, tier)
+		t.Output = x.roughOutput(d)
+		out[i].answered = stakeOf(d, t, tier)
+	}
+	return out
+}
+
+// stakeOf is what tokens cost at the tier that the caller wants, or at the standard one
+// if that costs more: the provider may serve either.
+func stakeOf(d *catalog.Deployment, t usage.Tokens, tier catalog.Tier) money.Pico {
+	return min(max(d.Prices.Cost(t, tier), d.Prices.Cost(t, catalog.Standard)), mostStaked)
+}
+
+// byAttempts returns for each n what a plan of the first n+1 attempts may cost: n failed
+// ones, and the most expensive answer of all. No element is smaller than the one before.
+func (s stakes) byAttempts() []money.Pico {
+	out := make([]money.Pico, len(s))
+	var failed, answer money.Pico
+	for i := range s {
+		failed = money.Add(failed, s[i].failed)
+		answer = max(answer, s[i].answered-s[i].failed)
+		out[i] = money.Add(failed, answer)
+	}
+	return out
+}
+
+// affordable returns how many attempts an amount pays for: at least one, since Reserve
+// denies a request whose first attempt does not fit.
+func affordable(costs []money.Pico, amount money.Pico) int {
+	n := len(costs)
+	for n > 1 && costs[n-1] > amount {
+		n--
+	}
+	return n
+}
+
+// cut leaves the first n attempts in the plan.
+func (p *Pipeline) cut(x *Exchange, n int) {
+	if n >= len(x.Plan) {
+		return
+	}
+	x.Plan, x.stakes = x.Plan[:n], x.stakes[:n]
+	x.mu.trouble = x.mu.trouble[:n]
+	p.setVariants(x)
+}
+
+// releaseLocked releases what the request can no longer cost: of attempts that failed
+// without a charge, and, once made attempts are known to be all, of those that will not be.
+func (x *Exchange) releaseLocked() {
+	hold := x.admission.hold
+	if hold == nil || len(x.stakes) < 2 || x.mu.settled {
+		return
+	}
+	possible := x.stakes
+	if x.mu.made > 0 {
+		possible = possible[:x.mu.made]
+	}
+	var failed, answer money.Pico
+	for i, s := range possible {
+		if t := x.mu.trouble[i]; t.known && (!t.reached || t.status >= 300) {
+			continue
+		}
+		failed = money.Add(failed, s.failed)
+		answer = max(answer, s.answered-s.failed)
+	}
+	hold.Lower(money.Add(failed, answer))
+}
+
+// madeAll notes that Envoy has made n attempts and will make no more.
+func (x *Exchange) madeAll(n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mu.made = n
+	x.releaseLocked()
+}
