@@ -273,11 +273,16 @@ func (g *gateway) run(ctx context.Context) error {
 	stopEdge()
 	<-leaving
 
+	logged := context.WithoutCancel(ctx)
+	g.logger.InfoContext(logged, "shutting down: no more requests, ending the servers", "in_flight", g.processor.InFlight())
 	stopServers()
 	g.stopGRPC()
 	err = errors.Join(err, front.Wait())
+	g.logger.InfoContext(logged, "shutting down: servers ended, writing the journal and handing over")
 	stopJournal()
-	return errors.Join(err, back.Wait())
+	err = errors.Join(err, back.Wait())
+	g.logger.InfoContext(logged, "shut down", "failed", err != nil)
+	return err
 }
 
 // leave waits until the process is asked to end, and then as long as load
@@ -290,14 +295,17 @@ func (g *gateway) leave(ctx, edge context.Context) {
 	case <-ctx.Done():
 	}
 	g.leaving.Store(true)
-	if g.cfg.ShutdownDelay <= 0 {
-		return
+	// The cause of a signal's context is the signal; see signal.NotifyContext.
+	g.logger.InfoContext(edge, "shutdown requested", "cause", context.Cause(ctx).Error(), "in_flight", g.processor.InFlight())
+	if g.cfg.ShutdownDelay > 0 {
+		g.logger.InfoContext(edge, "shutting down: not ready any more, still serving", "shutdown_delay", g.cfg.ShutdownDelay.String())
+		select {
+		case <-edge.Done():
+			return
+		case <-time.After(g.cfg.ShutdownDelay):
+		}
 	}
-	g.logger.InfoContext(edge, "shutting down: not ready any more, still serving", "shutdown_delay", g.cfg.ShutdownDelay.String())
-	select {
-	case <-edge.Done():
-	case <-time.After(g.cfg.ShutdownDelay):
-	}
+	g.logger.InfoContext(edge, "shutting down: Envoy accepts no more requests and finishes those under way", "in_flight", g.processor.InFlight())
 }
 
 func (g *gateway) serveEnvoy(ctx context.Context) error {

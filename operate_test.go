@@ -111,6 +111,24 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// The log of a shutdown names its cause and each stage, in order.
+func TestShutdownIsLogged(t *testing.T) {
+	p := newUpstream(t)
+	g := startGateway(t, "shutdown_delay: 50ms\n"+models(p, "fast=openai/fake-gpt"))
+	g.stop()
+	log := g.log.String()
+	for _, stage := range []string{
+		`"msg":"shutdown requested","cause":"terminated`, "not ready any more", "Envoy accepts no more requests",
+		"ending the servers", "writing the journal", `"msg":"shut down","failed":false`,
+	} {
+		_, after, found := strings.Cut(log, stage)
+		if !found {
+			t.Fatalf("the log does not say %q, or not in its turn:\n%s", stage, g.log.String())
+		}
+		log = after
+	}
+}
+
 // The log names one request by one id, from the refusal to the event.
 func TestOneRequestID(t *testing.T) {
 	p := newUpstream(t)

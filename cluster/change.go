@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -66,17 +67,25 @@ func (n *Node) Change(ctx context.Context, actor string, op Operation) (record.C
 		// many that want the same record would otherwise mostly refuse each other.
 		fresh = true
 		if err := n.consensus.WaitApplied(ctx, index); err != nil {
-			return record.Committed{}, unavailable(err)
+			return record.Committed{}, n.gaveUp(ctx, actor, err)
 		}
 		if !turn {
 			select {
 			case n.turn <- struct{}{}:
 				turn = true
 			case <-ctx.Done():
-				return record.Committed{}, unavailable(ctx.Err())
+				return record.Committed{}, n.gaveUp(ctx, actor, ctx.Err())
 			}
 		}
 	}
+}
+
+// gaveUp logs that a change ran out of time between two tries: the refusals before it
+// were logged at debug level, as those of a change that is tried again.
+func (n *Node) gaveUp(ctx context.Context, actor string, err error) error {
+	n.logger.LogAttrs(ctx, slog.LevelInfo, "change not made: other changes came first until its time ran out",
+		slog.String("actor", actor), slog.String("error", err.Error()))
+	return unavailable(err)
 }
 
 // propose has a transaction committed and returns its index, also where it was

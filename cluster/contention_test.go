@@ -1,7 +1,11 @@
 package cluster_test
 
 import (
+	"context"
+	"log/slog"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -18,8 +22,11 @@ func TestNoUpdateIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 11)
 		defer l.close()
+		var log refusals
 		for range 3 {
-			l.add(3).start()
+			h := l.add(3)
+			h.configure = func(cfg *cluster.Config) { cfg.Logger = slog.New(&log) }
+			h.start()
 		}
 		if err := l.ready(l.hosts, settleTime); err != nil {
 			t.Fatal(err)
@@ -43,8 +50,31 @@ func TestNoUpdateIsLost(t *testing.T) {
 		if p, _ := v.Catalog.Patch(); *p.AllowedFails != callers*each {
 			t.Errorf("%d additions are there of %d", *p.AllowedFails, callers*each)
 		}
+		// What is tried again is no event for an operator.
+		if log.loud.Load() != 0 || log.quiet.Load() == 0 {
+			t.Errorf("%d refusals are logged above debug level, and %d at it", log.loud.Load(), log.quiet.Load())
+		}
 	})
 }
+
+// refusals is a log that counts the changes that were refused.
+type refusals struct{ quiet, loud atomic.Int64 }
+
+func (r *refusals) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r *refusals) Handle(_ context.Context, rec slog.Record) error {
+	switch {
+	case !strings.HasPrefix(rec.Message, "change "):
+	case rec.Level > slog.LevelDebug:
+		r.loud.Add(1)
+	default:
+		r.quiet.Add(1)
+	}
+	return nil
+}
+
+func (r *refusals) WithAttrs([]slog.Attr) slog.Handler { return r }
+func (r *refusals) WithGroup(string) slog.Handler      { return r }
 
 // count adds one to a setting.
 func count(t *testing.T, node *cluster.Node) error {

@@ -78,7 +78,11 @@ func (n *Node) tellChange(ctx context.Context, cmd *clusterv1.Command, index uin
 		slog.Uint64("index", index), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 	}
 	if err != nil {
-		n.logger.LogAttrs(ctx, slog.LevelInfo, "change refused", append(attrs, slog.String("error", err.Error()))...)
+		level := slog.LevelInfo
+		if stale(err) {
+			level = slog.LevelDebug // Change runs the operation again; only the last result matters
+		}
+		n.logger.LogAttrs(ctx, level, "change refused", append(attrs, slog.String("error", err.Error()))...)
 		return
 	}
 	n.logger.LogAttrs(ctx, slog.LevelInfo, "changed", attrs...)

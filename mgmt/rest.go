@@ -152,7 +152,7 @@ func (s *Server) transcode(op *operation, route gatewayv1.Route, names []string,
 		for _, name := range names {
 			path[name] = r.PathValue(name)
 			if path[name] == "" { // /fallbacks/
-				s.refuse(w, r, nothingHere())
+				s.refuse(w, r, s.unknownPath(r))
 				return
 			}
 		}

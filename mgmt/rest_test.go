@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -86,6 +87,47 @@ func TestMethodsThatAPathDoesNotTake(t *testing.T) {
 		}
 		if a.status != want || want == http.StatusMethodNotAllowed && fmt.Sprint(a.header.Values("Allow")) != allow {
 			t.Errorf("%s: %d %v", target, a.status, a.header.Values("Allow"))
+		}
+	}
+}
+
+// A caller with a typing error is told what is there, and one with an endpoint of
+// another version of the gateway that it is known and not supported.
+func TestUnknownPaths(t *testing.T) {
+	s, _ := newFake(t)
+	for target, want := range map[string]struct{ code, nearest, says string }{
+		"POST /v1/chat/completion":                         {"not_found", "/v1/chat/completions", "Did you mean /v1/chat/completions?"},
+		"POST /v2/chat/completions":                        {"not_found", "/v1/chat/completions", "/v2/chat/completions"},
+		"POST /key/generat":                                {"not_found", "/key/generate", "/key/generat."},
+		"GET /modle/info":                                  {"not_found", "/model/info", "Did you mean"},
+		"GET /nothing/like/it":                             {"not_found", "", "GET /openapi.json"},
+		"GET /" + strings.Repeat("x", 4000):                {"not_found", "", "…"},
+		"GET /fallbacks/":                                  {"not_found", "/fallbacks", "/fallbacks/"},
+		"POST /v1/embeddings":                              {"unsupported_endpoint", "", "/v1/chat/completions"},
+		"POST /embeddings":                                 {"unsupported_endpoint", "", "/embeddings"},
+		"GET /v1/files/file-1/content":                     {"unsupported_endpoint", "", "/v1/files/file-1/content"},
+		"POST /v1/messages":                                {"unsupported_endpoint", "", "/v1/messages"},
+		"POST /v1/responses":                               {"unsupported_endpoint", "", "/v1/chat/completions"},
+		"POST /openai/deployments/x/chat/completions":      {"unsupported_endpoint", "", "/openai/deployments/x"},
+		"POST /v1beta/models/gemini:streamGenerateContent": {"unsupported_endpoint", "", "gemini"},
+	} {
+		a := ask(t, s, target, "", nil)
+		var body struct {
+			Error map[string]any `json:"error"`
+		}
+		if err := json.Unmarshal([]byte(a.body), &body); err != nil {
+			t.Fatal(err)
+		}
+		failed := body.Error
+		details, _ := failed["details"].(map[string]any)
+		if text := fmt.Sprint(failed["message"]); a.status != http.StatusNotFound || failed["code"] != want.code || !strings.Contains(text, want.says) || len(text) > 400 {
+			t.Errorf("%.80s: %d %v %s", target, a.status, failed["code"], text)
+		}
+		if near, _ := details["nearest"].(string); near != want.nearest {
+			t.Errorf("%.80s: nearest is %q", target, near)
+		}
+		if _, ok := details["supported"]; ok != (want.code == "unsupported_endpoint") {
+			t.Errorf("%.80s: %v", target, details)
 		}
 	}
 }

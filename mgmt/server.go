@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -58,6 +60,7 @@ type Server struct {
 	rules      protovalidate.Validator
 	reference  *openapi.Reference
 	refused    map[string]bool // patterns that are in the mux for it not to redirect
+	paths      []string        // of all routes, sorted: what a 404 may suggest
 }
 
 // New returns a server.
@@ -81,11 +84,13 @@ func New(cfg Config) (*Server, error) {
 	for _, r := range s.plain() {
 		for _, p := range r.paths {
 			s.mux.Handle(r.method+" "+p, s.guard(permission{access: r.access}, r.handler))
+			s.paths = append(s.paths, strings.Replace(p, "...}", "}", 1))
 		}
 	}
 	for _, r := range s.files() {
 		for _, p := range r.paths {
 			s.mux.Handle(r.method+" "+p, managed(place{}, s.guard(permission{access: r.access}, r.handler)))
+			s.paths = append(s.paths, p)
 		}
 	}
 	for _, r := range gatewayv1.Routes() {
@@ -104,7 +109,10 @@ func New(cfg Config) (*Server, error) {
 		}
 		handler := s.guard(op.permission, form)
 		s.mux.Handle(r.Method+" "+pattern, managed(place{path: names, body: r.Body}, handler))
+		s.paths = append(s.paths, strings.Replace(r.Path, "=**}", "}", 1))
 	}
+	slices.Sort(s.paths)
+	s.paths = slices.Compact(s.paths)
 	s.refuseRedirects()
 	s.mux.HandleFunc("/", s.unknown)
 	return s, nil
@@ -132,7 +140,7 @@ func (s *Server) plain() []route {
 		{http.MethodGet, []string{"/openapi.json"}, public, s.shows(s.reference.Document)},
 		{http.MethodGet, []string{"/docs"}, public, s.shows(s.reference.Page)},
 		{http.MethodGet, []string{"/metrics"}, metrics, s.cfg.Metrics.ServeHTTP},
-		{http.MethodPost, []string{"/v1/chat/completions", "/chat/completions"}, anyKey, s.bodyless},
+		{http.MethodPost, inferencePaths(), anyKey, s.bodyless},
 	}
 }
 
@@ -205,7 +213,7 @@ func (s *Server) bodyless(w http.ResponseWriter, r *http.Request) {
 func (s *Server) straight(w http.ResponseWriter, r *http.Request) {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 		stamp(w, r)
-		s.refuse(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at this path: it has dot segments or empty ones."))
+		s.refuse(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at the path %s: it has dot segments or empty ones.", shownPath(r.URL.Path)))
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -224,17 +232,13 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		s.refuse(w, r, nothingHere())
+		s.refuse(w, r, s.unknownPath(r))
 		return
 	}
 	for _, m := range allowed {
 		w.Header().Add("Allow", m)
 	}
 	s.refuse(w, r, fault.New(fault.MethodNotAllowed, "", "This path does not take that method; see the header Allow."))
-}
-
-func nothingHere() error {
-	return fault.New(fault.NotFound, "not_found", "There is nothing at this path.")
 }
 
 // Serve answers requests on l until ctx ends, and then lets those under way end.

@@ -1,0 +1,143 @@
+package mgmt
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// codeUnsupportedEndpoint is the code of a path that OpenAI's or another provider's
+// API has, and that the gateway does not serve.
+const codeUnsupportedEndpoint = "unsupported_endpoint"
+
+// inferencePaths are the paths that a model answers, with the shortest form last.
+func inferencePaths() []string { return []string{"/v1/chat/completions", "/chat/completions"} }
+
+// unsupportedEndpoints are the first segments, without a version, of the endpoints of
+// known APIs that are not served here.
+func unsupportedEndpoints() []string {
+	return []string{
+		"a2a", "agents", "assistants", "audio", "batches", "chat/completions", "completions", "containers", "conversations", "converse", "edits", "embeddings", "engines",
+		"evals", "files", "fine_tuning", "images", "interactions", "mcp", "mcp-rest", "memory", "messages", "moderations", "ocr", "rag", "realtime", "rerank",
+		"responses", "search", "skills", "threads", "token-saving", "uploads", "vector_stores", "videos",
+	}
+}
+
+// maxNamedPath is how much of a path an error names, in bytes. Longer paths get no
+// suggestion either: the comparison costs time in proportion to the length.
+const maxNamedPath = 128
+
+// unknownPath is the error of a path that leads nowhere.
+func (s *Server) unknownPath(r *http.Request) *fault.Error {
+	path := r.URL.Path
+	if isUnsupported(path) {
+		supported := append(inferencePaths(), "/v1/models")
+		return &fault.Error{
+			Kind: fault.NotFound, Code: codeUnsupportedEndpoint,
+			Detail: "The gateway does not support the endpoint " + shownPath(path) + ". It supports " +
+				strings.Join(supported, ", ") + " and the management API, which GET /openapi.json lists.",
+			Details: map[string]any{"path": shownPath(path), "supported": supported},
+		}
+	}
+	e := &fault.Error{
+		Kind: fault.NotFound, Code: "not_found", Detail: "There is nothing at the path " + shownPath(path) + ".",
+		Details: map[string]any{"path": shownPath(path)},
+	}
+	if near := nearest(path, s.paths); near != "" {
+		e.Detail += " Did you mean " + near + "?"
+		e.Details["nearest"] = near
+	} else {
+		e.Detail += " GET /openapi.json lists the paths that exist."
+	}
+	return e
+}
+
+// shownPath is a path as an error shows it: bounded, and valid UTF-8.
+func shownPath(path string) string {
+	if len(path) > maxNamedPath {
+		path = path[:maxNamedPath] + "…"
+	}
+	return strings.ToValidUTF8(path, "\uFFFD")
+}
+
+// isUnsupported reports whether a path that is not served is an endpoint of a known
+// API. The version, and the prefixes that clients of Azure and Anthropic put before
+// it, are not compared.
+func isUnsupported(path string) bool {
+	rest := strings.TrimPrefix(path, "/")
+	for _, prefix := range []string{"openai/", "anthropic/", "bedrock/", "gemini/", "vertex_ai/", "cohere/", "mistral/"} {
+		if after, ok := strings.CutPrefix(rest, prefix); ok {
+			rest = after
+			if deployment, ok := strings.CutPrefix(rest, "deployments/"); ok { // Azure's classic form
+				_, rest, _ = strings.Cut(deployment, "/")
+			}
+			return isKnown(unversioned(rest))
+		}
+	}
+	if strings.Contains(rest, ":generateContent") || strings.Contains(rest, ":streamGenerateContent") || strings.Contains(rest, ":countTokens") {
+		return true
+	}
+	endpoint := unversioned(rest)
+	return !strings.HasPrefix(endpoint, "chat/") && isKnown(endpoint)
+}
+
+// unversioned is a path without a leading v1/ or v1beta/.
+func unversioned(path string) string {
+	version, rest, ok := strings.Cut(path, "/")
+	if ok && len(version) > 1 && version[0] == 'v' && version[1] >= '0' && version[1] <= '9' {
+		return rest
+	}
+	return path
+}
+
+func isKnown(endpoint string) bool {
+	return slices.ContainsFunc(unsupportedEndpoints(), func(known string) bool {
+		return endpoint == known || strings.HasPrefix(endpoint, known+"/")
+	})
+}
+
+// nearest is the path of the table that takes the fewest edits to reach; empty if
+// every one of them is too far away to be what the caller meant.
+func nearest(path string, table []string) string {
+	if len(path) > maxNamedPath {
+		return ""
+	}
+	best, found := 2+len(path)/5, ""
+	for _, candidate := range table {
+		if d := distance(path, candidate, best); d < best || d == best && found == "" {
+			best, found = d, candidate
+		}
+	}
+	return found
+}
+
+// distance is the Levenshtein distance of two texts, or more than limit if it is
+// more than that.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return limit + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal, least := row[0], i+1
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+			least = min(least, row[j+1])
+		}
+		if least > limit {
+			return limit + 1
+		}
+	}
+	return row[len(b)]
+}
