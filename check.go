@@ -16,12 +16,13 @@ import (
 
 func configCommand() *cobra.Command {
 	root := &cobra.Command{Use: "config", Short: "Work with configuration files"}
-	root.AddCommand(&cobra.Command{
+	var accepted []string
+	check := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a configuration file and print what it comes to, with every default and without secrets",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := load(args[0])
+			s, err := load(args[0], accepted)
 			if err != nil {
 				return err
 			}
@@ -29,7 +30,9 @@ func configCommand() *cobra.Command {
 			_, err = c.OutOrStdout().Write(s.config.Effective())
 			return err
 		},
-	})
+	}
+	acceptUnprotected(check, &accepted)
+	root.AddCommand(check)
 	return root
 }
 
@@ -40,9 +43,17 @@ type setup struct {
 	keys    *keys.Set
 }
 
-// load reads a file. What `config check` accepts, `serve` starts with.
-func load(file string) (*setup, error) {
-	cfg, err := config.Load(file, os.LookupEnv)
+// acceptUnprotected adds the flag by which an operator starts without a guard that
+// the file asks for.
+func acceptUnprotected(c *cobra.Command, to *[]string) {
+	c.Flags().StringArrayVar(to, "accept-unprotected", nil,
+		"start although this setting of LiteLLM, which protects, is not supported: its name as the rejection shows it, such as litellm_params.tags (repeatable)")
+}
+
+// load reads a file. What `config check` accepts, `serve` starts with, if both get
+// the same accepted names.
+func load(file string, accepted []string) (*setup, error) {
+	cfg, err := config.Load(file, os.LookupEnv, accepted...)
 	if err != nil {
 		return nil, err
 	}

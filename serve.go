@@ -22,7 +22,7 @@ import (
 // options are the flags of serve; each set one replaces what the file says.
 type options struct {
 	file, data, listen, envoyPath, envoyMode string
-	join                                     []string
+	join, accepted                           []string
 	expect                                   int
 	clusterListen, clusterAdvertise          string
 }
@@ -47,6 +47,7 @@ func serveCommand() *cobra.Command {
 	f.IntVar(&o.expect, "expect", -1, "this node votes, and the first start waits for so many: 1, 3, 5 or 7; 0: it does not vote (default: cluster.expect of the file)")
 	f.StringVar(&o.clusterListen, "cluster-listen", "", "address for the other nodes, TCP and UDP (default: cluster.listen of the file, or 0.0.0.0:7400)")
 	f.StringVar(&o.clusterAdvertise, "cluster-advertise", "", "address that the other nodes reach this one at (default: derived)")
+	acceptUnprotected(c, &o.accepted)
 	_ = c.MarkFlagRequired("config")
 	return c
 }
@@ -72,7 +73,7 @@ func (o *options) apply(c *config.Config) error {
 }
 
 func serve(ctx context.Context, o options) error {
-	s, err := load(o.file)
+	s, err := load(o.file, o.accepted)
 	if err != nil {
 		return err
 	}

@@ -193,7 +193,6 @@ type Params struct {
 	ExtraHeaders  []Header
 	DropParams    bool // parameters that the provider does not know are dropped
 	BaseModel     string
-	Tags          []string // kept for Effective
 	Prices        []Price
 }
 

@@ -179,9 +179,6 @@ func (w *writer) params(p *Params) {
 	}
 	w.boolean("drop_params", p.DropParams)
 	w.given("base_model", p.BaseModel)
-	if len(p.Tags) > 0 {
-		w.strings("tags", p.Tags)
-	}
 	w.prices(p.Prices)
 }
 

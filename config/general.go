@@ -21,7 +21,8 @@ func (d *decoder) general(n *node, c *Config) {
 	d.body(o, "max_request_size_mb", "max_request_bytes", &c.Limits.MaxRequestBytes)
 	d.body(o, "max_response_size_mb", "max_response_bytes", &c.Limits.MaxResponseBytes)
 	d.budgets(o, &c.Budgets)
-	o.rest(d.foreignGeneral)
+	o.also = general.protectors
+	o.rest(d.documented(general))
 }
 
 // masterKey reads the admin credential. Without one in the file the variable

@@ -32,23 +32,24 @@ func (d *decoder) model(item *node, s settings) Model {
 	if m.Name == "" && item.kind == mapping && !d.failedIn(item.value("model_name")) {
 		d.fail(item.value("model_name"), "has no model_name: write the name that callers send as model")
 	}
-	params, own := o.take("gateway_params")
-	foreign, both := o.take("litellm_params")
+	body, own := o.take("gateway_params")
+	theirs, both := o.take("litellm_params")
 	switch {
 	case own && both:
-		d.fail(foreign, "is another name of gateway_params, which is there too: merge the two")
+		d.fail(theirs, "is another name of gateway_params, which is there too: merge the two")
 	case both:
-		params = foreign
+		body = theirs
 	case !own && item.kind == mapping:
 		d.fail(item, "has no gateway_params: add them with a model such as openai/gpt-4o")
 	}
 	m.Params = Params{MaxRetries: useRouter, DropParams: s.dropParams}
-	if params != nil && params.kind != absent {
-		d.params(params, &m.Params)
+	if body != nil && body.kind != absent {
+		d.params(body, &m.Params)
 	}
 	info, _ := o.take("model_info")
 	d.info(info, &m.Info)
-	o.rest(d.foreignModel)
+	o.also = deployment.protectors
+	o.rest(d.documented(deployment))
 	return m
 }
 
@@ -86,14 +87,14 @@ func (d *decoder) params(n *node, p *Params) {
 	d.headers(o, &p.ExtraHeaders)
 	o.boolean("drop_params", &p.DropParams)
 	o.str("base_model", &p.BaseModel)
-	o.strings("tags", &p.Tags)
-	for _, name := range []string{"api_version", "max_retries", "tags"} {
+	for _, name := range []string{"api_version", "max_retries"} {
 		if n := o.n.field(name); n != nil {
-			d.warn(n, "has no effect: no built-in provider and no routing strategy uses it")
+			d.warn(n, "has no effect: %s", nobodyUses)
 		}
 	}
-	o.also = priceUnits
-	o.rest(func(f field) bool { return d.takePrice(f, &p.Prices) || d.foreignParam(f) })
+	o.also = func() []string { return append(priceUnits(), params.protectors()...) }
+	known := d.documented(params)
+	o.rest(func(f field) bool { return d.takePrice(f, &p.Prices) || known(f) })
 }
 
 // provider puts the provider before a model that is written without one, as
@@ -197,8 +198,9 @@ func (d *decoder) info(n *node, i *Info) {
 	o.integer("max_tokens", &i.MaxTokens, 0, mostCount)
 	o.integer("max_input_tokens", &i.MaxInputTokens, 0, mostCount)
 	o.integer("max_output_tokens", &i.MaxOutputTokens, 0, mostCount)
+	known := d.documented(modelInfo)
 	o.rest(func(f field) bool {
-		if !d.takePrice(f, &i.Prices) {
+		if !d.takePrice(f, &i.Prices) && !known(f) {
 			i.Extras = append(i.Extras, Extra{f.name, string(free(f.name, f.value))})
 		}
 		return true

@@ -19,6 +19,8 @@ type decoder struct {
 	at        places                  // of what the catalogue may complain about
 	problems  ProblemsError
 	warnings  []Problem
+	accepted  map[string]bool            // names of --accept-unprotected, and whether the file has them
+	tables    map[section]map[string]row // what LiteLLM documents, indexed when it is first needed
 }
 
 // report adds a problem at a place.

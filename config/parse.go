@@ -13,9 +13,9 @@ import (
 )
 
 // Load reads the configuration file at path. env looks up an environment
-// variable, as os.LookupEnv does. ProblemsError with what the file says are a
+// variable, as os.LookupEnv does; accepted is as in Parse. ProblemsError with what the file says are a
 // ProblemsError; a file that cannot be read is a *fault.Error.
-func Load(path string, env func(string) (string, bool)) (*Config, error) {
+func Load(path string, env func(string) (string, bool), accepted ...string) (*Config, error) {
 	f, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -24,7 +24,7 @@ func Load(path string, env func(string) (string, bool)) (*Config, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, unreadable(path, err)
 	}
-	return Parse(path, src, env)
+	return Parse(path, src, env, accepted...)
 }
 
 // unreadable is the refusal of a file that cannot be read.
@@ -36,8 +36,10 @@ func unreadable(path string, err error) error {
 }
 
 // Parse reads a configuration from src; name stands for the file in problems.
-// The error, if there is one, is a ProblemsError with all that is wrong.
-func Parse(name string, src []byte, env func(string) (string, bool)) (*Config, error) {
+// accepted names the protecting settings of LiteLLM that the operator accepts to
+// start without, such as litellm_params.tags. The error, if there is one, is a
+// ProblemsError with all that is wrong.
+func Parse(name string, src []byte, env func(string) (string, bool), accepted ...string) (*Config, error) {
 	d := &decoder{file: name, env: env, at: places{}}
 	if len(src) > MaxSize {
 		d.report(place{}, "", fmt.Sprintf("the file is larger than %d MiB: split the deployments over several gateways", MaxSize>>20))
@@ -47,11 +49,13 @@ func Parse(name string, src []byte, env func(string) (string, bool)) (*Config, e
 	if root == nil && len(d.problems) > 0 { // an empty file gets as far as its missing admin credential
 		return nil, d.problems
 	}
+	d.accept(accepted)
 	c := &Config{origin: origin{file: name, at: d.at}}
 	d.root(c, root)
 	if len(d.problems) > 0 {
 		return nil, ProblemsError(sorted(d.problems))
 	}
+	d.pointless(accepted)
 	c.Warnings = sorted(d.warnings)
 	return c, nil
 }
@@ -67,19 +71,19 @@ func (d *decoder) root(c *Config, n *node) {
 	audit, _ := o.take("audit")
 	d.audit(audit, &c.Audit)
 
-	general, _ := o.take("general_settings")
-	d.general(general, c)
+	settings, _ := o.take("general_settings")
+	d.general(settings, c)
 
 	own, _ := o.take("router_settings")
-	foreign, _ := o.take("litellm_settings")
-	router, settings := d.settings(own, foreign)
+	theirs, _ := o.take("litellm_settings")
+	router, defaults := d.settings(own, theirs)
 	d.at.note(router, 2)
 	d.router(router, &c.Router)
 
 	items := o.items("model_list")
 	c.Models = make([]Model, 0, len(items))
 	for _, item := range items {
-		c.Models = append(c.Models, d.model(item, settings))
+		c.Models = append(c.Models, d.model(item, defaults))
 	}
 	d.keys(o.items("keys"), c)
 	if list, ok := o.take("keys"); ok {
@@ -88,7 +92,9 @@ func (d *decoder) root(c *Config, n *node) {
 	if list, ok := o.take("model_list"); ok {
 		d.at.note(list, 1)
 	}
-	o.rest(func(f field) bool { return strings.HasPrefix(f.name, "x-") || d.foreignSection(f) })
+	known := d.documented(wholeFile)
+	o.also = wholeFile.protectors
+	o.rest(func(f field) bool { return strings.HasPrefix(f.name, "x-") || known(f) })
 }
 
 // note remembers the place of a value and of those down to a depth in it. One

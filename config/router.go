@@ -44,33 +44,34 @@ func (d *decoder) router(n *node, r *Router) {
 	o.strings("default_fallbacks", &r.DefaultFallbacks)
 	for _, name := range []string{"context_window_fallbacks", "content_policy_fallbacks"} {
 		if n := o.n.field(name); n != nil {
-			d.warn(n, "is checked and has no effect: whatever the cause of a failure, fallbacks is what is followed")
+			d.warn(n, "is checked and has no effect: %s", oneCause)
 		}
 	}
-	o.rest(d.foreignRouter)
-}
-
-// foreignRouter meets the router_settings of LiteLLM that have no meaning here.
-func (d *decoder) foreignRouter(f field) bool {
-	what, known := routerFate(f.name)
-	return d.meet(f, what, known)
-}
-
-func routerFate(name string) (fate, bool) {
-	switch name {
-	case "provider_budget_config", "tag_budget_config", "deployment_budget_config":
-		return refused("the gateway would spend without these budgets; remove them if it may")
-	case "redis_host", "redis_port", "redis_password", "redis_url", "redis_db", "redis_ssl", "cache_kwargs", "cache_responses",
-		"caching_groups", "client_ttl":
-		return ignored("the gateway needs no Redis and caches no answers")
-	case "allowed_fails_policy", "retry_policy", "model_group_retry_policy", "routing_strategy_args", "optional_pre_call_checks",
-		"enable_tag_filtering", "tag_filtering_match_any", "assistants_config", "set_verbose", "debug_level", "enable_weighted_failover",
-		"polling_interval", "alerting_config", "default_litellm_params", "default_max_parallel_requests", "default_priority",
-		"ignore_invalid_deployments", "search_tools", "router_general_settings", "guardrail_list", "num_retries_per_request",
-		"deployment_affinity_ttl_seconds", "fallback_access_check", "disable_async_router", "model_names", "health_check_ignore_transient_errors":
-		return ignored("this LiteLLM setting has no counterpart here; remove it")
+	if checks, ok := o.take("optional_pre_call_checks"); ok {
+		d.entries(checks, preCallChecks, unknownCheck)
 	}
-	return fate{}, false
+	d.defaultParams(o)
+	o.also = routing.protectors
+	o.rest(d.documented(routing))
+}
+
+// defaultParams reads default_litellm_params: what protects in a deployment
+// protects there too.
+func (d *decoder) defaultParams(o *object) {
+	n, ok := o.take("default_litellm_params")
+	if !ok {
+		return
+	}
+	for _, f := range d.open(n).n.fields {
+		r, known := d.find(params, f.name)
+		switch {
+		case isPrice(f.name):
+			r = row{f.name, protecting, "deployments would be billed at other prices; write the price into each deployment"}
+		case !known || r.verdict == honoured:
+			r = row{f.name, harmless, "deployments have no common parameters; write it into each deployment"}
+		}
+		d.meet(f.value, params, r)
+	}
 }
 
 // fallbacks reads a list of mappings from one model to its fallbacks, or one
@@ -121,7 +122,10 @@ func (d *decoder) aliases(o *object, to *[]Alias) {
 			long := d.open(f.value)
 			long.str("model", &a.Group)
 			long.rest(func(f field) bool {
-				return f.name == "hidden" && d.meet(f, fate{why: "an alias is a name to ask for; /v1/models lists it"}, true)
+				if f.name == "hidden" && !isOff(f.value) {
+					d.warn(f.value, "has no effect: an alias is a name to ask for; /v1/models lists it")
+				}
+				return f.name == "hidden"
 			})
 		} else if f.value.kind == scalar {
 			if s, ok := d.text(f.value); ok {
