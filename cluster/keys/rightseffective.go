@@ -182,6 +182,14 @@ func resetsSooner(a, b string) bool {
 	return !ok || !known || shortest < longest
 }
 
+// lasts reports whether a duration is at least as long as another, whatever months it
+// falls into.
+func lasts(a, b string) bool {
+	shortest, ok := days(a, 28)
+	longest, known := days(b, 31)
+	return a == b || ok && known && shortest >= longest
+}
+
 // days is how long a duration is, with months of so many days.
 func days(text string, month int) (time.Duration, bool) {
 	switch text {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
 // Operations on keys whose answer has the key itself.
@@ -84,6 +85,13 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 			return err
 		}
 	}
+	was := before
+	if !there || reveals {
+		was = nil
+	}
+	if err := r.checkService(was, k); err != nil {
+		return err
+	}
 	own, after := r.set.effectiveOf(r.tx, r.key), r.set.effectiveOf(r.tx, k)
 	asks, acts := after.exceeding(own), r.actsBeyond(after, own)
 	if there && !reveals {
@@ -136,10 +144,61 @@ func (r *Rights) mayHold(op string, k *Key) error {
 			return nil
 		}
 		return denied("user_id", "Only a team admin, for the team, an org_admin or a proxy_admin may make a key that belongs to no user.")
-	case runs, r.leads(k.Team):
+	case !runs && !r.leads(k.Team):
+		return denied("user_id", "Only an admin may make a key for another user.")
+	case !r.isMember(k):
+		// Unknown users and users of others get the same response: otherwise it would
+		// reveal which users exist.
+		return denied("user_id", "The key's user must be a member of the team or organization that this API key's user manages. Add the user there first.")
+	}
+	return nil
+}
+
+// isMember reports whether the user of a key is a member of the key's team or
+// organization.
+func (r *Rights) isMember(k *Key) bool {
+	if _, ok := find(r.tx, r.set.teamMembers, record.Join(string(k.Team), string(k.User))); ok && k.Team != "" {
+		return true
+	}
+	o := r.organizationOf(k)
+	_, ok := r.set.OrganizationMember(r.tx, o, k.User)
+	return ok && o != ""
+}
+
+// checkService denies a key of a team that belongs to no user, if its bounds are
+// looser than those of the team admin or member that makes or changes it. No account
+// of a user counts what such a key spends, so its own limits have to keep those
+// bounds. An org_admin has no such bounds. before is nil for a new key, and for one
+// whose new text the response shows.
+func (r *Rights) checkService(before, k *Key) error {
+	if k.User != "" || k.Team == "" || r.runs(r.organizationOf(k)) {
 		return nil
 	}
-	return denied("user_id", "Only an admin may make a key for another user.")
+	t, ok := find(r.tx, r.set.teams, []byte(k.Team))
+	m, in := r.place(k.Team)
+	if !ok || !in {
+		return nil // MayChangeKey has denied it
+	}
+	kept := before != nil && before.User == "" && before.Team == k.Team
+	limits := r.set.terms(r.tx, k.Limits)
+	for _, bound := range []Limits{r.set.terms(r.tx, r.user.Limits), m.within(t)} {
+		what := exceedingLimit(limits, bound)
+		if what == "" || kept && exceedingLimit(limits, r.set.terms(r.tx, before.Limits)) == "" {
+			continue
+		}
+		return denied(what, "This API key's user, or the user's place in the team, has a %s, and a key of the team that belongs to no user needs one that does not exceed it.", what)
+	}
+	if t.MemberKeyDuration == "" || kept && k.Expires.Equal(before.Expires) {
+		return nil
+	}
+	longest, err := ParsePeriod("team_member_key_duration", t.MemberKeyDuration)
+	if err != nil {
+		return err
+	}
+	if k.Expires.IsZero() || k.Expires.After(longest.After(r.tx.Time())) {
+		return denied("duration", "The keys that members of the team make are valid for %s at most. Give a duration that is not longer.", t.MemberKeyDuration)
+	}
+	return nil
 }
 
 // actsBeyond names what of the management that e has o has not; empty for nothing.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
@@ -53,9 +54,51 @@ func (r *Rights) MayGrantTeam(before, after *Team) error {
 	case !sameLimits(before.Limits, after.Limits):
 		field = "limits"
 	default:
-		return nil
+		return r.checkDefaults(before, after)
 	}
 	return denied(field, "A team admin may not change the team's %s. An org_admin of its organization, or a proxy_admin, may.", field)
+}
+
+// checkDefaults denies a team admin's change of what members without bounds of their
+// own get, if it is looser than what the admin has in the team. The admin may have it
+// by those defaults.
+func (r *Rights) checkDefaults(before, after *Team) error {
+	p, ok := r.place(before.ID)
+	if !ok {
+		return nil // MayManageTeam has denied it
+	}
+	held, field := p.within(before), ""
+	switch {
+	case raised(before.MemberBudget, after.MemberBudget, held.MaxBudget):
+		field = "team_member_budget"
+	case held.MaxBudget != nil && before.MemberBudgetDuration != after.MemberBudgetDuration && resetsSooner(after.MemberBudgetDuration, held.BudgetDuration):
+		field = "team_member_budget_duration"
+	case raised(before.MemberRPM, after.MemberRPM, held.RPM):
+		field = "team_member_rpm_limit"
+	case raised(before.MemberTPM, after.MemberTPM, held.TPM):
+		field = "team_member_tpm_limit"
+	}
+	if field != "" {
+		return denied(field, "A team admin may not raise %s above what the admin has in the team. An org_admin of its organization, or a proxy_admin, may.", field)
+	}
+	if before.MemberKeyDuration != "" && before.MemberKeyDuration != after.MemberKeyDuration &&
+		(after.MemberKeyDuration == "" || !lasts(before.MemberKeyDuration, after.MemberKeyDuration)) {
+		return denied("team_member_key_duration", "A team admin may shorten team_member_key_duration only. An org_admin of the team's organization, or a proxy_admin, may lengthen it.")
+	}
+	return nil
+}
+
+// raised reports whether a change of a bound exceeds another bound, held. Lowering a
+// bound that is above it does not.
+func raised[T money.Pico | uint32](before, after, held *T) bool {
+	same := before == nil && after == nil || before != nil && after != nil && *before == *after
+	return !same && more(after, held) && (before == nil || more(after, before))
+}
+
+// effective returns a place in a team with the team's defaults in it.
+func (m *TeamMember) effective(t *Team) *TeamMember {
+	l := m.within(t)
+	return &TeamMember{MaxBudget: l.MaxBudget, BudgetDuration: l.BudgetDuration, RPM: l.RPM, TPM: l.TPM}
 }
 
 // organizationHas refuses models of a team that its organization has not.
@@ -109,7 +152,8 @@ func (r *Rights) MayGrantTeamMember(t *Team, m *TeamMember) error {
 	if !r.runs(t.Organization) {
 		if p, ok := r.place(t.ID); ok {
 			own = slices.Clip(own).and(p.allowed.in(t))
-			if what := exceedingPlace(m, p); what != "" && (!there || exceedingPlace(m, before) != "") {
+			given, held := m.effective(t), p.effective(t)
+			if what := exceedingPlace(given, held); what != "" && (!there || exceedingPlace(given, before.effective(t)) != "") {
 				return denied(what, "This API key's user has a %s in the team, and places that it gives need one that does not exceed it.", what)
 			}
 		}

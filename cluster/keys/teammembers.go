@@ -32,19 +32,15 @@ func Guest(u id.User, email string) User {
 	return User{ID: u, Email: email, Role: RoleInternalUser, Models: []string{noModel}}
 }
 
-// OpenTo reports whether a team may take in a user whom its admin has no say over: a
-// member of its organization, or of none. A user of other organizations would by it
-// be no more for those alone to manage.
+// OpenTo reports whether the admins of a team may take in a user whom they do not
+// manage: a member of the team's organization. A user in no organization belongs to
+// nobody but the proxy_admins, so only they put such a user into a team.
 func (s *Set) OpenTo(tx *record.Txn, t *Team, u id.User) bool {
-	s.sawAll(tx, collection{ofUser, string(u)})
-	open := true
-	for m := range s.OrganizationsOf(u) {
-		if m.Organization == t.Organization {
-			return true
-		}
-		open = false
+	if t.Organization == "" {
+		return false
 	}
-	return open
+	_, ok := s.OrganizationMember(tx, t.Organization, u)
+	return ok
 }
 
 // UpdateTeamMember puts a membership in the place of the one that the user has in

@@ -258,7 +258,7 @@ func TestWhomATeamIsOpenTo(t *testing.T) {
 	o.must(joinOrganization(keys.OrganizationMember{Organization: "zeta", User: "ada", Role: keys.RoleInternalUser}))
 	o.must(joinOrganization(keys.OrganizationMember{Organization: "acme", User: "bob", Role: keys.RoleInternalUser}))
 	for team, want := range map[id.Team]map[id.User]bool{
-		"red": {"ada": false, "bob": true, "eve": true}, "blue": {"ada": false, "bob": false, "eve": true},
+		"red": {"ada": false, "bob": true, "eve": false}, "blue": {"ada": false, "bob": false, "eve": false},
 	} {
 		of, _ := o.set.Team(nil, team)
 		for user, open := range want {

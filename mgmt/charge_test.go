@@ -1,0 +1,160 @@
+package mgmt
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+)
+
+// An admin makes keys for members of what the admin runs, and for nobody else: a key
+// for another user would spend that user's budget. Whether the user exists does not
+// show.
+func TestNobodyChargesTheUsersOfOthers(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	play(t, s, []step{{"", "POST /key/generate", `{"key":"sk-a-key-of-a-former-member","organization_id":"acme","user_id":"zoe"}`, "200"}})
+	own, _ := madeKey(t, s, "", `{"organization_id":"acme"}`)
+	for who, requests := range map[string][]string{
+		"boss": {
+			`POST /key/generate {"organization_id":"acme","user_id":"%s","key_type":"llm_api"}`,
+			`POST /key/generate {"organization_id":"acme","user_id":"%s"}`,
+			`POST /key/generate {"team_id":"red","user_id":"%s","key_type":"llm_api"}`,
+			`POST /key/update {"key":"` + own + `","user_id":"%s","key_type":"llm_api"}`,
+			`POST /key/regenerate {"key":"` + own + `","user_id":"%s","key_type":"llm_api"}`,
+		},
+		"lead": {`POST /key/generate {"team_id":"red","user_id":"%s","key_type":"llm_api"}`},
+	} {
+		for _, request := range requests {
+			unknown := ""
+			for _, user := range []string{"nobody", "zoe", "alone", "root"} {
+				target, body := cut(fmt.Sprintf(request, user))
+				a := asking(t, s, keys[who], target, body)
+				if unknown == "" {
+					unknown = a.body
+				}
+				if a.status != http.StatusForbidden || a.refusal(t) != "insufficient_permissions user_id" || a.body != unknown {
+					t.Errorf("%s as %s: %d %s", request, who, a.status, a.body)
+				}
+			}
+		}
+	}
+	play(t, s, []step{
+		// It would show a key that spends zoe's budget.
+		{keys["boss"], "POST /key/regenerate", `{"key":"sk-a-key-of-a-former-member"}`, "403 insufficient_permissions user_id"},
+		{keys["boss"], "POST /key/block", `{"key":"sk-a-key-of-a-former-member"}`, "200"},
+		{keys["boss"], "POST /key/generate", `{"organization_id":"acme","user_id":"ann","key_type":"llm_api"}`, "200"},
+		{keys["boss"], "POST /key/generate", `{"organization_id":"acme","user_id":"lead"}`, "200"},
+		{keys["boss"], "POST /key/generate", `{"team_id":"red","user_id":"ann","key_type":"llm_api"}`, "200"},
+		{keys["lead"], "POST /key/generate", `{"team_id":"red","user_id":"ann","key_type":"llm_api"}`, "200"},
+		{"", "POST /key/generate", `{"organization_id":"acme","user_id":"zoe"}`, "200"},
+		{"", "POST /key/generate", `{"organization_id":"acme","user_id":"nobody"}`, "404 user_not_found user_id"},
+	})
+}
+
+// cut splits a request into its method and path, and its body.
+func cut(request string) (target, body string) {
+	for i := range request {
+		if request[i] == '{' {
+			return request[:i-1], request[i:]
+		}
+	}
+	return request, ""
+}
+
+// A key of the team that belongs to no user has no looser bounds than the team admin
+// that makes it.
+func TestServiceKeysKeepTheBoundsOfTheirMaker(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	play(t, s, []step{
+		{keys["lead"], "POST /key/service-account/generate", `{"team_id":"red"}`, "200"},
+		{"", "POST /team/member_update", `{"team_id":"red","user_id":"lead","max_budget_in_team":1,"rpm_limit":5}`, "200"},
+		{keys["lead"], "POST /key/service-account/generate", `{"team_id":"red"}`, "403 insufficient_permissions max_budget"},
+		{keys["lead"], "POST /key/service-account/generate", `{"team_id":"red","max_budget":2,"rpm_limit":5}`, "403 insufficient_permissions max_budget"},
+		{keys["lead"], "POST /key/service-account/generate", `{"team_id":"red","max_budget":1}`, "403 insufficient_permissions rpm_limit"},
+		{keys["lead"], "POST /key/generate", `{"team_id":"red","user_id":null,"max_budget":2,"rpm_limit":5}`, "200"}, // it is lead's own
+		{"", "POST /user/update", `{"user_id":"lead","tpm_limit":100}`, "200"},
+		{keys["lead"], "POST /key/service-account/generate", `{"team_id":"red","max_budget":1,"rpm_limit":5}`, "403 insufficient_permissions tpm_limit"},
+		{"", "POST /team/update", `{"team_id":"red","team_member_key_duration":"30d"}`, "200"},
+		{keys["lead"], "POST /key/service-account/generate", `{"team_id":"red","max_budget":1,"rpm_limit":5,"tpm_limit":100}`, "403 insufficient_permissions duration"},
+		{keys["boss"], "POST /key/service-account/generate", `{"team_id":"red"}`, "200"},
+	})
+	made, _ := madeKey(t, s, "", `{"team_id":"red"}`)
+	a := asking(t, s, keys["lead"], "POST /key/service-account/generate", `{"team_id":"red","max_budget":1,"rpm_limit":5,"tpm_limit":100,"duration":"30d"}`)
+	own, _ := a.json(t)["key"].(string)
+	mine, _ := madeKey(t, s, keys["lead"], `{"team_id":"red","max_budget":1}`)
+	play(t, s, []step{
+		{keys["lead"], "POST /key/update", `{"key":"` + own + `","max_budget":2}`, "403 insufficient_permissions max_budget"},
+		{keys["lead"], "POST /key/update", `{"key":"` + own + `","max_budget":0.5}`, "200"},
+		{keys["lead"], "POST /key/update", `{"key":"` + own + `","duration":"60d"}`, "403 insufficient_permissions duration"},
+		{keys["lead"], "POST /key/update", `{"key":"` + mine + `","user_id":null}`, "403 insufficient_permissions tpm_limit"},
+		{keys["lead"], "POST /key/update", `{"key":"` + made + `","tags":["x"]}`, "200"}, // nothing of its bounds
+		{keys["lead"], "POST /key/regenerate", `{"key":"` + made + `"}`, "403 insufficient_permissions tpm_limit"},
+	})
+}
+
+// A team admin gives members no more than the admin has, by a place or by default.
+func TestTeamAdminsStayWithinTheirBounds(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	play(t, s, []step{
+		{"", "POST /team/update", `{"team_id":"red","team_member_budget":10,"team_member_budget_duration":"30d","team_member_rpm_limit":10,"team_member_key_duration":"30d"}`, "200"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_budget":100}`, "403 insufficient_permissions team_member_budget"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_budget":null}`, "403 insufficient_permissions team_member_budget"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_budget_duration":"1d"}`, "403 insufficient_permissions team_member_budget_duration"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_rpm_limit":11}`, "403 insufficient_permissions team_member_rpm_limit"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_key_duration":"60d"}`, "403 insufficient_permissions team_member_key_duration"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_key_duration":null}`, "403 insufficient_permissions team_member_key_duration"},
+		{keys["lead"], "POST /team/member_update", `{"team_id":"red","user_id":"lead","max_budget_in_team":11}`, "403 insufficient_permissions max_budget_in_team"},
+		{keys["lead"], "POST /team/member_update", `{"team_id":"red","user_id":"ann","rpm_limit":11}`, "403 insufficient_permissions rpm_limit"},
+		{keys["lead"], "POST /team/member_update", `{"team_id":"red","user_id":"ann","max_budget_in_team":5}`, "200"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_budget":8,"team_member_key_duration":"7d","team_alias":"Red"}`, "200"},
+		{keys["lead"], "POST /team/update", `{"team_id":"red","team_member_budget":10}`, "403 insufficient_permissions team_member_budget"},
+		// The place of an admin with bounds of its own is what the admin was given.
+		{"", "POST /team/member_update", `{"team_id":"blue","user_id":"lead","role":"admin","max_budget_in_team":3}`, "200"},
+		{keys["lead"], "POST /team/update", `{"team_id":"blue","team_member_budget":4}`, "403 insufficient_permissions team_member_budget"},
+		{keys["lead"], "POST /team/update", `{"team_id":"blue","team_member_budget":3}`, "200"},
+		{keys["boss"], "POST /team/update", `{"team_id":"blue","team_member_budget":100}`, "200"},
+	})
+}
+
+// A team admin adds members of the team's organization. Users of no organization, such
+// as a proxy_admin, are added by a proxy_admin only.
+func TestTeamAdminsAddUsersOfTheirOrganization(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	play(t, s, []step{
+		{"", "POST /team/new", `{"team_id":"free","admins":["lead"]}`, "200"},
+		{"", "POST /organization/member_add", `{"organization_id":"acme","member":{"user_id":"new","role":"internal_user"}}`, "200"},
+		{keys["lead"], "POST /team/member_add", `{"team_id":"red","member":{"role":"user","user_id":"new"}}`, "200"},
+	})
+	for _, team := range []string{"red", "free"} {
+		for _, member := range []string{`"user_id":"root"`, `"user_email":"root@gateway.org"`, `"user_id":"alone"`, `"user_id":"zoe"`} {
+			a := asking(t, s, keys["lead"], "POST /team/member_add", `{"team_id":"`+team+`","member":{"role":"user",`+member+`}}`)
+			if a.status != http.StatusForbidden || a.refusal(t) != "insufficient_permissions member[0]" {
+				t.Errorf("%s into %s: %d %s", member, team, a.status, a.body)
+			}
+		}
+	}
+	play(t, s, []step{
+		{keys["lead"], "POST /team/member_add", `{"team_id":"free","member":{"role":"user","user_id":"ann"}}`, "403 insufficient_permissions member[0]"},
+		{"", "POST /team/member_add", `{"team_id":"free","member":{"role":"user","user_id":"alone"}}`, "200"},
+		{"", "POST /team/member_add", `{"team_id":"red","member":{"role":"user","user_id":"root"}}`, "200"},
+	})
+}
+
+// A member who may not make keys in a team moves none into it either.
+func TestMovingAKeyIntoATeamNeedsTheRightToMakeOne(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	key := keys["ann"]
+	play(t, s, []step{
+		{"", "POST /team/permissions_update", `{"team_id":"green","team_member_permissions":["/key/update"]}`, "200"},
+		{"", "POST /team/new", `{"team_id":"free","members":["ann"]}`, "200"},
+		{"", "POST /team/permissions_update", `{"team_id":"free","team_member_permissions":["/key/update"]}`, "200"},
+		{key, "POST /key/update", `{"key":"` + key + `","team_id":"green"}`, "403 insufficient_permissions team_id"},
+		{key, "POST /key/update", `{"key":"` + key + `","team_id":"free"}`, "403 insufficient_permissions team_id"},
+		{"", "POST /team/permissions_update", `{"team_id":"free","team_member_permissions":["/key/update","/key/generate"]}`, "200"},
+		{key, "POST /key/update", `{"key":"` + key + `","team_id":"free"}`, "200"},
+	})
+}
