@@ -18,6 +18,9 @@ const maxProblems = 100
 
 // validate holds a request to the rules that stand beside its fields.
 func (s *Server) validate(in proto.Message) error {
+	if err := checkDepth("", in.ProtoReflect()); err != nil {
+		return err
+	}
 	err := s.rules.Validate(in)
 	var invalid *protovalidate.ValidationError
 	switch {
