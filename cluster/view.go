@@ -31,7 +31,7 @@ type View struct {
 // NewView returns the view of a node that has agreed to nothing yet: what its file
 // says.
 func NewView(c *catalog.Catalog, k *keys.Set) *View {
-	return &View{Catalog: c, Keys: k, Prompts: prompts.New(), Guardrails: guardrails.New()}
+	return &View{Catalog: c, Keys: k.Named(c), Prompts: prompts.New(), Guardrails: guardrails.New()}
 }
 
 // load returns the view of a node whose file says v, with everything that the
@@ -53,6 +53,9 @@ func (v *View) load(ctx context.Context, state table.Scanner, open catalog.Open)
 	note(bad, failed)
 	next.Keys, bad, failed = v.Keys.Load(ctx, state)
 	note(bad, failed)
+	if next.Keys != nil && next.Catalog != nil {
+		next.Keys = next.Keys.Named(next.Catalog)
+	}
 	next.Prompts, bad, failed = v.Prompts.Load(ctx, state)
 	note(bad, failed)
 	next.Guardrails, bad, failed = v.Guardrails.Load(ctx, state)
@@ -70,6 +73,7 @@ func (v *View) With(changes []record.Change, open catalog.Open) (next *View, gon
 	var bad []error
 	next.Catalog, gone, broken = v.Catalog.Apply(changes, open)
 	next.Keys, bad = v.Keys.With(changes)
+	next.Keys = next.Keys.Named(next.Catalog)
 	broken = append(broken, bad...)
 	next.Prompts, bad = v.Prompts.With(changes)
 	broken = append(broken, bad...)

@@ -104,7 +104,7 @@ func (p *patch) models(old []keys.ModelLimits) []keys.ModelLimits {
 		func(m *keys.ModelLimits, v protoreflect.Value) { n := uint32(v.Uint()); m.ModelTPM = &n })
 	var out []keys.ModelLimits
 	for model, m := range by {
-		if m != (keys.ModelLimits{Model: model}) {
+		if m != (keys.ModelLimits{Model: model, Resolved: m.Resolved}) {
 			out = append(out, m)
 		}
 	}

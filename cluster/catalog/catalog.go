@@ -119,7 +119,7 @@ func (c *Catalog) Models() []id.ModelName {
 		names = append(names, id.ModelName(name))
 	}
 	for name, to := range c.router.settings.ModelGroupAlias {
-		if _, star := cutPattern(string(name)); !star && c.serves(to) {
+		if _, star := cutPattern(string(name)); !star && c.Serves(to) {
 			names = append(names, name)
 		}
 	}

@@ -44,7 +44,7 @@ func (c *Catalog) Group(name id.ModelName) (Group, bool) {
 // Alias returns the name that an alias stands for, as Group takes it; of what is no
 // alias the name itself.
 func (c *Catalog) Alias(name id.ModelName) id.ModelName {
-	if to, ok := c.router.settings.ModelGroupAlias[name]; ok && c.serves(to) {
+	if to, ok := c.router.settings.ModelGroupAlias[name]; ok && c.Serves(to) {
 		return to
 	}
 	return name
@@ -61,8 +61,8 @@ func (c *Catalog) group(name id.ModelName) (Group, bool) {
 	return Group{}, false
 }
 
-// serves reports whether group would find somebody.
-func (c *Catalog) serves(name id.ModelName) bool {
+// Serves reports whether a deployment serves a model of that name, which is no alias.
+func (c *Catalog) Serves(name id.ModelName) bool {
 	if _, ok := c.groups.get(string(name)); ok {
 		return true
 	}

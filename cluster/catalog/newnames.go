@@ -33,7 +33,7 @@ func (c *Catalog) aliases(spec map[string]string, p *problems) map[id.ModelName]
 		case name == to:
 			p.add(param, codeInvalid, "the alias stands for itself; remove it")
 		default:
-			if !c.serves(id.ModelName(to)) {
+			if !c.Serves(id.ModelName(to)) {
 				p.add(param, codeUnknown, "the alias stands for %s, which is no model_name; name one that model_list has", quote(to))
 			}
 			aliases[id.ModelName(name)] = id.ModelName(to)

@@ -26,6 +26,8 @@ type Bound struct {
 type Aliases interface {
 	// Alias returns the name that an alias stands for; of what is no alias the name itself.
 	Alias(name id.ModelName) id.ModelName
+	// Serves reports whether a deployment serves a model of that name.
+	Serves(name id.ModelName) bool
 }
 
 // Bounds appends to dst all that bounds a request of the principal for an end user,
@@ -38,9 +40,9 @@ type Aliases interface {
 // bounds, and the master key has those of the customer alone. It allocates nothing
 // where nothing bounds.
 //
-// A limit of a model may name an alias of it: one that Resolve knows, or then one of
-// aliases, which may be nil. It bounds what that stands for, by whatever name a request
-// asks for it.
+// A limit applies to its model, by whatever name a request asks for it. A limit whose
+// name resolved to no model when it was written applies to what Resolve and then
+// aliases, which may be nil, make of that name now.
 func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now time.Time, aliases Aliases) []Bound {
 	if p.set == nil {
 		return dst
@@ -137,22 +139,13 @@ func (b *bounder) ofModel(a id.Account, l *Limits) {
 	b.out = append(b.out, bound)
 }
 
-// of puts together the limits of the model under all of its names. An account has one
-// window: of two budgets the smaller one holds, with its own duration.
+// of puts together the limits of the model under all of its names.
 func (b *bounder) of(l *Limits) (out ModelLimits) {
 	for i := range l.Models {
 		m := &l.Models[i]
-		if m.Model != b.model && b.standsFor(m.Model) != b.model {
-			continue
+		if m.Model == b.model || !m.Resolved && b.standsFor(m.Model) == b.model {
+			out.merge(m)
 		}
-		switch {
-		case m.MaxBudget != nil && (out.MaxBudget == nil || *m.MaxBudget < *out.MaxBudget):
-			out.MaxBudget, out.BudgetDuration = m.MaxBudget, m.BudgetDuration
-		case out.MaxBudget == nil && out.BudgetDuration == "":
-			out.BudgetDuration = m.BudgetDuration
-		}
-		out.RPM, out.TPM = tighter(out.RPM, m.RPM), tighter(out.TPM, m.TPM)
-		out.ModelRPM, out.ModelTPM = tighter(out.ModelRPM, m.ModelRPM), tighter(out.ModelTPM, m.ModelTPM)
 	}
 	return out
 }

@@ -117,6 +117,16 @@ func TestBounds(t *testing.T) {
 // aliases are those of an operator.
 type aliases map[id.ModelName]id.ModelName
 
+// Serves: what an alias stands for is served, and nothing else.
+func (a aliases) Serves(name id.ModelName) bool {
+	for _, to := range a {
+		if to == name {
+			return true
+		}
+	}
+	return false
+}
+
 func (a aliases) Alias(name id.ModelName) id.ModelName {
 	if to, ok := a[name]; ok {
 		return to

@@ -57,6 +57,7 @@ func (s *Set) putBudget(tx *record.Txn, before *Budget, b Budget) (*Budget, erro
 	if err := b.Limits.Check(""); err != nil {
 		return nil, err
 	}
+	b.Limits.Models = s.models(b.Limits)
 	if before.ID != "" && narrows(nil, nil, before.Limits, b.Limits) {
 		tx.Revokes()
 	}

@@ -63,6 +63,7 @@ func (s *Set) putCustomer(tx *record.Txn, before *Customer, c Customer) (*Custom
 	if err := c.Limits.Check(""); err != nil {
 		return nil, err
 	}
+	c.Limits.Models = s.models(c.Limits)
 	if err := s.useBudget(tx, before.Limits.Budget, c.Limits.Budget); err != nil {
 		return nil, err
 	}

@@ -158,6 +158,7 @@ func (b *KeyBatch) ready(before, k *Key) error {
 	if err := k.Limits.Check(""); err != nil {
 		return err
 	}
+	k.Limits.Models = b.set.keyModels(b.tx, before, k)
 	if err := CheckRoutes("allowed_routes", k.AllowedRoutes); err != nil {
 		return err
 	}

@@ -8,10 +8,16 @@ import (
 )
 
 // Completed returns a key with what the rest of its fields and the state say of it:
-// the organization of its team, where the key names none. It refuses nothing, so
+// the organization of its team, where the key names none, and the models that the
+// names in its limits resolve to. It refuses nothing, so
 // that rights can be judged by the whole key before anything is told of what there
 // is.
 func (s *Set) Completed(tx *record.Txn, k Key) Key {
+	before, ok := s.Key(tx, k.Hash)
+	if !ok {
+		before = &Key{}
+	}
+	k.Limits.Models = s.keyModels(tx, before, &k)
 	if k.Team == "" || k.Organization != "" {
 		return k
 	}

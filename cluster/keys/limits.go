@@ -23,6 +23,7 @@ type Limits struct {
 // ModelLimits bound one model. Lists of them are sorted by it.
 type ModelLimits struct {
 	Model              string
+	Resolved           bool // Model is what the name that was given resolved to
 	MaxBudget          *money.Pico
 	BudgetDuration     string
 	TPM, RPM           *uint32 // that go with the budget
@@ -112,7 +113,7 @@ func (l Limits) record() *clusterv1.Limits {
 	}
 	for _, m := range l.Models {
 		r.Models = append(r.GetModels(), &clusterv1.ModelLimits{
-			Model: m.Model, MaxBudgetPico: (*int64)(m.MaxBudget), BudgetDuration: m.BudgetDuration,
+			Model: m.Model, Resolved: m.Resolved, MaxBudgetPico: (*int64)(m.MaxBudget), BudgetDuration: m.BudgetDuration,
 			TpmLimit: m.TPM, RpmLimit: m.RPM, ModelTpmLimit: m.ModelTPM, ModelRpmLimit: m.ModelRPM,
 		})
 	}
@@ -129,7 +130,7 @@ func limitsFrom(r *clusterv1.Limits) Limits {
 	}
 	for _, m := range r.GetModels() {
 		l.Models = append(l.Models, ModelLimits{
-			Model: m.GetModel(), MaxBudget: (*money.Pico)(m.MaxBudgetPico), BudgetDuration: m.GetBudgetDuration(),
+			Model: m.GetModel(), Resolved: m.GetResolved(), MaxBudget: (*money.Pico)(m.MaxBudgetPico), BudgetDuration: m.GetBudgetDuration(),
 			TPM: m.TpmLimit, RPM: m.RpmLimit, ModelTPM: m.ModelTpmLimit, ModelRPM: m.ModelRpmLimit,
 		})
 	}

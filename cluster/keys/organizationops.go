@@ -42,6 +42,7 @@ func (s *Set) putOrganization(tx *record.Txn, before *Organization, o Organizati
 	if err := o.Limits.Check(""); err != nil {
 		return nil, err
 	}
+	o.Limits.Models = s.models(o.Limits)
 	if o.Alias != before.Alias {
 		if _, ok := s.organizations.One(organizationByAlias, []byte(o.Alias)); ok {
 			return nil, occupied("organization_alias", "Another organization has that organization_alias; choose another.")

@@ -28,12 +28,14 @@ type effective struct {
 func (s *Set) effectiveOf(tx *record.Txn, k *Key) effective {
 	e := effective{limits: s.terms(tx, k.Limits), user: k.User, routes: k.access(), expires: k.Expires, team: k.Team != ""}
 	organization, t := k.Organization, (*Team)(nil)
+	named := naming{key: k.Aliases, operator: s.operator}
 	if k.Team != "" {
 		if found, ok := find(tx, s.teams, []byte(k.Team)); ok {
 			t, organization = found, found.Organization
-			e.models = e.models.and(t.allowed)
+			e.models, named.team = e.models.and(t.allowed), t.ModelAliases
 		}
 	}
+	e.limits.Models = resolved(e.limits.Models, named, nil, naming{})
 	e.models = e.models.and(compiled(k.Models).in(t))
 	if u, ok := s.User(tx, k.User); ok && k.User != "" {
 		if u.allowed != nil && u.allowed.personal {

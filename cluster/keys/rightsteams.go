@@ -120,14 +120,21 @@ func (r *Rights) organizationHas(before, after *Team) error {
 // teamWithin refuses a team with more than the asking key has and the team had.
 func (r *Rights) teamWithin(before, after *Team) error {
 	own, has := r.set.effectiveOf(r.tx, r.key), r.teamBounds(after)
-	limits := r.set.terms(r.tx, after.Limits)
+	limits := r.teamTerms(after)
 	if !has.within(own.inTeams()) && (before == nil || !has.within(r.teamBounds(before))) {
 		return exceeds("models")
 	}
-	if what := exceedingLimit(limits, own.limits); what != "" && (before == nil || exceedingLimit(limits, r.set.terms(r.tx, before.Limits)) != "") {
+	if what := exceedingLimit(limits, own.limits); what != "" && (before == nil || exceedingLimit(limits, r.teamTerms(before)) != "") {
 		return exceeds(what)
 	}
 	return nil
+}
+
+// teamTerms are the limits of a team, with those of its budget, by model.
+func (r *Rights) teamTerms(t *Team) Limits {
+	l := r.set.terms(r.tx, t.Limits)
+	l.Models = resolved(l.Models, naming{team: t.ModelAliases, operator: r.set.operator}, nil, naming{})
+	return l
 }
 
 // teamBounds are the lists of models that bound every key of a team.

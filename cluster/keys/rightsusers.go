@@ -23,16 +23,23 @@ func (r *Rights) MayGrantUser(before, after *User) error {
 	if !has.within(own.models) && (before == nil || !has.within((bounds{}).and(before.allowed))) {
 		return exceeds("models")
 	}
-	limits := r.set.terms(r.tx, after.Limits)
-	if before != nil && exceedingLimit(limits, r.set.terms(r.tx, before.Limits)) == "" {
+	limits := r.userTerms(after)
+	if before != nil && exceedingLimit(limits, r.userTerms(before)) == "" {
 		return nil
 	}
-	for _, bound := range []Limits{own.limits, r.set.terms(r.tx, r.user.Limits)} {
+	for _, bound := range []Limits{own.limits, r.userTerms(r.user)} {
 		if what := exceedingLimit(limits, bound); what != "" {
 			return denied(what, "This API key, or its user, has a %s, and users that it manages need one that does not exceed it.", what)
 		}
 	}
 	return nil
+}
+
+// userTerms are the limits of a user, with those of its budget, by model.
+func (r *Rights) userTerms(u *User) Limits {
+	l := r.set.terms(r.tx, u.Limits)
+	l.Models = r.set.models(l)
+	return l
 }
 
 // mayChangeSelf refuses all but a name and metadata.

@@ -26,6 +26,7 @@ type Set struct {
 	file      map[id.KeyHash]*Key
 	master    id.KeyHash
 	hasMaster bool
+	operator  Aliases // nil in a set that serves no catalogue
 }
 
 // New makes a set of the file's keys. The master key may do everything; an empty

@@ -42,6 +42,7 @@ func (s *Set) putTeam(tx *record.Txn, before *Team, t Team) (*Team, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
+	t.Limits.Models = s.teamModels(before, &t)
 	if t.Organization != before.Organization {
 		if err := s.joinOrganization(tx, before, t.Organization); err != nil {
 			return nil, err

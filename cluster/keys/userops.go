@@ -105,6 +105,7 @@ func (b *UserBatch) put(before *User, u User) (*User, error) {
 	if err := u.Limits.Check(""); err != nil {
 		return nil, err
 	}
+	u.Limits.Models = b.set.models(u.Limits)
 	names := []name{
 		{param: "user_email", what: "address", index: userByEmail, before: emailKey(before.Email), after: emailKey(u.Email), kind: "e"},
 		{param: "sso_user_id", what: "id at the identity provider", index: userBySSO, before: before.SSO, after: u.SSO, kind: "s"},

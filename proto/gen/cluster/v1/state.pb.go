@@ -811,6 +811,9 @@ type ModelLimits struct {
 	ModelTpmLimit *uint32 `protobuf:"varint,6,opt,name=model_tpm_limit,json=modelTpmLimit,proto3,oneof" json:"model_tpm_limit,omitempty"`
 	// Requests a minute, as in model_rpm_limit.
 	ModelRpmLimit *uint32 `protobuf:"varint,7,opt,name=model_rpm_limit,json=modelRpmLimit,proto3,oneof" json:"model_rpm_limit,omitempty"`
+	// Whether model is the served model that the given name resolved to. Of an older
+	// record, and of a name that resolved to none, it is the name as it was given.
+	Resolved      bool `protobuf:"varint,8,opt,name=resolved,proto3" json:"resolved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -892,6 +895,13 @@ func (x *ModelLimits) GetModelRpmLimit() uint32 {
 		return *x.ModelRpmLimit
 	}
 	return 0
+}
+
+func (x *ModelLimits) GetResolved() bool {
+	if x != nil {
+		return x.Resolved
+	}
+	return false
 }
 
 // RouterSettings are the settings that were changed at run time. What is not set
@@ -1591,7 +1601,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\n" +
 	"_rpm_limitB\f\n" +
 	"\n" +
-	"_tpd_limit\"\xef\x02\n" +
+	"_tpd_limit\"\x8b\x03\n" +
 	"\vModelLimits\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12+\n" +
 	"\x0fmax_budget_pico\x18\x02 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12'\n" +
@@ -1599,7 +1609,8 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\ttpm_limit\x18\x04 \x01(\rH\x01R\btpmLimit\x88\x01\x01\x12 \n" +
 	"\trpm_limit\x18\x05 \x01(\rH\x02R\brpmLimit\x88\x01\x01\x12+\n" +
 	"\x0fmodel_tpm_limit\x18\x06 \x01(\rH\x03R\rmodelTpmLimit\x88\x01\x01\x12+\n" +
-	"\x0fmodel_rpm_limit\x18\a \x01(\rH\x04R\rmodelRpmLimit\x88\x01\x01B\x12\n" +
+	"\x0fmodel_rpm_limit\x18\a \x01(\rH\x04R\rmodelRpmLimit\x88\x01\x01\x12\x1a\n" +
+	"\bresolved\x18\b \x01(\bR\bresolvedB\x12\n" +
 	"\x10_max_budget_picoB\f\n" +
 	"\n" +
 	"_tpm_limitB\f\n" +

@@ -118,7 +118,7 @@ type UserRecord struct {
 	RpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,35,opt,name=rpm_limit,json=rpmLimit,proto3" json:"rpm_limit,omitempty"`
 	// Tokens a day; null for no bound.
 	TpdLimit *wrapperspb.UInt32Value `protobuf:"bytes,36,opt,name=tpd_limit,json=tpdLimit,proto3" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models, by the models that the given names resolve to.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The budget whose limits apply where none is given here; null for none.
 	BudgetId *wrapperspb.StringValue `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
@@ -510,7 +510,7 @@ type TeamRecord struct {
 	RpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,35,opt,name=rpm_limit,json=rpmLimit,proto3" json:"rpm_limit,omitempty"`
 	// Tokens a day; null for no bound.
 	TpdLimit *wrapperspb.UInt32Value `protobuf:"bytes,36,opt,name=tpd_limit,json=tpdLimit,proto3" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models, by the models that the given names resolve to.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The budget whose limits apply where none is given here; null for none.
 	BudgetId *wrapperspb.StringValue `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`

@@ -44,7 +44,7 @@ type BudgetRecord struct {
 	RpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,35,opt,name=rpm_limit,json=rpmLimit,proto3" json:"rpm_limit,omitempty"`
 	// Tokens a day; null for no bound.
 	TpdLimit *wrapperspb.UInt32Value `protobuf:"bytes,36,opt,name=tpd_limit,json=tpdLimit,proto3" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models, by the models that the given names resolve to.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// When the windows of those that have it end next; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
@@ -216,7 +216,7 @@ type CreateBudgetRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
+	// Budgets and limits of single models. A limit under an alias is kept under the model that the alias resolves to. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -509,7 +509,7 @@ type UpdateBudgetRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
+	// Budgets and limits of single models. A limit under an alias is kept under the model that the alias resolves to. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Names of fields to clear. Over HTTP, a null, an empty list or an empty object for a field does the same.
 	Clear []string `protobuf:"bytes,60,rep,name=clear,proto3" json:"clear,omitempty"`

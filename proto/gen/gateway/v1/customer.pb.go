@@ -49,7 +49,7 @@ type CustomerRecord struct {
 	RpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,35,opt,name=rpm_limit,json=rpmLimit,proto3" json:"rpm_limit,omitempty"`
 	// Tokens a day; null for no bound.
 	TpdLimit *wrapperspb.UInt32Value `protobuf:"bytes,36,opt,name=tpd_limit,json=tpdLimit,proto3" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models.
+	// Budgets and limits of single models, by the models that the given names resolve to.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The budget whose limits apply where none is given here; null for none.
 	BudgetId *wrapperspb.StringValue `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
@@ -275,7 +275,7 @@ type CreateCustomerRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
+	// Budgets and limits of single models. A limit under an alias is kept under the model that the alias resolves to. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId      *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
@@ -576,7 +576,7 @@ type UpdateCustomerRequest struct {
 	RpmLimit *uint32 `protobuf:"varint,35,opt,name=rpm_limit,json=rpmLimit,proto3,oneof" json:"rpm_limit,omitempty"`
 	// Tokens a day.
 	TpdLimit *uint32 `protobuf:"varint,36,opt,name=tpd_limit,json=tpdLimit,proto3,oneof" json:"tpd_limit,omitempty"`
-	// Budgets and limits of single models. Over HTTP a number in the place of one is its max_budget.
+	// Budgets and limits of single models. A limit under an alias is kept under the model that the alias resolves to. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
 	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
