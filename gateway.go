@@ -91,7 +91,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		View: g.node.View, Identify: g.node.Identify,
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
-		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(),
+		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Defaults: g.cfg.Defaults,
 		Ready: g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})

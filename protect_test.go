@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // guarded is a file that asks for guards which do not exist here.
@@ -48,4 +50,55 @@ func TestStartsUnprotectedOnlyIfAccepted(t *testing.T) {
 		}
 		g.stop()
 	}
+}
+
+// TestDefaultsOfUsersAndTeams creates users and teams at a gateway whose file has
+// defaults for them: without a budget of their own they get the file's, and it holds.
+func TestDefaultsOfUsersAndTeams(t *testing.T) {
+	p := newUpstream(t)
+	g := startGateway(t, `
+model_list:
+  - model_name: fast
+    litellm_params: {model: openai/fake-gpt, api_base: "`+p.url+`/v1", api_key: k, input_cost_per_token: 0.001, output_cost_per_token: 0.001}
+litellm_settings:
+  default_internal_user_params: {max_budget: 0.0001, budget_duration: 30d, user_role: internal_user_viewer, models: [fast]}
+  default_team_params: {max_budget: 0.0002, budget_duration: 7d, team_member_permissions: ["/key/info"]}
+`)
+	shows := func(record tree, want map[string]any) {
+		t.Helper()
+		for name, value := range want {
+			if diff := cmp.Diff(value, record.at(name)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	}
+	ada := g.changes("/user/new", tree{"user_id": "ada"})
+	shows(ada, map[string]any{"max_budget": 0.0001, "budget_duration": "30d", "user_role": "internal_user_viewer", "models": []any{"fast"}})
+	shows(g.changes("/user/new", tree{"user_id": "bob", "max_budget": 7, "user_role": "internal_user", "models": []string{"other"}}),
+		map[string]any{"max_budget": 7.0, "budget_duration": "30d", "user_role": "internal_user", "models": []any{"other"}})
+	shows(g.changes("/user/new", tree{"user_id": "root", "user_role": "proxy_admin"}), map[string]any{"max_budget": nil, "models": []any{}})
+	team := g.changes("/team/new", tree{"team_id": "blue"})
+	shows(team, map[string]any{"max_budget": 0.0002, "budget_duration": "7d", "team_member_permissions": []any{"/key/info"}})
+	shows(g.changes("/team/new", tree{"team_id": "red", "max_budget": 3}), map[string]any{"max_budget": 3.0, "budget_duration": "7d"})
+
+	// A user that is created because a team or an organization takes it in is no way around.
+	g.changes("/team/member_add", tree{"team_id": "blue", "member": tree{"user_id": "carl", "role": "user"}})
+	shows(g.sees("/user/info?user_id=carl").in("user_info"), map[string]any{"max_budget": 0.0001, "user_role": "internal_user_viewer"})
+	g.changes("/organization/new", tree{"organization_id": "acme", "organization_alias": "acme"})
+	g.changes("/organization/member_add", tree{"organization_id": "acme", "member": tree{"user_id": "dora", "role": "internal_user"}})
+	shows(g.sees("/user/info?user_id=dora").in("user_info"), map[string]any{"max_budget": 0.0001})
+
+	blue := g.changes("/key/generate", tree{"team_id": "blue"})
+	for owner, key := range map[string]any{"user": ada.at("key"), "team": blue.at("key")} {
+		a := g.chat(request("fast", ""), with("Authorization", "Bearer "+key.(string)))
+		if a.status != http.StatusTooManyRequests || !strings.Contains(a.body, "budget_exceeded") {
+			t.Errorf("the default budget of a %s does not hold: %d %s", owner, a.status, a.body)
+		}
+	}
+}
+
+// in returns an object of the answer.
+func (v tree) in(name string) tree {
+	inner, _ := v[name].(map[string]any)
+	return inner
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -27,14 +28,15 @@ type Config struct {
 	EncryptionKey vault.Source
 	// EncryptionKeysPrevious open what was sealed before, in the order of the file.
 	EncryptionKeysPrevious []vault.Source
-	Audit                  Audit      // how long what happened is kept, and where it goes
-	Budgets                Budgets    // what general_settings say of spending
-	Router                 Router     // how a deployment is chosen, and what is tried after a failure
-	Models                 []Model    // the deployments, in the order of the file
-	Keys                   []Key      // the virtual keys that the file defines
-	Environment            []Variable // what environment_variables sets, in the order of the file
-	Warnings               []Problem  // what was understood and has no effect, or a risk, in the order of the file
-	origin                 origin     // where things stand in the file
+	Audit                  Audit         // how long what happened is kept, and where it goes
+	Budgets                Budgets       // what general_settings say of spending
+	Defaults               keys.Defaults // what users and teams get that are created without it
+	Router                 Router        // how a deployment is chosen, and what is tried after a failure
+	Models                 []Model       // the deployments, in the order of the file
+	Keys                   []Key         // the virtual keys that the file defines
+	Environment            []Variable    // what environment_variables sets, in the order of the file
+	Warnings               []Problem     // what was understood and has no effect, or a risk, in the order of the file
+	origin                 origin        // where things stand in the file
 }
 
 // EncryptionSource returns where the key comes from that credentials are sealed

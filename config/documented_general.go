@@ -15,7 +15,8 @@ const (
 	noFallbackGuard  = "the gateway does not check whether a key may use a fallback model; list only fallbacks that every key of the model may use, then remove the setting"
 	noSecretManager  = "secrets that this setting fetches would be missing; pass them as environment variables, or set encryption_key to a key in a KMS"
 	noParallelLimit  = "the number of parallel requests would not be limited; set max_parallel_requests on keys and teams, then remove the setting"
-	noUserDefaults   = "users would be created without this budget; set max_budget when you create them, then remove the setting"
+	wrongSection     = "it belongs in litellm_settings, where the gateway applies it; move it there"
+	noUserBudget     = "requests with keys of a team would not count against the budget of the user; set max_budget_in_team on its members, then remove the setting"
 	noRateKind       = "token limits would count input and output together, which may be looser or stricter; remove the setting if they may"
 	alwaysReserved   = "every request reserves its estimated cost before a provider is called, and rate limits hold without Redis"
 	ownWindows       = "budget windows reset by themselves, at the minute they end"
@@ -107,9 +108,9 @@ func generalLimits() []row {
 		{"global_max_parallel_requests", protecting, noParallelLimit},
 		{"max_in_flight_requests_per_worker", protecting, noParallelLimit},
 		{"max_queued_requests_per_worker", protecting, noParallelLimit},
-		{"default_internal_user_params", protecting, noUserDefaults},
-		{"default_team_params", protecting, noUserDefaults},
-		{"apply_user_budget_to_team_keys", protecting, noUserDefaults},
+		{"default_internal_user_params", protecting, wrongSection},
+		{"default_team_params", protecting, wrongSection},
+		{"apply_user_budget_to_team_keys", protecting, noUserBudget},
 		{"token_rate_limit_type", protecting, noRateKind},
 		{"disable_budget_reservation", harmless, alwaysReserved},
 		{"fail_closed_budget_enforcement", harmless, alwaysReserved},

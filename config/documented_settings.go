@@ -7,6 +7,7 @@ const (
 	noGuard             = "requests would be served without this guard; run the guard in front of the gateway, then remove the setting"
 	noGlobalBudget      = "the gateway would spend without this budget; set max_budget on organizations, teams, users or keys, then remove the setting"
 	noDefaults          = "records would be created without these defaults and their budgets; set them when you create the record, then remove the setting"
+	noUserTeams         = "users would not be put into these teams and their budgets; add them by POST /team/member_add, then remove the setting"
 	noKeySettings       = "callers could make keys that this setting forbids; give them keys without rights to /key/generate, then remove the setting"
 	noPriority          = "requests would not be limited by priority; set rpm_limit and tpm_limit on keys and teams, then remove the setting"
 	noPriceGuard        = "models without a price would be served; add prices to each deployment, then remove the setting"
@@ -107,14 +108,15 @@ func settingsBudgets() []row {
 		{"max_user_budget", protecting, noGlobalBudget},
 		{"max_end_user_budget", protecting, noGlobalBudget},
 		{"max_end_user_budget_id", protecting, noGlobalBudget},
-		{"max_internal_user_budget", protecting, noGlobalBudget},
-		{"internal_user_budget_duration", protecting, noGlobalBudget},
-		{"default_max_internal_user_budget", protecting, noGlobalBudget},
 		{"tag_budget_config", protecting, noGlobalBudget},
-		{"default_internal_user_params", protecting, noDefaults},
-		{"default_team_params", protecting, noDefaults},
+		{"default_internal_user_params", honoured, ""},
+		{"default_team_params", honoured, ""},
+		{"max_internal_user_budget", honoured, ""},
+		{"internal_user_budget_duration", honoured, ""},
+		{"default_max_internal_user_budget", honoured, ""},
 		{"default_team_settings", protecting, noDefaults},
 		{"default_key_generate_params", protecting, noDefaults},
+		{"default_internal_user_params.teams", protecting, noUserTeams},
 		{"upperbound_key_generate_params", protecting, noKeySettings},
 		{"key_generation_settings", protecting, noKeySettings},
 		{"enable_key_alias_format_validation", protecting, noKeySettings},

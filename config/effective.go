@@ -49,6 +49,7 @@ func (c *Config) Effective() []byte {
 		w.given("model_cost_map_url", c.Budgets.CostMapURL)
 	})
 	w.section("router_settings", func() { w.router(&c.Router) })
+	w.defaults(&c.Defaults)
 	if len(c.Environment) > 0 {
 		w.section("environment_variables", func() {
 			for _, v := range c.Environment {
@@ -79,6 +80,7 @@ func (c *Config) Digest() [sha256.Size]byte {
 	w.secret("master_key", c.MasterKey)
 	w.source("encryption_key", c.EncryptionSource())
 	w.section("router_settings", func() { w.router(&c.Router) })
+	w.defaults(&c.Defaults)
 	w.served(c)
 	return sha256.Sum256(w.out)
 }

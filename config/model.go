@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 )
 
 const (
@@ -20,8 +21,11 @@ const (
 	useRouter = -1
 )
 
-// settings are what litellm_settings says about every deployment.
-type settings struct{ dropParams bool }
+// settings are what litellm_settings says about every deployment, and about records.
+type settings struct {
+	dropParams bool
+	defaults   keys.Defaults // of users and teams
+}
 
 // model reads one entry of model_list.
 func (d *decoder) model(item *node, s settings) Model {

@@ -76,14 +76,15 @@ func (d *decoder) root(c *Config, n *node) {
 
 	own, _ := o.take("router_settings")
 	theirs, _ := o.take("litellm_settings")
-	router, defaults := d.settings(own, theirs)
+	router, common := d.settings(own, theirs)
+	c.Defaults = common.defaults
 	d.at.note(router, 2)
 	d.router(router, &c.Router)
 
 	items := o.items("model_list")
 	c.Models = make([]Model, 0, len(items))
 	for _, item := range items {
-		c.Models = append(c.Models, d.model(item, defaults))
+		c.Models = append(c.Models, d.model(item, common))
 	}
 	d.keys(o.items("keys"), c)
 	if list, ok := o.take("keys"); ok {

@@ -107,6 +107,19 @@ func (w *writer) section(name string, body func()) {
 	}
 }
 
+// optional is section, but writes nothing if body writes nothing.
+func (w *writer) optional(name string, body func()) {
+	start := len(w.out)
+	w.line(yamlKey(name), ":")
+	before := len(w.out)
+	w.depth++
+	body()
+	w.depth--
+	if len(w.out) == before {
+		w.out = w.out[:start]
+	}
+}
+
 // list writes a key with a list of n mappings, each written by entry.
 func (w *writer) list(name string, n int, entry func(i int)) {
 	if n == 0 {

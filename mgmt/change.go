@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
@@ -26,8 +27,9 @@ type Changes interface {
 
 // service is what every service of the API stands on.
 type service struct {
-	state  Changes
-	ledger Ledger
+	state    Changes
+	ledger   Ledger
+	defaults keys.Defaults // of users and teams
 }
 
 // change runs an operation of the API that changes the state. op decides by the

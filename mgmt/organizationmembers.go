@@ -47,7 +47,7 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 			return nil, err
 		}
 		out := &gatewayv1.AddOrganizationMembersResponse{OrganizationId: string(o.ID)}
-		all := joining{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx)}
+		all := joining{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), defaults: s.defaults.User}
 		for i, m := range in.GetMember() {
 			u, place, err := all.add(m, fresh[i], keys.OrganizationMember{Organization: o.ID, Role: keys.Role(m.GetRole()), MaxBudget: budget})
 			if err != nil {
@@ -73,6 +73,8 @@ type joining struct {
 	tx     *record.Txn
 	rights *keys.Rights
 	batch  *keys.UserBatch
+	// defaults are those of users who are made
+	defaults keys.UserDefaults
 }
 
 // add puts a user into an organization and makes it where it is not there yet. A
@@ -83,7 +85,7 @@ func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place k
 	if place.Role == keys.RoleInternalUserViewer {
 		newcomer.Role = keys.RoleInternalUserViewer
 	}
-	u, made, err := j.batch.Invite(newcomer, fresh)
+	u, made, err := j.batch.Invite(j.defaults.Complete(newcomer), fresh)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,10 +40,12 @@ type Config struct {
 	Webhook func(v *cluster.View) delivery.Settings
 	Guard   delivery.Guard
 	Ready   func(ctx context.Context) error // nil, or why no traffic should come here
-	Metrics http.Handler                    // Prometheus's exposition
-	Logger  *slog.Logger
-	Version string
-	OpenAPI string // the API's description, an OpenAPI document
+	// Defaults are what users and teams get that are created without it.
+	Defaults keys.Defaults
+	Metrics  http.Handler // Prometheus's exposition
+	Logger   *slog.Logger
+	Version  string
+	OpenAPI  string // the API's description, an OpenAPI document
 	// OpenMetrics lets anybody read /metrics. Labels name models and deployments.
 	OpenMetrics bool
 }

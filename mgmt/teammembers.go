@@ -78,6 +78,8 @@ type gathering struct {
 	rights *keys.Rights
 	batch  *keys.UserBatch
 	team   *keys.Team
+	// defaults are those of users who are made
+	defaults keys.UserDefaults
 }
 
 // add puts a user into the team. One that is not there yet is made: by a proxy_admin
@@ -88,7 +90,10 @@ func (g gathering) add(n newcomer, m keys.TeamMember) (*keys.User, *keys.TeamMem
 	if g.rights.Admin() {
 		fresh.Models = nil
 	}
-	u, made, err := g.batch.Invite(fresh, n.fresh)
+	if g.defaults.Role != "" {
+		fresh.Role = g.defaults.Role
+	}
+	u, made, err := g.batch.Invite(g.defaults.Complete(fresh), n.fresh)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +137,7 @@ func (s teamService) AddTeamMembers(ctx context.Context, in *gatewayv1.AddTeamMe
 	if err != nil {
 		return nil, err
 	}
-	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms}
+	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 		return a.run(ctx, v.Keys, tx)
 	})
@@ -151,7 +156,7 @@ func (s teamService) BulkAddTeamMembers(ctx context.Context, in *gatewayv1.BulkA
 	if err != nil {
 		return nil, err
 	}
-	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms}
+	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 		if in.GetAllUsers() {
 			return a.runAll(ctx, v.Keys, tx)
@@ -165,6 +170,7 @@ type addition struct {
 	team      string
 	newcomers []newcomer
 	terms     keys.TeamMember
+	defaults  keys.UserDefaults // of users who are made
 }
 
 // run is the operation.
@@ -175,7 +181,7 @@ func (a addition) run(ctx context.Context, set *keys.Set, tx *record.Txn) (*gate
 		return nil, err
 	}
 	shown, out := teamRecord(set, t), &gatewayv1.AddTeamMembersResponse{}
-	g := gathering{set: set, tx: tx, rights: r, batch: set.UserBatch(tx), team: t}
+	g := gathering{set: set, tx: tx, rights: r, batch: set.UserBatch(tx), team: t, defaults: a.defaults}
 	for _, n := range a.newcomers {
 		m := a.terms
 		m.Role = n.role

@@ -29,6 +29,10 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 	if err != nil {
 		return nil, err
 	}
+	t = s.defaults.Team.Complete(t)
+	if err := t.Limits.Check(""); err != nil {
+		return nil, err
+	}
 	newcomers, err := newTeamMembers(in)
 	if err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 			return nil, err
 		}
 		out := bareTeam(made)
-		g := gathering{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), team: made}
+		g := gathering{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), team: made, defaults: s.defaults.User}
 		for _, n := range newcomers {
 			u, m, err := g.add(n, keys.TeamMember{Role: n.role})
 			if err != nil {

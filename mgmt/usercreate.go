@@ -46,10 +46,18 @@ type newUser struct {
 	secret        string    // the key itself
 }
 
-// CreateUser makes a user, and unless told otherwise a key for it.
+// CreateUser makes a user, with the defaults of the configuration file, and unless
+// told otherwise a key for it.
 func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserRequest) (*gatewayv1.CreateUserResponse, error) {
 	n, err := readNewUser(in, time.Now())
 	if err != nil {
+		return nil, err
+	}
+	if in.UserRole == nil && s.defaults.User.Role != "" {
+		n.user.Role = s.defaults.User.Role
+	}
+	n.user = s.defaults.User.Complete(n.user)
+	if err := n.user.Limits.Check(""); err != nil { // as a whole: a default may be below what the request gives
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
