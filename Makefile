@@ -133,6 +133,7 @@ nightly: check ## check, then the tests five times over, properties with many se
 	$(MAKE) schedules SEEDS=10000
 	go run ./tools/testcount -count=1 -timeout 120m -run '^TestSchemathesis$$' . -schemathesis=nightly
 	go run ./tools/testcount -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' .
+	go run ./tools/testcount -tags nightly -count=1 -timeout 20m -run '^TestFlood$$' .
 	tools/fuzz.sh 10m
 
 .PHONY: tools

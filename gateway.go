@@ -35,6 +35,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/socket"
 	"github.com/modelgateway/modelgateway/extproc"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/mgmt"
 	"github.com/modelgateway/modelgateway/mgmt/deliver"
@@ -60,8 +61,9 @@ type gateway struct {
 	httpL    net.Listener
 	apiL     net.Listener // of the management API over gRPC
 
-	bodyLimit uint32      // of Envoy, in bytes
-	leaving   atomic.Bool // the process was asked to end
+	bodies    *inflight.Limiter // request bodies in flight
+	bodyLimit uint32            // of Envoy, in bytes
+	leaving   atomic.Bool       // the process was asked to end
 }
 
 // assemble builds the gateway from a checked configuration. What it opened
@@ -138,13 +140,21 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	g.xds = xds.NewServer(xds.Config{Logger: g.logger})
+	g.bodies = inflight.New(g.cfg.Limits.MaxInflightBytes)
+	if err := g.bodies.Measure(meter); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	if tuned() {
+		g.bodies.Watch(collectEarly, collectLate)
+	}
 	throttle := g.cfg.Budgets.ThrottleFactor
 	g.processor = extproc.NewServer(extproc.NewPipeline(extproc.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
-		Budgets: g.node.Budgets(), Rates: g.node.Rates(), ThrottleFactor: func() float64 { return throttle },
+		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
 		Acked: g.xds.AckedVariant, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
 		Settings: extproc.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
+			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,
 			MaxResponseBytes:   g.cfg.Limits.MaxResponseBytes,
 			Version:            version,
 		},
@@ -181,6 +191,7 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		Address:         addr.Addr().String(), Port: addr.Port(),
 		BodyLimit:         uint32(g.cfg.Limits.MaxRequestBytes),
 		RequestTimeout:    g.cfg.Limits.RequestTimeout,
+		MaxHeapBytes:      envoyHeap(g.cfg.Limits.MaxInflightBytes),
 		StreamIdleTimeout: g.cfg.Limits.StreamIdleTimeout,
 	}
 	if g.grpcL, err = socket.Listen(ctx, b.ProcessorSocket); err != nil {
@@ -214,6 +225,11 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 	})
 	return err
 }
+
+// envoyHeap is the heap at which Envoy's overload manager begins to act. It is the last
+// line: a body may be in Envoy three times while it goes to the gateway and comes back,
+// and what is in flight must not come near the line.
+func envoyHeap(inflight int64) uint64 { return 1<<30 + 3*uint64(inflight) }
 
 // ready says why no traffic should come here.
 func (g *gateway) ready(ctx context.Context) error {

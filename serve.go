@@ -102,14 +102,28 @@ func serve(ctx context.Context, o options) error {
 // would collect many times a second; the soft limit keeps what that saves from
 // growing with a large heap.
 func tuneMemory() {
-	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+	if tuned() {
 		debug.SetGCPercent(gcPercent)
 	}
 	debug.FreeOSMemory() // reading a large file leaves much behind
 }
 
-// gcPercent is how much the heap may grow before it is collected.
-const gcPercent = 400
+// tuned reports whether the operator leaves the collector to the gateway.
+func tuned() bool { return os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" }
+
+// collectEarly has the heap collected early while large request bodies are in flight.
+// They are most of the heap then, and gcPercent would let it grow to five times their
+// size.
+func collectEarly() { debug.SetGCPercent(gcPercentBodies) }
+
+// collectLate ends that.
+func collectLate() { debug.SetGCPercent(gcPercent) }
+
+// How much the heap may grow before it is collected.
+const (
+	gcPercent       = 400
+	gcPercentBodies = 25
+)
 
 func newLogger(c config.Log) *slog.Logger {
 	o := &slog.HandlerOptions{}

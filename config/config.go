@@ -95,6 +95,7 @@ type Log struct {
 // Limits is the section limits.
 type Limits struct {
 	MaxRequestBytes   int64         // largest request body
+	MaxInflightBytes  int64         // of all request bodies that are held at one time; a key may hold a quarter
 	MaxResponseBytes  int64         // largest whole answer of a provider; streams have no total
 	RequestTimeout    time.Duration // a request must have come in whole by then
 	StreamIdleTimeout time.Duration // a stream without a byte for this long is ended

@@ -238,6 +238,8 @@ func TestSections(t *testing.T) {
 		"merge":                {"x-log: &l {level: warn, format: text}\nlog:\n  <<: *l\n  level: debug", func(c *config.Config) any { return c.Log }, config.Log{Level: "debug", Format: "text"}},
 		"whole float":          {"router_settings: {num_retries: 3.0}", func(c *config.Config) any { return c.Router.NumRetries }, int64(3)},
 		"request size":         {"limits: {max_request_bytes: 4096}", func(c *config.Config) any { return c.Limits.MaxRequestBytes }, int64(4096)},
+		"bytes in flight":      {"limits: {max_inflight_request_bytes: 1073741824}", func(c *config.Config) any { return c.Limits.MaxInflightBytes }, int64(1 << 30)},
+		"bytes, large bodies":  {"limits: {max_request_bytes: 1073741824}", func(c *config.Config) any { return c.Limits.MaxInflightBytes }, int64(4 << 30)},
 		"litellm folds":        {"litellm_settings: {request_timeout: 7, num_retries: 1}", func(c *config.Config) any { return c.Router.Timeout }, 7 * time.Second},
 		"router wins":          {"litellm_settings: {request_timeout: 7}\nrouter_settings: {timeout: 8}", func(c *config.Config) any { return c.Router.Timeout }, 8 * time.Second},
 		"stream timeout unset": {"router_settings: {timeout: 8}", func(c *config.Config) any { return c.Catalog().Router.StreamTimeout }, (*time.Duration)(nil)},

@@ -28,6 +28,7 @@ func (c *Config) Effective() []byte {
 	})
 	w.section("limits", func() {
 		w.integer("max_request_bytes", c.Limits.MaxRequestBytes)
+		w.integer("max_inflight_request_bytes", c.Limits.MaxInflightBytes)
 		w.integer("max_response_bytes", c.Limits.MaxResponseBytes)
 		w.seconds("request_timeout", c.Limits.RequestTimeout)
 		w.seconds("stream_idle_timeout", c.Limits.StreamIdleTimeout)

@@ -73,6 +73,7 @@ func (d *decoder) root(c *Config, n *node) {
 
 	settings, _ := o.take("general_settings")
 	d.general(settings, c)
+	d.inflight(c)
 
 	own, _ := o.take("router_settings")
 	theirs, _ := o.take("litellm_settings")

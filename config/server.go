@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -16,6 +17,12 @@ const (
 	defaultBody = 64 << 20
 	leastBody   = 1 << 10
 	mostBody    = 1 << 30
+	// defaultInflight is what Envoy and the gateway hold together twice or three times,
+	// as one body has copies in both.
+	defaultInflight = 512 << 20
+	mostInflight    = 1 << 40
+	// inflightShares is how many times the largest body must fit: a key may hold a quarter.
+	inflightShares = 4
 	// defaultStreamIdle is Envoy's own: models that think are silent for minutes.
 	defaultStreamIdle  = 5 * time.Minute
 	defaultRequestTime = 2 * time.Minute // 64 MiB over 5 Mbit/s
@@ -51,11 +58,24 @@ func (d *decoder) server(o *object, c *Config) {
 	n, _ = o.take("limits")
 	limits := d.open(n)
 	limits.integer("max_request_bytes", &c.Limits.MaxRequestBytes, leastBody, mostBody)
+	limits.integer("max_inflight_request_bytes", &c.Limits.MaxInflightBytes, leastBody, mostInflight)
 	limits.integer("max_response_bytes", &c.Limits.MaxResponseBytes, leastBody, mostBody)
 	limits.duration("request_timeout", &c.Limits.RequestTimeout, time.Second, 24*time.Hour)
 	limits.duration("stream_idle_timeout", &c.Limits.StreamIdleTimeout, time.Second, 24*time.Hour)
 	limits.close()
 	d.at.note(n, 1)
+}
+
+// inflight checks the bytes of bodies in flight against the largest body, when both
+// have been read. A body larger than a key's share could never be sent.
+func (d *decoder) inflight(c *Config) {
+	least := inflightShares * c.Limits.MaxRequestBytes
+	if c.Limits.MaxInflightBytes == 0 {
+		c.Limits.MaxInflightBytes = max(defaultInflight, least)
+	}
+	if at, set := d.at["limits.max_inflight_request_bytes"]; set && c.Limits.MaxInflightBytes < least {
+		d.report(at, "limits.max_inflight_request_bytes", fmt.Sprintf("must be at least %d, four times max_request_bytes: a key may hold a quarter, and its largest request must fit", least))
+	}
 }
 
 // envoy reads the section envoy.

@@ -17,7 +17,8 @@ import (
 // The charges do not change once the request is dispatched, and are read by the
 // streams of its attempts; all else is the downstream stream's own.
 type admission struct {
-	turns   []turn // of accounts that are throttled
+	place   rate.Ticket // what quota took on the headers: the count of requests, and a place among them
+	turns   []turn      // of accounts that are throttled
 	ticket  rate.Ticket
 	hold    *lease.Hold    // nil if nothing was reserved
 	charges []usage.Charge // what the hold's events say; nil if nothing was reserved
@@ -35,7 +36,9 @@ func (p *Pipeline) giveBack(x *Exchange) {
 	a := &x.admission
 	p.throttle.giveBack(a.turns)
 	a.turns = nil
-	a.ticket.Cancel(p.deps.Now())
+	now := p.deps.Now()
+	a.place.Cancel(now)
+	a.ticket.Cancel(now)
 	a.hold.Cancel()
 }
 
@@ -59,6 +62,7 @@ func sumOf(events []journal.Event) sum {
 // as one whatever has come of it. The events that s is of have been handed to the
 // journal; where there are none nobody will ever post what was reserved.
 func (a *admission) settle(now time.Time, s sum) {
+	a.place.Done(now, s.tokens)
 	a.ticket.Done(now, s.tokens)
 	if s.attempts == 0 {
 		a.hold.Cancel()

@@ -20,6 +20,9 @@ type Budgets interface {
 	// Reserve reserves the largest of the ascending amounts that all bounds allow, or
 	// nothing and says why.
 	Reserve(ctx context.Context, bounds []lease.Bound, amounts ...money.Pico) (*lease.Hold, error)
+	// Check returns the error of Reserve if one of the bounds is exhausted. It reserves
+	// nothing.
+	Check(ctx context.Context, bounds []lease.Bound) error
 	// Spent is what is known here of an account: its state, and what was spent at
 	// this node and is not in the state yet.
 	Spent(account id.Account) (state lease.State, pending money.Pico, known bool)
@@ -31,7 +34,7 @@ type Rates interface {
 }
 
 // admit takes what the request may use of every rate and every budget that bounds
-// it. The rates come first, for they are this node's own and cost nothing to take
+// it, beyond what quota took. The rates come first, for they are this node's own and cost nothing to take
 // back; a budget may have to ask the cluster. What a request has taken that is
 // refused, here or later, requestBody gives back: all of it, so that who has no money
 // left has not lost the requests too that it was refused.
@@ -54,7 +57,7 @@ func (p *Pipeline) bind(x *Exchange) {
 	if p.deps.Budgets == nil && p.deps.Rates == nil {
 		return
 	}
-	x.bounds = x.Principal.Bounds(nil, x.Options.customer, x.Model, x.Start, x.View.Catalog)
+	x.bounds = x.Principal.Bounds(x.bounds[:0], x.Options.customer, x.Model, x.Start, x.View.Catalog)
 }
 
 // budgeted reports whether a budget bounds the request.

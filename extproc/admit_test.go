@@ -97,6 +97,10 @@ func (b *bank) Reserve(ctx context.Context, bounds []lease.Bound, amounts ...mon
 	return b.teller.Reserve(ctx, bounds, amounts...)
 }
 
+func (b *bank) Check(ctx context.Context, bounds []lease.Bound) error {
+	return b.teller.Check(ctx, bounds)
+}
+
 func (b *bank) Spent(a id.Account) (lease.State, money.Pico, bool) { return b.teller.Spent(a) }
 
 // use makes a pipeline use the bank.
@@ -362,6 +366,7 @@ type broke struct{ err error }
 func (b broke) Reserve(context.Context, []lease.Bound, ...money.Pico) (*lease.Hold, error) {
 	return nil, b.err
 }
+func (b broke) Check(context.Context, []lease.Bound) error     { return b.err }
 func (broke) Spent(id.Account) (lease.State, money.Pico, bool) { return lease.State{}, 0, false }
 
 func TestTellsOfABudget(t *testing.T) {

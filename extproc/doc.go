@@ -6,6 +6,8 @@
 //	----------|--------------|--------------------------|---------------------------------|---------------------------
 //	identify  | identify.go  | request headers          | Principal                       | unauthenticated, denied
 //	media     | decode.go    | "                        | -                               | media_type
+//	quota     | quota.go     | "                        | place in admission, bounds      | over_budget, rate_limited
+//	bytes     | quota.go     | "                        | flight                          | too_large, rate_limited, unavailable
 //	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
 //	authorize | identify.go  | "                        | Model, tags of the key          | denied
 //	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
@@ -15,7 +17,9 @@
 //	settle    | settle.go    | end, whatever the end    | usage events; ends admission    | never
 //
 // Who has no key learns nothing from what is wrong with the rest of the request,
-// so identify comes first; no byte of the body is taken in before that.
+// so identify comes first. No byte of the body is taken in before the stages of the
+// headers have passed; a body of undeclared length is counted by a stream of a filter
+// of its own (count.go).
 //
 // What it guarantees:
 //

@@ -21,6 +21,7 @@ type session struct {
 	dispatched bool
 	outcome    Outcome  // if the stream ends now
 	free       []func() // buffers that the exchange refers to
+	ended      func()   // ends the upload of a body of undeclared length; nil if there is none
 }
 
 func (s *Server) downstream(c *conn) error {
@@ -52,11 +53,19 @@ func (s *Server) downstream(c *conn) error {
 }
 
 // close settles what is not settled, whatever ended the stream, and gives back
-// what it held.
+// what it held. Envoy ends the stream when it drops its own copy of the body, so the
+// body's bytes are in flight until then.
 func (d *session) close() {
-	if d.dispatched {
+	d.received()
+	switch {
+	case d.dispatched:
 		d.p.abandon(d.stream.Context(), d.x, d.outcome)
 		d.s.live.remove(d.x)
+	case d.x != nil:
+		d.p.giveBack(d.x) // the caller left before its body was here
+	}
+	if d.x != nil {
+		d.x.flight.Release()
 	}
 	for _, free := range d.free {
 		free()
@@ -64,10 +73,20 @@ func (d *session) close() {
 	d.in.Free()
 }
 
-// requestHeaders makes the exchange and identifies its sender, before a byte of
-// the body is taken in.
+// received ends the upload of a body of undeclared length: nobody else uses the
+// exchange from here on.
+func (d *session) received() {
+	if d.ended != nil {
+		d.ended()
+		d.ended = nil
+	}
+}
+
+// requestHeaders makes the exchange, identifies its sender, and rejects what the
+// headers show to be without quota or room, before a byte of the body is taken in.
 func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 	d.x = &Exchange{Start: d.p.deps.Now(), View: d.p.deps.View()}
+	d.x.Inbound.length = undeclared
 	m.Headers(func(name, value []byte) bool {
 		d.x.header(name, value)
 		return true
@@ -80,7 +99,11 @@ func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 		err = errEmptyBody()
 	}
 	if err != nil {
+		d.p.giveBack(d.x)
 		return d.refuse(ctx, err)
+	}
+	if d.x.Inbound.length == undeclared && d.p.deps.Bytes != nil {
+		d.ended = d.s.uploads.begin(d.x)
 	}
 	return d.pass(m.Kind)
 }
@@ -90,9 +113,17 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	if d.x == nil {
 		return errors.New("a request's body came without its headers")
 	}
+	d.received()
 	d.x.Body = m.Body
 	d.free = append(d.free, d.in.Hold())
-	if err := d.p.run(ctx, d.x, d.p.stages); err != nil {
+	err := d.p.fits(int64(len(m.Body)))
+	if err == nil {
+		err = d.x.flight.Reach(int64(len(m.Body))) // no more than is reserved, unless its bytes were not counted
+	}
+	if err == nil {
+		err = d.p.run(ctx, d.x, d.p.stages)
+	}
+	if err != nil {
 		d.p.giveBack(d.x)
 		return d.refuse(ctx, err)
 	}

@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"bytes"
+	"strconv"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
@@ -42,6 +44,8 @@ type Exchange struct {
 	Options   Options
 	Principal keys.Principal
 
+	flight inflight.Reservation // the body's bytes; begun by bytes, and grown by count while the body comes
+
 	// Set by authorize.
 	Model id.ModelName // what the name in the request stands for; the answer has the name. Route makes the operator's name of it
 
@@ -49,9 +53,11 @@ type Exchange struct {
 	Group catalog.Group
 	Plan  []Attempt
 
-	bounds []keys.Bound // what bounds the request; nil if nothing does
+	// What bounds the request; nil if nothing does. Set by quota as far as the headers
+	// tell, and by route as a whole.
+	bounds []keys.Bound
 
-	// Set by admit.
+	// Set by quota and admit.
 	admission admission
 	stakes    stakes // of the plan's attempts; nil if nothing was reserved
 
@@ -87,8 +93,12 @@ type Inbound struct {
 	Customer    string
 	Session     string
 
+	length  int64    // of the body, as declared; undeclared if it is not
 	private []string // names of headers that no provider is to see
 }
+
+// undeclared is the length of a body that has no content-length.
+const undeclared = -1
 
 // header takes one header of the request. What it keeps does not alias its arguments.
 func (x *Exchange) header(name, value []byte) {
@@ -112,6 +122,10 @@ func (x *Exchange) header(name, value []byte) {
 	case "content-type":
 		in.ContentType = string(value)
 		return
+	case "content-length":
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
+			in.length = n
+		}
 	case "content-encoding":
 		in.Encoding = string(value)
 		return

@@ -133,16 +133,15 @@ func TestKeepsItsTurn(t *testing.T) {
 		return "throttled"
 	}
 	dear := with(`"n":50,"max_tokens":4096`)
-	// The first finds an account that nobody has looked at yet.
 	for i, step := range []struct{ body, want string }{
 		{hello, "passes"},
-		{hello, "passes"},
+		{hello, "throttled"},
 		{hello, "throttled"},
 		{dear, "no money"}, // that it is not its turn would have it try again in vain
 		{hello, "throttled"},
-		{hello, "throttled"},
-		{dear, "no money"},
 		{hello, "passes"},
+		{dear, "no money"},
+		{hello, "throttled"},
 		{hello, "throttled"},
 	} {
 		if got := ask(step.body); got != step.want {

@@ -25,6 +25,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
@@ -56,7 +57,8 @@ type kit struct {
 	stop     func() // ends the journal, as a disk that fails would
 	ids      atomic.Int64
 	ticks    atomic.Int64
-	unacked  []string // clusters that Envoy has not confirmed
+	unacked  []string          // clusters that Envoy has not confirmed
+	bytes    *inflight.Limiter // nil unless a change sets it
 	logs     logBook
 }
 

@@ -28,6 +28,8 @@ const limitHeaders = 8
 // stream's own cost is not known when it begins, and not in there.
 func (p *Pipeline) appendLimits(dst []frame.Header, x *Exchange) []frame.Header {
 	requests, tokens := x.admission.ticket.Tightest()
+	place, _ := x.admission.place.Tightest()
+	requests = rate.Tighter(requests, place)
 	dst = appendLevel(dst, "requests", requests)
 	dst = appendLevel(dst, "tokens", tokens)
 	for i := range x.bounds {

@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
@@ -26,7 +27,7 @@ type Journal interface {
 }
 
 // Deps is what the pipeline stands on. All of it is required but Metrics, Budgets,
-// Rates and ThrottleFactor.
+// Rates, Bytes and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
 	// Identify says who presents credentials, by a View.
@@ -34,6 +35,8 @@ type Deps struct {
 	Journal  Journal
 	Budgets  Budgets // nil: no budget is enforced
 	Rates    Rates   // nil: no rate is
+	// Bytes bounds the request bodies in flight; nil: nothing does.
+	Bytes *inflight.Limiter
 	// ThrottleFactor is what is left of the rates of an account between its soft and
 	// its hard budget: a share of 1. 1, or nil: all of them.
 	ThrottleFactor func() float64
@@ -50,6 +53,7 @@ type Deps struct {
 // Settings are the operator's choices that no View carries.
 type Settings struct {
 	SyncBeforeDispatch bool   // wait for the intent's sync before the provider is asked
+	MaxRequestBytes    int64  // largest request body; 0: Envoy alone rejects larger ones
 	MaxResponseBytes   int64  // largest whole answer that is taken from a provider
 	Version            string // of the gateway, for x-gateway-version
 }
@@ -80,6 +84,8 @@ func NewPipeline(deps Deps) *Pipeline {
 	p.entry = []stage{
 		{"identify", p.identify}, // first: who has no key learns nothing from what is wrong with the rest
 		{"media", p.media},
+		{"quota", p.quota},
+		{"bytes", p.bytes}, // last: what a rejected request has reserved, refuse releases
 	}
 	p.stages = []stage{
 		{"decode", p.decode},

@@ -8,7 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/rate"
 )
 
-// takeRates counts the request against every rate that bounds it.
+// takeRates counts the request against every rate that bounds it and that quota did
+// not count it against.
 func (p *Pipeline) takeRates(x *Exchange) error {
 	if p.deps.Rates == nil {
 		return nil
@@ -49,17 +50,24 @@ func throttled(a id.Account) error {
 }
 
 func appendBuckets(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucket {
-	for _, l := range [...]struct {
-		what  rate.What
-		limit *uint32
-	}{
-		{rate.RequestsPerMinute, b.RPM}, {rate.TokensPerMinute, b.TPM}, {rate.TokensPerDay, b.TPD}, {rate.Parallel, b.Parallel},
-	} {
-		if l.limit != nil {
-			dst = append(dst, rate.Bucket{Account: b.Account, Model: b.Model, What: l.what, Limit: *l.limit, Scale: scale})
-		}
+	if !atHead(b) {
+		dst = appendRequests(dst, b, scale)
 	}
-	return dst
+	dst = appendBucket(dst, b, rate.TokensPerMinute, b.TPM, scale)
+	return appendBucket(dst, b, rate.TokensPerDay, b.TPD, scale)
+}
+
+// appendRequests adds the limits on requests, which the headers suffice for.
+func appendRequests(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucket {
+	dst = appendBucket(dst, b, rate.RequestsPerMinute, b.RPM, scale)
+	return appendBucket(dst, b, rate.Parallel, b.Parallel, scale)
+}
+
+func appendBucket(dst []rate.Bucket, b *keys.Bound, what rate.What, limit *uint32, scale float64) []rate.Bucket {
+	if limit == nil {
+		return dst
+	}
+	return append(dst, rate.Bucket{Account: b.Account, Model: b.Model, What: what, Limit: *limit, Scale: scale})
 }
 
 // scale is how much of its rates an account has: all of it, 1, but for one whose

@@ -95,8 +95,8 @@ func TestThrottlesBetweenSoftAndHard(t *testing.T) {
 		want   string // of eight requests, which pass
 	}{
 		{"below", soft - 1, nil, &soft, 0.25, "yyyyyyyy"},
-		{"above", soft, nil, &soft, 0.25, "yynnnynn"},
-		{"half", soft, nil, &soft, 0.5, "yynynyny"},
+		{"above", soft, nil, &soft, 0.25, "ynnnynnn"},
+		{"half", soft, nil, &soft, 0.5, "ynynynyn"},
 		{"off", soft, nil, &soft, 1, "yyyyyyyy"},
 		{"no soft budget", soft, nil, nil, 0.25, "yyyyyyyy"},
 		{"a rate", soft, new(uint32(12)), &soft, 0.25, "yyynnnnn"},
@@ -124,7 +124,6 @@ func TestThrottlesBetweenSoftAndHard(t *testing.T) {
 				}
 				e.close()
 			}
-			// The first finds an account that nobody has looked at yet.
 			if got.String() != test.want {
 				t.Errorf("of the requests pass %s, want %s", got.String(), test.want)
 			}

@@ -22,6 +22,7 @@ import (
 type Server struct {
 	pipeline *Pipeline
 	live     *registry
+	uploads  uploads
 }
 
 // NewServer returns a server over the pipeline.
@@ -81,6 +82,8 @@ func (s *Server) process(stream grpc.ServerStream) error {
 		err = s.rewrite(&c)
 	case contract.RoleCheck:
 		err = s.check(&c)
+	case contract.RoleCount:
+		err = s.count(&c)
 	default:
 		err = s.downstream(&c)
 	}

@@ -220,7 +220,7 @@ func TestLocalReplies(t *testing.T) {
 		{"trace", "TRACE", "/v1/chat/completions", "", nil, 405, "method_not_allowed"},
 		{"escaped_slash", "GET", "/v1%2fmodels", "", nil, 400, "invalid_request"},
 		{"large_headers", "GET", "/", "", []string{"X-Large", strings.Repeat("x", 70<<10)}, 431, "request_headers_too_large"},
-		{"large_body", "POST", "/v1/chat/completions", strings.Repeat(" ", bodyLimit+1), nil, 413, "request_too_large"},
+		{"large_body", "POST", "/v1/chat/completions", strings.Repeat(" ", bodyLimit+(64<<10)+1), nil, 413, "request_too_large"},
 		{"unknown_method", "BREW", "/", "", nil, 400, "invalid_request"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

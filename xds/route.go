@@ -24,7 +24,8 @@ import (
 //     provider's path into the request. A client cannot set metadata.
 //  2. TRACE and its kin: refused.
 //  3. inference: turns ext_proc on. It leads to the gateway, which answers what got
-//     no plan.
+//     no plan. Where the body's length is not declared, a route of its own turns on
+//     the filter that counts the body as well.
 //  4. gRPC to an operation's path: the gateway's gRPC server, without ext_proc.
 //  5. all else: the gateway's own server, without ext_proc.
 //
@@ -42,11 +43,27 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	if err != nil {
 		return nil, err
 	}
+	counted, err := overrides(map[string]proto.Message{contract.FilterProcessor: shown(), contract.FilterCount: counts()})
+	if err != nil {
+		return nil, err
+	}
 	routes := append([]*route.Route{planned}, refusedMethods()...)
 	for _, path := range contract.InferencePaths() {
 		name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
-		routes = append(routes, toGateway(name, inference(path), processed))
+		unknown := inference(path)
+		unknown.Headers = append(unknown.Headers, noLength())
+		routes = append(routes, toGateway(name+"_undeclared", unknown, counted), toGateway(name, inference(path), processed))
 	}
+	// What ext_proc buffers. The listener's limit is far less: it holds for all other
+	// routes, and until a route is chosen.
+	for _, r := range routes {
+		if r.GetTypedPerFilterConfig() != nil {
+			r.RequestBodyBufferLimit = wrapperspb.UInt64(uint64(in.BodyLimit) + edited)
+		}
+	}
+	// What a retry may send again. A provider's request may be longer than the
+	// caller's, by the name of its model at least.
+	planned.RequestBodyBufferLimit = wrapperspb.UInt64(2 * uint64(in.BodyLimit))
 	routes = append(routes, toGRPC(), toGateway("gateway", anyPath(), nil))
 	return &route.RouteConfiguration{
 		Name: contract.RouteConfig,
@@ -54,11 +71,16 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 			Name:    "all",
 			Domains: []string{"*"},
 			Routes:  routes,
-			// What a retry may send again. The default is far less than a body may have.
-			RequestBodyBufferLimit: wrapperspb.UInt64(uint64(in.BodyLimit)),
 		}},
 	}, nil
 }
+
+// edited is by how much the gateway may lengthen a body of the largest size: the limit
+// holds for what replaces the body as well. The gateway rejects what is longer as it came.
+const edited = 64 << 10
+
+// plannedName is the route that follows a plan.
+const plannedName = "planned"
 
 // plannedRoute sends a request where its plan says, in the plan's order.
 func plannedRoute(in Input) (*route.Route, error) {
@@ -81,7 +103,7 @@ func plannedRoute(in Input) (*route.Route, error) {
 		Value: &matcher.ValueMatcher{MatchPattern: &matcher.ValueMatcher_PresentMatch{PresentMatch: true}},
 	}}
 	return &route.Route{
-		Name:  "planned",
+		Name:  plannedName,
 		Match: match,
 		// The processor takes away what providers must not see, but for this header:
 		// without it Envoy finds no route.
@@ -166,6 +188,28 @@ func shown() *processor.ExtProcPerRoute {
 			ResponseTrailerMode: processor.ProcessingMode_SEND, // else an answer that ends with them has no last piece
 		},
 	}}}
+}
+
+// counts turns on the filter that shows a body piece by piece before it is buffered.
+func counts() *processor.ExtProcPerRoute {
+	return &processor.ExtProcPerRoute{Override: &processor.ExtProcPerRoute_Overrides{Overrides: &processor.ExtProcOverrides{
+		ProcessingMode: &processor.ProcessingMode{
+			RequestHeaderMode:   processor.ProcessingMode_SKIP,
+			RequestBodyMode:     processor.ProcessingMode_STREAMED,
+			RequestTrailerMode:  processor.ProcessingMode_SKIP,
+			ResponseHeaderMode:  processor.ProcessingMode_SKIP,
+			ResponseBodyMode:    processor.ProcessingMode_NONE,
+			ResponseTrailerMode: processor.ProcessingMode_SKIP,
+		},
+	}}}
+}
+
+// noLength matches a request that does not declare the length of its body.
+func noLength() *route.HeaderMatcher {
+	return &route.HeaderMatcher{
+		Name: "content-length", InvertMatch: true,
+		HeaderMatchSpecifier: &route.HeaderMatcher_PresentMatch{PresentMatch: true},
+	}
 }
 
 func inference(path string) *route.RouteMatch {

@@ -71,6 +71,17 @@ func (t *Teller) Reserve(ctx context.Context, bounds []Bound, amounts ...money.P
 	}
 }
 
+// Check returns the error that Reserve returns if one of the bounds is exhausted: the
+// whole of it is spent. It reserves nothing, and waits only for a window to begin.
+func (t *Teller) Check(ctx context.Context, bounds []Bound) error {
+	h, err := t.Reserve(ctx, bounds, 0)
+	if err != nil {
+		return err
+	}
+	h.Cancel()
+	return nil
+}
+
 // load reads an account from the replica, if it is not known.
 func (t *Teller) load(a *account) error {
 	t.mu.Lock()

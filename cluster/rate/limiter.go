@@ -130,7 +130,16 @@ func (l *Limiter) end(now time.Time, t *taken, used usage) {
 	}
 }
 
-// tighter returns the level of which less is left, as share of the limit.
+// Tighter returns the level of which less is left, as share of the limit. A level
+// whose limit is 0 is not there.
+func Tighter(a, b Level) Level {
+	if b.Limit == 0 {
+		return a
+	}
+	return tighter(a, b)
+}
+
+// tighter is Tighter where b is there.
 func tighter(a, b Level) Level {
 	if a.Limit == 0 || uint64(b.Remaining)*uint64(a.Limit) < uint64(a.Remaining)*uint64(b.Limit) {
 		return b

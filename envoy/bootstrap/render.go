@@ -38,8 +38,9 @@ func Render(c Config) ([]byte, error) {
 		Config: c, Replies: local,
 		Processor: contract.ClusterProcessor, Gateway: contract.ClusterGateway, GRPC: contract.ClusterGRPC,
 		Listener: contract.Listener, RouteConfig: contract.RouteConfig,
-		FilterProcessor: contract.FilterProcessor,
-		MetadataPlan:    contract.MetadataPlan, AttemptLog: contract.AttemptLog,
+		FilterProcessor: contract.FilterProcessor, FilterCount: contract.FilterCount,
+		RoleKey: contract.RoleKey, RoleCount: contract.RoleCount, RequestID: contract.AttrRequestID,
+		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
 		ResponseAttributes: contract.ResponseAttributes(),
 	})
 	if err != nil {
@@ -56,6 +57,9 @@ type fields struct {
 	Processor, Gateway, GRPC string
 	Listener, RouteConfig    string
 	FilterProcessor          string
+	FilterCount              string
+	RoleKey, RoleCount       string
+	RequestID                string
 	MetadataPlan, AttemptLog string
 	ResponseAttributes       []string
 }

@@ -3,6 +3,7 @@ package contract
 // Names of the listener's filters. Routes override a filter by its name.
 const (
 	FilterProcessor = "envoy.filters.http.ext_proc"
+	FilterCount     = "modelgateway.count"
 	FilterHeaders   = "envoy.filters.http.header_mutation"
 )
 

@@ -28,6 +28,7 @@ const (
 const (
 	RoleKey     = "gateway-role"
 	RoleRewrite = "rewrite" // upstream filter: rewrites attempts after the first
+	RoleCount   = "count"   // listener's filter: counts a body of undeclared length before it is buffered
 	RoleCheck   = "check"   // upstream filter: rewrites, and looks at the answer before the client does
 )
 

@@ -56,14 +56,16 @@ func (c Codec) Unmarshal(data mem.BufferSlice, v any) error {
 		return c.Proto.Unmarshal(data, v)
 	}
 	f.Free()
+	if len(data) > 1 {
+		// The pieces are not kept with their copy: of a large body that would be twice
+		// its size for as long as the request takes.
+		f.flat = data.Materialize()
+		return nil
+	}
 	data.Ref()
 	f.in = data
-	switch len(data) {
-	case 0:
-	case 1:
+	if len(data) == 1 {
 		f.flat = data[0].ReadOnlyData()
-	default:
-		f.flat = data.Materialize()
 	}
 	return nil
 }

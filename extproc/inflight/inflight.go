@@ -1,0 +1,171 @@
+// Package inflight bounds the bytes of request bodies that one node holds at one
+// time: in total, and per key. It has no goroutine and no clock.
+package inflight
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// Shares is how many keys that use all they may fill the total.
+const Shares = 4
+
+// Codes of the rejections.
+const (
+	CodeTotal = "overloaded"
+	CodeShare = "request_bytes_exceeded"
+)
+
+// retryAfter is when room may be found again: bodies are held for as long as their
+// requests take, which is seconds.
+const retryAfter = time.Second
+
+// Limiter counts the bytes in flight. It is safe for concurrent use.
+type Limiter struct {
+	total, share  int64
+	onMany, onFew func() // nil: nobody watches
+
+	mu struct {
+		sync.Mutex
+		held int64
+		many bool
+		keys map[id.KeyHash]int64 // without entries of 0
+	}
+}
+
+// New returns a limiter of total bytes, of which each key may hold a quarter.
+func New(total int64) *Limiter {
+	l := &Limiter{total: total, share: total / Shares}
+	l.mu.keys = make(map[id.KeyHash]int64)
+	return l
+}
+
+// Watch reports many bytes from the first bound on, and few below the second.
+const (
+	manyBytes = 32 << 20
+	fewBytes  = 8 << 20
+)
+
+// Watch has a function called when many bytes come to be in flight, and another when few
+// are left. It must be called before the limiter is used. The functions must be quick
+// and must not use the limiter.
+func (l *Limiter) Watch(many, few func()) { l.onMany, l.onFew = many, few }
+
+func (l *Limiter) changedLocked() {
+	switch {
+	case l.onMany == nil:
+	case !l.mu.many && l.mu.held >= manyBytes:
+		l.mu.many = true
+		l.onMany()
+	case l.mu.many && l.mu.held <= fewBytes:
+		l.mu.many = false
+		l.onFew()
+	}
+}
+
+// Held returns how many bytes are in flight.
+func (l *Limiter) Held() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.held
+}
+
+// Measure has the meter show how many bytes are in flight.
+func (l *Limiter) Measure(m metric.Meter) error {
+	_, err := m.Int64ObservableGauge("gateway.request.bytes.inflight", metric.WithDescription("Bytes of request bodies that are held."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(l.Held())
+			return nil
+		}))
+	return err
+}
+
+// Reservation is what one request holds. The zero Reservation holds nothing and
+// belongs to no limiter. It must not be copied after Begin.
+type Reservation struct {
+	limiter *Limiter
+	key     id.KeyHash
+	held    int64 // guarded by limiter.mu
+	ended   bool  // guarded by limiter.mu
+}
+
+// Begin binds the reservation to the key that pays for it. It reserves nothing.
+func (r *Reservation) Begin(l *Limiter, key id.KeyHash) { r.limiter, r.key = l, key }
+
+// Grow reserves n more bytes, or none: then the error is a *fault.Error, RateLimited
+// if the key has reached its share, and Unavailable if the total is reached. After
+// Release it reserves nothing and returns nil.
+func (r *Reservation) Grow(n int64) error {
+	l := r.limiter
+	if l == nil || n <= 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return r.growLocked(n)
+}
+
+// Reach reserves what n bytes need beyond those that are reserved already.
+func (r *Reservation) Reach(n int64) error {
+	l := r.limiter
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return r.growLocked(n - r.held)
+}
+
+func (r *Reservation) growLocked(n int64) error {
+	l := r.limiter
+	switch {
+	case r.ended || n <= 0:
+		return nil
+	case l.mu.keys[r.key]+n > l.share:
+		return &fault.Error{
+			Op: "inflight", Kind: fault.RateLimited, Code: CodeShare, RetryAfter: retryAfter,
+			Detail: "The request bodies of this API key that are in flight have reached the limit. Try again when one of its requests has ended.",
+			Details: map[string]any{
+				"scope": "key", "limit_type": "inflight_request_bytes", "limit": l.share, "remaining": l.share - l.mu.keys[r.key],
+			},
+		}
+	case l.mu.held+n > l.total:
+		return &fault.Error{
+			Op: "inflight", Kind: fault.Unavailable, Code: CodeTotal, RetryAfter: retryAfter,
+			Detail: "The gateway holds as many bytes of request bodies as it may. Try again.",
+		}
+	}
+	l.mu.held += n
+	l.mu.keys[r.key] += n
+	r.held += n
+	l.changedLocked()
+	return nil
+}
+
+// Release returns what is reserved. Further calls do nothing.
+func (r *Reservation) Release() {
+	l := r.limiter
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.ended {
+		return
+	}
+	r.ended = true
+	l.mu.held -= r.held
+	if rest := l.mu.keys[r.key] - r.held; rest > 0 {
+		l.mu.keys[r.key] = rest
+	} else {
+		delete(l.mu.keys, r.key)
+	}
+	r.held = 0
+	l.changedLocked()
+}

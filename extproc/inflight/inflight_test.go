@@ -1,0 +1,80 @@
+package inflight_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/extproc/inflight"
+)
+
+func begin(l *inflight.Limiter, key string) *inflight.Reservation {
+	r := &inflight.Reservation{}
+	r.Begin(l, id.HashKey(key))
+	return r
+}
+
+func code(err error) string {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+func TestShareAndTotal(t *testing.T) {
+	t.Parallel()
+	l := inflight.New(400)
+	a := begin(l, "a")
+	if err := a.Grow(100); err != nil {
+		t.Fatalf("a quarter: %v", err)
+	}
+	if err := begin(l, "a").Grow(1); code(err) != inflight.CodeShare {
+		t.Errorf("above a quarter: %v", err)
+	}
+	for _, key := range []string{"b", "c", "d"} {
+		if err := begin(l, key).Grow(100); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+	}
+	e := begin(l, "e")
+	if err := e.Grow(1); code(err) != inflight.CodeTotal {
+		t.Errorf("above the total: %v", err)
+	}
+	a.Release()
+	a.Release()
+	if err := a.Grow(1); err != nil || l.Held() != 300 {
+		t.Errorf("a released reservation grows: %v, %d bytes are held", err, l.Held())
+	}
+	if err := e.Grow(100); err != nil {
+		t.Errorf("after a release: %v", err)
+	}
+	if err := e.Reach(100); err != nil || l.Held() != 400 {
+		t.Errorf("what is reserved already is reserved again: %v, %d bytes are held", err, l.Held())
+	}
+}
+
+// Whatever order requests come and end in, nothing is left of them.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	l := inflight.New(1 << 20)
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			for range 200 {
+				r := begin(l, string(rune('a'+i%5)))
+				for r.Grow(9_999) == nil {
+				}
+				if held := l.Held(); held < 0 || held > 1<<20 {
+					t.Errorf("%d bytes are held", held)
+				}
+				r.Release()
+			}
+		})
+	}
+	wg.Wait()
+	if n := l.Held(); n != 0 {
+		t.Errorf("%d bytes are held when nothing is in flight", n)
+	}
+}

@@ -1,0 +1,98 @@
+package extproc
+
+import (
+	"context"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/rate"
+)
+
+// quota rejects a request whose key, team, user or organization has no budget, no
+// requests per minute, or no place among the parallel requests left. It runs on the
+// headers: a caller that may not be served costs no memory for its body. What needs
+// the body (limits of a model, limits of an end user, tokens, the estimated cost) is
+// left to admit.
+//
+// It reserves the request's count and its place, and admit does not reserve those
+// again. A request that ends before it is dispatched releases both.
+func (p *Pipeline) quota(ctx context.Context, x *Exchange) error {
+	if p.deps.Budgets == nil && p.deps.Rates == nil {
+		return nil
+	}
+	x.bounds = x.Principal.Bounds(nil, "", "", x.Start, x.View.Catalog)
+	if len(x.bounds) == 0 {
+		return nil
+	}
+	if err := p.unspent(ctx, x); err != nil {
+		return err
+	}
+	return p.takePlace(x)
+}
+
+// unspent rejects the request if one of its budgets is exhausted.
+func (p *Pipeline) unspent(ctx context.Context, x *Exchange) error {
+	if p.deps.Budgets == nil {
+		return nil
+	}
+	var bounds []lease.Bound
+	for i := range x.bounds {
+		if b := &x.bounds[i]; b.Max != nil {
+			bounds = append(bounds, leaseBound(b))
+		}
+	}
+	if len(bounds) == 0 {
+		return nil
+	}
+	return exhaustedBudget(p.deps.Budgets.Check(ctx, bounds))
+}
+
+// takePlace counts the request against the limits on requests that the headers decide.
+func (p *Pipeline) takePlace(x *Exchange) error {
+	if p.deps.Rates == nil {
+		return nil
+	}
+	var buckets []rate.Bucket
+	for i := range x.bounds {
+		b := &x.bounds[i]
+		if b.RPM != nil || b.Parallel != nil {
+			buckets = appendRequests(buckets, b, p.scale(x, b))
+		}
+	}
+	if len(buckets) == 0 {
+		return nil
+	}
+	place, err := p.deps.Rates.Take(x.Start, buckets, 0)
+	if err != nil {
+		return err
+	}
+	x.admission.place = place
+	return nil
+}
+
+// atHead reports whether quota has counted the request at a bound. Bounds of a model
+// and of an end user are known only when the body has been read.
+func atHead(b *keys.Bound) bool { return b.Model == "" && b.Account.Kind != id.AccountCustomer }
+
+// bytes rejects a body that is declared too large, or for which there is no room, and
+// reserves the declared length. Where none is declared, count reserves it as it comes.
+func (p *Pipeline) bytes(_ context.Context, x *Exchange) error {
+	if err := p.fits(x.Inbound.length); err != nil {
+		return err
+	}
+	if p.deps.Bytes == nil {
+		return nil
+	}
+	x.flight.Begin(p.deps.Bytes, x.Principal.Hash)
+	return x.flight.Grow(x.Inbound.length)
+}
+
+// fits rejects a body that is longer than one may be.
+func (p *Pipeline) fits(length int64) error {
+	if most := p.deps.Settings.MaxRequestBytes; most > 0 && length > most {
+		return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes.", most)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package extproc
+
+import (
+	"strings"
+	"testing"
+
+	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/inflight"
+)
+
+// room bounds the bytes in flight: a key may have a quarter.
+func room(k *kit, d *Deps) {
+	d.Bytes = inflight.New(4000)
+	d.Settings.MaxRequestBytes = 1000
+	k.bytes = d.Bytes
+}
+
+// declared are a request's headers with the length of its body.
+func declared(e *envoy, length string) []string {
+	return plainHeaders(e.uuid, "authorization", "Bearer "+appKey, "content-length", length)
+}
+
+// What the headers suffice to reject is rejected before the body: none is sent here.
+func TestRejectsOnTheHeaders(t *testing.T) {
+	t.Parallel()
+	one32 := new(uint32(1))
+	for _, test := range []struct {
+		name   string
+		limits keys.Limits
+		before int // requests that are let in and wait for their bodies
+		length string
+		status int
+		code   string
+	}{
+		{"no budget", budget(0), 0, "10", 429, "budget_exceeded"},
+		{"no requests left", keys.Limits{RPM: one32}, 1, "10", 429, "rate_limit_exceeded"},
+		{"no place left", keys.Limits{MaxParallel: one32}, 1, "10", 429, "rate_limit_exceeded"},
+		{"too large", keys.Limits{}, 0, "1001", 413, "request_too_large"},
+		{"the share of the key", keys.Limits{}, 2, "400", 429, "request_bytes_exceeded"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBank(t, 0)
+			k := newKit(t, one(), steady, bounded(test.limits), limiter, b.use, room)
+			var waiting []*envoy
+			for range test.before {
+				e := k.open(t)
+				if a := e.requestHeaders(declared(e, test.length)); a != nil {
+					t.Fatalf("rejected: %s", a.body)
+				}
+				waiting = append(waiting, e)
+			}
+			e := k.open(t)
+			refusedWith(t, e, e.requestHeaders(declared(e, test.length)), test.status, test.code)
+			e.close()
+			for _, e := range waiting { // they leave without having sent a body
+				e.leave()
+			}
+			if n := k.bytes.Held(); n != 0 {
+				t.Errorf("%d bytes are in flight when nothing is", n)
+			}
+			if test.before == 0 {
+				return
+			}
+			e = k.open(t)
+			taken(t, e, hello, "content-length", itoa(len(hello)))
+			e.answer(jsonAnswer(goodReply))
+			k.settled()
+		})
+	}
+}
+
+// One request is counted once, on its headers, and its place is free when it has ended.
+func TestCountsARequestOnce(t *testing.T) {
+	t.Parallel()
+	limits := keys.Limits{RPM: new(uint32(5)), MaxParallel: new(uint32(2)), TPM: new(uint32(1000))}
+	k := newKit(t, one(), steady, bounded(limits), limiter, room)
+	for i := range 5 {
+		e := k.open(t)
+		taken(t, e, hello)
+		if n := k.bytes.Held(); n != int64(len(hello)) {
+			t.Errorf("%d bytes are in flight, want %d", n, len(hello))
+		}
+		a := e.answer(jsonAnswer(goodReply))
+		if got := a.headers["x-ratelimit-remaining-requests"]; got != itoa(4-i) {
+			t.Errorf("%s requests remain of 5 after %d", got, i+1)
+		}
+	}
+	e := k.open(t)
+	refusedWith(t, e, e.ask(hello).refused, 429, "rate_limit_exceeded")
+	e.close()
+	if n := k.bytes.Held(); n != 0 {
+		t.Errorf("%d bytes are in flight when nothing is", n)
+	}
+}
+
+// piece is what the counting filter shows of a body of undeclared length.
+func piece(uuid string, size int) *extprocv3.ProcessingRequest {
+	return &extprocv3.ProcessingRequest{
+		Request: &extprocv3.ProcessingRequest_RequestBody{RequestBody: &extprocv3.HttpBody{Body: []byte(strings.Repeat("x", size))}},
+		Attributes: map[string]*structpb.Struct{"envoy.filters.http.ext_proc": {Fields: map[string]*structpb.Value{
+			contract.AttrRequestID: structpb.NewStringValue(uuid),
+		}}},
+	}
+}
+
+// A body of undeclared length counts as it comes. The counting filter's stream may
+// reach the server first; it then waits for the request.
+func TestCountsUndeclaredBodies(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one(), room)
+	uuid := k.uuid()
+	counting := k.openAs(t, uuid, contract.RoleCount)
+	counting.send(piece(uuid, 600))
+	counting.silent()
+	e := k.openAs(t, uuid, "")
+	if a := e.requestHeaders(plainHeaders(uuid, "authorization", "Bearer "+appKey)); a != nil {
+		t.Fatal(a.body)
+	}
+	if r := counting.next(); r.GetRequestBody() == nil {
+		t.Fatalf("the piece is answered with %v", r)
+	}
+	if n := k.bytes.Held(); n != 600 {
+		t.Errorf("%d bytes are in flight, want 600", n)
+	}
+	counting.send(piece(uuid, 500))
+	r := counting.next()
+	if r.GetImmediateResponse() == nil {
+		t.Fatalf("a piece above the share is answered with %v", r)
+	}
+	refusedWith(t, e, immediate(r.GetImmediateResponse()), 429, "request_bytes_exceeded")
+	counting.leave()
+	e.leave()
+	if n := k.bytes.Held(); n != 0 {
+		t.Errorf("%d bytes are in flight when nothing is", n)
+	}
+}
+
+// The counting filter's stream of a request that its headers have rejected ends with it.
+func TestCountingEndsWithTheRequest(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one(), room)
+	uuid := k.uuid()
+	counting := k.openAs(t, uuid, contract.RoleCount)
+	counting.send(piece(uuid, 1))
+	counting.silent()
+	counting.leave()
+}
+
+// A budget that is spent while others still have money rejects on the headers, too.
+func TestASpentBudgetRejectsOnTheHeaders(t *testing.T) {
+	t.Parallel()
+	b := newBank(t, money.USD)
+	k := newKit(t, one(), bounded(budget(money.USD)), b.use)
+	e := k.open(t)
+	a := e.requestHeaders(declared(e, "10"))
+	refusedWith(t, e, a, 429, "budget_exceeded")
+	if a.headers["x-should-retry"] != "false" {
+		t.Errorf("SDKs are not told to stop: %v", a.headers)
+	}
+	e.close()
+	if n := len(k.notices(e.uuid)); n != 1 {
+		t.Errorf("%d notices, want one that the request was blocked", n)
+	}
+}
