@@ -65,7 +65,7 @@ func (h *head) header(name, value []byte) {
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
 			h.length = n
 		}
-	case "date", "server", "cache-control", "x-envoy-upstream-service-time":
+	case "date", "server": // Envoy writes its own server
 	case "x-request-id", "request-id":
 		h.passed = append(h.passed, frame.Header{Name: providerPrefix + "x-request-id", Value: string(value)})
 		h.remove = append(h.remove, string(name))

@@ -133,10 +133,36 @@ func (r *relay) event(e *splice.Event) {
 		r.diverge()
 		r.translate(e)
 	case len(e.Data) == 0:
-		r.keep(e) // comments keep idle connections open
+		r.idle(e)
 	default:
 		r.pass(e)
 	}
+}
+
+// idle is what an event without data comes to. It keeps idle connections open, so it
+// goes out, but not what the provider says in it: OpenAI's streams have no comments,
+// identifiers or retry times, and a retry time would be the gateway's to set.
+func (r *relay) idle(e *splice.Event) {
+	if r.plain(e) {
+		r.keep(e)
+		return
+	}
+	r.diverge()
+	r.out = append(r.out, ":\n\n"...)
+}
+
+// plain reports whether the caller may see all lines of an event. Other dialects than
+// OpenAI's name each event's type.
+func (r *relay) plain(e *splice.Event) bool { return e.Plain || r.x.Dialect != wire.OpenAI }
+
+// emit lets an event out with its data, and without the provider's other lines.
+func (r *relay) emit(e *splice.Event) {
+	if r.plain(e) {
+		r.keep(e)
+		return
+	}
+	r.diverge()
+	r.out = splice.AppendData(r.out, e.Data)
 }
 
 // pass handles an event of the caller's own dialect.
@@ -151,7 +177,7 @@ func (r *relay) pass(e *splice.Event) {
 	switch {
 	case f.Done:
 		r.finish()
-		r.keep(e)
+		r.emit(e)
 		return
 	case f.HasError():
 		r.fail(r.x.last().Provider.Driver.Classify(502, none, e.Data).Fault())
@@ -196,12 +222,16 @@ func (r *relay) rewrite(e *splice.Event) {
 		}
 	}
 	if n == 0 {
-		r.keep(e)
+		r.emit(e)
 		return
 	}
 	r.diverge()
 	r.data = splice.Apply(r.data[:0], e.Data, edits[:n])
-	r.out = e.Rewrite(r.out, r.data)
+	if r.plain(e) {
+		r.out = e.Rewrite(r.out, r.data)
+	} else {
+		r.out = splice.AppendData(r.out, r.data)
+	}
 }
 
 // translate handles an event of another dialect.

@@ -112,13 +112,13 @@ func TestStreamsTheSameHoweverItIsCut(t *testing.T) {
 		{
 			"as it is", asking(),
 			": ping\n\n" + crlf + "event: x\nid: 7\n" + text("there") + ":\n\n" + stop() + reported() + "data:[DONE]",
-			": ping\n\n" + strings.Replace(crlf, `"up"`, `"fast"`, 1) + "event: x\nid: 7\n" + strings.Replace(text("there")+":\n\n"+stop(), `"up"`, `"fast"`, 2) +
+			":\n\n" + strings.Replace(crlf, `"up"`, `"fast"`, 1) + strings.Replace(text("there")+":\n\n"+stop(), `"up"`, `"fast"`, 2) +
 				strings.Replace(strings.Replace(reported(), `12}`, `12,"cost":0.000039}`, 1), `"up"`, `"fast"`, 1) + "data:[DONE]",
 		},
 		{
 			"untouched", streaming(),
-			"\xef\xbb\xbf" + strings.ReplaceAll(strings.ReplaceAll(crlf+stop(), `"up"`, `"fast"`), "\r\n", "\r") + ": bye\r\n\r\n" + done,
-			"\xef\xbb\xbf" + strings.ReplaceAll(strings.ReplaceAll(crlf+stop(), `"up"`, `"fast"`), "\r\n", "\r") + ": bye\r\n\r\n" + done,
+			"\xef\xbb\xbf" + strings.ReplaceAll(strings.ReplaceAll(crlf+stop(), `"up"`, `"fast"`), "\r\n", "\r") + "retry: 9\r: bye\r\n\r\n" + "id: 8\n" + done,
+			"\xef\xbb\xbf" + strings.ReplaceAll(strings.ReplaceAll(crlf+stop(), `"up"`, `"fast"`), "\r\n", "\r") + ":\n\n" + done,
 		},
 		{
 			"translated", strings.Replace(asking(), "fast", "smart", 1), anthropicStream(), "",

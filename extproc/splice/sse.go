@@ -24,6 +24,7 @@ type Event struct {
 	Data    []byte // what is in its data lines, joined by line feeds
 	Type    []byte // what is in its event line; nil if it has none
 	HasData bool   // there is a data line; comments and pings have none
+	Plain   bool   // it has no lines but data lines: no type, id, retry time or comment
 	DataAt  int    // index of Data in Raw; -1 if several data lines were joined or there is none
 	lead    int    // bytes of a byte order mark that Raw begins with
 }
@@ -213,7 +214,7 @@ func lineEnd(b []byte) int {
 
 // event reads the lines of one event.
 func (s *Splitter) event(e *Event, raw []byte) {
-	*e = Event{Raw: raw, DataAt: -1}
+	*e = Event{Raw: raw, DataAt: -1, Plain: true}
 	if !s.begun && len(raw) >= len(bom) && string(raw[:len(bom)]) == bom {
 		e.lead = len(bom)
 	}
@@ -233,7 +234,9 @@ func (s *Splitter) event(e *Event, raw []byte) {
 				s.join = append(append(s.join, '\n'), value...)
 			}
 		case "event":
-			e.Type = raw[line.value:line.end]
+			e.Type, e.Plain = raw[line.value:line.end], false
+		default:
+			e.Plain = e.Plain && line.from == line.end
 		}
 		at = line.next
 	}
@@ -296,6 +299,9 @@ func (e *Event) Rewrite(dst, data []byte) []byte {
 	}
 	return dst
 }
+
+// AppendData appends an event that has data and nothing else.
+func AppendData(dst, data []byte) []byte { return append(appendLines(dst, data), '\n') }
 
 // appendLines appends data as data lines.
 func appendLines(dst, data []byte) []byte {
