@@ -18,7 +18,7 @@ func (g *gateway) followView(ctx context.Context) error {
 	published := g.node.View()
 	for {
 		changed := g.node.Changed()
-		if v := g.node.View(); !sameRoutes(v, published) {
+		if v := g.node.View(); published == nil || !sameRoutes(v, published) {
 			// What is wrong with one configuration must not take away the other.
 			if err := g.publishRoutes(v); err != nil {
 				g.logger.LogAttrs(ctx, slog.LevelError, "Envoy keeps its configuration: the new one cannot be made", slog.Any("error", err))
@@ -29,6 +29,8 @@ func (g *gateway) followView(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
+		case <-g.twins.changed:
+			published = nil
 		}
 	}
 }
@@ -43,7 +45,7 @@ func sameRoutes(a, b *cluster.View) bool {
 
 // publishRoutes makes a view's endpoints Envoy's clusters.
 func (g *gateway) publishRoutes(view *cluster.View) error {
-	in := xds.Input{Endpoints: view.Catalog.Endpoints(), Router: view.Catalog.Settings(), BodyLimit: g.bodyLimit}
+	in := xds.Input{Endpoints: view.Catalog.Endpoints(), Twins: g.twins.has, Router: view.Catalog.Settings(), BodyLimit: g.bodyLimit}
 	if slices.ContainsFunc(in.Endpoints, func(e catalog.Endpoint) bool { return e.Scheme == "https" }) {
 		file, err := xds.FindCAFile(os.Getenv("SSL_CERT_FILE"))
 		if err != nil {

@@ -27,7 +27,7 @@ type Journal interface {
 }
 
 // Deps is what the pipeline stands on. All of it is required but Metrics, Budgets,
-// Rates, Bytes and ThrottleFactor.
+// Rates, Bytes, Prepare and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
 	// Identify says who presents credentials, by a View.
@@ -43,11 +43,14 @@ type Deps struct {
 	Cooldown       *cooldown.Set
 	Tokens         *tokens.Counter
 	Acked          func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
-	Random         func(n uint64) uint64                    // uniform in [0, n)
-	Now            func() time.Time                         // the clock
-	Logger         *slog.Logger                             // never given message bodies or credentials
-	Metrics        *Metrics                                 // nil: nobody counts
-	Settings       Settings
+	// Prepare has Envoy make the clusters that later attempts at an endpoint need, waits
+	// a moment for them, and reports whether they are there; nil: every endpoint has them.
+	Prepare  func(ctx context.Context, e id.Endpoint) bool
+	Random   func(n uint64) uint64 // uniform in [0, n)
+	Now      func() time.Time      // the clock
+	Logger   *slog.Logger          // never given message bodies or credentials
+	Metrics  *Metrics              // nil: nobody counts
+	Settings Settings
 }
 
 // Settings are the operator's choices that no View carries.

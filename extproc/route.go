@@ -16,7 +16,7 @@ import (
 
 // route makes the plan: which deployments are asked, in which order. It decides
 // everything that can be refused; once Envoy has the plan it only executes it.
-func (p *Pipeline) route(_ context.Context, x *Exchange) error {
+func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	if err := p.deps.Journal.Healthy(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (p *Pipeline) route(_ context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	return p.setPlan(x, plan, settings)
+	return p.setPlan(x, p.prepared(ctx, x, plan), settings)
 }
 
 // candidates are the group's deployments that Envoy can reach, whose price is known
@@ -135,6 +135,29 @@ func (p *Pipeline) order(s catalog.Strategy) func([]*catalog.Deployment) []*cata
 		}
 		return strategy.SimpleShuffle(ds, p.deps.Random)
 	}
+}
+
+// prepared has Envoy make the clusters that later attempts of the plan need, which it
+// does not have of every endpoint, and returns the plan without the attempts whose
+// clusters it does not get in time. The first attempt stays: it does without.
+func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.Attempt) []strategy.Attempt {
+	checked := x.checked(x.View.Catalog.Settings().RetryOn) && len(plan) > 1
+	other := func(a strategy.Attempt) bool { return a.Deployment != plan[0].Deployment }
+	if p.deps.Prepare == nil || !checked && !slices.ContainsFunc(plan, other) {
+		return plan
+	}
+	missing := func(a *strategy.Attempt) bool {
+		e := a.Deployment.Endpoint.ID
+		return !p.deps.Acked(e, contract.Rewrite) && !p.deps.Prepare(ctx, e)
+	}
+	out := plan[:0:0]
+	for i := range plan {
+		if (i > 0 || checked) && missing(&plan[i]) && i > 0 {
+			continue
+		}
+		out = append(out, plan[i])
+	}
+	return out
 }
 
 // setPlan turns the strategy's plan into attempts: with each one's driver, its

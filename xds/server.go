@@ -231,6 +231,22 @@ func (s *Server) AckedVariant(endpoint id.Endpoint, v contract.Variant) bool {
 	return ok
 }
 
+// Await returns when AckedVariant is true, or when ctx has ended, and what it is then.
+func (s *Server) Await(ctx context.Context, endpoint id.Endpoint, v contract.Variant) bool {
+	name := contract.ClusterName(endpoint, v)
+	for {
+		now := s.tracker.now.Load()
+		if _, ok := now.clusters[name]; ok {
+			return true
+		}
+		select {
+		case <-now.replaced:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
 // Ready reports whether at least one Envoy is connected and each that serves has
 // accepted clusters and routes.
 func (s *Server) Ready() bool { return s.tracker.now.Load().ready }

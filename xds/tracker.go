@@ -19,6 +19,7 @@ const maxRejection = 1024
 type accepted struct {
 	clusters map[string]struct{} // wanted, and accepted by every Envoy that serves
 	ready    bool                // at least one Envoy serves, and each has clusters and routes
+	replaced chan struct{}       // closed when this is not the latest any more
 }
 
 // tracker knows what each connected Envoy has accepted. Its methods are the
@@ -53,7 +54,7 @@ type change struct {
 
 func newTracker(logger *slog.Logger) *tracker {
 	t := &tracker{logger: logger}
-	t.now.Store(&accepted{})
+	t.now.Store(&accepted{replaced: make(chan struct{})})
 	t.mu.streams = make(map[int64]*connection)
 	t.mu.refused = make(map[string]uint64)
 	return t
@@ -218,7 +219,7 @@ func (c *connection) accept(done change) {
 // least the clusters that are wanted.
 func (t *tracker) updateLocked() {
 	var common map[string]struct{}
-	next := &accepted{}
+	next := &accepted{replaced: make(chan struct{})}
 	for _, c := range t.mu.streams {
 		if !c.serves {
 			continue
@@ -245,7 +246,7 @@ func (t *tracker) updateLocked() {
 			next.clusters[name] = struct{}{}
 		}
 	}
-	t.now.Store(next)
+	close(t.now.Swap(next).replaced)
 }
 
 func copyOf(set map[string]struct{}) map[string]struct{} {

@@ -20,8 +20,10 @@ import (
 // mean the defaults beside them.
 type Input struct {
 	Endpoints []catalog.Endpoint // distinct upstreams, in any order
-	Router    catalog.RouterSettings
-	CAFile    string // certificates that https providers are verified with; needed if there is such an endpoint
+	// Twins reports whether an endpoint has the clusters of later attempts; nil: all have.
+	Twins  func(id.Endpoint) bool
+	Router catalog.RouterSettings
+	CAFile string // certificates that https providers are verified with; needed if there is such an endpoint
 
 	BodyLimit      uint32        // bytes; the bootstrap's; default 64 MiB
 	ConnectTimeout time.Duration // TCP and TLS handshake; default 5 s
@@ -49,8 +51,8 @@ func (in Input) withDefaults() Input {
 }
 
 // Translate turns the catalogue's endpoints and settings into Envoy's resources.
-// It reads no file and no clock. Each endpoint has a Bare and a Rewrite cluster,
-// and a Check cluster if the settings retry on what only the answer's body shows.
+// It reads no file and no clock. Each endpoint has a Bare cluster. If it has twins, it
+// has a Rewrite cluster as well, and a Check cluster if the settings retry on what only the answer's body shows.
 // Deployments do not occur: ten thousand of them on twenty endpoints are twenty
 // endpoints. Errors are *fault.Error.
 func Translate(in Input) (*Resources, error) {
@@ -72,6 +74,9 @@ func Translate(in Input) (*Resources, error) {
 		}
 		last = e.ID
 		for _, v := range variants {
+			if v != contract.Bare && in.Twins != nil && !in.Twins(e.ID) {
+				continue
+			}
 			c, err := newCluster(in, e, v)
 			if err != nil {
 				problems = append(problems, err)
