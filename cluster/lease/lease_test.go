@@ -122,6 +122,41 @@ func (w *world) rush(t *testing.T, requests int, amount money.Pico) (admitted in
 	}
 }
 
+// A request that waits for a grant is denied when another request takes so much that
+// the budget has no room for it, though nothing is asked for any more.
+func TestDeniesAWaitingRequestWhenAnotherTakesTheRest(t *testing.T) {
+	inWorld(t, 1000, 0, func(w *world) {
+		t := w.t
+		m := w.members[0]
+		team := m.bounds(1)[1:2]
+		first, err := m.teller.Reserve(t.Context(), team, 50) // its lease is half of the budget
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.Cancel()
+		go func() { _, _ = m.reserve(t.Context(), 2, 20) }() // keeps Run at work meanwhile
+		synctest.Wait()
+		denied := make(chan error, 1)
+		go func() {
+			_, err := m.teller.Reserve(t.Context(), team, 700)
+			denied <- err
+		}()
+		synctest.Wait()
+		if _, err := m.teller.Reserve(t.Context(), team, 350); err != nil {
+			t.Fatal(err)
+		}
+		wait(time.Second)
+		select {
+		case err := <-denied:
+			if fault.From(err).Code != "budget_exceeded" {
+				t.Error(err)
+			}
+		default:
+			t.Error("the request waits for room that the budget does not have")
+		}
+	})
+}
+
 func TestWhatALeaseCoversAsksNobody(t *testing.T) {
 	inWorld(t, 1_000_000, 0, func(w *world) {
 		t := w.t

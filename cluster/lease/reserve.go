@@ -212,6 +212,9 @@ func (t *Teller) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
 		return
 	}
 	a.takeLocked(p, h.amount)
+	if len(a.waiters) > 0 {
+		t.touchLocked(a) // a waiting request may not fit into the budget any more
+	}
 	if !a.more && a.usable() < a.low && !a.strict() && !a.state.Scarce && a.free(b.Max) > 0 {
 		a.more, a.bound = true, *b
 		t.queueLocked(a)
