@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"testing"
 
@@ -86,9 +87,7 @@ func TestModelLimitsFollowTheModel(t *testing.T) {
 	for _, change := range []tree{{"aliases": tree{}}, {"aliases": tree{"fast": "other"}}, {"aliases": tree{"chat": "other", "fast": "chat"}}, {"aliases": tree{}}} {
 		for key, want := range map[string]string{rates: "429 rate_limit_exceeded", money: "429 budget_exceeded"} {
 			body := tree{"key": key}
-			for name, v := range change {
-				body[name] = v
-			}
+			maps.Copy(body, change)
 			if status, out := g.by(key, "/key/update", body); status != http.StatusOK {
 				t.Fatalf("%v: %d %v", change, status, out)
 			}
@@ -111,7 +110,7 @@ func TestModelLimitsFollowTheModel(t *testing.T) {
 		{"aliases": tree{"chat": "other", "way": "chat"}, "model_rpm_limit": tree{"chat": 0, "routed": 0}},
 		{"aliases": tree{"routed": "other"}, "model_rpm_limit": tree{"chat": 0, "routed": 0}},
 	} {
-		if status, out := g.by(rates, "/key/generate", child); status != http.StatusForbidden || tree(out).at("error", "param") != "model_rpm_limit" {
+		if status, out := g.by(rates, "/key/generate", child); status != http.StatusForbidden || out.at("error", "param") != "model_rpm_limit" {
 			t.Errorf("the key makes %v: %d %v", child, status, out)
 		}
 	}
@@ -119,5 +118,109 @@ func TestModelLimitsFollowTheModel(t *testing.T) {
 	info := g.sees("/key/info?key=" + rates)
 	if limits, _ := info.at("info", "model_rpm_limit").(map[string]any); fmt.Sprint(limits) != "map[chat:0 third:0]" {
 		t.Errorf("the key's limits are %v", limits)
+	}
+}
+
+// family is a key with bounds, and keys that it makes: two, and the child of one.
+type family struct {
+	g                        *gatewayProcess
+	parent, one, two, nephew string
+}
+
+// newFamily makes a family whose first key has bounds. Each other one has the same.
+func newFamily(g *gatewayProcess, user string, bounds tree) family {
+	f := family{g: g}
+	first := tree{"user_id": user}
+	maps.Copy(first, bounds)
+	f.parent = g.keyOf("", first)
+	f.one, f.two = g.keyOf(f.parent, bounds), g.keyOf(f.parent, bounds)
+	f.nephew = g.keyOf(f.one, bounds)
+	return f
+}
+
+// spends has the children ask in turn until none of them is served any more, and
+// returns how many requests were served. The parent asks nothing.
+func (f *family) spends(want string) int {
+	served := 0
+	for left := map[string]bool{f.one: true, f.two: true, f.nephew: true}; len(left) > 0; {
+		for key := range left {
+			switch got := f.g.asks(key, "chat", `,"max_tokens":5`); got {
+			case "200":
+				served++
+			case want:
+				delete(left, key)
+			default:
+				f.g.t.Fatalf("a child is answered %s, want 200 or %s", got, want)
+			}
+		}
+	}
+	return served
+}
+
+// Keys with the bounds of the key that makes them do not have them a second time: what
+// they spend and how fast counts at that key, and at the one above it.
+func TestLimitsDoNotMultiplyByMinting(t *testing.T) {
+	up := newUpstream(t)
+	g := startGateway(t, models(up, "chat=openai/fake-gpt")+"router_settings: {num_retries: 0}\n")
+	g.changes("/user/new", tree{"user_id": "ada", "user_role": "internal_user", "auto_create_key": false})
+
+	const budget = 400_000_000 // in 1e-12 USD
+	f := newFamily(g, "ada", tree{"max_budget": 0.0004})
+	if served := f.spends("429 budget_exceeded"); served == 0 {
+		t.Error("no child was served")
+	}
+	if got := g.asks(f.parent, "chat", `,"max_tokens":5`); got != "429 budget_exceeded" {
+		t.Errorf("the parent of keys that spent its budget: %s", got)
+	}
+	g.waitPosted()
+	var sum int64
+	for _, key := range []string{f.one, f.two, f.nephew} {
+		sum += pico(t, g.sees("/key/info?key="+key).at("info", "total_spend"))
+	}
+	info := g.sees("/key/info?key=" + f.parent)
+	if sum > budget || sum == 0 || pico(t, info.at("info", "spend")) != sum || pico(t, info.at("info", "total_spend")) != 0 {
+		t.Errorf("the children spent %d of %d, and the parent says %v, itself %v", sum, budget, info.at("info", "spend"), info.at("info", "total_spend"))
+	}
+	if got := g.sees("/key/info?key="+f.one).at("info", "parent_account_id"); got != info.at("info", "account_id") || got == nil {
+		t.Errorf("the child's parent is %v, and the parent is %v", got, info.at("info", "account_id"))
+	}
+
+	// The link survives a regeneration of the parent, and ends with the parent.
+	next, _ := g.changes("/key/regenerate", tree{"key": f.parent})["key"].(string)
+	if got := g.asks(f.nephew, "chat", `,"max_tokens":5`); got != "429 budget_exceeded" {
+		t.Errorf("below a parent that was regenerated: %s", got)
+	}
+	g.changes("/key/update", tree{"key": next, "max_budget": 1})
+	g.changes("/key/update", tree{"key": f.two, "max_budget": 1})
+	if got := g.asks(f.two, "chat", ""); got != "200" {
+		t.Errorf("below a parent with a new budget: %s", got)
+	}
+	g.changes("/key/block", tree{"key": next})
+	if got := g.asks(f.two, "chat", ""); got != "401 key_blocked" {
+		t.Errorf("below a parent that is blocked: %s", got)
+	}
+	g.changes("/key/unblock", tree{"key": next})
+	g.changes("/key/delete", tree{"keys": []string{next}})
+	for _, key := range []string{f.one, f.two, f.nephew} {
+		if got := g.asks(key, "chat", ""); got != "401 invalid_api_key" {
+			t.Errorf("below a parent that is gone: %s", got)
+		}
+	}
+
+	tokens := newFamily(g, "ada", tree{"tpd_limit": 60})
+	tokens.spends("429 rate_limit_exceeded")
+	if got := g.asks(tokens.parent, "chat", `,"max_tokens":5`); got != "429 rate_limit_exceeded" {
+		t.Errorf("the parent of keys that used its rate: %s", got)
+	}
+	for key, depth := tokens.nephew, 3; depth <= 5; depth++ {
+		status, made := g.by(key, "/key/generate", tree{"tpd_limit": 60})
+		if want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[depth <= 4]; status != want {
+			t.Fatalf("the key at depth %d: %d %v", depth, status, made)
+		}
+		key, _ = made["key"].(string)
+	}
+	other := g.keyOf("", tree{"user_id": "ada", "tpd_limit": 30})
+	if status, out := g.by(tokens.parent, "/key/update", tree{"key": other, "tpd_limit": 60}); status != http.StatusForbidden || out.at("error", "param") != "tpd_limit" {
+		t.Errorf("a key with bounds raises those of a key that it has not made: %d %v", status, out)
 	}
 }

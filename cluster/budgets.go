@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // Budgets says whether there is money for a request, on this node.
@@ -34,21 +35,24 @@ func (n *Node) openBudgets(ctx context.Context) error {
 		}
 		for _, c := range ev.Charges {
 			if c.Bounded {
-				n.teller.Expect(accountOf(&ev, c.Kind), ev.Cost)
+				n.teller.Expect(accountOf(&ev, c), ev.Cost)
 			}
 		}
 		return true
 	})
 }
 
-// accountOf returns the account of a kind that an event is posted to.
-func accountOf(ev *journal.Event, kind id.AccountKind) id.Account {
-	a := id.Account{Kind: kind}
-	switch kind {
+// accountOf returns the account that a charge of an event is for.
+func accountOf(ev *journal.Event, c usage.Charge) id.Account {
+	a, key := id.Account{Kind: c.Kind}, c.Key
+	if key == (id.KeyHash{}) {
+		key = ev.Account()
+	}
+	switch c.Kind {
 	case id.AccountKey:
-		a.Owner = ev.Account().Hex()
+		a.Owner = key.Hex()
 	case id.AccountKeyModel:
-		a.Owner, a.Part = ev.Account().Hex(), string(ev.Group)
+		a.Owner, a.Part = key.Hex(), string(ev.Group)
 	case id.AccountTeam:
 		a.Owner = string(ev.Team)
 	case id.AccountTeamMember:

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"time"
 
@@ -133,6 +134,9 @@ func crossed(n *ledger.Note) *clusterv1.AuditEvent {
 	if e := n.Event; e != nil {
 		out = common(e)
 		out.Type, out.Model, out.Provider = c.Type, "", ""
+		if inherited(e, c.Account) {
+			out.KeyHash = nil // the record is about the parent
+		}
 	}
 	place(out, c.Account)
 	d := details{}
@@ -145,6 +149,14 @@ func crossed(n *ledger.Note) *clusterv1.AuditEvent {
 	d.raw("spend", c.Window.String())
 	out.DetailsJson = d.object()
 	return out
+}
+
+// inherited reports whether an account is that of one of the parents of an event's key.
+func inherited(e *clusterv1.UsageEvent, a id.Account) bool {
+	if a.Kind != id.AccountKey && a.Kind != id.AccountKeyModel {
+		return false
+	}
+	return slices.ContainsFunc(e.GetParentHashes(), func(h []byte) bool { return hex.EncodeToString(h) == a.Owner })
 }
 
 // place says in a record whose account it is about. A key that an event names is that

@@ -104,7 +104,7 @@ func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
 }
 
 func leaseBound(b *keys.Bound) lease.Bound {
-	out := lease.Bound{Account: b.Account, Duration: b.Duration, Resets: b.Resets}
+	out := lease.Bound{Account: b.Account, Parent: b.Parent, Duration: b.Duration, Resets: b.Resets}
 	if b.Max != nil {
 		out.Max, out.Bounded = *b.Max, true
 	}

@@ -227,6 +227,7 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		Attempt:       i + 1,
 		Key:           x.Principal.Hash,
 		Origin:        x.Principal.Origin,
+		Parents:       x.Principal.Parents,
 		KeyAlias:      x.Principal.Alias,
 		Deployment:    d.ID,
 		Group:         x.Model,

@@ -34,7 +34,7 @@ func (p *Pipeline) appendLimits(dst []frame.Header, x *Exchange) []frame.Header 
 	dst = appendLevel(dst, "tokens", tokens)
 	for i := range x.bounds {
 		b := &x.bounds[i]
-		if b.Account.Kind != id.AccountKey || b.Max == nil || p.deps.Budgets == nil {
+		if b.Account.Kind != id.AccountKey || b.Parent != (id.KeyHash{}) || b.Max == nil || p.deps.Budgets == nil {
 			continue
 		}
 		dst = append(dst, frame.Header{Name: headerKeyMaxBudget, Value: b.Max.String()})

@@ -202,6 +202,7 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 		Attempt:       i + 1,
 		Key:           x.Principal.Hash,
 		Origin:        x.Principal.Origin,
+		Parents:       x.Principal.Parents,
 		KeyAlias:      x.Principal.Alias,
 		Team:          x.Principal.Team,
 		User:          x.Principal.User,

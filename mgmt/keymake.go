@@ -58,6 +58,9 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 		if err := r.MayGrantKey(op, &k); err != nil {
 			return nil, err
 		}
+		if err := r.SetParent(&k); err != nil {
+			return nil, err
+		}
 		made, err := v.Keys.CreateKey(tx, k)
 		if err != nil {
 			return nil, err

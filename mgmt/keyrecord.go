@@ -26,6 +26,9 @@ func keyRecord(k *keys.Key) *gatewayv1.KeyRecord {
 		RotationCount: k.Rotations, LastRotationAt: moment(k.Rotated), Status: k.Status(now),
 		AccountId: tokenOf(k.Account()),
 	}
+	if k.Parent != (id.KeyHash{}) {
+		out.ParentAccountId = textOrNull(tokenOf(k.Parent))
+	}
 	if k.GraceUntil.After(now) {
 		out.GraceUntil = moment(k.GraceUntil)
 	}

@@ -152,6 +152,9 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 		if err := r.MayGrantNewUserKey(made, &k); err != nil {
 			return nil, err
 		}
+		if err := r.SetParent(&k); err != nil {
+			return nil, err
+		}
 		created, err := set.CreateUserKey(tx, made, k)
 		if err != nil {
 			return nil, err

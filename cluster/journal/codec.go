@@ -17,6 +17,18 @@ import (
 // added without a new one; it changes when an old reader would misread.
 const recordVersion = 1
 
+// familyVersion is the version of an intent or event whose cost counts at accounts of
+// parents, of which a reader of version 1 does not know. Such a reader stops instead of
+// posting less than other nodes do.
+const familyVersion = 2
+
+func versionOf(parents []id.KeyHash) uint32 {
+	if len(parents) > 0 {
+		return familyVersion
+	}
+	return recordVersion
+}
+
 // errVersion is a record that a newer gateway wrote.
 var errVersion = errors.New("record of an unknown version")
 
@@ -67,11 +79,12 @@ func (e *encoder) mark(lastSeq uint64) ([]byte, error) {
 
 func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 	m := &e.intent
-	m.Version = recordVersion
+	m.Version = versionOf(in.Parents)
 	m.Request = text(string(in.Request))
 	m.Attempt = int64(in.Attempt)
 	m.KeyHash = in.Key[:]
 	m.OriginHash = given(&in.Origin)
+	m.ParentHashes = appendHashes(m.ParentHashes[:0], in.Parents)
 	m.KeyAlias = text(in.KeyAlias)
 	m.Deployment = text(string(in.Deployment))
 	m.Group = text(string(in.Group))
@@ -94,11 +107,12 @@ func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 
 func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m := &e.event
-	m.Version = recordVersion
+	m.Version = versionOf(ev.Parents)
 	m.Request = text(string(ev.Request))
 	m.Attempt = int64(ev.Attempt)
 	m.KeyHash = ev.Key[:]
 	m.OriginHash = given(&ev.Origin)
+	m.ParentHashes = appendHashes(m.ParentHashes[:0], ev.Parents)
 	m.KeyAlias = text(ev.KeyAlias)
 	m.Deployment = text(string(ev.Deployment))
 	m.Group = text(string(ev.Group))
@@ -175,6 +189,7 @@ func (e *encoder) encodeCharges(list []usage.Charge) []*clusterv1.Charge {
 	for i := range list {
 		c, m := &list[i], e.charges[i]
 		m.Kind = clusterv1.AccountKind(c.Kind)
+		m.KeyHash = given(&c.Key)
 		m.Epoch = c.Epoch
 		m.HoldPico = int64(c.Hold)
 		m.SoftPico = int64(c.Soft)
@@ -244,6 +259,13 @@ func given(h *id.KeyHash) []byte {
 		return nil
 	}
 	return h[:]
+}
+
+func appendHashes(dst [][]byte, hashes []id.KeyHash) [][]byte {
+	for i := range hashes {
+		dst = append(dst, hashes[i][:])
+	}
+	return dst
 }
 
 // nanos is t as records have it; 0 for no time.

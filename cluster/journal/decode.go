@@ -18,7 +18,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 	if err := proto.Unmarshal(value, &m); err != nil {
 		return nil, err
 	}
-	if m.GetVersion() != recordVersion {
+	if v := m.GetVersion(); v < recordVersion || v > familyVersion {
 		return nil, fmt.Errorf("%w: %d", errVersion, m.GetVersion())
 	}
 	in := &Intent{
@@ -34,6 +34,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 	}
 	copy(in.Key[:], m.GetKeyHash())
 	copy(in.Origin[:], m.GetOriginHash())
+	in.Parents = decodeHashes(m.GetParentHashes())
 	return in, nil
 }
 
@@ -61,7 +62,7 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 	if err := proto.Unmarshal(value, &m); err != nil {
 		return Event{}, err
 	}
-	if m.GetVersion() != recordVersion {
+	if v := m.GetVersion(); v < recordVersion || v > familyVersion {
 		return Event{}, fmt.Errorf("%w: %d", errVersion, m.GetVersion())
 	}
 	ev := Event{
@@ -82,6 +83,7 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 	}
 	copy(ev.Key[:], m.GetKeyHash())
 	copy(ev.Origin[:], m.GetOriginHash())
+	ev.Parents = decodeHashes(m.GetParentHashes())
 	return ev, nil
 }
 
@@ -121,6 +123,17 @@ func decodeTokens(m *clusterv1.TokenCounts) usage.Tokens {
 	}
 }
 
+func decodeHashes(list [][]byte) []id.KeyHash {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]id.KeyHash, len(list))
+	for i := range list {
+		copy(out[i][:], list[i])
+	}
+	return out
+}
+
 func decodeCharges(list []*clusterv1.Charge) []usage.Charge {
 	if len(list) == 0 {
 		return nil
@@ -132,6 +145,7 @@ func decodeCharges(list []*clusterv1.Charge) []usage.Charge {
 			Hold: money.Pico(m.GetHoldPico()), Soft: money.Pico(m.GetSoftPico()),
 			Max: money.Pico(m.GetMaxPico()), Bounded: m.MaxPico != nil,
 		}
+		copy(out[i].Key[:], m.GetKeyHash())
 	}
 	return out
 }

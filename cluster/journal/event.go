@@ -54,7 +54,8 @@ type Intent struct {
 	Request    id.Request
 	Attempt    int // of the request, from 1
 	Key        id.KeyHash
-	Origin     id.KeyHash // the key whose account this one has; zero: it has its own
+	Origin     id.KeyHash   // the key whose account this one has; zero: it has its own
+	Parents    []id.KeyHash // as keys.Principal.Parents
 	KeyAlias   string
 	Deployment id.Deployment
 	Group      id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
@@ -87,7 +88,8 @@ type Event struct {
 	Request    id.Request
 	Attempt    int // of the request, from 1
 	Key        id.KeyHash
-	Origin     id.KeyHash // the key whose account this one has; zero: it has its own
+	Origin     id.KeyHash   // the key whose account this one has; zero: it has its own
+	Parents    []id.KeyHash // as keys.Principal.Parents
 	KeyAlias   string
 	Deployment id.Deployment
 	Group      id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
@@ -161,7 +163,7 @@ type Notice struct {
 func (in *Intent) crashed() Event {
 	return Event{
 		Request: in.Request, Attempt: in.Attempt,
-		Key: in.Key, Origin: in.Origin, KeyAlias: in.KeyAlias,
+		Key: in.Key, Origin: in.Origin, Parents: in.Parents, KeyAlias: in.KeyAlias,
 		Deployment: in.Deployment, Group: in.Group,
 		Provider: in.Provider, Model: in.Model, CallType: in.CallType,
 		Stream: in.Stream, EndUser: in.EndUser, Session: in.Session,

@@ -24,7 +24,7 @@ var origin = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 // fullIntent has every field set.
 func fullIntent(request id.Request) journal.Intent {
 	return journal.Intent{
-		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
+		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
 		Stream: true, EndUser: "u-1", Session: "s-1", Start: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
@@ -38,13 +38,14 @@ func charges() []usage.Charge {
 		{Kind: id.AccountKey, Epoch: 3, Hold: 5, Soft: 70, Max: 90, Bounded: true},
 		{Kind: id.AccountTeam, Epoch: 1, Bounded: true},
 		{Kind: id.AccountOrganizationModel, Soft: 1},
+		{Kind: id.AccountKeyModel, Key: id.HashKey("sk-p"), Epoch: 2, Max: 9, Bounded: true},
 	}
 }
 
 // fullEvent has every field set but the ID and the notice.
 func fullEvent(request id.Request) journal.Event {
 	return journal.Event{
-		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
+		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
 		Stream: true, EndUser: "u-1", Session: "s-1", Tags: []string{"a", "b"},
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
@@ -162,7 +163,7 @@ func TestDeadAttemptsAreCharged(t *testing.T) {
 	await(t, open, ended, dropped)
 	await(t, n.Settle([]*journal.Pending{ended}, []journal.Event{fullEvent("req_2")}), n.Settle([]*journal.Pending{dropped}, nil))
 	want := []journal.Event{fullEvent("req_2"), {
-		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), KeyAlias: "alice",
+		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
 		Stream: true, EndUser: "u-1", Session: "s-1", Start: origin, End: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(), Final: true,

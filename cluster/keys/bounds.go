@@ -11,6 +11,7 @@ import (
 // Bound is what bounds a request at one account. A nil field has no bound there.
 type Bound struct {
 	Account  id.Account
+	Parent   id.KeyHash  // of an account of one of Principal.Parents: that one; else zero
 	Model    string      // of an account of a model: its name, which is Account.Part as well
 	Max      *money.Pico // the most that may be spent in one window
 	Soft     *money.Pico // from this spend on people are warned
@@ -32,7 +33,7 @@ type Aliases interface {
 
 // Bounds appends to dst all that bounds a request of the principal for an end user,
 // who may be empty, and a model, by the operator's name: the limits of the
-// key, the team, the user's place in the team, the organization, the user's place in
+// key, of the keys by which it was made, the team, the user's place in the team, the organization, the user's place in
 // it, the user and the customer, and those that they have for the model. All of them
 // hold, so the tightest wins; each account is there once, in the order of the kinds'
 // numbers. Where a limit is not set, that of the named budget holds, and of a team's
@@ -54,6 +55,7 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 			b.whole(id.Account{Kind: id.AccountKey, Owner: p.Account().Hex()}, &key)
 		}
 	}
+	b.inherited(p)
 	team, organization, user := b.belonging(p)
 	if c != "" {
 		if found, ok := p.set.customers.Get([]byte(c)); ok {
@@ -64,6 +66,7 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 	if len(key.Models) > 0 {
 		b.ofModel(id.Account{Kind: id.AccountKeyModel, Owner: p.Account().Hex()}, &key)
 	}
+	b.inheritedOfModel(p)
 	b.ofModel(id.Account{Kind: id.AccountTeamModel, Owner: string(p.Team)}, &team)
 	b.ofModel(id.Account{Kind: id.AccountUserModel, Owner: string(p.User)}, &user)
 	b.ofModel(id.Account{Kind: id.AccountOrganizationModel, Owner: string(p.Organization)}, &organization)
@@ -77,7 +80,8 @@ type bounder struct {
 	now   time.Time
 	out   []Bound
 
-	principal Principal // whose aliases count
+	parent    id.KeyHash // whose bounds are being collected; zero: not a parent's
+	principal Principal  // whose aliases count
 	aliases   Aliases
 }
 
@@ -117,7 +121,7 @@ func (b *bounder) whole(a id.Account, l *Limits) {
 		return
 	}
 	bound := Bound{
-		Account: a, Max: l.MaxBudget, Soft: l.SoftBudget, Duration: l.BudgetDuration,
+		Account: a, Parent: b.parent, Max: l.MaxBudget, Soft: l.SoftBudget, Duration: l.BudgetDuration,
 		RPM: l.RPM, TPM: l.TPM, TPD: l.TPD, Parallel: l.MaxParallel,
 	}
 	bound.Resets, _ = NextReset(bound.Duration, b.now)
@@ -129,7 +133,7 @@ func (b *bounder) ofModel(a id.Account, l *Limits) {
 	m := b.of(l)
 	a.Part = b.model
 	bound := Bound{
-		Account: a, Model: b.model, Max: m.MaxBudget, Duration: m.BudgetDuration,
+		Account: a, Parent: b.parent, Model: b.model, Max: m.MaxBudget, Duration: m.BudgetDuration,
 		RPM: tighter(m.RPM, m.ModelRPM), TPM: tighter(m.TPM, m.ModelTPM),
 	}
 	if bound.Max == nil && bound.Duration == "" && bound.RPM == nil && bound.TPM == nil {
@@ -144,7 +148,7 @@ func (b *bounder) of(l *Limits) (out ModelLimits) {
 	for i := range l.Models {
 		m := &l.Models[i]
 		if m.Model == b.model || !m.Resolved && b.standsFor(m.Model) == b.model {
-			out.merge(m)
+			merge(&out, m)
 		}
 	}
 	return out

@@ -44,6 +44,7 @@ type Key struct {
 	Successor     id.KeyHash // of a key that was replaced and is accepted until Expires
 	GraceUntil    time.Time  // of a key that replaced another: until when that one is accepted
 	Origin        id.KeyHash // of a key that comes of another one by regeneration: the first of them; see Account
+	Parent        id.KeyHash // the account of the key that made this one and had bounds; zero for none
 	record.Meta              // zero for a key of the file
 	Static        bool       // it comes from the file, and cannot be changed
 
@@ -112,6 +113,9 @@ func (k *Key) record() *clusterv1.VirtualKey {
 	if k.Origin != (id.KeyHash{}) {
 		r.OriginHash = k.Origin[:]
 	}
+	if k.Parent != (id.KeyHash{}) {
+		r.ParentHash = k.Parent[:]
+	}
 	return r
 }
 
@@ -134,6 +138,7 @@ func decodeKey(_, value []byte) (*Key, error) {
 	}
 	k.Successor, _ = hashOf(r.GetSuccessorHash())
 	k.Origin, _ = hashOf(r.GetOriginHash())
+	k.Parent, _ = hashOf(r.GetParentHash())
 	var bad int
 	if k.allowed, bad = compile(k.Models); bad >= 0 {
 		return nil, badPattern("", bad)

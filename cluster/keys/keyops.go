@@ -139,7 +139,7 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 	if after.takes(before) {
 		tx.Revokes()
 	}
-	after.Origin, after.Meta = before.Origin, tx.Stamped(before.Meta)
+	after.Origin, after.Parent, after.Meta = before.Origin, before.Parent, tx.Stamped(before.Meta)
 	if !after.GraceUntil.IsZero() {
 		after.GraceUntil = sooner(after.GraceUntil, after.Expires)
 	}

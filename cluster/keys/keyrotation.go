@@ -51,6 +51,7 @@ func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until tim
 	if !until.IsZero() {
 		after.GraceUntil = sooner(sooner(until, before.Expires), after.Expires)
 	}
+	after.Parent = before.Parent
 	after.paysFrom(before.Account())
 	s.grow(tx, collection{ofAccount, before.Account().Hex()})
 	after.Meta = tx.Stamped(record.Meta{}) // it is a record of its own

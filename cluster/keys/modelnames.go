@@ -65,7 +65,7 @@ func resolved(limits []ModelLimits, after naming, kept []ModelLimits, before nam
 			}
 		}
 		if i := slices.IndexFunc(out, func(o ModelLimits) bool { return o.Model == m.Model }); i >= 0 {
-			out[i].merge(&m)
+			merge(&out[i], &m)
 			continue
 		}
 		out = append(out, m)
@@ -74,9 +74,9 @@ func resolved(limits []ModelLimits, after naming, kept []ModelLimits, before nam
 	return out
 }
 
-// merge adds another limit of the same model: the tighter one of each holds. An account
-// has one window, so of two budgets the smaller one holds, with its own duration.
-func (m *ModelLimits) merge(o *ModelLimits) {
+// merge adds to m another limit of the same model: the tighter one of each holds. An
+// account has one window, so of two budgets the smaller one holds, with its own duration.
+func merge(m, o *ModelLimits) {
 	switch {
 	case o.MaxBudget != nil && (m.MaxBudget == nil || *o.MaxBudget < *m.MaxBudget):
 		m.MaxBudget, m.BudgetDuration = o.MaxBudget, o.BudgetDuration

@@ -10,7 +10,8 @@ import (
 // when it was looked up. It is a plain value and needs no allocation.
 type Principal struct {
 	Hash         id.KeyHash
-	Origin       id.KeyHash // of a key that comes of another one by regeneration: the first of them; see Account
+	Origin       id.KeyHash   // of a key that comes of another one by regeneration: the first of them; see Account
+	Parents      []id.KeyHash // accounts of the keys by which the key was made and whose bounds hold for it, the nearest first
 	Alias        string
 	Master       bool
 	Cluster      bool // the key comes from the replicated state, whose deletion this node may not have heard of
@@ -19,7 +20,8 @@ type Principal struct {
 	Organization id.Organization // of the team, or of a key without one
 	Type         string          // one of the types of keys
 
-	key          *Key // nil for the master key
+	key          *Key   // nil for the master key
+	parents      []*Key // of Parents
 	user         *User
 	team         *Team
 	member       *TeamMember // of the user in the team

@@ -96,6 +96,9 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 	asks, acts := after.exceeding(own), r.actsBeyond(after, own)
 	if there && !reveals {
 		old := r.set.effectiveOf(r.tx, before)
+		if err := r.checkRaise(before, after, old); err != nil {
+			return err
+		}
 		if after.exceeding(old) == "" {
 			asks = ""
 		}

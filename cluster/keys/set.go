@@ -108,15 +108,28 @@ func (s *Set) Authenticate(p Presented, now time.Time) (Principal, error) {
 	case !ok:
 		return Principal{}, invalid()
 	case k.Blocked:
-		return Principal{}, &fault.Error{Kind: fault.Unauthenticated, Code: "key_blocked", Detail: "This API key is blocked. Ask the gateway's administrator."}
+		return Principal{}, blocked("This API key is blocked. Ask the gateway's administrator.")
 	case !k.Expires.IsZero() && !now.Before(k.Expires):
-		return Principal{}, &fault.Error{Kind: fault.Unauthenticated, Code: "expired_api_key", Detail: "This API key has expired. Ask the gateway's administrator for a new one."}
+		return Principal{}, expired("This API key has expired. Ask the gateway's administrator for a new one.")
 	}
 	who := Principal{Hash: h, Origin: k.Origin, Alias: k.Alias, Cluster: !k.Static, User: k.User, Team: k.Team, Organization: k.Organization, Type: k.Type, key: k, set: s}
+	if k.Parent != (id.KeyHash{}) {
+		if err := s.descend(&who, now); err != nil {
+			return Principal{}, err
+		}
+	}
 	if k.Team == "" && k.User == "" && k.Organization == "" {
 		return who, nil
 	}
 	return s.belonging(who)
+}
+
+func blocked(text string) error {
+	return &fault.Error{Kind: fault.Unauthenticated, Code: "key_blocked", Detail: text}
+}
+
+func expired(text string) error {
+	return &fault.Error{Kind: fault.Unauthenticated, Code: "expired_api_key", Detail: text}
 }
 
 // belonging looks up whom a key belongs to. A key that belongs to what is gone

@@ -7,7 +7,7 @@ import (
 )
 
 // inline is how many bounds a Hold has room for without a further allocation: the
-// usual ones. There is one for each kind of account at most.
+// usual ones. A key with parents has one more for each of them.
 const inline = 6
 
 // Hold is what one request has reserved. Exactly one of Settle and Cancel ends it,

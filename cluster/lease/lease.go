@@ -39,6 +39,7 @@ const (
 // Bound is what limits a request at one account.
 type Bound struct {
 	Account  id.Account
+	Parent   id.KeyHash // of an account of a parent of the key: that account; else zero
 	Max      money.Pico // the most that may be spent in one window, if Bounded
 	Bounded  bool
 	Soft     money.Pico // from this spend on people are warned; 0: never

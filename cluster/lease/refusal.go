@@ -12,6 +12,7 @@ import (
 // returns, for headers and the audit log.
 type Exceeded struct { //nolint:errname // it is a fact that happens to be the cause of an error
 	Account id.Account
+	Parent  bool       // it is that of a key by which the key of the request was made
 	Epoch   uint64     // of the account's window
 	Max     money.Pico // the budget
 	Spent   money.Pico // what was spent of it, what is not posted yet included
@@ -43,12 +44,12 @@ func exceeded(e *Exceeded, now time.Time) *fault.Error {
 	if e.Held {
 		return &fault.Error{
 			Op: "lease.reserve", Kind: fault.OverBudget, Code: codeExceeded, RetryAfter: retryAfter, Err: e,
-			Detail: "What is left of the budget of " + whose(e.Account.Kind) + " is held by requests that are under way. Try again when they have ended.",
+			Detail: "What is left of the budget of " + e.whose() + " is held by requests that are under way. Try again when they have ended.",
 		}
 	}
 	f := &fault.Error{
 		Op: "lease.reserve", Kind: fault.OverBudget, Code: codeExceeded, NoRetry: true, Err: e,
-		Detail: "What is left of the budget of " + whose(e.Account.Kind) + " does not cover this request. ",
+		Detail: "What is left of the budget of " + e.whose() + " does not cover this request. ",
 	}
 	if e.Resets.IsZero() {
 		f.Detail += "Ask for a higher max_budget."
@@ -65,6 +66,16 @@ func unavailable(cause error) *fault.Error {
 		Op: "lease.reserve", Kind: fault.Unavailable, Code: codeUnavailable, RetryAfter: retryAfter, Err: cause,
 		Detail: "This request has a budget, and the cluster cannot say right now what is left of it. Try again.",
 	}
+}
+
+func (e *Exceeded) whose() string {
+	switch {
+	case !e.Parent:
+		return whose(e.Account.Kind)
+	case e.Account.Kind == id.AccountKeyModel:
+		return "the API key that made this one for this model"
+	}
+	return "the API key that made this one"
 }
 
 // whose says to the caller which of its accounts is meant.

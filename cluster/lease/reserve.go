@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
@@ -202,7 +203,7 @@ func (t *Teller) judgeLocked(a *account, b *Bound, amount money.Pico, now time.T
 // asked for before somebody has to wait for it.
 func (t *Teller) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
 	p, a := &h.parts[i], h.parts[i].account
-	h.charges[i] = usage.Charge{Kind: a.id.Kind, Epoch: a.state.Epoch, Soft: b.Soft, Max: b.Max, Bounded: b.Bounded}
+	h.charges[i] = usage.Charge{Kind: a.id.Kind, Key: b.Parent, Epoch: a.state.Epoch, Soft: b.Soft, Max: b.Max, Bounded: b.Bounded}
 	p.taken = true
 	if !b.Bounded {
 		if !a.roll && a.stale(b, now) && now.Sub(a.rolled) >= barren {
@@ -223,7 +224,7 @@ func (t *Teller) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
 
 // exceeded says why a is in the way of a request of amount.
 func (a *account) exceeded(b *Bound, amount money.Pico, now time.Time) *Exceeded {
-	e := &Exceeded{Account: a.id, Epoch: a.state.Epoch, Max: b.Max, Spent: a.spent(), Resets: a.state.Resets}
+	e := &Exceeded{Account: a.id, Parent: b.Parent != (id.KeyHash{}), Epoch: a.state.Epoch, Max: b.Max, Spent: a.spent(), Resets: a.state.Resets}
 	e.Held = e.Spent < b.Max && money.Add(e.Spent, amount) <= b.Max
 	if !e.Resets.After(now) {
 		e.Resets = b.Resets

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"bytes"
+	"encoding/hex"
+
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -11,6 +14,10 @@ type payer struct {
 	account id.Account
 	amount  money.Pico
 	charge  *clusterv1.Charge // nil: nothing bounded it at admission
+	// inherited says that the account is that of a parent of the key. The cost counts in
+	// its window and against its leases. It does not count in its total: that of the key
+	// itself has it, and the totals of all keys are the other side of the providers'.
+	inherited bool
 }
 
 // appendPayers appends the accounts that an attempt is posted to, always in the same
@@ -21,11 +28,17 @@ func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 	group, team, user := clean(e.GetGroup()), clean(e.GetTeam()), clean(e.GetUser())
 	organization, customer := clean(e.GetOrganization()), clean(e.GetEndUser())
 	add := func(kind id.AccountKind, owner, part string) {
-		to = append(to, payer{id.Account{Kind: kind, Owner: owner, Part: part}, cost, chargeOf(e, kind)})
+		to = append(to, payer{account: id.Account{Kind: kind, Owner: owner, Part: part}, amount: cost, charge: chargeOf(e, kind, nil)})
 	}
 	key := keyAccount(e).Hex()
 	add(id.AccountKey, key, "")
 	add(id.AccountKeyModel, key, group)
+	for _, hash := range e.GetParentHashes() {
+		parent := hex.EncodeToString(hash)
+		to = append(to,
+			payer{account: id.Account{Kind: id.AccountKey, Owner: parent}, amount: cost, charge: chargeOf(e, id.AccountKey, hash), inherited: true},
+			payer{account: id.Account{Kind: id.AccountKeyModel, Owner: parent, Part: group}, amount: cost, charge: chargeOf(e, id.AccountKeyModel, hash), inherited: true})
+	}
 	if team != "" {
 		add(id.AccountTeam, team, "")
 		add(id.AccountTeamModel, team, group)
@@ -50,10 +63,11 @@ func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 	return append(to, payer{account: id.Account{Kind: id.AccountProvider, Owner: clean(e.GetProvider())}, amount: -cost})
 }
 
-// chargeOf is by which bounds an event was admitted at its account of a kind.
-func chargeOf(e *clusterv1.UsageEvent, kind id.AccountKind) *clusterv1.Charge {
+// chargeOf is by which bounds an event was admitted at its account of a kind, or at that
+// of one of its key's parents.
+func chargeOf(e *clusterv1.UsageEvent, kind id.AccountKind, parent []byte) *clusterv1.Charge {
 	for _, c := range e.GetCharges() {
-		if c.GetKind() == clusterv1.AccountKind(kind) {
+		if c.GetKind() == clusterv1.AccountKind(kind) && bytes.Equal(c.GetKeyHash(), parent) {
 			return c
 		}
 	}

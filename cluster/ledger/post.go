@@ -18,8 +18,12 @@ import (
 // is before it was not posted yet.
 const CodeGap = "usage_gap"
 
-// eventVersion is the version of the events that this package understands.
-const eventVersion = 1
+// The versions of the events that this package understands: one whose cost counts at
+// accounts of parents has the newer one.
+const (
+	firstVersion = 1
+	lastVersion  = 2
+)
 
 // Post posts a run of events of one node, but for those that were posted before. at
 // is the time of the entry. It faults with Conflict, code CodeGap, where the run does
@@ -110,7 +114,7 @@ func (p *posting) add(text []byte) *fault.Error {
 	if err := proto.Unmarshal(text, e); err != nil {
 		return &fault.Error{Op: "ledger.post", Kind: fault.Malformed, Code: "invalid_value", Param: "events", Detail: fmt.Sprintf("Event %d of the run cannot be read.", p.seq+1), Err: err}
 	}
-	if e.GetVersion() != eventVersion {
+	if v := e.GetVersion(); v < firstVersion || v > lastVersion {
 		// Whoever understands it posts it, so this node must not go on without.
 		return &fault.Error{Op: "ledger.post", Kind: fault.Internal, Detail: fmt.Sprintf("A usage event of version %d was written by a newer version. Upgrade this node.", e.GetVersion())}
 	}
@@ -134,7 +138,9 @@ func (p *posting) add(text []byte) *fault.Error {
 // charge posts an event to one account.
 func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 	a.dirty = true
-	a.setTotal(a.total().Add(by.amount.Total()))
+	if !by.inherited {
+		a.setTotal(a.total().Add(by.amount.Total()))
+	}
 	a.PostedUnixNano = p.at.UnixNano()
 	c := by.charge
 	if c == nil {

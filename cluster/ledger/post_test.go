@@ -102,7 +102,7 @@ func TestPostOnce(t *testing.T) {
 func TestEventOfANewerVersion(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 1)
-	e.Version = 2
+	e.Version = 3
 	tx := s.NewTx()
 	defer tx.Close()
 	if _, f := ledger.Post(tx, run(t, "n1", 1, e), day0()); f == nil || f.Kind != fault.Internal {

@@ -11,6 +11,7 @@ import (
 // of keys and teams, so that all of them come to the same.
 type Charge struct {
 	Kind    id.AccountKind
+	Key     id.KeyHash // of an account of one of the key's parents: that account; zero: the event says whose it is
 	Epoch   uint64     // of the account's window, at admission: late spend counts for its own window
 	Hold    money.Pico // leased for this one request and free when it is posted, its cost included; 0: the lease shrinks by the cost
 	Soft    money.Pico // from this spend on people are warned; 0: never

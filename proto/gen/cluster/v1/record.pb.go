@@ -611,7 +611,7 @@ func (x *AccountID) GetPart() string {
 // it is posted to. Accounts without bounds have none.
 type Charge struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The account's kind; its owner is in the event.
+	// The account's kind; its owner is in the event, or is key_hash.
 	Kind AccountKind `protobuf:"varint,1,opt,name=kind,proto3,enum=cluster.v1.AccountKind" json:"kind,omitempty"`
 	// The epoch of the account's window at admission.
 	Epoch uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
@@ -621,7 +621,9 @@ type Charge struct {
 	// From this spend on people are warned, in pico-dollars; 0: never.
 	SoftPico int64 `protobuf:"varint,4,opt,name=soft_pico,json=softPico,proto3" json:"soft_pico,omitempty"`
 	// The most that may be spent in one window, in pico-dollars; absent: no bound.
-	MaxPico       *int64 `protobuf:"varint,5,opt,name=max_pico,json=maxPico,proto3,oneof" json:"max_pico,omitempty"`
+	MaxPico *int64 `protobuf:"varint,5,opt,name=max_pico,json=maxPico,proto3,oneof" json:"max_pico,omitempty"`
+	// Of an account of one of the event's parent_hashes: that hash.
+	KeyHash       []byte `protobuf:"bytes,6,opt,name=key_hash,json=keyHash,proto3" json:"key_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -689,6 +691,13 @@ func (x *Charge) GetMaxPico() int64 {
 		return *x.MaxPico
 	}
 	return 0
+}
+
+func (x *Charge) GetKeyHash() []byte {
+	if x != nil {
+		return x.KeyHash
+	}
+	return nil
 }
 
 // Notice is something that happened at a node and that belongs into the audit log,
@@ -788,7 +797,7 @@ func (x *Notice) GetAccountEpoch() uint64 {
 // journal is opened belongs to an attempt that the gateway did not survive.
 type UsageIntent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record; 1.
+	// Version of this record: 2 with parent_hashes, else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -832,7 +841,9 @@ type UsageIntent struct {
 	// the first of those that it comes of by regeneration.
 	OriginHash []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
 	// The caller's own name for what the request is a part of.
-	Session       string `protobuf:"bytes,22,opt,name=session,proto3" json:"session,omitempty"`
+	Session string `protobuf:"bytes,22,opt,name=session,proto3" json:"session,omitempty"`
+	// As in UsageEvent.
+	ParentHashes  [][]byte `protobuf:"bytes,23,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1021,6 +1032,13 @@ func (x *UsageIntent) GetSession() string {
 	return ""
 }
 
+func (x *UsageIntent) GetParentHashes() [][]byte {
+	if x != nil {
+		return x.ParentHashes
+	}
+	return nil
+}
+
 // FallbackTaken says that a request went on elsewhere than in the group that it was in.
 type FallbackTaken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1134,7 +1152,7 @@ func (x *FallbackTaken) GetTo() string {
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record; 1.
+	// Version of this record: 2 with parent_hashes, else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -1204,7 +1222,10 @@ type UsageEvent struct {
 	// The fallbacks that the request has taken since the event before this one of it.
 	Fallbacks []*FallbackTaken `protobuf:"bytes,34,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
 	// The caller's own name for what the request is a part of.
-	Session       string `protobuf:"bytes,35,opt,name=session,proto3" json:"session,omitempty"`
+	Session string `protobuf:"bytes,35,opt,name=session,proto3" json:"session,omitempty"`
+	// The accounts of the keys by which the key was made, the nearest first: the cost
+	// counts in their windows, and not in their totals.
+	ParentHashes  [][]byte `protobuf:"bytes,36,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1484,6 +1505,13 @@ func (x *UsageEvent) GetSession() string {
 	return ""
 }
 
+func (x *UsageEvent) GetParentHashes() [][]byte {
+	if x != nil {
+		return x.ParentHashes
+	}
+	return nil
+}
+
 // Formation is what a node has promised or become part of. It lies in the
 // node's own store and makes sure that a node starts with one first
 // configuration only.
@@ -1643,13 +1671,14 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\tAccountID\x12+\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x17.cluster.v1.AccountKindR\x04kind\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x12\n" +
-	"\x04part\x18\x03 \x01(\tR\x04part\"\xb2\x01\n" +
+	"\x04part\x18\x03 \x01(\tR\x04part\"\xcd\x01\n" +
 	"\x06Charge\x12+\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x17.cluster.v1.AccountKindR\x04kind\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x1b\n" +
 	"\thold_pico\x18\x03 \x01(\x03R\bholdPico\x12\x1b\n" +
 	"\tsoft_pico\x18\x04 \x01(\x03R\bsoftPico\x12\x1e\n" +
-	"\bmax_pico\x18\x05 \x01(\x03H\x00R\amaxPico\x88\x01\x01B\v\n" +
+	"\bmax_pico\x18\x05 \x01(\x03H\x00R\amaxPico\x88\x01\x01\x12\x19\n" +
+	"\bkey_hash\x18\x06 \x01(\fR\akeyHashB\v\n" +
 	"\t_max_pico\"\xbf\x01\n" +
 	"\x06Notice\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x12\n" +
@@ -1657,7 +1686,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xa3\x05\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xc8\x05\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -1684,7 +1713,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05actor\x18\x14 \x01(\tR\x05actor\x12\x1f\n" +
 	"\vorigin_hash\x18\x15 \x01(\fR\n" +
 	"originHash\x12\x18\n" +
-	"\asession\x18\x16 \x01(\tR\asession\"\xd6\x01\n" +
+	"\asession\x18\x16 \x01(\tR\asession\x12#\n" +
+	"\rparent_hashes\x18\x17 \x03(\fR\fparentHashes\"\xd6\x01\n" +
 	"\rFallbackTaken\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -1696,7 +1726,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\xf7\b\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\x9c\t\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1738,7 +1768,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\vorigin_hash\x18! \x01(\fR\n" +
 	"originHash\x127\n" +
 	"\tfallbacks\x18\" \x03(\v2\x19.cluster.v1.FallbackTakenR\tfallbacks\x12\x18\n" +
-	"\asession\x18# \x01(\tR\asession\"v\n" +
+	"\asession\x18# \x01(\tR\asession\x12#\n" +
+	"\rparent_hashes\x18$ \x03(\fR\fparentHashes\"v\n" +
 	"\tFormation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x125\n" +

@@ -493,7 +493,10 @@ type VirtualKey struct {
 	GraceUntilUnixNano int64 `protobuf:"varint,20,opt,name=grace_until_unix_nano,json=graceUntilUnixNano,proto3" json:"grace_until_unix_nano,omitempty"`
 	// Of a key that comes of another one by regeneration: the hash of the first of
 	// them, whose account they all have; empty: its own is the first.
-	OriginHash    []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
+	OriginHash []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
+	// The account of the key that made this one and had bounds of its own, which bound
+	// this one as well; empty for none.
+	ParentHash    []byte `protobuf:"bytes,22,opt,name=parent_hash,json=parentHash,proto3" json:"parent_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -671,6 +674,13 @@ func (x *VirtualKey) GetGraceUntilUnixNano() int64 {
 func (x *VirtualKey) GetOriginHash() []byte {
 	if x != nil {
 		return x.OriginHash
+	}
+	return nil
+}
+
+func (x *VirtualKey) GetParentHash() []byte {
+	if x != nil {
+		return x.ParentHash
 	}
 	return nil
 }
@@ -1557,7 +1567,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"dropParams\x12'\n" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
-	"\forganization\x18\x15 \x01(\tR\forganization\"\xd3\x05\n" +
+	"\forganization\x18\x15 \x01(\tR\forganization\"\xf4\x05\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1582,7 +1592,9 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x0esuccessor_hash\x18\x13 \x01(\fR\rsuccessorHash\x121\n" +
 	"\x15grace_until_unix_nano\x18\x14 \x01(\x03R\x12graceUntilUnixNano\x12\x1f\n" +
 	"\vorigin_hash\x18\x15 \x01(\fR\n" +
-	"originHash\"\xe7\x03\n" +
+	"originHash\x12\x1f\n" +
+	"\vparent_hash\x18\x16 \x01(\fR\n" +
+	"parentHash\"\xe7\x03\n" +
 	"\x06Limits\x12+\n" +
 	"\x0fmax_budget_pico\x18\x01 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12-\n" +
 	"\x10soft_budget_pico\x18\x02 \x01(\x03H\x01R\x0esoftBudgetPico\x88\x01\x01\x12'\n" +
