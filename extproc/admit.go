@@ -12,7 +12,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
-	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // Budgets sets money aside before it is spent. *lease.Teller does.
@@ -156,13 +155,4 @@ func (x *Exchange) roughOutput(d *catalog.Deployment) int64 {
 		each = min(each, d.MaxOutputTokens)
 	}
 	return max(x.Facts.N, 1) * each
-}
-
-// roughPrompt is roughInput with the tools, which are read and paid for as well.
-func (x *Exchange) roughPrompt() int64 {
-	n := x.roughInput()
-	if x.Facts.Tools {
-		n += int64(len(x.Facts.Raw(splice.Tools))+bytesPerToken-1) / bytesPerToken
-	}
-	return n
 }

@@ -124,9 +124,9 @@ func (b *bank) free(tb testing.TB, want money.Pico) {
 // helloCost is what hello costs by the provider's report: 9 tokens in, 3 out.
 const helloCost = 39 * money.USD / 1_000_000
 
-// helloMost is what is set aside for it: 9 tokens in, as its 36 bytes of messages
-// are taken for, and 1,024 out, which a caller is taken to want who does not say.
-const helloMost = (9 + 10*1024) * money.USD / 1_000_000
+// helloMost is what is reserved for it: 13 tokens in, which is the bound of its 8, and
+// 1,024 out for a caller that does not set how many.
+const helloMost = (13 + 10*1024) * money.USD / 1_000_000
 
 // What was set aside is free again however the request ends, but for its cost.
 func TestGivesBackWhatItDidNotSpend(t *testing.T) {
@@ -230,15 +230,15 @@ func TestReservesWhatARequestMayCost(t *testing.T) {
 		spec       catalog.Spec
 		want       money.Pico // in millionths of a dollar, of the whole plan
 	}{
-		{"nothing said", hello, one(), 9 + 10*1024},
-		{"tokens said", with(`"max_tokens":100`), one(), 9 + 10*100},
-		{"the larger of two", with(`"max_tokens":100,"max_completion_tokens":200`), one(), 9 + 10*200},
-		{"more than anybody writes", with(`"max_tokens":100000`), one(), 9 + 10*4096},
-		{"choices", with(`"n":3,"max_tokens":100`), one(), 9 + 10*300},
-		{"tools", with(`"tools":[{"type":"function","function":{"name":"f"}}]`), one(), 9 + 12 + 10*1024},
-		{"every attempt's input and the most expensive answer", hello, spec, 9 + 9 + 9 + 2*9 + 30*1024},
-		{"retries at one deployment", hello, catalog.Spec{Deployments: one().Deployments, Router: quick(2)}, 3*9 + 10*1024},
-		{"a cheaper tier may not be served", with(`"service_tier":"flex"`), flex, 9 + 10*1024},
+		{"nothing said", hello, one(), 13 + 10*1024},
+		{"tokens said", with(`"max_tokens":100`), one(), 14 + 10*100},
+		{"the larger of two", with(`"max_tokens":100,"max_completion_tokens":200`), one(), 15 + 10*200},
+		{"more than anybody writes", with(`"max_tokens":100000`), one(), 14 + 10*4096},
+		{"choices", with(`"n":3,"max_tokens":100`), one(), 15 + 10*300},
+		{"tools", with(`"tools":[{"type":"function","function":{"name":"f"}}]`), one(), 38 + 10*1024},
+		{"every attempt's input and the most expensive answer", hello, spec, 13 + 13 + 13 + 2*13 + 30*1024},
+		{"retries at one deployment", hello, catalog.Spec{Deployments: one().Deployments, Router: quick(2)}, 3*13 + 10*1024},
+		{"a cheaper tier may not be served", with(`"service_tier":"flex"`), flex, 14 + 10*1024},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -461,7 +461,7 @@ func TestTellsWhatIsLeft(t *testing.T) {
 	}
 	want := headers{
 		"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "1s",
-		"x-ratelimit-limit-tokens": "1000", "x-ratelimit-remaining-tokens": "901", "x-ratelimit-reset-tokens": "5.94s",
+		"x-ratelimit-limit-tokens": "1000", "x-ratelimit-remaining-tokens": "896", "x-ratelimit-reset-tokens": "6.24s",
 		"x-gateway-key-max-budget": "1", "x-gateway-key-spend": "0.250039",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

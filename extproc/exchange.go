@@ -59,7 +59,8 @@ type Exchange struct {
 
 	// Set by quota and admit.
 	admission admission
-	stakes    stakes // of the plan's attempts; nil if nothing was reserved
+	stakes    stakes    // of the plan's attempts; nil if nothing was reserved
+	estimates estimates // of the input
 
 	// Set by receive.
 	Tries      int // how many attempts Envoy made; the last of them answered

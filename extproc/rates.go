@@ -94,7 +94,7 @@ func (p *Pipeline) scale(x *Exchange, b *keys.Bound) float64 {
 // input, and the output that the caller has set. A guess in the place of that would
 // keep a caller with a low limit waiting for what almost nobody uses.
 func (x *Exchange) roughTokens() int64 {
-	return x.roughPrompt() + max(x.Facts.N, 1)*min(x.Facts.MaxTokens, mostOutput)
+	return x.inputBound(x.Plan[0].Deployment) + max(x.Facts.N, 1)*min(x.Facts.MaxTokens, mostOutput)
 }
 
 // whose is what callers are told that an account is of. It names nobody.

@@ -27,7 +27,7 @@ func TestRefusesWhatIsTooFast(t *testing.T) {
 		{"requests", keys.Limits{RPM: new(uint32(2))}, hello, 2, headers{
 			"retry-after": "30", "x-ratelimit-limit-requests": "2", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m0s",
 		}},
-		{"tokens", keys.Limits{TPM: new(uint32(600))}, with(`"max_tokens":491`), 1, headers{
+		{"tokens", keys.Limits{TPM: new(uint32(600))}, with(`"max_tokens":486`), 1, headers{
 			"retry-after": "40", "x-ratelimit-limit-tokens": "600", "x-ratelimit-remaining-tokens": "100", "x-ratelimit-reset-tokens": "50s",
 		}},
 		{"parallel requests", keys.Limits{MaxParallel: new(uint32(1))}, hello, 1, headers{
@@ -76,7 +76,7 @@ func TestGivesBackRates(t *testing.T) {
 	e := k.open(t)
 	taken(t, e, hello)
 	a := e.answer(jsonAnswer(goodReply))
-	if got := a.headers["x-ratelimit-remaining-tokens"]; got != itoa(1000-12-9) {
+	if got := a.headers["x-ratelimit-remaining-tokens"]; got != itoa(1000-12-13) {
 		t.Errorf("%s tokens remain", got)
 	}
 }

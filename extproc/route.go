@@ -10,7 +10,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/envoy/contract"
-	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 )
 
@@ -243,16 +242,4 @@ func (x *Exchange) ownTimeout(d *catalog.Deployment, s catalog.RouterSettings) t
 		return s.StreamTimeout
 	}
 	return s.Timeout
-}
-
-// bytesPerToken is how many bytes of a request's messages are taken for one
-// token where the tokens are not counted: English prose has about four, and the
-// JSON around it makes up for what other languages need.
-const bytesPerToken = 4
-
-// roughInput is what the input is taken for before anybody has counted it. The
-// real tokenizer is not asked here: on the path of every request it would cost
-// more than all the rest together.
-func (x *Exchange) roughInput() int64 {
-	return int64(len(x.Facts.Raw(splice.Messages))+bytesPerToken-1) / bytesPerToken
 }

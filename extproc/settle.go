@@ -1,6 +1,7 @@
 package extproc
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"time"
@@ -145,16 +146,10 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t trouble) (usage.Tokens, u
 }
 
 // tokenizer names the model whose vocabulary counts.
-func (x *Exchange) tokenizer() string {
-	d := x.last().Deployment
-	if d.BaseModel != "" {
-		return d.BaseModel
-	}
-	return d.Model
-}
+func (x *Exchange) tokenizer() string { return vocabulary(x.last().Deployment) }
 
-// countInput counts the caller's messages. They were not decoded on the way in,
-// and are only for this.
+// countInput counts what the model reads: the caller's messages, which were not decoded
+// on the way in and are only for this, and all other members that are read.
 func (p *Pipeline) countInput(x *Exchange) int64 {
 	ask, err := x.canonical()
 	if err != nil { // passed on as it was; the provider may read more than is read here
@@ -166,8 +161,12 @@ func (p *Pipeline) countInput(x *Exchange) int64 {
 		messages[i] = tokens.Message{Role: string(m.Role), Name: m.Name, Content: m.Text()}
 	}
 	n := p.deps.Tokens.CountMessages(x.tokenizer(), messages)
-	if raw := x.Facts.Raw(splice.Tools); x.Facts.Tools {
-		n += p.deps.Tokens.Count(x.tokenizer(), string(raw))
+	var rest []byte
+	for part := range x.Facts.Parts(unread | 1<<splice.Messages) {
+		rest = append(rest, part...)
+	}
+	if rest = bytes.Trim(rest, "{}, \t\r\n"); len(rest) > 0 {
+		n += p.deps.Tokens.Count(x.tokenizer(), string(splice.Plain(rest)))
 	}
 	return n
 }

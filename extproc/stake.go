@@ -22,14 +22,14 @@ const mostStaked money.Pico = 1e18
 // stakesOf estimates the attempts of a plan.
 func (x *Exchange) stakesOf(plan []Attempt) stakes {
 	out := make(stakes, len(plan))
-	input, tier := x.roughPrompt(), x.tier()
+	tier := x.tier()
 	for i := range plan {
 		d := plan[i].Deployment
 		if i > 0 && d == plan[i-1].Deployment {
 			out[i] = out[i-1]
 			continue
 		}
-		t := usage.Tokens{Input: input}
+		t := usage.Tokens{Input: x.inputBound(d)}
 		if d.MaxInputTokens > 0 {
 			t.Input = min(t.Input, d.MaxInputTokens)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // helloInput is what an attempt with hello costs if another one follows it.
-const helloInput = 9 * money.USD / 1_000_000
+const helloInput = 13 * money.USD / 1_000_000
 
 // retried is a single deployment that is asked up to four times.
 func retried() catalog.Spec {
@@ -85,16 +85,18 @@ func TestReleasesWhatAttemptsDidNotCost(t *testing.T) {
 	k := newKit(t, retried(), bounded(budget(money.USD)), b.use)
 	e := k.open(t)
 	taken(t, e, with(`"stream":true`))
-	b.free(t, money.USD-helloMost-3*helloInput)
+	const input = helloInput + money.USD/1_000_000 // the comma before stream
+	const most = helloMost - helloInput + input
+	b.free(t, money.USD-most-3*input)
 	k.attempt(e.uuid, 1, 0, &datav3.ResponseFlags{UpstreamConnectionFailure: true}) // costs nothing
-	b.free(t, money.USD-helloMost-2*helloInput)
+	b.free(t, money.USD-most-2*input)
 	k.attempt(e.uuid, 2, 0, &datav3.ResponseFlags{UpstreamRequestTimeout: true}) // costs its input
-	b.free(t, money.USD-helloMost-2*helloInput)
+	b.free(t, money.USD-most-2*input)
 	c := streamAnswer()
 	c.attempt = 3 // and there will be no fourth
 	e.head(c)
 	e.begun(c)
-	b.free(t, money.USD-helloMost-helloInput)
+	b.free(t, money.USD-most-input)
 	e.leave()
 	k.settled()
 }

@@ -10,16 +10,16 @@ import (
 )
 
 // reserved is what one of the amounts came to; -1 if the request was denied.
-func reserved(t *testing.T, m *member, amounts ...money.Pico) (*request, money.Pico) {
+func reserved(t *testing.T, m *member, amounts ...money.Pico) money.Pico {
 	t.Helper()
 	r, err := m.reserve(t.Context(), 1, amounts...)
 	if err != nil {
 		if fault.From(err).Code != "budget_exceeded" {
 			t.Fatal(err)
 		}
-		return nil, -1
+		return -1
 	}
-	return r, r.hold.Amount()
+	return r.hold.Amount()
 }
 
 // The key's budget is 500. Each request takes the most that still fits, and is denied
@@ -28,7 +28,7 @@ func TestTheLargestAmountThatFitsIsReserved(t *testing.T) {
 	inWorld(t, 1000, time.Hour, func(w *world) {
 		m := w.members[0]
 		for i, want := range []money.Pico{300, 200, -1} {
-			if _, got := reserved(w.t, m, 100, 200, 300); got != want {
+			if got := reserved(w.t, m, 100, 200, 300); got != want {
 				w.t.Errorf("request %d reserves %d, want %d", i, got, want)
 			}
 		}
@@ -41,10 +41,10 @@ func TestASmallerAmountNeedsNoOtherNode(t *testing.T) {
 		m, other := w.members[0], w.members[1]
 		mustReserve(w.t, other, 1, 300)
 		w.catchUp(1)
-		if _, got := reserved(w.t, m, 100, 200, 300); got != 200 {
+		if got := reserved(w.t, m, 100, 200, 300); got != 200 {
 			w.t.Errorf("it reserves %d, want the 200 that the other node leaves", got)
 		}
-		if _, got := reserved(w.t, m, 1, 300); got != -1 {
+		if got := reserved(w.t, m, 1, 300); got != -1 {
 			w.t.Errorf("it reserves %d of nothing", got)
 		}
 	})
@@ -59,13 +59,13 @@ func TestLoweredHoldsReleaseTheRest(t *testing.T) {
 		held.lower(200)
 		held.lower(400) // more than it has: nothing changes
 		mustReserve(t, m, 1, 300)
-		if _, got := reserved(t, m, 1); got != -1 {
+		if got := reserved(t, m, 1); got != -1 {
 			t.Errorf("another %d fits into what is reserved", got)
 		}
 		held.settle(50)
 		held.hold.Lower(0) // it has ended
 		mustReserve(t, m, 1, 150)
-		if _, got := reserved(t, m, 1); got != -1 {
+		if got := reserved(t, m, 1); got != -1 {
 			t.Errorf("another %d fits into what is spent and reserved", got)
 		}
 		var none *lease.Hold

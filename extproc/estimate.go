@@ -1,0 +1,91 @@
+package extproc
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/tokens"
+)
+
+// unread are the members of a request that no model reads. All others count, also those
+// that are not known here: what is new at a provider is more often read than not.
+const unread = splice.Extensions | 1<<splice.Model | 1<<splice.Stream | 1<<splice.StreamOptions | 1<<splice.N |
+	1<<splice.MaxTokens | 1<<splice.MaxCompletionTokens | 1<<splice.Temperature | 1<<splice.TopP |
+	1<<splice.User | 1<<splice.ServiceTier | 1<<splice.Metadata | 1<<splice.SafetyIdentifier
+
+// estimates are the bounds of one request's input, by vocabulary.
+type estimates struct {
+	model  string // whose vocabulary it is; empty before the first
+	tokens int64
+	other  string // a second vocabulary
+	more   int64
+}
+
+const (
+	// bytesPerToken is how many bytes of a text are taken for one token where nothing
+	// depends on the estimate: English prose has about four, and the JSON around it
+	// makes up for what other languages need. The data of images, audio and files
+	// counts so too: what models make of it is not in proportion to its bytes.
+	bytesPerToken = 4
+	// framing is what the JSON around a message is less than its estimate: the names of
+	// its members and quotes, in the place of which models read perMessage marks.
+	framing    = 6
+	perMessage = 4
+	perPrompt  = 3
+)
+
+// inputBound is an upper bound of the input's tokens for a deployment: of the whole body
+// but for what no model reads. The tokenizer is not asked here: on the path of every
+// request it would cost more than all the rest together.
+func (x *Exchange) inputBound(d *catalog.Deployment) int64 {
+	model, e := vocabulary(d), &x.estimates
+	switch {
+	case e.model != "" && tokens.SameBound(e.model, model):
+		return e.tokens
+	case e.other != "" && tokens.SameBound(e.other, model):
+		return e.more
+	}
+	n := boundInput(&x.Facts, x.Body, model)
+	if e.model == "" {
+		e.model, e.tokens = model, n
+	} else {
+		e.other, e.more = model, n
+	}
+	return n
+}
+
+func boundInput(facts *splice.Request, body []byte, model string) int64 {
+	bound := tokens.NewBound(model)
+	for part := range facts.Parts(unread | 1<<splice.Messages) {
+		bound.Add(part)
+	}
+	var space [16]splice.Span
+	media, data := facts.Media(space[:0]), 0
+	messages := facts.Span(splice.Messages)
+	at := messages.Off
+	for _, m := range media {
+		bound.Add(body[at:m.Off])
+		data += m.End - m.Off
+		at = m.End
+	}
+	bound.Add(body[at:messages.End])
+	count := int64(max(facts.MessageCount, 0))
+	least := perPrompt + perMessage*count
+	return max(bound.Tokens()-framing*count, least) + int64(data)/bytesPerToken
+}
+
+// roughInput is about what the input is, by its bytes.
+func (x *Exchange) roughInput() int64 {
+	n := len(x.Facts.Raw(splice.Messages))
+	for part := range x.Facts.Parts(unread | 1<<splice.Messages) {
+		n += len(part)
+	}
+	return int64(n) / bytesPerToken
+}
+
+// vocabulary names the model whose vocabulary counts for a deployment.
+func vocabulary(d *catalog.Deployment) string {
+	if d.BaseModel != "" {
+		return d.BaseModel
+	}
+	return d.Model
+}

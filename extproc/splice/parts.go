@@ -1,0 +1,103 @@
+package splice
+
+import (
+	"bytes"
+	"iter"
+)
+
+// Parts are the parts of the body without the members in skip, names and values, in the
+// order of the body. Scan has accepted the body.
+func (r *Request) Parts(skip FieldSet) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		at := 0
+		for _, f := range r.order[:r.known] {
+			if !skip.Has(f) {
+				continue
+			}
+			m := &r.members[f]
+			if m.from > at && !yield(r.body[at:m.from]) {
+				return
+			}
+			at = m.value.End
+		}
+		if at < len(r.body) {
+			yield(r.body[at:])
+		}
+	}
+}
+
+// leastMedia is the length from which data within a message is set apart from its text.
+const leastMedia = 256
+
+// Media appends the places of the data of images, audio and files that stand in the
+// messages: the strings of content parts that no model reads as text.
+func (r *Request) Media(dst []Span) []Span {
+	raw := r.Raw(Messages)
+	if len(raw) == 0 || raw[0] != '[' ||
+		!bytes.Contains(raw, []byte("base64,")) && !bytes.Contains(raw, []byte(`"input_audio"`)) && !bytes.Contains(raw, []byte(`"file_data"`)) {
+		return dst
+	}
+	s := scanner{b: r.body}
+	messages := s.elements(r.members[Messages].value.Off)
+	for messages.next() {
+		if s.b[messages.at] != '{' {
+			messages.at = s.value(messages.at)
+			continue
+		}
+		message := s.members(messages.at)
+		for message.next() {
+			if string(message.name) != "content" || s.b[message.at] != '[' {
+				message.at = s.value(message.at)
+				continue
+			}
+			parts := s.elements(message.at)
+			for parts.next() {
+				dst = s.part(&parts, dst)
+			}
+			message.at = parts.at
+		}
+		messages.at = message.at
+	}
+	return dst
+}
+
+// part appends the data of one content part.
+func (s *scanner) part(parts *elements, dst []Span) []Span {
+	if s.b[parts.at] != '{' {
+		parts.at = s.value(parts.at)
+		return dst
+	}
+	w := s.members(parts.at)
+	for w.next() {
+		at := w.at
+		switch string(w.name) {
+		case "image_url", "input_audio", "video_url", "file", "audio":
+			if s.b[at] == '{' {
+				in := s.members(at)
+				for in.next() {
+					from := in.at
+					in.at = s.value(from)
+					switch string(in.name) {
+					case "url", "data", "file_data":
+						dst = appendMedia(dst, s.b, from, in.at)
+					}
+				}
+				w.at = in.at
+				continue
+			}
+			w.at = s.value(at)
+			dst = appendMedia(dst, s.b, at, w.at)
+		default:
+			w.at = s.value(at)
+		}
+	}
+	parts.at = w.at
+	return dst
+}
+
+func appendMedia(dst []Span, b []byte, from, end int) []Span {
+	if end-from < leastMedia || b[from] != '"' {
+		return dst
+	}
+	return append(dst, Span{from, end})
+}
