@@ -113,7 +113,7 @@ func (d *session) unstreamed(ctx context.Context, m *frame.Message, h *head) err
 	if err != nil {
 		e := d.p.unusable(d.x, err)
 		o = outcomeOf(e)
-		o.Text = body
+		o.Text, o.Bytes, o.unread = body, int64(len(body)), true
 		return d.end(ctx, o, e)
 	}
 	d.awaitEarlier(ctx)

@@ -74,7 +74,7 @@ func TestEstimatesMediaByTheirBytes(t *testing.T) {
 // The estimate of a conversation is not below what settles it where no provider reports.
 func TestEstimateCoversTheCount(t *testing.T) {
 	t.Parallel()
-	words := []string{"the ", "fox", " jumps\\n", "über ", "日本語", "x = y[1];\\n", "    ", "12345 ", "AAAA", "…", "x ", "\\u00e9", "don't ", "🙂", "\\\"quoted\\\" "}
+	words := []string{"the ", "fox", " jumps\\n", "über ", "\u65e5\u672c\u8a9e", "x = y[1];\\n", "    ", "12345 ", "AAAA", "…", "x ", "\\u00e9", "don't ", "🙂", "\\\"quoted\\\" "}
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		b.WriteString(`{"model":"fast","messages":[`)

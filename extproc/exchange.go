@@ -199,6 +199,9 @@ type Outcome struct {
 	FinishReason string
 	Usage        wire.Usage
 	Text         []byte // what was generated, kept while the provider has not said how much it was
+	Bytes        int64  // of the provider's answer, so far
+	unread       bool   // Text is the answer as it came
+	capped       bool   // set by consumed: what the provider reported is impossible
 	counted      int64  // tokens of generated text that was counted and is not in Text any more
 }
 

@@ -25,6 +25,7 @@ type Metrics struct {
 	refusals metric.Int64Counter     // gateway.requests.refused
 	limited  metric.Int64Counter     // gateway.requests.limited
 	failures metric.Int64Counter     // gateway.attempts.failed
+	capped   metric.Int64Counter     // gateway.usage.capped
 	cost     metric.Float64Counter   // gateway.cost_usd
 
 	// labels caches the attribute sets of deployments and outcomes: making one
@@ -50,6 +51,7 @@ func NewMetrics(m metric.Meter) (*Metrics, error) {
 		refusals: b.counter("gateway.requests.refused", "{request}", "Requests that were refused before a provider was asked, by kind."),
 		limited:  b.counter("gateway.requests.limited", "{request}", "Requests that a budget or a rate refused, by code."),
 		failures: b.counter("gateway.attempts.failed", "{attempt}", "Attempts that failed and were followed by another."),
+		capped:   b.counter("gateway.usage.capped", "{attempt}", "Attempts whose provider reported more usage than is possible."),
 	}
 	out.tokens = b.histogram("gen_ai.client.token.usage")
 	out.cost = b.money("gateway.cost_usd", "Cost of all attempts, by list or configured prices.")
@@ -64,6 +66,9 @@ func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 	}
 	l := m.label(x, e)
 	m.requests.Add(ctx, 1, l.base)
+	if e.UsageCapped {
+		m.capped.Add(ctx, 1, l.base)
+	}
 	m.duration.Record(ctx, e.End.Sub(x.Start).Seconds(), l.base)
 	if !e.FirstToken.IsZero() {
 		m.first.Record(ctx, e.FirstToken.Sub(x.Start).Seconds(), l.base)

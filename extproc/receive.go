@@ -42,7 +42,7 @@ func (d *session) receive(ctx context.Context, m *frame.Message) error {
 // whole turns a provider's whole answer into the caller's: the new body (body
 // itself if nothing changes) and what was consumed.
 func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
-	o := Outcome{Kind: journal.Success}
+	o := Outcome{Kind: journal.Success, Bytes: int64(len(body))}
 	a := x.last()
 	if !x.sameDialect(a) {
 		reply, err := a.Provider.Driver.Decode(body)
@@ -60,7 +60,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 		}
 		return dialect.ByName(x.Dialect).EncodeReply(make([]byte, 0, len(body)+512), reply, x.meta()), o, nil
 	}
-	var facts splice.ReplyFacts
+	facts := splice.ReplyFacts{Most: x.most(o.Bytes)}
 	if err := splice.Reply(body, &facts); err != nil {
 		return nil, o, err
 	}
@@ -72,6 +72,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 	if facts.HasUsage {
 		o.Usage = wire.Usage{Tokens: facts.Tokens, Source: usage.Provider}
 	} else {
+		o.Usage.Bad = facts.BadUsage
 		facts.Collect = true
 		_ = splice.Reply(body, &facts) // it was read once already
 		o.Text = facts.Text

@@ -58,6 +58,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	e.ErrorCode = o.Code
 	e.FinishReason = o.FinishReason
 	e.Tokens, e.Source = p.consumed(x, &o, failed[last])
+	e.UsageCapped = o.capped
 	e.Cost = x.cost(e.Tokens)
 	if o.Kind == journal.Success {
 		p.restEarlier(x)
@@ -125,16 +126,20 @@ func unasked(e journal.Event) journal.Event {
 	return e
 }
 
-// consumed is what the last attempt used: as its provider says, else as counted.
+// consumed is what the last attempt used: as its provider says, as far as that is
+// possible, else as counted.
 func (p *Pipeline) consumed(x *Exchange, o *Outcome, t trouble) (usage.Tokens, usage.Source) {
 	switch {
 	case o.Usage.Known():
-		return o.Usage.Tokens, usage.Provider
+		t, capped := o.Usage.Tokens.Within(x.plausible(o.Usage.Tokens, o.Bytes))
+		o.capped = capped
+		return t, usage.Provider
 	case t.known && t.status >= 300:
 		return usage.Tokens{}, usage.None // refused: no provider charges for that
 	case t.known && !t.reached:
 		return usage.Tokens{}, usage.None
 	}
+	o.capped = o.Usage.Bad
 	out := usage.Tokens{}
 	if o.Usage.Partial {
 		out = o.Usage.Tokens
@@ -142,6 +147,10 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t trouble) (usage.Tokens, u
 		out.Input = p.countInput(x)
 	}
 	out.Output = max(out.Output, o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text)))
+	// An answer that was too large or could not be read is no proof of what was generated.
+	if o.unread {
+		out.Output = min(out.Output, x.most(o.Bytes).Output)
+	}
 	return out, usage.Estimated
 }
 

@@ -73,6 +73,7 @@ func (r *relay) feed(chunk []byte) (out []byte, same bool) {
 	if r.split.Held() > 0 {
 		r.copied = true // the first event began in an earlier chunk
 	}
+	r.outcome.Bytes += int64(len(chunk))
 	r.split.Push(chunk)
 	var e splice.Event
 	for r.split.Next(&e) {
@@ -169,6 +170,7 @@ func (r *relay) emit(e *splice.Event) {
 func (r *relay) pass(e *splice.Event) {
 	f := &r.facts
 	f.Text = r.trim(f.Text)
+	f.Most = r.x.most(r.outcome.Bytes)
 	if err := splice.Chunk(e.Data, f); err != nil {
 		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_invalid_response", Detail: "The provider's stream could not be understood.", Err: err})
 		return
@@ -193,7 +195,12 @@ func (r *relay) pass(e *splice.Event) {
 		r.x.Tier = unquoted(tier)
 	}
 	if f.HasUsage {
+		if r.outcome.Usage.Known() {
+			f.Tokens = usage.Larger(r.outcome.Usage.Tokens, f.Tokens, f.Most)
+		}
 		r.outcome.Usage = wire.Usage{Tokens: f.Tokens, Source: usage.Provider}
+	} else if f.BadUsage && !r.outcome.Usage.Known() {
+		r.outcome.Usage.Bad = true
 	}
 	r.rewrite(e)
 }
@@ -215,7 +222,7 @@ func (r *relay) rewrite(e *splice.Event) {
 	}
 	if bare && f.HasUsage {
 		at := f.Usage.End - 1
-		edits[n] = splice.Edit{Off: at, End: at, With: `,"cost":` + r.x.cost(f.Tokens).String()}
+		edits[n] = splice.Edit{Off: at, End: at, With: `,"cost":` + r.x.cost(r.used()).String()}
 		n++
 		if n == 2 && edits[1].Off < edits[0].Off {
 			edits[0], edits[1] = edits[1], edits[0]
@@ -232,6 +239,12 @@ func (r *relay) rewrite(e *splice.Event) {
 	} else {
 		r.out = splice.AppendData(r.out, r.data)
 	}
+}
+
+// used is what the provider has reported, as far as it is possible.
+func (r *relay) used() usage.Tokens {
+	t, _ := r.facts.Tokens.Within(r.x.plausible(r.facts.Tokens, r.outcome.Bytes))
+	return t
 }
 
 // translate handles an event of another dialect.
@@ -255,7 +268,11 @@ func (r *relay) translate(e *splice.Event) {
 		}
 		r.out = r.encoder.Chunk(r.out, c)
 	}
-	r.outcome.Usage = r.decoder.Usage()
+	if u := r.decoder.Usage(); r.outcome.Usage.Known() && u.Known() {
+		r.outcome.Usage.Tokens = usage.Larger(r.outcome.Usage.Tokens, u.Tokens, r.x.most(r.outcome.Bytes))
+	} else if !r.outcome.Usage.Known() {
+		r.outcome.Usage = u
+	}
 	if err != nil {
 		r.fail(failureOf(err).Fault())
 		return
@@ -281,7 +298,9 @@ func (r *relay) finish() {
 		return
 	}
 	u := r.outcome.Usage
-	if !u.Known() {
+	if u.Known() {
+		u.Tokens, _ = u.Tokens.Within(r.x.plausible(u.Tokens, r.outcome.Bytes))
+	} else {
 		u.Tokens, u.Source = r.p.consumed(r.x, &r.outcome, trouble{})
 	}
 	cost := r.x.cost(u.Tokens)

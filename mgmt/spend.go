@@ -190,6 +190,7 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		Cursor:                   r.Cursor(),
 		ServiceTier:              textOrNull(r.ServiceTier),
 		SessionId:                textOrNull(r.Session),
+		UsageCapped:              r.UsageCapped,
 	}
 }
 

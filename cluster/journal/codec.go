@@ -143,6 +143,7 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m.CostPico = int64(ev.Cost)
 	m.FallbackCount = int64(ev.FallbackCount)
 	m.ServiceTier = text(ev.ServiceTier)
+	m.UsageCapped = ev.UsageCapped
 	m.Final = ev.Final
 	m.Fallbacks = encodeFallbacks(m.Fallbacks[:0], ev.Fallbacks)
 	m.Notice = e.encodeNotice(ev.Notice)

@@ -78,7 +78,7 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 		Status: int(m.GetStatus()), Outcome: decodeOutcome(m.GetOutcome()),
 		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(),
 		Tokens: decodeTokens(m.GetTokens()), Source: decodeSource(m.GetSource()), Cost: money.Pico(m.GetCostPico()),
-		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(),
+		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(), UsageCapped: m.GetUsageCapped(),
 		Final: m.GetFinal(), Fallbacks: decodeFallbacks(m.GetFallbacks()), Notice: decodeNotice(m.GetNotice()),
 	}
 	copy(ev.Key[:], m.GetKeyHash())

@@ -120,6 +120,7 @@ type Event struct {
 	Cost          money.Pico
 	FallbackCount int    // attempts of the request before this one
 	ServiceTier   string // the one that was billed; empty for the standard one
+	UsageCapped   bool   // the provider reported more than is possible
 	Final         bool   // the last event of its request
 	Fallbacks     []Fallback
 	Notice        *Notice

@@ -56,7 +56,7 @@ func fullEvent(request id.Request) journal.Event {
 			Output: 60, Reasoning: 6, OutputAudio: 7, OutputImage: 9, SearchQueries: 8,
 			Images: 10, InputCharacters: 11, InputMillis: 12, OutputMillis: 13, Pages: 14,
 		},
-		Source: usage.Provider, Cost: 12345, FallbackCount: 1, ServiceTier: "priority", Final: true,
+		Source: usage.Provider, Cost: 12345, FallbackCount: 1, ServiceTier: "priority", UsageCapped: true, Final: true,
 		Fallbacks: []journal.Fallback{
 			{Attempt: 1, Deployment: "dep-0", Provider: "groq", Model: "llama", Status: 500, ErrorCode: "upstream_error", From: "gpt", To: "other"},
 			{Attempt: 2, ErrorCode: "unknown", From: "other", To: "gpt-5"},

@@ -70,6 +70,7 @@ type Record struct {
 	Source        usage.Source
 	Cost          money.Pico
 	FallbackCount int
+	UsageCapped   bool       // the provider reported more than is possible
 	Account       id.KeyHash // the key that has paid: the one that was used, or that it comes of by regeneration
 
 	at string // its key
@@ -227,7 +228,7 @@ func readRecord(place, value []byte) (Record, error) {
 		Start: record.FromNanos(e.GetStartUnixNano()), FirstToken: record.FromNanos(e.GetFirstTokenUnixNano()),
 		End: record.FromNanos(e.GetEndUnixNano()), Status: int(e.GetStatus()),
 		Outcome: outcome(e.GetOutcome()), ErrorCode: e.GetErrorCode(), FinishReason: e.GetFinishReason(),
-		Tokens: tokens(e.GetTokens()), Source: source(e.GetSource()), Cost: money.Pico(e.GetCostPico()),
+		Tokens: tokens(e.GetTokens()), Source: source(e.GetSource()), UsageCapped: e.GetUsageCapped(), Cost: money.Pico(e.GetCostPico()),
 		FallbackCount: int(e.GetFallbackCount()), Account: keyAccount(e), at: string(place),
 	}, nil
 }

@@ -163,7 +163,7 @@ func TestRecord(t *testing.T) {
 	e.Team, e.User, e.Organization, e.EndUser, e.Actor = "red", "ada", "acme", "carl", "ada's"
 	e.Deployment, e.Stream, e.Session, e.Tags, e.ServiceTier = "d", true, "s", []string{"x"}, "flex"
 	e.FirstTokenUnixNano, e.Status, e.ErrorCode, e.FinishReason, e.FallbackCount = day0().UnixNano()+5, 200, "code", "stop", 2
-	e.Source = clusterv1.UsageSource_USAGE_SOURCE_PROVIDER
+	e.Source, e.UsageCapped = clusterv1.UsageSource_USAGE_SOURCE_PROVIDER, true
 	if _, f := post(t, s, run(t, "n1", 1, e), day0()); f != nil {
 		t.Fatal(f)
 	}
@@ -173,7 +173,7 @@ func TestRecord(t *testing.T) {
 			` KeyAlias:ada Actor:ada's Team:red User:ada Organization:acme Customer:carl Deployment:d Group:gpt Provider:openai Model:gpt-5 CallType:acompletion Stream:true Session:s Tags:[x] ServiceTier:flex ` +
 			`Start:2026-11-21 23:59:00 +0000 UTC FirstToken:2026-11-21 23:59:00.000000005 +0000 UTC End:2026-11-21 23:59:01 +0000 UTC Status:200 Outcome:success ErrorCode:code FinishReason:stop ` +
 			`Tokens:{Input:10 `
-		if !strings.HasPrefix(got, want) || !strings.Contains(got, "Source:provider Cost:0.000000000007 FallbackCount:2") {
+		if !strings.HasPrefix(got, want) || !strings.Contains(got, "Source:provider Cost:0.000000000007 FallbackCount:2 UsageCapped:true") {
 			t.Errorf("got %s", got)
 		}
 		return true

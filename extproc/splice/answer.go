@@ -8,10 +8,11 @@ import (
 )
 
 // ReplyFacts is what an answer in OpenAI's form says, as far as the gateway acts on
-// it. Set Collect and Text before the call; the call sets all else anew.
+// it. Set Collect, Text and Most before the call; the call sets all else anew.
 type ReplyFacts struct {
-	Collect bool   // append the generated text to Text
-	Text    []byte // all that was generated, of all choices one after the other; for counting, not for showing
+	Collect bool       // append the generated text to Text
+	Most    usage.Most // what can have been used: of several reports the largest within it counts
+	Text    []byte     // all that was generated, of all choices one after the other; for counting, not for showing
 
 	Model        Span         // the value of model, quotes included; empty if there is none or it is no string
 	Usage        Span         // the value of usage; empty if there is none or it is null
@@ -37,10 +38,10 @@ func (f *ReplyFacts) HasError() bool { return !f.Error.Empty() }
 
 // Reply reads a whole answer. It fails if that is not one JSON object, with a
 // *fault.Error of kind Upstream. Where a name occurs twice the last one counts, as
-// it does for the readers that the answer is meant for. Text in Text is appended to,
+// it does for the readers that the answer is meant for; but of usage the largest. Text in Text is appended to,
 // also if the answer turns out to be broken.
 func Reply(body []byte, f *ReplyFacts) error {
-	*f = ReplyFacts{Collect: f.Collect, Text: f.Text}
+	*f = ReplyFacts{Collect: f.Collect, Text: f.Text, Most: f.Most}
 	s := scanner{b: body}
 	i := s.space(0)
 	if i >= len(body) || body[i] != '{' {
@@ -64,7 +65,7 @@ func Reply(body []byte, f *ReplyFacts) error {
 func Chunk(data []byte, f *ChunkFacts) error {
 	f.Done = false
 	if len(data) > 0 && data[0] != '{' && IsDone(data) {
-		*f = ChunkFacts{ReplyFacts: ReplyFacts{Collect: f.Collect, Text: f.Text}, Done: true}
+		*f = ChunkFacts{ReplyFacts: ReplyFacts{Collect: f.Collect, Text: f.Text, Most: f.Most}, Done: true}
 		return nil
 	}
 	return Reply(data, &f.ReplyFacts)

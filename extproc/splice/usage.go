@@ -29,7 +29,7 @@ type report struct {
 
 // usage reads the value of usage.
 func (f *ReplyFacts) usage(s *scanner, i int) int {
-	f.Usage, f.Tokens, f.HasUsage, f.BadUsage = Span{}, usage.Tokens{}, false, false
+	f.Usage, f.BadUsage = Span{}, false
 	if s.b[i] != '{' {
 		end := s.value(i)
 		if !s.null(i) {
@@ -54,6 +54,9 @@ func (f *ReplyFacts) usage(s *scanner, i int) int {
 		return w.at
 	}
 	if t := r.tokens(); !r.bad && t.Sane() {
+		if f.HasUsage {
+			t = usage.Larger(f.Tokens, t, f.Most)
+		}
 		f.Tokens, f.HasUsage = t, true
 	} else {
 		f.BadUsage = true

@@ -66,7 +66,7 @@ func TestBoundOfSpecialTexts(t *testing.T) {
 	for _, model := range []string{"gpt-4o", "gpt-4"} {
 		for _, text := range []string{
 			"", "x", "hello world", strings.Repeat("x ", 5000), strings.Repeat("1 ", 5000), strings.Repeat("é ", 500), strings.Repeat("\x7f", 50),
-			strings.Repeat("a.b,", 500), strings.Repeat("日本", 500), strings.Repeat("🙂", 200), strings.Repeat("\u0e01\u0e33", 200), strings.Repeat("\n\t", 500),
+			strings.Repeat("a.b,", 500), strings.Repeat("\u65e5\u672c", 500), strings.Repeat("🙂", 200), strings.Repeat("\u0e01\u0e33", 200), strings.Repeat("\n\t", 500),
 			strings.Repeat("Zq", 500), "\u200b\u200b\u200b\u200b\u200b\u200b\u200b\u200b",
 		} {
 			count := c.Count(model, text)
@@ -85,7 +85,7 @@ func TestBoundOfSpecialTexts(t *testing.T) {
 func TestBoundReadsEscapes(t *testing.T) {
 	t.Parallel()
 	for plain, escaped := range map[string]string{
-		"日本語": `\u65e5\u672c\u8a9e`, "é": `\u00E9`, "שלום": `\u05e9\u05dc\u05d5\u05dd`, "😀": `\ud83d\ude00`,
+		"\u65e5\u672c\u8a9e": `\u65e5\u672c\u8a9e`, "é": `\u00E9`, "שלום": `\u05e9\u05dc\u05d5\u05dd`, "😀": `\ud83d\ude00`,
 	} {
 		if a, b := boundOf("gpt-4o", plain), boundOf("gpt-4o", escaped); a != b {
 			t.Errorf("%s has the bound %d, and %s %d", plain, a, escaped, b)
@@ -106,7 +106,7 @@ func TestClassesAreThoseOfTheRule(t *testing.T) {
 }
 
 func TestBoundAllocatesNothing(t *testing.T) {
-	text := bytes.Repeat([]byte(`{"role":"user","content":"Größe \u00e9 日本語\n"},`), 100)
+	text := bytes.Repeat([]byte(`{"role":"user","content":"Größe \u00e9 ééé\n"},`), 100)
 	if n := testing.AllocsPerRun(10, func() {
 		b := NewBound("gpt-4o")
 		b.Add(text)

@@ -116,6 +116,7 @@ func lines(w []float64) string {
 }
 
 func fitted(t *testing.T, r *rand.Rand, model string, counter *Counter) []float64 {
+	t.Helper()
 	var train []counted
 	texts := append(realTexts(t, r, 9000), generatedTexts(r, 6000)...)
 	for i := range 24_000 { // what is said again and again shows every single weight

@@ -1225,7 +1225,9 @@ type UsageEvent struct {
 	Session string `protobuf:"bytes,35,opt,name=session,proto3" json:"session,omitempty"`
 	// The accounts of the keys by which the key was made, the nearest first: the cost
 	// counts in their windows, and not in their totals.
-	ParentHashes  [][]byte `protobuf:"bytes,36,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
+	ParentHashes [][]byte `protobuf:"bytes,36,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
+	// Whether the provider reported more than is possible, and less was charged.
+	UsageCapped   bool `protobuf:"varint,37,opt,name=usage_capped,json=usageCapped,proto3" json:"usage_capped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1512,6 +1514,13 @@ func (x *UsageEvent) GetParentHashes() [][]byte {
 	return nil
 }
 
+func (x *UsageEvent) GetUsageCapped() bool {
+	if x != nil {
+		return x.UsageCapped
+	}
+	return false
+}
+
 // Formation is what a node has promised or become part of. It lies in the
 // node's own store and makes sure that a node starts with one first
 // configuration only.
@@ -1726,7 +1735,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\x9c\t\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xbf\t\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1769,7 +1778,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"originHash\x127\n" +
 	"\tfallbacks\x18\" \x03(\v2\x19.cluster.v1.FallbackTakenR\tfallbacks\x12\x18\n" +
 	"\asession\x18# \x01(\tR\asession\x12#\n" +
-	"\rparent_hashes\x18$ \x03(\fR\fparentHashes\"v\n" +
+	"\rparent_hashes\x18$ \x03(\fR\fparentHashes\x12!\n" +
+	"\fusage_capped\x18% \x01(\bR\vusageCapped\"v\n" +
 	"\tFormation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x125\n" +

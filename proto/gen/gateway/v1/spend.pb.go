@@ -272,7 +272,9 @@ type SpendLog struct {
 	// The caller's own name for what the request is a part of, from x-gateway-session-id or the body; null if it named none.
 	SessionId *wrapperspb.StringValue `protobuf:"bytes,36,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// The deployment's base URL as it is now; null where the deployment is gone, and for who does not see everything.
-	ApiBase       *wrapperspb.StringValue `protobuf:"bytes,37,opt,name=api_base,json=apiBase,proto3" json:"api_base,omitempty"`
+	ApiBase *wrapperspb.StringValue `protobuf:"bytes,37,opt,name=api_base,json=apiBase,proto3" json:"api_base,omitempty"`
+	// Whether the provider reported more usage than is possible; the tokens and the cost are then those that are possible at most, or counted here.
+	UsageCapped   bool `protobuf:"varint,38,opt,name=usage_capped,json=usageCapped,proto3" json:"usage_capped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -566,6 +568,13 @@ func (x *SpendLog) GetApiBase() *wrapperspb.StringValue {
 	return nil
 }
 
+func (x *SpendLog) GetUsageCapped() bool {
+	if x != nil {
+		return x.UsageCapped
+	}
+	return false
+}
+
 var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_spend_proto_rawDesc = "" +
@@ -589,7 +598,7 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	" \x01(\tB.\xbaH+\xd8\x01\x01r&\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\tchat-4711R\tsessionIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\x98\f\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xbb\f\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
@@ -633,7 +642,8 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\tcache_hit\x18# \x01(\bR\bcacheHit\x12;\n" +
 	"\n" +
 	"session_id\x18$ \x01(\v2\x1c.google.protobuf.StringValueR\tsessionId\x127\n" +
-	"\bapi_base\x18% \x01(\v2\x1c.google.protobuf.StringValueR\aapiBase2d\n" +
+	"\bapi_base\x18% \x01(\v2\x1c.google.protobuf.StringValueR\aapiBase\x12!\n" +
+	"\fusage_capped\x18& \x01(\bR\vusageCapped2d\n" +
 	"\fSpendService\x12T\n" +
 	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
