@@ -221,7 +221,7 @@ func snapshotCommand(o *remote) *cobra.Command {
 	return &cobra.Command{
 		Use:   "snapshot FILE",
 		Short: "Save the keys, deployments and settings that the nodes agree on",
-		Long: "Save the keys, deployments and settings that the nodes agree on, as of one moment. FILE is replaced when the whole\n" +
+		Long: "Save all that the nodes agree on, as of one moment: keys, models and settings, and the ledger. FILE is replaced when the whole\n" +
 			"snapshot is on the disk; until then, and after an error, it is as it was.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -292,58 +292,6 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
-}
-
-func restoreCommand(o *remote) *cobra.Command {
-	var yes bool
-	c := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Replace the keys, deployments and settings of all nodes by those of a snapshot",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if !yes {
-				return errors.New("this replaces the keys, deployments and settings of all nodes, and what was changed after the snapshot is lost; add --yes if that is meant")
-			}
-			gateway, err := o.client()
-			if err != nil {
-				return err
-			}
-			if err := gateway.restore(c.Context(), args[0]); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(c.OutOrStdout(), "restored "+args[0])
-			return err
-		},
-	}
-	c.Flags().BoolVar(&yes, "yes", false, "do it")
-	return c
-}
-
-// restore uploads a snapshot.
-func (c *client) restore(ctx context.Context, file string) error {
-	f, err := os.Open(file) //nolint:gosec // the operator names it
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return fmt.Errorf("%s is empty or no file; name one that modelgateway cluster snapshot wrote", file)
-	}
-	r, err := c.request(ctx, http.MethodPost, "/cluster/restore?confirm=yes", f)
-	if err != nil {
-		return err
-	}
-	r.ContentLength = info.Size()
-	r.Header.Set("Content-Type", "application/octet-stream")
-	answer, err := c.send(r)
-	if err != nil {
-		return err
-	}
-	return answer.Body.Close()
 }
 
 // secretCommand prints what makes nodes a cluster. It asks no gateway.

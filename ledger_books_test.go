@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -219,13 +220,14 @@ type hookBooks struct {
 	url string
 
 	mu    sync.Mutex
-	last  uint64 // the highest number of a record
-	wrong error  // the first that came before its turn
+	last  uint64              // the highest number of a record
+	seen  map[uint64][32]byte // what the record of a number said
+	wrong error               // the first that came before its turn, or under the number of another
 }
 
 func newHookBooks(t *testing.T, l net.Listener) *hookBooks {
 	t.Helper()
-	h := &hookBooks{}
+	h := &hookBooks{seen: map[uint64][32]byte{}}
 	h.url = serveBooks(t, l, h)
 	return h
 }
@@ -243,12 +245,22 @@ func eventNumber(text string) (uint64, error) {
 // after it; none may be left out.
 func (h *hookBooks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	n, err := eventNumber(r.Header.Get("X-Gateway-Event-Id"))
+	body, broken := io.ReadAll(r.Body)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	says, known := h.seen[n]
 	switch {
-	case h.wrong != nil:
+	case h.wrong != nil || broken != nil: // a sender that dies sends it again
+		return
 	case err != nil:
 		h.wrong = err
+		return
+	case known && says != sha256.Sum256(body):
+		h.wrong = fmt.Errorf("two records have number %d", n)
+		return
+	}
+	h.seen[n] = sha256.Sum256(body)
+	switch {
 	case h.last != 0 && n > h.last+1:
 		h.wrong = fmt.Errorf("after record %d came record %d", h.last, n)
 	default:

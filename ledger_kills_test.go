@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -39,7 +40,7 @@ const (
 // are few, else at a later one, so that there are books to spoil.
 func passes(point string) int {
 	switch family, _, _ := strings.Cut(point, "."); {
-	case family == "audit", family == "lease", strings.HasPrefix(point, "journal.repair."):
+	case family == "audit", family == "lease", family == "restore", strings.HasPrefix(point, "journal.repair."):
 		return 1
 	case family == "window", strings.HasPrefix(point, "deliver.save."):
 		return 2 // the first save says where the deliveries begin, while all is set up
@@ -65,6 +66,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			k := newKilled(t, path)
+			restores := strings.HasPrefix(point, "restore.")
 			pause := killedPause
 			if strings.HasPrefix(point, "window.") {
 				pause = killedIdle
@@ -81,11 +83,18 @@ func TestLedgerSurvivesKills(t *testing.T) {
 				k.launch(dies)
 				k.awaitReady()
 				k.setUp()
+				if restores {
+					k.backUp()
+					go k.restore() // it dies of it
+				}
 				k.askUntilDead(pause)
 			}
 			k.awaitDeath()
 			k.launch("")
 			k.awaitReady()
+			if restores {
+				k.restored()
+			}
 			k.burn()
 			k.check()
 		})
@@ -96,9 +105,10 @@ func TestLedgerSurvivesKills(t *testing.T) {
 type killed struct {
 	*gatewayProcess
 	*callers
-	path  string // of the binary
-	hook  *hookBooks
-	ended atomic.Pointer[chan struct{}] // closed when the process is dead
+	path   string // of the binary
+	hook   *hookBooks
+	ended  atomic.Pointer[chan struct{}] // closed when the process is dead
+	backup []byte
 }
 
 func newKilled(t *testing.T, path string) *killed {
@@ -158,6 +168,49 @@ func (k *killed) setUp() {
 		if a := k.do(http.MethodPost, c.path, strings.NewReader(c.body)); a.status != http.StatusOK {
 			k.t.Fatalf("%s: %d %s", c.path, a.status, a.body)
 		}
+	}
+}
+
+// laterKey is made after the backup.
+const laterKey = "sk-later-0123456789abcdef"
+
+// backUp keeps what the gateway agrees on, and makes a key that is not in it.
+func (k *killed) backUp() {
+	k.t.Helper()
+	a := k.get("/cluster/snapshot")
+	if k.backup = []byte(a.body); a.status != http.StatusOK {
+		k.t.Fatalf("%d %s", a.status, a.body)
+	}
+	if a := k.do(http.MethodPost, "/key/generate", strings.NewReader(fmt.Sprintf(`{"key":%q}`, laterKey))); a.status != http.StatusOK {
+		k.t.Fatalf("%d %s", a.status, a.body)
+	}
+}
+
+// restore restores what backUp kept, and returns the answer's status; 0: there was none.
+func (k *killed) restore() int {
+	r, err := http.NewRequestWithContext(k.t.Context(), http.MethodPost, k.url+"/cluster/restore?confirm=yes", bytes.NewReader(k.backup))
+	if err != nil {
+		return 0
+	}
+	r.Header.Set("Authorization", "Bearer "+adminKey)
+	r.Header.Set("Content-Type", "application/octet-stream")
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0
+	}
+	_ = a.Body.Close()
+	return a.StatusCode
+}
+
+// restored restores again: whatever the first try came to, the settings are then those
+// of the backup.
+func (k *killed) restored() {
+	k.t.Helper()
+	if s := k.restore(); s != http.StatusOK {
+		k.t.Errorf("restored again after the crash: %d", s)
+	}
+	if a := k.get("/key/info?key=" + laterKey); a.status != http.StatusNotFound {
+		k.t.Errorf("a key that was made after the backup: %d %s", a.status, a.body)
 	}
 }
 

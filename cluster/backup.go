@@ -20,19 +20,21 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 	return n.consensus.Backup(w) //nolint:contextcheck // it goes on as long as w takes it, and w ends with who asked
 }
 
-// Restore replaces the whole replicated state, on every node, by a backup. The
-// leader checks it as a whole before anything is changed; another node sends it on.
+// RestoreAll replaces the whole replicated state by a backup, in a cluster that has no
+// settings and has spent nothing yet. The leader checks it as a whole before anything
+// is changed; another node sends it on. The nodes of the backup's cluster are barred
+// from this one: what their journals hold is posted to another ledger.
 // An error of the connection to the leader leaves open whether it was done.
-func (n *Node) Restore(ctx context.Context, r io.Reader) error {
+func (n *Node) RestoreAll(ctx context.Context, r io.Reader) error {
 	if n.consensus.IsLeader() {
-		return n.consensus.RestoreBackup(ctx, r)
+		return n.consensus.RestoreBackup(ctx, r, n.adoption())
 	}
 	// The leader may be gone since a moment ago; this waits for the next one.
 	if err := n.current(ctx); err != nil {
 		return err
 	}
 	if n.consensus.IsLeader() {
-		return n.consensus.RestoreBackup(ctx, r)
+		return n.consensus.RestoreBackup(ctx, r, n.adoption())
 	}
 	leader, ok := n.consensus.Leader()
 	if !ok || n.peers == nil {
@@ -96,7 +98,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 // Restore replaces the state for a node that does not lead.
 func (s peerService) Restore(stream clusterv1.PeerService_RestoreServer) error {
-	if err := s.node.consensus.RestoreBackup(stream.Context(), &pieces{stream: stream}); err != nil {
+	if err := s.node.consensus.RestoreBackup(stream.Context(), &pieces{stream: stream}, s.node.adoption()); err != nil {
 		return peer.Status(s.leaderError(err))
 	}
 	return stream.SendAndClose(&clusterv1.RestoreResponse{})

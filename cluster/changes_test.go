@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	records "github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -133,7 +135,15 @@ func backupCommand(c *command) string {
 }
 
 func restoreCommand(c *command) string {
-	return c.s.readable(codeOf(c.on().node().Restore(c.t.Context(), bytes.NewReader(c.s.backup))))
+	return c.s.readable(codeOf(restore(c.t.Context(), c.on().node(), c.s.backup)))
+}
+
+// restore brings the settings of a backup back.
+func restore(ctx context.Context, node *cluster.Node, backup []byte) error {
+	_, err := node.Restore(ctx, bytes.NewReader(backup), cluster.RestoreRequest{
+		Actor: actor, Audit: records.Audit{Type: audit.TypeManagement, Details: `{"action":"restored"}`},
+	})
+	return err
 }
 
 func restCommand(c *command) string {

@@ -69,6 +69,7 @@ func (n *Node) formStep(ctx context.Context) error {
 			return err
 		}
 		if _, led := n.consensus.Leader(); led {
+			n.strangers.Keep(func(string) bool { return false })
 			return nil
 		}
 		// A node that was taken out while it was away is told so by nobody: it is in
@@ -118,7 +119,8 @@ type introduced struct {
 	at string
 }
 
-// introduce asks everybody who might be there who they are.
+// introduce asks everybody who might be there who they are. At the address of a member
+// another node may live by now, also one of another cluster: it is asked as well.
 func (n *Node) introduce(ctx context.Context) []introduced {
 	addresses := slices.Clone(n.cfg.Join)
 	for _, m := range n.gossip.Members() {
@@ -135,7 +137,7 @@ func (n *Node) introduce(ctx context.Context) []introduced {
 		wait.Go(func() {
 			call, cancel := context.WithTimeout(ctx, callTime)
 			defer cancel()
-			client, err := n.peers.At(at)
+			client, err := n.strangers.At(at)
 			if err != nil {
 				return
 			}

@@ -209,7 +209,7 @@ func TestABackupOpensElsewhere(t *testing.T) {
 		}
 		h := l.hosts[1]
 		kms.set(true)
-		if err := h.node().Restore(t.Context(), &backup); err != nil {
+		if err := restore(t.Context(), h.node(), backup.Bytes()); err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := h.node().View().Catalog.Deployment("d0"); ok {

@@ -17,6 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -80,6 +81,12 @@ func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command)
 		return m.moved(tx, e, moved, f)
 	case *clusterv1.Command_TrimHistory:
 		return outcome(trim(tx, change.TrimHistory, e.Time), func(uint64) { m.node.recorded() })
+	case *clusterv1.Command_StageRestore:
+		return outcome(restore.Stage(tx, change.StageRestore, e.Time), nil)
+	case *clusterv1.Command_CommitRestore:
+		return m.restore(tx, e, change.CommitRestore)
+	case *clusterv1.Command_DropRestore:
+		return outcome(restore.Drop(tx, change.DropRestore), nil)
 	default:
 		return incomprehensible(e.Index, errors.New("a change that this version does not know"))
 	}
@@ -125,6 +132,17 @@ func (m machine) Restored(state *store.Store, _ uint64) error {
 
 // reload makes the View anew of the state.
 func (n *Node) reload(ctx context.Context, state *store.Store) error {
+	if err := n.reshow(ctx, state); err != nil {
+		return err
+	}
+	if n.teller != nil { // nil while the node is opened
+		n.teller.Restored()
+	}
+	return nil
+}
+
+// reshow makes the View of the state again. The accounts of the state stay as they are.
+func (n *Node) reshow(ctx context.Context, state *store.Store) error {
 	n.showing.Lock()
 	defer n.showing.Unlock()
 	revision, err := revisionOf(state)
@@ -138,9 +156,6 @@ func (n *Node) reload(ctx context.Context, state *store.Store) error {
 	v.Revision = revision
 	n.unusable(broken)
 	n.publish(v)
-	if n.teller != nil { // nil while the node is opened
-		n.teller.Restored()
-	}
 	n.recorded()
 	n.cooldown.Keep(func(d id.Deployment) bool { _, ok := v.Catalog.Deployment(d); return ok })
 	return nil

@@ -100,9 +100,16 @@ func lives(tx *store.Tx, c *clusterv1.MoveLeases) (bool, *fault.Error) {
 
 // barred is the refusal of what a node says that was taken out.
 func barred(tx *store.Tx, node string) *fault.Error {
-	_, retired, err := tx.Get(store.SpaceRetired, []byte(node))
+	value, retired, err := tx.Get(store.SpaceRetired, []byte(node))
 	if err != nil {
 		return record.Unreadable(err)
+	}
+	var of clusterv1.RetiredNode
+	if err := proto.Unmarshal(value, &of); err != nil {
+		return record.Unreadable(err)
+	}
+	if of.GetRestored() {
+		return fault.New(fault.Denied, "node_of_backup", "Node %s belongs to the cluster whose backup this one began with, and its journal to that cluster's ledger. Empty its data directory to let it join.", id.Node(node))
 	}
 	if retired {
 		return fault.New(fault.Denied, "node_removed", "Node %s was removed from the cluster, and what it has spent since cannot be posted.", id.Node(node))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -45,6 +46,7 @@ type Node struct {
 	hints     *gossip.State
 	gossip    *gossip.Gossip // nil: alone
 	peers     *peer.Clients  // nil: alone
+	strangers *peer.Clients  // only to learn which nodes are where; nil: alone
 	server    *peer.Server   // nil: alone
 
 	teller *lease.Teller
@@ -129,6 +131,9 @@ func (n *Node) agree() (err error) {
 		}
 		c.Address, c.Network = n.link.Address(), raftLink{n}
 		n.peers = peer.NewClients(n.dialPeer)
+		n.strangers = peer.NewClients(func(ctx context.Context, address string) (net.Conn, error) {
+			return n.link.Dial(ctx, address, link.Peer)
+		})
 		n.server = peer.NewServer(peerService{node: n}, link.PeerOf)
 		if err = n.openGossip(key); err != nil {
 			return fmt.Errorf("preparing the gossip: %w", err)
@@ -220,7 +225,7 @@ func (n *Node) runAgreement(ctx context.Context) error {
 func (n *Node) Close() error {
 	var errs []error
 	if n.peers != nil {
-		errs = append(errs, n.peers.Close())
+		errs = append(errs, n.peers.Close(), n.strangers.Close())
 	}
 	if n.consensus != nil {
 		errs = append(errs, n.consensus.Close())

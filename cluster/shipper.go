@@ -76,6 +76,7 @@ func (n *Node) ship(ctx context.Context) error {
 			}
 		default:
 			n.shipping.Store(nil)
+			n.problems.set(problemUsage, nil)
 			pause, quiet = shipRetry, time.Time{}
 		}
 		posted = next
@@ -207,6 +208,9 @@ func (n *Node) commit(ctx context.Context, cmd *clusterv1.Command) error {
 // reason.
 func (n *Node) tellShipping(ctx context.Context, err error) {
 	f := fault.From(err)
+	if f.Kind != fault.Unavailable { // waiting does not help: somebody has to look
+		n.problems.set(problemUsage, f)
+	}
 	why := f.Code
 	if before := n.shipping.Swap(&why); before != nil && *before == why {
 		return

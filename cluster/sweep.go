@@ -20,7 +20,7 @@ const (
 
 // sweep has the leader delete, now and then, what nobody asks for any more: answers
 // that are too old to be given again, and keys that were replaced and whose grace
-// is over. A crash leaves it to the next leader.
+// is over, and restores that were given up. A crash leaves it to the next leader.
 func (n *Node) sweep(ctx context.Context) error {
 	ticker := time.NewTicker(sweepPause)
 	defer ticker.Stop()
@@ -29,6 +29,11 @@ func (n *Node) sweep(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
+		}
+		if n.consensus.IsLeader() {
+			if err := n.sweepRestores(ctx); err != nil {
+				n.logger.LogAttrs(ctx, slog.LevelWarn, "restores that were given up could not be dropped", slog.Any("error", err))
+			}
 		}
 		for n.consensus.IsLeader() && ctx.Err() == nil {
 			found, err := n.sweepOnce(ctx)

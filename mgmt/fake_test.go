@@ -218,7 +218,33 @@ func (n *fakeNode) Backup(ctx context.Context, w io.Writer) error {
 	return n.begin(ctx)
 }
 
-func (n *fakeNode) Restore(ctx context.Context, r io.Reader) error {
+func (n *fakeNode) Restore(ctx context.Context, r io.Reader, in cluster.RestoreRequest) (*cluster.Restored, error) {
+	if err := n.RestoreAll(ctx, r); err != nil {
+		return nil, err
+	}
+	_, err := n.Change(ctx, in.Actor, func(_ *cluster.View, tx *record.Txn) error {
+		if in.Also == nil {
+			return nil
+		}
+		return in.Also(tx, []byte("the restore"))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.RestoredBy(ctx, []byte("the restore"))
+}
+
+func (*fakeNode) RestoredBy(_ context.Context, name []byte) (*cluster.Restored, error) {
+	if string(name) != "the restore" {
+		return nil, nil //nolint:nilnil // it is not known
+	}
+	return &cluster.Restored{Index: 7, Backup: time.Unix(1, 0).UTC(), Counts: []cluster.RestoredCount{
+		{Name: "keys", Returned: 2, Changed: 3, Removed: 1, Kept: 4, Unblocked: 1, ReturnedKeys: [][]byte{{1, 2}}},
+		{Name: "models", Kept: 2},
+	}}, nil
+}
+
+func (n *fakeNode) RestoreAll(ctx context.Context, r io.Reader) error {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return err

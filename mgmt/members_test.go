@@ -117,3 +117,32 @@ func TestRestoreNeedsTheWord(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
+
+// The response says which keys come back and which go, and a full restore is another one.
+func TestRestoreSaysWhatItChanged(t *testing.T) {
+	t.Parallel()
+	s, n := newFake(t)
+	binary := with("Content-Type", binaryType)
+	a := ask(t, s, "POST /cluster/restore?confirm=yes", "the state", binary)
+	const want = `{"restored":true,"mode":"settings","snapshot_time":"1970-01-01T00:00:01Z","revision":7,"changes":[` +
+		`{"name":"keys","returned":2,"changed":3,"removed":1,"kept":4,"unblocked":1,"returned_keys":["0102"]},` +
+		`{"name":"models","returned":0,"changed":0,"removed":0,"kept":2}],` +
+		`"notes":["keys that were deleted or regenerated after the snapshot and are valid again: 2.",` +
+		`"keys that were made after the snapshot and are not valid any more: 1.",` +
+		`"keys that were blocked after the snapshot and are not blocked any more: 1."]}`
+	if a.status != http.StatusOK || a.body != want {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if records := len(n.noticed()); records != 0 {
+		t.Errorf("%d records, beside the one in the change", records)
+	}
+	a = ask(t, s, "POST /cluster/restore?confirm=yes&full=yes", "all of it", binary)
+	if a.status != http.StatusOK || a.body != `{"restored":true,"mode":"full"}` || len(n.noticed()) != 1 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	for query, want := range map[string]string{"full=no": "invalid_value full", "accept_unusable=": "invalid_value accept_unusable", "ful=yes": "unknown_field ful"} {
+		if a := ask(t, s, "POST /cluster/restore?confirm=yes&"+query, "the state", binary); a.refusal(t) != want {
+			t.Errorf("%s: %d %s", query, a.status, a.body)
+		}
+	}
+}

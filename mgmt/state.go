@@ -35,7 +35,13 @@ type Members interface {
 type Backups interface {
 	// Backup writes the state as of one moment.
 	Backup(ctx context.Context, w io.Writer) error
-	// Restore replaces the state, on every node, by one that Backup wrote. It changes
-	// nothing before it has read and checked all of it.
-	Restore(ctx context.Context, r io.Reader) error
+	// Restore makes the settings of all nodes those of a file that Backup wrote, and
+	// returns what that changed. It changes nothing before it has read and checked all
+	// of the file.
+	Restore(ctx context.Context, r io.Reader, in cluster.RestoreRequest) (*cluster.Restored, error)
+	// RestoredBy returns what a restore has changed, by its name; nil if that is too
+	// long ago.
+	RestoredBy(ctx context.Context, name []byte) (*cluster.Restored, error)
+	// RestoreAll replaces the whole state of a new cluster.
+	RestoreAll(ctx context.Context, r io.Reader) error
 }

@@ -112,34 +112,36 @@ func sumRecord(sum hash.Hash, space store.Space, key, value []byte) {
 	sum.Write(value)
 }
 
+// Adoption is what a backup meets in the cluster that it is restored into.
+type Adoption struct {
+	// Check refuses a state that must not be replaced. nil: any may be.
+	Check func(state *store.Store) error
+	// Adopt changes the state of the backup before it takes the other's place, whose
+	// state it may read. nil: it stays as it is.
+	Adopt func(backup *store.Tx, state *store.Store) error
+}
+
 // RestoreBackup puts the state of a backup in the place of the cluster's. It is
 // read and checked as a whole before anything is changed. The members stay, and so
-// does the log's numbering; commands under way end with ErrUncertain.
+// does the log's numbering. No command is under way while into is asked.
 //
 // This node has to lead. Its own state changes first and the others' follow by a
 // snapshot. Should it lose the leadership in between (ErrUncertain), the others go
 // on with the state that they have, and this node, which cannot follow them any
 // more, has to be removed and join again on an empty data directory.
-func (c *Consensus) RestoreBackup(ctx context.Context, r io.Reader) error {
-	tmp, _, err := c.snaps.temporary()
+func (c *Consensus) RestoreBackup(ctx context.Context, r io.Reader, into Adoption) error {
+	unpacked, err := c.UnpackBackup(r, func(store.Space, []byte) bool { return true }) //nolint:contextcheck // a store is written for as long as it takes
 	if err != nil {
-		return unusable(err)
+		return err
 	}
-	err = c.restoreFrom(ctx, r, tmp)
-	if rerr := c.snaps.dir.Remove(tmp); rerr != nil && err == nil {
-		err = unusable(rerr) // the backup is restored; what is left goes at the next Open
+	err = c.restoreFrom(ctx, unpacked, into)
+	if cerr := unpacked.Close(); cerr != nil && err == nil {
+		err = unusable(cerr) // the backup is restored; what is left goes at the next Open
 	}
 	return err
 }
 
-func (c *Consensus) restoreFrom(ctx context.Context, r io.Reader, tmp string) error {
-	if err := c.unpackBackup(r, tmp); err != nil { //nolint:contextcheck // a store is opened for as long as it takes
-		return err
-	}
-	files, err := c.snaps.describe(tmp)
-	if err != nil {
-		return unusable(err)
-	}
+func (c *Consensus) restoreFrom(ctx context.Context, from *Unpacked, into Adoption) error {
 	// Asked of a majority, so that the state is not changed here alone where that can
 	// be known before.
 	if _, err := c.ReadIndex(ctx); err != nil {
@@ -151,20 +153,15 @@ func (c *Consensus) restoreFrom(ctx context.Context, r io.Reader, tmp string) er
 	if running == nil {
 		return ErrNotLeader
 	}
-	_, err = awaitEntered(ctx, c, running, func(rf *raft.Raft) (struct{}, error) {
+	_, err := awaitEntered(ctx, c, running, func(rf *raft.Raft) (struct{}, error) {
 		defer c.restored()
-		dir := store.NewDir(c.snaps.fs, c.snaps.filesPath(tmp))
-		pack := newPacker(files, func(name string) (io.ReadCloser, error) {
-			in, _, err := dir.Open(name)
-			return in, err
-		})
-		meta := &raft.SnapshotMeta{Version: raft.SnapshotVersionMax, Size: archiveSize(files)}
-		err := rf.Restore(meta, pack, 0)
-		err = errors.Join(err, pack.Close())
-		if err != nil {
-			return struct{}{}, outcomeOf(err)
+		if err := c.alone(ctx); err != nil {
+			return struct{}{}, err
 		}
-		return struct{}{}, nil
+		if err := rf.Barrier(0).Error(); err != nil {
+			return struct{}{}, fmt.Errorf("%w: %w", ErrNotLeader, err) // nothing was changed
+		}
+		return struct{}{}, c.exchange(rf, from, into)
 	})
 	if err != nil {
 		return err
@@ -174,6 +171,31 @@ func (c *Consensus) restoreFrom(ctx context.Context, r io.Reader, tmp string) er
 	return err
 }
 
+// exchange has Raft put the unpacked state in the place of the one in force.
+func (c *Consensus) exchange(rf *raft.Raft, from *Unpacked, into Adoption) error {
+	if err := c.View(func(state *store.Store) error { return from.meet(state, into) }); err != nil {
+		return err
+	}
+	if err := from.State.Checkpoint(c.snaps.filesPath(from.tmp)); err != nil {
+		return unusable(err)
+	}
+	files, err := c.snaps.describe(from.tmp)
+	if err != nil {
+		return unusable(err)
+	}
+	dir := store.NewDir(c.snaps.fs, c.snaps.filesPath(from.tmp))
+	pack := newPacker(files, func(name string) (io.ReadCloser, error) {
+		in, _, err := dir.Open(name)
+		return in, err
+	})
+	meta := &raft.SnapshotMeta{Version: raft.SnapshotVersionMax, Size: archiveSize(files)}
+	err = rf.Restore(meta, pack, 0)
+	if err = errors.Join(err, pack.Close()); err != nil {
+		return outcomeOf(err)
+	}
+	return nil
+}
+
 // restored lets commands and reads in again.
 func (c *Consensus) restored() {
 	c.mu.Lock()
@@ -181,30 +203,82 @@ func (c *Consensus) restored() {
 	c.mu.restoring = false
 }
 
-// unpackBackup builds the state of a backup below tmp, and checks all of it.
-func (c *Consensus) unpackBackup(r io.Reader, tmp string) error {
+// Unpacked is the state of a backup, or a part of it, on this node's disk. It is for
+// one goroutine, which closes it. A crash leaves a directory that the next Open
+// removes.
+type Unpacked struct {
+	BackupInfo
+
+	State *store.Store
+
+	in  *snapshots
+	tmp string
+}
+
+// UnpackBackup reads a backup, checks all of it, and keeps the records that keep
+// reports true for.
+func (c *Consensus) UnpackBackup(r io.Reader, keep func(space store.Space, key []byte) bool) (_ *Unpacked, err error) {
+	tmp, _, err := c.snaps.temporary()
+	if err != nil {
+		return nil, unusable(err)
+	}
+	u := &Unpacked{in: c.snaps, tmp: tmp}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, u.Close())
+		}
+	}()
 	const building = "building"
-	built, err := store.Open(store.Config{
+	if u.State, err = store.Open(store.Config{
 		Dir: filepath.Join(c.snaps.path, tmp, building), FS: c.cfg.FS, Kind: store.StateStore, Beside: c.cfg.Log,
 		Logger: c.cfg.Logger, Fatal: c.cfg.Fatal,
-	})
-	if err != nil {
-		return err
+	}); err != nil {
+		return nil, err
 	}
-	err = fillFrom(r, built)
-	if err == nil {
-		err = built.Checkpoint(c.snaps.filesPath(tmp))
+	at, err := fillFrom(r, u.State, keep)
+	u.BackupInfo = infoOf(at)
+	return u, err
+}
+
+// Close drops what was unpacked.
+func (u *Unpacked) Close() error {
+	var err error
+	if u.State != nil {
+		err = u.State.Close()
 	}
-	return errors.Join(err, built.Close())
+	return errors.Join(err, u.in.dir.Remove(u.tmp))
+}
+
+// meet has the two states meet, before one takes the other's place.
+func (u *Unpacked) meet(state *store.Store, into Adoption) error {
+	if into.Check != nil {
+		if err := into.Check(state); err != nil {
+			return err
+		}
+	}
+	if into.Adopt != nil {
+		tx := u.State.NewTx()
+		defer tx.Close()
+		if err := into.Adopt(tx, state); err != nil {
+			return err
+		}
+		if err := tx.CommitReplayable(); err != nil {
+			return err
+		}
+	}
+	return u.State.Flush()
 }
 
 // fillFrom reads a backup into an empty store.
-func fillFrom(r io.Reader, into *store.Store) error {
+func fillFrom(r io.Reader, into *store.Store, keep func(space store.Space, key []byte) bool) (mark, error) {
 	const batch = 1 << 20 // bytes a commit
 	tx := into.NewTx()
 	defer func() { tx.Close() }()
 	size := 0
-	_, err := readBackup(r, func(space store.Space, key, value []byte) error {
+	at, err := readBackup(r, func(space store.Space, key, value []byte) error {
+		if !keep(space, key) {
+			return nil
+		}
 		tx.Set(space, key, value)
 		if size += len(key) + len(value); size < batch {
 			return nil
@@ -218,12 +292,12 @@ func fillFrom(r io.Reader, into *store.Store) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return at, err
 	}
 	if err := tx.CommitReplayable(); err != nil {
-		return err
+		return at, err
 	}
-	return into.Flush()
+	return at, into.Flush()
 }
 
 // BackupInfo says what a backup is of.
@@ -240,7 +314,11 @@ func CheckBackup(r io.Reader) (BackupInfo, error) {
 	if err != nil {
 		return BackupInfo{}, err
 	}
-	return BackupInfo{Index: at.index, Term: at.term, Time: time.Unix(0, at.clock).UTC()}, nil
+	return infoOf(at), nil
+}
+
+func infoOf(at mark) BackupInfo {
+	return BackupInfo{Index: at.index, Term: at.term, Time: time.Unix(0, at.clock).UTC()}
 }
 
 // notBackup makes the error for a backup that cannot be used.

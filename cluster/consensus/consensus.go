@@ -34,6 +34,8 @@ type Consensus struct {
 		servers    []Server   // as they were at Open; used before Run
 		stopping   bool
 		restoring  bool          // a backup is taking the state's place
+		calls      int           // that are counted by inFlight
+		left       chan struct{} // closed, and made again, when one of them ends
 		leadership chan struct{} // closed, and made anew, when the leader changes
 		closed     bool
 	}
@@ -72,7 +74,7 @@ func Open(cfg Config) (*Consensus, error) {
 		return nil, errors.Join(unusable(err), gen.store.Close())
 	}
 	c := &Consensus{cfg: cfg, log: log, snaps: snaps, state: newApplier(cfg, snaps, states, gen, at)}
-	c.mu.leadership = make(chan struct{})
+	c.mu.leadership, c.mu.left = make(chan struct{}), make(chan struct{})
 	err = c.reconcile(at)
 	if err == nil {
 		err = cfg.Machine.Restored(gen.store, at.index)

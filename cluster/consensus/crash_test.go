@@ -97,7 +97,7 @@ func (h *history) follow(ctx context.Context, n *node, plan string) error {
 			backedUp = state
 		case what == 'r' && backup.Len() > 0:
 			h.begin(backedUp, nil)
-			if err := n.RestoreBackup(ctx, bytes.NewReader(backup.Bytes())); err != nil {
+			if err := n.RestoreBackup(ctx, bytes.NewReader(backup.Bytes()), consensus.Adoption{}); err != nil {
 				return err
 			}
 			h.end(0)

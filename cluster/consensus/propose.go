@@ -91,7 +91,35 @@ func (c *Consensus) enter(restore bool) *raft.Raft {
 	}
 	c.mu.restoring = restore
 	c.inFlight.Add(1)
+	c.mu.calls++
 	return c.mu.raft
+}
+
+// leave ends a call that enter has let in.
+func (c *Consensus) leave() {
+	c.mu.Lock()
+	c.mu.calls--
+	close(c.mu.left)
+	c.mu.left = make(chan struct{})
+	c.mu.Unlock()
+	c.inFlight.Done()
+}
+
+// alone returns when the call that restores a backup is the only one.
+func (c *Consensus) alone(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		calls, left := c.mu.calls, c.mu.left
+		c.mu.Unlock()
+		if calls == 1 {
+			return nil
+		}
+		select {
+		case <-left:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ErrNotLeader, context.Cause(ctx)) // nothing was changed
+		}
+	}
 }
 
 // awaitEntered is await behind enter.
@@ -103,7 +131,7 @@ func awaitEntered[T any](ctx context.Context, c *Consensus, r *raft.Raft, call f
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		defer c.inFlight.Done()
+		defer c.leave()
 		value, err := call(r)
 		answers <- answer{value, err}
 	}()

@@ -132,14 +132,14 @@ func TestBackup(t *testing.T) {
 			t.Errorf("the backup is of %+v: %v", info, err)
 		}
 		follower := g.nodes[g.others(leader)[0]]
-		if err := follower.RestoreBackup(t.Context(), bytes.NewReader(file.Bytes())); !errors.Is(err, consensus.ErrNotLeader) {
+		if err := follower.RestoreBackup(t.Context(), bytes.NewReader(file.Bytes()), consensus.Adoption{}); !errors.Is(err, consensus.ErrNotLeader) {
 			t.Errorf("a follower restored: %v", err)
 		}
 		for i := range 20 {
 			leader.must(t, fmt.Sprint("later", i), "append l%d later", i%3)
 		}
 		at := leader.Applied()
-		if err := leader.RestoreBackup(t.Context(), bytes.NewReader(file.Bytes())); err != nil {
+		if err := leader.RestoreBackup(t.Context(), bytes.NewReader(file.Bytes()), consensus.Adoption{}); err != nil {
 			t.Fatal(err)
 		}
 		if leader.Applied() <= at {
@@ -180,7 +180,7 @@ func TestBackupIntoAnotherCluster(t *testing.T) {
 	}
 	disk := vfs.NewMem()
 	two := alone(t, disk, consensus.Config{Node: "two"})
-	if err := two.RestoreBackup(t.Context(), bytes.NewReader(file.Bytes())); err != nil {
+	if err := two.RestoreBackup(t.Context(), bytes.NewReader(file.Bytes()), consensus.Adoption{}); err != nil {
 		t.Fatal(err)
 	}
 	two.must(t, "more", "append l0 more")
@@ -230,7 +230,7 @@ func TestDamagedBackup(t *testing.T) {
 	refused("lengthened", file, err)
 	at := n.Applied()
 	for _, b := range [][]byte{nil, file[:len(file)-1], append(bytes.Clone(file[:len(file)-40]), file[len(file)-39:]...)} {
-		refused("restored", b, n.RestoreBackup(t.Context(), bytes.NewReader(b)))
+		refused("restored", b, n.RestoreBackup(t.Context(), bytes.NewReader(b), consensus.Adoption{}))
 	}
 	if n.Applied() != at || n.machine.mu.restored != 1 {
 		t.Error("something changed")

@@ -32,6 +32,10 @@ func Names() []string {
 		"lease.before",      // before leases are moved
 		"lease.moved",       // they are moved
 
+		"restore.staged",    // the last piece of a backup is kept, and nothing is changed
+		"restore.before",    // before the batch that restores, on every node
+		"restore.committed", // it is made, and nobody has been told
+
 		"window.before", // before budgets' windows begin anew
 		"window.rolled", // they have
 
@@ -49,5 +53,5 @@ func Names() []string {
 
 // Families returns what names may begin with.
 func Families() []string {
-	return []string{"ack.", "audit.", "deliver.", "journal.", "lease.", "post.", "request.", "ship.", "window."}
+	return []string{"ack.", "audit.", "deliver.", "journal.", "lease.", "post.", "request.", "restore.", "ship.", "window."}
 }

@@ -117,3 +117,29 @@ func stamped(record, old []byte, field protowire.Number, by Stamp) ([]byte, erro
 	out = protowire.AppendTag(out, field, protowire.BytesType)
 	return protowire.AppendBytes(out, text), nil
 }
+
+// Body returns a record without its stamp: what it says, and not who wrote it when.
+func Body(value []byte, field protowire.Number) ([]byte, error) {
+	var out []byte
+	for rest := value; len(rest) > 0; {
+		number, _, n := protowire.ConsumeField(rest)
+		if n < 0 {
+			return nil, Unreadable(protowire.ParseError(n))
+		}
+		if number != field {
+			out = append(out, rest[:n]...)
+		}
+		rest = rest[n:]
+	}
+	return out, nil
+}
+
+// Again returns a record of a backup as an entry of the log writes it again: with the
+// creation that it had, and changed by who restores it.
+func Again(value []byte, field protowire.Number, by Stamp) ([]byte, error) {
+	body, err := Body(value, field)
+	if err != nil {
+		return nil, err
+	}
+	return stamped(body, value, field, by)
+}

@@ -162,6 +162,12 @@ const (
 	// SpaceLeaseLife belongs to cluster: which moves of leases were made.
 	//	node → cluster.v1.LeaseLife
 	SpaceLeaseLife Space = 'Y'
+	// SpaceRestore belongs to cluster/restore: backups whose settings are about to come
+	// back. Each key begins with the restore's name (16 bytes).
+	//	name, "h" → cluster.v1.RestoreStage
+	//	name, "r", space (1 byte), key → a record of the backup
+	//	name, "d" → cluster.v1.RestoreDone
+	SpaceRestore Space = 'K'
 	// SpaceRetired belongs to cluster: nodes that may not come back.
 	//	node → cluster.v1.RetiredNode
 	SpaceRetired Space = 'x'

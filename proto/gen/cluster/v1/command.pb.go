@@ -98,6 +98,9 @@ type Command struct {
 	//	*Command_MoveLeases
 	//	*Command_RollWindows
 	//	*Command_TrimHistory
+	//	*Command_StageRestore
+	//	*Command_CommitRestore
+	//	*Command_DropRestore
 	Change        isCommand_Change `protobuf_oneof:"change"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -208,6 +211,33 @@ func (x *Command) GetTrimHistory() *TrimHistory {
 	return nil
 }
 
+func (x *Command) GetStageRestore() *StageRestore {
+	if x != nil {
+		if x, ok := x.Change.(*Command_StageRestore); ok {
+			return x.StageRestore
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetCommitRestore() *CommitRestore {
+	if x != nil {
+		if x, ok := x.Change.(*Command_CommitRestore); ok {
+			return x.CommitRestore
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetDropRestore() *DropRestore {
+	if x != nil {
+		if x, ok := x.Change.(*Command_DropRestore); ok {
+			return x.DropRestore
+		}
+	}
+	return nil
+}
+
 type isCommand_Change interface {
 	isCommand_Change()
 }
@@ -243,6 +273,21 @@ type Command_TrimHistory struct {
 	TrimHistory *TrimHistory `protobuf:"bytes,13,opt,name=trim_history,json=trimHistory,proto3,oneof"`
 }
 
+type Command_StageRestore struct {
+	// Keeps records of a backup next to the state. It has no id: its pieces are numbered.
+	StageRestore *StageRestore `protobuf:"bytes,20,opt,name=stage_restore,json=stageRestore,proto3,oneof"`
+}
+
+type Command_CommitRestore struct {
+	// Puts the staged records of a backup in force, with an audit record.
+	CommitRestore *CommitRestore `protobuf:"bytes,21,opt,name=commit_restore,json=commitRestore,proto3,oneof"`
+}
+
+type Command_DropRestore struct {
+	// Drops the staged records of a backup.
+	DropRestore *DropRestore `protobuf:"bytes,22,opt,name=drop_restore,json=dropRestore,proto3,oneof"`
+}
+
 func (*Command_RetireNode) isCommand_Change() {}
 
 func (*Command_Transaction) isCommand_Change() {}
@@ -254,6 +299,12 @@ func (*Command_MoveLeases) isCommand_Change() {}
 func (*Command_RollWindows) isCommand_Change() {}
 
 func (*Command_TrimHistory) isCommand_Change() {}
+
+func (*Command_StageRestore) isCommand_Change() {}
+
+func (*Command_CommitRestore) isCommand_Change() {}
+
+func (*Command_DropRestore) isCommand_Change() {}
 
 // Transaction is a change of records that was decided by whoever proposes it, from
 // what it read. It is made only if all of that is still so: every decision is as if
@@ -581,15 +632,116 @@ func (x *RetireNode) GetNode() string {
 	return ""
 }
 
+// CommitRestore makes the records of some ranges what the staged ones are: all of
+// them or none. What is outside the ranges stays as it is.
+type CommitRestore struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 16 bytes that name the restore.
+	Restore []byte `protobuf:"bytes,1,opt,name=restore,proto3" json:"restore,omitempty"`
+	// How many pieces there must be.
+	Pieces uint64 `protobuf:"varint,2,opt,name=pieces,proto3" json:"pieces,omitempty"`
+	// What is replaced. The entry says it, so that nodes of two versions replace the same.
+	Ranges []*RestoreRange `protobuf:"bytes,3,rep,name=ranges,proto3" json:"ranges,omitempty"`
+	// What else is changed in the same entry, and what it depends on.
+	Transaction *Transaction `protobuf:"bytes,4,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	// Who asked for it, for the stamps.
+	Actor string `protobuf:"bytes,5,opt,name=actor,proto3" json:"actor,omitempty"`
+	// The audit record, whose details the counts are added to.
+	Audit *AuditEvent `protobuf:"bytes,6,opt,name=audit,proto3" json:"audit,omitempty"`
+	// When the backup was made, by its state's clock.
+	BackupUnixNano int64 `protobuf:"varint,7,opt,name=backup_unix_nano,json=backupUnixNano,proto3" json:"backup_unix_nano,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *CommitRestore) Reset() {
+	*x = CommitRestore{}
+	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommitRestore) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommitRestore) ProtoMessage() {}
+
+func (x *CommitRestore) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommitRestore.ProtoReflect.Descriptor instead.
+func (*CommitRestore) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *CommitRestore) GetRestore() []byte {
+	if x != nil {
+		return x.Restore
+	}
+	return nil
+}
+
+func (x *CommitRestore) GetPieces() uint64 {
+	if x != nil {
+		return x.Pieces
+	}
+	return 0
+}
+
+func (x *CommitRestore) GetRanges() []*RestoreRange {
+	if x != nil {
+		return x.Ranges
+	}
+	return nil
+}
+
+func (x *CommitRestore) GetTransaction() *Transaction {
+	if x != nil {
+		return x.Transaction
+	}
+	return nil
+}
+
+func (x *CommitRestore) GetActor() string {
+	if x != nil {
+		return x.Actor
+	}
+	return ""
+}
+
+func (x *CommitRestore) GetAudit() *AuditEvent {
+	if x != nil {
+		return x.Audit
+	}
+	return nil
+}
+
+func (x *CommitRestore) GetBackupUnixNano() int64 {
+	if x != nil {
+		return x.BackupUnixNano
+	}
+	return 0
+}
+
 var File_cluster_v1_command_proto protoreflect.FileDescriptor
 
 const file_cluster_v1_command_proto_rawDesc = "" +
 	"\n" +
 	"\x18cluster/v1/command.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/audit.proto\x1a\x17cluster/v1/ledger.proto\"G\n" +
+	"cluster.v1\x1a\x16cluster/v1/audit.proto\x1a\x17cluster/v1/ledger.proto\x1a\x18cluster/v1/restore.proto\"G\n" +
 	"\x05Entry\x12$\n" +
 	"\x0etime_unix_nano\x18\x01 \x01(\x03R\ftimeUnixNano\x12\x18\n" +
-	"\acommand\x18\x02 \x01(\fR\acommand\"\xa6\x03\n" +
+	"\acommand\x18\x02 \x01(\fR\acommand\"\xe9\x04\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
 	"\x05actor\x18\x02 \x01(\tR\x05actor\x129\n" +
@@ -602,7 +754,10 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"\vmove_leases\x18\v \x01(\v2\x16.cluster.v1.MoveLeasesH\x00R\n" +
 	"moveLeases\x12<\n" +
 	"\froll_windows\x18\f \x01(\v2\x17.cluster.v1.RollWindowsH\x00R\vrollWindows\x12<\n" +
-	"\ftrim_history\x18\r \x01(\v2\x17.cluster.v1.TrimHistoryH\x00R\vtrimHistoryB\b\n" +
+	"\ftrim_history\x18\r \x01(\v2\x17.cluster.v1.TrimHistoryH\x00R\vtrimHistory\x12?\n" +
+	"\rstage_restore\x18\x14 \x01(\v2\x18.cluster.v1.StageRestoreH\x00R\fstageRestore\x12B\n" +
+	"\x0ecommit_restore\x18\x15 \x01(\v2\x19.cluster.v1.CommitRestoreH\x00R\rcommitRestore\x12<\n" +
+	"\fdrop_restore\x18\x16 \x01(\v2\x17.cluster.v1.DropRestoreH\x00R\vdropRestoreB\b\n" +
 	"\x06changeJ\x04\b\x03\x10\b\"\xc4\x02\n" +
 	"\vTransaction\x12)\n" +
 	"\x06checks\x18\x01 \x03(\v2\x11.cluster.v1.CheckR\x06checks\x12#\n" +
@@ -626,7 +781,15 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"\x06record\x18\x02 \x01(\fR\x06record\" \n" +
 	"\n" +
 	"RetireNode\x12\x12\n" +
-	"\x04node\x18\x01 \x01(\tR\x04nodeBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
+	"\x04node\x18\x01 \x01(\tR\x04node\"\x9c\x02\n" +
+	"\rCommitRestore\x12\x18\n" +
+	"\arestore\x18\x01 \x01(\fR\arestore\x12\x16\n" +
+	"\x06pieces\x18\x02 \x01(\x04R\x06pieces\x120\n" +
+	"\x06ranges\x18\x03 \x03(\v2\x18.cluster.v1.RestoreRangeR\x06ranges\x129\n" +
+	"\vtransaction\x18\x04 \x01(\v2\x17.cluster.v1.TransactionR\vtransaction\x12\x14\n" +
+	"\x05actor\x18\x05 \x01(\tR\x05actor\x12,\n" +
+	"\x05audit\x18\x06 \x01(\v2\x16.cluster.v1.AuditEventR\x05audit\x12(\n" +
+	"\x10backup_unix_nano\x18\a \x01(\x03R\x0ebackupUnixNanoBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
 	file_cluster_v1_command_proto_rawDescOnce sync.Once
@@ -640,42 +803,52 @@ func file_cluster_v1_command_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_command_proto_rawDescData
 }
 
-var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_cluster_v1_command_proto_goTypes = []any{
-	(*Entry)(nil),       // 0: cluster.v1.Entry
-	(*Command)(nil),     // 1: cluster.v1.Command
-	(*Transaction)(nil), // 2: cluster.v1.Transaction
-	(*Locator)(nil),     // 3: cluster.v1.Locator
-	(*Check)(nil),       // 4: cluster.v1.Check
-	(*Put)(nil),         // 5: cluster.v1.Put
-	(*RetireNode)(nil),  // 6: cluster.v1.RetireNode
-	(*PostUsage)(nil),   // 7: cluster.v1.PostUsage
-	(*MoveLeases)(nil),  // 8: cluster.v1.MoveLeases
-	(*RollWindows)(nil), // 9: cluster.v1.RollWindows
-	(*TrimHistory)(nil), // 10: cluster.v1.TrimHistory
-	(*AuditEvent)(nil),  // 11: cluster.v1.AuditEvent
-	(*SetSpend)(nil),    // 12: cluster.v1.SetSpend
+	(*Entry)(nil),         // 0: cluster.v1.Entry
+	(*Command)(nil),       // 1: cluster.v1.Command
+	(*Transaction)(nil),   // 2: cluster.v1.Transaction
+	(*Locator)(nil),       // 3: cluster.v1.Locator
+	(*Check)(nil),         // 4: cluster.v1.Check
+	(*Put)(nil),           // 5: cluster.v1.Put
+	(*RetireNode)(nil),    // 6: cluster.v1.RetireNode
+	(*CommitRestore)(nil), // 7: cluster.v1.CommitRestore
+	(*PostUsage)(nil),     // 8: cluster.v1.PostUsage
+	(*MoveLeases)(nil),    // 9: cluster.v1.MoveLeases
+	(*RollWindows)(nil),   // 10: cluster.v1.RollWindows
+	(*TrimHistory)(nil),   // 11: cluster.v1.TrimHistory
+	(*StageRestore)(nil),  // 12: cluster.v1.StageRestore
+	(*DropRestore)(nil),   // 13: cluster.v1.DropRestore
+	(*AuditEvent)(nil),    // 14: cluster.v1.AuditEvent
+	(*SetSpend)(nil),      // 15: cluster.v1.SetSpend
+	(*RestoreRange)(nil),  // 16: cluster.v1.RestoreRange
 }
 var file_cluster_v1_command_proto_depIdxs = []int32{
 	6,  // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
 	2,  // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
-	7,  // 2: cluster.v1.Command.post_usage:type_name -> cluster.v1.PostUsage
-	8,  // 3: cluster.v1.Command.move_leases:type_name -> cluster.v1.MoveLeases
-	9,  // 4: cluster.v1.Command.roll_windows:type_name -> cluster.v1.RollWindows
-	10, // 5: cluster.v1.Command.trim_history:type_name -> cluster.v1.TrimHistory
-	4,  // 6: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
-	5,  // 7: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
-	3,  // 8: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
-	3,  // 9: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
-	11, // 10: cluster.v1.Transaction.audit:type_name -> cluster.v1.AuditEvent
-	12, // 11: cluster.v1.Transaction.set_spends:type_name -> cluster.v1.SetSpend
-	3,  // 12: cluster.v1.Check.at:type_name -> cluster.v1.Locator
-	3,  // 13: cluster.v1.Put.at:type_name -> cluster.v1.Locator
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	8,  // 2: cluster.v1.Command.post_usage:type_name -> cluster.v1.PostUsage
+	9,  // 3: cluster.v1.Command.move_leases:type_name -> cluster.v1.MoveLeases
+	10, // 4: cluster.v1.Command.roll_windows:type_name -> cluster.v1.RollWindows
+	11, // 5: cluster.v1.Command.trim_history:type_name -> cluster.v1.TrimHistory
+	12, // 6: cluster.v1.Command.stage_restore:type_name -> cluster.v1.StageRestore
+	7,  // 7: cluster.v1.Command.commit_restore:type_name -> cluster.v1.CommitRestore
+	13, // 8: cluster.v1.Command.drop_restore:type_name -> cluster.v1.DropRestore
+	4,  // 9: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
+	5,  // 10: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
+	3,  // 11: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
+	3,  // 12: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
+	14, // 13: cluster.v1.Transaction.audit:type_name -> cluster.v1.AuditEvent
+	15, // 14: cluster.v1.Transaction.set_spends:type_name -> cluster.v1.SetSpend
+	3,  // 15: cluster.v1.Check.at:type_name -> cluster.v1.Locator
+	3,  // 16: cluster.v1.Put.at:type_name -> cluster.v1.Locator
+	16, // 17: cluster.v1.CommitRestore.ranges:type_name -> cluster.v1.RestoreRange
+	2,  // 18: cluster.v1.CommitRestore.transaction:type_name -> cluster.v1.Transaction
+	14, // 19: cluster.v1.CommitRestore.audit:type_name -> cluster.v1.AuditEvent
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_command_proto_init() }
@@ -685,6 +858,7 @@ func file_cluster_v1_command_proto_init() {
 	}
 	file_cluster_v1_audit_proto_init()
 	file_cluster_v1_ledger_proto_init()
+	file_cluster_v1_restore_proto_init()
 	file_cluster_v1_command_proto_msgTypes[1].OneofWrappers = []any{
 		(*Command_RetireNode)(nil),
 		(*Command_Transaction)(nil),
@@ -692,6 +866,9 @@ func file_cluster_v1_command_proto_init() {
 		(*Command_MoveLeases)(nil),
 		(*Command_RollWindows)(nil),
 		(*Command_TrimHistory)(nil),
+		(*Command_StageRestore)(nil),
+		(*Command_CommitRestore)(nil),
+		(*Command_DropRestore)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -699,7 +876,7 @@ func file_cluster_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_command_proto_rawDesc), len(file_cluster_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1470,7 +1470,9 @@ type RetiredNode struct {
 	// The node's id: 32 hex digits.
 	Node string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
 	// Who took it out, and when.
-	Stamp         *Stamp `protobuf:"bytes,2,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	Stamp *Stamp `protobuf:"bytes,2,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// It was never in this cluster, but in the one whose backup this one began with.
+	Restored      bool `protobuf:"varint,3,opt,name=restored,proto3" json:"restored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1517,6 +1519,13 @@ func (x *RetiredNode) GetStamp() *Stamp {
 		return x.Stamp
 	}
 	return nil
+}
+
+func (x *RetiredNode) GetRestored() bool {
+	if x != nil {
+		return x.Restored
+	}
+	return false
 }
 
 var File_cluster_v1_state_proto protoreflect.FileDescriptor
@@ -1684,10 +1693,11 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"fault_code\x18\x05 \x01(\tR\tfaultCode\x12\x1f\n" +
 	"\vfault_param\x18\x06 \x01(\tR\n" +
 	"faultParam\x12!\n" +
-	"\ffault_detail\x18\a \x01(\tR\vfaultDetail\"J\n" +
+	"\ffault_detail\x18\a \x01(\tR\vfaultDetail\"f\n" +
 	"\vRetiredNode\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12'\n" +
-	"\x05stamp\x18\x02 \x01(\v2\x11.cluster.v1.StampR\x05stampBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
+	"\x05stamp\x18\x02 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12\x1a\n" +
+	"\brestored\x18\x03 \x01(\bR\brestoredBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
 	file_cluster_v1_state_proto_rawDescOnce sync.Once

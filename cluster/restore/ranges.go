@@ -1,0 +1,105 @@
+package restore
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+const (
+	// stampField is where most records have their stamp.
+	stampField = 100
+	// settingsKey is the only key of store.SpaceDelivery that is a setting; the others
+	// say how far deliveries have come.
+	settingsKey = "settings"
+)
+
+// Ranges returns what a backup brings back. What is not here is carried forward.
+func Ranges() []*clusterv1.RestoreRange {
+	part := func(space store.Space, name string) *clusterv1.RestoreRange {
+		return &clusterv1.RestoreRange{Space: uint32(space), Name: name, StampField: stampField}
+	}
+	stamped := func(r *clusterv1.RestoreRange, field uint32) *clusterv1.RestoreRange {
+		r.StampField = field
+		return r
+	}
+	blocked := func(r *clusterv1.RestoreRange, field uint32) *clusterv1.RestoreRange {
+		r.BlockedField = field
+		return r
+	}
+	within := func(r *clusterv1.RestoreRange, from, to string) *clusterv1.RestoreRange {
+		r.From, r.To = []byte(from), []byte(to)
+		return r
+	}
+	marks := func(r *clusterv1.RestoreRange) *clusterv1.RestoreRange {
+		r.Marks = true
+		return r
+	}
+	named := func(r *clusterv1.RestoreRange) *clusterv1.RestoreRange {
+		r.Named = true
+		return r
+	}
+	const all, afterMarks = "", "\x01"
+	return []*clusterv1.RestoreRange{
+		named(blocked(stamped(part(store.SpaceKey, "keys"), 8), 6)),
+		part(store.SpaceKeyAlias, ""),
+		part(store.SpaceOrganization, "organizations"),
+		part(store.SpaceOrganizationAlias, ""),
+		part(store.SpaceOrganizationMember, "organization_members"),
+		blocked(part(store.SpaceTeam, "teams"), 7),
+		part(store.SpaceTeamMember, "team_members"),
+		blocked(part(store.SpaceUser, "users"), 8),
+		part(store.SpaceUserName, ""),
+		blocked(part(store.SpaceCustomer, "customers"), 3),
+		part(store.SpaceBudget, "budgets"),
+		marks(part(store.SpaceGrown, "")),
+		stamped(part(store.SpaceDeployment, "models"), 19),
+		stamped(part(store.SpaceSetting, "settings"), 17),
+		marks(within(part(store.SpaceCredential, ""), all, afterMarks)),
+		within(part(store.SpaceCredential, "credentials"), afterMarks, all),
+		marks(within(part(store.SpacePriceMap, ""), all, afterMarks)),
+		within(part(store.SpacePriceMap, "prices"), afterMarks, all),
+		part(store.SpaceGuardrail, "guardrails"),
+		part(store.SpaceGuardrailName, ""),
+		part(store.SpacePrompt, "prompts"),
+		part(store.SpacePromptName, ""),
+		part(store.SpacePromptVersion, "prompt_versions"),
+		within(part(store.SpaceDelivery, "settings"), settingsKey, settingsKey+"\x00"),
+	}
+}
+
+// Carried returns the spaces that a restore leaves as they are, and why.
+func Carried() map[store.Space]string {
+	return map[store.Space]string{
+		store.SpaceApplied:      "how far the state has come",
+		store.SpaceOutcome:      "commands that were applied",
+		store.SpaceOutcomeTime:  "commands that were applied",
+		store.SpaceKeyring:      "encryption keys; those of the backup are added",
+		store.SpaceReplay:       "responses that callers had already",
+		store.SpaceView:         "the revision",
+		store.SpaceAccount:      "the ledger",
+		store.SpaceAccountEnd:   "windows",
+		store.SpaceShipped:      "the numbers of posted events",
+		store.SpaceUsage:        "the ledger",
+		store.SpaceUsageIndex:   "the ledger",
+		store.SpaceDaily:        "the ledger",
+		store.SpaceAudit:        "the audit chain",
+		store.SpaceAuditHead:    "the audit chain",
+		store.SpaceAuditSegment: "the audit chain",
+		store.SpaceAuditIndex:   "the audit chain",
+		store.SpaceCheckpoint:   "the audit chain",
+		store.SpaceAuditSigner:  "the audit chain",
+		store.SpaceLeaseLife:    "leases",
+		store.SpaceRestore:      "restores",
+		store.SpaceRetired:      "nodes that were removed",
+	}
+}
+
+// Restored reports whether a record of a backup is one that comes back.
+func Restored(ranges []*clusterv1.RestoreRange, space store.Space, key []byte) bool {
+	for _, r := range ranges {
+		if store.Space(r.GetSpace()) == space && string(key) >= string(r.GetFrom()) && (len(r.GetTo()) == 0 || string(key) < string(r.GetTo())) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package restore
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+const (
+	// NameLength is the length of a restore's name in bytes.
+	NameLength = 16
+	// Most is how many bytes of records one restore may bring back. The entry that puts
+	// them in force holds all of them in memory, on every node.
+	Most = 1 << 30
+
+	// CodeGone is the code of the Conflict that a restore meets whose pieces are not
+	// all there: the leader has dropped them because it took too long.
+	CodeGone = "restore_dropped"
+)
+
+// Tx changes the replicated state and sees its own changes.
+type Tx interface {
+	record.Tx
+	Scan(r store.Range, fn func(key, value []byte) bool) error
+}
+
+func place(name []byte, kind byte) []byte {
+	return append(append(make([]byte, 0, NameLength+1), name...), kind)
+}
+
+// The kinds of keys of a restore.
+const (
+	kindHead   = 'h'
+	kindRecord = 'r'
+	kindDone   = 'd'
+)
+
+// Stage keeps one piece. now is the state's clock.
+func Stage(tx Tx, s *clusterv1.StageRestore, now time.Time) *fault.Error {
+	if len(s.GetRestore()) != NameLength {
+		return fault.New(fault.Malformed, "", "A restore's name has %d bytes.", NameLength)
+	}
+	head, f := headOf(tx, s.GetRestore())
+	switch {
+	case f != nil:
+		return f
+	case s.GetNumber() <= head.GetPieces():
+		return nil // it came before, and its response was lost
+	case s.GetNumber() != head.GetPieces()+1:
+		return gone()
+	case head.GetPieces() == 0:
+		head.TimeUnixNano = record.Nanos(now)
+	}
+	for _, r := range s.GetRecords() {
+		head.Bytes += uint64(len(r.GetKey()) + len(r.GetValue()))
+		at := append(place(s.GetRestore(), kindRecord), byte(r.GetSpace()))
+		tx.Set(store.SpaceRestore, append(at, r.GetKey()...), r.GetValue())
+	}
+	if head.GetBytes() > Most {
+		return fault.New(fault.TooLarge, "restore_too_large", "The snapshot's settings have more than %d bytes. Restore them into a new cluster with --full.", Most)
+	}
+	head.Pieces = s.GetNumber()
+	return write(tx, place(s.GetRestore(), kindHead), head)
+}
+
+func gone() *fault.Error {
+	return fault.New(fault.Conflict, CodeGone, "The restore took too long, and its records were dropped. Nothing was changed; restore the snapshot again.")
+}
+
+func headOf(tx Tx, name []byte) (*clusterv1.RestoreStage, *fault.Error) {
+	head := &clusterv1.RestoreStage{}
+	value, _, err := tx.Get(store.SpaceRestore, place(name, kindHead))
+	if err == nil {
+		err = proto.Unmarshal(value, head)
+	}
+	if err != nil {
+		return nil, record.Unreadable(err)
+	}
+	return head, nil
+}
+
+func write(tx Tx, key []byte, m proto.Message) *fault.Error {
+	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		return record.Unreadable(err)
+	}
+	tx.Set(store.SpaceRestore, key, value)
+	return nil
+}
+
+// Drop drops all that is kept of a restore. To drop it twice changes nothing.
+func Drop(tx Tx, d *clusterv1.DropRestore) *fault.Error {
+	if len(d.GetRestore()) != NameLength {
+		return fault.New(fault.Malformed, "", "A restore's name has %d bytes.", NameLength)
+	}
+	return drop(tx, d.GetRestore())
+}
+
+func drop(tx Tx, prefix []byte) *fault.Error {
+	all := cursor{tx: tx, of: store.Range{Space: store.SpaceRestore, Prefix: prefix}}
+	for {
+		r, f := all.next()
+		if f != nil || r == nil {
+			return f
+		}
+		tx.Delete(store.SpaceRestore, r.key)
+	}
+}
+
+// Result returns what a restore has changed; nil if it was not committed, or is too
+// old to be known.
+func Result(state interface {
+	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
+}, name []byte,
+) (*clusterv1.RestoreDone, error) {
+	value, ok, err := state.Get(store.SpaceRestore, place(name, kindDone))
+	if err != nil || !ok {
+		return nil, err
+	}
+	done := &clusterv1.RestoreDone{}
+	if err := proto.Unmarshal(value, done); err != nil {
+		return nil, record.Unreadable(err)
+	}
+	return done, nil
+}
+
+// Old returns the names of restores that are to be dropped: those that have not been
+// committed for as long as staged, and those that were committed before done.
+func Old(scan func(r store.Range, fn func(key, value []byte) bool) error, staged, done time.Time) (names [][]byte, err error) {
+	at := store.Range{Space: store.SpaceRestore, Limit: 1}
+	for {
+		var name []byte
+		if err := scan(at, func(key, _ []byte) bool {
+			name = append(name, key[:NameLength]...)
+			return false
+		}); err != nil || name == nil {
+			return names, err
+		}
+		old := false
+		for _, kind := range []byte{kindDone, kindHead} {
+			key := place(name, kind)
+			err := scan(store.Range{Space: store.SpaceRestore, From: key, To: append(key, 0)}, func(_, value []byte) bool {
+				if kind == kindDone {
+					d := &clusterv1.RestoreDone{}
+					old = proto.Unmarshal(value, d) != nil || d.GetTimeUnixNano() < record.Nanos(done)
+					return false
+				}
+				h := &clusterv1.RestoreStage{}
+				old = proto.Unmarshal(value, h) != nil || h.GetTimeUnixNano() < record.Nanos(staged)
+				return false
+			})
+			if err != nil {
+				return names, err
+			}
+		}
+		if old {
+			names = append(names, name)
+		}
+		at.From = place(name, 0xff)
+	}
+}

@@ -1,0 +1,152 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/restore"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// restore puts the settings of a backup in force, with an audit record that says what
+// that changed, and with what else belongs to it.
+func (m machine) restore(tx *store.Tx, e consensus.Entry, c *clusterv1.CommitRestore) consensus.Outcome {
+	by := record.Stamp{Index: e.Index, Time: record.FromNanos(c.GetTransaction().GetTimeUnixNano()), Actor: c.GetActor()}
+	if _, f := record.Apply(tx, c.GetTransaction(), by); f != nil {
+		return outcome(f, nil)
+	}
+	done, f := restore.Commit(tx, c, by, e.Time)
+	if f != nil {
+		return outcome(f, nil)
+	}
+	f = audit.AppendAll(tx, audit.DefaultWorkspace, []*clusterv1.AuditEvent{restored(c.GetAudit(), done)}, e.Time)
+	tx.Set(store.SpaceView, []byte(revisionKey), binary.BigEndian.AppendUint64(nil, e.Index))
+	failpoint.Hit("restore.before")
+	return outcome(f, func(uint64) {
+		failpoint.Hit("restore.committed")
+		n := m.node
+		// Every record is read again, as a start does: one that this node cannot use is
+		// then left out, and not kept as it was before.
+		err := n.consensus.View(func(state *store.Store) error {
+			keyring, err := loadKeyring(context.Background(), state)
+			if err != nil {
+				return err
+			}
+			n.learn(keyring)
+			return n.reshow(context.Background(), state)
+		})
+		if err != nil { // the state is on the disk, and this node must not go on with an older View
+			n.die(err)
+		}
+	})
+}
+
+// restored returns the audit event of a restore, with what it has changed in its
+// details. It depends on the entry and the counts alone.
+func restored(e *clusterv1.AuditEvent, done *clusterv1.RestoreDone) *clusterv1.AuditEvent {
+	counts := details{}
+	for _, c := range done.GetCounts() {
+		one := details{}
+		one.integer("returned", int64(c.GetReturned()))
+		one.integer("changed", int64(c.GetChanged()))
+		one.integer("removed", int64(c.GetRemoved()))
+		one.integer("unblocked", int64(c.GetUnblocked()))
+		one.hexes("returned_keys", c.GetReturnedKeys())
+		one.hexes("removed_keys", c.GetRemovedKeys())
+		one.hexes("unblocked_keys", c.GetUnblockedKeys())
+		if text := one.object(); text != "" {
+			counts.raw(c.GetName(), text)
+		}
+	}
+	d := details{}
+	if text := e.GetDetailsJson(); len(text) > 2 { // more than {}
+		d.out = append(d.out, text[1:len(text)-1]...)
+	}
+	if text := counts.object(); text != "" {
+		d.raw("restored", text)
+	}
+	d.text("snapshot_time", record.FromNanos(done.GetBackupUnixNano()).Format(time.RFC3339))
+	e.DetailsJson = d.object()
+	return e
+}
+
+// Restored says what a restore has changed.
+type Restored struct {
+	Index  uint64    // of the entry that did it
+	Backup time.Time // when the backup was made
+	Counts []RestoredCount
+}
+
+// RestoredCount says what became of the records of one kind.
+type RestoredCount struct {
+	Name      string
+	Returned  uint64 // were not there, and are in the backup
+	Changed   uint64 // were there, and are different in the backup
+	Removed   uint64 // were there, and are not in the backup
+	Kept      uint64 // are the same
+	Unblocked uint64 // of the changed ones: were blocked, and are so no more
+	// The keys of the first records of each sort; of virtual keys these are hashes.
+	ReturnedKeys, RemovedKeys, UnblockedKeys [][]byte
+}
+
+func restoredOf(done *clusterv1.RestoreDone) *Restored {
+	out := &Restored{Index: done.GetIndex(), Backup: record.FromNanos(done.GetBackupUnixNano())}
+	for _, c := range done.GetCounts() {
+		out.Counts = append(out.Counts, RestoredCount{
+			Name: c.GetName(), Returned: c.GetReturned(), Changed: c.GetChanged(), Removed: c.GetRemoved(), Kept: c.GetKept(), Unblocked: c.GetUnblocked(),
+			ReturnedKeys: c.GetReturnedKeys(), RemovedKeys: c.GetRemovedKeys(), UnblockedKeys: c.GetUnblockedKeys(),
+		})
+	}
+	return out
+}
+
+// hexes writes a list of texts.
+func (d *details) hexes(name string, values [][]byte) {
+	if len(values) == 0 {
+		return
+	}
+	list := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendQuote(list, hex.EncodeToString(v))
+	}
+	d.raw(name, string(append(list, ']')))
+}
+
+// merged returns the keyring that is in force with the roots that only the backup has.
+// They are the older ones: with what a root of the same KMS key seals now, the present
+// one goes on.
+func merged(now, backup keyring) (keyring, bool) {
+	next := now
+	next.Roots = nil
+	for _, r := range backup.Roots {
+		if !slices.ContainsFunc(now.Roots, func(o vault.Root) bool { return bytes.Equal(o.Wrapped, r.Wrapped) }) {
+			next.Roots = append(next.Roots, r)
+		}
+	}
+	added := len(next.Roots) > 0
+	next.Roots = append(next.Roots, now.Roots...)
+	return next, added
+}
+
+// die ends the process, or whatever Config.Fatal ends. It does not return.
+func (n *Node) die(cause error) {
+	n.logger.Error("the restored state cannot be read", "error", cause.Error())
+	if n.fatal != nil {
+		n.fatal(cause)
+	}
+	panic(cause)
+}

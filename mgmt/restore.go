@@ -1,0 +1,221 @@
+package mgmt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/record"
+)
+
+const (
+	operationRestore = "RestoreSnapshot"
+	resourceState    = "state"
+)
+
+// restore brings back what a file that snapshot sent says. It takes nothing for
+// consent but the word: settings that were changed since are lost.
+func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
+	if err := checkRestore(r); err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	c := callOf(r.Context())
+	restore := s.restoreSettings
+	if r.URL.Query().Get(paramFull) == confirmed {
+		restore = s.restoreAll
+	}
+	out, err := restore(r.Context(), c, r)
+	if err != nil {
+		s.refuse(w, r, timely(r.Context(), writes, err))
+		return
+	}
+	if c.replayed {
+		w.Header().Set(HeaderReplayed, "true")
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	reply(w, http.StatusOK, body)
+}
+
+// restoredState is the response of a restore.
+type restoredState struct {
+	Restored bool            `json:"restored"`
+	Mode     string          `json:"mode"` // settings or full
+	Snapshot string          `json:"snapshot_time,omitempty"`
+	Revision uint64          `json:"revision,omitzero"`
+	Changes  []restoredCount `json:"changes,omitempty"`
+	Notes    []string        `json:"notes,omitempty"`
+}
+
+// restoredCount says what became of the records of one kind.
+type restoredCount struct {
+	Name      string   `json:"name"`
+	Returned  uint64   `json:"returned"`
+	Changed   uint64   `json:"changed"`
+	Removed   uint64   `json:"removed"`
+	Kept      uint64   `json:"kept"`
+	Unblocked uint64   `json:"unblocked,omitzero"`
+	Back      []string `json:"returned_keys,omitempty"`
+	Gone      []string `json:"removed_keys,omitempty"`
+	Free      []string `json:"unblocked_keys,omitempty"`
+}
+
+const (
+	modeSettings = "settings"
+	modeFull     = "full"
+)
+
+// restoredOf is the response of a restore that has changed this; nil: nobody knows
+// any more.
+func restoredOf(done *cluster.Restored) restoredState {
+	out := restoredState{Restored: true, Mode: modeSettings}
+	if done == nil {
+		return out
+	}
+	out.Revision, out.Snapshot = done.Index, done.Backup.Format(time.RFC3339)
+	for _, c := range done.Counts {
+		out.Changes = append(out.Changes, restoredCount{
+			Name: c.Name, Returned: c.Returned, Changed: c.Changed, Removed: c.Removed, Kept: c.Kept, Unblocked: c.Unblocked,
+			Back: hexes(c.ReturnedKeys), Gone: hexes(c.RemovedKeys), Free: hexes(c.UnblockedKeys),
+		})
+		note := func(n uint64, text string) {
+			if n > 0 {
+				out.Notes = append(out.Notes, fmt.Sprintf(text, c.Name, n))
+			}
+		}
+		if c.Name == resourceKey+"s" {
+			note(c.Returned, "%s that were deleted or regenerated after the snapshot and are valid again: %d.")
+			note(c.Removed, "%s that were made after the snapshot and are not valid any more: %d.")
+		}
+		note(c.Unblocked, "%s that were blocked after the snapshot and are not blocked any more: %d.")
+	}
+	return out
+}
+
+func hexes(keys [][]byte) []string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = hex.EncodeToString(k)
+	}
+	return out
+}
+
+// restoring is a restore, which may be asked for again.
+type restoring struct {
+	once *once // nil: it has no Idempotency-Key
+	file io.Reader
+	sum  hash.Hash
+}
+
+// restoringOf begins to read the file, and returns what an earlier request was
+// answered with under the same Idempotency-Key; nil for none.
+func (s *Server) restoringOf(ctx context.Context, c *call, mode string, file io.Reader) (*restoring, *wrapperspb.BytesValue, error) {
+	r := &restoring{file: file}
+	if len(c.idempotency) == 0 {
+		return r, nil, nil
+	}
+	var err error
+	if r.once, err = s.onceOf(c, operationRestore, (&wrapperspb.BytesValue{}).ProtoReflect().Type()); err != nil {
+		return nil, nil, err
+	}
+	r.sum = sha256.New()
+	_, _ = io.WriteString(r.sum, mode) // never fails
+	r.file = io.TeeReader(file, r.sum)
+	if _, err := s.cfg.State.Changes.Current(ctx); err != nil { // it may have been another node that did it
+		return nil, nil, err
+	}
+	found, err := r.once.state.Replayed(ctx, r.once.scope)
+	if err != nil || found == nil || found.Stale {
+		return r, nil, err
+	}
+	if _, err := io.Copy(io.Discard, r.file); err != nil {
+		return nil, nil, &fault.Error{Kind: fault.Malformed, Code: "invalid_body", Detail: "The body broke off.", Err: err}
+	}
+	kept, _, err := r.kept(ctx)
+	return r, kept, err
+}
+
+// kept returns the answer that was kept. The file has been read by then.
+func (r *restoring) kept(ctx context.Context) (*wrapperspb.BytesValue, uint64, error) {
+	r.once.fingerprint = [sha256.Size]byte(r.sum.Sum(nil))
+	kept, stale, err := r.once.find(ctx)
+	answer, _ := kept.(*wrapperspb.BytesValue)
+	return answer, stale, err
+}
+
+// errAnswered ends a restore that the same request has done meanwhile, elsewhere.
+var errAnswered = errors.New("the same request was answered meanwhile")
+
+// restoreSettings restores what operators set, and leaves the ledger and the audit log
+// as they are. The answer is kept in the entry that restores.
+func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) (restoredState, error) {
+	in, kept, err := s.restoringOf(ctx, c, modeSettings, r.Body)
+	if err != nil {
+		return restoredState{}, err
+	}
+	if kept == nil {
+		did := deed{operation: operationRestore, resource: resourceState}
+		request := cluster.RestoreRequest{
+			Actor: c.principal.Actor(), AcceptUnusable: r.URL.Query().Get(paramUnusable) == confirmed,
+			Audit: record.Audit{Type: auditManagement, Details: did.details(c, resourceState, nil)},
+		}
+		if in.once != nil {
+			request.Also = func(tx *record.Txn, name []byte) error {
+				var stale uint64
+				if kept, stale, err = in.kept(ctx); err != nil {
+					return err
+				}
+				if kept != nil {
+					return errAnswered
+				}
+				return in.once.keep(tx, wrapperspb.Bytes(name), stale)
+			}
+		}
+		done, err := s.cfg.State.Backups.Restore(ctx, in.file, request)
+		if !errors.Is(err, errAnswered) {
+			return restoredOf(done), err
+		}
+	}
+	c.replayed = true
+	done, err := s.cfg.State.Backups.RestoredBy(ctx, kept.GetValue())
+	return restoredOf(done), err
+}
+
+// restoreAll restores the whole state into a new cluster. That it was done is kept in
+// the state that it has become, after it; a crash in between restores it twice, which
+// the second time is refused.
+func (s *Server) restoreAll(ctx context.Context, c *call, r *http.Request) (restoredState, error) {
+	out := restoredState{Restored: true, Mode: modeFull}
+	in, kept, err := s.restoringOf(ctx, c, modeFull, r.Body)
+	switch {
+	case err != nil:
+		return out, err
+	case kept != nil:
+		c.replayed = true
+		return out, nil
+	}
+	if err := s.cfg.State.Backups.RestoreAll(ctx, in.file); err != nil {
+		return out, err
+	}
+	s.changed(c, resourceState, operationRestore)
+	if in.once != nil {
+		in.once.fingerprint = [sha256.Size]byte(in.sum.Sum(nil))
+		in.once.keepDone(ctx, c.principal.Actor(), &wrapperspb.BytesValue{})
+	}
+	return out, nil
+}
