@@ -24,6 +24,7 @@ type network struct {
 		streams func(from, to string) bool // which streams get through; nil: all
 		packets func(from, to string) bool // which packets do
 		seen    [][]byte                   // every packet that was sent
+		written [][]byte                   // everything that was written to streams
 	}
 }
 
@@ -159,13 +160,26 @@ func (p *port) Dial(ctx context.Context, to string) (net.Conn, error) {
 	}
 	here, there := net.Pipe()
 	select {
-	case other.streams <- there:
-		return here, nil
+	case other.streams <- tapped{there, n}:
+		return tapped{here, n}, nil
 	case <-other.closed:
 		return nil, errors.New("refused")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// tapped is an end of a stream whose bytes are recorded.
+type tapped struct {
+	net.Conn
+	network *network
+}
+
+func (c tapped) Write(b []byte) (int, error) {
+	c.network.mu.Lock()
+	c.network.mu.written = append(c.network.mu.written, bytes.Clone(b))
+	c.network.mu.Unlock()
+	return c.Conn.Write(b)
 }
 
 // key is the key of the tests' clusters.
