@@ -23,7 +23,9 @@ func TestNothingIsReadableOnTheWire(t *testing.T) {
 		c.peers[1].state.SetCounter(number, 4711)
 		late := c.add("late-comer", "late.example:7", func(cfg *gossip.Config) { cfg.Join = []string{at(0)} })
 		c.until("everybody has everything", func() bool {
-			return !slices.ContainsFunc(c.peers, func(p *peer) bool { return len(hinted(p, hint)) == 0 || p.state.Sum(number) != 4711 || len(p.Members()) != 4 })
+			return !slices.ContainsFunc(c.peers, func(p *peer) bool {
+				return len(hinted(p, hint)) == 0 || p.state.Sum(number) != 4711 || len(p.Members()) != 4
+			})
 		})
 		c.pass(2 * time.Minute) // with full exchanges
 		c.stop(late)
