@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
@@ -52,6 +54,9 @@ func priceMap(address string) func(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		answer, err := http.DefaultClient.Do(request)
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err // the rest is the address, which may hold a credential
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -95,7 +95,8 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Defaults: g.cfg.Defaults,
-		Ready: g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
+		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(),
+		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
 	if err != nil {

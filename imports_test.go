@@ -27,6 +27,7 @@ func importRows() []importRow {
 		{".", []string{"**"}},
 
 		{"cluster/id", nil},
+		{"cluster/address", nil},
 		{"cluster/money", nil},
 		{"cluster/fault", nil},
 		{"cluster/failpoint", nil},
@@ -43,7 +44,7 @@ func importRows() []importRow {
 		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/*", []string{
-			"cluster/id", "cluster/money", "cluster/fault", "cluster/failpoint", "cluster/defect", "cluster/vault", "cluster/usage",
+			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/failpoint", "cluster/defect", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
 		}},
 		{"cluster/prompts/template", []string{"cluster/fault"}},

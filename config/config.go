@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/keys"
@@ -31,12 +32,27 @@ type Config struct {
 	Audit                  Audit         // how long what happened is kept, and where it goes
 	Budgets                Budgets       // what general_settings say of spending
 	Defaults               keys.Defaults // what users and teams get that are created without it
-	Router                 Router        // how a deployment is chosen, and what is tried after a failure
-	Models                 []Model       // the deployments, in the order of the file
-	Keys                   []Key         // the virtual keys that the file defines
-	Environment            []Variable    // what environment_variables sets, in the order of the file
-	Warnings               []Problem     // what was understood and has no effect, or a risk, in the order of the file
-	origin                 origin        // where things stand in the file
+	// PrivateEndpoints is general_settings.allow_private_endpoints; nil where the file
+	// does not give it. AllowsPrivateEndpoints is what holds.
+	PrivateEndpoints *bool
+	Router           Router     // how a deployment is chosen, and what is tried after a failure
+	Models           []Model    // the deployments, in the order of the file
+	Keys             []Key      // the virtual keys that the file defines
+	Environment      []Variable // what environment_variables sets, in the order of the file
+	Warnings         []Problem  // what was understood and has no effect, or a risk, in the order of the file
+	origin           origin     // where things stand in the file
+}
+
+// AllowsPrivateEndpoints reports whether deployments and credentials that are added
+// over the API may have addresses in private networks and on this machine. Where the
+// file does not say it they may if the listener is on loopback only: whoever reaches it
+// reaches those addresses as well.
+func (c *Config) AllowsPrivateEndpoints() bool {
+	if c.PrivateEndpoints != nil {
+		return *c.PrivateEndpoints
+	}
+	at, err := netip.ParseAddrPort(c.Listen)
+	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
 // EncryptionSource returns where the key comes from that credentials are sealed

@@ -47,7 +47,10 @@ func (c *Config) Effective() []byte {
 		if c.Budgets.ThrottleFactor != 1 {
 			w.raw("budget_throttle_factor", strconv.FormatFloat(c.Budgets.ThrottleFactor, 'f', -1, 64))
 		}
-		w.given("model_cost_map_url", c.Budgets.CostMapURL)
+		if c.PrivateEndpoints != nil {
+			w.boolean("allow_private_endpoints", *c.PrivateEndpoints)
+		}
+		w.address("model_cost_map_url", c.Budgets.CostMapURL)
 	})
 	w.section("router_settings", func() { w.router(&c.Router) })
 	w.defaults(&c.Defaults)

@@ -21,6 +21,10 @@ func (d *decoder) general(n *node, c *Config) {
 	d.body(o, "max_request_size_mb", "max_request_bytes", &c.Limits.MaxRequestBytes)
 	d.body(o, "max_response_size_mb", "max_response_bytes", &c.Limits.MaxResponseBytes)
 	d.budgets(o, &c.Budgets)
+	if o.n.field("allow_private_endpoints") != nil {
+		c.PrivateEndpoints = new(bool)
+		o.boolean("allow_private_endpoints", c.PrivateEndpoints)
+	}
 	o.also = general.protectors
 	o.rest(d.documented(general))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/keys"
@@ -146,6 +147,12 @@ func (d *decoder) base(o *object, to *string) {
 		return
 	}
 	if _, _, err := catalog.ParseBase(strings.TrimSpace(s)); err != nil {
+		d.fail(n, "%s", fault.From(err).Message())
+		return
+	}
+	// Whoever writes the file decides which private networks the gateway uses. No
+	// provider is at a metadata service.
+	if err := catalog.CheckReach(strings.TrimSpace(s), address.Private); err != nil {
 		d.fail(n, "%s", fault.From(err).Message())
 		return
 	}

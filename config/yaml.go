@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,16 @@ func (w *writer) given(name, value string) {
 	if value != "" {
 		w.str(name, value)
 	}
+}
+
+// address writes a URL unless it is empty. One with a user name, a password or a query
+// is a credential: a query may hold a token.
+func (w *writer) address(name, value string) {
+	if u, err := url.Parse(value); err == nil && u.User == nil && u.RawQuery == "" {
+		w.given(name, value)
+		return
+	}
+	w.secret(name, vault.NewSecret(value))
 }
 
 // integer writes a number.

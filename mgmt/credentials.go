@@ -19,6 +19,7 @@ type credentialService struct {
 	service
 	sealer  Sealer
 	webhook func(v *cluster.View) delivery.Settings
+	reach   reach
 }
 
 // Names of a credential's values.
@@ -57,6 +58,9 @@ func (s credentialService) CreateCredential(ctx context.Context, in *gatewayv1.C
 	var err error
 	if c.Info, err = metadataText(in.GetCredentialInfo()); err != nil {
 		return nil, named("credential_info", err)
+	}
+	if err := s.reach.check("credential_values.api_base", "", c.APIBase); err != nil {
+		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
 		if err := adminOnly(ctx, v, tx); err != nil {
@@ -120,6 +124,9 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 		}
 		if next.APIBase != before.APIBase && !before.APIKey.IsEmpty() && in.GetCredentialValues()[valueKey] == "" {
 			return nil, fault.Field("credential_values.api_key", "missing_required_parameter", "The address changes, and the stored key is for the old one. Send credential_values.api_key as well.")
+		}
+		if err := s.reach.check("credential_values.api_base", before.APIBase, next.APIBase); err != nil {
+			return nil, err
 		}
 		if in.GetCredentialInfo() != nil || clear["credential_info"] {
 			next.Info = info

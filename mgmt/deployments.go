@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -17,6 +18,25 @@ type modelService struct {
 	service
 	sealer Sealer
 	prices func(ctx context.Context) ([]byte, error) // nil: the configuration names no place for them
+	reach  reach
+}
+
+// reach says where providers may be whose addresses requests set.
+type reach struct{ private bool }
+
+// check rejects an address that may not be called. One that was there before stays.
+func (r reach) check(param, before, after string) error {
+	least := address.Public
+	if r.private {
+		least = address.Private
+	}
+	if after == before {
+		return nil
+	}
+	if err := catalog.CheckReach(after, least); err != nil {
+		return named(param, err)
+	}
+	return nil
 }
 
 // adminOnly refuses whoever is no admin when a change is decided.
@@ -34,6 +54,9 @@ func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModel
 		spec.ID = string(catalog.NewDeploymentID())
 	}
 	if err := describe(&spec, orEmpty(in.GetGatewayParams()), orEmpty(in.GetModelInfo())); err != nil {
+		return nil, err
+	}
+	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
@@ -71,6 +94,9 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 			return nil, err
 		}
 		if err := stays(&before.Spec, &spec, in.GetGatewayParams().GetApiKey()); err != nil {
+			return nil, err
+		}
+		if err := s.reach.check("gateway_params.api_base", before.Spec.APIBase, spec.APIBase); err != nil {
 			return nil, err
 		}
 		made, err := v.Catalog.Update(tx, spec, uint64(revision), s.sealer.Seal)

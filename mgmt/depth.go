@@ -41,17 +41,15 @@ func checkDepth(at string, m protoreflect.Message) error {
 
 // checkDepthOf checks one message of a request.
 func checkDepthOf(param string, m protoreflect.Message) error {
-	fits := true
 	switch v := m.Interface().(type) {
 	case *structpb.Struct, *structpb.ListValue, *structpb.Value:
-		fits = shallow(v, maxDepth)
+		if !shallow(v, maxDepth) {
+			return fault.Field(param, "too_deep", "%s nests deeper than %d levels of objects and lists. Flatten it, or keep it elsewhere.", param, maxDepth)
+		}
+		return nil
 	default:
 		return checkDepth(param+".", m)
 	}
-	if !fits {
-		return fault.Field(param, "too_deep", "%s nests deeper than %d levels of objects and lists. Flatten it, or keep it elsewhere.", param, maxDepth)
-	}
-	return nil
 }
 
 // shallow reports whether JSON nests at most n levels deep.

@@ -259,6 +259,13 @@ func (n *fakeNode) RestoreAll(ctx context.Context, r io.Reader) error {
 // one key.
 func newFake(t *testing.T) (*Server, *fakeNode) {
 	t.Helper()
+	return newFakeWith(t, true)
+}
+
+// newFakeWith is newFake, where private says whether providers may be in private
+// networks.
+func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
+	t.Helper()
 	cat, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{{
 		ID: "from-the-file", ModelName: "fast", Model: "openai/gpt-4o", APIKey: vault.NewSecret(vendorMark),
 		ExtraHeaders: map[string]vault.Secret{"x-account": vault.NewSecret(vendorMark)},
@@ -304,7 +311,7 @@ func newFake(t *testing.T) (*Server, *fakeNode) {
 			defer n.mu.Unlock()
 			return n.mu.webhook
 		},
-		Ready: func(context.Context) error { return nil }, Metrics: http.NotFoundHandler(),
+		Ready: func(context.Context) error { return nil }, Metrics: http.NotFoundHandler(), PrivateEndpoints: private,
 		Logger: slog.New(slog.DiscardHandler), Version: "test",
 		OpenAPI: `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`,
 	})

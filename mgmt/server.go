@@ -39,7 +39,10 @@ type Config struct {
 	// that may be.
 	Webhook func(v *cluster.View) delivery.Settings
 	Guard   delivery.Guard
-	Ready   func(ctx context.Context) error // nil, or why no traffic should come here
+	// PrivateEndpoints lets deployments and credentials have addresses in private
+	// networks and on this machine.
+	PrivateEndpoints bool
+	Ready            func(ctx context.Context) error // nil, or why no traffic should come here
 	// Defaults are what users and teams get that are created without it.
 	Defaults keys.Defaults
 	Metrics  http.Handler // Prometheus's exposition

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
@@ -24,6 +25,7 @@ type Endpoint struct {
 
 // Limits of an api_base. DNS allows 253 bytes for a host.
 const (
+	codeReach       = "address_not_allowed"
 	maxBaseLength   = 2048
 	maxHostLength   = 253
 	maxReadableHost = 60
@@ -61,6 +63,26 @@ func ParseBase(apiBase string) (endpoint Endpoint, basePath string, err error) {
 	endpoint = Endpoint{Scheme: u.Scheme, Host: host, Port: port}
 	endpoint.ID = endpointID(endpoint)
 	return endpoint, strings.TrimRight(u.EscapedPath(), "/"), nil
+}
+
+// CheckReach rejects an api_base that leads where no request may go: to an address of a
+// more restricted class than least. Nothing may go to forbidden ones: link-local
+// addresses and clouds' metadata services. It resolves no name; a name that leads there
+// passes. It accepts what ParseBase rejects. Errors name the param api_base and never
+// repeat the address.
+func CheckReach(apiBase string, least address.Class) error {
+	e, _, err := ParseBase(apiBase)
+	if err != nil {
+		return nil //nolint:nilerr // it is reported where the address is parsed
+	}
+	of := address.OfHost(e.Host)
+	switch {
+	case of == address.Forbidden:
+		return fault.Field("api_base", codeReach, "api_base leads to a link-local or reserved address or to a cloud's metadata service, or writes an IP address in another form than four decimal numbers; use the address of a provider")
+	case of < least:
+		return fault.Field("api_base", codeReach, "api_base leads to a private network or to this machine; use a public address, put the deployment into the configuration file, or set general_settings.allow_private_endpoints there")
+	}
+	return nil
 }
 
 // checkBase refuses the parts of a URL that a base address cannot have.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
@@ -106,10 +107,10 @@ func (g Guard) checkHost(u *url.URL) error {
 		}
 	}
 	// 127.1, 0x7f.1, 0177.0.0.1 and 2130706433 are 127.0.0.1 for many a resolver.
-	if last := labels[len(labels)-1]; isNumber(last) {
+	if last := labels[len(labels)-1]; address.IsNumber(last) {
 		return urlError("has an IP address in another form than four decimal numbers; write it so, or a name")
 	}
-	if !g.AllowPrivate && isLocalName(labels) {
+	if !g.AllowPrivate && address.IsLocalName(labels) {
 		return urlError("has a host that is known in a private network only; webhooks are called on the public Internet")
 	}
 	if host == "metadata.google.internal" {
@@ -118,20 +119,10 @@ func (g Guard) checkHost(u *url.URL) error {
 	return nil
 }
 
-func isNumber(label string) bool {
-	if hex, ok := strings.CutPrefix(label, "0x"); ok {
-		return strings.Trim(hex, "0123456789abcdef") == ""
-	}
-	return strings.Trim(label, "0123456789") == ""
-}
-
-// isLocalName reports names that public DNS does not have.
-func isLocalName(labels []string) bool {
-	if len(labels) == 1 {
-		return true
-	}
-	return slices.Contains([]string{"localhost", "local", "internal", "localdomain", "lan", "home", "corp", "intranet", "test", "invalid", "onion"}, labels[len(labels)-1]) ||
-		strings.HasSuffix(strings.Join(labels, "."), ".home.arpa")
+// mayDial reports whether a webhook may be called at an address.
+func (g Guard) mayDial(addr netip.Addr) bool {
+	of := address.Of(addr)
+	return of == address.Public || of == address.Private && g.AllowPrivate
 }
 
 func urlError(format string, args ...any) error {
@@ -143,8 +134,8 @@ func (g Guard) Dialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, C
 
 // Control is for net.Dialer: it is asked with the address that was resolved, before
 // anything is sent to it.
-func (g Guard) Control(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
+func (g Guard) Control(_, dialed string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(dialed)
 	if err != nil || !g.mayDial(at.Addr()) || !g.mayPort(at.Port()) {
 		return &fault.Error{Op: "delivery.dial", Kind: fault.Denied, Code: "address_not_allowed", Detail: "The host's name leads to an address that webhooks may not call."}
 	}

@@ -194,6 +194,28 @@ func (r *Rights) MayChangeResource(o id.Organization) error {
 	return denied("organization_id", "Only an org_admin of the organization, or a proxy_admin, may change what belongs to it.")
 }
 
+// checkBudget denies naming a budget whose terms a record did not have before. A
+// proxy_admin may name any; others those of the API key that makes the request, and of
+// its user, team and organization. Unknown budgets and those of others get the same
+// response: otherwise it would reveal which budgets exist, and their terms.
+func (r *Rights) checkBudget(before, after id.Budget) error {
+	if after == "" || after == before || r.Admin() {
+		return nil
+	}
+	if r.key != nil && after == r.key.Limits.Budget || r.user != nil && after == r.user.Limits.Budget {
+		return nil
+	}
+	if r.key != nil && r.key.Team != "" {
+		if t, ok := find(r.tx, r.set.teams, []byte(r.key.Team)); ok && after == t.Limits.Budget {
+			return nil
+		}
+	}
+	if o, ok := r.set.Organization(r.tx, r.org); ok && r.org != "" && after == o.Limits.Budget {
+		return nil
+	}
+	return denied("budget_id", "This API key may name the budgets of itself and of its user, team and organization only. Leave budget_id out, or ask a proxy_admin.")
+}
+
 func denied(param, format string, args ...any) error {
 	e := fault.New(fault.Denied, "insufficient_permissions", format, args...)
 	e.Param = param

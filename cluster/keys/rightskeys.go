@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
@@ -57,21 +58,24 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 	reveals := op == opGenerate || op == opServiceAccount || op == opRegenerate
 	before, there := r.set.Key(r.tx, k.Hash)
 	asked := !there || before.Team != k.Team || before.Organization != k.Organization || !slices.Equal(before.Models, k.Models)
-	if asked && op != opRegenerate {
-		if err := r.teamHas(k); err != nil {
-			return err
-		}
-	}
 	if r.Admin() {
-		return nil
+		if !asked || op == opRegenerate {
+			return nil
+		}
+		return r.teamHas(k)
 	}
 	if err := r.MayChangeKey(op, k); err != nil {
 		return err
 	}
+	had := id.Budget("")
 	if there {
+		had = before.Limits.Budget
 		if err := r.checkMove(before, k); err != nil {
 			return err
 		}
+	}
+	if err := r.checkBudget(had, k.Limits.Budget); err != nil && op != opRegenerate {
+		return err
 	}
 	if there && before.Blocked && !k.Blocked && !r.runs(r.organizationOf(before)) && !r.leads(before.Team) {
 		// Whoever blocked it may have been above its owner.
@@ -82,6 +86,12 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 	}
 	if reveals || !there || before.User != k.User || before.Team != k.Team || before.Organization != k.Organization {
 		if err := r.mayHold(op, k); err != nil {
+			return err
+		}
+	}
+	// Only now: what a team or organization has not is for those that belong to it.
+	if asked && op != opRegenerate {
+		if err := r.teamHas(k); err != nil {
 			return err
 		}
 	}

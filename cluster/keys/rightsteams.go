@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
@@ -22,17 +23,25 @@ func (r *Rights) MayManageTeam(t *Team) error {
 // the organization and blocked are for those above the team. Models that the
 // organization has not are model_access_denied for everybody.
 func (r *Rights) MayGrantTeam(before, after *Team) error {
-	if err := r.organizationHas(before, after); err != nil {
-		return err
+	if r.Admin() {
+		return r.organizationHas(before, after)
+	}
+	had := id.Budget("")
+	if before != nil {
+		had = before.Limits.Budget
 	}
 	switch {
-	case r.Admin():
-		return nil
 	case r.runs(after.Organization) && (before == nil || before.Organization == after.Organization || r.runs(before.Organization)):
 		if before != nil {
 			if err := r.checkTeamMove(before.Organization, after.Organization); err != nil {
 				return err
 			}
+		}
+		if err := r.checkBudget(had, after.Limits.Budget); err != nil {
+			return err
+		}
+		if err := r.organizationHas(before, after); err != nil {
+			return err
 		}
 		return r.teamWithin(before, after)
 	case before == nil:

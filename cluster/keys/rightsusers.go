@@ -1,6 +1,10 @@
 package keys
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
 
 // MayGrantUser refuses a user, as an operation would leave it, that whoever asks may
 // not make so. before is nil for one that is new: a proxy_admin makes any, an
@@ -18,6 +22,13 @@ func (r *Rights) MayGrantUser(before, after *User) error {
 		return denied("user_id", "Only a proxy_admin, or an org_admin of all organizations that the user is in, may do that.")
 	case !plain(after.Role):
 		return denied("user_role", "Only a proxy_admin may give that role. An org_admin may give internal_user and internal_user_viewer.")
+	}
+	had := id.Budget("")
+	if before != nil {
+		had = before.Limits.Budget
+	}
+	if err := r.checkBudget(had, after.Limits.Budget); err != nil {
+		return err
 	}
 	own, has := r.set.effectiveOf(r.tx, r.key), (bounds{}).and(compiled(after.Models))
 	if !has.within(own.models) && (before == nil || !has.within((bounds{}).and(before.allowed))) {

@@ -1,34 +1,26 @@
-package delivery
+package address
 
 import "net/netip"
 
-// mayDial reports whether a webhook may be called at an address.
-func (g Guard) mayDial(addr netip.Addr) bool {
-	addr = addr.Unmap().WithZone("")
-	if inside, ok := translated(addr); ok {
-		return g.mayDial(inside)
-	}
+// embedded returns the IPv4 address that a gateway or relay reaches for an IPv6
+// address: NAT64 (in networks without IPv4 the resolver answers with those for every
+// host), 6to4, and the deprecated IPv4-compatible form.
+func embedded(addr netip.Addr) (netip.Addr, bool) {
+	b := addr.As16()
 	switch {
-	case within(addr, never()):
-		return false
-	case g.AllowPrivate:
-		return true
-	case addr.Is6():
-		return within(addr, public6()) && !within(addr, special6())
-	default:
-		return !within(addr, special4())
+	case !addr.Is6():
+		return netip.Addr{}, false
+	case within(addr, nat64()):
+		return netip.AddrFrom4([4]byte(b[12:])), true
+	case within(addr, []string{"2002::/16"}):
+		return netip.AddrFrom4([4]byte(b[2:6])), true
+	case within(addr, []string{"::/96"}) && addr != netip.IPv6Unspecified() && addr != netip.IPv6Loopback():
+		return netip.AddrFrom4([4]byte(b[12:])), true
 	}
+	return netip.Addr{}, false
 }
 
-// translated is the IPv4 address that a NAT64 gateway reaches for an IPv6 address.
-// In networks without IPv4 the resolver answers with those for every host.
-func translated(addr netip.Addr) (netip.Addr, bool) {
-	if !addr.Is6() || !netip.MustParsePrefix("64:ff9b::/96").Contains(addr) {
-		return netip.Addr{}, false
-	}
-	b := addr.As16()
-	return netip.AddrFrom4([4]byte(b[12:])), true
-}
+func nat64() []string { return []string{"64:ff9b::/96"} }
 
 func within(addr netip.Addr, prefixes []string) bool {
 	for _, p := range prefixes {
@@ -39,7 +31,7 @@ func within(addr netip.Addr, prefixes []string) bool {
 	return false
 }
 
-// never are addresses that no receiver has, in a private network neither.
+// never are addresses that no peer has, not even in a private network.
 func never() []string {
 	return []string{
 		"0.0.0.0/8", "::/128", // this host
@@ -63,7 +55,7 @@ func special4() []string {
 	}
 }
 
-// public6 is what of IPv6 is given out.
+// public6 is the assigned part of IPv6.
 func public6() []string { return []string{"2000::/3"} }
 
 // special6 are the parts of it that are not the public Internet. Teredo and 6to4
