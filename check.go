@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/mgmt"
 	"github.com/modelgateway/modelgateway/mgmt/deliver"
 )
 
@@ -63,6 +64,9 @@ func load(file string, accepted []string) (*setup, error) {
 	}
 	set, err := keys.New(cfg.VirtualKeys(), cfg.MasterKey)
 	if err != nil {
+		return nil, cfg.Locate(err)
+	}
+	if err := mgmt.CheckKeyRules(&cfg.KeyRules); err != nil {
 		return nil, cfg.Locate(err)
 	}
 	if err := checkPlaces(cfg.Audit); err != nil {

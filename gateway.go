@@ -94,7 +94,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		View: g.node.View, Identify: g.node.Identify,
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
-		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Defaults: g.cfg.Defaults,
+		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
 		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(),
 		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
@@ -159,6 +159,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,
 			MaxResponseBytes:   g.cfg.Limits.MaxResponseBytes,
 			Version:            version,
+			EnforcedParams:     g.cfg.Enforced.Params, EnforcedServiceParams: g.cfg.Enforced.ServiceParams,
 		},
 	}))
 	g.grpc = grpc.NewServer(

@@ -102,3 +102,86 @@ func (v tree) in(name string) tree {
 	inner, _ := v[name].(map[string]any)
 	return inner
 }
+
+// TestEnforcedParams sends requests with and without the parameters that the file
+// requires: of each request, and of those of service accounts.
+func TestEnforcedParams(t *testing.T) {
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "fast=openai/fake-gpt")+`
+general_settings:
+  master_key: `+adminKey+`
+  enforced_params: [metadata.project]
+  enforce_user_param: true
+  service_account_settings: {enforced_params: [metadata.job]}
+`)
+	g.changes("/team/new", tree{"team_id": "blue"})
+	g.changes("/user/new", tree{"user_id": "ada", "auto_create_key": false})
+	own := g.changes("/key/generate", tree{"user_id": "ada"}).at("key").(string)
+	service := g.changes("/key/service-account/generate", tree{"team_id": "blue"}).at("key").(string)
+	const whole = `,"user":"u","metadata":{"project":"p"}`
+	for _, c := range []struct{ key, members, missing string }{
+		{own, whole, ""},
+		{own, `,"user":"u","metadata":{"project":{"name":"p"}}`, ""},
+		{own, ``, "metadata.project"},
+		{own, `,"user":"u"`, "metadata.project"},
+		{own, `,"user":"u","metadata":{"project":null}`, "metadata.project"},
+		{own, `,"metadata":{"project":"p"}`, "user"},
+		{own, `,"user":"","metadata":{"project":"p"}`, "user"},
+		{service, whole, "metadata.job"},
+		{service, `,"user":"u","metadata":{"project":"p","job":"nightly"}`, ""},
+	} {
+		a := g.chat(request("fast", c.members), with("Authorization", "Bearer "+c.key))
+		if c.missing == "" {
+			if a.status != http.StatusOK {
+				t.Errorf("%s: %d %s", c.members, a.status, a.body)
+			}
+			continue
+		}
+		e := a.error(t).Error
+		if a.status != http.StatusBadRequest || e.Code == nil || *e.Code != "missing_required_parameter" || e.Param == nil || *e.Param != c.missing {
+			t.Errorf("%s: %d %s", c.members, a.status, a.body)
+		}
+	}
+}
+
+// TestKeyGenerationSettings makes keys at a gateway whose file says who may: in teams
+// their admins, who must give tags, and elsewhere only a proxy_admin.
+func TestKeyGenerationSettings(t *testing.T) {
+	g := startGateway(t, models(newUpstream(t), "fast=openai/fake-gpt")+`
+litellm_settings:
+  key_generation_settings:
+    team_key_generation: {allowed_team_member_roles: [admin], required_params: [tags]}
+    personal_key_generation: {allowed_user_roles: [proxy_admin]}
+`)
+	caller := map[string]string{"master": adminKey}
+	for _, user := range []string{"lead", "mate"} {
+		g.changes("/user/new", tree{"user_id": user, "auto_create_key": false})
+		caller[user] = g.changes("/key/generate", tree{"user_id": user}).at("key").(string)
+	}
+	g.changes("/team/new", tree{"team_id": "blue", "team_member_permissions": []string{"/key/generate", "/key/update"}, "members_with_roles": []any{
+		tree{"user_id": "lead", "role": "admin"}, tree{"user_id": "mate", "role": "user"},
+	}})
+	moved := g.changes("/key/generate", tree{"user_id": "mate"}).at("token").(string)
+	for _, c := range []struct {
+		who, path, body string
+		status          int
+		says            string
+	}{
+		{"lead", "/key/generate", `{"team_id":"blue","tags":["a"]}`, http.StatusOK, ""},
+		{"lead", "/key/service-account/generate", `{"team_id":"blue","tags":["a"]}`, http.StatusOK, ""},
+		{"lead", "/key/generate", `{"team_id":"blue"}`, http.StatusBadRequest, "requires tags"},
+		{"lead", "/key/generate", `{"tags":["a"]}`, http.StatusForbidden, "only these roles make keys outside of teams: proxy_admin"},
+		{"mate", "/key/generate", `{"team_id":"blue","tags":["a"]}`, http.StatusForbidden, "only these roles make keys of teams: admin"},
+		{"mate", "/key/update", `{"key":"` + moved + `","team_id":"blue","tags":["a"]}`, http.StatusForbidden, "only these roles make keys of teams: admin"},
+		{"master", "/key/generate", `{}`, http.StatusOK, ""},
+		{"master", "/key/generate", `{"team_id":"blue"}`, http.StatusOK, ""},
+	} {
+		a := g.do(http.MethodPost, c.path, strings.NewReader(c.body), with("Authorization", "Bearer "+caller[c.who]))
+		if c.status == http.StatusBadRequest && a.status == http.StatusUnprocessableEntity {
+			a.status = http.StatusBadRequest // the management API's form of the same
+		}
+		if a.status != c.status || !strings.Contains(a.body, c.says) {
+			t.Errorf("%s %s %s: %d %s", c.who, c.path, c.body, a.status, a.body)
+		}
+	}
+}

@@ -31,6 +31,8 @@ type Config struct {
 	EncryptionKeysPrevious []vault.Source
 	Audit                  Audit         // how long what happened is kept, and where it goes
 	Budgets                Budgets       // what general_settings say of spending
+	Enforced               Enforced      // parameters that requests must have
+	KeyRules               keys.KeyRules // who may make keys, beyond rights
 	Defaults               keys.Defaults // what users and teams get that are created without it
 	// PrivateEndpoints is general_settings.allow_private_endpoints; nil where the file
 	// does not give it. AllowsPrivateEndpoints is what holds.
@@ -115,6 +117,13 @@ type Limits struct {
 	MaxResponseBytes  int64         // largest whole answer of a provider; streams have no total
 	RequestTimeout    time.Duration // a request must have come in whole by then
 	StreamIdleTimeout time.Duration // a stream without a byte for this long is ended
+}
+
+// Enforced names parameters that requests must have. A dot leads into an object, as in
+// metadata.project.
+type Enforced struct {
+	Params        []string // of each request
+	ServiceParams []string // of requests with keys of service accounts
 }
 
 // Cluster is the section cluster: how this node finds the others and who may

@@ -134,9 +134,11 @@ func (d *decoder) count(o *object, name string, to **uint32) {
 	}
 }
 
-// defaults writes litellm_settings, of which only the defaults remain.
-func (w *writer) defaults(of *keys.Defaults) {
+// defaults writes litellm_settings, of which only the defaults and the rules for keys
+// remain.
+func (w *writer) defaults(of *keys.Defaults, rules *keys.KeyRules) {
 	w.optional("litellm_settings", func() {
+		w.keyRules(rules)
 		w.optional("default_internal_user_params", func() {
 			w.given("user_role", string(of.User.Role))
 			w.some("models", of.User.Models)

@@ -4,43 +4,42 @@ import "slices"
 
 // Reasons in the table of general_settings.
 const (
-	noNetworkGuard   = "every address could send requests; filter addresses in front of the gateway, then remove the setting"
-	noRouteGuard     = "keys could use routes that this list forbids; set allowed_routes on each key, then remove the setting"
-	noCustomCode     = "the gateway does not run this code, so what it denies would be allowed; express the rule with keys, teams and roles, then remove the setting"
-	noRoleRules      = "these rules for roles would not hold; the built-in roles are proxy_admin, proxy_admin_viewer, internal_user and internal_user_viewer"
-	noKeyRules       = "callers could make keys that this setting forbids; give them keys without rights to /key/generate, then remove the setting"
-	noEnforcedParams = "requests without these parameters would be served; check them in front of the gateway, then remove the setting"
-	noTagGuard       = "callers could still send tags of their own; remove the setting if they may"
-	noSessionGuard   = "requests without a session id would be served; remove the setting if they may"
-	noFallbackGuard  = "the gateway does not check whether a key may use a fallback model; list only fallbacks that every key of the model may use, then remove the setting"
-	noSecretManager  = "secrets that this setting fetches would be missing; pass them as environment variables, or set encryption_key to a key in a KMS"
-	noParallelLimit  = "the number of parallel requests would not be limited; set max_parallel_requests on keys and teams, then remove the setting"
-	wrongSection     = "it belongs in litellm_settings, where the gateway applies it; move it there"
-	noUserBudget     = "requests with keys of a team would not count against the budget of the user; set max_budget_in_team on its members, then remove the setting"
-	noRateKind       = "token limits would count input and output together, which may be looser or stricter; remove the setting if they may"
-	alwaysReserved   = "every request reserves its estimated cost before a provider is called, and rate limits hold without Redis"
-	ownWindows       = "budget windows reset by themselves, at the minute they end"
-	ownerBudget      = "only callers with rights above a key change its budget"
-	ownState         = "the gateway keeps its state itself, in data_dir; no database is needed"
-	ownNodes         = "nodes find each other by the section cluster"
-	ownRecords       = "usage is always recorded, and prompts are never stored"
-	ownAlerts        = "where events are delivered to is set by POST /config/update, for all nodes at once"
-	ownTraces        = "the gateway has its own log and metrics"
-	ownHealth        = "deployments are in cooldown after failures; they are not probed"
-	keysOnly         = "callers authenticate by keys only; other credentials are denied"
-	keyHeaders       = "the key is read from Authorization, x-api-key, api-key, x-goog-api-key or x-gateway-api-key"
-	ownCredentials   = "a provider gets only the credential of its deployment, and no header of the caller"
-	noPublicRoutes   = "every route but health needs a key"
-	strongMasterKey  = "the gateway never starts with a weak master key, and never returns it"
-	endUserFields    = "the end user is read from user, metadata.user_id, safety_identifier or x-gateway-customer-id"
-	noInterface      = "the gateway has no web interface and no passwords"
-	noEndpoint       = "the gateway does not have the endpoint that this setting is for; requests to it get 404"
-	noTools          = "the gateway serves no MCP tools"
-	callerNames      = "callers name the model in each request; write aliases as router_settings.model_group_alias"
-	noURLs           = "the gateway never fetches a URL of a request, and api_base comes from the operator"
-	cancels          = "a request whose caller has gone is cancelled at the provider"
-	deprecated       = "LiteLLM itself no longer uses it"
-	onlyMessages     = "it changes only the text of an error"
+	noNetworkGuard  = "every address could send requests; filter addresses in front of the gateway, then remove the setting"
+	noRouteGuard    = "keys could use routes that this list forbids; set allowed_routes on each key, then remove the setting"
+	noCustomCode    = "the gateway does not run this code, so what it denies would be allowed; express the rule with keys, teams and roles, then remove the setting"
+	noRoleRules     = "these rules for roles would not hold; the built-in roles are proxy_admin, proxy_admin_viewer, internal_user and internal_user_viewer"
+	noKeyRules      = "callers could make keys that this setting forbids; give them keys without rights to /key/generate, then remove the setting"
+	noTagGuard      = "callers could still send tags of their own; remove the setting if they may"
+	noSessionGuard  = "requests without a session id would be served; remove the setting if they may"
+	noFallbackGuard = "the gateway does not check whether a key may use a fallback model; list only fallbacks that every key of the model may use, then remove the setting"
+	noSecretManager = "secrets that this setting fetches would be missing; pass them as environment variables, or set encryption_key to a key in a KMS"
+	noParallelLimit = "the number of parallel requests would not be limited; set max_parallel_requests on keys and teams, then remove the setting"
+	wrongSection    = "it belongs in litellm_settings, where the gateway applies it; move it there"
+	noUserBudget    = "requests with keys of a team would not count against the budget of the user; set max_budget_in_team on its members, then remove the setting"
+	noRateKind      = "token limits would count input and output together, which may be looser or stricter; remove the setting if they may"
+	alwaysReserved  = "every request reserves its estimated cost before a provider is called, and rate limits hold without Redis"
+	ownWindows      = "budget windows reset by themselves, at the minute they end"
+	ownerBudget     = "only callers with rights above a key change its budget"
+	ownState        = "the gateway keeps its state itself, in data_dir; no database is needed"
+	ownNodes        = "nodes find each other by the section cluster"
+	ownRecords      = "usage is always recorded, and prompts are never stored"
+	ownAlerts       = "where events are delivered to is set by POST /config/update, for all nodes at once"
+	ownTraces       = "the gateway has its own log and metrics"
+	ownHealth       = "deployments are in cooldown after failures; they are not probed"
+	keysOnly        = "callers authenticate by keys only; other credentials are denied"
+	keyHeaders      = "the key is read from Authorization, x-api-key, api-key, x-goog-api-key or x-gateway-api-key"
+	ownCredentials  = "a provider gets only the credential of its deployment, and no header of the caller"
+	noPublicRoutes  = "every route but health needs a key"
+	strongMasterKey = "the gateway never starts with a weak master key, and never returns it"
+	endUserFields   = "the end user is read from user, metadata.user_id, safety_identifier or x-gateway-customer-id"
+	noInterface     = "the gateway has no web interface and no passwords"
+	noEndpoint      = "the gateway does not have the endpoint that this setting is for; requests to it get 404"
+	noTools         = "the gateway serves no MCP tools"
+	callerNames     = "callers name the model in each request; write aliases as router_settings.model_group_alias"
+	noURLs          = "the gateway never fetches a URL of a request, and api_base comes from the operator"
+	cancels         = "a request whose caller has gone is cancelled at the provider"
+	deprecated      = "LiteLLM itself no longer uses it"
+	onlyMessages    = "it changes only the text of an error"
 )
 
 // generalTable is the table of general_settings.
@@ -65,6 +64,9 @@ func generalHonoured() []row {
 		{"master_key", honoured, ""},
 		{"max_request_size_mb", honoured, ""},
 		{"max_response_size_mb", honoured, ""},
+		{"enforced_params", honoured, ""},
+		{"enforce_user_param", honoured, ""},
+		{"service_account_settings", honoured, ""},
 	}
 }
 
@@ -88,9 +90,6 @@ func generalAccess() []row {
 		{"disable_custom_api_keys", protecting, noKeyRules},
 		{"disable_key_generate_for_org_admin", protecting, noKeyRules},
 		{"team_metadata_schema", protecting, noKeyRules},
-		{"enforced_params", protecting, noEnforcedParams},
-		{"enforce_user_param", protecting, noEnforcedParams},
-		{"service_account_settings", protecting, noEnforcedParams},
 		{"reject_clientside_metadata_tags", protecting, noTagGuard},
 		{"missing_session_id", protecting, noSessionGuard},
 		{"enforce_fallback_model_access", protecting, noFallbackGuard},

@@ -51,9 +51,10 @@ func (c *Config) Effective() []byte {
 			w.boolean("allow_private_endpoints", *c.PrivateEndpoints)
 		}
 		w.address("model_cost_map_url", c.Budgets.CostMapURL)
+		w.enforced(&c.Enforced)
 	})
 	w.section("router_settings", func() { w.router(&c.Router) })
-	w.defaults(&c.Defaults)
+	w.defaults(&c.Defaults, &c.KeyRules)
 	if len(c.Environment) > 0 {
 		w.section("environment_variables", func() {
 			for _, v := range c.Environment {
@@ -63,6 +64,12 @@ func (c *Config) Effective() []byte {
 	}
 	w.served(c)
 	return w.out
+}
+
+// enforced writes which parameters requests must have.
+func (w *writer) enforced(e *Enforced) {
+	w.some("enforced_params", e.Params)
+	w.optional("service_account_settings", func() { w.some("enforced_params", e.ServiceParams) })
 }
 
 // served writes what requests are served by, as it stands in the file.
@@ -84,7 +91,8 @@ func (c *Config) Digest() [sha256.Size]byte {
 	w.secret("master_key", c.MasterKey)
 	w.source("encryption_key", c.EncryptionSource())
 	w.section("router_settings", func() { w.router(&c.Router) })
-	w.defaults(&c.Defaults)
+	w.defaults(&c.Defaults, &c.KeyRules)
+	w.enforced(&c.Enforced)
 	w.served(c)
 	return sha256.Sum256(w.out)
 }

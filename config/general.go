@@ -25,6 +25,7 @@ func (d *decoder) general(n *node, c *Config) {
 		c.PrivateEndpoints = new(bool)
 		o.boolean("allow_private_endpoints", c.PrivateEndpoints)
 	}
+	d.enforced(o, &c.Enforced)
 	o.also = general.protectors
 	o.rest(d.documented(general))
 }

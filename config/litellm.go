@@ -31,6 +31,7 @@ func (d *decoder) settings(own, theirs *node) (*node, settings) {
 	o.boolean("drop_params", &s.dropParams)
 	d.callbacks(o)
 	d.defaults(o, &s.defaults)
+	d.keyRules(o, &s.keyRules)
 	o.also = foreign.protectors
 	o.rest(d.documented(foreign))
 	return router, s

@@ -26,6 +26,7 @@ const (
 type settings struct {
 	dropParams bool
 	defaults   keys.Defaults // of users and teams
+	keyRules   keys.KeyRules
 }
 
 // model reads one entry of model_list.

@@ -78,7 +78,7 @@ func (d *decoder) root(c *Config, n *node) {
 	own, _ := o.take("router_settings")
 	theirs, _ := o.take("litellm_settings")
 	router, common := d.settings(own, theirs)
-	c.Defaults = common.defaults
+	c.Defaults, c.KeyRules = common.defaults, common.keyRules
 	d.at.note(router, 2)
 	d.router(router, &c.Router)
 

@@ -59,6 +59,10 @@ type Settings struct {
 	MaxRequestBytes    int64  // largest request body; 0: Envoy alone rejects larger ones
 	MaxResponseBytes   int64  // largest whole answer that is taken from a provider
 	Version            string // of the gateway, for x-gateway-version
+	// EnforcedParams are parameters that each request must have, and
+	// EnforcedServiceParams those of requests with keys of service accounts. A dot leads
+	// into an object, as in metadata.project.
+	EnforcedParams, EnforcedServiceParams []string
 }
 
 // Pipeline is the stages of a request and what they stand on. It is safe for
@@ -92,6 +96,7 @@ func NewPipeline(deps Deps) *Pipeline {
 	}
 	p.stages = []stage{
 		{"decode", p.decode},
+		{"enforce", p.enforce},
 		{"authorize", p.authorize},
 		{"route", p.route},
 		{"admit", p.admit}, // last: what it takes, only dispatch has to give back

@@ -29,7 +29,8 @@ type Changes interface {
 type service struct {
 	state    Changes
 	ledger   Ledger
-	defaults keys.Defaults // of users and teams
+	defaults keys.Defaults  // of users and teams
+	rules    *keys.KeyRules // of new keys
 }
 
 // change runs an operation of the API that changes the state. op decides by the

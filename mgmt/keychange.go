@@ -36,7 +36,7 @@ func (s keyService) UnblockKey(ctx context.Context, in *gatewayv1.UnblockKeyRequ
 // changed makes a change of one key and shows it.
 func (s keyService) changed(ctx context.Context, op func(c keyChange) (*keys.Key, error)) (*gatewayv1.KeyRecord, error) {
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-		made, err := op(keyChangeOf(ctx, v, tx))
+		made, err := op(s.changeOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdate
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateKeysResponse, error) {
 		out := &gatewayv1.BulkUpdateKeysResponse{TotalRequested: uint32(len(in.GetKeys()))}
-		c := keyChangeOf(ctx, v, tx)
+		c := s.changeOf(ctx, v, tx)
 		for _, one := range in.GetKeys() {
 			made, err := c.update(one)
 			switch f := fault.From(err); {
@@ -76,10 +76,11 @@ type keyChange struct {
 	tx     *record.Txn
 	rights *keys.Rights
 	batch  *keys.KeyBatch
+	rules  *keys.KeyRules
 }
 
-func keyChangeOf(ctx context.Context, v *cluster.View, tx *record.Txn) keyChange {
-	return keyChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.KeyBatch(tx)}
+func (s keyService) changeOf(ctx context.Context, v *cluster.View, tx *record.Txn) keyChange {
+	return keyChange{rules: s.rules, set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.KeyBatch(tx)}
 }
 
 // begin returns the key that an operation of who asks changes, and the revision
@@ -123,7 +124,10 @@ func (c keyChange) patched(before *keys.Key, m proto.Message, clears []string) (
 	if err := c.rights.MayChangeKey(opUpdateKey, before); err != nil {
 		return k, err
 	}
-	return k, c.rights.MayGrantKey(opUpdateKey, &k)
+	if err := c.rights.MayGrantKey(opUpdateKey, &k); err != nil || k.Team == before.Team {
+		return k, err
+	}
+	return k, c.rights.MayMakeKey(c.rules, &k) // moving a key is no way around the rules
 }
 
 // changes reports whether a request changes anything of the key that it names.
@@ -167,7 +171,7 @@ func (s keyService) DeleteKeys(ctx context.Context, in *gatewayv1.DeleteKeysRequ
 		return nil, fault.Field("key_aliases", "invalid_value", "Name the keys in keys or in key_aliases, not in both.")
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteKeysResponse, error) {
-		c := keyChangeOf(ctx, v, tx)
+		c := s.changeOf(ctx, v, tx)
 		names, err := c.deleted(in)
 		if err != nil {
 			return nil, err

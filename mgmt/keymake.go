@@ -58,6 +58,9 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 		if err := r.MayGrantKey(op, &k); err != nil {
 			return nil, err
 		}
+		if err := mayMake(s.rules, r, &k, in); err != nil {
+			return nil, err
+		}
 		if err := r.SetParent(&k); err != nil {
 			return nil, err
 		}
@@ -123,7 +126,7 @@ func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateK
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-		made, err := keyChangeOf(ctx, v, tx).regenerate(old, in, secret)
+		made, err := s.changeOf(ctx, v, tx).regenerate(old, in, secret)
 		if err != nil {
 			return nil, err
 		}

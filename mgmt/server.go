@@ -45,6 +45,8 @@ type Config struct {
 	Ready            func(ctx context.Context) error // nil, or why no traffic should come here
 	// Defaults are what users and teams get that are created without it.
 	Defaults keys.Defaults
+	// KeyRules are what the operator allows of new keys.
+	KeyRules keys.KeyRules
 	Metrics  http.Handler // Prometheus's exposition
 	Logger   *slog.Logger
 	Version  string

@@ -13,7 +13,7 @@ import (
 // operations to the table of permissions, and what REST clients may write beyond
 // its messages to forms.
 func (s *Server) services() []entry {
-	base := service{state: s.cfg.State.Changes, ledger: s.cfg.Ledger, defaults: s.cfg.Defaults}
+	base := service{state: s.cfg.State.Changes, ledger: s.cfg.Ledger, defaults: s.cfg.Defaults, rules: &s.cfg.KeyRules}
 	return []entry{
 		api(gatewayv1.RegisterKeyServiceServer, gatewayv1.NewKeyServiceClient, gatewayv1.RegisterKeyServiceHandlerClient)(keyService{service: base}),
 		api(gatewayv1.RegisterOrganizationServiceServer, gatewayv1.NewOrganizationServiceClient, gatewayv1.RegisterOrganizationServiceHandlerClient)(organizationService{service: base}),

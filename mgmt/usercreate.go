@@ -61,7 +61,13 @@ func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserReq
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
-		return n.create(v.Keys, tx, v.Keys.Rights(tx, principal(ctx)))
+		r := v.Keys.Rights(tx, principal(ctx))
+		if n.key != nil {
+			if err := r.MayMakeKey(s.rules, n.key); err != nil {
+				return nil, named("auto_create_key", err)
+			}
+		}
+		return n.create(v.Keys, tx, r)
 	})
 }
 

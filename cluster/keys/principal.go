@@ -42,6 +42,10 @@ func (p Principal) Role() Role {
 	return RoleNone
 }
 
+// ServiceAccount reports whether the key belongs to a team and to no user, as those of
+// /key/service-account/generate do.
+func (p Principal) ServiceAccount() bool { return p.key != nil && p.Team != "" && p.User == "" }
+
 // Resolve returns the model that a name stands for: an alias of the key's or else
 // one of its team's, or the name itself. What an alias stands for is not looked up
 // again.

@@ -1,0 +1,56 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/keys"
+)
+
+// keyRules reads key_generation_settings.
+func (d *decoder) keyRules(o *object, to *keys.KeyRules) {
+	n, ok := o.take("key_generation_settings")
+	if !ok {
+		return
+	}
+	rules := d.open(n)
+	d.keyRule(rules, "team_key_generation", "allowed_team_member_roles", &to.Team, keys.TeamAdmin, keys.TeamUser)
+	d.keyRule(rules, "personal_key_generation", "allowed_user_roles", &to.Personal,
+		string(keys.RoleProxyAdmin), string(keys.RoleProxyAdminViewer), string(keys.RoleInternalUser), string(keys.RoleInternalUserViewer))
+	rules.close()
+	d.at.note(n, 2)
+}
+
+// keyRule reads the rule for keys of one sort.
+func (d *decoder) keyRule(o *object, name, roles string, to *keys.KeyRule, known ...string) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	rule := d.open(n)
+	if list, ok := rule.take(roles); ok {
+		to.Roles = d.strings(list)
+		for _, role := range to.Roles {
+			if !slices.Contains(known, role) {
+				d.fail(list, "%s is not a role here: use some of %s", quote(role), strings.Join(known, ", "))
+			}
+		}
+	}
+	rule.strings("required_params", &to.Required)
+	rule.close()
+}
+
+// keyRules writes key_generation_settings.
+func (w *writer) keyRules(rules *keys.KeyRules) {
+	w.optional("key_generation_settings", func() {
+		w.optional("team_key_generation", func() { w.keyRule("allowed_team_member_roles", &rules.Team) })
+		w.optional("personal_key_generation", func() { w.keyRule("allowed_user_roles", &rules.Personal) })
+	})
+}
+
+func (w *writer) keyRule(roles string, rule *keys.KeyRule) {
+	if rule.Roles != nil { // an empty list lets nobody
+		w.strings(roles, rule.Roles)
+	}
+	w.some("required_params", rule.Required)
+}
