@@ -339,6 +339,18 @@ func (g *gatewayProcess) do(method, path string, body io.Reader, options ...opti
 	return &answer{status: resp.StatusCode, header: resp.Header, body: string(b)}
 }
 
+// failedTry is why an attempt failed, in /spend/logs and in x-gateway-debug.
+type failedTry struct {
+	Attempt   int    `json:"attempt"`
+	ModelID   string `json:"model_id"`
+	Status    int    `json:"upstream_status"`
+	Cause     string `json:"cause"`
+	Type      string `json:"error_type"`
+	Code      string `json:"error_code"`
+	Message   string `json:"message"`
+	RequestID string `json:"provider_request_id"`
+}
+
 // spendLog is a row of /spend/logs.
 type spendLog struct {
 	RequestID        string         `json:"request_id"`
@@ -355,6 +367,10 @@ type spendLog struct {
 	HTTPStatus       int            `json:"http_status"`
 	Finish           string         `json:"finish_reason"`
 	Attempt          int            `json:"attempt"`
+	Retries          int            `json:"retry_count"`
+	Fallbacks        int            `json:"fallback_count"`
+	ClientStatus     int            `json:"client_status"`
+	Failures         []failedTry    `json:"failures"`
 	Stream           bool           `json:"stream"`
 	EndUser          string         `json:"end_user"`
 	Session          string         `json:"session_id"`

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -82,18 +83,31 @@ func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out.CostPico = e.GetCostPico()
 	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
 	out.TimeToFirstTokenMs = millis(e.GetStartUnixNano(), e.GetFirstTokenUnixNano())
-	out.FallbackCount = e.GetFallbackCount()
+	out.FallbackCount = stepsOf(e)
 	d := details{}
 	d.integer("attempt", e.GetAttempt())
 	d.text("call_type", e.GetCallType())
+	d.integer("client_status", e.GetClientStatus())
 	d.text("deployment", e.GetDeployment())
 	d.text("error_code", e.GetErrorCode())
+	d.failures(e.GetFailures())
+	d.integer("fallbacks", e.GetFallbacksTaken())
 	d.text("model_group", e.GetGroup())
 	d.text("outcome", outcomeName(e.GetOutcome()))
+	d.integer("retries", e.GetRetries())
 	d.integer("status", e.GetStatus())
 	d.text("usage_source", sourceName(e.GetSource()))
 	out.DetailsJson = d.object()
 	return out
+}
+
+// stepsOf is the audit record's fallback_count, "retries before success": retries and
+// fallbacks together. Events that do not count them apart have the number of attempts.
+func stepsOf(e *clusterv1.UsageEvent) int64 {
+	if e.GetCountedApart() {
+		return e.GetRetries() + e.GetFallbacksTaken()
+	}
+	return e.GetFallbackCount()
 }
 
 // debited is the record of a cost that was taken.
@@ -111,18 +125,22 @@ func noticed(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	n := e.GetNotice()
 	out := common(e)
 	out.Type = n.GetType()
-	out.FallbackCount = e.GetFallbackCount()
+	out.FallbackCount = stepsOf(e)
 	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
 	d := details{}
 	d.text("call_type", e.GetCallType())
+	d.integer("client_status", e.GetClientStatus())
 	d.text("code", n.GetCode())
 	if n.GetCount() > 1 {
 		d.integer("count", int64(n.GetCount()))
 	}
+	d.failures(e.GetFailures())
+	d.integer("fallbacks", e.GetFallbacksTaken())
 	if jsontext.Value(n.GetDetailsJson()).IsValid() {
 		d.raw("more", n.GetDetailsJson())
 	}
 	d.text("model_group", e.GetGroup())
+	d.integer("retries", e.GetRetries())
 	out.DetailsJson = d.object()
 	return out
 }
@@ -254,6 +272,28 @@ func (d *details) text(name, value string) {
 		quoted = []byte(strconv.Quote("�"))
 	}
 	d.raw(name, string(quoted))
+}
+
+// failures adds why attempts failed.
+func (d *details) failures(list []*clusterv1.AttemptFailure) {
+	if len(list) == 0 {
+		return
+	}
+	all := make([]string, len(list))
+	for i, f := range list {
+		one := details{}
+		one.integer("attempt", f.GetAttempt())
+		one.text("cause", f.GetCause())
+		one.text("deployment", f.GetDeployment())
+		one.text("error_code", f.GetErrorCode())
+		one.text("error_type", f.GetErrorType())
+		one.text("message", f.GetMessage())
+		one.text("provider", f.GetProvider())
+		one.text("provider_request_id", f.GetProviderRequestId())
+		one.integer("status", f.GetStatus())
+		all[i] = one.object()
+	}
+	d.raw("failures", "["+strings.Join(all, ",")+"]")
 }
 
 func (d *details) integer(name string, value int64) {

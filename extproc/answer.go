@@ -89,6 +89,7 @@ func (d *session) failed(ctx context.Context, m *frame.Message, h *head) error {
 
 // end settles a failed request and tells its caller.
 func (d *session) end(ctx context.Context, o Outcome, e *fault.Error) error {
+	o.status = e.HTTPStatus()
 	pending, _ := d.p.settle(ctx, d.x, o)
 	if err := d.p.synced(ctx, d.x, pending); err != nil {
 		e = fault.From(err)
@@ -182,6 +183,7 @@ func acceptable(h *head, media string) error {
 // unusable is the error for a good status without a good answer.
 func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
 	if f, ok := errors.AsType[*wire.Failure](err); ok {
+		x.brokeOff(f, nil)
 		return f.Fault()
 	}
 	return p.broken(x, err)

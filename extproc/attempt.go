@@ -69,8 +69,9 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
 			return nil, err
 		}
 	}
-	m.Set = append(make([]frame.Header, 0, len(call.Headers)+8),
+	m.Set = append(make([]frame.Header, 0, len(call.Headers)+12),
 		frame.Header{Name: ":path", Value: call.Path},
+		frame.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
 		frame.Header{Name: ":authority", Value: authority(d.Endpoint)},
 		frame.Header{Name: "accept-encoding", Value: "identity"})
 	if m.Replace {
@@ -81,6 +82,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
 	for _, h := range call.Headers {
 		m.Set = append(m.Set, frame.Header{Name: h.Name, Value: h.Value.Reveal()})
 	}
+	m.Set = x.Inbound.trace.headers(m.Set)
 	m.Remove = x.strangers(m.Set)
 	return m, nil
 }
@@ -222,6 +224,7 @@ func (x *Exchange) total() time.Duration {
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	d := x.Plan[i].Deployment
 	estimate := usage.Tokens{Input: x.roughInput()}
+	steps := x.steps(i)
 	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(journal.Intent{
 		Request:       x.ID,
 		Attempt:       i + 1,
@@ -243,6 +246,7 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		Actor:         x.Principal.Actor(),
 		Charges:       x.admission.charges,
 		Start:         x.Start,
+		Steps:         &steps,
 		Estimate:      estimate,
 		EstimatedCost: d.Prices.Cost(estimate, catalog.Standard),
 	}))

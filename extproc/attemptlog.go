@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/provider"
 )
 
 // attemptLog takes Envoy's log of attempts that failed. It is the only place
@@ -41,29 +41,19 @@ func (l attemptLog) StreamAccessLogs(stream accesslogv3.AccessLogService_StreamA
 }
 
 func (l attemptLog) take(e *datav3.HTTPAccessLogEntry) {
-	x := l.live.find(id.RequestFromUUID(e.GetRequest().GetRequestId()))
+	x := l.live.find(requestNamed(e.GetRequest().GetRequestId()))
 	if x == nil {
 		return // it ended without needing to know
 	}
-	x.logged(attemptTrouble(int(e.GetResponse().GetResponseCode().GetValue()), e.GetCommonProperties().GetResponseFlags()))
-}
-
-// attemptTrouble reads what Envoy says of an attempt. A refused or broken
-// connection before the request was through has not reached the provider.
-func attemptTrouble(code int, flags *datav3.ResponseFlags) trouble {
-	switch {
-	case flags.GetDownstreamConnectionTermination():
-		return trouble{code: "canceled", kind: fault.Canceled, reached: true}
-	case flags.GetUpstreamConnectionFailure(), flags.GetNoHealthyUpstream(), flags.GetUpstreamOverflow():
-		return trouble{code: "upstream_unreachable", kind: fault.Upstream}
-	case flags.GetUpstreamRequestTimeout():
-		return trouble{code: "upstream_timeout", kind: fault.Timeout, reached: true}
-	case flags.GetUpstreamConnectionTermination(), flags.GetUpstreamRemoteReset():
-		return trouble{code: "upstream_unreachable", kind: fault.Upstream, reached: true}
-	case code == 429:
-		return trouble{status: code, code: "rate_limit_exceeded", kind: fault.RateLimited, reached: true}
-	case code >= 300:
-		return trouble{status: code, code: "upstream_error", kind: fault.Upstream, reached: true}
+	t := attemptTrouble(e)
+	headers := e.GetResponse().GetResponseHeaders()
+	for _, name := range contract.ProviderIDHeaders() {
+		if t.requestID = safeID(headers[name]); t.requestID != "" {
+			break
+		}
 	}
-	return trouble{code: "upstream_unreachable", kind: fault.Upstream, reached: true}
+	if t.status != 0 {
+		t.retryAfter = provider.RetryAfter(func(name string) string { return headers[name] })
+	}
+	x.logged(t)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
@@ -118,7 +119,7 @@ func TestSendsNothingOfTheCallersOwn(t *testing.T) {
 		e := k.open(t)
 		out := taken(t, e, strings.Replace(hello, "fast", test.model, 1), append(strange(), "user-agent", "OpenAI/Python", "accept", "application/json", "accept-encoding", "br")...)
 		maps.Copy(test.want, common)
-		test.want["x-request-id"] = e.uuid
+		test.want["x-request-id"] = string(id.RequestFromUUID(e.uuid))
 		if test.model == "smart" {
 			test.want["content-length"] = itoa(len(out.body))
 		}

@@ -6,6 +6,7 @@
 //	----------|--------------|--------------------------|---------------------------------|---------------------------
 //	identify  | identify.go  | request headers          | Principal                       | unauthenticated, denied
 //	media     | decode.go    | "                        | -                               | media_type
+//	debug     | whyfailed.go | "                        | -                               | malformed, denied
 //	quota     | quota.go     | "                        | place in admission, bounds      | over_budget, rate_limited
 //	bytes     | quota.go     | "                        | flight                          | too_large, rate_limited, unavailable
 //	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found

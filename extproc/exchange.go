@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"sync"
 	"time"
@@ -63,8 +64,9 @@ type Exchange struct {
 	estimates estimates // of the input
 
 	// Set by receive.
-	Tries      int // how many attempts Envoy made; the last of them answered
-	Status     int // of the provider's answer; 0 if there was none
+	Tries      int    // how many attempts Envoy made; the last of them answered
+	Status     int    // of the provider's answer; 0 if there was none
+	requestID  string // the provider's id of the answer's request
 	FirstToken time.Time
 	Tier       string // service tier, as the provider says that it was; empty if it does not
 
@@ -93,6 +95,10 @@ type Inbound struct {
 	Tags        string
 	Customer    string
 	Session     string
+	Debug       string // x-gateway-debug
+	Address     string // of the client
+	UserAgent   string
+	trace       trace
 
 	length  int64    // of the body, as declared; undeclared if it is not
 	private []string // names of headers that no provider is to see
@@ -140,6 +146,17 @@ func (x *Exchange) header(name, value []byte) {
 		in.Customer = string(value)
 	case "x-gateway-session-id":
 		in.Session = string(value)
+	case headerDebug:
+		in.Debug = string(value)
+	case "x-forwarded-for": // Envoy has appended the address of its peer
+		in.Address = string(bytes.TrimSpace(value[bytes.LastIndexByte(value, ',')+1:]))
+	case "user-agent":
+		in.UserAgent = string(value)
+		return
+	case headerTraceParent:
+		in.trace.setParent(string(value))
+	case headerTraceState:
+		in.trace.addState(string(value))
 	}
 	if !forwarded(string(name)) {
 		in.private = append(in.private, string(name))
@@ -190,6 +207,25 @@ type trouble struct {
 	code    string // short reason: "timeout", "connection", or the provider's code
 	kind    fault.Kind
 	reached bool // the provider has seen the request
+
+	cause      string // see cause.go; empty if only the caller was at fault
+	detail     string // Envoy's reason, for the log
+	errorType  string // the provider's, as are the next three; see echo.go
+	errorCode  string
+	message    string
+	requestID  string
+	retryAfter time.Duration // as the provider asked
+}
+
+// merge adds what another report of the same failure knows. What is known already is
+// believed, but for a cause that is less exact.
+func (t *trouble) merge(more *trouble) {
+	if t.cause == "" || t.cause == causeUnknown || t.cause == causeConnectFailed && more.cause == causeDNS {
+		t.cause = cmp.Or(more.cause, t.cause)
+	}
+	t.detail, t.requestID = cmp.Or(t.detail, more.detail), cmp.Or(t.requestID, more.requestID)
+	t.errorType, t.errorCode, t.message = cmp.Or(t.errorType, more.errorType), cmp.Or(t.errorCode, more.errorCode), cmp.Or(t.message, more.message)
+	t.retryAfter = max(t.retryAfter, more.retryAfter)
 }
 
 // Outcome is how an exchange ended.
@@ -198,6 +234,7 @@ type Outcome struct {
 	Code         string // why, if it did not succeed
 	FinishReason string
 	Usage        wire.Usage
+	status       int    // HTTP status that the caller got; 0 if it left before
 	Text         []byte // what was generated, kept while the provider has not said how much it was
 	Bytes        int64  // of the provider's answer, so far
 	unread       bool   // Text is the answer as it came
@@ -244,7 +281,11 @@ func (x *Exchange) report(i int, t trouble) {
 }
 
 func (x *Exchange) reportLocked(i int, t trouble) {
-	if i < 0 || i >= len(x.mu.trouble) || x.mu.trouble[i].known {
+	if i < 0 || i >= len(x.mu.trouble) {
+		return
+	}
+	if x.mu.trouble[i].known {
+		x.mu.trouble[i].merge(&t)
 		return
 	}
 	t.known = true

@@ -25,6 +25,11 @@ func (x *Exchange) awaitTrouble(ctx context.Context, n int) {
 	})
 }
 
+// awaitLog waits for the attempt log's entry of attempt i, from 0.
+func (x *Exchange) awaitLog(ctx context.Context, i int) {
+	x.await(ctx, func([]trouble) bool { return x.mu.entries > i })
+}
+
 // made is how many attempts there were of a request that its caller left before
 // one answered. The log has an entry for the one that was under way, if one was and
 // it was not a pause; those that were prepared here have gone out in any case. If the
@@ -75,9 +80,18 @@ func (x *Exchange) await(ctx context.Context, enough func([]trouble) bool) {
 // fail says why the last attempt failed, and makes of it what the caller is told.
 func (p *Pipeline) fail(ctx context.Context, x *Exchange, h *head, body []byte) (*wire.Failure, *fault.Error) {
 	f := p.classify(x, h, body)
-	x.report(x.lastIndex(), trouble{status: f.Status, code: reason(f), kind: f.Kind, reached: h.reached()})
-	if x.lastIndex() > 0 {
-		x.awaitTrouble(ctx, x.lastIndex())
+	last := x.lastIndex()
+	t := trouble{status: f.Status, code: reason(f), kind: f.Kind, reached: h.reached(), requestID: h.requestID, cause: causeOfStatus(h.status)}
+	if h.local {
+		t.cause, t.detail = causeOfText(h.details), h.details
+	}
+	x.failureText(&t, last, f, nil)
+	x.report(last, t)
+	if last > 0 {
+		x.awaitTrouble(ctx, last)
+	}
+	if h.local && t.cause == causeConnectFailed {
+		x.awaitLog(ctx, last) // it tells a name without an address from other reasons
 	}
 	p.rest(x, x.lastIndex(), f)
 	p.restEarlier(x)
@@ -184,7 +198,7 @@ func (p *Pipeline) restEarlier(x *Exchange) {
 // restAfter is rest for an attempt that another one followed.
 func (p *Pipeline) restAfter(x *Exchange, i int, t trouble) {
 	if t.known && t.kind != fault.Blocked && t.kind != fault.Canceled {
-		p.rest(x, i, &wire.Failure{Status: t.status, Kind: t.kind, CoolDown: true})
+		p.rest(x, i, &wire.Failure{Status: t.status, Kind: t.kind, RetryAfter: t.retryAfter, CoolDown: true})
 	}
 }
 

@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,16 +13,17 @@ import (
 // head is the start of an answer: what the pipeline acts on, and what of it must
 // not reach the caller.
 type head struct {
-	status   int
-	media    string // content type, lower case, without parameters
-	encoding string
-	length   int64  // of the body; -1 if not said
-	local    bool   // Envoy's own answer: no provider's is behind it
-	details  string // Envoy's reason for a local answer
-	tries    int    // attempts made
-	remove   []string
-	passed   []frame.Header // a provider's own headers that are passed on by another name
-	values   map[string]string
+	status    int
+	media     string // content type, lower case, without parameters
+	encoding  string
+	length    int64  // of the body; -1 if not said
+	local     bool   // Envoy's own answer: no provider's is behind it
+	details   string // Envoy's reason for a local answer
+	tries     int    // attempts made
+	requestID string // the provider's id of the request
+	remove    []string
+	passed    []frame.Header // a provider's own headers that are passed on by another name
+	values    map[string]string
 }
 
 // viaUpstream is Envoy's response.code_details for an answer that came from upstream.
@@ -68,6 +70,7 @@ func (h *head) header(name, value []byte) {
 	case "date", "server": // Envoy writes its own server
 	case "x-request-id", "request-id":
 		h.passed = append(h.passed, frame.Header{Name: providerPrefix + "x-request-id", Value: string(value)})
+		h.requestID = safeID(string(value))
 		h.remove = append(h.remove, string(name))
 	default:
 		h.other(string(name), string(value))
@@ -81,6 +84,9 @@ func (h *head) other(name, value string) {
 		return
 	}
 	h.remove = append(h.remove, name)
+	if h.requestID == "" && slices.Contains(contract.ProviderIDHeaders(), name) {
+		h.requestID = safeID(value)
+	}
 	switch {
 	case name == "retry-after", name == "retry-after-ms",
 		strings.HasPrefix(name, "x-ratelimit-"), strings.HasPrefix(name, "anthropic-ratelimit-"):

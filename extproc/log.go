@@ -3,9 +3,12 @@ package extproc
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 )
 
 // refused notes a request that no provider was asked for, and has it recorded if it
@@ -21,6 +24,12 @@ func (p *Pipeline) refused(ctx context.Context, x *Exchange, e *fault.Error) {
 	p.deps.Logger.LogAttrs(ctx, level, "request refused",
 		slog.String("request_id", string(x.ID)),
 		slog.String("key_alias", x.Principal.Alias),
+		slog.String("key_hash", x.keyHash()),
+		slog.String("model", capped(x.Facts.Model)),
+		slog.Int("status", e.HTTPStatus()),
+		slog.String("client_address", x.Inbound.Address),
+		slog.String("user_agent", shortened(x.Inbound.UserAgent)),
+		slog.String("trace_id", x.Inbound.trace.id),
 		slog.String("kind", e.Kind.String()),
 		slog.String("code", e.Code),
 		slog.String("param", e.Param),
@@ -40,11 +49,35 @@ func (p *Pipeline) ended(ctx context.Context, x *Exchange, e *journal.Event) {
 		slog.String("deployment", string(e.Deployment)),
 		slog.String("outcome", e.Outcome.String()),
 		slog.String("code", e.ErrorCode),
-		slog.Int("status", e.Status),
+		slog.Int("status", e.ClientStatus),
+		slog.Int("upstream_status", e.Status),
 		slog.Bool("stream", e.Stream),
-		slog.Int("fallbacks", e.FallbackCount),
+		slog.Int("retries", e.Steps.Retries),
+		slog.Int("fallbacks", e.Steps.Fallbacks),
+		slog.String("trace_id", x.Inbound.trace.id),
+		slog.String("span_id", x.Inbound.trace.span),
 		slog.Int64("input_tokens", e.Tokens.Input),
 		slog.Int64("output_tokens", e.Tokens.Output),
 		slog.String("cost_usd", e.Cost.String()),
 		slog.Float64("duration_ms", float64(e.End.Sub(e.Start).Microseconds())/1000))
+}
+
+// keyHash is the hash of the key that the request came with; empty if it had none.
+func (x *Exchange) keyHash() string {
+	hash := x.Principal.Hash
+	if hash == (id.KeyHash{}) {
+		hash, _ = keys.HashOf(x.Inbound.Credentials)
+	}
+	if hash == (id.KeyHash{}) {
+		return ""
+	}
+	return hash.String()
+}
+
+// maxUserAgent is how much of a user agent is logged, in bytes.
+const maxUserAgent = 200
+
+// shortened is a text of the caller's in a length that fits into a line of a log.
+func shortened(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), maxUserAgent)], "\uFFFD")
 }

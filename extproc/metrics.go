@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -26,6 +27,7 @@ type Metrics struct {
 	limited  metric.Int64Counter     // gateway.requests.limited
 	failures metric.Int64Counter     // gateway.attempts.failed
 	capped   metric.Int64Counter     // gateway.usage.capped
+	rejected metric.Int64Counter     // gateway.credentials.rejected
 	cost     metric.Float64Counter   // gateway.cost_usd
 
 	// labels caches the attribute sets of deployments and outcomes: making one
@@ -53,6 +55,7 @@ func NewMetrics(m metric.Meter) (*Metrics, error) {
 		failures: b.counter("gateway.attempts.failed", "{attempt}", "Attempts that failed and were followed by another."),
 		capped:   b.counter("gateway.usage.capped", "{attempt}", "Attempts whose provider reported more usage than is possible."),
 	}
+	out.rejected = b.counter("gateway.credentials.rejected", "{attempt}", "Attempts whose credential the provider rejected, by deployment.")
 	out.tokens = b.histogram("gen_ai.client.token.usage")
 	out.cost = b.money("gateway.cost_usd", "Cost of all attempts, by list or configured prices.")
 	return out, b.err
@@ -86,6 +89,15 @@ func (m *Metrics) attempt(ctx context.Context, x *Exchange, e *journal.Event) {
 	l := m.label(x, e)
 	m.failures.Add(ctx, 1, l.base)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
+}
+
+// credentialRejected counts an attempt whose credential the provider rejected.
+func (m *Metrics) credentialRejected(ctx context.Context, d *catalog.Deployment) {
+	if m == nil {
+		return
+	}
+	m.rejected.Add(ctx, 1, metric.WithAttributes(
+		attribute.String("gen_ai.provider.name", d.Provider), attribute.String("gateway.deployment.id", string(d.ID))))
 }
 
 // refused counts a request that no provider was asked for.

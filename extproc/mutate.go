@@ -42,6 +42,7 @@ func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *frame.Immediate {
 	for _, h := range e.Headers() {
 		im.Set = append(im.Set, frame.Header{Name: h.Name, Value: h.Value})
 	}
+	im.Set = x.appendDebug(im.Set, true)
 	im.Set = appendExceeded(im.Set, e)
 	return im
 }
@@ -52,20 +53,12 @@ func identity(request id.Request) []frame.Header {
 
 // served says which deployment answered, and what was tried before.
 func (x *Exchange) served() []frame.Header {
-	a := x.last()
-	retries, fallbacks := 0, 0
-	for i := 1; i <= x.lastIndex(); i++ {
-		if x.Plan[i].Hop == 0 {
-			retries++
-		} else {
-			fallbacks++
-		}
-	}
+	a, steps := x.last(), x.steps(x.lastIndex())
 	return []frame.Header{
 		{Name: headerModelID, Value: string(a.Deployment.ID)},
 		{Name: headerModelGroup, Value: string(x.Group.Asked)},
-		{Name: headerRetries, Value: strconv.Itoa(retries)},
-		{Name: headerFallbacks, Value: strconv.Itoa(fallbacks)},
+		{Name: headerRetries, Value: strconv.Itoa(steps.Retries)},
+		{Name: headerFallbacks, Value: strconv.Itoa(steps.Fallbacks)},
 	}
 }
 
@@ -81,6 +74,7 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *head) *frame.Mutation {
 	m.Set = append(m.Set, x.served()...)
 	m.Set = append(m.Set, h.passed...)
 	m.Set = append(m.Set, frame.Header{Name: headerVersion, Value: p.deps.Settings.Version})
+	m.Set = x.appendDebug(m.Set, false)
 	if len(x.bounds) > 0 {
 		m.Set = p.appendLimits(m.Set, x)
 	}

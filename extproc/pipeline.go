@@ -91,6 +91,7 @@ func NewPipeline(deps Deps) *Pipeline {
 	p.entry = []stage{
 		{"identify", p.identify}, // first: who has no key learns nothing from what is wrong with the rest
 		{"media", p.media},
+		{"debug", p.debug},
 		{"quota", p.quota},
 		{"bytes", p.bytes}, // last: what a rejected request has reserved, refuse releases
 	}

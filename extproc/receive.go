@@ -3,6 +3,7 @@ package extproc
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ func (d *session) receive(ctx context.Context, m *frame.Message) error {
 	h := readHead(m)
 	x := d.x
 	x.Tries = max(h.tries, 1)
+	x.requestID = h.requestID
 	if x.Tries > len(x.Plan) {
 		return fmt.Errorf("envoy made attempt %d of a plan of %d", x.Tries, len(x.Plan))
 	}
@@ -118,6 +120,7 @@ func (x *Exchange) meta() dialect.Meta {
 // finish settles a whole answer and returns its headers. The caller gets none
 // of it before both the intent and the settle are on disk.
 func (p *Pipeline) finish(ctx context.Context, x *Exchange, h *head, body int, o Outcome) (*frame.Mutation, error) {
+	o.status = http.StatusOK
 	pending, cost := p.settle(ctx, x, o)
 	if err := p.synced(ctx, x, pending); err != nil {
 		return nil, err
@@ -154,6 +157,9 @@ func (p *Pipeline) synced(ctx context.Context, x *Exchange, settle *journal.Pend
 
 // broken is the error for an answer with a good status that is no answer.
 func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
+	x.report(x.lastIndex(), trouble{
+		status: x.Status, code: "upstream_invalid_response", kind: fault.Upstream, reached: true, cause: causeInvalidAnswer, requestID: x.requestID,
+	})
 	p.rest(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
 	return &fault.Error{
 		Kind: fault.Upstream, Code: "upstream_invalid_response", Err: err,
@@ -168,7 +174,10 @@ func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
 // waits for the sync: the record is queued, and Run writes what is queued even
 // when it is told to stop.
 func (p *Pipeline) abandon(ctx context.Context, x *Exchange, o Outcome) {
-	o.Kind, o.Code = journal.Canceled, "canceled"
+	o.Kind, o.Code = journal.Canceled, codeCanceled
+	if o.status == 0 {
+		o.status = statusLeft
+	}
 	if x.Tries == 0 && !x.ended() {
 		x.Tries = x.made(context.WithoutCancel(ctx))
 	}
@@ -183,6 +192,22 @@ func (p *Pipeline) abandon(ctx context.Context, x *Exchange, o Outcome) {
 	}
 	p.settle(ctx, x, o)
 }
+
+// brokeOff reports that the last attempt failed after a good status, and what the
+// provider said of it. generated is the text that had come by then.
+func (x *Exchange) brokeOff(f *wire.Failure, generated []byte) {
+	t := trouble{status: x.Status, code: reason(f), kind: f.Kind, reached: true, cause: causeStreamError, requestID: x.requestID}
+	if f.Code == "upstream_invalid_response" {
+		t.cause = causeInvalidAnswer
+	}
+	x.failureText(&t, x.lastIndex(), f, generated)
+	x.report(x.lastIndex(), t)
+}
+
+const (
+	codeCanceled = "canceled" // why an attempt has no response: its caller left
+	statusLeft   = 499        // the status of a request whose caller left before it got one
+)
 
 // ended reports whether the exchange was settled.
 func (x *Exchange) ended() bool {

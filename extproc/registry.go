@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"hash/maphash"
+	"strings"
 	"sync"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -50,6 +51,15 @@ func (r *registry) remove(x *Exchange) {
 		delete(s.mu.live, x.ID)
 	}
 	s.mu.Unlock()
+}
+
+// requestNamed is the id of a request by what Envoy calls it: the UUID that it gave it, or
+// the id that the request has had since it was dispatched.
+func requestNamed(name string) id.Request {
+	if strings.HasPrefix(name, "req_") {
+		return id.Request(name)
+	}
+	return id.RequestFromUUID(name)
 }
 
 // find returns the exchange, nil if it has ended.

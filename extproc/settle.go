@@ -43,6 +43,8 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	ctx = context.WithoutCancel(ctx) // the caller may have left; what is counted has happened
 	end := p.deps.Now()
 	last := x.lastIndex()
+	failures := x.failures(failed, last, &o)
+	p.tellFailures(ctx, x, failures, failed)
 	events := make([]journal.Event, 0, last+1)
 	for i := range last {
 		if e, ok := p.failedEvent(ctx, x, i, failed[i], end); ok && !defect.Is("charge_once_per_request") {
@@ -54,6 +56,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	if e.Status = x.Status; e.Status == 0 || e.Status == contract.StatusNext {
 		e.Status = failed[last].status
 	}
+	e.Failures, e.ClientStatus = failures, o.status
 	e.Outcome = o.Kind
 	e.ErrorCode = o.Code
 	e.FinishReason = o.FinishReason
@@ -191,6 +194,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t troubl
 	e.Outcome = journal.Failed
 	e.Status = t.status
 	e.ErrorCode = t.code
+	e.Failures = []journal.Failure{x.failure(i, &t)}
 	if t.status == 0 {
 		e.Tokens, e.Source = usage.Tokens{Input: p.countInput(x)}, usage.Estimated
 		e.Cost = x.Plan[i].Deployment.Prices.Cost(e.Tokens, x.tier())
@@ -205,6 +209,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t troubl
 // event is what all events of the exchange share.
 func (x *Exchange) event(i int, end time.Time) journal.Event {
 	d := x.Plan[i].Deployment
+	steps := x.steps(i)
 	return journal.Event{
 		Request:       x.ID,
 		Attempt:       i + 1,
@@ -228,9 +233,27 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 		Start:         x.Start,
 		End:           end,
 		FallbackCount: i,
+		Steps:         &steps,
 		ServiceTier:   string(x.tier()),
 		Charges:       x.admission.charges,
 	}
+}
+
+// steps counts the retries and the fallbacks that lead to attempt i of the plan. A
+// request of a group that is in cooldown begins with a fallback.
+func (x *Exchange) steps(i int) journal.Steps {
+	var s journal.Steps
+	hop := 0
+	for j := range i + 1 {
+		switch {
+		case x.Plan[j].Hop != hop:
+			s.Fallbacks++
+			hop = x.Plan[j].Hop
+		case j > 0:
+			s.Retries++
+		}
+	}
+	return s
 }
 
 // tier is the service tier that the answer came from: the provider's word for it,

@@ -1,6 +1,8 @@
 package extproc
 
 import (
+	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -45,7 +47,7 @@ type relay struct {
 const maxText = 1 << 20
 
 func newRelay(p *Pipeline, x *Exchange) *relay {
-	r := &relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
+	r := &relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
 	a := x.last()
 	meta := x.meta()
 	meta.ID = completionID(x.ID)
@@ -316,6 +318,9 @@ func (r *relay) fail(e *fault.Error) {
 	}
 	r.done = true
 	r.outcome.Kind, r.outcome.Code = journal.Failed, codeOf(e)
+	if f, ok := errors.AsType[*wire.Failure](e); ok {
+		r.x.brokeOff(f, r.outcome.Text)
+	}
 	r.diverge()
 	r.out = r.encoder.Fail(r.out, e)
 }

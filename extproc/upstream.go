@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -30,7 +29,7 @@ func (s *Server) open(c *conn) (*upstream, frame.Message, error) {
 	m.Attributes(func(name []byte, v frame.Attribute) bool {
 		switch string(name) {
 		case contract.AttrRequestID:
-			u.x = s.live.find(id.RequestFromUUID(string(v.Text)))
+			u.x = s.live.find(requestNamed(string(v.Text)))
 		case contract.AttrAttempt:
 			u.attempt = int(min(max(v.Number, 1), math.MaxInt16)) - 1
 		}
@@ -60,7 +59,7 @@ func (u *upstream) prepare(m *frame.Message) error {
 		// Envoy does not retry an answer from here, so what cannot be sent to this
 		// deployment ends the request.
 		e := fault.From(err)
-		u.x.report(u.attempt, trouble{code: e.Code, kind: e.Kind})
+		u.x.report(u.attempt, trouble{code: e.Code, kind: e.Kind, cause: causeNotSent})
 		return u.immediate(u.p.refusal(u.x, e))
 	case mutation == nil:
 		return u.pass(m.Kind)
@@ -111,7 +110,9 @@ func (u *upstream) look(m *frame.Message) error {
 			return err
 		}
 	} else {
-		u.x.report(u.attempt, trouble{status: f.Status, code: reason(f), kind: f.Kind, reached: true})
+		t := trouble{status: f.Status, code: reason(f), kind: f.Kind, reached: true, cause: causeOfCheck(f), requestID: h.requestID}
+		u.x.failureText(&t, u.attempt, f, nil)
+		u.x.report(u.attempt, t)
 		if err := u.answer(frame.ResponseHeaders, &frame.Mutation{Set: []frame.Header{{Name: ":status", Value: strconv.Itoa(contract.StatusNext)}}}); err != nil {
 			return err
 		}
@@ -122,6 +123,14 @@ func (u *upstream) look(m *frame.Message) error {
 		}
 	}
 	return nil
+}
+
+// causeOfCheck is the cause of a response that was looked at and taken away.
+func causeOfCheck(f *wire.Failure) string {
+	if f.ContentFilter {
+		return causeContentFilter
+	}
+	return causeStreamError
 }
 
 // start reads the answer's body: all of it, or the first event of a stream.

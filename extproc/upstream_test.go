@@ -86,7 +86,7 @@ func TestRewritesLaterAttempts(t *testing.T) {
 	second := attempt(2, first.headers)
 	want := headers{
 		":path": "/v1/messages", ":authority": "claude.example", "x-api-key": "key-of-claude", "anthropic-version": "2023-06-01",
-		"content-type": "application/json", "accept-encoding": "identity", ":method": "POST", "x-request-id": e.uuid, "content-length": itoa(len(second.body)),
+		"content-type": "application/json", "accept-encoding": "identity", ":method": "POST", "x-request-id": string(id.RequestFromUUID(e.uuid)), "content-length": itoa(len(second.body)),
 	}
 	for _, name := range []string{contract.HeaderMaxRetries, contract.HeaderPerTryTimeout, contract.HeaderTimeout, contract.HeaderRetriableCodes} {
 		if _, set := first.headers[name]; !set {

@@ -43,7 +43,7 @@ func TestAnswersWhole(t *testing.T) {
 		Deployment: "solo", Group: "fast", Provider: "openai", Model: "fast", CallType: "chat.completions", EndUser: "customer",
 		Start: ev.Start, End: ev.End, Status: 200, Outcome: journal.Success, FinishReason: "stop",
 		Tokens: usage.Tokens{Input: 9, Output: 3}, Source: usage.Provider, Cost: 39 * money.USD / 1_000_000,
-		Actor: "key:app", Final: true,
+		Actor: "key:app", Final: true, ClientStatus: 200, Steps: &journal.Steps{},
 	}
 	if diff := cmp.Diff(wantEvent, ev); diff != "" || !ev.End.After(ev.Start) {
 		t.Errorf("event (-want +got):\n%s", diff)

@@ -36,6 +36,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	c := *callOf(r.Context())
 	c.id = w.Header().Get(headerRequestID)
 	s.blocked(&c, e, routeOf(r))
+	s.logRefusal(r.Context(), &c, e, routeOf(r), client{path: r.URL.Path, address: lastAddress(r.Header.Values(headerForwardedFor)), agent: r.UserAgent()})
 	for _, h := range e.Headers() {
 		w.Header().Set(h.Name, h.Value)
 	}

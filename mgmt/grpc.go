@@ -69,6 +69,7 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 			e := fault.From(err)
 			s.logInternal(ctx, e, info.FullMethod, request)
 			s.blocked(c, e, info.FullMethod)
+			s.logRefusal(ctx, c, e, info.FullMethod, clientOf(md))
 			out, err = nil, statusOf(e)
 		}
 		_ = grpc.SetHeader(ctx, header) // fails only where the caller has left
@@ -110,6 +111,7 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 	if err != nil {
 		e := fault.From(err)
 		s.blocked(c, e, info.FullMethod)
+		s.logRefusal(stream.Context(), c, e, info.FullMethod, clientOf(md))
 		return statusOf(e)
 	}
 	return next(srv, stream)

@@ -43,6 +43,9 @@ func (s *Server) pipeline(ctx context.Context, req any, info *grpc.UnaryServerIn
 			return nil, timely(ctx, op.effect, err)
 		}
 	}
+	if op.effect != writes {
+		s.logRead(ctx, c, op, in)
+	}
 	if op.effect == writes { // it is made, however long it took
 		ctx = context.WithoutCancel(ctx)
 	}

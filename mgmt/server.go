@@ -67,6 +67,7 @@ type Server struct {
 	rules      protovalidate.Validator
 	reference  *openapi.Reference
 	refused    map[string]bool // patterns that are in the mux for it not to redirect
+	lines      lineLimit       // of what is logged of refusals and reads
 	paths      []string        // of all routes, sorted: what a 404 may suggest
 }
 

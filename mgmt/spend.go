@@ -44,7 +44,7 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 	out, limit := &gatewayv1.ListSpendLogsResponse{}, f.Limit
 	for {
 		err := s.ledger.Logs(ctx, f, func(r ledger.Record) bool {
-			row := spendLog(&r)
+			row := spendLog(&r, all)
 			if d, ok := v.Catalog.Deployment(r.Deployment); ok && all {
 				row.ApiBase = textOrNull(d.Endpoint.URL() + d.BasePath)
 			}
@@ -152,8 +152,28 @@ func instant(param, text string, days int) (time.Time, error) {
 	return t, nil
 }
 
-// spendLog is a posted event as the API shows it.
-func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
+// attemptFailures are the failed attempts as the API shows them. A provider's message
+// may describe the operator's account there, so only callers that see everything get it.
+func attemptFailures(list []ledger.Failure, all bool) []*gatewayv1.AttemptFailure {
+	var out []*gatewayv1.AttemptFailure
+	for i := range list {
+		f := &list[i]
+		row := &gatewayv1.AttemptFailure{
+			Attempt: int32(f.Attempt), ModelId: string(f.Deployment), CustomLlmProvider: f.Provider,
+			UpstreamStatus: int32(f.Status), Cause: f.Cause, ErrorType: textOrNull(f.Type), ErrorCode: textOrNull(f.Code),
+			ProviderRequestId: textOrNull(f.RequestID),
+		}
+		if all {
+			row.Message = textOrNull(f.Message)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// spendLog is a posted event as the API shows it, to a caller that sees all of it or
+// not.
+func spendLog(r *ledger.Record, all bool) *gatewayv1.SpendLog {
 	return &gatewayv1.SpendLog{
 		RequestId:                string(r.Request),
 		EventId:                  fmt.Sprintf("%s/%d/%d", r.Node, r.Epoch, r.Seq),
@@ -183,6 +203,9 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		FinishReason:             textOrNull(r.FinishReason),
 		Attempt:                  int32(r.Attempt),
 		FallbackCount:            int32(r.FallbackCount),
+		RetryCount:               int32(r.Retries),
+		ClientStatus:             int32(r.ClientStatus),
+		Failures:                 attemptFailures(r.Failures, all),
 		Stream:                   r.Stream,
 		TeamId:                   textOrNull(string(r.Team)),
 		User:                     textOrNull(string(r.User)),

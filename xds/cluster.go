@@ -74,7 +74,9 @@ func newCluster(in Input, e catalog.Endpoint, v contract.Variant) (*cluster.Clus
 // A cluster without any address is answered with 503 before a retry is thought
 // of, so a name that never resolved would keep its request from the fallbacks.
 // Hence a second priority with an address that refuses at once: an attempt on it
-// fails like any other, and the next group has its turn.
+// fails like any other, and the next group has its turn. The address is the limited
+// broadcast address: the kernel refuses without a packet. A closed port of the loopback
+// would do until somebody opens it, and would then be sent requests with keys in them.
 func discover(c *cluster.Cluster, e catalog.Endpoint) error {
 	c.LoadAssignment = &endpoint.ClusterLoadAssignment{
 		ClusterName: c.GetName(),
@@ -84,7 +86,7 @@ func discover(c *cluster.Cluster, e catalog.Endpoint) error {
 		c.ClusterDiscoveryType = &cluster.Cluster_Type{Type: cluster.Cluster_STATIC}
 		return nil
 	}
-	c.LoadAssignment.Endpoints = append(c.LoadAssignment.Endpoints, at(1, unreachable, 1))
+	c.LoadAssignment.Endpoints = append(c.LoadAssignment.Endpoints, at(1, contract.AddressUnresolved, 1))
 	// A name that does not resolve must not hold the configuration back, and a
 	// cluster that waits for its name is one that plans cannot find.
 	c.WaitForWarmOnInit = wrapperspb.Bool(false)
@@ -106,11 +108,6 @@ func discover(c *cluster.Cluster, e catalog.Endpoint) error {
 	}}
 	return nil
 }
-
-// unreachable is the limited broadcast address, to which TCP cannot connect: the
-// kernel refuses without a packet. A closed port of the loopback would do until
-// somebody opens it, and would then be sent requests with keys in them.
-const unreachable = "255.255.255.255"
 
 // at is one address in a locality of its own, for only those have priorities.
 func at(priority uint32, host string, port uint32) *endpoint.LocalityLbEndpoints {

@@ -102,6 +102,7 @@ func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 	m.StartUnixNano = nanos(in.Start)
 	m.Estimate = e.encodeTokens(&in.Estimate)
 	m.EstimatedCostPico = int64(in.EstimatedCost)
+	m.CountedApart, m.Retries, m.FallbacksTaken = encodeSteps(in.Steps)
 	return e.marshal(m)
 }
 
@@ -146,8 +147,30 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m.UsageCapped = ev.UsageCapped
 	m.Final = ev.Final
 	m.Fallbacks = encodeFallbacks(m.Fallbacks[:0], ev.Fallbacks)
+	m.ClientStatus = int64(ev.ClientStatus)
+	m.CountedApart, m.Retries, m.FallbacksTaken = encodeSteps(ev.Steps)
+	m.Failures = encodeFailures(m.Failures[:0], ev.Failures)
 	m.Notice = e.encodeNotice(ev.Notice)
 	return e.marshal(m)
+}
+
+func encodeSteps(s *Steps) (apart bool, retries, fallbacks int64) {
+	if s == nil {
+		return false, 0, 0
+	}
+	return true, int64(s.Retries), int64(s.Fallbacks)
+}
+
+func encodeFailures(dst []*clusterv1.AttemptFailure, list []Failure) []*clusterv1.AttemptFailure {
+	for i := range list {
+		f := &list[i]
+		dst = append(dst, &clusterv1.AttemptFailure{
+			Attempt: int64(f.Attempt), Deployment: text(string(f.Deployment)), Provider: text(f.Provider),
+			Status: int64(f.Status), Cause: text(f.Cause), ErrorType: text(f.Type), ErrorCode: text(f.Code),
+			Message: text(f.Message), ProviderRequestId: text(f.RequestID),
+		})
+	}
+	return dst
 }
 
 func encodeFallbacks(dst []*clusterv1.FallbackTaken, list []Fallback) []*clusterv1.FallbackTaken {

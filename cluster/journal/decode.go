@@ -31,6 +31,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
 		Start:    instant(m.GetStartUnixNano()),
 		Estimate: decodeTokens(m.GetEstimate()), EstimatedCost: money.Pico(m.GetEstimatedCostPico()),
+		Steps: decodeSteps(m.GetCountedApart(), m.GetRetries(), m.GetFallbacksTaken()),
 	}
 	copy(in.Key[:], m.GetKeyHash())
 	copy(in.Origin[:], m.GetOriginHash())
@@ -79,7 +80,9 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(),
 		Tokens: decodeTokens(m.GetTokens()), Source: decodeSource(m.GetSource()), Cost: money.Pico(m.GetCostPico()),
 		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(), UsageCapped: m.GetUsageCapped(),
-		Final: m.GetFinal(), Fallbacks: decodeFallbacks(m.GetFallbacks()), Notice: decodeNotice(m.GetNotice()),
+		ClientStatus: int(m.GetClientStatus()), Steps: decodeSteps(m.GetCountedApart(), m.GetRetries(), m.GetFallbacksTaken()),
+		Failures: decodeFailures(m.GetFailures()),
+		Final:    m.GetFinal(), Fallbacks: decodeFallbacks(m.GetFallbacks()), Notice: decodeNotice(m.GetNotice()),
 	}
 	copy(ev.Key[:], m.GetKeyHash())
 	copy(ev.Origin[:], m.GetOriginHash())
@@ -146,6 +149,28 @@ func decodeCharges(list []*clusterv1.Charge) []usage.Charge {
 			Max: money.Pico(m.GetMaxPico()), Bounded: m.MaxPico != nil,
 		}
 		copy(out[i].Key[:], m.GetKeyHash())
+	}
+	return out
+}
+
+func decodeSteps(apart bool, retries, fallbacks int64) *Steps {
+	if !apart {
+		return nil
+	}
+	return &Steps{Retries: int(retries), Fallbacks: int(fallbacks)}
+}
+
+func decodeFailures(list []*clusterv1.AttemptFailure) []Failure {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]Failure, len(list))
+	for i, m := range list {
+		out[i] = Failure{
+			Attempt: int(m.GetAttempt()), Deployment: id.Deployment(m.GetDeployment()), Provider: m.GetProvider(),
+			Status: int(m.GetStatus()), Cause: m.GetCause(), Type: m.GetErrorType(), Code: m.GetErrorCode(),
+			Message: m.GetMessage(), RequestID: m.GetProviderRequestId(),
+		}
 	}
 	return out
 }

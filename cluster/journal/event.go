@@ -72,6 +72,7 @@ type Intent struct {
 	Actor        string         // as keys.Principal.Actor writes it
 	Charges      []usage.Charge // the bounds that the request was admitted by
 	Start        time.Time
+	Steps        *Steps // before this attempt; nil in intents that are older than it
 	// Estimate is what the attempt is charged for if the gateway does not
 	// survive it: the input as estimated, and no output.
 	Estimate usage.Tokens
@@ -121,9 +122,36 @@ type Event struct {
 	FallbackCount int    // attempts of the request before this one
 	ServiceTier   string // the one that was billed; empty for the standard one
 	UsageCapped   bool   // the provider reported more than is possible
-	Final         bool   // the last event of its request
-	Fallbacks     []Fallback
-	Notice        *Notice
+	// ClientStatus is the HTTP status that the caller got; in the last event of a request
+	// only, 0 if the caller left before it got one.
+	ClientStatus int
+	// Steps counts retries and fallbacks apart; nil in events that are older than it.
+	Steps *Steps
+	// Failures says why attempts failed: in the last event of a request all that failed,
+	// in other events this attempt alone.
+	Failures  []Failure
+	Final     bool // the last event of its request
+	Fallbacks []Fallback
+	Notice    *Notice
+}
+
+// Steps is what a request has done before an attempt to get an answer.
+type Steps struct {
+	Retries   int // further attempts at the same model or fallback target
+	Fallbacks int // steps to a fallback, the one that led to the attempt included
+}
+
+// Failure says why one attempt failed. It has no text of the request or of a response.
+type Failure struct {
+	Attempt    int // from 1
+	Deployment id.Deployment
+	Provider   string
+	Status     int    // the provider's; 0 if there was none
+	Cause      string // such as connect_refused or http_429
+	Type       string // the provider's error type
+	Code       string // the provider's error code
+	Message    string // the provider's message: bounded, without credentials and without what the caller sent
+	RequestID  string // the provider's id of the request
 }
 
 // Fallback is a step of a request from one group to another. The first event of the
@@ -173,6 +201,6 @@ func (in *Intent) crashed() Event {
 		Start: in.Start, End: in.Start,
 		Outcome: Crashed, ErrorCode: CodeCrashed,
 		Tokens: in.Estimate, Source: usage.Estimated, Cost: in.EstimatedCost,
-		FallbackCount: max(in.Attempt-1, 0),
+		FallbackCount: max(in.Attempt-1, 0), Steps: in.Steps,
 	}
 }

@@ -69,8 +69,11 @@ type Record struct {
 	Tokens        usage.Tokens
 	Source        usage.Source
 	Cost          money.Pico
-	FallbackCount int
-	UsageCapped   bool       // the provider reported more than is possible
+	UsageCapped   bool // the provider reported more than is possible
+	FallbackCount int  // steps to a fallback; in records that do not count them apart, attempts before this one
+	Retries       int
+	ClientStatus  int // 0 in all but the last record of a request
+	Failures      []Failure
 	Account       id.KeyHash // the key that has paid: the one that was used, or that it comes of by regeneration
 
 	at string // its key
@@ -229,8 +232,41 @@ func readRecord(place, value []byte) (Record, error) {
 		End: record.FromNanos(e.GetEndUnixNano()), Status: int(e.GetStatus()),
 		Outcome: outcome(e.GetOutcome()), ErrorCode: e.GetErrorCode(), FinishReason: e.GetFinishReason(),
 		Tokens: tokens(e.GetTokens()), Source: source(e.GetSource()), UsageCapped: e.GetUsageCapped(), Cost: money.Pico(e.GetCostPico()),
-		FallbackCount: int(e.GetFallbackCount()), Account: keyAccount(e), at: string(place),
+		FallbackCount: fallbacksOf(e), Retries: int(e.GetRetries()), ClientStatus: int(e.GetClientStatus()), Failures: failuresOf(e),
+		Account: keyAccount(e), at: string(place),
 	}, nil
+}
+
+// fallbacksOf is how many fallbacks came before an attempt. Events that do not count
+// them apart from retries have the number of attempts.
+func fallbacksOf(e *clusterv1.UsageEvent) int {
+	if e.GetCountedApart() {
+		return int(e.GetFallbacksTaken())
+	}
+	return int(e.GetFallbackCount())
+}
+
+// Failure says why one attempt of a request failed.
+type Failure struct {
+	Attempt             int // from 1
+	Deployment          id.Deployment
+	Provider            string
+	Status              int // the provider's; 0 if there was none
+	Cause               string
+	Type, Code, Message string // the provider's own
+	RequestID           string // the provider's own
+}
+
+func failuresOf(e *clusterv1.UsageEvent) []Failure {
+	out := make([]Failure, len(e.GetFailures()))
+	for i, f := range e.GetFailures() {
+		out[i] = Failure{
+			Attempt: int(f.GetAttempt()), Deployment: id.Deployment(f.GetDeployment()), Provider: f.GetProvider(),
+			Status: int(f.GetStatus()), Cause: f.GetCause(), Type: f.GetErrorType(), Code: f.GetErrorCode(),
+			Message: f.GetMessage(), RequestID: f.GetProviderRequestId(),
+		}
+	}
+	return out
 }
 
 func tokens(t *clusterv1.TokenCounts) usage.Tokens {

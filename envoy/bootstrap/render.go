@@ -42,6 +42,7 @@ func Render(c Config) ([]byte, error) {
 		RoleKey: contract.RoleKey, RoleCount: contract.RoleCount, RequestID: contract.AttrRequestID,
 		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
 		ResponseAttributes: contract.ResponseAttributes(),
+		AttemptHeaders:     contract.AttemptHeaders(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("render bootstrap: %w", err)
@@ -62,6 +63,7 @@ type fields struct {
 	RequestID                string
 	MetadataPlan, AttemptLog string
 	ResponseAttributes       []string
+	AttemptHeaders           []string
 }
 
 // quote makes any text one YAML scalar. JSON strings are YAML's double-quoted

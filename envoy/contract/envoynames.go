@@ -11,6 +11,18 @@ const (
 // attempt to ClusterProcessor.
 const AttemptLog = "attempts"
 
+// AttemptHeaders lists the response headers that the attempt log carries: a provider's
+// id of the request, and when to try again.
+func AttemptHeaders() []string {
+	return append(ProviderIDHeaders(), "retry-after", "retry-after-ms", "date")
+}
+
+// ProviderIDHeaders lists the headers in which providers send their id of a request.
+// The first one that is there counts.
+func ProviderIDHeaders() []string {
+	return []string{"x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray"}
+}
+
 // InferencePaths lists the paths whose POST requests are answered by a model.
 // All else goes to ClusterGateway.
 func InferencePaths() []string {

@@ -32,6 +32,10 @@ const (
 	RoleCheck   = "check"   // upstream filter: rewrites, and looks at the answer before the client does
 )
 
+// AddressUnresolved is where a cluster whose name has no address sends an attempt: the
+// limited broadcast address, to which TCP cannot connect.
+const AddressUnresolved = "255.255.255.255"
+
 // Variant is which of an endpoint's clusters an attempt uses.
 type Variant uint8
 

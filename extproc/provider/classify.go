@@ -96,7 +96,7 @@ func text(v jsontext.Value) string {
 // copy OpenAI's API copy each other's errors.
 func classify(status int, header func(string) string, body []byte) *wire.Failure {
 	f := judge(status, readError(body))
-	f.RetryAfter = retryAfter(header)
+	f.RetryAfter = RetryAfter(header)
 	return f
 }
 
@@ -141,7 +141,7 @@ func statusOfType(e apiError) int {
 // judge decides: whose fault it is, whether another attempt makes sense, and
 // whether the deployment should rest.
 func judge(status int, e apiError) *wire.Failure {
-	f := &wire.Failure{Status: status}
+	f := &wire.Failure{Status: status, ProviderType: e.Type, ProviderCode: e.Code, ProviderMessage: publicText(e.Message)}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusBadRequest && aboutKey(e):
 		// Never the caller's status: callers would think that their own key is bad.
@@ -238,10 +238,10 @@ func says(e apiError, phrases ...string) bool {
 // longestWait is the most that a provider's Retry-After is believed for.
 const longestWait = time.Hour
 
-// retryAfter reads retry-after-ms and retry-after, in which seconds may have a
+// RetryAfter reads retry-after-ms and retry-after, in which seconds may have a
 // fraction. A date there is counted from the answer's own date header, so that
 // the clocks of two machines are not compared; without one it is ignored.
-func retryAfter(header func(string) string) time.Duration {
+func RetryAfter(header func(string) string) time.Duration {
 	if header == nil {
 		return 0
 	}

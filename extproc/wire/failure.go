@@ -21,6 +21,11 @@ type Failure struct { //nolint:errname // a result of classifying first, an erro
 	CoolDown      bool // the deployment should rest
 	ContentFilter bool // the provider objects to the content
 	ContextWindow bool // the request does not fit into the model
+
+	// The provider's own words, for logs and records. They may repeat what the caller sent.
+	ProviderType    string
+	ProviderCode    string
+	ProviderMessage string // bounded, one line, without what looks like a credential
 }
 
 // Error returns the failure for logs.

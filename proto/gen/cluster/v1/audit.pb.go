@@ -65,7 +65,7 @@ type AuditEvent struct {
 	PromptId string `protobuf:"bytes,18,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	// The memory session that was used.
 	MemoryId string `protobuf:"bytes,19,opt,name=memory_id,json=memoryId,proto3" json:"memory_id,omitempty"`
-	// Attempts before the one that served.
+	// Retries before success: retries and fallbacks together.
 	FallbackCount int64 `protobuf:"varint,20,opt,name=fallback_count,json=fallbackCount,proto3" json:"fallback_count,omitempty"`
 	// The version of the routing policy in force.
 	PolicyVersion int64 `protobuf:"varint,21,opt,name=policy_version,json=policyVersion,proto3" json:"policy_version,omitempty"`

@@ -843,9 +843,16 @@ type UsageIntent struct {
 	// The caller's own name for what the request is a part of.
 	Session string `protobuf:"bytes,22,opt,name=session,proto3" json:"session,omitempty"`
 	// As in UsageEvent.
-	ParentHashes  [][]byte `protobuf:"bytes,23,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ParentHashes [][]byte `protobuf:"bytes,23,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
+	// Whether retries and fallbacks are counted apart, in the two fields that follow.
+	CountedApart bool `protobuf:"varint,41,opt,name=counted_apart,json=countedApart,proto3" json:"counted_apart,omitempty"`
+	// Attempts before this one that were at the same model or fallback target as the
+	// attempt before them.
+	Retries int64 `protobuf:"varint,42,opt,name=retries,proto3" json:"retries,omitempty"`
+	// Steps to a fallback that the request took before this attempt or with it.
+	FallbacksTaken int64 `protobuf:"varint,43,opt,name=fallbacks_taken,json=fallbacksTaken,proto3" json:"fallbacks_taken,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *UsageIntent) Reset() {
@@ -1039,6 +1046,27 @@ func (x *UsageIntent) GetParentHashes() [][]byte {
 	return nil
 }
 
+func (x *UsageIntent) GetCountedApart() bool {
+	if x != nil {
+		return x.CountedApart
+	}
+	return false
+}
+
+func (x *UsageIntent) GetRetries() int64 {
+	if x != nil {
+		return x.Retries
+	}
+	return 0
+}
+
+func (x *UsageIntent) GetFallbacksTaken() int64 {
+	if x != nil {
+		return x.FallbacksTaken
+	}
+	return 0
+}
+
 // FallbackTaken says that a request went on elsewhere than in the group that it was in.
 type FallbackTaken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1227,7 +1255,20 @@ type UsageEvent struct {
 	// counts in their windows, and not in their totals.
 	ParentHashes [][]byte `protobuf:"bytes,36,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
 	// Whether the provider reported more than is possible, and less was charged.
-	UsageCapped   bool `protobuf:"varint,37,opt,name=usage_capped,json=usageCapped,proto3" json:"usage_capped,omitempty"`
+	UsageCapped bool `protobuf:"varint,37,opt,name=usage_capped,json=usageCapped,proto3" json:"usage_capped,omitempty"`
+	// The HTTP status that the caller got; only in the last event of a request, 0 if the
+	// caller left before it got one. Events before this field have none.
+	ClientStatus int64 `protobuf:"varint,40,opt,name=client_status,json=clientStatus,proto3" json:"client_status,omitempty"`
+	// Whether retries and fallbacks are counted apart, in the two fields that follow.
+	CountedApart bool `protobuf:"varint,41,opt,name=counted_apart,json=countedApart,proto3" json:"counted_apart,omitempty"`
+	// Attempts before this one that were at the same model or fallback target as the
+	// attempt before them.
+	Retries int64 `protobuf:"varint,42,opt,name=retries,proto3" json:"retries,omitempty"`
+	// Steps to a fallback that the request took before this attempt or with it.
+	FallbacksTaken int64 `protobuf:"varint,43,opt,name=fallbacks_taken,json=fallbacksTaken,proto3" json:"fallbacks_taken,omitempty"`
+	// Why attempts failed: in the last event of a request all that failed, in other
+	// events this attempt alone.
+	Failures      []*AttemptFailure `protobuf:"bytes,44,rep,name=failures,proto3" json:"failures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1521,6 +1562,161 @@ func (x *UsageEvent) GetUsageCapped() bool {
 	return false
 }
 
+func (x *UsageEvent) GetClientStatus() int64 {
+	if x != nil {
+		return x.ClientStatus
+	}
+	return 0
+}
+
+func (x *UsageEvent) GetCountedApart() bool {
+	if x != nil {
+		return x.CountedApart
+	}
+	return false
+}
+
+func (x *UsageEvent) GetRetries() int64 {
+	if x != nil {
+		return x.Retries
+	}
+	return 0
+}
+
+func (x *UsageEvent) GetFallbacksTaken() int64 {
+	if x != nil {
+		return x.FallbacksTaken
+	}
+	return 0
+}
+
+func (x *UsageEvent) GetFailures() []*AttemptFailure {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
+}
+
+// AttemptFailure says why one attempt of a request failed. It has no text of the
+// request or of a response.
+type AttemptFailure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which attempt of the request, from 1.
+	Attempt int64 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// The deployment.
+	Deployment string `protobuf:"bytes,2,opt,name=deployment,proto3" json:"deployment,omitempty"`
+	// The deployment's provider.
+	Provider string `protobuf:"bytes,3,opt,name=provider,proto3" json:"provider,omitempty"`
+	// The provider's HTTP status; 0 if there was none.
+	Status int64 `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
+	// What went wrong, such as connect_refused or http_429.
+	Cause string `protobuf:"bytes,5,opt,name=cause,proto3" json:"cause,omitempty"`
+	// The provider's own error type.
+	ErrorType string `protobuf:"bytes,6,opt,name=error_type,json=errorType,proto3" json:"error_type,omitempty"`
+	// The provider's own error code.
+	ErrorCode string `protobuf:"bytes,7,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The provider's own message: one line, bounded, without credentials and without
+	// what the caller sent.
+	Message string `protobuf:"bytes,8,opt,name=message,proto3" json:"message,omitempty"`
+	// The provider's own id of the request.
+	ProviderRequestId string `protobuf:"bytes,9,opt,name=provider_request_id,json=providerRequestId,proto3" json:"provider_request_id,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *AttemptFailure) Reset() {
+	*x = AttemptFailure{}
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttemptFailure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttemptFailure) ProtoMessage() {}
+
+func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttemptFailure.ProtoReflect.Descriptor instead.
+func (*AttemptFailure) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *AttemptFailure) GetAttempt() int64 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *AttemptFailure) GetDeployment() string {
+	if x != nil {
+		return x.Deployment
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetStatus() int64 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *AttemptFailure) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetErrorType() string {
+	if x != nil {
+		return x.ErrorType
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetErrorCode() string {
+	if x != nil {
+		return x.ErrorCode
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetProviderRequestId() string {
+	if x != nil {
+		return x.ProviderRequestId
+	}
+	return ""
+}
+
 // Formation is what a node has promised or become part of. It lies in the
 // node's own store and makes sure that a node starts with one first
 // configuration only.
@@ -1538,7 +1734,7 @@ type Formation struct {
 
 func (x *Formation) Reset() {
 	*x = Formation{}
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1550,7 +1746,7 @@ func (x *Formation) String() string {
 func (*Formation) ProtoMessage() {}
 
 func (x *Formation) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1563,7 +1759,7 @@ func (x *Formation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Formation.ProtoReflect.Descriptor instead.
 func (*Formation) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Formation) GetVersion() uint32 {
@@ -1600,7 +1796,7 @@ type FormationServer struct {
 
 func (x *FormationServer) Reset() {
 	*x = FormationServer{}
-	mi := &file_cluster_v1_record_proto_msgTypes[10]
+	mi := &file_cluster_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1808,7 @@ func (x *FormationServer) String() string {
 func (*FormationServer) ProtoMessage() {}
 
 func (x *FormationServer) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[10]
+	mi := &file_cluster_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1821,7 @@ func (x *FormationServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormationServer.ProtoReflect.Descriptor instead.
 func (*FormationServer) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FormationServer) GetNode() string {
@@ -1695,7 +1891,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xc8\x05\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xb0\x06\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -1723,7 +1919,10 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\vorigin_hash\x18\x15 \x01(\fR\n" +
 	"originHash\x12\x18\n" +
 	"\asession\x18\x16 \x01(\tR\asession\x12#\n" +
-	"\rparent_hashes\x18\x17 \x03(\fR\fparentHashes\"\xd6\x01\n" +
+	"\rparent_hashes\x18\x17 \x03(\fR\fparentHashes\x12#\n" +
+	"\rcounted_apart\x18) \x01(\bR\fcountedApart\x12\x18\n" +
+	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
+	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\"\xd6\x01\n" +
 	"\rFallbackTaken\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -1735,7 +1934,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\xbf\t\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\x84\v\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1779,7 +1978,26 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\tfallbacks\x18\" \x03(\v2\x19.cluster.v1.FallbackTakenR\tfallbacks\x12\x18\n" +
 	"\asession\x18# \x01(\tR\asession\x12#\n" +
 	"\rparent_hashes\x18$ \x03(\fR\fparentHashes\x12!\n" +
-	"\fusage_capped\x18% \x01(\bR\vusageCapped\"v\n" +
+	"\fusage_capped\x18% \x01(\bR\vusageCapped\x12#\n" +
+	"\rclient_status\x18( \x01(\x03R\fclientStatus\x12#\n" +
+	"\rcounted_apart\x18) \x01(\bR\fcountedApart\x12\x18\n" +
+	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
+	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x126\n" +
+	"\bfailures\x18, \x03(\v2\x1a.cluster.v1.AttemptFailureR\bfailures\"\x9c\x02\n" +
+	"\x0eAttemptFailure\x12\x18\n" +
+	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
+	"\n" +
+	"deployment\x18\x02 \x01(\tR\n" +
+	"deployment\x12\x1a\n" +
+	"\bprovider\x18\x03 \x01(\tR\bprovider\x12\x16\n" +
+	"\x06status\x18\x04 \x01(\x03R\x06status\x12\x14\n" +
+	"\x05cause\x18\x05 \x01(\tR\x05cause\x12\x1d\n" +
+	"\n" +
+	"error_type\x18\x06 \x01(\tR\terrorType\x12\x1d\n" +
+	"\n" +
+	"error_code\x18\a \x01(\tR\terrorCode\x12\x18\n" +
+	"\amessage\x18\b \x01(\tR\amessage\x12.\n" +
+	"\x13provider_request_id\x18\t \x01(\tR\x11providerRequestId\"v\n" +
 	"\tFormation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x125\n" +
@@ -1827,7 +2045,7 @@ func file_cluster_v1_record_proto_rawDescGZIP() []byte {
 }
 
 var file_cluster_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_cluster_v1_record_proto_goTypes = []any{
 	(Outcome)(0),            // 0: cluster.v1.Outcome
 	(UsageSource)(0),        // 1: cluster.v1.UsageSource
@@ -1841,8 +2059,9 @@ var file_cluster_v1_record_proto_goTypes = []any{
 	(*UsageIntent)(nil),     // 9: cluster.v1.UsageIntent
 	(*FallbackTaken)(nil),   // 10: cluster.v1.FallbackTaken
 	(*UsageEvent)(nil),      // 11: cluster.v1.UsageEvent
-	(*Formation)(nil),       // 12: cluster.v1.Formation
-	(*FormationServer)(nil), // 13: cluster.v1.FormationServer
+	(*AttemptFailure)(nil),  // 12: cluster.v1.AttemptFailure
+	(*Formation)(nil),       // 13: cluster.v1.Formation
+	(*FormationServer)(nil), // 14: cluster.v1.FormationServer
 }
 var file_cluster_v1_record_proto_depIdxs = []int32{
 	2,  // 0: cluster.v1.AccountID.kind:type_name -> cluster.v1.AccountKind
@@ -1856,12 +2075,13 @@ var file_cluster_v1_record_proto_depIdxs = []int32{
 	7,  // 8: cluster.v1.UsageEvent.charges:type_name -> cluster.v1.Charge
 	8,  // 9: cluster.v1.UsageEvent.notice:type_name -> cluster.v1.Notice
 	10, // 10: cluster.v1.UsageEvent.fallbacks:type_name -> cluster.v1.FallbackTaken
-	13, // 11: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	12, // 11: cluster.v1.UsageEvent.failures:type_name -> cluster.v1.AttemptFailure
+	14, // 12: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_record_proto_init() }
@@ -1876,7 +2096,7 @@ func file_cluster_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_record_proto_rawDesc), len(file_cluster_v1_record_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -305,7 +305,7 @@ type AuditRecord struct {
 	PromptId *wrapperspb.StringValue `protobuf:"bytes,20,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	// The memory session that was used; null for none.
 	MemoryId *wrapperspb.StringValue `protobuf:"bytes,21,opt,name=memory_id,json=memoryId,proto3" json:"memory_id,omitempty"`
-	// Attempts before the one that served.
+	// Retries before success: retries and fallbacks together. details has the two apart.
 	FallbackCount float64 `protobuf:"fixed64,22,opt,name=fallback_count,json=fallbackCount,proto3" json:"fallback_count,omitempty"`
 	// The version of the routing policy in force.
 	PolicyVersion float64 `protobuf:"fixed64,23,opt,name=policy_version,json=policyVersion,proto3" json:"policy_version,omitempty"`

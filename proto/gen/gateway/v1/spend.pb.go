@@ -253,7 +253,7 @@ type SpendLog struct {
 	FinishReason *wrapperspb.StringValue `protobuf:"bytes,26,opt,name=finish_reason,json=finishReason,proto3" json:"finish_reason,omitempty"`
 	// Number of the attempt within its request, from 1.
 	Attempt int32 `protobuf:"varint,27,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// Attempts of the request before this one.
+	// Steps to a fallback that the request took before this attempt or with it; retries are not in it. Of events that were recorded before the two were counted apart: all attempts of the request before this one.
 	FallbackCount int32 `protobuf:"varint,28,opt,name=fallback_count,json=fallbackCount,proto3" json:"fallback_count,omitempty"`
 	// Whether the answer was streamed.
 	Stream bool `protobuf:"varint,29,opt,name=stream,proto3" json:"stream,omitempty"`
@@ -274,7 +274,13 @@ type SpendLog struct {
 	// The deployment's base URL as it is now; null where the deployment is gone, and for who does not see everything.
 	ApiBase *wrapperspb.StringValue `protobuf:"bytes,37,opt,name=api_base,json=apiBase,proto3" json:"api_base,omitempty"`
 	// Whether the provider reported more usage than is possible; the tokens and the cost are then those that are possible at most, or counted here.
-	UsageCapped   bool `protobuf:"varint,38,opt,name=usage_capped,json=usageCapped,proto3" json:"usage_capped,omitempty"`
+	UsageCapped bool `protobuf:"varint,38,opt,name=usage_capped,json=usageCapped,proto3" json:"usage_capped,omitempty"`
+	// Retries of the request before this attempt: further attempts at the same model or fallback target. 0 in events that were recorded before retries and fallbacks were counted apart.
+	RetryCount int32 `protobuf:"varint,45,opt,name=retry_count,json=retryCount,proto3" json:"retry_count,omitempty"`
+	// The HTTP status that the caller got, in the last event of a request; 0 in the others, if the caller left before it got one, and in events that were recorded before this was.
+	ClientStatus int32 `protobuf:"varint,46,opt,name=client_status,json=clientStatus,proto3" json:"client_status,omitempty"`
+	// Why attempts failed: in the last event of a request all that failed, those included that reached no provider and so have no event; in other events this attempt alone.
+	Failures      []*AttemptFailure `protobuf:"bytes,47,rep,name=failures,proto3" json:"failures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -575,6 +581,145 @@ func (x *SpendLog) GetUsageCapped() bool {
 	return false
 }
 
+func (x *SpendLog) GetRetryCount() int32 {
+	if x != nil {
+		return x.RetryCount
+	}
+	return 0
+}
+
+func (x *SpendLog) GetClientStatus() int32 {
+	if x != nil {
+		return x.ClientStatus
+	}
+	return 0
+}
+
+func (x *SpendLog) GetFailures() []*AttemptFailure {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
+}
+
+// AttemptFailure says why one attempt of a request failed.
+type AttemptFailure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the attempt within its request, from 1.
+	Attempt int32 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// The deployment that was tried.
+	ModelId string `protobuf:"bytes,2,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
+	// The deployment's provider.
+	CustomLlmProvider string `protobuf:"bytes,3,opt,name=custom_llm_provider,json=customLlmProvider,proto3" json:"custom_llm_provider,omitempty"`
+	// The provider's HTTP status; 0 if there was none.
+	UpstreamStatus int32 `protobuf:"varint,4,opt,name=upstream_status,json=upstreamStatus,proto3" json:"upstream_status,omitempty"`
+	// What went wrong: connect_refused, connect_failed, dns, tls, reset, timeout_connect, timeout_first_byte, timeout_total, http_3xx, http_4xx, http_429, http_5xx, invalid_answer, stream_cut, stream_error, content_filter, not_sent or unknown.
+	Cause string `protobuf:"bytes,5,opt,name=cause,proto3" json:"cause,omitempty"`
+	// The provider's own error type; null if it gave none or nobody read it.
+	ErrorType *wrapperspb.StringValue `protobuf:"bytes,6,opt,name=error_type,json=errorType,proto3" json:"error_type,omitempty"`
+	// The provider's own error code; null if it gave none or nobody read it.
+	ErrorCode *wrapperspb.StringValue `protobuf:"bytes,7,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The provider's own message, without credentials and without what the caller sent; null if there is none, and for callers that do not see everything.
+	Message *wrapperspb.StringValue `protobuf:"bytes,8,opt,name=message,proto3" json:"message,omitempty"`
+	// The provider's own id of the request; null if it gave none.
+	ProviderRequestId *wrapperspb.StringValue `protobuf:"bytes,9,opt,name=provider_request_id,json=providerRequestId,proto3" json:"provider_request_id,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *AttemptFailure) Reset() {
+	*x = AttemptFailure{}
+	mi := &file_gateway_v1_spend_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttemptFailure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttemptFailure) ProtoMessage() {}
+
+func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_spend_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttemptFailure.ProtoReflect.Descriptor instead.
+func (*AttemptFailure) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_spend_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AttemptFailure) GetAttempt() int32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *AttemptFailure) GetModelId() string {
+	if x != nil {
+		return x.ModelId
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetCustomLlmProvider() string {
+	if x != nil {
+		return x.CustomLlmProvider
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetUpstreamStatus() int32 {
+	if x != nil {
+		return x.UpstreamStatus
+	}
+	return 0
+}
+
+func (x *AttemptFailure) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *AttemptFailure) GetErrorType() *wrapperspb.StringValue {
+	if x != nil {
+		return x.ErrorType
+	}
+	return nil
+}
+
+func (x *AttemptFailure) GetErrorCode() *wrapperspb.StringValue {
+	if x != nil {
+		return x.ErrorCode
+	}
+	return nil
+}
+
+func (x *AttemptFailure) GetMessage() *wrapperspb.StringValue {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *AttemptFailure) GetProviderRequestId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.ProviderRequestId
+	}
+	return nil
+}
+
 var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_spend_proto_rawDesc = "" +
@@ -598,7 +743,7 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	" \x01(\tB.\xbaH+\xd8\x01\x01r&\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\tchat-4711R\tsessionIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xbb\f\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xb9\r\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
@@ -643,7 +788,23 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18$ \x01(\v2\x1c.google.protobuf.StringValueR\tsessionId\x127\n" +
 	"\bapi_base\x18% \x01(\v2\x1c.google.protobuf.StringValueR\aapiBase\x12!\n" +
-	"\fusage_capped\x18& \x01(\bR\vusageCapped2d\n" +
+	"\fusage_capped\x18& \x01(\bR\vusageCapped\x12\x1f\n" +
+	"\vretry_count\x18- \x01(\x05R\n" +
+	"retryCount\x12#\n" +
+	"\rclient_status\x18. \x01(\x05R\fclientStatus\x126\n" +
+	"\bfailures\x18/ \x03(\v2\x1a.gateway.v1.AttemptFailureR\bfailures\"\xb4\x03\n" +
+	"\x0eAttemptFailure\x12\x18\n" +
+	"\aattempt\x18\x01 \x01(\x05R\aattempt\x12\x19\n" +
+	"\bmodel_id\x18\x02 \x01(\tR\amodelId\x12.\n" +
+	"\x13custom_llm_provider\x18\x03 \x01(\tR\x11customLlmProvider\x12'\n" +
+	"\x0fupstream_status\x18\x04 \x01(\x05R\x0eupstreamStatus\x12\x14\n" +
+	"\x05cause\x18\x05 \x01(\tR\x05cause\x12;\n" +
+	"\n" +
+	"error_type\x18\x06 \x01(\v2\x1c.google.protobuf.StringValueR\terrorType\x12;\n" +
+	"\n" +
+	"error_code\x18\a \x01(\v2\x1c.google.protobuf.StringValueR\terrorCode\x126\n" +
+	"\amessage\x18\b \x01(\v2\x1c.google.protobuf.StringValueR\amessage\x12L\n" +
+	"\x13provider_request_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x11providerRequestId2d\n" +
 	"\fSpendService\x12T\n" +
 	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
@@ -659,33 +820,39 @@ func file_gateway_v1_spend_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_spend_proto_rawDescData
 }
 
-var file_gateway_v1_spend_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_gateway_v1_spend_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_gateway_v1_spend_proto_goTypes = []any{
 	(*ListSpendLogsRequest)(nil),   // 0: gateway.v1.ListSpendLogsRequest
 	(*ListSpendLogsResponse)(nil),  // 1: gateway.v1.ListSpendLogsResponse
 	(*SpendLog)(nil),               // 2: gateway.v1.SpendLog
-	(*wrapperspb.StringValue)(nil), // 3: google.protobuf.StringValue
+	(*AttemptFailure)(nil),         // 3: gateway.v1.AttemptFailure
+	(*wrapperspb.StringValue)(nil), // 4: google.protobuf.StringValue
 }
 var file_gateway_v1_spend_proto_depIdxs = []int32{
 	2,  // 0: gateway.v1.ListSpendLogsResponse.logs:type_name -> gateway.v1.SpendLog
-	3,  // 1: gateway.v1.SpendLog.key_alias:type_name -> google.protobuf.StringValue
-	3,  // 2: gateway.v1.SpendLog.completionStartTime:type_name -> google.protobuf.StringValue
-	3,  // 3: gateway.v1.SpendLog.end_user:type_name -> google.protobuf.StringValue
-	3,  // 4: gateway.v1.SpendLog.error_code:type_name -> google.protobuf.StringValue
-	3,  // 5: gateway.v1.SpendLog.finish_reason:type_name -> google.protobuf.StringValue
-	3,  // 6: gateway.v1.SpendLog.team_id:type_name -> google.protobuf.StringValue
-	3,  // 7: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
-	3,  // 8: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
-	3,  // 9: gateway.v1.SpendLog.service_tier:type_name -> google.protobuf.StringValue
-	3,  // 10: gateway.v1.SpendLog.session_id:type_name -> google.protobuf.StringValue
-	3,  // 11: gateway.v1.SpendLog.api_base:type_name -> google.protobuf.StringValue
-	0,  // 12: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
-	1,  // 13: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
-	13, // [13:14] is the sub-list for method output_type
-	12, // [12:13] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	4,  // 1: gateway.v1.SpendLog.key_alias:type_name -> google.protobuf.StringValue
+	4,  // 2: gateway.v1.SpendLog.completionStartTime:type_name -> google.protobuf.StringValue
+	4,  // 3: gateway.v1.SpendLog.end_user:type_name -> google.protobuf.StringValue
+	4,  // 4: gateway.v1.SpendLog.error_code:type_name -> google.protobuf.StringValue
+	4,  // 5: gateway.v1.SpendLog.finish_reason:type_name -> google.protobuf.StringValue
+	4,  // 6: gateway.v1.SpendLog.team_id:type_name -> google.protobuf.StringValue
+	4,  // 7: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
+	4,  // 8: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
+	4,  // 9: gateway.v1.SpendLog.service_tier:type_name -> google.protobuf.StringValue
+	4,  // 10: gateway.v1.SpendLog.session_id:type_name -> google.protobuf.StringValue
+	4,  // 11: gateway.v1.SpendLog.api_base:type_name -> google.protobuf.StringValue
+	3,  // 12: gateway.v1.SpendLog.failures:type_name -> gateway.v1.AttemptFailure
+	4,  // 13: gateway.v1.AttemptFailure.error_type:type_name -> google.protobuf.StringValue
+	4,  // 14: gateway.v1.AttemptFailure.error_code:type_name -> google.protobuf.StringValue
+	4,  // 15: gateway.v1.AttemptFailure.message:type_name -> google.protobuf.StringValue
+	4,  // 16: gateway.v1.AttemptFailure.provider_request_id:type_name -> google.protobuf.StringValue
+	0,  // 17: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
+	1,  // 18: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
+	18, // [18:19] is the sub-list for method output_type
+	17, // [17:18] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_spend_proto_init() }
@@ -700,7 +867,7 @@ func file_gateway_v1_spend_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_spend_proto_rawDesc), len(file_gateway_v1_spend_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,170 @@
+package extproc
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// headerDebug asks for, and carries, why attempts of a request failed.
+const headerDebug = "x-gateway-debug"
+
+// maxDebug bounds the header's value, in bytes. Messages are left out of one that
+// would be longer.
+const maxDebug = 4096
+
+// failureText adds to what is known of attempt i what the provider said of its
+// failure.
+func (x *Exchange) failureText(t *trouble, i int, f *wire.Failure, generated []byte) {
+	d := x.Plan[i].Deployment
+	t.errorType, t.errorCode = safeName(f.ProviderType, d), safeName(f.ProviderCode, d)
+	t.message = x.safeMessage(f.ProviderMessage, d, generated)
+}
+
+// failure is why attempt i failed, as it is recorded.
+func (x *Exchange) failure(i int, t *trouble) journal.Failure {
+	d := x.Plan[i].Deployment
+	f := journal.Failure{
+		Attempt: i + 1, Deployment: d.ID, Provider: d.Provider, Status: t.status, Cause: t.cause,
+		Type: t.errorType, Code: t.errorCode, Message: t.message, RequestID: t.requestID,
+	}
+	if f.Cause == "" {
+		f.Cause = causeUnknown
+	}
+	return f
+}
+
+// failures says why attempts failed: all but the last, and the last unless it
+// succeeded or the caller left.
+func (x *Exchange) failures(all []trouble, last int, o *Outcome) []journal.Failure {
+	var out []journal.Failure
+	for i := range last {
+		out = append(out, x.failure(i, &all[i]))
+	}
+	if o.Kind != journal.Failed {
+		return out
+	}
+	t := all[last]
+	if t.cause == "" {
+		t.cause = causeOfCode(o.Code)
+	}
+	if t.status == 0 && t.cause != causeReset {
+		t.status = x.Status
+	}
+	return append(out, x.failure(last, &t))
+}
+
+// causeOfCode is the cause of a failure that only this package has seen.
+func causeOfCode(code string) string {
+	switch code {
+	case "upstream_cut":
+		return causeStreamCut
+	case "upstream_invalid_response":
+		return causeInvalidAnswer
+	case "content_filter":
+		return causeContentFilter
+	}
+	return causeStreamError
+}
+
+// isCredentialRejected reports whether a provider rejected the deployment's credential.
+func isCredentialRejected(t *trouble) bool {
+	return t.code == "upstream_auth_error" || t.status == http.StatusUnauthorized || t.status == http.StatusForbidden
+}
+
+// tellFailures logs each failed attempt of a request, and counts rejected credentials.
+func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []journal.Failure, all []trouble) {
+	for i := range list {
+		f := &list[i]
+		a, t := &x.Plan[f.Attempt-1], &all[f.Attempt-1]
+		level, text := slog.LevelWarn, "attempt failed"
+		if isCredentialRejected(t) {
+			level, text = slog.LevelError, "attempt failed: the provider rejected the deployment's credential"
+			p.deps.Metrics.credentialRejected(ctx, a.Deployment)
+		}
+		p.deps.Logger.LogAttrs(ctx, level, text,
+			slog.String("request_id", string(x.ID)),
+			slog.Int("attempt", f.Attempt),
+			slog.String("deployment", string(f.Deployment)),
+			slog.String("model", string(x.Group.Name)),
+			slog.String("provider", f.Provider),
+			slog.Int("upstream_status", f.Status),
+			slog.String("cause", f.Cause),
+			slog.String("transport", t.detail),
+			slog.String("error_type", f.Type),
+			slog.String("error_code", f.Code),
+			slog.String("message", f.Message),
+			slog.String("provider_request_id", f.RequestID))
+	}
+}
+
+// debug checks that a caller who asks for x-gateway-debug sees everything anyway:
+// the header names deployments and has providers' messages.
+func (p *Pipeline) debug(_ context.Context, x *Exchange) error {
+	switch strings.ToLower(x.Inbound.Debug) {
+	case "", "false", "0":
+		x.Inbound.Debug = ""
+		return nil
+	case "true", "1":
+	default:
+		return fault.Field(headerDebug, "invalid_value", "The header %s must be true or false.", headerDebug)
+	}
+	if x.View.Keys.Rights(nil, x.Principal).SeesAll() {
+		return nil
+	}
+	return &fault.Error{
+		Kind: fault.Denied, Param: headerDebug,
+		Detail: "This API key may not ask for " + headerDebug + ": it takes the master key or a key of a proxy_admin or proxy_admin_viewer. Leave the header out.",
+	}
+}
+
+// debugged is one failed attempt in the header.
+type debugged struct {
+	Attempt    int    `json:"attempt"`
+	Deployment string `json:"deployment"`
+	Provider   string `json:"provider"`
+	Status     int    `json:"upstream_status,omitzero"`
+	Cause      string `json:"cause"`
+	Type       string `json:"error_type,omitzero"`
+	Code       string `json:"error_code,omitzero"`
+	Message    string `json:"message,omitzero"`
+	RequestID  string `json:"provider_request_id,omitzero"`
+}
+
+// appendDebug adds the header if the caller asked for it: a JSON list, empty if no
+// attempt failed. failed says whether the last attempt did.
+func (x *Exchange) appendDebug(dst []frame.Header, failed bool) []frame.Header {
+	if x == nil || x.Inbound.Debug == "" || len(x.Plan) == 0 {
+		return dst
+	}
+	x.mu.Lock()
+	n := x.lastIndex()
+	if failed {
+		n++
+	}
+	list := make([]debugged, 0, n)
+	for i := range n {
+		f := x.failure(i, &x.mu.trouble[i])
+		list = append(list, debugged{f.Attempt, string(f.Deployment), f.Provider, f.Status, f.Cause, f.Type, f.Code, f.Message, f.RequestID})
+	}
+	x.mu.Unlock()
+	value, err := json.Marshal(list)
+	if err == nil && len(value) > maxDebug {
+		for i := range list {
+			list[i].Message = ""
+		}
+		value, err = json.Marshal(list)
+	}
+	if err != nil { // an id that is not UTF-8
+		return dst
+	}
+	return append(dst, frame.Header{Name: headerDebug, Value: string(value)})
+}

@@ -1,0 +1,181 @@
+package mgmt
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
+)
+
+// headerForwardedFor has the client's address last: Envoy appends that of its peer.
+const headerForwardedFor = "x-forwarded-for"
+
+// maxLogged is how much of a text of the caller's a line has, in bytes.
+const maxLogged = 200
+
+// client is where a request came from.
+type client struct{ path, address, agent string }
+
+// lastAddress is the last entry of a list in headers.
+func lastAddress(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	last := values[len(values)-1]
+	return clipped(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:]))
+}
+
+func clientOf(md metadata.MD) client {
+	return client{address: lastAddress(md.Get(headerForwardedFor)), agent: strings.Join(md.Get("user-agent"), " ")}
+}
+
+func clipped(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxLogged)], "\uFFFD") }
+
+// logRefusal logs that a request was refused because of who asks, or for a path or a
+// thing that is not there. where is the route.
+func (s *Server) logRefusal(ctx context.Context, c *call, e *fault.Error, where string, from client) {
+	status := e.HTTPStatus()
+	if status != http.StatusUnauthorized && status != http.StatusForbidden && status != http.StatusNotFound {
+		return
+	}
+	hash := c.principal.Hash
+	if hash == (id.KeyHash{}) {
+		hash, _ = keys.HashOf(c.presented)
+	}
+	source := lineSource{kind: symbolic(e), key: c.principal.Hash} // keys that nobody knows are one source
+	held, ok := s.lines.take(time.Now(), source)
+	if !ok {
+		return
+	}
+	key := ""
+	if hash != (id.KeyHash{}) {
+		key = hash.String()
+	}
+	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "management request refused",
+		slog.String("request_id", c.id), slog.Int("status", status), slog.String("code", symbolic(e)),
+		slog.String("route", where), slog.String("path", withoutKeys(from.path)), slog.String("param", e.Param),
+		slog.String("key_hash", key), slog.String("key_alias", c.principal.Alias),
+		slog.String("client_address", from.address), slog.String("user_agent", clipped(from.agent)),
+		slog.Uint64("not_logged", held))
+}
+
+// withoutKeys is a path without segments that are, or look like, keys.
+func withoutKeys(path string) string {
+	segments := strings.Split(clipped(path), "/")
+	for i, segment := range segments {
+		if strings.Contains(segment, "sk-") {
+			segments[i] = "sk-…"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// ownServices are the services whose records belong to somebody.
+func ownServices() []string {
+	return []string{"KeyService", "UserService", "TeamService", "OrganizationService", "CustomerService", "SpendService", "ActivityService", "AuditService", "BillingService"}
+}
+
+// logRead logs that a caller has read what belongs to others.
+func (s *Server) logRead(ctx context.Context, c *call, op *operation, in proto.Message) {
+	service, _, _ := strings.Cut(strings.TrimPrefix(op.name, "/"), "/")
+	if !slices.Contains(ownServices(), service[strings.LastIndexByte(service, '.')+1:]) {
+		return
+	}
+	others, named := subjects(c.principal, in)
+	if !named && c.view.Keys.Rights(nil, c.principal).SeesAll() {
+		others = []string{"all"}
+	}
+	if len(others) == 0 {
+		return
+	}
+	held, ok := s.lines.take(time.Now(), lineSource{kind: op.name, key: c.principal.Hash})
+	if !ok {
+		return
+	}
+	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "management read",
+		slog.String("request_id", c.id), slog.String("actor", c.principal.Actor()), slog.String("key_hash", c.principal.Hash.String()),
+		slog.String("operation", op.name), slog.Any("of", others), slog.Uint64("not_logged", held))
+}
+
+// subjects are whom a request names that is not the caller itself. named says whether
+// it names anybody. Keys are shown by their hashes.
+func subjects(who keys.Principal, in proto.Message) (others []string, named bool) {
+	own := map[string]string{
+		"user_id": string(who.User), "team_id": string(who.Team), "organization_id": string(who.Organization), "org_id": string(who.Organization),
+		"key": who.Hash.String(), "api_key": who.Hash.String(), "key_hash": who.Hash.String(), "end_user": "", "end_user_id": "", "customer_id": "",
+	}
+	in.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		name := string(f.Name())
+		mine, ok := own[name]
+		if !ok || f.Kind() != protoreflect.StringKind || f.IsList() || v.String() == "" {
+			return true
+		}
+		named = true
+		value := v.String()
+		if strings.HasSuffix(name, "key") || name == "key_hash" {
+			hash, err := keys.ParseReference(value)
+			if err != nil {
+				return true // it names no key
+			}
+			value = hash.String()
+		}
+		if value != mine {
+			others = append(others, name+"="+clipped(value))
+		}
+		return true
+	})
+	slices.Sort(others)
+	return others, named
+}
+
+// The bounds of what is logged of refusals and reads.
+const (
+	linesEach    = 10   // of one source in a second
+	lineSourcesN = 1024 // in a second; the others share one
+)
+
+// lineSource is what is counted together.
+type lineSource struct {
+	kind string
+	key  id.KeyHash
+}
+
+// lineLimit bounds how many lines there are in a second. It is safe for concurrent use.
+type lineLimit struct {
+	mu struct {
+		sync.Mutex
+		second int64
+		counts map[lineSource]int
+		held   uint64 // lines that were not logged since the last one that was
+	}
+}
+
+// take reports whether a line may be logged, and how many were not since the last.
+func (l *lineLimit) take(now time.Time, from lineSource) (held uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if second := now.Unix(); second != l.mu.second || l.mu.counts == nil {
+		l.mu.second, l.mu.counts = second, make(map[lineSource]int)
+	}
+	if _, known := l.mu.counts[from]; !known && len(l.mu.counts) >= lineSourcesN {
+		from = lineSource{}
+	}
+	if l.mu.counts[from] >= linesEach {
+		l.mu.held++
+		return 0, false
+	}
+	l.mu.counts[from]++
+	held, l.mu.held = l.mu.held, 0
+	return held, true
+}
