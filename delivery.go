@@ -19,12 +19,17 @@ func (g *gateway) guard() delivery.Guard {
 	return delivery.Guard{AllowPrivate: g.cfg.Audit.PrivateWebhooks}
 }
 
+// pace is how many records the webhook gets at a time, as the configuration has it.
+func (g *gateway) pace() delivery.Pace {
+	return delivery.Pace{Batch: int(g.cfg.Webhook.Batch), Parallel: int(g.cfg.Webhook.Parallel)}
+}
+
 // newDeliverer makes what takes the audit log to where it is wanted.
 func (g *gateway) newDeliverer() (*deliver.Deliverer, error) {
 	d, err := deliver.New(deliver.Config{
 		Source:  deliver.Log{View: g.node.Audit, Changed: g.node.Recorded, Workspace: audit.DefaultWorkspace},
 		Cursors: g.node.Cursors(), Leads: g.node.Leads,
-		Settings: func() delivery.Settings { return g.node.View().Delivery }, Guard: g.guard(),
+		Settings: func() delivery.Settings { return g.node.View().Delivery }, Guard: g.guard(), Pace: g.pace(),
 		QueueURL: g.cfg.Audit.QueueURL.Reveal(), BucketURL: g.cfg.Audit.BucketURL, Logger: g.logger,
 	})
 	if err != nil {

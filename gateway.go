@@ -94,7 +94,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		View: g.node.View, Identify: g.node.Identify,
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
-		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
+		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Pace: g.pace(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
 		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(),
 		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),

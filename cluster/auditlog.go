@@ -67,10 +67,10 @@ type Cursors struct{ node *Node }
 // Cursors returns how far the audit log was delivered.
 func (n *Node) Cursors() Cursors { return Cursors{n} }
 
-// Load returns the number of the next record for a place; 0 if nothing was ever saved.
-func (c Cursors) Load(ctx context.Context, place delivery.Place) (uint64, error) {
+// Load returns what a place has taken, as it was saved last.
+func (c Cursors) Load(ctx context.Context, place delivery.Place) (delivery.Progress, error) {
 	at, err := c.at(ctx, place)
-	return at.Next, err
+	return at.Progress, err
 }
 
 func (c Cursors) at(ctx context.Context, place delivery.Place) (at delivery.Cursor, err error) {
@@ -86,13 +86,13 @@ func (c Cursors) at(ctx context.Context, place delivery.Place) (at delivery.Curs
 
 // Save returns nil when it is committed. It is Conflict where another node has got
 // further.
-func (c Cursors) Save(ctx context.Context, place delivery.Place, next uint64) error {
+func (c Cursors) Save(ctx context.Context, place delivery.Place, to delivery.Progress) error {
 	_, err := c.node.Change(ctx, "gateway", func(_ *View, tx *record.Txn) error {
 		at, err := c.at(ctx, place)
 		if err != nil {
 			return err
 		}
-		return at.Move(tx, place, next)
+		return at.Move(tx, place, to)
 	})
 	return err
 }

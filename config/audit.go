@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -23,6 +24,13 @@ type Audit struct {
 	// the file: who may change settings over the API is not who may look around in the
 	// network.
 	PrivateWebhooks bool
+}
+
+// Webhook is what general_settings say of the webhook. POST /config/update sets the
+// rest, and these too, which then win.
+type Webhook struct {
+	Batch    int64 // the most records in one request; 0: not set
+	Parallel int64 // the most requests at a time; 0: not set
 }
 
 const (
@@ -68,6 +76,12 @@ func (d *decoder) place(o *object, name, value string, schemes []string) {
 		n := o.n.field(name)
 		d.fail(n, "is not a URL that begins with %s://: write one", strings.Join(schemes, ":// or "))
 	}
+}
+
+// webhook reads what general_settings say of the webhook.
+func (*decoder) webhook(o *object, to *Webhook) {
+	o.integer(delivery.FieldBatch, &to.Batch, 1, delivery.MaxBatch)
+	o.integer(delivery.FieldParallel, &to.Parallel, 1, delivery.MaxParallel)
 }
 
 // budgets reads what general_settings say of spending.

@@ -30,6 +30,7 @@ type Config struct {
 	// EncryptionKeysPrevious open what was sealed before, in the order of the file.
 	EncryptionKeysPrevious []vault.Source
 	Audit                  Audit         // how long what happened is kept, and where it goes
+	Webhook                Webhook       // how fast the webhook gets it, where nothing else is set at run time
 	Budgets                Budgets       // what general_settings say of spending
 	Enforced               Enforced      // parameters that requests must have
 	KeyRules               keys.KeyRules // who may make keys, beyond rights

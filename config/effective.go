@@ -41,6 +41,8 @@ func (c *Config) Effective() []byte {
 		w.boolean("allow_private_webhooks", c.Audit.PrivateWebhooks)
 	})
 	w.section("general_settings", func() {
+		w.positive("alerting_webhook_batch", c.Webhook.Batch)
+		w.positive("alerting_webhook_parallel", c.Webhook.Parallel)
 		w.secret("master_key", c.MasterKey)
 		w.source("encryption_key", c.EncryptionKey)
 		w.sources("encryption_keys_previous", c.EncryptionKeysPrevious)

@@ -20,6 +20,7 @@ func (d *decoder) general(n *node, c *Config) {
 	d.encryption(o, c)
 	d.body(o, "max_request_size_mb", "max_request_bytes", &c.Limits.MaxRequestBytes)
 	d.body(o, "max_response_size_mb", "max_response_bytes", &c.Limits.MaxResponseBytes)
+	d.webhook(o, &c.Webhook)
 	d.budgets(o, &c.Budgets)
 	if o.n.field("allow_private_endpoints") != nil {
 		c.PrivateEndpoints = new(bool)

@@ -31,6 +31,8 @@ func generalTexts() map[string]string {
 		"alerting_webhook_url":    "The webhook's address: https, and not within a private network.",
 		fieldWebhookSecret:        "What deliveries are signed with. It is never shown.",
 		"alerting_webhook_events": "The types of the events that are sent; an empty list for all.",
+		delivery.FieldBatch:       "The most records in one request. With 1 a request has one record, an object; with more it has an array of those that wait.",
+		delivery.FieldParallel:    "The most requests at a time. With more than 1 only records of the same key or organization keep their order.",
 	}
 }
 
@@ -62,6 +64,17 @@ func generalChange(in *gatewayv1.GeneralSettings) (delivery.Change, error) {
 		}
 		c.Events = &events
 	}
+	if in.AlertingWebhookBatch != nil {
+		c.Batch = new(int(in.GetAlertingWebhookBatch()))
+	}
+	if in.AlertingWebhookParallel != nil {
+		c.Parallel = new(int(in.GetAlertingWebhookParallel()))
+	}
+	for _, n := range []*int{c.Batch, c.Parallel} {
+		if n != nil && *n == 0 { // which would clear it
+			*n = -1
+		}
+	}
 	if in.AlertingWebhookSecret != nil {
 		c.Secret = new(vault.NewSecret(in.GetAlertingWebhookSecret()))
 	}
@@ -73,9 +86,14 @@ func (s configService) setGeneral(v *cluster.View, tx *record.Txn, c delivery.Ch
 	return s.webhook(v).Set(tx, c, delivery.Rules{Seal: s.seal, Guard: s.guard})
 }
 
-// showGeneral is the general settings as the API shows them.
-func showGeneral(s delivery.Settings) *gatewayv1.GeneralSettings {
-	out := &gatewayv1.GeneralSettings{Alerting: textList(nil), AlertingWebhookUrl: &s.URL, AlertingWebhookEvents: textList(s.Events)}
+// showGeneral returns the general settings as the API shows them. The configuration
+// file's pace holds where they have none.
+func showGeneral(s delivery.Settings, file delivery.Pace) *gatewayv1.GeneralSettings {
+	pace := s.Pace.Or(file)
+	out := &gatewayv1.GeneralSettings{
+		Alerting: textList(nil), AlertingWebhookUrl: &s.URL, AlertingWebhookEvents: textList(s.Events),
+		AlertingWebhookBatch: new(int32(pace.Batch)), AlertingWebhookParallel: new(int32(pace.Parallel)),
+	}
 	if s.Webhook {
 		out.Alerting = textList([]string{alertingWebhook})
 	}
@@ -98,26 +116,26 @@ func isGeneral(in interface {
 }
 
 // generalSetting is a general setting as it is shown.
-func generalSetting(s delivery.Settings, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
+func generalSetting(s delivery.Settings, file delivery.Pace, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
 	name := string(f.Name())
 	out := &gatewayv1.SettingField{
 		FieldName: name, FieldType: settingType(f), FieldDescription: generalTexts()[name], StoredInDb: s.Revision > 0 || !s.CreatedAt.IsZero(),
-		FieldValue: structpb.NewNullValue(), FieldDefaultValue: settingValue(showGeneral(delivery.Settings{}).ProtoReflect().Get(f)),
+		FieldValue: structpb.NewNullValue(), FieldDefaultValue: settingValue(showGeneral(delivery.Settings{}, file).ProtoReflect().Get(f)),
 	}
 	if name == fieldWebhookSecret {
 		out.FieldDefaultValue = structpb.NewNullValue()
 		return out
 	}
-	out.FieldValue = settingValue(showGeneral(s).ProtoReflect().Get(f))
+	out.FieldValue = settingValue(showGeneral(s, file).ProtoReflect().Get(f))
 	return out
 }
 
 // generalSettings are all of them, field by field.
-func generalSettings(s delivery.Settings) []*gatewayv1.SettingField {
+func generalSettings(s delivery.Settings, file delivery.Pace) []*gatewayv1.SettingField {
 	var out []*gatewayv1.SettingField
 	fields := (*gatewayv1.GeneralSettings)(nil).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
-		out = append(out, generalSetting(s, fields.Get(i)))
+		out = append(out, generalSetting(s, file, fields.Get(i)))
 	}
 	return out
 }
@@ -140,7 +158,7 @@ func (s configService) getGeneralField(ctx context.Context, in *gatewayv1.GetCon
 	if err != nil {
 		return nil, err
 	}
-	return generalSetting(s.webhook(show(ctx, v)), f), nil
+	return generalSetting(s.webhook(show(ctx, v)), s.pace, f), nil
 }
 
 // updateGeneralField sets one general setting.
@@ -155,7 +173,11 @@ func (s configService) updateGeneralField(ctx context.Context, in *gatewayv1.Upd
 	}
 	given := &gatewayv1.GeneralSettings{}
 	given.ProtoReflect().Set(f, value)
-	return s.changeGeneralField(ctx, f, given, in.GetIfRevision())
+	c, err := generalChange(given)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeGeneralField(ctx, f, c, in.GetIfRevision())
 }
 
 // deleteGeneralField has one general setting be what it is where nobody has set it.
@@ -167,17 +189,23 @@ func (s configService) deleteGeneralField(ctx context.Context, in *gatewayv1.Del
 	if string(f.Name()) == fieldWebhookSecret {
 		return nil, fault.Field("field_name", "invalid_value", "A webhook has a secret. Set another one, or set alerting to an empty list.")
 	}
+	switch string(f.Name()) {
+	case delivery.FieldBatch:
+		return s.changeGeneralField(ctx, f, delivery.Change{Batch: new(0)}, 0)
+	case delivery.FieldParallel:
+		return s.changeGeneralField(ctx, f, delivery.Change{Parallel: new(0)}, 0)
+	}
 	given := &gatewayv1.GeneralSettings{}
-	given.ProtoReflect().Set(f, showGeneral(delivery.Settings{}).ProtoReflect().Get(f))
-	return s.changeGeneralField(ctx, f, given, 0)
-}
-
-func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, given *gatewayv1.GeneralSettings, ifRevision float64) (*gatewayv1.SettingField, error) {
-	revision, err := whole(fieldIfRevision, ifRevision)
+	given.ProtoReflect().Set(f, showGeneral(delivery.Settings{}, s.pace).ProtoReflect().Get(f))
+	c, err := generalChange(given)
 	if err != nil {
 		return nil, err
 	}
-	c, err := generalChange(given)
+	return s.changeGeneralField(ctx, f, c, 0)
+}
+
+func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, c delivery.Change, ifRevision float64) (*gatewayv1.SettingField, error) {
+	revision, err := whole(fieldIfRevision, ifRevision)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +223,7 @@ func (s configService) changeGeneralField(ctx context.Context, f protoreflect.Fi
 		case !made.IsEmpty():
 			return nil, fault.Field(fieldWebhookSecret, "missing_required_parameter", "The webhook has no secret yet. Set alerting_webhook_secret first, or use /config/update, which shows the one that it makes.")
 		}
-		return generalSetting(next, f), nil
+		return generalSetting(next, s.pace, f), nil
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 )
 
 // A webhook gets a secret where none is given, which is shown this once.
@@ -18,7 +20,7 @@ func TestWebhookSettings(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	now := ask(t, s, "GET /config", "", nil)
-	want := "map[alerting:[webhook] alerting_webhook_events:[key.created key.revoked] alerting_webhook_url:https://hooks.example.com/x]"
+	want := "map[alerting:[webhook] alerting_webhook_batch:1 alerting_webhook_events:[key.created key.revoked] alerting_webhook_parallel:1 alerting_webhook_url:https://hooks.example.com/x]"
 	if got := fmt.Sprint(now.json(t)["general_settings"]); got != want || now.json(t)["revision"] != 42.0 {
 		t.Errorf("%s, want %s", now.body, want)
 	}
@@ -41,6 +43,10 @@ func TestWebhookSettings(t *testing.T) {
 	play(t, s, []step{
 		{"", "POST /config/field/update", `{"field_name":"alerting_webhook_events","field_value":["key.rotated"]}`, "200"},
 		{"", "POST /config/field/update", `{"field_name":"alerting_webhook_events","field_value":["key.stolen"]}`, "422 invalid_value general_settings.alerting_webhook_events[0]"},
+		{"", "POST /config/update", `{"general_settings":{"alerting_webhook_batch":500,"alerting_webhook_parallel":4}}`, "200"},
+		{"", "POST /config/field/update", `{"field_name":"alerting_webhook_batch","field_value":0}`, "422 invalid_value alerting_webhook_batch"},
+		{"", "POST /config/field/update", `{"field_name":"alerting_webhook_batch","field_value":100}`, "200"},
+		{"", "POST /config/field/delete", `{"field_name":"alerting_webhook_parallel"}`, "200"},
 		{"", "POST /config/field/delete", `{"field_name":"alerting_webhook_secret"}`, "422 invalid_value field_name"},
 		{"", "POST /config/field/delete", `{"field_name":"alerting_webhook_url"}`, "422 missing_field alerting_webhook_url"},
 		{"", "POST /config/field/delete", `{"field_name":"alerting","config_type":"general_settings"}`, "200"},
@@ -49,6 +55,9 @@ func TestWebhookSettings(t *testing.T) {
 		{"", "POST /config/update", on[:len(on)-1] + `,"if_revision":42}`, "409 revision_conflict"},
 		{plainKey, "POST /config/update", on, "403 insufficient_permissions"},
 	})
+	if n.mu.webhook.Pace != (delivery.Pace{Batch: 100}) {
+		t.Errorf("the pace is %+v", n.mu.webhook.Pace)
+	}
 	if n.mu.webhook.Webhook || n.mu.webhook.URL != "" {
 		t.Errorf("%+v", n.mu.webhook)
 	}
@@ -67,6 +76,10 @@ func TestWebhookSettingsThatAreRefused(t *testing.T) {
 		`{"alerting_webhook_secret":"short"}`:   "invalid_value general_settings.alerting_webhook_secret",
 		`{"alerting_webhook_events":["x"]}`:     "invalid_value general_settings.alerting_webhook_events[0]",
 		`{"alerting_webhook_url":"http://a.b"}`: "",
+		`{"alerting_webhook_batch":0}`:          "invalid_value general_settings.alerting_webhook_batch",
+		`{"alerting_webhook_batch":1001}`:       "invalid_value general_settings.alerting_webhook_batch",
+		`{"alerting_webhook_parallel":65}`:      "invalid_value general_settings.alerting_webhook_parallel",
+		`{"alerting_webhook_parallel":"many"}`:  "invalid_type general_settings.alerting_webhook_parallel",
 	} {
 		a := ask(t, s, "POST /config/update", `{"general_settings":`+body+`}`, nil)
 		if a.status != http.StatusUnprocessableEntity || want != "" && a.refusal(t) != want {

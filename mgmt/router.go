@@ -20,6 +20,7 @@ type configService struct {
 	gatewayv1.UnimplementedConfigServiceServer
 	service
 	webhook func(v *cluster.View) delivery.Settings
+	pace    delivery.Pace // where the settings do not say it
 	seal    delivery.Seal
 	guard   delivery.Guard
 }
@@ -32,7 +33,7 @@ func (s configService) GetConfig(ctx context.Context, _ *gatewayv1.GetConfigRequ
 	}
 	spec, _ := show(ctx, v).Catalog.RouterSpec()
 	return &gatewayv1.GetConfigResponse{
-		RouterSettings: showRouter(spec, v.Catalog.Settings()), GeneralSettings: showGeneral(s.webhook(v)), Revision: float64(s.revision(v)),
+		RouterSettings: showRouter(spec, v.Catalog.Settings()), GeneralSettings: showGeneral(s.webhook(v), s.pace), Revision: float64(s.revision(v)),
 	}, nil
 }
 
@@ -76,7 +77,7 @@ func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateCon
 			}
 			before = before.Merge(patch)
 		}
-		out.RouterSettings, out.GeneralSettings = showRouter(v.Catalog.RouterWith(before)), showGeneral(s.webhook(v))
+		out.RouterSettings, out.GeneralSettings = showRouter(v.Catalog.RouterWith(before)), showGeneral(s.webhook(v), s.pace)
 		if general == nil {
 			return out, nil
 		}
@@ -84,7 +85,7 @@ func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateCon
 		if err != nil {
 			return nil, err
 		}
-		out.GeneralSettings = showGeneral(next)
+		out.GeneralSettings = showGeneral(next, s.pace)
 		if !made.IsEmpty() {
 			out.GeneralSettings.AlertingWebhookSecret = new(made.Reveal())
 		}

@@ -149,7 +149,7 @@ func settingOf(f protoreflect.FieldDescriptor, v *structpb.Value) (protoreflect.
 // ListConfig shows the settings field by field.
 func (s configService) ListConfig(ctx context.Context, in *gatewayv1.ListConfigRequest) (*gatewayv1.ListConfigResponse, error) {
 	if in.GetConfigType() == fieldGeneral {
-		return &gatewayv1.ListConfigResponse{Fields: generalSettings(s.webhook(viewOf(ctx)))}, nil
+		return &gatewayv1.ListConfigResponse{Fields: generalSettings(s.webhook(viewOf(ctx)), s.pace)}, nil
 	}
 	c := viewOf(ctx).Catalog
 	patch, _ := c.Patch()

@@ -38,6 +38,9 @@ type Config struct {
 	// Webhook is where a View has the audit log sent to, and Guard says which addresses
 	// that may be.
 	Webhook func(v *cluster.View) delivery.Settings
+	// Pace is how many records the webhook gets at a time where the settings do not say
+	// it: as the configuration file has it.
+	Pace    delivery.Pace
 	Guard   delivery.Guard
 	// PrivateEndpoints lets deployments and credentials have addresses in private
 	// networks and on this machine.

@@ -26,7 +26,7 @@ func (s *Server) services() []entry {
 		api(gatewayv1.RegisterCredentialServiceServer, gatewayv1.NewCredentialServiceClient, gatewayv1.RegisterCredentialServiceHandlerClient)(credentialService{service: base, sealer: s.cfg.Sealer, webhook: s.cfg.Webhook, reach: reach{s.cfg.PrivateEndpoints}}),
 		api(gatewayv1.RegisterGuardrailServiceServer, gatewayv1.NewGuardrailServiceClient, gatewayv1.RegisterGuardrailServiceHandlerClient)(guardrailService{service: base}),
 		api(gatewayv1.RegisterPromptServiceServer, gatewayv1.NewPromptServiceClient, gatewayv1.RegisterPromptServiceHandlerClient)(promptService{service: base}),
-		api(gatewayv1.RegisterConfigServiceServer, gatewayv1.NewConfigServiceClient, gatewayv1.RegisterConfigServiceHandlerClient)(configService{service: base, webhook: s.cfg.Webhook, seal: s.cfg.Sealer.Seal, guard: s.cfg.Guard}),
+		api(gatewayv1.RegisterConfigServiceServer, gatewayv1.NewConfigServiceClient, gatewayv1.RegisterConfigServiceHandlerClient)(configService{service: base, webhook: s.cfg.Webhook, pace: s.cfg.Pace, seal: s.cfg.Sealer.Seal, guard: s.cfg.Guard}),
 		api(gatewayv1.RegisterClusterServiceServer, gatewayv1.NewClusterServiceClient, gatewayv1.RegisterClusterServiceHandlerClient)(clusterService{state: s.cfg.State.Members, changed: s.changed}),
 		api(gatewayv1.RegisterSpendServiceServer, gatewayv1.NewSpendServiceClient, gatewayv1.RegisterSpendServiceHandlerClient)(spendService{ledger: s.cfg.Ledger}),
 		api(gatewayv1.RegisterActivityServiceServer, gatewayv1.NewActivityServiceClient, gatewayv1.RegisterActivityServiceHandlerClient)(activityService{ledger: s.cfg.Ledger}),

@@ -170,6 +170,16 @@ func (r Record) Key() (id.KeyHash, bool) {
 	return id.ParseKeyHash(m.text("user_key_hash"))
 }
 
+// Owners returns the hash of the key and the id of the organization that the record is
+// about; each is empty where the record has none.
+func (r Record) Owners() (key, organization string) {
+	m, ok := membersOf(r.External)
+	if !ok {
+		return "", ""
+	}
+	return m.text("user_key_hash"), m.text("org_id")
+}
+
 // Size is how many bytes the record's two parts have.
 func (r Record) Size() int { return len(r.External) + len(r.Internal) }
 

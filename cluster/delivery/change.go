@@ -27,6 +27,9 @@ type Change struct {
 	URL     *string
 	Secret  *vault.Secret // an empty one has one made
 	Events  *[]string     // event types, which the caller has checked; an empty list means all
+	// Batch and Parallel are the parts of the Pace; 0 clears one, and the
+	// configuration's holds again.
+	Batch, Parallel *int
 }
 
 // Rules are what Set goes by.
@@ -55,6 +58,12 @@ func (s Settings) Set(tx *record.Txn, c Change, by Rules) (next Settings, made v
 	if c.Events != nil {
 		next.Events = slices.Compact(slices.Sorted(slices.Values(*c.Events)))
 	}
+	if c.Batch != nil {
+		next.Pace.Batch = *c.Batch
+	}
+	if c.Parallel != nil {
+		next.Pace.Parallel = *c.Parallel
+	}
 	if err := next.check(c, by.Guard); err != nil {
 		return s, made, err
 	}
@@ -81,6 +90,9 @@ func (s Settings) check(c Change, g Guard) error {
 		return fault.Field("alerting_webhook_url", "missing_field", "alerting has webhook, and there is no alerting_webhook_url; set it as well.")
 	case len(s.Events) > maxEvents:
 		return fault.Field("alerting_webhook_events", "invalid_value", "alerting_webhook_events has more than %d entries; leave it empty for all events.", maxEvents)
+	}
+	if err := s.Pace.Check(); err != nil {
+		return err
 	}
 	if c.URL != nil && s.URL != "" {
 		if err := g.CheckURL(s.URL); err != nil {

@@ -1,6 +1,8 @@
 package delivery
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -21,9 +23,27 @@ const (
 	Bucket  Place = "bucket"
 )
 
+// Progress is what a place has taken of the audit log.
+type Progress struct {
+	// Next is the number of the first record that the place has not taken; 0: nothing
+	// was ever delivered.
+	Next uint64
+	// Taken are the records above Next that the place has taken already, as a delivery
+	// in parallel leaves them. They are in ascending order, apart from each other, and
+	// at most MaxTaken.
+	Taken []Range
+}
+
+// Range is a run of records, by their numbers.
+type Range struct{ First, Last uint64 }
+
+// MaxTaken bounds Progress.Taken, and with it the entry that saves it. Records of
+// ranges beyond it are delivered again after a failover.
+const MaxTaken = 1024
+
 // Cursor is how far a place has got.
 type Cursor struct {
-	Next     uint64 // number of the next record to deliver; 0: nothing was ever delivered
+	Progress
 	Moved    time.Time
 	Revision uint64
 }
@@ -51,19 +71,47 @@ func CursorOf(state Getter, place Place) (Cursor, error) {
 	if err := proto.Unmarshal(value, r); err != nil {
 		return Cursor{}, record.Unreadable(err)
 	}
-	return Cursor{Next: r.GetNext(), Moved: record.FromNanos(r.GetTimeUnixNano()), Revision: r.GetStamp().GetRevision()}, nil
+	progress := Progress{Next: r.GetNext()}
+	for _, one := range r.GetTaken() {
+		progress.Taken = append(progress.Taken, Range{one.GetFirst(), one.GetLast()})
+	}
+	return Cursor{Progress: progress, Moved: record.FromNanos(r.GetTimeUnixNano()), Revision: r.GetStamp().GetRevision()}, nil
 }
 
-// Move has a place's cursor, which was read as c, stand at next. It is Conflict for
-// one that would go back: another node delivers by then, and has got further.
-func (c Cursor) Move(tx *record.Txn, place Place, next uint64) error {
-	if next < c.Next {
+// Move sets a place's cursor, which was read as c, to what the place has taken by now.
+// What either of the two says was taken stays taken. Move is Conflict for a Next that
+// would go back: another node delivers by then, and has got further.
+func (c Cursor) Move(tx *record.Txn, place Place, to Progress) error {
+	if to.Next < c.Next {
 		return fault.New(fault.Conflict, "delivered_already", "The audit log was delivered to the %s up to record %d already, by another node.", place, c.Next-1)
 	}
-	if next == c.Next {
+	taken := merged(to.Next, c.Taken, to.Taken)
+	if to.Next == c.Next && slices.Equal(taken, c.Taken) {
 		return nil
 	}
+	next := &clusterv1.DeliveryCursor{Next: to.Next, TimeUnixNano: record.Nanos(tx.Time())}
+	for _, one := range taken {
+		next.Taken = append(next.Taken, &clusterv1.DeliveredRange{First: one.First, Last: one.Last})
+	}
 	tx.Saw(cursorAt(place), c.Revision)
-	tx.Put(cursorAt(place), &clusterv1.DeliveryCursor{Next: next, TimeUnixNano: record.Nanos(tx.Time())})
+	tx.Put(cursorAt(place), next)
 	return nil
+}
+
+// merged is the union of ranges from a number on, at most MaxTaken of them.
+func merged(from uint64, lists ...[]Range) []Range {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b Range) int { return cmp.Compare(a.First, b.First) })
+	var out []Range
+	for _, one := range all {
+		one.First = max(one.First, from)
+		switch last := len(out) - 1; {
+		case one.Last < one.First:
+		case last >= 0 && one.First <= out[last].Last+1:
+			out[last].Last = max(out[last].Last, one.Last)
+		default:
+			out = append(out, one)
+		}
+	}
+	return out[:min(len(out), MaxTaken)]
 }

@@ -40,6 +40,7 @@ type Settings struct {
 	Previous      vault.Secret // the one before
 	SecretChanged time.Time
 	Events        []string // those that the webhook gets; none means all
+	Pace          Pace     // as it was set; 0 in it: the configuration's
 	record.Meta
 
 	sealed, sealedPrevious []byte // the secrets as the state has them
@@ -108,6 +109,7 @@ func read(value []byte, open Open) (Settings, error) {
 	}
 	s := Settings{
 		Webhook: r.GetWebhook(), URL: r.GetWebhookUrl(), Events: r.GetWebhookEvents(),
+		Pace:          Pace{Batch: int(r.GetWebhookBatch()), Parallel: int(r.GetWebhookParallel())},
 		SecretChanged: record.FromNanos(r.GetSecretChangedUnixNano()), Meta: record.MetaOf(r.GetStamp()),
 		sealed: r.GetSealedWebhookSecret(), sealedPrevious: r.GetSealedPreviousSecret(),
 	}
@@ -132,5 +134,6 @@ func (s Settings) record() *clusterv1.DeliverySettings {
 		Webhook: s.Webhook, WebhookUrl: s.URL, WebhookEvents: s.Events,
 		SealedWebhookSecret: s.sealed, SealedPreviousSecret: s.sealedPrevious,
 		SecretChangedUnixNano: record.Nanos(s.SecretChanged),
+		WebhookBatch:          uint32(s.Pace.Batch), WebhookParallel: uint32(s.Pace.Parallel),
 	}
 }

@@ -83,7 +83,7 @@ func (w *world) set(c delivery.Change, ifRevision uint64) (vault.Secret, error) 
 
 // shown is what there is to compare of settings.
 func shown(s delivery.Settings) string {
-	return fmt.Sprint(s.Webhook, s.URL, s.Secret.Reveal(), s.Previous.Reveal(), s.SecretChanged, s.Events, s.Meta, s.Locked())
+	return fmt.Sprint(s.Webhook, s.URL, s.Secret.Reveal(), s.Previous.Reveal(), s.SecretChanged, s.Events, s.Pace, s.Meta, s.Locked())
 }
 
 func secret(text string) *vault.Secret { s := vault.NewSecret(text); return &s }
@@ -243,11 +243,41 @@ func TestReseal(t *testing.T) {
 	}
 }
 
+// TestPace sets how many records the webhook gets at a time, clears it again, and
+// tries what cannot be.
+func TestPace(t *testing.T) {
+	w := newWorld(t)
+	file := delivery.Pace{Batch: 20}
+	for _, tc := range []struct {
+		change delivery.Change
+		want   delivery.Pace
+	}{
+		{delivery.Change{}, delivery.Pace{Batch: 20, Parallel: 1}},
+		{delivery.Change{Batch: new(500)}, delivery.Pace{Batch: 500, Parallel: 1}},
+		{delivery.Change{Parallel: new(64)}, delivery.Pace{Batch: 500, Parallel: 64}},
+		{delivery.Change{Batch: new(0)}, delivery.Pace{Batch: 20, Parallel: 64}},
+	} {
+		if _, err := w.set(tc.change, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.s.Pace.Or(file); got != tc.want {
+			t.Errorf("%+v, want %+v", got, tc.want)
+		}
+	}
+	for field, bad := range map[string]delivery.Change{
+		delivery.FieldBatch: {Batch: new(1001)}, delivery.FieldParallel: {Parallel: new(65)},
+	} {
+		if _, err := w.set(bad, 0); fault.KindOf(err) != fault.Malformed || fault.From(err).Param != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
 func TestCursors(t *testing.T) {
 	var state recordtest.State
-	move := func(c delivery.Cursor, next uint64) error {
+	move := func(c delivery.Cursor, next uint64, taken ...delivery.Range) error {
 		tx := record.NewTxn(time.Unix(5, 0), "gateway")
-		if err := c.Move(tx, delivery.Webhook, next); err != nil {
+		if err := c.Move(tx, delivery.Webhook, delivery.Progress{Next: next, Taken: taken}); err != nil {
 			return err
 		}
 		_, _, err := state.Commit(tx)
@@ -260,7 +290,7 @@ func TestCursors(t *testing.T) {
 		}
 		return c
 	}
-	if c := read(); c != (delivery.Cursor{}) {
+	if c := read(); !cmp.Equal(c, delivery.Cursor{}) {
 		t.Errorf("a cursor that was never saved is %+v", c)
 	}
 	if err := move(read(), 5); err != nil {
@@ -278,6 +308,20 @@ func TestCursors(t *testing.T) {
 	}
 	if err := move(read(), 8); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("a cursor went back: %v", err)
+	}
+	for _, taken := range [][]delivery.Range{{{First: 12, Last: 13}, {First: 20, Last: 20}}, {{First: 14, Last: 15}, {First: 30, Last: 31}}} {
+		if err := move(read(), 9, taken...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff([]delivery.Range{{First: 12, Last: 15}, {First: 20, Last: 20}, {First: 30, Last: 31}}, read().Taken); d != "" {
+		t.Errorf("records that were taken above the cursor: %s", d)
+	}
+	if err := move(read(), 14); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]delivery.Range{{First: 14, Last: 15}, {First: 20, Last: 20}, {First: 30, Last: 31}}, read().Taken); d != "" {
+		t.Errorf("after the cursor moved: %s", d)
 	}
 	if c, err := delivery.CursorOf(&state, delivery.Queue); err != nil || c.Next != 0 {
 		t.Errorf("another place has %+v, %v", c, err)

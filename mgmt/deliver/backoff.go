@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	firstBackoff = time.Second
+	firstBackoff = 50 * time.Millisecond
 	lastBackoff  = 5 * time.Minute
 	// maxRetryAfter bounds what a receiver may ask for, so that one answer with a
 	// date far away does not stop the deliveries.

@@ -47,7 +47,7 @@ func (b *bucketRoute) lead(ctx context.Context) {
 	first := func(context.Context) (uint64, error) { return 1, nil }
 	at, err := positionOf(ctx, b.cfg.Cursors, delivery.Bucket, first)
 	if err != nil {
-		b.state.failed(ctx, err)
+		b.state.failed(ctx, 0, err)
 		pause(ctx, tick, func() bool { return false })
 		return
 	}
@@ -56,14 +56,14 @@ func (b *bucketRoute) lead(ctx context.Context) {
 	for ctx.Err() == nil && b.cfg.Leads() {
 		err := b.step(ctx, at)
 		if err == nil {
-			b.state.worked()
+			b.state.worked(0)
 			wait = backoff{}
 			continue
 		}
 		if at.lost {
 			return
 		}
-		b.state.failed(ctx, err)
+		b.state.failed(ctx, 0, err)
 		pause(ctx, wait.next(), b.left)
 	}
 }

@@ -29,12 +29,12 @@ type Source interface {
 
 // Cursors are how far each place has got, as the nodes have agreed.
 type Cursors interface {
-	// Load returns the number of the next record for a place; 0 if nothing was
-	// ever saved.
-	Load(ctx context.Context, place delivery.Place) (uint64, error)
+	// Load returns what a place has taken; the zero Progress if nothing was ever
+	// saved.
+	Load(ctx context.Context, place delivery.Place) (delivery.Progress, error)
 	// Save returns nil when it is committed. It is Conflict where another node
 	// has got further.
-	Save(ctx context.Context, place delivery.Place, next uint64) error
+	Save(ctx context.Context, place delivery.Place, to delivery.Progress) error
 }
 
 // Config says what is delivered where. Source, Cursors, Leads and Settings are
@@ -46,6 +46,9 @@ type Config struct {
 	Leads func() bool
 	// Settings are those of the webhook that are in force.
 	Settings func() delivery.Settings
+	// Pace is how many records the webhook gets at a time where the settings do not
+	// say it.
+	Pace delivery.Pace
 	// Guard says what the webhook may reach.
 	Guard delivery.Guard
 	// QueueURL is where each record is published; empty for nowhere. Its schemes

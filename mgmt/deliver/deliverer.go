@@ -12,6 +12,7 @@ import (
 // Deliverer delivers the audit log to every place that is set.
 type Deliverer struct {
 	source Source
+	hook   *hookRoute
 	routes []*route
 	bucket *bucketRoute // nil: there is none
 	close  []func() error
@@ -22,7 +23,7 @@ type Deliverer struct {
 func New(c Config) (*Deliverer, error) {
 	c = c.withDefaults()
 	hook := newWebhook(c)
-	d := &Deliverer{source: c.Source, routes: []*route{newRoute(c, delivery.Webhook, hook)}, close: []func() error{hook.Close}}
+	d := &Deliverer{source: c.Source, hook: newHookRoute(c, hook), close: []func() error{hook.Close}}
 	if c.QueueURL != "" {
 		q, err := openQueue(c.QueueURL)
 		if err != nil {
@@ -45,6 +46,7 @@ func New(c Config) (*Deliverer, error) {
 // Run delivers until ctx is done. A Deliverer is run once.
 func (d *Deliverer) Run(ctx context.Context) error {
 	var all errgroup.Group
+	all.Go(func() error { d.hook.run(ctx); return nil })
 	for _, r := range d.routes {
 		all.Go(func() error { r.run(ctx); return nil })
 	}
@@ -65,7 +67,7 @@ func (d *Deliverer) Close() error {
 
 // Status is how a place does, as this node knows.
 func (d *Deliverer) Status() []Status {
-	var out []Status
+	out := []Status{d.hook.state.status()}
 	for _, r := range d.routes {
 		out = append(out, r.state.status())
 	}

@@ -10,6 +10,9 @@
 //     two delivers some again. Receivers tell by the event's id.
 //   - A place that is down holds up nothing but itself, for as long as it takes.
 //   - Within what one node delivers records come in order, and none is left out. A
+//     webhook that gets requests in parallel has the records of one key, and of one
+//     organization, in order; what was taken above a record that was not is part of
+//     the cursor. A
 //     stream of NATS that loses some out of the middle of a batch, as when its leader
 //     changes, gets them right after; each record has its sequence in a header.
 //   - A webhook is called only where delivery.Guard lets it.

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -104,30 +106,30 @@ func (c *chain) Export(ctx context.Context, w io.Writer, first, last uint64) err
 // cursors are what the nodes have agreed on.
 type cursors struct {
 	mu    sync.Mutex
-	at    map[delivery.Place]uint64
+	at    map[delivery.Place]delivery.Progress
 	saves int
 	down  bool // there is no leader to commit
 }
 
-func (c *cursors) Load(_ context.Context, place delivery.Place) (uint64, error) {
+func (c *cursors) Load(_ context.Context, place delivery.Place) (delivery.Progress, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at[place], nil
 }
 
-func (c *cursors) Save(_ context.Context, place delivery.Place, next uint64) error {
+func (c *cursors) Save(_ context.Context, place delivery.Place, to delivery.Progress) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.down:
 		return fault.New(fault.Unavailable, "no_leader", "There is no leader.")
-	case next < c.at[place]:
+	case to.Next < c.at[place].Next:
 		return fault.New(fault.Conflict, "delivered_already", "Another node has got further.")
 	}
 	if c.at == nil {
-		c.at = map[delivery.Place]uint64{}
+		c.at = map[delivery.Place]delivery.Progress{}
 	}
-	c.at[place] = next
+	c.at[place] = to
 	c.saves++
 	return nil
 }
@@ -136,7 +138,7 @@ func (c *cursors) Save(_ context.Context, place delivery.Place, next uint64) err
 func (c *cursors) read(place delivery.Place) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.at[place]
+	return c.at[place].Next
 }
 
 func (c *cursors) count() int {
@@ -153,7 +155,7 @@ func (c *cursors) set(down bool) {
 
 // receiver is a webhook's server, on a network in memory.
 type receiver struct {
-	t      *testing.T
+	t      testing.TB
 	dial   chan net.Conn
 	answer func(w http.ResponseWriter, r *http.Request, body []byte) // nil: 204
 	mu     sync.Mutex
@@ -170,13 +172,13 @@ type request struct {
 	at     time.Time
 }
 
-func newReceiver(t *testing.T) *receiver {
-	t.Helper()
-	r := &receiver{t: t, dial: make(chan net.Conn), dialed: map[string]int{}}
+func newReceiver(tb testing.TB) *receiver {
+	tb.Helper()
+	r := &receiver{t: tb, dial: make(chan net.Conn), dialed: map[string]int{}}
 	server := &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	listener := &pipes{dial: r.dial, done: make(chan struct{})}
 	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(func() { _ = server.Close() })
+	tb.Cleanup(func() { _ = server.Close() })
 	return r
 }
 
@@ -224,7 +226,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	if saw.code/100 == 2 {
 		r.mu.Lock()
-		r.got = append(r.got, q.Header.Get("X-Gateway-Event-Id"))
+		r.got = append(r.got, eventsOf(q.Header, body)...)
 		r.mu.Unlock()
 	}
 }
@@ -278,7 +280,7 @@ func (*pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 // bench is a deliverer with all that it needs.
 type bench struct {
-	t        *testing.T
+	t        testing.TB
 	log      *chain
 	cursors  *cursors
 	to       *receiver
@@ -293,10 +295,10 @@ const (
 	secret  = "canary-webhook-secret"
 )
 
-func newBench(t *testing.T) *bench {
-	t.Helper()
+func newBench(tb testing.TB) *bench {
+	tb.Helper()
 	return &bench{
-		t: t, log: newChain(), cursors: &cursors{}, to: newReceiver(t), logged: &lines{}, leads: true,
+		t: tb, log: newChain(), cursors: &cursors{}, to: newReceiver(tb), logged: &lines{}, leads: true,
 		settings: delivery.Settings{Webhook: true, URL: hookURL, Secret: vault.NewSecret(secret), Meta: record.Meta{Revision: 1}},
 	}
 }
@@ -395,4 +397,31 @@ func verify(header string, body []byte, now time.Time, secret string) error {
 		}
 	}
 	return fmt.Errorf("none of %d signatures is right", len(signatures))
+}
+
+// eventsOf are the ids of the events of a request.
+func eventsOf(h http.Header, body []byte) []string {
+	if h.Get(deliver.BatchHeader) == "" {
+		return []string{h.Get("X-Gateway-Event-Id")}
+	}
+	var records []struct {
+		ID string `json:"event_id"`
+	}
+	if err := json.Unmarshal(body, &records); err != nil || strconv.Itoa(len(records)) != h.Get(deliver.BatchHeader) {
+		return []string{fmt.Sprintf("%d records of %s: %v", len(records), h.Get(deliver.BatchHeader), err)}
+	}
+	var out []string
+	for _, r := range records {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+// addOf appends a record of a key and an organization, with a filling.
+func (c *chain) addOf(key, organization, filling string) {
+	c.add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := &c.records[len(c.records)-1]
+	r.External = fmt.Appendf(nil, `{"event_id":%q,"event_type":%q,"user_key_hash":%q,"org_id":%q,"filling":%q}`, r.EventID, r.Type, key, organization, filling)
 }

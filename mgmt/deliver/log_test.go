@@ -19,7 +19,7 @@ import (
 
 // stored is the audit log of a state on a disk in memory.
 type stored struct {
-	t     *testing.T
+	t     testing.TB
 	state *store.Store
 	mu    sync.Mutex
 	next  chan struct{}
@@ -38,7 +38,8 @@ func (s *stored) add(n int) {
 	defer tx.Close()
 	var events []*clusterv1.AuditEvent
 	for i := range n {
-		events = append(events, &clusterv1.AuditEvent{Type: "request.routed", TimeUnixNano: time.Now().UnixNano(), RequestId: fmt.Sprint("req-", i), CostPico: int64(i)})
+		key := sha256.Sum256([]byte{byte(i)}) // a hundred of them
+		events = append(events, &clusterv1.AuditEvent{Type: "request.routed", KeyHash: key[:], TimeUnixNano: time.Now().UnixNano(), RequestId: fmt.Sprint("req-", i), CostPico: int64(i)})
 	}
 	if f := audit.AppendAll(tx, audit.DefaultWorkspace, events, time.Now()); f != nil {
 		s.t.Fatal(f)

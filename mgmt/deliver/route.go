@@ -67,7 +67,7 @@ func (r *route) active() bool {
 func (r *route) lead(ctx context.Context) {
 	at, err := r.position(ctx)
 	if err != nil {
-		r.state.failed(ctx, err)
+		r.state.failed(ctx, 0, err)
 		pause(ctx, tick, func() bool { return false })
 		return
 	}
@@ -78,7 +78,7 @@ func (r *route) lead(ctx context.Context) {
 		err := r.step(ctx, at)
 		switch {
 		case err == nil:
-			r.state.worked()
+			r.state.worked(0)
 			wait = backoff{}
 			continue
 		case at.lost:
@@ -86,7 +86,7 @@ func (r *route) lead(ctx context.Context) {
 		case at.moved():
 			wait = backoff{} // some were taken before the one that failed
 		}
-		r.state.failed(ctx, err)
+		r.state.failed(ctx, 0, err)
 		// While the place is down others may come to lead: they should not begin
 		// with what it took before. Where that cannot be saved the next step does.
 		_ = at.save(ctx)
@@ -98,12 +98,13 @@ func (r *route) lead(ctx context.Context) {
 	at.last(ctx)
 }
 
-// retryIn is how long to wait after an error.
-func retryIn(err error, wait time.Duration) time.Duration {
-	if l, ok := errors.AsType[*later](err); ok {
-		return max(wait, min(l.after, maxRetryAfter))
+// retryAfterOf is when an error says to try again.
+func retryAfterOf(err error) (time.Duration, bool) {
+	l, ok := errors.AsType[*later](err)
+	if !ok {
+		return 0, false
 	}
-	return wait
+	return l.after, true
 }
 
 // changed reports that waiting longer makes no sense.

@@ -21,6 +21,10 @@ type Status struct {
 	Problem   string    // why it fails
 }
 
+// warnAfter is how long a failure must last before it is logged. A receiver that fails
+// a request now and then is in the metrics, not in the log.
+const warnAfter = time.Second
+
 // state is what becomes known of a place on the way. It logs when a place begins to
 // fail and when it works again, and not each attempt: a receiver that is down for a
 // day is one line.
@@ -29,19 +33,35 @@ type state struct {
 	mu     struct {
 		sync.Mutex
 		Status
+		failing map[int]failure // by lane: what is sent one after the other
+		logged  time.Time       // since when it fails, as the log says; zero where it does not
 	}
+}
+
+// failure is that of a lane.
+type failure struct {
+	since   time.Time
+	problem string
 }
 
 func newState(c Config, place delivery.Place) *state {
 	s := &state{logger: c.Logger.With("place", string(place))}
 	s.mu.Place = place
+	s.mu.failing = map[int]failure{}
 	return s
 }
 
+// status is how the place does. It shows the failure that has lasted longest.
 func (s *state) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mu.Status
+	out := s.mu.Status
+	for _, f := range s.mu.failing {
+		if out.Since.IsZero() || f.since.Before(out.Since) {
+			out.Since, out.Problem = f.since, f.problem
+		}
+	}
+	return out
 }
 
 func (s *state) begin(next uint64) {
@@ -53,43 +73,61 @@ func (s *state) begin(next uint64) {
 func (s *state) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.Active, s.mu.Since, s.mu.Problem = false, time.Time{}, ""
+	s.mu.Active, s.mu.logged = false, time.Time{}
+	clear(s.mu.failing)
+}
+
+// forget drops the failures of all lanes, which nobody is in any more. What the log
+// says stays, until an attempt does not fail.
+func (s *state) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.mu.failing)
 }
 
 // reached notes that n records were taken and what the next one is.
 func (s *state) reached(next, n uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.Next = next
+	s.mu.Next = max(s.mu.Next, next)
 	s.mu.Delivered += n
 }
 
-// failed notes that an attempt failed. The error's text is safe to show.
-func (s *state) failed(ctx context.Context, err error) {
+// failed notes that an attempt of a lane failed. The error's text is safe to show.
+func (s *state) failed(ctx context.Context, lane int, err error) {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return
 	}
 	s.mu.Lock()
-	first := s.mu.Since.IsZero()
 	s.mu.Failures++
-	s.mu.Problem = err.Error()
-	if first {
-		s.mu.Since = time.Now()
+	f, again := s.mu.failing[lane]
+	if !again {
+		f.since = time.Now()
+	}
+	f.problem = err.Error()
+	s.mu.failing[lane] = f
+	warn := s.mu.logged.IsZero() && time.Since(f.since) >= warnAfter
+	if warn {
+		s.mu.logged = f.since
 	}
 	next := s.mu.Next
 	s.mu.Unlock()
-	if first {
+	if warn {
 		s.logger.WarnContext(ctx, "the audit log cannot be delivered", "error", err, "next", next)
 	}
 }
 
-// worked notes that an attempt did not fail.
-func (s *state) worked() {
+// worked notes that an attempt of a lane did not fail.
+func (s *state) worked(lane int) {
 	s.mu.Lock()
-	since := s.mu.Since
-	s.mu.Since, s.mu.Problem = time.Time{}, ""
+	delete(s.mu.failing, lane)
+	since := s.mu.logged
+	if len(s.mu.failing) == 0 {
+		s.mu.logged = time.Time{}
+	}
+	over := !since.IsZero() && s.mu.logged.IsZero()
 	s.mu.Unlock()
-	if !since.IsZero() {
+	if over {
 		s.logger.Info("the audit log is delivered again", "after", time.Since(since).Round(time.Second).String())
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -26,9 +25,11 @@ const (
 	// startEarly is how much earlier than the settings the webhook's first record
 	// may be: they are stamped by the clocks of two nodes.
 	startEarly = 5 * time.Second
+	// maxBatchBytes bounds the body of a batch. A record that is larger is sent alone.
+	maxBatchBytes = 1 << 20
 )
 
-// webhook posts each record to an address.
+// webhook posts records to an address.
 type webhook struct {
 	cfg    Config
 	client *http.Client
@@ -43,7 +44,7 @@ func newWebhook(c Config) *webhook {
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.Roots},
 			TLSHandshakeTimeout:    hookTimeout,
 			IdleConnTimeout:        hookIdle,
-			MaxIdleConnsPerHost:    1,
+			MaxIdleConnsPerHost:    delivery.MaxParallel, // each request that is out keeps its connection
 			MaxResponseHeaderBytes: maxHeaders,
 			ForceAttemptHTTP2:      true,
 			DisableCompression:     true,
@@ -97,34 +98,12 @@ func (w *webhook) Begin(ctx context.Context) (uint64, error) {
 	return low, nil
 }
 
-// Deliver posts records one after the other.
-func (w *webhook) Deliver(ctx context.Context, records []audit.Record) (int, error) {
-	begun := time.Now()
-	for n := range records {
-		s := w.cfg.Settings()
-		switch {
-		case ctx.Err() != nil:
-			return n, ctx.Err()
-		case !s.Ready() || !w.cfg.Leads():
-			return n, nil
-		case n > 0 && time.Since(begun) >= saveEvery: // the receiver is slow, and how far it has got is to be saved
-			return n, nil
-		}
-		if len(s.Events) > 0 && !slices.Contains(s.Events, records[n].Type) {
-			continue
-		}
-		if err := w.post(ctx, s, records[n]); err != nil {
-			return n, err
-		}
-	}
-	return len(records), nil
-}
-
-func (w *webhook) post(ctx context.Context, s delivery.Settings, r audit.Record) error {
+// post sends records in one request.
+func (w *webhook) post(ctx context.Context, s delivery.Settings, pace delivery.Pace, batch []*item) error {
 	if err := w.cfg.Guard.CheckURL(s.URL); err != nil {
 		return fmt.Errorf("the webhook of the settings may not be called: %w", err)
 	}
-	body, headers := audit.Delivered(r)
+	body, headers := payload(pace, batch)
 	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("the webhook's address is not a URL") // the error quotes it
@@ -153,6 +132,27 @@ func (w *webhook) post(ctx context.Context, s delivery.Settings, r audit.Record)
 		return &later{failed, after}
 	}
 	return failed
+}
+
+// BatchHeader carries the number of records of a batch.
+const BatchHeader = "X-Gateway-Batch"
+
+// payload is the body of a request and the headers that say what is in it: a record,
+// or where batches are set an array of records, also if there is only one.
+func payload(pace delivery.Pace, batch []*item) ([]byte, []audit.Header) {
+	if pace.Batch == 1 {
+		return batch[0].record.External, batch[0].headers
+	}
+	size := 1 + len(batch)
+	for _, x := range batch {
+		size += len(x.record.External)
+	}
+	body := make([]byte, 0, size)
+	for i, x := range batch {
+		body = append(body, "[,"[min(i, 1)])
+		body = append(body, x.record.External...)
+	}
+	return append(body, ']'), []audit.Header{{Name: BatchHeader, Value: strconv.Itoa(len(batch))}}
 }
 
 // cleanHTTP leaves out the address that net/http writes into its errors.

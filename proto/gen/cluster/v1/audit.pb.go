@@ -722,6 +722,10 @@ type DeliveryCursor struct {
 	Next uint64 `protobuf:"varint,1,opt,name=next,proto3" json:"next,omitempty"`
 	// When it moved last.
 	TimeUnixNano int64 `protobuf:"varint,2,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	// Records above next that the place has taken as well, in ascending order. Only a
+	// delivery in parallel has such records. A reader that does not know the field
+	// delivers them again.
+	Taken []*DeliveredRange `protobuf:"bytes,3,rep,name=taken,proto3" json:"taken,omitempty"`
 	// Who moved it last, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -772,11 +776,73 @@ func (x *DeliveryCursor) GetTimeUnixNano() int64 {
 	return 0
 }
 
+func (x *DeliveryCursor) GetTaken() []*DeliveredRange {
+	if x != nil {
+		return x.Taken
+	}
+	return nil
+}
+
 func (x *DeliveryCursor) GetStamp() *Stamp {
 	if x != nil {
 		return x.Stamp
 	}
 	return nil
+}
+
+// DeliveredRange is a run of records that a place has taken.
+type DeliveredRange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the first record.
+	First uint64 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	// The number of the last record.
+	Last          uint64 `protobuf:"varint,2,opt,name=last,proto3" json:"last,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeliveredRange) Reset() {
+	*x = DeliveredRange{}
+	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeliveredRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeliveredRange) ProtoMessage() {}
+
+func (x *DeliveredRange) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeliveredRange.ProtoReflect.Descriptor instead.
+func (*DeliveredRange) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *DeliveredRange) GetFirst() uint64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *DeliveredRange) GetLast() uint64 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
 }
 
 // DeliverySettings say where the audit log is delivered to.
@@ -794,6 +860,10 @@ type DeliverySettings struct {
 	SecretChangedUnixNano int64 `protobuf:"varint,5,opt,name=secret_changed_unix_nano,json=secretChangedUnixNano,proto3" json:"secret_changed_unix_nano,omitempty"`
 	// Which events the webhook gets; none means all.
 	WebhookEvents []string `protobuf:"bytes,6,rep,name=webhook_events,json=webhookEvents,proto3" json:"webhook_events,omitempty"`
+	// The most records in one request to the webhook; 0: not set.
+	WebhookBatch uint32 `protobuf:"varint,7,opt,name=webhook_batch,json=webhookBatch,proto3" json:"webhook_batch,omitempty"`
+	// The most requests to the webhook at a time; 0: not set.
+	WebhookParallel uint32 `protobuf:"varint,8,opt,name=webhook_parallel,json=webhookParallel,proto3" json:"webhook_parallel,omitempty"`
 	// Who changed them last, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -802,7 +872,7 @@ type DeliverySettings struct {
 
 func (x *DeliverySettings) Reset() {
 	*x = DeliverySettings{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	mi := &file_cluster_v1_audit_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +884,7 @@ func (x *DeliverySettings) String() string {
 func (*DeliverySettings) ProtoMessage() {}
 
 func (x *DeliverySettings) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	mi := &file_cluster_v1_audit_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +897,7 @@ func (x *DeliverySettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeliverySettings.ProtoReflect.Descriptor instead.
 func (*DeliverySettings) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeliverySettings) GetWebhook() bool {
@@ -870,6 +940,20 @@ func (x *DeliverySettings) GetWebhookEvents() []string {
 		return x.WebhookEvents
 	}
 	return nil
+}
+
+func (x *DeliverySettings) GetWebhookBatch() uint32 {
+	if x != nil {
+		return x.WebhookBatch
+	}
+	return 0
+}
+
+func (x *DeliverySettings) GetWebhookParallel() uint32 {
+	if x != nil {
+		return x.WebhookParallel
+	}
+	return 0
 }
 
 func (x *DeliverySettings) GetStamp() *Stamp {
@@ -948,11 +1032,15 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"auditFirst\x123\n" +
 	"\x16usage_before_unix_nano\x18\x03 \x01(\x03R\x13usageBeforeUnixNano\x12\x1d\n" +
 	"\n" +
-	"usage_most\x18\x04 \x01(\rR\tusageMost\"s\n" +
+	"usage_most\x18\x04 \x01(\rR\tusageMost\"\xa5\x01\n" +
 	"\x0eDeliveryCursor\x12\x12\n" +
 	"\x04next\x18\x01 \x01(\x04R\x04next\x12$\n" +
-	"\x0etime_unix_nano\x18\x02 \x01(\x03R\ftimeUnixNano\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xc0\x02\n" +
+	"\x0etime_unix_nano\x18\x02 \x01(\x03R\ftimeUnixNano\x120\n" +
+	"\x05taken\x18\x03 \x03(\v2\x1a.cluster.v1.DeliveredRangeR\x05taken\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\":\n" +
+	"\x0eDeliveredRange\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
+	"\x04last\x18\x02 \x01(\x04R\x04last\"\x90\x03\n" +
 	"\x10DeliverySettings\x12\x18\n" +
 	"\awebhook\x18\x01 \x01(\bR\awebhook\x12\x1f\n" +
 	"\vwebhook_url\x18\x02 \x01(\tR\n" +
@@ -960,7 +1048,9 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\x15sealed_webhook_secret\x18\x03 \x01(\fR\x13sealedWebhookSecret\x124\n" +
 	"\x16sealed_previous_secret\x18\x04 \x01(\fR\x14sealedPreviousSecret\x127\n" +
 	"\x18secret_changed_unix_nano\x18\x05 \x01(\x03R\x15secretChangedUnixNano\x12%\n" +
-	"\x0ewebhook_events\x18\x06 \x03(\tR\rwebhookEvents\x12'\n" +
+	"\x0ewebhook_events\x18\x06 \x03(\tR\rwebhookEvents\x12#\n" +
+	"\rwebhook_batch\x18\a \x01(\rR\fwebhookBatch\x12)\n" +
+	"\x10webhook_parallel\x18\b \x01(\rR\x0fwebhookParallel\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stampBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
@@ -975,7 +1065,7 @@ func file_cluster_v1_audit_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_audit_proto_rawDescData
 }
 
-var file_cluster_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_cluster_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_cluster_v1_audit_proto_goTypes = []any{
 	(*AuditEvent)(nil),       // 0: cluster.v1.AuditEvent
 	(*AuditEntry)(nil),       // 1: cluster.v1.AuditEntry
@@ -985,19 +1075,21 @@ var file_cluster_v1_audit_proto_goTypes = []any{
 	(*AuditSigner)(nil),      // 5: cluster.v1.AuditSigner
 	(*TrimHistory)(nil),      // 6: cluster.v1.TrimHistory
 	(*DeliveryCursor)(nil),   // 7: cluster.v1.DeliveryCursor
-	(*DeliverySettings)(nil), // 8: cluster.v1.DeliverySettings
-	(*Stamp)(nil),            // 9: cluster.v1.Stamp
+	(*DeliveredRange)(nil),   // 8: cluster.v1.DeliveredRange
+	(*DeliverySettings)(nil), // 9: cluster.v1.DeliverySettings
+	(*Stamp)(nil),            // 10: cluster.v1.Stamp
 }
 var file_cluster_v1_audit_proto_depIdxs = []int32{
-	9, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
-	9, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
-	9, // 2: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
-	9, // 3: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	10, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
+	10, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
+	8,  // 2: cluster.v1.DeliveryCursor.taken:type_name -> cluster.v1.DeliveredRange
+	10, // 3: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
+	10, // 4: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
+	5,  // [5:5] is the sub-list for method output_type
+	5,  // [5:5] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_audit_proto_init() }
@@ -1012,7 +1104,7 @@ func file_cluster_v1_audit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_audit_proto_rawDesc), len(file_cluster_v1_audit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

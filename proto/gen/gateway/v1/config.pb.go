@@ -217,8 +217,12 @@ type GeneralSettings struct {
 	AlertingWebhookSecret *string `protobuf:"bytes,3,opt,name=alerting_webhook_secret,json=alertingWebhookSecret,proto3,oneof" json:"alerting_webhook_secret,omitempty"`
 	// The types of the events that are sent, such as key.created; an empty list for all.
 	AlertingWebhookEvents *structpb.ListValue `protobuf:"bytes,4,opt,name=alerting_webhook_events,json=alertingWebhookEvents,proto3" json:"alerting_webhook_events,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// The most records in one request to the webhook. With 1 each request has one record, a JSON object. With more each request has a JSON array of the records that wait, in order and at most 1 MiB, under one signature.
+	AlertingWebhookBatch *int32 `protobuf:"varint,5,opt,name=alerting_webhook_batch,json=alertingWebhookBatch,proto3,oneof" json:"alerting_webhook_batch,omitempty"`
+	// The most requests to the webhook at a time. With more than 1, only the records of the same key and those of the same organization keep their order.
+	AlertingWebhookParallel *int32 `protobuf:"varint,6,opt,name=alerting_webhook_parallel,json=alertingWebhookParallel,proto3,oneof" json:"alerting_webhook_parallel,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *GeneralSettings) Reset() {
@@ -277,6 +281,20 @@ func (x *GeneralSettings) GetAlertingWebhookEvents() *structpb.ListValue {
 		return x.AlertingWebhookEvents
 	}
 	return nil
+}
+
+func (x *GeneralSettings) GetAlertingWebhookBatch() int32 {
+	if x != nil && x.AlertingWebhookBatch != nil {
+		return *x.AlertingWebhookBatch
+	}
+	return 0
+}
+
+func (x *GeneralSettings) GetAlertingWebhookParallel() int32 {
+	if x != nil && x.AlertingWebhookParallel != nil {
+		return *x.AlertingWebhookParallel
+	}
+	return 0
 }
 
 // GetConfigRequest asks for the settings.
@@ -828,14 +846,19 @@ const file_gateway_v1_config_proto_rawDesc = "" +
 	"\x0e_allowed_failsB\x10\n" +
 	"\x0e_max_fallbacksB\x14\n" +
 	"\x12_disable_cooldownsB\x19\n" +
-	"\x17_enable_pre_call_checks\"\xa1\x03\n" +
+	"\x17_enable_pre_call_checks\"\xf2\x04\n" +
 	"\x0fGeneralSettings\x126\n" +
 	"\balerting\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\balerting\x12a\n" +
 	"\x14alerting_webhook_url\x18\x02 \x01(\tB*\xbaH'r%\x18\x80\x10\x92\x02\x1fhttps://hooks.example.com/auditH\x00R\x12alertingWebhookUrl\x88\x01\x01\x12j\n" +
 	"\x17alerting_webhook_secret\x18\x03 \x01(\tB-\xbaH*r(\x10\x10\x18\x80\x022\b^[!-~]*$\x92\x02\x16whsec_0123456789abcdefH\x01R\x15alertingWebhookSecret\x88\x01\x01\x12R\n" +
-	"\x17alerting_webhook_events\x18\x04 \x01(\v2\x1a.google.protobuf.ListValueR\x15alertingWebhookEventsB\x17\n" +
+	"\x17alerting_webhook_events\x18\x04 \x01(\v2\x1a.google.protobuf.ListValueR\x15alertingWebhookEvents\x12H\n" +
+	"\x16alerting_webhook_batch\x18\x05 \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\xf4\x03\x18\xe8\a(\x01H\x02R\x14alertingWebhookBatch\x88\x01\x01\x12L\n" +
+	"\x19alerting_webhook_parallel\x18\x06 \x01(\x05B\v\xbaH\b\x1a\x06@\b\x18@(\x01H\x03R\x17alertingWebhookParallel\x88\x01\x01B\x17\n" +
 	"\x15_alerting_webhook_urlB\x1a\n" +
-	"\x18_alerting_webhook_secret\"\x12\n" +
+	"\x18_alerting_webhook_secretB\x19\n" +
+	"\x17_alerting_webhook_batchB\x1c\n" +
+	"\x1a_alerting_webhook_parallel\"\x12\n" +
 	"\x10GetConfigRequest\"\xbc\x01\n" +
 	"\x11GetConfigResponse\x12C\n" +
 	"\x0frouter_settings\x18\x01 \x01(\v2\x1a.gateway.v1.RouterSettingsR\x0erouterSettings\x12\x1a\n" +
