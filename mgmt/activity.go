@@ -2,8 +2,11 @@ package mgmt
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -14,7 +17,8 @@ import (
 
 type activityService struct {
 	gatewayv1.UnimplementedActivityServiceServer
-	ledger Ledger
+	ledger  Ledger
+	reports *reports
 }
 
 // The days of a page where the request does not say.
@@ -23,9 +27,9 @@ const (
 	defaultUserActivityPage = 50
 )
 
-// mostCells bounds how many sums an answer has. With more of them nobody reads it,
-// and many such answers at once would take the memory that requests need.
-const mostCells = 200_000
+// mostCells bounds how many sums a response has. Ten days with full breakdowns have
+// 50,000. Many larger responses at once would take the memory that requests need.
+const mostCells = 100_000
 
 // activityRequest is what the requests have in common.
 type activityRequest interface {
@@ -33,17 +37,26 @@ type activityRequest interface {
 	GetEndDate() string
 	GetModel() string
 	GetApiKey() string
+	pagedRequest
+}
+
+// pagedRequest is a request with pages of breakdowns.
+type pagedRequest interface {
+	proto.Message
+	GetBreakdownPage() int32
 }
 
 // activity is a question about days.
 type activity struct {
 	filter     ledger.DailyFilter
 	page, size int32
-	except     []string                      // owners
-	model      string                        // by either of its names
-	counts     func(r *ledger.DailyRow) bool // nil: all rows
-	set        *keys.Set
-	rights     *keys.Rights
+	// breakdownPage is the page of each breakdown, from 1.
+	breakdownPage int32
+	except        []string                      // owners
+	model         string                        // by either of its names
+	counts        func(r *ledger.DailyRow) bool // nil: all rows
+	set           *keys.Set
+	rights        *keys.Rights
 }
 
 func (s activityService) activity(ctx context.Context, kind id.AccountKind, in activityRequest) (*activity, error) {
@@ -91,7 +104,7 @@ func (s activityService) GetTeamActivity(ctx context.Context, in *gatewayv1.GetT
 	if err := a.ownTeams(); err != nil {
 		return nil, err
 	}
-	return s.answer(ctx, a)
+	return s.answer(ctx, in, a)
 }
 
 // ownTeams narrows a question to the teams that who asks may see, and of those that
@@ -169,7 +182,7 @@ func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetU
 		a.filter.Owners = namesIn(own)
 		a.some()
 	}
-	return s.answer(ctx, a)
+	return s.answer(ctx, in, a)
 }
 
 // GetCustomerActivity shows the use of end users. Only those come here who see
@@ -182,7 +195,7 @@ func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.
 	a.page, a.size = span(in.Page, in.PageSize, defaultActivityPage)
 	a.filter.Owners = namesIn(in.GetEndUserIds(), in.GetCustomerId(), in.GetEndUserId())
 	a.except = namesIn(in.GetExcludeEndUserIds())
-	return s.answer(ctx, a)
+	return s.answer(ctx, in, a)
 }
 
 // GetOrganizationActivity shows the use of organizations.
@@ -204,7 +217,7 @@ func (s activityService) GetOrganizationActivity(ctx context.Context, in *gatewa
 		}
 		a.some()
 	}
-	return s.answer(ctx, a)
+	return s.answer(ctx, in, a)
 }
 
 // wants reports whether a row counts.
@@ -213,63 +226,73 @@ func (a *activity) wants(r *ledger.DailyRow) bool {
 		!slices.Contains(a.except, r.Owner) && (a.counts == nil || a.counts(r))
 }
 
-// answer sums twice: over all days, to know which there are, and then over those of
-// the page in detail.
-func (s activityService) answer(ctx context.Context, a *activity) (*gatewayv1.DailyActivity, error) {
+// answer sums over all days, to know which there are, and then over those of the page
+// in detail. Equal requests at the same time share one answer.
+func (s activityService) answer(ctx context.Context, in activityRequest, a *activity) (*gatewayv1.DailyActivity, error) {
+	a.breakdownPage = max(in.GetBreakdownPage(), 1)
+	return shared(ctx, s.reports, in, func() (*gatewayv1.DailyActivity, error) { return s.compute(ctx, a) })
+}
+
+func (s activityService) compute(ctx context.Context, a *activity) (*gatewayv1.DailyActivity, error) {
 	var total sums
-	seen := map[string]bool{}
+	rows := map[string]int{}
 	err := s.ledger.Daily(ctx, a.filter, func(r ledger.DailyRow) bool {
 		if a.wants(&r) {
 			total.count(&r.Counts)
-			seen[r.Day] = true
+			rows[r.Day]++
 		}
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]string, 0, len(seen))
-	for day := range seen {
-		all = append(all, day)
-	}
-	slices.Sort(all)
+	all := slices.Sorted(maps.Keys(rows))
 	slices.Reverse(all)
 	from := min(int(min(int64(a.page-1)*int64(a.size), int64(len(all)))), len(all))
 	shown := all[from:min(from+int(a.size), len(all))]
 	out := &gatewayv1.DailyActivity{Metadata: total.totals()}
 	out.Metadata.Page, out.Metadata.TotalPages = a.page, pages(len(all), a.size)
 	out.Metadata.HasMore = from+len(shown) < len(all)
-	if len(shown) > 0 {
-		out.Results, err = s.detailed(ctx, a, shown)
+	left := cells{mostCells}
+	for len(shown) > 0 {
+		n, sum := 1, rows[shown[0]] // so many days are summed up together
+		for n < len(shown) && sum+rows[shown[n]] <= mostRows {
+			sum += rows[shown[n]]
+			n++
+		}
+		days, err := s.detailed(ctx, a, shown[:n], &left)
+		if err != nil {
+			return nil, err
+		}
+		out.Results = append(out.GetResults(), days...)
+		shown = shown[n:]
 	}
-	return out, err
+	return out, nil
 }
 
 // detailed are the sums of some days, which are in order, the newest first.
-func (s activityService) detailed(ctx context.Context, a *activity, shown []string) ([]*gatewayv1.ActivityDay, error) {
-	f := a.filter
-	f.From, f.To = shown[len(shown)-1], shown[0]
+func (s activityService) detailed(ctx context.Context, a *activity, shown []string, left *cells) ([]*gatewayv1.ActivityDay, error) {
+	which, err := s.choose(ctx, a, shown)
+	if err != nil {
+		return nil, err
+	}
 	byDay := make(map[string]*dayParts, len(shown))
 	for _, day := range shown {
-		byDay[day] = newDayParts()
+		byDay[day] = newDayParts(day, which)
 	}
-	left := cells{mostCells}
-	err := s.ledger.Daily(ctx, f, func(r ledger.DailyRow) bool {
-		if d := byDay[r.Day]; d != nil && a.wants(&r) {
-			r.Key = shownOf(a.set, r.Key)
-			d.add(&r, &left)
-		}
+	err = s.rows(ctx, a, shown, func(r *ledger.DailyRow) bool {
+		byDay[r.Day].add(r, left)
 		return left.left >= 0
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case left.left < 0:
-		return nil, fault.Field("page_size", "too_large", "The answer would have more than %d sums. Ask for fewer days with page_size, or for fewer keys, models or owners.", mostCells)
+		return nil, fault.Field("page_size", "too_large", "The response would have more than %d sums. Ask for fewer days with page_size, or for fewer keys, models or owners.", mostCells)
 	}
 	out := make([]*gatewayv1.ActivityDay, len(shown))
 	for i, day := range shown {
-		out[i] = byDay[day].show(day, a.set, a.filter.Kind)
+		out[i] = byDay[day].show(a.set, a.filter.Kind)
 	}
 	return out, nil
 }

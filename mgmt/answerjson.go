@@ -23,6 +23,9 @@ const recordSize = 1 << 10
 
 // Marshal writes a message.
 func (a *answerJSON) Marshal(v any) ([]byte, error) {
+	if _, ok := v.(streamed); ok {
+		return nil, nil
+	}
 	page, ok := v.(*gatewayv1.ListKeysResponse)
 	if !ok {
 		return a.JSONPb.Marshal(v)

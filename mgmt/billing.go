@@ -24,7 +24,8 @@ const defaultSpendDays = 30
 
 type billingService struct {
 	gatewayv1.UnimplementedBillingServiceServer
-	ledger Ledger
+	ledger  Ledger
+	reports *reports
 }
 
 // GetDailySpend shows what was spent on each day.
@@ -38,10 +39,15 @@ func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDail
 		return nil, err
 	}
 	f.From, f.To = between.from, between.to
-	set, left := viewOf(ctx).Keys, cells{mostCells}
+	return shared(ctx, s.reports, in, func() (*gatewayv1.GetDailySpendResponse, error) { return s.daily(ctx, in, f, between) })
+}
+
+// daily sums up what was spent on some days.
+func (s billingService) daily(ctx context.Context, in *gatewayv1.GetDailySpendRequest, f ledger.DailyFilter, between days) (*gatewayv1.GetDailySpendResponse, error) {
+	set, left := viewOf(ctx).Keys, cells{2 * mostCells}
 	var total money.Total
 	byDay := map[string]*spendDay{}
-	err = s.ledger.Daily(ctx, f, func(r ledger.DailyRow) bool {
+	err := s.ledger.Daily(ctx, f, func(r ledger.DailyRow) bool {
 		if m := in.GetModel(); m != "" && r.Model != m && string(r.Group) != m || in.GetProvider() != "" && r.Provider != in.GetProvider() {
 			return true
 		}
@@ -59,7 +65,7 @@ func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDail
 	case err != nil:
 		return nil, err
 	case left.left < 0:
-		return nil, fault.Field("group_by", "too_large", "The answer would have more than %d sums. Ask for fewer days, or leave group_by out.", mostCells)
+		return nil, fault.Field("group_by", "too_large", "The answer would have more than %d sums. Ask for fewer days, or leave group_by out.", 2*mostCells)
 	}
 	out := &gatewayv1.GetDailySpendResponse{Object: objectList, Currency: currency, StartDate: between.from, EndDate: between.to, TotalSpend: inDollars(total), TotalSpendDecimal: total.String()}
 	between.each(func(day string) {
@@ -172,6 +178,18 @@ func (d *spendDay) show(day string) *gatewayv1.DailySpend {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(d.by[b].spend.Compare(d.by[a].spend), cmp.Compare(a, b)) })
+	if len(names) > topEntries {
+		other := &sums{}
+		for _, name := range names[topEntries:] {
+			other.merge(d.by[name])
+		}
+		name := otherName
+		for d.by[name] != nil { // somebody has called a model or a team so
+			name += "_"
+		}
+		d.by[name] = other
+		names = append(names[:topEntries:topEntries], name)
+	}
 	for _, name := range names {
 		s := d.by[name]
 		out.Breakdown = append(out.GetBreakdown(), &gatewayv1.SpendShare{

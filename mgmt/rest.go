@@ -42,6 +42,16 @@ func (s *Server) generated() (map[string]runtime.HandlerFunc, error) {
 			}
 		}),
 		runtime.WithForwardResponseOption(answerHeaders),
+		runtime.WithForwardResponseOption(func(_ context.Context, w http.ResponseWriter, answer proto.Message) error {
+			_, err := streamJSON(w, answer)
+			return err
+		}),
+		runtime.WithForwardResponseRewriter(func(_ context.Context, answer proto.Message) (any, error) {
+			if _, ok := answer.(*gatewayv1.DailyActivity); ok {
+				return streamed{}, nil
+			}
+			return answer, nil
+		}),
 		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }), // none of them is a parameter
 		runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {
 			all = append(all, next)

@@ -40,8 +40,8 @@ type Config struct {
 	Webhook func(v *cluster.View) delivery.Settings
 	// Pace is how many records the webhook gets at a time where the settings do not say
 	// it: as the configuration file has it.
-	Pace    delivery.Pace
-	Guard   delivery.Guard
+	Pace  delivery.Pace
+	Guard delivery.Guard
 	// PrivateEndpoints lets deployments and credentials have addresses in private
 	// networks and on this machine.
 	PrivateEndpoints bool
@@ -67,6 +67,7 @@ type Server struct {
 	cfg        Config
 	mux        *http.ServeMux
 	operations operations
+	reports    *reports
 	rules      protovalidate.Validator
 	reference  *openapi.Reference
 	refused    map[string]bool // patterns that are in the mux for it not to redirect
@@ -76,7 +77,7 @@ type Server struct {
 
 // New returns a server.
 func New(cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, mux: http.NewServeMux(), refused: map[string]bool{}, reference: openapi.New(cfg.OpenAPI)}
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), refused: map[string]bool{}, reference: openapi.New(cfg.OpenAPI), reports: newReports()}
 	s.operations.chain = s.pipeline
 	for _, e := range s.services() {
 		e.serve(&s.operations)

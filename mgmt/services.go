@@ -29,8 +29,8 @@ func (s *Server) services() []entry {
 		api(gatewayv1.RegisterConfigServiceServer, gatewayv1.NewConfigServiceClient, gatewayv1.RegisterConfigServiceHandlerClient)(configService{service: base, webhook: s.cfg.Webhook, pace: s.cfg.Pace, seal: s.cfg.Sealer.Seal, guard: s.cfg.Guard}),
 		api(gatewayv1.RegisterClusterServiceServer, gatewayv1.NewClusterServiceClient, gatewayv1.RegisterClusterServiceHandlerClient)(clusterService{state: s.cfg.State.Members, changed: s.changed}),
 		api(gatewayv1.RegisterSpendServiceServer, gatewayv1.NewSpendServiceClient, gatewayv1.RegisterSpendServiceHandlerClient)(spendService{ledger: s.cfg.Ledger}),
-		api(gatewayv1.RegisterActivityServiceServer, gatewayv1.NewActivityServiceClient, gatewayv1.RegisterActivityServiceHandlerClient)(activityService{ledger: s.cfg.Ledger}),
-		api(gatewayv1.RegisterBillingServiceServer, gatewayv1.NewBillingServiceClient, gatewayv1.RegisterBillingServiceHandlerClient)(billingService{ledger: s.cfg.Ledger}),
+		api(gatewayv1.RegisterActivityServiceServer, gatewayv1.NewActivityServiceClient, gatewayv1.RegisterActivityServiceHandlerClient)(activityService{ledger: s.cfg.Ledger, reports: s.reports}),
+		api(gatewayv1.RegisterBillingServiceServer, gatewayv1.NewBillingServiceClient, gatewayv1.RegisterBillingServiceHandlerClient)(billingService{ledger: s.cfg.Ledger, reports: s.reports}),
 		api(gatewayv1.RegisterAuditServiceServer, gatewayv1.NewAuditServiceClient, gatewayv1.RegisterAuditServiceHandlerClient)(auditService{audit: s.cfg.Audit}),
 	}
 }

@@ -29,6 +29,17 @@ func (s *sums) count(c *ledger.Counts) {
 	s.failed += c.Failed
 }
 
+// merge adds other sums.
+func (s *sums) merge(o *sums) {
+	s.spend = s.spend.Add(o.spend)
+	s.prompt += o.prompt
+	s.completion += o.completion
+	s.cacheRead += o.cacheRead
+	s.cacheWrite += o.cacheWrite
+	s.successful += o.successful
+	s.failed += o.failed
+}
+
 func (s *sums) requests() float64 { return float64(s.successful + s.failed) }
 
 func (s *sums) metrics() *gatewayv1.ActivityMetrics {
@@ -52,7 +63,9 @@ func (s *sums) totals() *gatewayv1.ActivityTotals {
 // part is the sums of one thing on one day, and those of each key within it.
 type part struct {
 	sums
-	keys map[id.KeyHash]*keySums
+	show  map[id.KeyHash]struct{} // the keys that are shown
+	keys  map[id.KeyHash]*keySums
+	other sums // of the keys that are not
 }
 
 // keySums are the sums of one key, and what people call it.
@@ -66,16 +79,24 @@ type keySums struct {
 type cells struct{ left int }
 
 // parts are the sums by one thing, such as by model.
-type parts map[string]*part
+type parts struct {
+	entries map[string]*part
+	other   sums // of the entries that are not shown
+	left    int  // how many those are
+}
 
-func (p parts) add(name string, r *ledger.DailyRow, c *cells) {
-	one := p[name]
+func (p *parts) add(name string, show map[id.KeyHash]struct{}, r *ledger.DailyRow, c *cells) {
+	one := p.entries[name]
 	if one == nil {
-		one = &part{keys: map[id.KeyHash]*keySums{}}
-		p[name] = one
+		one = &part{show: show, keys: map[id.KeyHash]*keySums{}}
+		p.entries[name] = one
 		c.left--
 	}
 	one.count(&r.Counts)
+	if _, ok := show[r.Key]; !ok {
+		one.other.count(&r.Counts)
+		return
+	}
 	k := one.keys[r.Key]
 	if k == nil {
 		k = &keySums{}
@@ -87,17 +108,30 @@ func (p parts) add(name string, r *ledger.DailyRow, c *cells) {
 }
 
 // show is the sums as the API has them. about returns what is known of a thing.
-func (p parts) show(about func(name string, of *part) map[string]*structpb.Value) map[string]*gatewayv1.ActivityEntry {
-	out := make(map[string]*gatewayv1.ActivityEntry, len(p))
-	for name, one := range p {
+func (p *parts) show(about func(name string, of *part) map[string]*structpb.Value) map[string]*gatewayv1.ActivityEntry {
+	out := make(map[string]*gatewayv1.ActivityEntry, len(p.entries)+1)
+	for name, one := range p.entries {
 		e := &gatewayv1.ActivityEntry{
 			Metrics: one.metrics(), Metadata: &structpb.Struct{Fields: about(name, one)},
-			ApiKeyBreakdown: make(map[string]*gatewayv1.ActivityKey, len(one.keys)),
+			ApiKeyBreakdown: make(map[string]*gatewayv1.ActivityKey, len(one.keys)+1),
 		}
 		for hash, k := range one.keys {
 			e.ApiKeyBreakdown[tokenOf(hash)] = &gatewayv1.ActivityKey{Metrics: k.metrics(), Metadata: &structpb.Struct{Fields: k.about()}}
 		}
+		if one.other != (sums{}) {
+			e.ApiKeyBreakdown[otherName] = &gatewayv1.ActivityKey{Metrics: one.other.metrics(), Metadata: &structpb.Struct{}}
+		}
 		out[name] = e
+	}
+	if p.left > 0 {
+		name := otherName
+		for out[name] != nil { // somebody has called a model or an end user so
+			name += "_"
+		}
+		out[name] = &gatewayv1.ActivityEntry{
+			Metrics: p.other.metrics(), ApiKeyBreakdown: map[string]*gatewayv1.ActivityKey{},
+			Metadata: &structpb.Struct{Fields: map[string]*structpb.Value{"entries": structpb.NewNumberValue(float64(p.left))}},
+		}
 	}
 	return out
 }
@@ -116,39 +150,52 @@ func textValue(s string) *structpb.Value {
 // dayParts are the sums of one day.
 type dayParts struct {
 	sums
-	models, groups, providers, endpoints, keys, entities parts
+	day   string
+	which *selection
+	by    [breakdowns]parts
 }
 
-func newDayParts() *dayParts {
-	return &dayParts{models: parts{}, groups: parts{}, providers: parts{}, endpoints: parts{}, keys: parts{}, entities: parts{}}
+func newDayParts(day string, which *selection) *dayParts {
+	d := &dayParts{day: day, which: which}
+	for by := range d.by {
+		d.by[by] = parts{entries: map[string]*part{}, left: which.left[dayPart{day, by}]}
+	}
+	return d
 }
 
 func (d *dayParts) add(r *ledger.DailyRow, c *cells) {
 	d.count(&r.Counts)
-	d.models.add(r.Model, r, c)
-	d.groups.add(string(r.Group), r, c)
-	d.providers.add(r.Provider, r, c)
-	d.endpoints.add(endpoint(r.CallType), r, c)
-	d.keys.add(tokenOf(r.Key), r, c)
-	d.entities.add(r.Owner, r, c)
+	for by := range d.by {
+		name := nameOf(r, by)
+		show, ok := d.which.entries[thing{d.day, by, name}]
+		if !ok {
+			d.by[by].other.count(&r.Counts)
+			continue
+		}
+		if by == byKey {
+			name = tokenOf(r.Key)
+		}
+		d.by[by].add(name, show, r, c)
+	}
 }
 
 // endpoint is the path of a sort of call.
 func endpoint(callType string) string { return "/v1/" + strings.ReplaceAll(callType, ".", "/") }
 
-func (d *dayParts) show(day string, set *keys.Set, kind id.AccountKind) *gatewayv1.ActivityDay {
+func (d *dayParts) show(set *keys.Set, kind id.AccountKind) *gatewayv1.ActivityDay {
 	nothing := func(string, *part) map[string]*structpb.Value { return nil }
 	return &gatewayv1.ActivityDay{
-		Date: day, Metrics: d.metrics(),
+		Date: d.day, Metrics: d.metrics(),
 		Breakdown: &gatewayv1.ActivityBreakdown{
-			Models: d.models.show(nothing), ModelGroups: d.groups.show(nothing), Providers: d.providers.show(nothing), Endpoints: d.endpoints.show(nothing),
-			ApiKeys: d.keys.show(func(_ string, of *part) map[string]*structpb.Value {
+			Models: d.by[byModel].show(nothing), ModelGroups: d.by[byGroup].show(nothing),
+			Providers: d.by[byProvider].show(nothing), Endpoints: d.by[byEndpoint].show(nothing),
+			ApiKeys: d.by[byKey].show(func(_ string, of *part) map[string]*structpb.Value {
 				for _, k := range of.keys { // it is one
 					return k.about()
 				}
 				return nil
 			}),
-			Entities: d.entities.show(func(name string, _ *part) map[string]*structpb.Value { return entityAbout(set, kind, name) }),
+			Entities: d.by[byEntity].show(func(name string, _ *part) map[string]*structpb.Value { return entityAbout(set, kind, name) }),
 		},
 	}
 }

@@ -45,7 +45,9 @@ type GetTeamActivityRequest struct {
 	// Days of a page, 1 to 1000; 10 if not given.
 	PageSize *int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
 	// 0 or UTC: days are counted in UTC and in no other zone.
-	Timezone      string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	Timezone string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	// The page of each breakdown, from 1. A page has the 100 entries of the next highest spend; what it does not show is summed up as other.
+	BreakdownPage *int32 `protobuf:"varint,12,opt,name=breakdown_page,json=breakdownPage,proto3,oneof" json:"breakdown_page,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -150,6 +152,13 @@ func (x *GetTeamActivityRequest) GetTimezone() string {
 	return ""
 }
 
+func (x *GetTeamActivityRequest) GetBreakdownPage() int32 {
+	if x != nil && x.BreakdownPage != nil {
+		return *x.BreakdownPage
+	}
+	return 0
+}
+
 // GetUserActivityRequest says whose use to show, of which days.
 type GetUserActivityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -168,7 +177,9 @@ type GetUserActivityRequest struct {
 	// Days of a page, 1 to 1000; 50 if not given.
 	PageSize *int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
 	// 0 or UTC: days are counted in UTC and in no other zone.
-	Timezone      string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	Timezone string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	// The page of each breakdown, from 1. A page has the 100 entries of the next highest spend; what it does not show is summed up as other.
+	BreakdownPage *int32 `protobuf:"varint,12,opt,name=breakdown_page,json=breakdownPage,proto3,oneof" json:"breakdown_page,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -259,6 +270,13 @@ func (x *GetUserActivityRequest) GetTimezone() string {
 	return ""
 }
 
+func (x *GetUserActivityRequest) GetBreakdownPage() int32 {
+	if x != nil && x.BreakdownPage != nil {
+		return *x.BreakdownPage
+	}
+	return 0
+}
+
 // GetCustomerActivityRequest says whose use to show, of which days.
 type GetCustomerActivityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -283,7 +301,9 @@ type GetCustomerActivityRequest struct {
 	// Days of a page, 1 to 1000; 10 if not given.
 	PageSize *int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
 	// 0 or UTC: days are counted in UTC and in no other zone.
-	Timezone      string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	Timezone string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	// The page of each breakdown, from 1. A page has the 100 entries of the next highest spend; what it does not show is summed up as other.
+	BreakdownPage *int32 `protobuf:"varint,12,opt,name=breakdown_page,json=breakdownPage,proto3,oneof" json:"breakdown_page,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -395,6 +415,13 @@ func (x *GetCustomerActivityRequest) GetTimezone() string {
 	return ""
 }
 
+func (x *GetCustomerActivityRequest) GetBreakdownPage() int32 {
+	if x != nil && x.BreakdownPage != nil {
+		return *x.BreakdownPage
+	}
+	return 0
+}
+
 // GetOrganizationActivityRequest says whose use to show, of which days.
 type GetOrganizationActivityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -417,7 +444,9 @@ type GetOrganizationActivityRequest struct {
 	// Days of a page, 1 to 1000; 10 if not given.
 	PageSize *int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
 	// 0 or UTC: days are counted in UTC and in no other zone.
-	Timezone      string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	Timezone string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
+	// The page of each breakdown, from 1. A page has the 100 entries of the next highest spend; what it does not show is summed up as other.
+	BreakdownPage *int32 `protobuf:"varint,12,opt,name=breakdown_page,json=breakdownPage,proto3,oneof" json:"breakdown_page,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -520,6 +549,13 @@ func (x *GetOrganizationActivityRequest) GetTimezone() string {
 		return x.Timezone
 	}
 	return ""
+}
+
+func (x *GetOrganizationActivityRequest) GetBreakdownPage() int32 {
+	if x != nil && x.BreakdownPage != nil {
+		return *x.BreakdownPage
+	}
+	return 0
 }
 
 // DailyActivity is the use of some days.
@@ -759,7 +795,7 @@ func (x *ActivityMetrics) GetApiRequests() float64 {
 	return 0
 }
 
-// ActivityBreakdown is the sums of one day by several things. Each adds up to the day's.
+// ActivityBreakdown is the sums of one day by several things. Each adds up to the day's: the 100 entries of the highest spend are shown, or those of the breakdown_page, and the entry other has the sums of all others, whose number is its metadata's entries.
 type ActivityBreakdown struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By the model's name at its provider.
@@ -866,7 +902,7 @@ type ActivityEntry struct {
 	Metrics *ActivityMetrics `protobuf:"bytes,1,opt,name=metrics,proto3" json:"metrics,omitempty"`
 	// Names, where it has any: key_alias and team_id of a key, team_alias, user_email, organization_alias.
 	Metadata *structpb.Struct `protobuf:"bytes,2,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// The same sums by key: its SHA-256 in hex.
+	// The same sums by key: its SHA-256 in hex. Of more than 100 keys (10 where the breakdown has more than 10 entries) those of the highest spend are shown, and other has the sums of all others.
 	ApiKeyBreakdown map[string]*ActivityKey `protobuf:"bytes,3,rep,name=api_key_breakdown,json=apiKeyBreakdown,proto3" json:"api_key_breakdown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1128,7 +1164,7 @@ var File_gateway_v1_activity_proto protoreflect.FileDescriptor
 const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\n" +
 	"\x19gateway/v1/activity.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x8c\a\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xda\a\n" +
 	"\x16GetTeamActivityRequest\x12R\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x92\x02\n" +
@@ -1144,10 +1180,13 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\tpage_size\x18\n" +
 	" \x01(\x05B\f\xbaH\t\x1a\a@\n" +
 	"\x18\xe8\a(\x01H\x01R\bpageSize\x88\x01\x01\x121\n" +
-	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezoneB\a\n" +
+	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezone\x129\n" +
+	"\x0ebreakdown_page\x18\f \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\x01\x18\xa0\x8d\x06(\x01H\x02R\rbreakdownPage\x88\x01\x01B\a\n" +
 	"\x05_pageB\f\n" +
 	"\n" +
-	"_page_size\"\xf7\x04\n" +
+	"_page_sizeB\x11\n" +
+	"\x0f_breakdown_page\"\xc5\x05\n" +
 	"\x16GetUserActivityRequest\x12R\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x92\x02\n" +
@@ -1160,10 +1199,13 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\x04page\x18\t \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x00R\x04page\x88\x01\x01\x12.\n" +
 	"\tpage_size\x18\n" +
 	" \x01(\x05B\f\xbaH\t\x1a\a@2\x18\xe8\a(\x01H\x01R\bpageSize\x88\x01\x01\x121\n" +
-	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezoneB\a\n" +
+	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezone\x129\n" +
+	"\x0ebreakdown_page\x18\f \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\x01\x18\xa0\x8d\x06(\x01H\x02R\rbreakdownPage\x88\x01\x01B\a\n" +
 	"\x05_pageB\f\n" +
 	"\n" +
-	"_page_size\"\xd6\x06\n" +
+	"_page_sizeB\x11\n" +
+	"\x0f_breakdown_page\"\xa4\a\n" +
 	"\x1aGetCustomerActivityRequest\x12R\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x92\x02\n" +
@@ -1182,10 +1224,13 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\tpage_size\x18\n" +
 	" \x01(\x05B\f\xbaH\t\x1a\a@\n" +
 	"\x18\xe8\a(\x01H\x01R\bpageSize\x88\x01\x01\x121\n" +
-	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezoneB\a\n" +
+	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezone\x129\n" +
+	"\x0ebreakdown_page\x18\f \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\x01\x18\xa0\x8d\x06(\x01H\x02R\rbreakdownPage\x88\x01\x01B\a\n" +
 	"\x05_pageB\f\n" +
 	"\n" +
-	"_page_size\"\xb9\a\n" +
+	"_page_sizeB\x11\n" +
+	"\x0f_breakdown_page\"\x87\b\n" +
 	"\x1eGetOrganizationActivityRequest\x12R\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x92\x02\n" +
@@ -1201,10 +1246,13 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\tpage_size\x18\n" +
 	" \x01(\x05B\f\xbaH\t\x1a\a@\n" +
 	"\x18\xe8\a(\x01H\x01R\bpageSize\x88\x01\x01\x121\n" +
-	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezoneB\a\n" +
+	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezone\x129\n" +
+	"\x0ebreakdown_page\x18\f \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@\x01\x18\xa0\x8d\x06(\x01H\x02R\rbreakdownPage\x88\x01\x01B\a\n" +
 	"\x05_pageB\f\n" +
 	"\n" +
-	"_page_size\"z\n" +
+	"_page_sizeB\x11\n" +
+	"\x0f_breakdown_page\"z\n" +
 	"\rDailyActivity\x121\n" +
 	"\aresults\x18\x01 \x03(\v2\x17.gateway.v1.ActivityDayR\aresults\x126\n" +
 	"\bmetadata\x18\x02 \x01(\v2\x1a.gateway.v1.ActivityTotalsR\bmetadata\"\x95\x01\n" +

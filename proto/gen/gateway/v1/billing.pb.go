@@ -272,7 +272,7 @@ type DailySpend struct {
 	TokensOutput float64 `protobuf:"fixed64,9,opt,name=tokens_output,json=tokensOutput,proto3" json:"tokens_output,omitempty"`
 	// Of the tokens read: those from a prompt cache.
 	CachedTokens float64 `protobuf:"fixed64,10,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`
-	// The same by group_by, what cost most first; empty without group_by.
+	// The same by group_by, what cost most first; empty without group_by. After the 100 that cost most, other has the sums of all others.
 	Breakdown []*SpendShare `protobuf:"bytes,11,rep,name=breakdown,proto3" json:"breakdown,omitempty"`
 	// spend as an exact decimal of any size.
 	SpendDecimal  string `protobuf:"bytes,12,opt,name=spend_decimal,json=spendDecimal,proto3" json:"spend_decimal,omitempty"`
