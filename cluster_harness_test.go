@@ -98,7 +98,7 @@ func newCluster(t *testing.T, n int, o clusterOptions) *testCluster {
 			clustertest.Disk(t, disk, o.disk)
 			g.data = filepath.Join(disk, "data")
 		}
-		text := models(c.provider, o.models...) + o.config + "\ngeneral_settings:\n  master_key: " + adminKey + "\n"
+		text := models(c.provider, o.models...) + o.config + "\ngeneral_settings:\n  master_key: " + adminKey + "\n  allow_private_endpoints: true\n"
 		if len(join) > 1 {
 			expect := n
 			if i >= n {

@@ -63,9 +63,9 @@ keys:
 		if err := json.Unmarshal([]byte(a.header.Get("x-gateway-debug")), &told); err != nil || a.status != c.client || causes(told) != c.causes {
 			t.Errorf("%s%s: %d, x-gateway-debug %q: %v", c.model, c.more, a.status, a.header.Get("x-gateway-debug"), err)
 		}
-		if got := strings.Join(causesLogged(g.log.String(), id), ","); got != c.causes {
-			t.Errorf("%s%s: the log names %q", c.model, c.more, got)
-		}
+		g.until("the log names "+c.causes+" for "+c.model+c.more, func() bool {
+			return strings.Join(causesLogged(g.log.String(), id), ",") == c.causes
+		})
 		g.waitPosted()
 		if audit := g.get("/audit-log?limit=10&request_id=" + id); strings.Count(audit.body, `"cause":`) != len(strings.Split(c.causes, ",")) {
 			t.Errorf("%s%s: the audit log says %s", c.model, c.more, audit.body)

@@ -10,6 +10,7 @@
 //	quota     | quota.go     | "                        | place in admission, bounds      | over_budget, rate_limited
 //	bytes     | quota.go     | "                        | flight                          | too_large, rate_limited, unavailable
 //	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
+//	enforce   | enforced.go  | "                        | -                               | malformed
 //	authorize | identify.go  | "                        | Model, tags of the key          | denied
 //	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
 //	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable

@@ -281,7 +281,7 @@ func (x *Exchange) report(i int, t trouble) {
 }
 
 func (x *Exchange) reportLocked(i int, t trouble) {
-	if i < 0 || i >= len(x.mu.trouble) {
+	if i < 0 || i >= len(x.mu.trouble) || x.mu.settled { // settle reads them without the lock
 		return
 	}
 	if x.mu.trouble[i].known {

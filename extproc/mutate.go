@@ -42,7 +42,7 @@ func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *frame.Immediate {
 	for _, h := range e.Headers() {
 		im.Set = append(im.Set, frame.Header{Name: h.Name, Value: h.Value})
 	}
-	im.Set = x.appendDebug(im.Set, true)
+	im.Set = x.appendDebug(im.Set, 1)
 	im.Set = appendExceeded(im.Set, e)
 	return im
 }
@@ -74,7 +74,7 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *head) *frame.Mutation {
 	m.Set = append(m.Set, x.served()...)
 	m.Set = append(m.Set, h.passed...)
 	m.Set = append(m.Set, frame.Header{Name: headerVersion, Value: p.deps.Settings.Version})
-	m.Set = x.appendDebug(m.Set, false)
+	m.Set = x.appendDebug(m.Set, 0)
 	if len(x.bounds) > 0 {
 		m.Set = p.appendLimits(m.Set, x)
 	}

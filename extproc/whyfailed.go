@@ -85,12 +85,7 @@ func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []journal
 	for i := range list {
 		f := &list[i]
 		a, t := &x.Plan[f.Attempt-1], &all[f.Attempt-1]
-		level, text := slog.LevelWarn, "attempt failed"
-		if isCredentialRejected(t) {
-			level, text = slog.LevelError, "attempt failed: the provider rejected the deployment's credential"
-			p.deps.Metrics.credentialRejected(ctx, a.Deployment)
-		}
-		p.deps.Logger.LogAttrs(ctx, level, text,
+		attrs := []slog.Attr{
 			slog.String("request_id", string(x.ID)),
 			slog.Int("attempt", f.Attempt),
 			slog.String("deployment", string(f.Deployment)),
@@ -102,7 +97,14 @@ func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []journal
 			slog.String("error_type", f.Type),
 			slog.String("error_code", f.Code),
 			slog.String("message", f.Message),
-			slog.String("provider_request_id", f.RequestID))
+			slog.String("provider_request_id", f.RequestID),
+		}
+		if isCredentialRejected(t) {
+			p.deps.Metrics.credentialRejected(ctx, a.Deployment)
+			p.deps.Logger.LogAttrs(ctx, slog.LevelError, "attempt failed: the provider rejected the deployment's credential", attrs...)
+			continue
+		}
+		p.deps.Logger.LogAttrs(ctx, slog.LevelWarn, "attempt failed", attrs...)
 	}
 }
 
@@ -140,16 +142,14 @@ type debugged struct {
 }
 
 // appendDebug adds the header if the caller asked for it: a JSON list, empty if no
-// attempt failed. failed says whether the last attempt did.
-func (x *Exchange) appendDebug(dst []frame.Header, failed bool) []frame.Header {
+// attempt failed. last is how many of the attempts from the last one on failed: 1, or 0
+// if the last one succeeded.
+func (x *Exchange) appendDebug(dst []frame.Header, last int) []frame.Header {
 	if x == nil || x.Inbound.Debug == "" || len(x.Plan) == 0 {
 		return dst
 	}
 	x.mu.Lock()
-	n := x.lastIndex()
-	if failed {
-		n++
-	}
+	n := x.lastIndex() + last
 	list := make([]debugged, 0, n)
 	for i := range n {
 		f := x.failure(i, &x.mu.trouble[i])

@@ -44,8 +44,10 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 	out, limit := &gatewayv1.ListSpendLogsResponse{}, f.Limit
 	for {
 		err := s.ledger.Logs(ctx, f, func(r ledger.Record) bool {
-			row := spendLog(&r, all)
-			if d, ok := v.Catalog.Deployment(r.Deployment); ok && all {
+			row := spendLog(&r)
+			if !all {
+				hideMessages(row)
+			} else if d, ok := v.Catalog.Deployment(r.Deployment); ok {
 				row.ApiBase = textOrNull(d.Endpoint.URL() + d.BasePath)
 			}
 			out.Logs = append(out.GetLogs(), row)
@@ -152,28 +154,31 @@ func instant(param, text string, days int) (time.Time, error) {
 	return t, nil
 }
 
-// attemptFailures are the failed attempts as the API shows them. A provider's message
-// may describe the operator's account there, so only callers that see everything get it.
-func attemptFailures(list []ledger.Failure, all bool) []*gatewayv1.AttemptFailure {
+// attemptFailures are the failed attempts as the API shows them.
+func attemptFailures(list []ledger.Failure) []*gatewayv1.AttemptFailure {
 	var out []*gatewayv1.AttemptFailure
 	for i := range list {
 		f := &list[i]
 		row := &gatewayv1.AttemptFailure{
 			Attempt: int32(f.Attempt), ModelId: string(f.Deployment), CustomLlmProvider: f.Provider,
 			UpstreamStatus: int32(f.Status), Cause: f.Cause, ErrorType: textOrNull(f.Type), ErrorCode: textOrNull(f.Code),
-			ProviderRequestId: textOrNull(f.RequestID),
-		}
-		if all {
-			row.Message = textOrNull(f.Message)
+			Message: textOrNull(f.Message), ProviderRequestId: textOrNull(f.RequestID),
 		}
 		out = append(out, row)
 	}
 	return out
 }
 
-// spendLog is a posted event as the API shows it, to a caller that sees all of it or
-// not.
-func spendLog(r *ledger.Record, all bool) *gatewayv1.SpendLog {
+// hideMessages leaves out what providers say of failures: it may describe the operator's
+// account there, so only callers that see everything get it.
+func hideMessages(row *gatewayv1.SpendLog) {
+	for _, f := range row.GetFailures() {
+		f.Message = nil
+	}
+}
+
+// spendLog is a posted event as the API shows it.
+func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 	return &gatewayv1.SpendLog{
 		RequestId:                string(r.Request),
 		EventId:                  fmt.Sprintf("%s/%d/%d", r.Node, r.Epoch, r.Seq),
@@ -205,7 +210,7 @@ func spendLog(r *ledger.Record, all bool) *gatewayv1.SpendLog {
 		FallbackCount:            int32(r.FallbackCount),
 		RetryCount:               int32(r.Retries),
 		ClientStatus:             int32(r.ClientStatus),
-		Failures:                 attemptFailures(r.Failures, all),
+		Failures:                 attemptFailures(r.Failures),
 		Stream:                   r.Stream,
 		TeamId:                   textOrNull(string(r.Team)),
 		User:                     textOrNull(string(r.User)),

@@ -30,9 +30,9 @@ func TestNothingIsReadableOnTheWire(t *testing.T) {
 		c.pass(2 * time.Minute) // with full exchanges
 		c.stop(late)
 		c.pass(time.Second)
-		c.network.mu.Lock()
-		defer c.network.mu.Unlock()
-		sent := map[string][]byte{"packets": bytes.Join(c.network.mu.seen, nil), "streams": bytes.Join(c.network.mu.written, nil)}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		sent := map[string][]byte{"packets": bytes.Join(c.mu.seen, nil), "streams": bytes.Join(c.mu.written, nil)}
 		for kind, wire := range sent {
 			if !bytes.Contains(wire, []byte("modelgateway")) { // the label, which is no secret
 				t.Errorf("the %s do not have the label, so this looks at nothing: %d bytes", kind, len(wire))

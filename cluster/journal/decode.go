@@ -31,7 +31,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
 		Start:    instant(m.GetStartUnixNano()),
 		Estimate: decodeTokens(m.GetEstimate()), EstimatedCost: money.Pico(m.GetEstimatedCostPico()),
-		Steps: decodeSteps(m.GetCountedApart(), m.GetRetries(), m.GetFallbacksTaken()),
+		Steps: decodeSteps(&m),
 	}
 	copy(in.Key[:], m.GetKeyHash())
 	copy(in.Origin[:], m.GetOriginHash())
@@ -80,7 +80,7 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(),
 		Tokens: decodeTokens(m.GetTokens()), Source: decodeSource(m.GetSource()), Cost: money.Pico(m.GetCostPico()),
 		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(), UsageCapped: m.GetUsageCapped(),
-		ClientStatus: int(m.GetClientStatus()), Steps: decodeSteps(m.GetCountedApart(), m.GetRetries(), m.GetFallbacksTaken()),
+		ClientStatus: int(m.GetClientStatus()), Steps: decodeSteps(&m),
 		Failures: decodeFailures(m.GetFailures()),
 		Final:    m.GetFinal(), Fallbacks: decodeFallbacks(m.GetFallbacks()), Notice: decodeNotice(m.GetNotice()),
 	}
@@ -153,11 +153,18 @@ func decodeCharges(list []*clusterv1.Charge) []usage.Charge {
 	return out
 }
 
-func decodeSteps(apart bool, retries, fallbacks int64) *Steps {
-	if !apart {
+// counted is what an intent and an event say of the steps before an attempt.
+type counted interface {
+	GetCountedApart() bool
+	GetRetries() int64
+	GetFallbacksTaken() int64
+}
+
+func decodeSteps(m counted) *Steps {
+	if !m.GetCountedApart() {
 		return nil
 	}
-	return &Steps{Retries: int(retries), Fallbacks: int(fallbacks)}
+	return &Steps{Retries: int(m.GetRetries()), Fallbacks: int(m.GetFallbacksTaken())}
 }
 
 func decodeFailures(list []*clusterv1.AttemptFailure) []Failure {
