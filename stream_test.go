@@ -52,7 +52,10 @@ func TestStream(t *testing.T) {
 		t.Errorf("a broken stream: %d %s", cut.status, cut.body)
 	}
 	g.eventually(cut.header.Get("x-gateway-request-id"), func(e spendLog) bool {
-		return e.Status == "failed" && e.ErrorCode == "upstream_cut" && e.Source == "estimated" && e.CompletionTokens > 0
+		if sent := int64(strings.Count(cut.body, `"content":"`) - strings.Count(cut.body, `"content":""`)); sent == 0 || e.CompletionTokens < sent || e.CompletionTokens > 4 {
+			t.Errorf("the provider sent 4 tokens, of which %d reached the caller, and %d were charged", sent, e.CompletionTokens)
+		}
+		return e.Status == "failed" && e.ErrorCode == "upstream_cut" && e.Source == "estimated"
 	})
 	nodone := g.chat(request("nodone", `,"stream":true`))
 	if e := g.one(nodone); e.Status != "success" {

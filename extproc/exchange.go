@@ -240,6 +240,7 @@ type Outcome struct {
 	unread       bool   // Text is the answer as it came
 	capped       bool   // set by consumed: what the provider reported is impossible
 	counted      int64  // tokens of generated text that was counted and is not in Text any more
+	pieces       pieces // of a stream: the events that brought generated text
 }
 
 // last is the attempt that answered, or the first if none did.

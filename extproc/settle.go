@@ -149,7 +149,7 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t trouble) (usage.Tokens, u
 	} else {
 		out.Input = p.countInput(x)
 	}
-	out.Output = max(out.Output, o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text)))
+	out.Output = max(out.Output, o.pieces.tokens(o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text))))
 	// An answer that was too large or could not be read is no proof of what was generated.
 	if o.unread {
 		out.Output = min(out.Output, x.most(o.Bytes).Output)

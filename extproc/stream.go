@@ -173,11 +173,13 @@ func (r *relay) pass(e *splice.Event) {
 	f := &r.facts
 	f.Text = r.trim(f.Text)
 	f.Most = r.x.most(r.outcome.Bytes)
+	before := len(f.Text)
 	if err := splice.Chunk(e.Data, f); err != nil {
 		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_invalid_response", Detail: "The provider's stream could not be understood.", Err: err})
 		return
 	}
 	r.outcome.Text = f.Text
+	r.outcome.pieces.add(f.Text[before:], f.Choices)
 	switch {
 	case f.Done:
 		r.finish()
@@ -264,10 +266,13 @@ func (r *relay) translate(e *splice.Event) {
 		if c.Finish != "" {
 			r.outcome.FinishReason = string(c.Finish)
 		}
-		r.outcome.Text = append(append(append(r.trim(r.outcome.Text), c.Text...), c.Thinking...), c.Refusal...)
+		r.outcome.Text = r.trim(r.outcome.Text)
+		before := len(r.outcome.Text)
+		r.outcome.Text = append(append(append(r.outcome.Text, c.Text...), c.Thinking...), c.Refusal...)
 		if c.Tool != nil {
 			r.outcome.Text = append(append(r.outcome.Text, c.Tool.Name...), c.Tool.Arguments...)
 		}
+		r.outcome.pieces.add(r.outcome.Text[before:], 1)
 		r.out = r.encoder.Chunk(r.out, c)
 	}
 	if u := r.decoder.Usage(); r.outcome.Usage.Known() && u.Known() {
