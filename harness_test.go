@@ -359,6 +359,7 @@ type spendLog struct {
 	PromptTokens     int64          `json:"prompt_tokens"`
 	CompletionTokens int64          `json:"completion_tokens"`
 	Source           string         `json:"usage_source"`
+	Capped           bool           `json:"usage_capped"`
 	Model            string         `json:"model"`
 	ModelID          string         `json:"model_id"`
 	Group            string         `json:"model_group"`
