@@ -53,7 +53,7 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 			if err != nil {
 				return nil, within(at("member", i), err)
 			}
-			shown := userRecord(v.Keys, u)
+			shown := userRecord(v.Keys, r, u)
 			addPlace(shown, place)
 			out.UpdatedUsers = append(out.GetUpdatedUsers(), shown)
 			out.UpdatedOrganizationMemberships = append(out.GetUpdatedOrganizationMemberships(), membership(place, u))
@@ -85,14 +85,14 @@ func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place k
 	if place.Role == keys.RoleInternalUserViewer {
 		newcomer.Role = keys.RoleInternalUserViewer
 	}
-	u, made, err := j.batch.Invite(j.defaults.Complete(newcomer), fresh)
-	if err != nil {
-		return nil, nil, err
-	}
-	if made {
+	u, made, err := j.batch.Invite(j.defaults.Complete(newcomer), fresh, func(u *keys.User) error {
+		if j.rights.MaySeeUser(u) {
+			return nil
+		}
+		return fault.New(fault.Denied, codeNoRight, "This API key may add new users and those that it may see. Ask a proxy_admin to add this one.")
+	})
+	if err == nil && made {
 		err = j.rights.MayGrantUser(nil, u)
-	} else if !j.rights.MaySeeUser(u) {
-		err = fault.New(fault.Denied, codeNoRight, "This API key may add new users and those that it may see. Ask a proxy_admin to add this one.")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -179,14 +179,13 @@ func (organizationService) member(ctx context.Context, v *cluster.View, tx *reco
 	if err := r.MayManageOrganization(o); err != nil {
 		return nil, nil, err
 	}
-	u, ok, err := userOf(v.Keys, tx, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	if ok {
-		if m, ok := v.Keys.OrganizationMember(tx, o.ID, u.ID); ok {
-			return u, m, nil
-		}
+	var m *keys.OrganizationMember
+	u, ok, err := userOf(v.Keys, tx, in, func(u id.User) (is bool) {
+		m, is = v.Keys.OrganizationMember(tx, o.ID, u)
+		return is
+	})
+	if ok || err != nil {
+		return u, m, err
 	}
 	return nil, nil, &fault.Error{Kind: fault.NotFound, Code: codeNoMember, Param: "user_id", Detail: "There is no such user in the organization."}
 }

@@ -33,6 +33,7 @@ type spender struct {
 	account func(a id.Account) (ledger.State, error)
 	models  func(kind id.AccountKind, owner string, fn func(model string, s ledger.State) bool) error
 	set     *keys.Set
+	rights  *keys.Rights // of the caller
 	now     time.Time
 }
 
@@ -50,7 +51,7 @@ func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
 	models := func(kind id.AccountKind, owner string, fn func(string, ledger.State) bool) error {
 		return l.Models(ctx, kind, owner, fn)
 	}
-	return spender{account, models, v.Keys, time.Now()}.walk(answer.ProtoReflect())
+	return spender{account, models, v.Keys, v.Keys.Rights(nil, principal(ctx)), time.Now()}.walk(answer.ProtoReflect())
 }
 
 // walk goes through the messages of an answer.
@@ -92,6 +93,9 @@ func (s spender) fill(m proto.Message) error {
 	case *gatewayv1.AddTeamMembersResponse:
 		return s.bounded(r, id.AccountTeam, r.GetTeamId(), id.AccountTeamModel)
 	case *gatewayv1.UserRecord:
+		if u, ok := s.set.User(nil, id.User(r.GetUserId())); ok && !s.rights.SeesWhole(u) {
+			return s.shared(r)
+		}
 		return s.bounded(r, id.AccountUser, r.GetUserId(), id.AccountUserModel)
 	case *gatewayv1.CreateUserResponse:
 		return s.bounded(r, id.AccountUser, r.GetUserId(), id.AccountUserModel)
@@ -112,6 +116,25 @@ func (s spender) fill(m proto.Message) error {
 	case *gatewayv1.BudgetRecord:
 		s.resets(r, r.GetBudgetDuration().GetValue())
 	}
+	return nil
+}
+
+// shared adds to the record of a shared user what the user spent in the organizations
+// that the caller runs. The account of the user itself includes spend elsewhere.
+func (s spender) shared(r *gatewayv1.UserRecord) error {
+	var window, all money.Total
+	for _, place := range r.GetOrganizationMemberships() {
+		if !s.rights.Administers(id.Organization(place.GetOrganizationId())) {
+			continue // a replayed response may be older than the rights of the caller
+		}
+		state, err := s.account(id.Account{Kind: id.AccountOrganizationMember, Owner: place.GetOrganizationId(), Part: r.GetUserId()})
+		if err != nil {
+			return err
+		}
+		window, all = window.Add(windowAt(state, s.now)), all.Add(state.Total)
+	}
+	setField(r, fieldSpend, protoreflect.ValueOfFloat64(inDollars(window)))
+	setField(r, fieldTotalSpend, protoreflect.ValueOfFloat64(inDollars(all)))
 	return nil
 }
 

@@ -93,12 +93,14 @@ func (g gathering) add(n newcomer, m keys.TeamMember) (*keys.User, *keys.TeamMem
 	if g.defaults.Role != "" {
 		fresh.Role = g.defaults.Role
 	}
-	u, made, err := g.batch.Invite(g.defaults.Complete(fresh), n.fresh)
+	u, _, err := g.batch.Invite(g.defaults.Complete(fresh), n.fresh, func(u *keys.User) error {
+		if g.rights.MaySeeUser(u) || g.set.OpenTo(g.tx, g.team, u.ID) {
+			return nil
+		}
+		return fault.New(fault.Denied, codeNoRight, "This API key may add new users and those of the team's organization. Ask a proxy_admin to add this one.")
+	})
 	if err != nil {
 		return nil, nil, err
-	}
-	if !made && !g.rights.MaySeeUser(u) && !g.set.OpenTo(g.tx, g.team, u.ID) {
-		return nil, nil, fault.New(fault.Denied, codeNoRight, "This API key may add new users and those of the team's organization. Ask a proxy_admin to add this one.")
 	}
 	return g.put(u, m)
 }
@@ -235,7 +237,7 @@ func (g gathering) showAdded(out *gatewayv1.AddTeamMembersResponse, team *gatewa
 	if u.Revision != 0 && !g.rights.MaySeeUser(u) {
 		return
 	}
-	shown := userRecord(g.set, u)
+	shown := userRecord(g.set, g.rights, u)
 	shown.Teams = sortedInsert(shown.GetTeams(), string(m.Team))
 	out.UpdatedUsers = append(out.GetUpdatedUsers(), shown)
 }
@@ -293,14 +295,13 @@ func (s teamService) DeleteTeamMember(ctx context.Context, in *gatewayv1.DeleteT
 
 // teamMemberOf returns the member of a team that a request names.
 func teamMemberOf(set *keys.Set, tx *record.Txn, t *keys.Team, in userName) (*keys.User, *keys.TeamMember, error) {
-	u, ok, err := userOf(set, tx, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	if ok {
-		if m, ok := set.TeamMember(tx, t.ID, u.ID); ok {
-			return u, m, nil
-		}
+	var m *keys.TeamMember
+	u, ok, err := userOf(set, tx, in, func(u id.User) (is bool) {
+		m, is = set.TeamMember(tx, t.ID, u)
+		return is
+	})
+	if ok || err != nil {
+		return u, m, err
 	}
 	param := "user_id"
 	if in.GetUserId() == "" {

@@ -140,7 +140,7 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 	if err != nil {
 		return nil, err
 	}
-	shown := userRecord(set, made)
+	shown := userRecord(set, r, made)
 	if err := n.joinOrganizations(set, tx, r, made, shown); err != nil {
 		return nil, err
 	}

@@ -13,20 +13,29 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// userRecord is a user as the API shows it.
-func userRecord(set *keys.Set, u *keys.User) *gatewayv1.UserRecord {
+// userRecord is a user as the API shows it to a caller with these rights. Of a user who
+// is also in organizations of others it shows only memberships and keys that the caller
+// may see.
+func userRecord(set *keys.Set, r *keys.Rights, u *keys.User) *gatewayv1.UserRecord {
 	out := &gatewayv1.UserRecord{
 		UserId: string(u.ID), UserEmail: textOrNull(u.Email), UserAlias: textOrNull(u.Alias), UserRole: string(u.Role),
 		Models: u.Models, Metadata: showMetadata(u.Metadata), SsoUserId: textOrNull(u.SSO), Blocked: u.Blocked,
 	}
+	whole := r.SeesWhole(u)
 	for m := range set.TeamsOf(u.ID) {
-		out.Teams = append(out.GetTeams(), string(m.Team))
+		if t, ok := set.Team(nil, m.Team); whole || ok && r.MaySeeTeam(t) {
+			out.Teams = append(out.GetTeams(), string(m.Team))
+		}
 	}
 	for m := range set.OrganizationsOf(u.ID) {
-		addPlace(out, m)
+		if whole || r.Administers(m.Organization) {
+			addPlace(out, m)
+		}
 	}
-	for range set.KeysOf(u.ID) {
-		out.KeyCount++
+	for k := range set.KeysOf(u.ID) {
+		if whole || r.MaySeeKey(k) {
+			out.KeyCount++
+		}
 	}
 	showLimits(out, u.Limits)
 	showMeta(out, u.Meta)

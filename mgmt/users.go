@@ -27,7 +27,7 @@ func (s userService) GetUser(ctx context.Context, in *gatewayv1.GetUserRequest) 
 	if err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.GetUserResponse{UserId: string(u.ID), UserInfo: userRecord(u.set, u.User)}
+	out := &gatewayv1.GetUserResponse{UserId: string(u.ID), UserInfo: userRecord(u.set, u.rights, u.User)}
 	var list []*keys.Key
 	for k := range u.set.KeysOf(u.ID) {
 		if u.rights.MaySeeKey(k) {
@@ -57,7 +57,7 @@ func (s userService) GetUserRecord(ctx context.Context, in *gatewayv1.GetUserRec
 	if err != nil {
 		return nil, err
 	}
-	return userRecord(u.set, u.User), nil
+	return userRecord(u.set, u.rights, u.User), nil
 }
 
 // shownUser is a user, and what the answer about it rests on.
@@ -109,21 +109,25 @@ type userName interface {
 	GetUserEmail() string
 }
 
-// userOf returns the user that a request names, if there is one. Both names have to
-// be of the same user.
-func userOf(set *keys.Set, tx *record.Txn, in userName) (u *keys.User, ok bool, err error) {
+// userOf returns the user that a request names, if that user is a member. Both names
+// must belong to the same user. The check of the second name comes after that of the
+// membership: otherwise its error would reveal which other users exist.
+func userOf(set *keys.Set, tx *record.Txn, in userName, member func(u id.User) bool) (u *keys.User, ok bool, err error) {
 	switch {
 	case in.GetUserId() == "" && in.GetUserEmail() == "":
 		return nil, false, nobody()
 	case in.GetUserId() == "":
 		u, ok = set.UserByEmail(tx, in.GetUserEmail())
-		return u, ok, nil
+	default:
+		u, ok = set.User(tx, id.User(in.GetUserId()))
 	}
-	u, ok = set.User(tx, id.User(in.GetUserId()))
-	if ok && in.GetUserEmail() != "" && !strings.EqualFold(in.GetUserEmail(), u.Email) {
+	if !ok || !member(u.ID) {
+		return nil, false, nil
+	}
+	if in.GetUserId() != "" && in.GetUserEmail() != "" && !strings.EqualFold(in.GetUserEmail(), u.Email) {
 		return nil, false, fault.Field("user_email", "invalid_value", "user_id and user_email are of two users. Send one of them.")
 	}
-	return u, ok, nil
+	return u, true, nil
 }
 
 // The page of a list of users.
@@ -144,17 +148,33 @@ func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest
 		Team: id.Team(in.GetTeam()), Organizations: listed[id.Organization](in.GetOrganizationIds()), SSO: listed[string](in.GetSsoUserIds()),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: (page - 1) * size, Limit: size,
 	}
-	if r := v.Keys.Rights(nil, principal(ctx)); !r.SeesAll() {
-		q.May, q.Near = r.MaySeeUser, near(v.Keys, r.User())
+	r := v.Keys.Rights(nil, principal(ctx))
+	if !r.SeesAll() {
+		q = visibleUsers(v.Keys, r, q)
 	}
 	users, total := v.Keys.Users(q)
 	out := &gatewayv1.ListUsersResponse{
 		Total: uint32(total), Page: int32(page), PageSize: int32(size), TotalPages: uint32((total + size - 1) / size),
 	}
 	for _, u := range users {
-		out.Users = append(out.GetUsers(), userRecord(v.Keys, u))
+		out.Users = append(out.GetUsers(), userRecord(v.Keys, r, u))
 	}
 	return out, nil
+}
+
+// visibleUsers narrows a query to what the caller may see. A filter by a team or an
+// organization that the caller may not see matches no user, like a filter by an unknown
+// one: otherwise the list would reveal the memberships that records leave out.
+func visibleUsers(set *keys.Set, r *keys.Rights, q keys.UserQuery) keys.UserQuery {
+	q.May, q.Near = r.MaySeeUser, near(set, r.User())
+	q.Organizations = slices.DeleteFunc(q.Organizations, func(of id.Organization) bool {
+		o, ok := set.Organization(nil, of)
+		return !ok || !r.MaySeeOrganization(o)
+	})
+	if t, ok := set.Team(nil, q.Team); q.Team != "" && (!ok || !r.MaySeeTeam(t)) {
+		q.May = func(*keys.User) bool { return false }
+	}
+	return q
 }
 
 // near is everybody that a user who does not see everything can possibly see: the

@@ -22,7 +22,7 @@ func (s userService) UpdateUser(ctx context.Context, in *gatewayv1.UpdateUserReq
 		if err != nil {
 			return nil, err
 		}
-		return &gatewayv1.UpdateUserResponse{UserId: string(made.ID), Data: userRecord(v.Keys, made)}, nil
+		return &gatewayv1.UpdateUserResponse{UserId: string(made.ID), Data: userRecord(v.Keys, c.rights, made)}, nil
 	})
 }
 
@@ -43,7 +43,7 @@ func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpda
 			made, err := c.make(one)
 			switch f := fault.From(err); {
 			case f == nil:
-				result.UserId, result.Success, result.UpdatedUser = string(made.ID), true, userRecord(v.Keys, made)
+				result.UserId, result.Success, result.UpdatedUser = string(made.ID), true, userRecord(v.Keys, c.rights, made)
 				out.SuccessfulUpdates++
 			case f.Kind == fault.Internal:
 				return nil, err

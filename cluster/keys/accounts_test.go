@@ -169,19 +169,19 @@ func TestBatch(t *testing.T) {
 		note(err)
 		_, err = b.Create(keys.User{ID: "edsger"})
 		note(err)
-		_, _, err = b.Invite(keys.User{Email: "new@X.org"}, "fresh")
+		_, _, err = b.Invite(keys.User{Email: "new@X.org"}, "fresh", nil)
 		note(err)
-		_, made, err := b.Invite(keys.User{Email: "fresh@x.org"}, "fresh")
+		_, made, err := b.Invite(keys.User{Email: "fresh@x.org"}, "fresh", nil)
 		note(err)
 		if !made {
 			t.Error("nobody was made")
 		}
-		_, made, err = b.Invite(keys.User{ID: "grace"}, "unused")
+		_, made, err = b.Invite(keys.User{ID: "grace"}, "unused", nil)
 		note(err)
 		if made {
 			t.Error("grace was made again")
 		}
-		_, _, err = b.Invite(keys.User{ID: "grace"}, "unused")
+		_, _, err = b.Invite(keys.User{ID: "grace"}, "unused", nil)
 		note(err)
 		return nil
 	})
@@ -193,7 +193,7 @@ func TestBatch(t *testing.T) {
 		t.Errorf("refusals (- want):\n%s", diff)
 	}
 	if _, err := o.try(func(s *keys.Set, tx *record.Txn) error {
-		_, _, err := s.UserBatch(tx).Invite(keys.User{ID: "ada", Email: "fresh@x.org"}, "")
+		_, _, err := s.UserBatch(tx).Invite(keys.User{ID: "ada", Email: "fresh@x.org"}, "", nil)
 		return err
 	}); refusal(err) != "user_email invalid_value" {
 		t.Errorf("an id and another's address: %v", err)

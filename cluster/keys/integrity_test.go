@@ -100,7 +100,7 @@ func anOperation(t *rapid.T, n int) func(*keys.Set, *record.Txn) error {
 		}
 	case 14:
 		return func(s *keys.Set, tx *record.Txn) error {
-			_, _, err := s.UserBatch(tx).Invite(keys.User{Email: pick("invited", "a@x.org", "c@x.org"), Role: keys.RoleInternalUser}, id.User(fmt.Sprint("fresh", n)))
+			_, _, err := s.UserBatch(tx).Invite(keys.User{Email: pick("invited", "a@x.org", "c@x.org"), Role: keys.RoleInternalUser}, id.User(fmt.Sprint("fresh", n)), nil)
 			return err
 		}
 	default:

@@ -164,6 +164,29 @@ func (r *Rights) MaySeeUser(u *User) bool {
 	return false
 }
 
+// SeesWhole reports whether all memberships and the whole spend of a user may be shown.
+// An org_admin sees the whole of a user whose memberships are all in organizations that
+// the admin runs. Of a shared user the admin sees only the part in those organizations.
+func (r *Rights) SeesWhole(u *User) bool {
+	if r.SeesAll() || r.user != nil && r.user.ID == u.ID {
+		return true
+	}
+	for m := range r.set.OrganizationsOf(u.ID) {
+		if !r.administers(m.Organization) {
+			return false
+		}
+	}
+	for m := range r.set.teamMembers.By(teamMemberByUser, []byte(u.ID)) {
+		if t, ok := find(r.tx, r.set.teams, []byte(m.Team)); !ok || !r.administers(t.Organization) {
+			return false
+		}
+	}
+	return true
+}
+
+// Administers reports whether the user sees everything, or is org_admin of an organization.
+func (r *Rights) Administers(o id.Organization) bool { return r.SeesAll() || r.administers(o) }
+
 // MaySeeTeam reports whether a team may be read.
 func (r *Rights) MaySeeTeam(t *Team) bool {
 	if r.SeesAll() || r.administers(t.Organization) {

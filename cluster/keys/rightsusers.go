@@ -23,6 +23,10 @@ func (r *Rights) MayGrantUser(before, after *User) error {
 	case !plain(after.Role):
 		return denied("user_role", "Only a proxy_admin may give that role. An org_admin may give internal_user and internal_user_viewer.")
 	}
+	if after.SSO != "" && (before == nil || before.SSO != after.SSO) {
+		// It is unique in the whole gateway, so a conflict would reveal users of other organizations.
+		return denied("sso_user_id", "Only a proxy_admin may set sso_user_id. Leave it out, or ask a proxy_admin.")
+	}
 	had := id.Budget("")
 	if before != nil {
 		had = before.Limits.Budget

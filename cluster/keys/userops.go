@@ -53,8 +53,10 @@ func (b *UserBatch) Update(u User, ifRevision uint64) (*User, error) {
 
 // Invite returns the user of an id or, where there is none given, of an address,
 // and makes it where there is no such user: by then it needs an id, which is fresh
-// where it has none.
-func (b *UserBatch) Invite(u User, fresh id.User) (found *User, made bool, err error) {
+// where it has none. permit denies users that exist and that the caller may not add;
+// nil permits all. It runs before the address of such a user is compared: otherwise the
+// error would reveal whose address it is.
+func (b *UserBatch) Invite(u User, fresh id.User, permit func(*User) error) (found *User, made bool, err error) {
 	var ok bool
 	if u.ID != "" {
 		found, ok = b.set.User(b.tx, u.ID)
@@ -68,7 +70,12 @@ func (b *UserBatch) Invite(u User, fresh id.User) (found *User, made bool, err e
 		}
 		found, err = b.Create(u)
 		return found, true, err
-	case u.Email != "" && emailKey(u.Email) != emailKey(found.Email):
+	case permit != nil:
+		if err := permit(found); err != nil {
+			return nil, false, err
+		}
+	}
+	if u.Email != "" && emailKey(u.Email) != emailKey(found.Email) {
 		return nil, false, fault.Field("user_email", "invalid_value", "The user %s has another address. Name the user by one of user_id and user_email.", short(string(u.ID)))
 	}
 	if err := b.once(found.ID); err != nil {

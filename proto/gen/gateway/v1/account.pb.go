@@ -79,7 +79,7 @@ func (x *OrganizationPlace) GetUserRole() string {
 	return ""
 }
 
-// UserRecord is what is known of a user.
+// UserRecord is what is known of a user. An org_admin sees a shared user, who is also in organizations or teams that the admin does not run, without what the user is, has and spends there.
 type UserRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id.
@@ -90,9 +90,9 @@ type UserRecord struct {
 	UserAlias *wrapperspb.StringValue `protobuf:"bytes,3,opt,name=user_alias,json=userAlias,proto3" json:"user_alias,omitempty"`
 	// proxy_admin, proxy_admin_viewer, internal_user or internal_user_viewer.
 	UserRole string `protobuf:"bytes,4,opt,name=user_role,json=userRole,proto3" json:"user_role,omitempty"`
-	// Ids of its teams.
+	// Ids of its teams that the caller may see.
 	Teams []string `protobuf:"bytes,5,rep,name=teams,proto3" json:"teams,omitempty"`
-	// Its organizations.
+	// Its organizations; of a shared user those that the caller runs.
 	OrganizationMemberships []*OrganizationPlace `protobuf:"bytes,6,rep,name=organization_memberships,json=organizationMemberships,proto3" json:"organization_memberships,omitempty"`
 	// The models that its keys may use; none means every model.
 	Models []string `protobuf:"bytes,7,rep,name=models,proto3" json:"models,omitempty"`
@@ -100,7 +100,7 @@ type UserRecord struct {
 	Metadata *structpb.Struct `protobuf:"bytes,8,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// Its id at the identity provider; null for none.
 	SsoUserId *wrapperspb.StringValue `protobuf:"bytes,9,opt,name=sso_user_id,json=ssoUserId,proto3" json:"sso_user_id,omitempty"`
-	// How many keys it has.
+	// How many keys it has; of a shared user those that the caller may see.
 	KeyCount uint32 `protobuf:"varint,10,opt,name=key_count,json=keyCount,proto3" json:"key_count,omitempty"`
 	// Whether its keys are refused until further notice.
 	Blocked bool `protobuf:"varint,11,opt,name=blocked,proto3" json:"blocked,omitempty"`
@@ -126,13 +126,13 @@ type UserRecord struct {
 	ModelRpmLimit map[string]uint32 `protobuf:"bytes,39,rep,name=model_rpm_limit,json=modelRpmLimit,proto3" json:"model_rpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Tokens a minute of single models.
 	ModelTpmLimit map[string]uint32 `protobuf:"bytes,40,rep,name=model_tpm_limit,json=modelTpmLimit,proto3" json:"model_tpm_limit,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// What was spent in the current budget_duration, in USD: what max_budget bounds.
+	// What was spent in the current budget_duration, in USD: what max_budget bounds. Of a shared user the same as total_spend.
 	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
-	// All that was ever spent, in USD. Like spend, it is exact up to 9,007 USD, and beyond that the nearest double.
+	// All that was ever spent, in USD; of a shared user what was spent in the organizations that the caller runs. Like spend, it is exact up to 9,007 USD, and beyond that the nearest double.
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
-	// What was spent on each model, in USD: in the current window of one that has a budget of its own here, and in all on the others, of which the first 1000 by name are shown.
+	// What was spent on each model, in USD: in the current window of one that has a budget of its own here, and in all on the others, of which the first 1000 by name are shown. Empty for a shared user.
 	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	// When spend counts anew; null for never.
+	// When spend starts again from 0; null for never, and for a shared user.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`

@@ -104,7 +104,7 @@ type CreateUserRequest struct {
 	Models []string `protobuf:"bytes,5,rep,name=models,proto3" json:"models,omitempty"`
 	// A free JSON object that is kept with it, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,6,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// Its id at the identity provider.
+	// Its id at the identity provider, unique among users. Only a proxy_admin may set it.
 	SsoUserId *string `protobuf:"bytes,7,opt,name=sso_user_id,json=ssoUserId,proto3,oneof" json:"sso_user_id,omitempty"`
 	// Whether its keys are refused until further notice.
 	Blocked *bool `protobuf:"varint,8,opt,name=blocked,proto3,oneof" json:"blocked,omitempty"`
@@ -865,9 +865,9 @@ type ListUsersRequest struct {
 	UserEmail string `protobuf:"bytes,5,opt,name=user_email,json=userEmail,proto3" json:"user_email,omitempty"`
 	// Only users whose id, name or address contains this, in any case.
 	Search string `protobuf:"bytes,6,opt,name=search,proto3" json:"search,omitempty"`
-	// Only members of this team.
+	// Only members of this team. A team that the caller may not see has no members.
 	Team string `protobuf:"bytes,7,opt,name=team,proto3" json:"team,omitempty"`
-	// Only members of these organizations, with commas between.
+	// Only members of these organizations, with commas between. Organizations that the caller may not see have no members.
 	OrganizationIds string `protobuf:"bytes,8,opt,name=organization_ids,json=organizationIds,proto3" json:"organization_ids,omitempty"`
 	// Only users of these ids at the identity provider, with commas between.
 	SsoUserIds string `protobuf:"bytes,9,opt,name=sso_user_ids,json=ssoUserIds,proto3" json:"sso_user_ids,omitempty"`
@@ -1083,7 +1083,7 @@ type UpdateUserRequest struct {
 	Models []string `protobuf:"bytes,5,rep,name=models,proto3" json:"models,omitempty"`
 	// A free JSON object that is kept with it, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,6,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// Its id at the identity provider.
+	// Its id at the identity provider, unique among users. Only a proxy_admin may set it.
 	SsoUserId *string `protobuf:"bytes,7,opt,name=sso_user_id,json=ssoUserId,proto3,oneof" json:"sso_user_id,omitempty"`
 	// Whether its keys are refused until further notice.
 	Blocked *bool `protobuf:"varint,8,opt,name=blocked,proto3,oneof" json:"blocked,omitempty"`
