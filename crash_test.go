@@ -115,6 +115,7 @@ func TestEnvoyKilled(t *testing.T) {
 	if a := g.chat(request("fast", "")); a.status != http.StatusOK {
 		t.Errorf("after the restart: %d %s", a.status, a.body)
 	}
+	expect(t, g.get("/metrics").body, 1, "gateway_envoy_restarts_total")
 	rows := g.events(5)
 	count := map[string]int{}
 	for _, e := range rows {

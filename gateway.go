@@ -108,7 +108,32 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 	if err := g.deliverer.Measure(g.meter); err != nil {
 		return g, fmt.Errorf("metrics: %w", err)
 	}
-	return g, g.envoy(ctx, envoy)
+	if err := g.envoy(ctx, envoy); err != nil {
+		return g, err
+	}
+	if err := g.measure(); err != nil {
+		return g, fmt.Errorf("metrics: %w", err)
+	}
+	return g, nil
+}
+
+// measure makes the instruments of what this process holds as a whole.
+func (g *gateway) measure() error {
+	_, err := g.meter.Int64ObservableGauge("gateway.requests.inflight", metric.WithDescription("Requests that were admitted and have not ended."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(int64(g.processor.InFlight()))
+			return nil
+		}))
+	if err != nil || g.launcher == nil {
+		return err
+	}
+	_, err = g.meter.Int64ObservableCounter("gateway.envoy.restarts", metric.WithUnit("{restart}"),
+		metric.WithDescription("Times that Envoy was started again after it died."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(g.launcher.Restarts())
+			return nil
+		}))
+	return err
 }
 
 // fatal ends the process: what is on disk is not known any more, and the next
@@ -125,16 +150,20 @@ func fatal(logger *slog.Logger) func(error) {
 // 3 % of what a short request costs. More streams than this get one of their own.
 const streamWorkers = 128
 
+// mostSeries bounds the series of one metric. It is far above what the gateway makes: its
+// own bounds are lower, and OpenTelemetry's would merge what they let through.
+const mostSeries = 100_000
+
 // dataPlane builds what Envoy talks to over gRPC.
 func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo())
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(resource.NewSchemaless(
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithCardinalityLimit(mostSeries), sdkmetric.WithResource(resource.NewSchemaless(
 		attribute.String("service.name", "modelgateway"), attribute.String("service.version", version)))).Meter("github.com/modelgateway/modelgateway")
 	g.meter = meter
-	metrics, err := extproc.NewMetrics(meter)
+	metrics, err := extproc.NewMetrics(meter, g.node.Spent)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}

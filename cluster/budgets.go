@@ -127,6 +127,16 @@ func (n *Node) Account(ctx context.Context, a id.Account) (s ledger.State, err e
 	return s, err
 }
 
+// Spent returns what an account has spent in its window: what this node's state has, and
+// what was settled here and is not posted yet.
+func (n *Node) Spent(ctx context.Context, a id.Account) (money.Pico, error) {
+	if s, pending, known := n.teller.Spent(a); known {
+		return money.Add(s.Window, pending), nil
+	}
+	s, err := n.Account(ctx, a)
+	return s.Window.Pico(), err
+}
+
 // KeyAccount returns the key whose account another one has used last, as the posted
 // events say; the key itself where they say nothing else.
 func (n *Node) KeyAccount(ctx context.Context, key id.KeyHash) (account id.KeyHash, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
 // metrics are the node's instruments. A nil one counts nothing.
@@ -38,6 +39,9 @@ func (n *Node) Measure(m metric.Meter) error {
 		{"gateway.cluster.members_alive", "{node}", "Nodes that the gossip holds for alive, this one among them.", func() float64 { return float64(n.countAlive()) }},
 		{"gateway.audit.records", "{record}", "Number of the last record of the audit log that this node has; -1 if it cannot be read.", n.recordCount},
 		{"gateway.journal.backlog", "{event}", "Usage events in this node's journal.", func() float64 { return float64(n.journal.Backlog()) }},
+		{"gateway.disk.free", "By", "Bytes that are free on the disk of the data directory; -1 if that is not known.", n.diskFree},
+		{"gateway.data.size", "By", "Bytes of the files in the data directory; -1 if they cannot be read.", n.dataSize},
+		{"gateway.deployments.in_cooldown", "{deployment}", "Deployments in cooldown at this node.", func() float64 { return float64(len(n.cooldown.All(time.Now()))) }},
 	} {
 		_, err := m.Float64ObservableGauge(g.name, metric.WithUnit(g.unit), metric.WithDescription(g.text),
 			metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
@@ -48,7 +52,38 @@ func (n *Node) Measure(m metric.Meter) error {
 			return err
 		}
 	}
-	return nil
+	return n.measureCooldown(m)
+}
+
+// measureCooldown shows each deployment in cooldown; the others have no series.
+func (n *Node) measureCooldown(m metric.Meter) error {
+	_, err := m.Float64ObservableGauge("gateway.deployment.cooldown", metric.WithUnit("s"),
+		metric.WithDescription("Time until a deployment leaves its cooldown at this node, by reason; only deployments in cooldown have it."),
+		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
+			now := time.Now()
+			for _, rest := range n.cooldown.All(now) {
+				o.Observe(rest.Until.Sub(now).Seconds(), metric.WithAttributes(
+					attribute.String("gateway.deployment.id", string(rest.Deployment)), attribute.String("gateway.reason", rest.Reason.String())))
+			}
+			return nil
+		}))
+	return err
+}
+
+func (n *Node) diskFree() float64 {
+	free, err := store.Free(n.cfg.FS, n.cfg.Dir)
+	if err != nil {
+		return -1
+	}
+	return float64(free)
+}
+
+func (n *Node) dataSize() float64 {
+	size, err := store.Size(n.cfg.FS, n.cfg.Dir)
+	if err != nil {
+		return -1
+	}
+	return float64(size)
 }
 
 // changed counts a change.

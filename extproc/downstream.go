@@ -56,10 +56,12 @@ func (s *Server) downstream(c *conn) error {
 // what it held. Envoy ends the stream when it drops its own copy of the body, so the
 // body's bytes are in flight until then.
 func (d *session) close() {
+	d.rest()
 	d.received()
 	switch {
 	case d.dispatched:
 		d.p.abandon(d.stream.Context(), d.x, d.outcome)
+		d.p.deps.Metrics.took(d.stream.Context(), d.x, d.busy)
 		d.s.live.remove(d.x)
 	case d.x != nil:
 		d.p.giveBack(d.x) // the caller left before its body was here

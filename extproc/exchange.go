@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
@@ -59,6 +60,7 @@ type Exchange struct {
 	bounds []keys.Bound
 
 	// Set by quota and admit.
+	labels    *labels // of the request's metrics; set by settle
 	admission admission
 	stakes    stakes    // of the plan's attempts; nil if nothing was reserved
 	estimates estimates // of the input
@@ -67,8 +69,11 @@ type Exchange struct {
 	Tries      int    // how many attempts Envoy made; the last of them answered
 	Status     int    // of the provider's answer; 0 if there was none
 	requestID  string // the provider's id of the answer's request
+	answered   string // the model that the provider says has answered, within the bounds of modelNames
 	FirstToken time.Time
 	Tier       string // service tier, as the provider says that it was; empty if it does not
+
+	busy atomic.Int64 // nanoseconds that the streams of the attempts spent
 
 	mu struct {
 		sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -13,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/extproc/spenders"
 )
 
 // Metrics are the pipeline's instruments. The names that begin with gen_ai are
@@ -30,21 +32,40 @@ type Metrics struct {
 	rejected metric.Int64Counter     // gateway.credentials.rejected
 	cost     metric.Float64Counter   // gateway.cost_usd
 
+	overhead metric.Float64Histogram // gateway.request.overhead
+
+	models modelNames
+
+	// Sums by team and by alias of the key, and what their budgets have left.
+	teams, keys *spenders.Table
+	spent       Spent
+
 	// labels caches the attribute sets of deployments and outcomes: making one
-	// costs more than recording with it. Bounded by deployments x outcomes.
-	labels sync.Map // labelKey → labels
+	// costs more than recording with it. Bounded by deployments x outcomes x models that
+	// a deployment's responses name.
+	labels sync.Map // labelKey → *labels
 }
+
+// Spent returns what an account has spent in its window.
+type Spent func(ctx context.Context, account id.Account) (money.Pico, error)
+
+// mostSpenders is how many teams and how many aliases have series of their own.
+const mostSpenders = 1000
 
 type labelKey struct {
 	deployment id.Deployment
 	outcome    journal.Outcome
 	code       string
+	model      string // as the response has it
 }
 
-type labels struct{ base, input, output metric.MeasurementOption }
+type labels struct {
+	base, input, output metric.MeasurementOption
+	whole, streamed     metric.MeasurementOption // of the overhead
+}
 
 // NewMetrics makes the instruments on a meter.
-func NewMetrics(m metric.Meter) (*Metrics, error) {
+func NewMetrics(m metric.Meter, spent Spent) (*Metrics, error) {
 	b := builder{meter: m}
 	out := &Metrics{
 		duration: b.seconds("gen_ai.client.operation.duration", "Time from a request's arrival to the end of its answer."),
@@ -58,6 +79,11 @@ func NewMetrics(m metric.Meter) (*Metrics, error) {
 	out.rejected = b.counter("gateway.credentials.rejected", "{attempt}", "Attempts whose credential the provider rejected, by deployment.")
 	out.tokens = b.histogram("gen_ai.client.token.usage")
 	out.cost = b.money("gateway.cost_usd", "Cost of all attempts, by list or configured prices.")
+	out.overhead = b.histogram64("gateway.request.overhead", "Time that the gateway itself spent on a request; without waiting for its caller, for its provider, and without the time within Envoy.",
+		0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024)
+	out.teams, out.keys, out.spent = spenders.New(mostSpenders), spenders.New(mostSpenders), spent
+	b.keep(out.observe(m, "gateway.team", "team", "gateway.team.id", out.teams))
+	b.keep(out.observe(m, "gateway.key", "alias of a key", "gateway.key.alias", out.keys))
 	return out, b.err
 }
 
@@ -67,7 +93,7 @@ func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 	if m == nil {
 		return
 	}
-	l := m.label(x, e)
+	l := m.label(x, e, x.answered)
 	m.requests.Add(ctx, 1, l.base)
 	if e.UsageCapped {
 		m.capped.Add(ctx, 1, l.base)
@@ -79,6 +105,20 @@ func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 	m.tokens.Record(ctx, e.Tokens.Input, l.input)
 	m.tokens.Record(ctx, e.Tokens.Output, l.output)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
+	m.spend(x, e)
+	x.labels = l
+}
+
+// took records the time that the gateway spent on a request that has been settled.
+func (m *Metrics) took(ctx context.Context, x *Exchange, busy time.Duration) {
+	if m == nil || x.labels == nil {
+		return
+	}
+	l := x.labels.whole
+	if x.Facts.Stream {
+		l = x.labels.streamed
+	}
+	m.overhead.Record(context.WithoutCancel(ctx), (busy + time.Duration(x.busy.Load())).Seconds(), l)
 }
 
 // attempt counts an attempt that failed and was followed by another.
@@ -86,9 +126,10 @@ func (m *Metrics) attempt(ctx context.Context, x *Exchange, e *journal.Event) {
 	if m == nil {
 		return
 	}
-	l := m.label(x, e)
+	l := m.label(x, e, "")
 	m.failures.Add(ctx, 1, l.base)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
+	m.spend(x, e)
 }
 
 // credentialRejected counts an attempt whose credential the provider rejected.
@@ -112,10 +153,10 @@ func (m *Metrics) refused(ctx context.Context, e *fault.Error) {
 	}
 }
 
-func (m *Metrics) label(x *Exchange, e *journal.Event) labels {
-	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode}
+func (m *Metrics) label(x *Exchange, e *journal.Event, model string) *labels {
+	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode, model}
 	if l, ok := m.labels.Load(key); ok {
-		return l.(labels)
+		return l.(*labels)
 	}
 	base := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
@@ -129,13 +170,21 @@ func (m *Metrics) label(x *Exchange, e *journal.Event) labels {
 	if e.ErrorCode != "" {
 		base = append(base, attribute.String("error.type", e.ErrorCode))
 	}
+	if model != "" {
+		base = append(base, attribute.String("gen_ai.response.model", model))
+	}
 	set := func(more ...attribute.KeyValue) metric.MeasurementOption {
 		return metric.WithAttributeSet(attribute.NewSet(append(slices.Clip(base), more...)...))
 	}
-	l := labels{
+	of := func(stream bool) metric.MeasurementOption {
+		return metric.WithAttributeSet(attribute.NewSet(
+			attribute.String("gen_ai.request.model", string(x.Group.Name)), attribute.Bool("gateway.stream", stream)))
+	}
+	l := &labels{
 		base:   set(),
 		input:  set(attribute.String("gen_ai.token.type", "input")),
 		output: set(attribute.String("gen_ai.token.type", "output")),
+		whole:  of(false), streamed: of(true),
 	}
 	m.labels.Store(key, l)
 	return l
@@ -157,9 +206,12 @@ func (b *builder) keep(err error) {
 }
 
 func (b *builder) seconds(name, text string) metric.Float64Histogram {
-	h, err := b.meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(text),
-		// The buckets that the GenAI semantic conventions advise.
-		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92))
+	// The buckets that the GenAI semantic conventions advise.
+	return b.histogram64(name, text, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+}
+
+func (b *builder) histogram64(name, text string, bounds ...float64) metric.Float64Histogram {
+	h, err := b.meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(text), metric.WithExplicitBucketBoundaries(bounds...))
 	b.keep(err)
 	return h
 }

@@ -17,7 +17,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	reader := sdk.NewManualReader()
 	provider := sdk.NewMeterProvider(sdk.WithReader(reader))
-	metrics, err := NewMetrics(provider.Meter("test"))
+	metrics, err := NewMetrics(provider.Meter("test"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +78,9 @@ func TestMetrics(t *testing.T) {
 		"gateway.requests.limited":          1,
 		"gateway.attempts.failed":           1,
 		"gateway.cost_usd":                  39 + 8,
+		"gateway.request.overhead":          2,
+		"gateway.key.cost_usd":              39 + 8,
+		"gateway.key.tokens":                20,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)

@@ -51,6 +51,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 		if err != nil {
 			return nil, o, err
 		}
+		p.answeredBy(x, splice.Quote(nil, reply.Model))
 		o.Usage = reply.Usage
 		x.Tier = reply.ServiceTier
 		if n := len(reply.Choices); n > 0 {
@@ -69,6 +70,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 	if facts.HasError() {
 		return nil, o, a.Provider.Driver.Classify(502, none, body)
 	}
+	p.answeredBy(x, facts.Model.Of(body))
 	o.FinishReason = facts.FinishReason
 	x.Tier = unquoted(facts.ServiceTier.Of(body))
 	if facts.HasUsage {

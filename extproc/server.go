@@ -75,7 +75,7 @@ func (s *Server) Register(g *grpc.Server) {
 }
 
 func (s *Server) process(stream grpc.ServerStream) error {
-	c := conn{stream: stream}
+	c := conn{stream: stream, now: s.pipeline.deps.Now}
 	var err error
 	switch role(stream.Context()) {
 	case contract.RoleRewrite:
@@ -108,13 +108,29 @@ func role(ctx context.Context) string {
 type conn struct {
 	stream grpc.ServerStream
 	in     frame.Frame
+	now    func() time.Time
+
+	// The time from each message's arrival to the call for the next one, together: all
+	// that the gateway does for Envoy, its waits included, without waiting for Envoy.
+	busy  time.Duration
+	since time.Time // when the current message came; zero while there is none
+}
+
+// rest adds the time since the current message came to busy.
+func (c *conn) rest() {
+	if !c.since.IsZero() {
+		c.busy += c.now().Sub(c.since)
+		c.since = time.Time{}
+	}
 }
 
 // recv reads the next message; it is valid until the next recv, unless held.
 func (c *conn) recv() (frame.Message, error) {
+	c.rest()
 	if err := c.stream.RecvMsg(&c.in); err != nil {
 		return frame.Message{}, err
 	}
+	c.since = c.now()
 	return frame.Parse(c.in.Bytes())
 }
 

@@ -189,6 +189,7 @@ func (r *relay) pass(e *splice.Event) {
 		r.fail(r.x.last().Provider.Driver.Classify(502, none, e.Data).Fault())
 		return
 	}
+	r.p.answeredBy(r.x, f.Model.Of(e.Data))
 	if f.FinishReason != "" {
 		r.outcome.FinishReason = f.FinishReason
 	}
@@ -258,6 +259,9 @@ func (r *relay) translate(e *splice.Event) {
 	}
 	chunks, err := r.decoder.Event(r.chunks[:0], string(e.Type), e.Data)
 	r.chunks = chunks
+	if r.x.answered == "" && r.decoder.Model() != "" {
+		r.p.answeredBy(r.x, splice.Quote(nil, r.decoder.Model()))
+	}
 	for i := range chunks {
 		c := &chunks[i]
 		if c.Content() {

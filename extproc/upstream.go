@@ -46,7 +46,16 @@ func (s *Server) rewrite(c *conn) error {
 	if err != nil {
 		return err
 	}
+	defer u.charge()
 	return u.prepare(&m)
+}
+
+// charge adds the time of this stream to the request's.
+func (u *upstream) charge() {
+	u.rest()
+	if u.x != nil {
+		u.x.busy.Add(int64(u.busy))
+	}
 }
 
 func (u *upstream) prepare(m *frame.Message) error {
@@ -79,6 +88,7 @@ func (s *Server) check(c *conn) error {
 	if err != nil {
 		return err
 	}
+	defer u.charge()
 	if err := u.prepare(&m); err != nil {
 		return err
 	}

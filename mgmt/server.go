@@ -54,7 +54,8 @@ type Config struct {
 	Logger   *slog.Logger
 	Version  string
 	OpenAPI  string // the API's description, an OpenAPI document
-	// OpenMetrics lets anybody read /metrics. Labels name models and deployments.
+	// OpenMetrics lets anybody read /metrics. Labels name models, deployments,
+	// teams and aliases of keys.
 	OpenMetrics bool
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -19,6 +20,8 @@ type Launcher struct {
 	config Config
 	admin  admin
 	file   string // the configuration, in RunDir
+
+	restarts atomic.Int64
 }
 
 // New checks c and starts nothing. Errors are *fault.Error and name the field.
@@ -33,6 +36,10 @@ func New(c Config) (*Launcher, error) {
 // Ready blocks until Envoy has its clusters and routes and serves, or ctx ends,
 // whose error it then returns.
 func (l *Launcher) Ready(ctx context.Context) error { return l.admin.waitReady(ctx) }
+
+// Restarts returns how often Run has started a child again because the one before it
+// died. It may be called at any time, from any goroutine.
+func (l *Launcher) Restarts() int64 { return l.restarts.Load() }
 
 // Run starts Envoy and keeps it running until ctx ends, then drains and stops it
 // and returns nil. A child that dies after it was once ready is started again: at
@@ -66,6 +73,7 @@ func (l *Launcher) Run(ctx context.Context) error {
 		if !pause(ctx, delay) {
 			return nil
 		}
+		l.restarts.Add(1)
 		delay = min(max(2*delay, firstDelay), maxDelay)
 	}
 	return nil

@@ -34,6 +34,7 @@ type anDelta struct {
 // one open block is all that it remembers.
 type anthropicStream struct {
 	usage    anUsage
+	model    string
 	stopped  bool // message_stop was seen
 	finished bool // a stop_reason was seen
 	runes    int  // of text so far
@@ -68,6 +69,7 @@ func (s *anthropicStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire
 	switch e.Type {
 	case "message_start":
 		s.usage.add(e.Message.Usage)
+		s.model = e.Message.Model
 		s.usage.final = false // its output_tokens are those of the first token
 		dst = append(dst, wire.Chunk{})
 	case "content_block_start":
@@ -200,3 +202,6 @@ func (s *anthropicStream) Complete() bool { return s.stopped || s.finished }
 
 // Usage returns what was reported so far.
 func (s *anthropicStream) Usage() wire.Usage { return s.usage.report() }
+
+// Model returns the model that message_start named.
+func (s *anthropicStream) Model() string { return s.model }

@@ -39,6 +39,8 @@ type Stream interface {
 	Complete() bool
 	// Usage returns what has been reported so far.
 	Usage() wire.Usage
+	// Model returns the model that the provider says answers; empty if it has not said.
+	Model() string
 }
 
 // Target is the deployment that a request goes to.

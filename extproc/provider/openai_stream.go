@@ -10,6 +10,7 @@ import (
 // openAIStream decodes chat.completion.chunk events.
 type openAIStream struct {
 	usage    wire.Usage
+	model    string
 	ended    bool  // [DONE] was seen
 	begun    []int // choices that something came of
 	finished []int // choices whose finish_reason came
@@ -44,6 +45,9 @@ func (s *openAIStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Ch
 		s.usage = u
 	} else if u := oaUsageOf(in.XGroq.Usage); u.Known() || u.Bad {
 		s.usage = u
+	}
+	if s.model == "" {
+		s.model = in.Model
 	}
 	for i := range in.Choices {
 		dst = s.step(dst, &in.Choices[i])
@@ -124,3 +128,6 @@ func with(set []int, n int) []int {
 
 // Usage returns the last report.
 func (s *openAIStream) Usage() wire.Usage { return s.usage }
+
+// Model returns the model that the first chunk with one named.
+func (s *openAIStream) Model() string { return s.model }

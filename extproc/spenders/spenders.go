@@ -1,0 +1,162 @@
+// Package spenders sums cost and tokens by name, for metrics: the names with the most
+// spend have sums of their own, and all others share one. Its memory is bounded. It
+// has no goroutine and no clock.
+package spenders
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+)
+
+// Other is the name of the sums that names without sums of their own share. A spender
+// that has this name is part of them.
+const Other = "other"
+
+// Sums are what requests have used.
+type Sums struct {
+	Cost          float64 // in dollars
+	Input, Output int64   // tokens
+}
+
+func (s *Sums) add(o Sums) {
+	s.Cost += o.Cost
+	s.Input += o.Input
+	s.Output += o.Output
+}
+
+// compare orders by cost, and by tokens where the cost is equal: models may be free.
+func (s *Sums) compare(o *Sums) int {
+	return cmp.Or(cmp.Compare(s.Cost, o.Cost), cmp.Compare(s.Input+s.Output, o.Input+o.Output))
+}
+
+// Budget is the budget of a spender as its latest request had it.
+type Budget struct {
+	Account id.Account
+	Max     money.Pico
+}
+
+// Row is one name with sums of its own, or Other.
+type Row struct {
+	Name    string
+	Sums    Sums
+	Budget  Budget
+	Limited bool // it has a Budget
+}
+
+// Table is the sums. It is safe for concurrent use.
+//
+// The sums of a name never fall while it has a row, and those of Other never fall at
+// all: what a name used before it got its row stays in Other, and so does what it used
+// if it loses the row.
+type Table struct {
+	most int
+
+	mu struct {
+		sync.Mutex
+		shown   map[string]*spender // no more than most
+		waiting map[string]*spender // no more than most; candidates for a row
+		other   Sums
+	}
+}
+
+type spender struct {
+	row   Row
+	total Sums // since the name was first seen, rows or not; decides who has a row
+}
+
+// New returns a table in which the most names have sums of their own.
+func New(most int) *Table {
+	t := &Table{most: most}
+	t.mu.shown, t.mu.waiting = make(map[string]*spender), make(map[string]*spender)
+	return t
+}
+
+// Add adds what one request of a name used. limited says whether the budget is one.
+// An empty name is nobody's.
+func (t *Table) Add(name string, used Sums, budget Budget, limited bool) {
+	if name == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if name == Other {
+		t.mu.other.add(used)
+		return
+	}
+	s := t.mu.shown[name]
+	if s == nil && len(t.mu.shown) < t.most {
+		s = &spender{row: Row{Name: name}}
+		t.mu.shown[name] = s
+	}
+	if s != nil {
+		s.row.Sums.add(used)
+	} else {
+		t.mu.other.add(used)
+		s = t.waitingLocked(name)
+	}
+	s.total.add(used)
+	s.row.Budget, s.row.Limited = budget, limited
+}
+
+// waitingLocked returns the candidate of a name. The half of the candidates that spent
+// the least makes room for a new one.
+func (t *Table) waitingLocked(name string) *spender {
+	s := t.mu.waiting[name]
+	if s != nil {
+		return s
+	}
+	if len(t.mu.waiting) >= t.most {
+		for _, last := range sorted(t.mu.waiting)[t.most/2:] {
+			delete(t.mu.waiting, last.row.Name)
+		}
+	}
+	s = &spender{row: Row{Name: name}}
+	t.mu.waiting[name] = s
+	return s
+}
+
+// Rows gives the rows to the names that spent the most and returns them, with that of
+// Other at the end if it has anything.
+func (t *Table) Rows() []Row {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.mu.waiting) > 0 {
+		t.exchangeLocked()
+	}
+	rows := make([]Row, 0, len(t.mu.shown)+1)
+	for _, s := range t.mu.shown {
+		rows = append(rows, s.row)
+	}
+	if t.mu.other != (Sums{}) {
+		rows = append(rows, Row{Name: Other, Sums: t.mu.other})
+	}
+	return rows
+}
+
+// exchangeLocked gives the rows of the smallest spenders to larger candidates.
+func (t *Table) exchangeLocked() {
+	shown, waiting := sorted(t.mu.shown), sorted(t.mu.waiting)
+	for i := range min(len(shown), len(waiting)) {
+		out, in := shown[len(shown)-1-i], waiting[i]
+		if in.total.compare(&out.total) <= 0 {
+			return
+		}
+		delete(t.mu.shown, out.row.Name)
+		delete(t.mu.waiting, in.row.Name)
+		t.mu.other.add(out.row.Sums)
+		out.row.Sums = Sums{}
+		t.mu.shown[in.row.Name], t.mu.waiting[out.row.Name] = in, out
+	}
+}
+
+// sorted returns spenders, the largest first.
+func sorted(all map[string]*spender) []*spender {
+	return slices.SortedFunc(maps.Values(all), func(a, b *spender) int {
+		return cmp.Or(b.total.compare(&a.total), cmp.Compare(a.row.Name, b.row.Name))
+	})
+}
