@@ -13,12 +13,12 @@ const (
 
 // Bound is a cheap upper bound of how many tokens a model reads: about as fast as the
 // bytes can be read, without a vocabulary and without memory. The zero value is of no
-// use; see NewBound. It is linear in the text.
+// use; see NewBound. It grows linearly with the text.
 //
-// It looks at pairs of classes of bytes. Over the texts and the generated data of its
-// test it is below the tokenizer's count in fewer than one of a thousand cases, and on
-// average 1.5 times as high. It is no proof: who knows the weights can make a text that
-// has half as many tokens again.
+// It looks at pairs of classes of bytes, and for blocks that repeat a few bytes. For real
+// text and for generated text, each on its own, it is below the tokenizer's count in fewer
+// than one of a thousand cases, and on average at most 1.6 times as high. It is no proof:
+// a caller that knows the weights can make a text that has half as many tokens again.
 type Bound struct {
 	weights string
 	long    uint32
@@ -43,8 +43,20 @@ func (b *Bound) Tokens() int64 { return int64((b.sum+unit-1)/unit) + margin }
 
 // Add adds JSON. Escapes count as the characters that they stand for.
 func (b *Bound) Add(json []byte) {
-	weights, prev, word, sum := b.weights, uint32(b.prev), b.word, b.sum
-	for i := 0; i < len(json); i++ {
+	for len(json) > 0 {
+		before := b.sum
+		n := b.block(json)
+		if least := leastOf(json[:n]); b.sum-before < least {
+			b.sum = before + least
+		}
+		json = json[n:]
+	}
+}
+
+// block adds the first bytes of some JSON, and returns how many.
+func (b *Bound) block(json []byte) int {
+	weights, prev, word, sum, i := b.weights, uint32(b.prev), b.word, b.sum, 0
+	for ; i < min(len(json), blockSize); i++ {
 		cur := uint32(classes[json[i]] - zero)
 		switch {
 		case cur-classLower < classDigit-classLower:
@@ -72,6 +84,38 @@ func (b *Bound) Add(json []byte) {
 		prev = cur
 	}
 	b.prev, b.word, b.sum = byte(prev), word, sum
+	return min(i, len(json))
+}
+
+const (
+	blockSize = 128 // bytes; a block has some more if it ends in an escape
+	repeated  = 24  // bytes that must come again for a block to be repetitive
+)
+
+// perByte is the least weight of each byte of a repetitive block, by how many bytes are
+// repeated. One character again and again is cheap, and the pairs of classes cover it.
+const perByte = "\x00\x00\x16\x1e\x21\x20\x20"
+
+// leastOf is the least weight of a block. Text that repeats a few bytes has tokens that the
+// same pairs of bytes have not in usual text: nearly one for each byte.
+func leastOf(block []byte) uint64 {
+	const longest = len(perByte) - 1
+	if len(block) < repeated+longest {
+		return 0
+	}
+	middle := block[(len(block)-repeated-longest)/2:] // a quote may begin or end the block
+	for n := 1; n <= longest; n++ {
+		if string(middle[:repeated]) != string(middle[n:n+repeated]) {
+			continue
+		}
+		for i, c := range middle[:n] {
+			if next := middle[i+1]; c == '\\' && next != '"' && next != '\\' && (i == 0 || middle[i-1] != '\\') {
+				return uint64(len(block)) // white space and control characters, which are cheap
+			}
+		}
+		return uint64(len(block)) * uint64(perByte[n])
+	}
+	return 0
 }
 
 // escaped appends what an escape stands for, which is given without its backslash, and
