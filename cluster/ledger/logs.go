@@ -258,6 +258,9 @@ type Failure struct {
 }
 
 func failuresOf(e *clusterv1.UsageEvent) []Failure {
+	if len(e.GetFailures()) == 0 {
+		return nil
+	}
 	out := make([]Failure, len(e.GetFailures()))
 	for i, f := range e.GetFailures() {
 		out[i] = Failure{
