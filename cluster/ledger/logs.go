@@ -69,8 +69,8 @@ type Record struct {
 	Tokens        usage.Tokens
 	Source        usage.Source
 	Cost          money.Pico
-	UsageCapped   bool // the provider reported more than is possible
 	FallbackCount int  // steps to a fallback; in records that do not count them apart, attempts before this one
+	UsageCapped   bool // the provider reported more than is possible
 	Retries       int
 	ClientStatus  int // 0 in all but the last record of a request
 	Failures      []Failure
