@@ -3,7 +3,6 @@ package tokens
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,48 +15,34 @@ import (
 // sample is a text of a kind.
 type sample struct{ kind, text string }
 
-// realTexts are windows of the texts of this repository, and of the corpus in testdata.
+// realTexts are windows of the texts in testdata/corpus: source code, documents and data of
+// this repository as they were once, and prose in many languages. The corpus is fixed, so
+// an edit anywhere else does not change what the bound is measured against.
 func realTexts(tb testing.TB, r *rand.Rand, n int) []sample {
 	tb.Helper()
+	paths, err := filepath.Glob("testdata/corpus/*.txt")
+	if err != nil {
+		tb.Fatal(err)
+	}
 	kinds := map[string][]string{}
-	read := func(path, kind string) {
+	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if utf8.Valid(b) && len(b) > 64 {
-			kinds[kind] = append(kinds[kind], string(b))
+		kind, between := strings.TrimSuffix(filepath.Base(path), ".txt"), "\f\n"
+		if kind == "languages" {
+			between = "\n\n"
 		}
+		kinds[kind] = strings.Split(string(b), between)
 	}
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != "../.." && d.Name() != ".." || d.Name() == "results"):
-			return fs.SkipDir
-		case d.IsDir():
-			return nil
-		}
-		switch ext := filepath.Ext(path); ext {
-		case ".go", ".md", ".py", ".proto", ".yaml", ".json", ".txtar", ".sh":
-			read(path, ext)
-		}
-		return nil
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	languages, err := os.ReadFile("testdata/corpus/languages.txt")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for p := range strings.SplitSeq(string(languages), "\n\n") {
-		kinds["languages"] = append(kinds["languages"], p)
-	}
-	names := []string{".go", ".md", ".md", ".py", ".proto", ".yaml", ".json", ".txtar", ".sh", "languages", "languages", "languages", "languages"}
+	names := []string{"go", "md", "md", "py", "proto", "yaml", "json", "txtar", "sh", "languages", "languages", "languages", "languages"}
 	out := make([]sample, 0, n)
 	for range n {
 		kind := names[r.IntN(len(names))]
+		if len(kinds[kind]) == 0 {
+			tb.Fatalf("testdata/corpus has no text of the kind %s", kind)
+		}
 		text := kinds[kind][r.IntN(len(kinds[kind]))]
 		out = append(out, sample{kind, window(r, text)})
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var fit = flag.Bool("fit", false, "fit weights.go to the texts of the repository, the corpus and generated texts")
+var fit = flag.Bool("fit", false, "fit weights.go to the texts of the corpus and to generated texts")
 
 // cells is how many weights a vocabulary has; the cell after them is longWord's.
 const cells = classCount * classCount
