@@ -17,9 +17,9 @@ func boundOf(model, text string) int64 {
 	return b.Tokens()
 }
 
-// TestBoundIsRarelyBelowTheCount holds the law of Bound for real text (the corpus in
-// testdata) and for generated text, each on its own: the bound is not
-// below the count in 99.9 % of the cases, and at most 1.6 times the count on average.
+// TestBoundIsRarelyBelowTheCount holds the law of Bound for real text (the corpus in testdata)
+// and for generated text, each on its own: the bound is not below the count in 99.9 % of
+// the cases, and at most 1.6 times the count on average.
 func TestBoundIsRarelyBelowTheCount(t *testing.T) {
 	t.Parallel()
 	c := NewCounter()
