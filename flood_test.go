@@ -234,7 +234,7 @@ func TestWithheldBodies(t *testing.T) {
 }
 
 // A key with no limits may fill a quarter of what may be in flight, four such keys all
-// of it. Whoever comes then gets 429 and 503, with a time to wait. Small requests of
+// of it. The next request gets 429 or 503, with retry-after. Small requests of
 // others fit in between, and what is given up is free again.
 func TestBodiesInFlight(t *testing.T) {
 	g := startGateway(t, models(newUpstream(t), "fast=openai/fake-gpt")+"limits: {max_inflight_request_bytes: 272629760}\n") // 260 MiB

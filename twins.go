@@ -38,7 +38,7 @@ func (t *twins) want(e id.Endpoint) {
 	}
 	select {
 	case t.changed <- struct{}{}:
-	default: // the value that is there already stands for this one too
+	default: // the existing value covers this one too
 	}
 }
 

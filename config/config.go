@@ -48,8 +48,8 @@ type Config struct {
 
 // AllowsPrivateEndpoints reports whether deployments and credentials that are added
 // over the API may have addresses in private networks and on this machine. Where the
-// file does not say it they may if the listener is on loopback only: whoever reaches it
-// reaches those addresses as well.
+// file does not set it, they may if the listener is on loopback only: a caller that can
+// reach such a listener can reach those addresses as well.
 func (c *Config) AllowsPrivateEndpoints() bool {
 	if c.PrivateEndpoints != nil {
 		return *c.PrivateEndpoints

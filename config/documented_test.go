@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/config"
 )
 
-// placesOfSettings says where a setting of each section stands in a file. Each list of
+// placesOfSettings says where a file has the settings of each section. Each list of
 // names in testdata/documented is of the names that LiteLLM documents or reads.
 func placesOfSettings() map[string]string {
 	const model = "model_list: [{model_name: m, litellm_params: {model: openai/m, api_key: k}"

@@ -151,7 +151,7 @@ func (d *decoder) base(o *object, to *string) {
 		d.fail(n, "%s", fault.From(err).Message())
 		return
 	}
-	// Whoever writes the file decides which private networks the gateway uses. No
+	// The author of the file decides which private networks the gateway uses. No
 	// provider is at a metadata service.
 	if err := catalog.CheckReach(strings.TrimSpace(s), address.Private); err != nil {
 		d.fail(n, "%s", fault.From(err).Message())

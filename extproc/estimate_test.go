@@ -21,8 +21,8 @@ func bodyBound(tb testing.TB, body string) int64 {
 	return boundInput(&facts, []byte(body), "gpt-4o")
 }
 
-// Whatever a model reads is estimated, in whichever member it stands; what it does not
-// read is not.
+// TestEstimatesTheWholeInput: the estimate covers every member that the model reads, and
+// no other.
 func TestEstimatesTheWholeInput(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("all work and no play makes a dull boy ", 500)

@@ -161,7 +161,7 @@ func TestASpentBudgetRejectsOnTheHeaders(t *testing.T) {
 	a := e.requestHeaders(declared(e, "10"))
 	refusedWith(t, e, a, 429, "budget_exceeded")
 	if a.headers["x-should-retry"] != "false" {
-		t.Errorf("SDKs are not told to stop: %v", a.headers)
+		t.Errorf("no header tells SDKs to stop: %v", a.headers)
 	}
 	e.close()
 	if n := len(k.notices(e.uuid)); n != 1 {

@@ -222,7 +222,7 @@ func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time
 const leastTimeout = time.Second
 
 // unbounded reports whether the caller may retry more often than num_retries, and give
-// up attempts earlier than leastTimeout: whoever may change those settings may.
+// up attempts earlier than leastTimeout: only a proxy_admin, who may change those settings.
 func (x *Exchange) unbounded() bool { return x.Principal.Role() == keys.RoleProxyAdmin }
 
 // hasty reports whether the caller gave an attempt less time than its deployment

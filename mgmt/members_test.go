@@ -134,7 +134,7 @@ func TestRestoreSaysWhatItChanged(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if records := len(n.noticed()); records != 0 {
-		t.Errorf("%d records, beside the one in the change", records)
+		t.Errorf("%d records besides the one in the change", records)
 	}
 	a = ask(t, s, "POST /cluster/restore?confirm=yes&full=yes", "all of it", binary)
 	if a.status != http.StatusOK || a.body != `{"restored":true,"mode":"full"}` || len(n.noticed()) != 1 {

@@ -5,7 +5,7 @@ import (
 )
 
 // tenants is a gateway with two organizations. acme has the teams red and blue, and
-// zeta has the team green. The key of each user stands under the user's id.
+// zeta has the team green. The map has the key of each user under the user's id.
 func tenants(t *testing.T) (*Server, map[string]string) {
 	t.Helper()
 	s, _ := newFake(t)

@@ -91,8 +91,8 @@ func TestMethodsThatAPathDoesNotTake(t *testing.T) {
 	}
 }
 
-// A caller with a typing error is told what is there, and one with an endpoint of
-// another version of the gateway that it is known and not supported.
+// TestUnknownPaths: the response to a misspelt path names the nearest one, and the response to
+// an endpoint of a later version says that it is known and not supported.
 func TestUnknownPaths(t *testing.T) {
 	s, _ := newFake(t)
 	for target, want := range map[string]struct{ code, nearest, says string }{

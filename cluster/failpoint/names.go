@@ -28,13 +28,13 @@ func Names() []string {
 		"ship.acknowledged", // this node's state has it
 		"ack.trimmed",       // and the journal has forgotten it
 		"post.before",       // before the batch that posts a run, on every node
-		"post.committed",    // it is made, and nobody has been told
+		"post.committed",    // it is made, and no response was sent
 		"lease.before",      // before leases are moved
 		"lease.moved",       // they are moved
 
 		"restore.staged",    // the last piece of a backup is kept, and nothing is changed
 		"restore.before",    // before the batch that restores, on every node
-		"restore.committed", // it is made, and nobody has been told
+		"restore.committed", // it is made, and no response was sent
 
 		"window.before", // before budgets' windows begin anew
 		"window.rolled", // they have

@@ -37,8 +37,8 @@ func (r *Rights) MayMakeKey(rules *KeyRules, k *Key) error {
 	return denied("team_id", "The operator of this gateway lets only these roles make %s: %s.", sort, strings.Join(roles, ", "))
 }
 
-// teamRole is the caller's role in the team of a key. Whoever administers the
-// organization of the team counts as an admin of it.
+// teamRole is the caller's role in the team of a key. An admin of the
+// organization of the team counts as an admin of the team.
 func (r *Rights) teamRole(k *Key) string {
 	if r.runs(r.organizationOf(k)) {
 		return TeamAdmin

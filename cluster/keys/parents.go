@@ -57,8 +57,8 @@ func (b *bounder) inheritedOfModel(p Principal) {
 }
 
 // SetParent links a new key to the key that makes it, if that one, or one above it, has
-// bounds. A proxy_admin's keys have no children: whoever may set every bound is not
-// bounded by one. It denies a child of a key that has mostParents above it.
+// bounds. A proxy_admin's keys have no children: a proxy_admin may set every bound, so
+// none would bound it. It denies a child of a key that has mostParents above it.
 func (r *Rights) SetParent(k *Key) error {
 	k.Parent = id.KeyHash{}
 	if r.Admin() || r.key == nil || !r.bounded() {

@@ -8,7 +8,7 @@ import (
 )
 
 // ReplyFacts is what an answer in OpenAI's form says, as far as the gateway acts on
-// it. Set Collect, Text and Most before the call; the call sets all else anew.
+// it. Set Collect, Text and Most before the call; the call sets all other fields.
 type ReplyFacts struct {
 	Collect bool       // append the generated text to Text
 	Most    usage.Most // what can have been used: of several reports the largest within it counts

@@ -118,8 +118,8 @@ func leastOf(block []byte) uint64 {
 	return 0
 }
 
-// escaped appends what an escape stands for, which is given without its backslash, and
-// returns how many bytes of it there are. Of a surrogate pair the first half becomes a
+// escaped appends the text of an escape, which is given without its backslash, and
+// returns the size of the escape in bytes. Of a surrogate pair the first half becomes a
 // character of four bytes, and the second nothing.
 func escaped(dst, escape []byte) (text []byte, size int) {
 	switch escape[0] {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// boundOf is the bound of a text as it stands in JSON.
+// boundOf is the bound of a text that is quoted as JSON.
 func boundOf(model, text string) int64 {
 	b := NewBound(model)
 	b.Add([]byte(text))
@@ -90,7 +90,7 @@ func TestBoundOfSpecialTexts(t *testing.T) {
 	}
 }
 
-// TestBoundReadsEscapes: what a client escapes has the bound of what it stands for.
+// TestBoundReadsEscapes: an escaped character has the bound of the character itself.
 func TestBoundReadsEscapes(t *testing.T) {
 	t.Parallel()
 	for plain, escaped := range map[string]string{

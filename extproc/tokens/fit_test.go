@@ -68,7 +68,7 @@ func least(pair int) float64 {
 // headroom is what the fitted weights are multiplied by.
 const headroom = 1.22
 
-// TestFitWeights makes weights.go anew if it is asked to: go test -run TestFitWeights -fit
+// TestFitWeights writes weights.go again on request: go test -run TestFitWeights -fit
 // ./extproc/tokens. It goes through the texts again and again. Where the sum of a text's
 // weights is below its tokens it corrects them at once, and where it is above it lowers
 // them a little, so that they end where few texts are below.

@@ -72,7 +72,7 @@ type session struct {
 }
 
 // session delivers until the settings change, this node does not lead any more, or ctx
-// is done. A crash at any time leaves the saved position: whoever leads next delivers
+// is done. A crash at any time leaves the saved position: the next leader delivers
 // from there on what is not noted as taken.
 func (r *hookRoute) session(ctx context.Context, at *position) {
 	stop, end := context.WithCancel(ctx)
