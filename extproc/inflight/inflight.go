@@ -1,5 +1,9 @@
 // Package inflight bounds the bytes of request bodies that one node holds at one
 // time: in total, and per key. It has no goroutine and no clock.
+//
+// Once three quarters of the total are held, a key may hold no more than a small part
+// of what is left free. Keys that hold much are therefore rejected before the total is
+// reached, and small bodies of other keys still have room.
 package inflight
 
 import (
@@ -13,8 +17,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Shares is how many keys that use all they may fill the total.
+// Shares says which part of the total a key may hold at most.
 const Shares = 4
+
+// crowdedPart says which part of what is left free a key may hold when little is left.
+// The k-th key that takes all it gets leaves 16/17 of what it found, so 20 keys leave a
+// third of the last quarter.
+const crowdedPart = 16
 
 // Codes of the rejections.
 const (
@@ -99,7 +108,7 @@ type Reservation struct {
 func (r *Reservation) Begin(l *Limiter, key id.KeyHash) { r.limiter, r.key = l, key }
 
 // Grow reserves n more bytes, or none: then the error is a *fault.Error, RateLimited
-// if the key has reached its share, and Unavailable if the total is reached. After
+// if the key has reached its share, and Unavailable if there is no room. After
 // Release it reserves nothing and returns nil.
 func (r *Reservation) Grow(n int64) error {
 	l := r.limiter
@@ -135,7 +144,7 @@ func (r *Reservation) growLocked(n int64) error {
 				"scope": "key", "limit_type": "inflight_request_bytes", "limit": l.share, "remaining": l.share - l.mu.keys[r.key],
 			},
 		}
-	case l.mu.held+n > l.total:
+	case l.crowdedLocked(l.mu.keys[r.key]+n, l.total-l.mu.held-n):
 		return &fault.Error{
 			Op: "inflight", Kind: fault.Unavailable, Code: CodeTotal, RetryAfter: retryAfter,
 			Detail: "The gateway holds as many bytes of request bodies as it may. Try again.",
@@ -146,6 +155,12 @@ func (r *Reservation) growLocked(n int64) error {
 	r.held += n
 	l.changedLocked()
 	return nil
+}
+
+// crowdedLocked reports that there is no room for a key that would hold so many bytes
+// and leave so many free.
+func (l *Limiter) crowdedLocked(key, free int64) bool {
+	return free < 0 || free < l.total/Shares && key > free/crowdedPart
 }
 
 // Release returns what is reserved. Further calls do nothing.

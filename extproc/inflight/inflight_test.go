@@ -2,6 +2,7 @@ package inflight_test
 
 import (
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -33,25 +34,46 @@ func TestShareAndTotal(t *testing.T) {
 	if err := begin(l, "a").Grow(1); code(err) != inflight.CodeShare {
 		t.Errorf("above a quarter: %v", err)
 	}
-	for _, key := range []string{"b", "c", "d"} {
+	for _, key := range []string{"b", "c"} {
 		if err := begin(l, key).Grow(100); err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}
 	}
-	e := begin(l, "e")
-	if err := e.Grow(1); code(err) != inflight.CodeTotal {
-		t.Errorf("above the total: %v", err)
+	d := begin(l, "d")
+	if err := d.Grow(10); code(err) != inflight.CodeTotal {
+		t.Errorf("much of the last quarter: %v", err)
+	}
+	if err := d.Grow(5); err != nil {
+		t.Errorf("a small part of the last quarter: %v", err)
 	}
 	a.Release()
 	a.Release()
-	if err := a.Grow(1); err != nil || l.Held() != 300 {
+	if err := a.Grow(1); err != nil || l.Held() != 205 {
 		t.Errorf("a released reservation grows: %v, %d bytes are held", err, l.Held())
 	}
-	if err := e.Grow(100); err != nil {
-		t.Errorf("after a release: %v", err)
-	}
-	if err := e.Reach(100); err != nil || l.Held() != 400 {
+	if err := d.Reach(5); err != nil || l.Held() != 205 {
 		t.Errorf("what is reserved already is reserved again: %v, %d bytes are held", err, l.Held())
+	}
+	if err := d.Reach(100); err != nil || l.Held() != 300 {
+		t.Errorf("after a release: %v, %d bytes are held", err, l.Held())
+	}
+}
+
+// However many keys take all that they get, in bodies of any size, small bodies of
+// further keys have room.
+func TestRoomForOthers(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{64 << 20, 63 << 20, 10 << 20, 1 << 20, 100_000} {
+		for _, keys := range []int{4, 20, 100} {
+			l := inflight.New(512 << 20)
+			for i := range keys {
+				for begin(l, strconv.Itoa(i)).Grow(size) == nil {
+				}
+			}
+			if err := begin(l, "other").Grow(64 << 10); err != nil {
+				t.Errorf("%d keys with bodies of %d bytes hold %d: a small body gets %v", keys, size, l.Held(), err)
+			}
+		}
 	}
 }
 
