@@ -21,6 +21,10 @@ const (
 	clockAsk  = 10 * time.Second
 	// clockFirst is the pause while the time is not known yet: a leader waits for it.
 	clockFirst = 100 * time.Millisecond
+	// clockPatience is how long usage that has the times of this node's clock waits to be
+	// posted until the cluster's time is known. A node that reaches the leader, and no
+	// majority since its start, posts it as it is.
+	clockPatience = 10 * time.Second
 	// clockSlack is how far from the others' a clock may be and still be believed.
 	clockSlack = 5 * time.Second
 	// clockJump is a change of the time that nothing is dropped for too soon: not before
@@ -67,6 +71,38 @@ func (n *Node) time() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return m.after(time.Since(n.clock.since)), true
+}
+
+// timeAt returns the cluster's time at an instant of this node's clock; false while it is
+// not known. A clock that is believed is not corrected.
+func (n *Node) timeAt(own time.Time) (time.Time, bool) {
+	if n.link == nil {
+		return own, true
+	}
+	now, known := n.time()
+	if !known {
+		return own, false
+	}
+	// By what has passed since, which setting the clock does not change.
+	agreed := now.Add(own.Sub(n.cfg.Now()))
+	if agreed.Sub(own.Round(0)).Abs() < clockSlack {
+		return own, true
+	}
+	return agreed, true
+}
+
+// awaitTime waits for a moment until the cluster's time is known.
+func (n *Node) awaitTime(ctx context.Context) {
+	for end := time.Now().Add(clockPatience); ; {
+		if _, known := n.time(); known || !time.Now().Before(end) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(clockFirst):
+		}
+	}
 }
 
 // now returns the cluster's time, and while it is not known what this node's clock says.

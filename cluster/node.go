@@ -104,7 +104,7 @@ func Open(cfg Config) (_ *Node, err error) {
 	if n.store, err = store.Open(store.Config{Dir: filepath.Join(cfg.Dir, "store"), FS: cfg.FS, Logger: cfg.Logger, Fatal: cfg.Fatal, MinFreeBytes: cfg.MinFreeBytes, BallastBytes: cfg.BallastBytes}); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	if n.journal, err = journal.Open(journal.Config{Store: n.store, Logger: cfg.Logger, Committed: cfg.Commits, IntentDelay: intentDelay}); err != nil {
+	if n.journal, err = journal.Open(journal.Config{Store: n.store, Logger: cfg.Logger, Time: n.timeAt, Committed: cfg.Commits, IntentDelay: intentDelay}); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
 	n.openHints()

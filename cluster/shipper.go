@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -143,6 +144,9 @@ func (n *Node) shipOnce(ctx context.Context, posted uint64) (uint64, error) {
 			return posted, err
 		}
 	}
+	if err := n.redate(ctx, events); err != nil {
+		return posted, err
+	}
 	identity := n.Identity()
 	failpoint.Hit("ship.before")
 	err = n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_PostUsage{PostUsage: &clusterv1.PostUsage{
@@ -157,6 +161,27 @@ func (n *Node) shipOnce(ctx context.Context, posted uint64) (uint64, error) {
 	next, err := n.forgetPosted(ctx)
 	failpoint.Hit("ack.trimmed")
 	return next, err
+}
+
+// redate corrects the times of events that were recorded before this node knew the
+// cluster's time, by how far its clock is ahead now. A run that is sent again may have
+// other times; only the first that is committed counts.
+func (n *Node) redate(ctx context.Context, events [][]byte) (err error) {
+	for i, value := range events {
+		if !journal.OwnClock(value) {
+			continue
+		}
+		n.awaitTime(ctx)
+		own := n.cfg.Now()
+		agreed, known := n.timeAt(own)
+		if !known {
+			return context.Cause(ctx)
+		}
+		if events[i], err = journal.Redate(value, own.Sub(agreed)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forgetPosted has the journal forget what this node's state has, and returns how far

@@ -126,7 +126,7 @@ func (c *spender) spend(at birth, node *cluster.Node) {
 	if len(charges) > 0 {
 		b.epoch = charges[0].Epoch
 	}
-	start := time.Now()
+	start := at.on.clock()
 	used, origin := c.hashes(b.cost)
 	in := node.Journal().Intent(journal.Intent{
 		Request: b.request, Attempt: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
@@ -136,7 +136,7 @@ func (c *spender) spend(at birth, node *cluster.Node) {
 	tick(time.Duration(c.draw(300)) * time.Millisecond)
 	settled := node.Journal().Settle([]*journal.Pending{in}, []journal.Event{{
 		Request: b.request, Attempt: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
-		CallType: "chat.completions", Start: start, End: time.Now(), Status: 200, Outcome: journal.Success, Final: true,
+		CallType: "chat.completions", Start: start, End: at.on.clock(), Status: 200, Outcome: journal.Success, Final: true,
 		Tokens: usage.Tokens{Input: 10, Output: 5}, Source: usage.Provider, Cost: b.cost, Charges: charges,
 	}})
 	hold.Settle(b.cost)

@@ -116,6 +116,7 @@ func (w *writing) endIntents(intents []*Pending) {
 
 // begin writes an intent.
 func (w *writing) begin(p *Pending) error {
+	w.j.dateIntent(p.intent)
 	value, err := w.j.encoder.encodeIntent(p.intent)
 	if err != nil {
 		return err
@@ -132,6 +133,9 @@ func (w *writing) begin(p *Pending) error {
 func (w *writing) record(ev *Event) error {
 	w.j.lastSeq++
 	ev.ID = EventID{Node: w.j.identity.Node, Epoch: w.j.identity.Epoch, Seq: w.j.lastSeq}
+	if !w.j.repairing { // an event of an intent has the intent's time
+		w.j.dateEvent(ev)
+	}
 	value, err := w.j.encoder.encodeEvent(ev)
 	if err != nil {
 		return err

@@ -31,6 +31,10 @@ type Config struct {
 	MaxBacklog int64
 	MaxOwed    money.Pico
 	MaxAge     time.Duration
+	// Time returns the cluster's time at an instant of this node's clock, and false
+	// while the node does not know it. Records are written with the cluster's time. It
+	// is not called before Open has returned. nil: this node's clock is right.
+	Time func(own time.Time) (time.Time, bool)
 	// Committed is told of each commit, from the committing goroutine; nil
 	// means nobody is. It must be quick.
 	Committed func(Commit)
@@ -59,6 +63,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxAge <= 0 {
 		c.MaxAge = defaultMaxAge
+	}
+	if c.Time == nil {
+		c.Time = func(own time.Time) (time.Time, bool) { return own, true }
 	}
 	if c.Committed == nil {
 		c.Committed = func(Commit) {}

@@ -29,7 +29,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 		Stream: m.GetStream(), EndUser: m.GetEndUser(), Session: m.GetSession(),
 		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()),
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
-		Start:    instant(m.GetStartUnixNano()),
+		Start: instant(m.GetStartUnixNano()), OwnClock: m.GetOwnClock(),
 		Estimate: decodeTokens(m.GetEstimate()), EstimatedCost: money.Pico(m.GetEstimatedCostPico()),
 		Steps: decodeSteps(&m),
 	}
@@ -76,7 +76,8 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()),
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
 		Start: instant(m.GetStartUnixNano()), FirstToken: instant(m.GetFirstTokenUnixNano()), End: instant(m.GetEndUnixNano()),
-		Status: int(m.GetStatus()), Outcome: decodeOutcome(m.GetOutcome()),
+		OwnClock: m.GetOwnClock(),
+		Status:   int(m.GetStatus()), Outcome: decodeOutcome(m.GetOutcome()),
 		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(),
 		Tokens: decodeTokens(m.GetTokens()), Source: decodeSource(m.GetSource()), Cost: money.Pico(m.GetCostPico()),
 		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(), UsageCapped: m.GetUsageCapped(),

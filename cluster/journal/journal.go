@@ -42,6 +42,7 @@ type Journal struct {
 	encoder    encoder
 	lastSeq    uint64 // the highest number given to an event
 	lastIntent uint64 // the highest number given to an intent since Open
+	repairing  bool   // Open writes the events of a dead process
 
 	durable atomic.Uint64 // the highest number of an event that is synced
 	before  atomic.Uint64 // how many events of this epoch are not here any more
@@ -96,7 +97,7 @@ func (j *Journal) Intent(in Intent) *Pending {
 // at once. An intent that was not written, because it failed or is nil, is
 // passed over; one that was settled before stays so. The slices and the Pendings
 // are the journal's until Done; after a Wait that returned nil, the events'
-// IDs are filled in. A stopped journal returns a Pending that has failed.
+// IDs are filled in and their times are the cluster's. A stopped journal returns a Pending that has failed.
 func (j *Journal) Settle(intents []*Pending, events []Event) *Pending {
 	return j.enqueue(&Pending{settles: intents, events: events})
 }

@@ -29,6 +29,8 @@ func (j *Journal) repair(ctx context.Context) error {
 	g := newGroup(nil)
 	g.ops = []*Pending{{group: g, settles: left, events: crashed(left)}}
 	failpoint.Hit("journal.repair.before")
+	j.repairing = true
+	defer func() { j.repairing = false }()
 	if err := j.commit(g); err != nil {
 		return err
 	}

@@ -851,8 +851,10 @@ type UsageIntent struct {
 	Retries int64 `protobuf:"varint,42,opt,name=retries,proto3" json:"retries,omitempty"`
 	// Steps to a fallback that the request took before this attempt or with it.
 	FallbacksTaken int64 `protobuf:"varint,43,opt,name=fallbacks_taken,json=fallbacksTaken,proto3" json:"fallbacks_taken,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// As in UsageEvent.
+	OwnClock      bool `protobuf:"varint,45,opt,name=own_clock,json=ownClock,proto3" json:"own_clock,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UsageIntent) Reset() {
@@ -1067,6 +1069,13 @@ func (x *UsageIntent) GetFallbacksTaken() int64 {
 	return 0
 }
 
+func (x *UsageIntent) GetOwnClock() bool {
+	if x != nil {
+		return x.OwnClock
+	}
+	return false
+}
+
 // FallbackTaken says that a request went on elsewhere than in the group that it was in.
 type FallbackTaken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1268,7 +1277,10 @@ type UsageEvent struct {
 	FallbacksTaken int64 `protobuf:"varint,43,opt,name=fallbacks_taken,json=fallbacksTaken,proto3" json:"fallbacks_taken,omitempty"`
 	// Why attempts failed: in the last event of a request all that failed, in other
 	// events this attempt alone.
-	Failures      []*AttemptFailure `protobuf:"bytes,44,rep,name=failures,proto3" json:"failures,omitempty"`
+	Failures []*AttemptFailure `protobuf:"bytes,44,rep,name=failures,proto3" json:"failures,omitempty"`
+	// Whether the times are those of the node's own clock, because the node did not know
+	// the cluster's time yet. The node corrects them before it posts the event.
+	OwnClock      bool `protobuf:"varint,45,opt,name=own_clock,json=ownClock,proto3" json:"own_clock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1597,6 +1609,13 @@ func (x *UsageEvent) GetFailures() []*AttemptFailure {
 	return nil
 }
 
+func (x *UsageEvent) GetOwnClock() bool {
+	if x != nil {
+		return x.OwnClock
+	}
+	return false
+}
+
 // AttemptFailure says why one attempt of a request failed. It has no text of the
 // request or of a response.
 type AttemptFailure struct {
@@ -1891,7 +1910,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xb0\x06\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xcd\x06\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -1922,7 +1941,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\rparent_hashes\x18\x17 \x03(\fR\fparentHashes\x12#\n" +
 	"\rcounted_apart\x18) \x01(\bR\fcountedApart\x12\x18\n" +
 	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
-	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\"\xd6\x01\n" +
+	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x12\x1b\n" +
+	"\town_clock\x18- \x01(\bR\bownClock\"\xd6\x01\n" +
 	"\rFallbackTaken\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -1934,7 +1954,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\x84\v\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xa1\v\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1983,7 +2003,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\rcounted_apart\x18) \x01(\bR\fcountedApart\x12\x18\n" +
 	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
 	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x126\n" +
-	"\bfailures\x18, \x03(\v2\x1a.cluster.v1.AttemptFailureR\bfailures\"\x9c\x02\n" +
+	"\bfailures\x18, \x03(\v2\x1a.cluster.v1.AttemptFailureR\bfailures\x12\x1b\n" +
+	"\town_clock\x18- \x01(\bR\bownClock\"\x9c\x02\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
