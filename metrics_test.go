@@ -54,7 +54,7 @@ func TestMetricsOfSpenders(t *testing.T) {
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt", "claude=anthropic/fake-claude"))
 	who := newPayers(g)
-	stranger := g.keyOf("", tree{})
+	stranger := g.keyOf("", tree{"key_alias": "paying"}) // an alias is unique in its place only
 	as := with("Authorization", "Bearer "+who.key)
 	var cost int64
 	var input, output int64
@@ -75,14 +75,15 @@ func TestMetricsOfSpenders(t *testing.T) {
 	g.waitPosted()
 	text := g.get("/metrics").body
 	spent := float64(cost) / 1e12
+	const red = `gateway_team_id="red"`
 	for _, of := range []struct {
 		prefix, label string
 		budget        float64
-	}{{"gateway_team", `gateway_team_id="red"`, 5}, {"gateway_key", `gateway_key_alias="paying"`, 1}} {
-		expect(t, text, spent, of.prefix+"_cost_usd_total", of.label)
-		expect(t, text, float64(input), of.prefix+"_tokens_total", of.label, `gen_ai_token_type="input"`)
-		expect(t, text, float64(output), of.prefix+"_tokens_total", of.label, `gen_ai_token_type="output"`)
-		expect(t, text, of.budget-spent, of.prefix+"_budget_remaining_usd", of.label)
+	}{{"gateway_team", red, 5}, {"gateway_key", `gateway_key_alias="paying"`, 1}} {
+		expect(t, text, spent, of.prefix+"_cost_usd_total", of.label, red)
+		expect(t, text, float64(input), of.prefix+"_tokens_total", of.label, red, `gen_ai_token_type="input"`)
+		expect(t, text, float64(output), of.prefix+"_tokens_total", of.label, red, `gen_ai_token_type="output"`)
+		expect(t, text, of.budget-spent, of.prefix+"_budget_remaining_usd", of.label, red)
 	}
 	for _, c := range []struct{ deployment, model string }{{"fast-id", "fake-gpt"}, {"claude-id", "fake-claude"}} {
 		want := 2.0

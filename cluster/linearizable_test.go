@@ -290,10 +290,11 @@ func (c *caller) alias(ctx context.Context, h *host, node *cluster.Node) {
 		err = createKey(ctx, node, k)
 	case 1:
 		// Whatever the node's readers see, be it new or old.
-		k, found := node.View().Keys.ByAlias(alias)
-		if !found {
+		found := slices.Collect(node.View().Keys.ByAlias(alias))
+		if len(found) == 0 {
 			return
 		}
+		k := found[0]
 		op.Input = input{op: opDelete, value: k.Hash.String()}
 		err = deleteKeys(ctx, node, k.Hash)
 	default:

@@ -40,7 +40,7 @@ func findAlias(ctx context.Context, n *cluster.Node, alias string) (keys.Key, bo
 	if err != nil {
 		return keys.Key{}, false, err
 	}
-	if k, ok := v.Keys.ByAlias(alias); ok {
+	for k := range v.Keys.ByAlias(alias) {
 		return *k, true, nil
 	}
 	return keys.Key{}, false, nil

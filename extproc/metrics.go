@@ -82,8 +82,8 @@ func NewMetrics(m metric.Meter, spent Spent) (*Metrics, error) {
 	out.overhead = b.histogram64("gateway.request.overhead", "Time that the gateway itself spent on a request; without waiting for its caller, for its provider, and without the time within Envoy.",
 		0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024)
 	out.teams, out.keys, out.spent = spenders.New(mostSpenders), spenders.New(mostSpenders), spent
-	b.keep(out.observe(m, "gateway.team", "team", "gateway.team.id", out.teams))
-	b.keep(out.observe(m, "gateway.key", "alias of a key", "gateway.key.alias", out.keys))
+	b.keep(out.observe(m, "gateway.team", "team", teamLabels, out.teams))
+	b.keep(out.observe(m, "gateway.key", "alias and place of a key", keyLabels, out.keys))
 	return out, b.err
 }
 

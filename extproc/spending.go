@@ -11,7 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/spenders"
 )
 
-// spend adds an attempt to the sums of its team and of its key's alias.
+// spend adds an attempt to the sums of its team and of its key's alias, which is unique in
+// the key's place.
 func (m *Metrics) spend(x *Exchange, e *journal.Event) {
 	if e.Team == "" && e.KeyAlias == "" {
 		return
@@ -29,12 +30,26 @@ func (m *Metrics) spend(x *Exchange, e *journal.Event) {
 			key, keyLimited = spenders.Budget{Account: b.Account, Max: *b.Max}, true
 		}
 	}
-	m.teams.Add(string(e.Team), used, team, teamLimited)
-	m.keys.Add(e.KeyAlias, used, key, keyLimited)
+	m.teams.Add(spenders.Name{Text: string(e.Team)}, used, team, teamLimited)
+	m.keys.Add(spenders.Name{Text: e.KeyAlias, Team: string(e.Team), Organization: string(e.Organization), User: string(e.User)}, used, key, keyLimited)
+}
+
+// teamLabels are the labels of a team's series.
+func teamLabels(n spenders.Name) []attribute.KeyValue {
+	return []attribute.KeyValue{attribute.String("gateway.team.id", n.Text)}
+}
+
+// keyLabels are the labels of a key's series. Keys of two places may have one alias, so
+// the place is part of them; a label is empty where the key has no such place.
+func keyLabels(n spenders.Name) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String("gateway.key.alias", n.Text), attribute.String("gateway.team.id", n.Team),
+		attribute.String("gateway.organization.id", n.Organization), attribute.String("gateway.user.id", n.User),
+	}
 }
 
 // observe makes the instruments of a table.
-func (m *Metrics) observe(meter metric.Meter, prefix, what, label string, table *spenders.Table) error {
+func (m *Metrics) observe(meter metric.Meter, prefix, what string, labels func(spenders.Name) []attribute.KeyValue, table *spenders.Table) error {
 	cost, err := meter.Float64ObservableCounter(prefix+".cost_usd", metric.WithDescription("Cost of all attempts, by "+what+"."))
 	if err != nil {
 		return err
@@ -50,11 +65,11 @@ func (m *Metrics) observe(meter metric.Meter, prefix, what, label string, table 
 	}
 	_, err = meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		for _, r := range table.Rows() {
-			name := attribute.String(label, r.Name)
-			set := metric.WithAttributes(name)
+			name := labels(r.Name)
+			set := metric.WithAttributes(name...)
 			o.ObserveFloat64(cost, r.Sums.Cost, set)
-			o.ObserveInt64(tokens, r.Sums.Input, metric.WithAttributes(name, attribute.String("gen_ai.token.type", "input")))
-			o.ObserveInt64(tokens, r.Sums.Output, metric.WithAttributes(name, attribute.String("gen_ai.token.type", "output")))
+			o.ObserveInt64(tokens, r.Sums.Input, set, metric.WithAttributes(attribute.String("gen_ai.token.type", "input")))
+			o.ObserveInt64(tokens, r.Sums.Output, set, metric.WithAttributes(attribute.String("gen_ai.token.type", "output")))
 			if !r.Limited {
 				continue
 			}

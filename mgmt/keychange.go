@@ -204,15 +204,33 @@ func (c keyChange) deleted(in *gatewayv1.DeleteKeysRequest) ([]keyName, error) {
 		names = append(names, keyName{at("keys", i), h})
 	}
 	for i, alias := range in.GetKeyAliases() {
-		k, ok := c.set.ByAlias(alias)
-		switch {
-		case ok:
-			names = append(names, keyName{at("key_aliases", i), k.Hash})
-		case !c.rights.SeesAll():
-			return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: at("key_aliases", i), Detail: "This API key may not see that key."}
-		default:
-			return nil, notFound(at("key_aliases", i), "There is no key of that alias. No key was deleted.")
+		h, err := c.aliased(at("key_aliases", i), alias)
+		if err != nil {
+			return nil, err
 		}
+		names = append(names, keyName{at("key_aliases", i), h})
 	}
 	return names, nil
+}
+
+// aliased returns the key of an alias among those that the caller may see. Keys of two
+// places may have one alias; a caller that sees both has to name the key itself.
+func (c keyChange) aliased(param, alias string) (found id.KeyHash, err error) {
+	n := 0
+	for k := range c.set.ByAlias(alias) {
+		if !c.rights.MaySeeKey(k) {
+			continue
+		}
+		if n++; n > 1 {
+			return found, &fault.Error{Kind: fault.Conflict, Code: "ambiguous_alias", Param: param, Detail: "Several keys have that alias. Find them with /key/list?key_alias=, and name them in keys. No key was deleted."}
+		}
+		found = k.Hash
+	}
+	switch {
+	case n == 1:
+		return found, nil
+	case !c.rights.SeesAll():
+		return found, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: "This API key may not see that key."}
+	}
+	return found, notFound(param, "There is no key of that alias. No key was deleted.")
 }

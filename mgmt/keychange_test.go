@@ -27,7 +27,7 @@ func TestKeyUpdate(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	revision, _ := v["revision"].(float64)
-	madeKey(t, s, "", `{"key_alias":"other"}`)
+	madeKey(t, s, "", `{"key_alias":"other","team_id":"research"}`)
 	update := func(body string) string { return fmt.Sprintf(`{"key":%q,%s}`, key, body) }
 	play(t, s, []step{
 		{"", "POST /key/update", update(`"if_revision":` + fmt.Sprint(revision+1)), "409 revision_conflict"},

@@ -62,7 +62,6 @@ func TestCreateUser(t *testing.T) {
 		{"", "POST /user/new", `{"user_id":"ada"}`, "409 already_exists user_id"},
 		{"", "POST /user/new", `{"user_email":"ADA@x.org"}`, "409 already_exists user_email"},
 		{"", "POST /user/new", `{"sso_user_id":"s|1"}`, "409 already_exists sso_user_id"},
-		{"", "POST /user/new", `{"key_alias":"laptop"}`, "409 already_exists key_alias"},
 		{"", "POST /user/new", `{"teams":["none"]}`, "404 team_not_found teams[0].team_id"},
 		{"", "POST /user/new", `{"teams":["sales","sales"]}`, "422 duplicate_value teams[1].team_id"},
 		{"", "POST /user/new", `{"organizations":["none"]}`, "404 organization_not_found organizations[0]"},

@@ -24,7 +24,7 @@ const (
 // Key is one virtual key as it is configured or stored. The key itself is nowhere.
 // One that a Set holds is shared: nobody changes it.
 type Key struct {
-	Alias         string     // label, for people; may be empty, else unique among the stored keys
+	Alias         string     // label, for people; may be empty, else unique among the stored keys of its place, see keyalias.go
 	Hash          id.KeyHash // SHA-256 of the whole key
 	Name          string     // what people tell it by: sk-... and its last four characters; see DisplayName
 	Models        []string   // what it may use; empty means everything, see Principal.Allows
@@ -48,7 +48,8 @@ type Key struct {
 	record.Meta              // zero for a key of the file
 	Static        bool       // it comes from the file, and cannot be changed
 
-	allowed *allowed // compiled from Models; nil: everything
+	allowed      *allowed // compiled from Models; nil: everything
+	aliasInPlace bool     // the alias is claimed for the place; earlier versions claimed it for the gateway
 }
 
 // indexes of the table of keys.
@@ -61,6 +62,7 @@ const (
 	keyBySuccessor
 	keyByBudget
 	keyByOrigin
+	keyByAliasClaim // by the names that claim an alias
 )
 
 func newKeys() *table.Table[Key] {
@@ -79,6 +81,7 @@ func newKeys() *table.Table[Key] {
 			keyByBudget:       func(k *Key) [][]byte { return given(string(k.Limits.Budget)) },
 			keyBySuccessor:    func(k *Key) [][]byte { return givenHash(k.Successor) },
 			keyByOrigin:       func(k *Key) [][]byte { return givenHash(k.Origin) },
+			keyByAliasClaim:   aliasClaims,
 		},
 	})
 }
@@ -105,7 +108,7 @@ func (k *Key) record() *clusterv1.VirtualKey {
 		TeamId: string(k.Team), UserId: string(k.User), OrganizationId: string(k.Organization),
 		Tags: k.Tags, Aliases: namedValues(k.Aliases), AllowedRoutes: k.AllowedRoutes, KeyType: k.Type,
 		Limits: k.Limits.record(), RotationCount: k.Rotations, RotatedUnixNano: record.Nanos(k.Rotated),
-		GraceUntilUnixNano: record.Nanos(k.GraceUntil),
+		GraceUntilUnixNano: record.Nanos(k.GraceUntil), AliasInPlace: k.aliasInPlace,
 	}
 	if k.Successor != (id.KeyHash{}) {
 		r.SuccessorHash = k.Successor[:]
@@ -135,6 +138,7 @@ func decodeKey(_, value []byte) (*Key, error) {
 		Tags: r.GetTags(), Aliases: fromNamedValues(r.GetAliases()), AllowedRoutes: r.GetAllowedRoutes(), Type: r.GetKeyType(),
 		Limits: limitsFrom(r.GetLimits()), Rotations: r.GetRotationCount(), Rotated: record.FromNanos(r.GetRotatedUnixNano()),
 		GraceUntil: record.FromNanos(r.GetGraceUntilUnixNano()), Meta: record.MetaOf(r.GetStamp()),
+		aliasInPlace: r.GetAliasInPlace(),
 	}
 	k.Successor, _ = hashOf(r.GetSuccessorHash())
 	k.Origin, _ = hashOf(r.GetOriginHash())

@@ -7,7 +7,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
-	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
 // CreateKey adds a key, in a transaction that is decided by this set. It faults
@@ -33,7 +32,7 @@ func (s *Set) insertKey(tx *record.Txn, k Key) (*Key, error) {
 		return nil, err
 	}
 	s.join(tx, &Key{}, &k)
-	s.rename(tx, "", &k)
+	s.claimAlias(tx, &Key{}, &k)
 	k.Meta = tx.Stamped(record.Meta{})
 	s.keys.Put(tx, &k)
 	return &k, nil
@@ -52,16 +51,6 @@ func (s *Set) unused(tx *record.Txn, h, own id.KeyHash) error {
 		return taken("That key exists already; choose another, or leave it out to have one made.")
 	}
 	return s.unpaid(tx, h, own)
-}
-
-// rename gives back the alias that a key had and takes the one that it has.
-func (s *Set) rename(tx *record.Txn, before string, k *Key) {
-	if before != "" {
-		tx.Release(store.SpaceKeyAlias, []byte(before))
-	}
-	if k.Alias != "" {
-		tx.Claim(store.SpaceKeyAlias, []byte(k.Alias), k.Hash[:])
-	}
 }
 
 // Key returns a key, of the file or of the state, as Get does: for a transaction,
@@ -90,13 +79,13 @@ func inFile() *fault.Error {
 }
 
 // KeyBatch changes keys in one transaction, which does not see its own changes: the
-// batch remembers them, so that no two of its keys get one alias and no key is
+// batch remembers them, so that no two of its keys of one place get one alias and no key is
 // changed twice. A method that faults has changed nothing.
 type KeyBatch struct {
 	set     *Set
 	tx      *record.Txn
 	keys    map[id.KeyHash]struct{}
-	aliases map[string]struct{} // claimed
+	aliases map[string]struct{} // claimed, by aliasName
 }
 
 // KeyBatch begins a batch in a transaction that is decided by this set.
@@ -132,9 +121,9 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 	}
 	b.keys[after.Hash] = struct{}{}
 	s.join(tx, before, &after)
-	if after.Alias != before.Alias {
-		b.aliases[after.Alias] = struct{}{}
-		s.rename(tx, before.Alias, &after)
+	if after.aliasInPlace = before.aliasInPlace; !sameAlias(before, &after) {
+		b.aliases[string(aliasName(&after))] = struct{}{}
+		s.claimAlias(tx, before, &after)
 	}
 	if after.takes(before) {
 		tx.Revokes()
@@ -162,16 +151,8 @@ func (b *KeyBatch) ready(before, k *Key) error {
 	if err := CheckRoutes("allowed_routes", k.AllowedRoutes); err != nil {
 		return err
 	}
-	if k.Alias != "" && k.Alias != before.Alias {
-		if err := checkAlias("key_alias", k.Alias); err != nil {
-			return err
-		}
-		if _, ok := b.set.ByAlias(k.Alias); ok {
-			return occupied("key_alias", "Another key has that key_alias; choose another, or delete that key first.")
-		}
-		if _, ok := b.aliases[k.Alias]; ok {
-			return fault.Field("key_alias", "duplicate_value", "The request gives one key_alias to two keys.")
-		}
+	if err := b.checkAlias(before, k); err != nil {
+		return err
 	}
 	return b.set.useBudget(b.tx, before.Limits.Budget, k.Limits.Budget)
 }
@@ -228,6 +209,6 @@ func (s *Set) deleteKey(tx *record.Txn, k *Key) {
 		s.keys.Delete(tx, old)
 	}
 	s.keys.Delete(tx, k)
-	s.rename(tx, k.Alias, &Key{})
+	s.claimAlias(tx, k, &Key{})
 	tx.Revokes()
 }

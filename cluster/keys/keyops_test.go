@@ -162,7 +162,7 @@ func TestKeysAreComplete(t *testing.T) {
 	if k.Organization != "zeta" || k.User != "bob" || k.CreatedBy != "ada" || !k.UpdatedAt.After(k.CreatedAt) {
 		t.Errorf("the key is %+v", k)
 	}
-	if _, ok := o.set.ByAlias("full"); ok {
+	if _, ok := theOne(o.set, "full"); ok {
 		t.Error("the alias that the key had is still taken")
 	}
 	o.must(createKey(called("heir", func(k *keys.Key) { k.Alias = "full" })))

@@ -45,7 +45,7 @@ func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until tim
 		return nil, err
 	}
 	s.join(tx, before, &after)
-	s.rename(tx, before.Alias, &after)
+	s.claimAlias(tx, before, &after)
 	after.Rotations, after.Rotated = before.Rotations+1, tx.Time()
 	after.GraceUntil = time.Time{}
 	if !until.IsZero() {

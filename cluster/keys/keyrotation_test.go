@@ -71,7 +71,7 @@ func TestRotationAtOnce(t *testing.T) {
 		after.Rotations != 1 || !after.Rotated.Equal(o.time) || !after.GraceUntil.IsZero() || after.Replaced() {
 		t.Errorf("the new key is %+v", after)
 	}
-	if k, ok := o.set.ByAlias("ci"); !ok || k.Hash != after.Hash {
+	if k, ok := theOne(o.set, "ci"); !ok || k.Hash != after.Hash {
 		t.Error("the alias is not the new key's")
 	}
 	o.must(rotateKey("b", "c", 0, func(k *keys.Key) { k.Alias, k.Blocked = "cd", true }))

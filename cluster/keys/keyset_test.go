@@ -78,13 +78,13 @@ func TestWith(t *testing.T) {
 			t.Errorf("%s: %s of %d keys, want %s of %d", test.name, got, test.set.Len(), test.want, test.keys)
 		}
 	}
-	if _, ok := renamed.ByAlias("state"); ok {
+	if _, ok := theOne(renamed, "state"); ok {
 		t.Error("the alias that a key had is still its own")
 	}
-	if k, ok := renamed.ByAlias("renamed"); !ok || k.Hash != id.HashKey(other) || k.Static {
+	if k, ok := theOne(renamed, "renamed"); !ok || k.Hash != id.HashKey(other) || k.Static {
 		t.Errorf("by its new alias the key is %v", k)
 	}
-	if _, ok := file.ByAlias("file"); ok {
+	if _, ok := theOne(file, "file"); ok {
 		t.Error("a key of the file is found by its label")
 	}
 }

@@ -196,7 +196,7 @@ func (o *office) claims(space store.Space) map[string]string {
 func (o *office) check() {
 	o.tb.Helper()
 	s := o.set
-	organizations, emails, aliases := map[string]string{}, map[string]string{}, map[string]string{}
+	organizations, emails := map[string]string{}, map[string]string{}
 	need := func(what string, ok bool) {
 		if !ok {
 			o.tb.Fatalf("%s is not there", what)
@@ -228,9 +228,6 @@ func (o *office) check() {
 	}
 	list, _ := s.List(0, 1000)
 	for _, k := range list {
-		if k.Alias != "" {
-			aliases[k.Alias] = string(k.Hash[:])
-		}
 		if k.User != "" {
 			_, ok := s.User(nil, k.User)
 			need(fmt.Sprintf("user %s of key %s", k.User, k.Alias), ok)
@@ -251,11 +248,40 @@ func (o *office) check() {
 	for _, want := range []struct {
 		space store.Space
 		names map[string]string
-	}{{store.SpaceOrganizationAlias, organizations}, {store.SpaceUserName, emails}, {store.SpaceKeyAlias, aliases}} {
+	}{{store.SpaceOrganizationAlias, organizations}, {store.SpaceUserName, emails}, {store.SpaceKeyAlias, o.aliases()}} {
 		if diff := cmp.Diff(want.names, o.claims(want.space)); diff != "" {
 			o.tb.Fatalf("names of the space %q (- used, + taken):\n%s", string(rune(want.space)), diff)
 		}
 	}
+}
+
+// aliases returns the names that claim the aliases of keys, by the records of the state.
+func (o *office) aliases() map[string]string {
+	out := map[string]string{}
+	err := o.state.Scan(context.Background(), store.Range{Space: store.SpaceKey}, func(key, value []byte) bool {
+		k := &clusterv1.VirtualKey{}
+		if err := proto.Unmarshal(value, k); err != nil {
+			o.tb.Fatal(err)
+		}
+		name := k.GetAlias()
+		switch {
+		case name == "":
+			return true
+		case k.GetAliasInPlace() && k.GetTeamId() != "":
+			name = "\x00t\x00" + k.GetTeamId() + "\x00" + name
+		case k.GetAliasInPlace():
+			name = "\x00u\x00" + k.GetOrganizationId() + "\x00" + k.GetUserId() + "\x00" + name
+		}
+		if other, twice := out[name]; twice {
+			o.tb.Fatalf("the keys %x and %x both have the alias %q", other, key, name)
+		}
+		out[name] = string(key)
+		return true
+	})
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	return out
 }
 
 // checkMemberships reads memberships from the state, where those are found as well

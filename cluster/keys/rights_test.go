@@ -97,7 +97,7 @@ func TestRoles(t *testing.T) {
 	user := func(u id.User) *keys.User { found, _ := o.set.User(nil, u); return found }
 	team := func(of id.Team) *keys.Team { found, _ := o.set.Team(nil, of); return found }
 	org := func(of id.Organization) *keys.Organization { found, _ := o.set.Organization(nil, of); return found }
-	key := func(alias string) *keys.Key { found, _ := o.set.ByAlias(alias); return found }
+	key := func(alias string) *keys.Key { found, _ := theOne(o.set, alias); return found }
 	changedUser := func(u id.User, change func(*keys.User)) func(*keys.Rights) error {
 		after := *user(u)
 		change(&after)

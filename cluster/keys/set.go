@@ -3,6 +3,7 @@ package keys
 import (
 	"crypto/subtle"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -85,9 +86,9 @@ func (s *Set) Get(h id.KeyHash) (*Key, bool) {
 	return s.keys.Get(h[:])
 }
 
-// ByAlias returns the key of the replicated state that has an alias. Those of
-// the file are not found: their aliases are labels, which two may share.
-func (s *Set) ByAlias(alias string) (*Key, bool) { return s.keys.One(keyByAlias, []byte(alias)) }
+// ByAlias returns the keys of the replicated state that have an alias, at most one of
+// each place. Those of the file are not found: their aliases are labels only.
+func (s *Set) ByAlias(alias string) iter.Seq[*Key] { return s.keys.By(keyByAlias, []byte(alias)) }
 
 // Authenticate returns who presented the credential. The errors are those of
 // Parse, 401 with invalid_api_key (also where what the key belongs to is gone),

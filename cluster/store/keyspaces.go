@@ -51,7 +51,9 @@ const (
 	//	hash (32 bytes) → cluster.v1.VirtualKey
 	SpaceKey Space = 'q'
 	// SpaceKeyAlias belongs to cluster/keys: aliases that are taken.
-	//	alias → cluster.v1.Claim of a hash
+	//	0, "t", 0, team, 0, alias → cluster.v1.Claim of a hash
+	//	0, "u", 0, organization or nothing, 0, user or nothing, 0, alias → cluster.v1.Claim of a hash
+	//	alias → cluster.v1.Claim of a hash; of a key without alias_in_place
 	SpaceKeyAlias Space = 'n'
 	// SpaceOrganization belongs to cluster/keys.
 	//	id → cluster.v1.Organization

@@ -13,8 +13,20 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Other is the name of the sums that names without sums of their own share. A spender
-// that has this name is part of them.
+// Name is what a spender is known by: a text and, where spenders of different places may
+// have the same text, the place.
+type Name struct {
+	Text                     string
+	Team, Organization, User string
+}
+
+// compare orders names by their texts.
+func (n *Name) compare(o *Name) int {
+	return cmp.Or(cmp.Compare(n.Text, o.Text), cmp.Compare(n.Team, o.Team), cmp.Compare(n.Organization, o.Organization), cmp.Compare(n.User, o.User))
+}
+
+// Other is the text of the sums that names without sums of their own share. A spender
+// that has this text is part of them.
 const Other = "other"
 
 // Sums are what requests have used.
@@ -42,7 +54,7 @@ type Budget struct {
 
 // Row is one name with sums of its own, or Other.
 type Row struct {
-	Name    string
+	Name    Name
 	Sums    Sums
 	Budget  Budget
 	Limited bool // it has a Budget
@@ -58,8 +70,8 @@ type Table struct {
 
 	mu struct {
 		sync.Mutex
-		shown   map[string]*spender // no more than most
-		waiting map[string]*spender // no more than most; candidates for a row
+		shown   map[Name]*spender // no more than most
+		waiting map[Name]*spender // no more than most; candidates for a row
 		other   Sums
 	}
 }
@@ -72,19 +84,19 @@ type spender struct {
 // New returns a table in which the most names have sums of their own.
 func New(most int) *Table {
 	t := &Table{most: most}
-	t.mu.shown, t.mu.waiting = make(map[string]*spender), make(map[string]*spender)
+	t.mu.shown, t.mu.waiting = make(map[Name]*spender), make(map[Name]*spender)
 	return t
 }
 
 // Add adds what one request of a name used. limited says whether the budget is one.
-// An empty name is nobody's.
-func (t *Table) Add(name string, used Sums, budget Budget, limited bool) {
-	if name == "" {
+// A name without text is nobody's.
+func (t *Table) Add(name Name, used Sums, budget Budget, limited bool) {
+	if name.Text == "" {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if name == Other {
+	if name.Text == Other {
 		t.mu.other.add(used)
 		return
 	}
@@ -105,7 +117,7 @@ func (t *Table) Add(name string, used Sums, budget Budget, limited bool) {
 
 // waitingLocked returns the candidate of a name. The half of the candidates that spent
 // the least makes room for a new one.
-func (t *Table) waitingLocked(name string) *spender {
+func (t *Table) waitingLocked(name Name) *spender {
 	s := t.mu.waiting[name]
 	if s != nil {
 		return s
@@ -133,7 +145,7 @@ func (t *Table) Rows() []Row {
 		rows = append(rows, s.row)
 	}
 	if t.mu.other != (Sums{}) {
-		rows = append(rows, Row{Name: Other, Sums: t.mu.other})
+		rows = append(rows, Row{Name: Name{Text: Other}, Sums: t.mu.other})
 	}
 	return rows
 }
@@ -155,8 +167,8 @@ func (t *Table) exchangeLocked() {
 }
 
 // sorted returns spenders, the largest first.
-func sorted(all map[string]*spender) []*spender {
+func sorted(all map[Name]*spender) []*spender {
 	return slices.SortedFunc(maps.Values(all), func(a, b *spender) int {
-		return cmp.Or(b.total.compare(&a.total), cmp.Compare(a.row.Name, b.row.Name))
+		return cmp.Or(b.total.compare(&a.total), a.row.Name.compare(&b.row.Name))
 	})
 }

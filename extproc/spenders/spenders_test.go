@@ -16,13 +16,13 @@ import (
 func rows(t *spenders.Table) map[string]spenders.Sums {
 	out := map[string]spenders.Sums{}
 	for _, r := range t.Rows() {
-		out[r.Name] = r.Sums
+		out[r.Name.Text] = r.Sums
 	}
 	return out
 }
 
 func spend(t *spenders.Table, name string, cost float64) {
-	t.Add(name, spenders.Sums{Cost: cost, Input: 1}, spenders.Budget{}, false)
+	t.Add(spenders.Name{Text: name}, spenders.Sums{Cost: cost, Input: 1}, spenders.Budget{}, false)
 }
 
 // A larger spender gets the row of a smaller one. Its earlier use and that of the
@@ -85,16 +85,37 @@ func TestManySpenders(t *testing.T) {
 	}
 }
 
+// Spenders of two places have rows of their own, even with one text.
+func TestOneTextInTwoPlaces(t *testing.T) {
+	t.Parallel()
+	table := spenders.New(3)
+	want := map[spenders.Name]float64{
+		{Text: "ci", Team: "red"}: 1, {Text: "ci", Team: "blue"}: 2, {Text: "ci", Organization: "acme", User: "ann"}: 4,
+	}
+	for range 2 {
+		for name, cost := range want {
+			table.Add(name, spenders.Sums{Cost: cost / 2}, spenders.Budget{}, false)
+		}
+	}
+	got := map[spenders.Name]float64{}
+	for _, r := range table.Rows() {
+		got[r.Name] = r.Sums.Cost
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the rows are %v, want %v", got, want)
+	}
+}
+
 // The latest request says which budget holds.
 func TestBudgetOfLatestRequest(t *testing.T) {
 	t.Parallel()
 	table := spenders.New(1)
 	budget := spenders.Budget{Account: id.Account{Kind: id.AccountTeam, Owner: "red"}, Max: 5}
-	table.Add("red", spenders.Sums{Cost: 1}, budget, true)
+	table.Add(spenders.Name{Text: "red"}, spenders.Sums{Cost: 1}, budget, true)
 	if r := table.Rows(); len(r) != 1 || !r[0].Limited || r[0].Budget != budget {
 		t.Errorf("with a budget: %+v", r)
 	}
-	table.Add("red", spenders.Sums{Cost: 1}, spenders.Budget{}, false)
+	table.Add(spenders.Name{Text: "red"}, spenders.Sums{Cost: 1}, spenders.Budget{}, false)
 	if r := table.Rows(); r[0].Limited {
 		t.Errorf("the budget was removed: %+v", r)
 	}

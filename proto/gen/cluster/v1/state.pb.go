@@ -454,7 +454,7 @@ type VirtualKey struct {
 	Hash []byte `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
 	// What people tell it by: sk-... and its last four characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Label, unique among keys unless empty.
+	// Label, unique among the keys of its place unless empty.
 	Alias string `protobuf:"bytes,3,opt,name=alias,proto3" json:"alias,omitempty"`
 	// What it may use; empty means everything.
 	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
@@ -496,7 +496,10 @@ type VirtualKey struct {
 	OriginHash []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
 	// The account of the key that made this one and had bounds of its own, which bound
 	// this one as well; empty for none.
-	ParentHash    []byte `protobuf:"bytes,22,opt,name=parent_hash,json=parentHash,proto3" json:"parent_hash,omitempty"`
+	ParentHash []byte `protobuf:"bytes,22,opt,name=parent_hash,json=parentHash,proto3" json:"parent_hash,omitempty"`
+	// Whether the alias is claimed for the key's place. Earlier versions claimed an alias
+	// for the whole gateway.
+	AliasInPlace  bool `protobuf:"varint,23,opt,name=alias_in_place,json=aliasInPlace,proto3" json:"alias_in_place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -683,6 +686,13 @@ func (x *VirtualKey) GetParentHash() []byte {
 		return x.ParentHash
 	}
 	return nil
+}
+
+func (x *VirtualKey) GetAliasInPlace() bool {
+	if x != nil {
+		return x.AliasInPlace
+	}
+	return false
 }
 
 // Limits bound what is spent and how fast. What is not set has no bound. Money is
@@ -1576,7 +1586,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"dropParams\x12'\n" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
-	"\forganization\x18\x15 \x01(\tR\forganization\"\xf4\x05\n" +
+	"\forganization\x18\x15 \x01(\tR\forganization\"\x9a\x06\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1603,7 +1613,8 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\vorigin_hash\x18\x15 \x01(\fR\n" +
 	"originHash\x12\x1f\n" +
 	"\vparent_hash\x18\x16 \x01(\fR\n" +
-	"parentHash\"\xe7\x03\n" +
+	"parentHash\x12$\n" +
+	"\x0ealias_in_place\x18\x17 \x01(\bR\faliasInPlace\"\xe7\x03\n" +
 	"\x06Limits\x12+\n" +
 	"\x0fmax_budget_pico\x18\x01 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12-\n" +
 	"\x10soft_budget_pico\x18\x02 \x01(\x03H\x01R\x0esoftBudgetPico\x88\x01\x01\x12'\n" +

@@ -32,7 +32,7 @@ type GenerateKeyRequest struct {
 	Models []string `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	// How long it is valid: a number and s, m, h, d, w or mo, such as 30d. Without it the key does not expire.
 	Duration *string `protobuf:"bytes,2,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
-	// A label, unique among keys.
+	// A label, unique among the keys of one team. Outside teams it is unique among the keys of one user in one organization.
 	KeyAlias *string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3,oneof" json:"key_alias,omitempty"`
 	// A free JSON object that is kept with the key, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
@@ -911,7 +911,7 @@ type ListKeysRequest struct {
 	Page *int32 `protobuf:"varint,1,opt,name=page,proto3,oneof" json:"page,omitempty"`
 	// Items on a page, 1 to 100; 10 if not given.
 	Size *int32 `protobuf:"varint,2,opt,name=size,proto3,oneof" json:"size,omitempty"`
-	// Only the key of this alias.
+	// Only keys of this alias. Keys of two teams or users may have the same one.
 	KeyAlias string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
 	// Whether to show records instead of hashes.
 	ReturnFullObject bool `protobuf:"varint,4,opt,name=return_full_object,json=returnFullObject,proto3" json:"return_full_object,omitempty"`
@@ -1198,7 +1198,7 @@ func (x *ListKeyAliasesRequest) GetTeamId() string {
 // ListKeyAliasesResponse is a page of aliases.
 type ListKeyAliasesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The aliases.
+	// The aliases, one for each key: keys of two teams or users may have the same one.
 	Aliases []string `protobuf:"bytes,1,rep,name=aliases,proto3" json:"aliases,omitempty"`
 	// Aliases in all.
 	TotalCount uint32 `protobuf:"varint,2,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
@@ -1286,7 +1286,7 @@ type UpdateKeyRequest struct {
 	Models []string `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	// How long it is valid, from now: a number and s, m, h, d, w or mo, such as 30d. Without it the key keeps its end; cleared, it has none.
 	Duration *string `protobuf:"bytes,2,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
-	// A label, unique among keys.
+	// A label, unique among the keys of one team. Outside teams it is unique among the keys of one user in one organization.
 	KeyAlias *string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3,oneof" json:"key_alias,omitempty"`
 	// A free JSON object that is kept with the key, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
@@ -1718,7 +1718,7 @@ type DeleteKeysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Keys, or their hashes, 1000 at most.
 	Keys []string `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
-	// Aliases of keys, 1000 at most.
+	// Aliases of keys, 1000 at most. An alias that several keys have which the caller may see is rejected; name those in keys.
 	KeyAliases    []string `protobuf:"bytes,2,rep,name=key_aliases,json=keyAliases,proto3" json:"key_aliases,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1823,7 +1823,7 @@ type RegenerateKeyRequest struct {
 	Models []string `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	// How long it is valid, from now: a number and s, m, h, d, w or mo, such as 30d. Without it the key keeps its end; cleared, it has none.
 	Duration *string `protobuf:"bytes,2,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
-	// A label, unique among keys.
+	// A label, unique among the keys of one team. Outside teams it is unique among the keys of one user in one organization.
 	KeyAlias *string `protobuf:"bytes,3,opt,name=key_alias,json=keyAlias,proto3,oneof" json:"key_alias,omitempty"`
 	// A free JSON object that is kept with the key, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
