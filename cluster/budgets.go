@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // Budgets says whether there is money for a request, on this node.
@@ -29,10 +30,12 @@ func (n *Node) openBudgets(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.untold = n.journal.Last()
 	return n.journal.Scan(ctx, journal.Filter{}, func(ev journal.Event) bool {
 		if ev.ID.Seq <= posted {
 			return true
 		}
+		n.untold = min(n.untold, ev.ID.Seq-1)
 		for _, c := range ev.Charges {
 			if c.Bounded {
 				n.teller.Expect(accountOf(&ev, c), ev.Cost)
@@ -101,6 +104,16 @@ func (n *Node) leaseState(s ledger.State) lease.State {
 		}
 	}
 	return out
+}
+
+// told reports whether the teller counts the events of a run as not posted yet. After a
+// crash the state may have lost its end, and applies runs again that the journal has
+// trimmed. The teller was never told of those events: taken out of what is pending, they
+// would hide other events that are not posted yet.
+func (n *Node) told(run *clusterv1.PostUsage) bool {
+	own := n.Identity()
+	last := run.GetFirst() + uint64(len(run.GetEvents())) - 1
+	return run.GetNode() == string(own.Node) && run.GetEpoch() == own.Epoch && last > n.untold
 }
 
 // tellTeller tells the teller which accounts have changed.

@@ -217,9 +217,9 @@ func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry)
 	}
 	failpoint.Hit("post.before")
 	return outcome(f, func(uint64) {
-		own := run.GetNode() == string(m.node.Identity().Node)
+		told := m.node.told(run)
 		for i := range posted.Changed {
-			if !own { // what the teller waits for are its own events
+			if !told { // the teller does not wait for them
 				posted.Changed[i].Own = 0
 			}
 		}

@@ -50,6 +50,7 @@ type Node struct {
 	server    *peer.Server   // nil: alone
 
 	teller *lease.Teller
+	untold uint64 // events of this node up to here were posted before the start; set by openBudgets
 	rates  *rate.Limiter
 
 	metrics *metrics // nil before Measure

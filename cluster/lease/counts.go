@@ -73,9 +73,8 @@ func (a *account) evenLocked() {
 		both := min(a.late, -a.pending)
 		a.late, a.pending = a.late-both, a.pending+both
 	}
-	// Less than nothing is pending of events that nobody has told of: those that the
-	// last process had removed from its journal, in a replica that catches up. While
-	// requests run they may be theirs, posted before they are settled.
+	// While requests run, events of theirs may be posted before they are settled. When none
+	// runs, an amount below 0 has no cause that will clear up.
 	if a.holds == 0 && a.pending < 0 {
 		a.pending = 0
 	}

@@ -18,7 +18,7 @@ func (t *Teller) Expect(account id.Account, cost money.Pico) {
 // Applied says that the replica has changed: after every change of an account, in the
 // order of the changes. own is the cost of those of this node's events, and of no other
 // node's, that were posted by it and have a charge with a budget for the account,
-// whatever its epoch. A lease of an account that nobody asks for here is known from
+// whatever its epoch; of events before the start only those that Expect was called for. A lease of an account that nobody asks for here is known from
 // this call too, and so is given back when others need it.
 func (t *Teller) Applied(account id.Account, s State, own money.Pico) {
 	now := t.cfg.Now()
