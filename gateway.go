@@ -215,6 +215,12 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("listen %s: must be an IP address and a port: %w", g.cfg.Listen, err)
 	}
+	var management netip.AddrPort
+	if g.cfg.ManagementListen != "" {
+		if management, err = netip.ParseAddrPort(g.cfg.ManagementListen); err != nil {
+			return fmt.Errorf("management_listen %s: must be an IP address and a port: %w", g.cfg.ManagementListen, err)
+		}
+	}
 	b := bootstrap.Config{
 		AdminSocket:     filepath.Join(dir, adminSocket),
 		ProcessorSocket: filepath.Join(dir, processorSocket),
@@ -223,8 +229,14 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		Address:         addr.Addr().String(), Port: addr.Port(),
 		BodyLimit:         uint32(g.cfg.Limits.MaxRequestBytes),
 		RequestTimeout:    g.cfg.Limits.RequestTimeout,
+		MaxConnections:    uint64(g.cfg.Limits.MaxConnections),
 		MaxHeapBytes:      envoyHeap(g.cfg.Limits.MaxInflightBytes),
 		StreamIdleTimeout: g.cfg.Limits.StreamIdleTimeout,
+	}
+	listen := []netip.AddrPort{addr}
+	if management.IsValid() {
+		b.ManagementAddress, b.ManagementPort = management.Addr().String(), management.Port()
+		listen = append(listen, management)
 	}
 	if g.grpcL, err = socket.Listen(ctx, b.ProcessorSocket); err != nil {
 		return err
@@ -252,7 +264,7 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		return nil
 	}
 	g.launcher, err = launch.New(launch.Config{
-		Path: path, Bootstrap: file, RunDir: dir, AdminSocket: b.AdminSocket, Listen: addr,
+		Path: path, Bootstrap: file, RunDir: dir, AdminSocket: b.AdminSocket, Listen: listen,
 		Concurrency: int(g.cfg.Envoy.Concurrency), LogLevel: g.cfg.Envoy.LogLevel, Logger: g.logger,
 	})
 	return err

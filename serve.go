@@ -22,6 +22,7 @@ import (
 // options are the flags of serve; each set one replaces what the file says.
 type options struct {
 	file, data, listen, envoyPath, envoyMode string
+	managementListen                         string
 	join, accepted                           []string
 	expect                                   int
 	clusterListen, clusterAdvertise          string
@@ -41,6 +42,7 @@ func serveCommand() *cobra.Command {
 	f.StringVarP(&o.file, "config", "c", "", "configuration file (YAML)")
 	f.StringVar(&o.data, "data", "", "data directory (default: data_dir of the file, or ./data)")
 	f.StringVar(&o.listen, "listen", "", "address to listen on (default: listen of the file, or 127.0.0.1:8080)")
+	f.StringVar(&o.managementListen, "management-listen", "", "address for management and health alone, without a limit on connections (default: management_listen of the file, or none)")
 	f.StringVar(&o.envoyPath, "envoy-path", "", "Envoy to run (default: $ENVOY_PATH, the one that make fetched, or the one on PATH)")
 	f.StringVar(&o.envoyMode, "envoy", "", "child: run Envoy; external: serve one that somebody else runs")
 	f.StringSliceVar(&o.join, "join", nil, "nodes to find the cluster at, host:port (default: cluster.join of the file)")
@@ -56,8 +58,8 @@ func (o *options) apply(c *config.Config) error {
 	if o.data != "" {
 		c.DataDir = o.data
 	}
-	if o.listen != "" {
-		c.Listen = o.listen
+	if err := c.SetListen(o.listen, o.managementListen); err != nil {
+		return err
 	}
 	if o.envoyPath != "" {
 		c.Envoy.Path = o.envoyPath

@@ -59,7 +59,7 @@ func (d *decoder) cluster(n *node, c *Config) {
 			d.fail(o.n.first("join", "expect"), "%s", why)
 		}
 	}
-	if why := to.portFault(c.Listen); why != "" {
+	if why := to.portFault(c.Listen, c.ManagementListen); why != "" {
 		d.fail(o.n.first("listen", "join", "expect"), "%s", why)
 	}
 }
@@ -269,15 +269,12 @@ func (c *Cluster) credentialFault() string {
 }
 
 // portFault returns whether nodes would meet where callers do, or "".
-func (c *Cluster) portFault(listen string) string {
-	own, err := netip.ParseAddrPort(c.Listen)
-	callers, err2 := netip.ParseAddrPort(listen)
-	if err != nil || err2 != nil || own.Port() != callers.Port() {
-		return ""
+func (c *Cluster) portFault(listen, management string) string {
+	for _, l := range []struct{ name, address string }{{"listen", listen}, {"management_listen", management}} {
+		if at, err := netip.ParseAddrPort(c.Listen); err == nil && sameAddress(c.Listen, l.address) {
+			return fmt.Sprintf("port %d is where callers are listened to (%s): give the nodes another in cluster.listen, such as %s",
+				at.Port(), l.name, defaultClusterListen)
+		}
 	}
-	if a, b := own.Addr(), callers.Addr(); a != b && !a.IsUnspecified() && !b.IsUnspecified() {
-		return ""
-	}
-	return fmt.Sprintf("port %d is where callers are listened to (listen): give the nodes another in cluster.listen, such as %s",
-		own.Port(), defaultClusterListen)
+	return ""
 }

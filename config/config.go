@@ -12,9 +12,12 @@ import (
 // SetCluster changes it after it is made, so it is safe for concurrent use from
 // then on.
 type Config struct {
-	Listen     string     // host:port of the one public listener; the host is an IP address
-	DataDir    string     // directory of everything that is stored
-	IntentSync IntentSync // when a request's intent must be on disk
+	Listen string // host:port of the one public listener; the host is an IP address
+	// ManagementListen is host:port of a second listener, for management and health
+	// alone, which no limit on connections holds for; empty: there is none.
+	ManagementListen string
+	DataDir          string     // directory of everything that is stored
+	IntentSync       IntentSync // when a request's intent must be on disk
 	// ShutdownDelay is how long readiness says no before the listener closes,
 	// so that a load balancer has sent its requests elsewhere by then; 0 to 5m.
 	ShutdownDelay time.Duration
@@ -114,6 +117,7 @@ type Log struct {
 // Limits is the section limits.
 type Limits struct {
 	MaxRequestBytes   int64         // largest request body
+	MaxConnections    int64         // of callers that are open at one time
 	MaxInflightBytes  int64         // of all request bodies that are held at one time; a key may hold a quarter
 	MaxResponseBytes  int64         // largest whole answer of a provider; streams have no total
 	RequestTimeout    time.Duration // a request must have come in whole by then

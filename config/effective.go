@@ -13,6 +13,7 @@ import (
 func (c *Config) Effective() []byte {
 	w := &writer{}
 	w.str("listen", c.Listen)
+	w.given("management_listen", c.ManagementListen)
 	w.str("data_dir", c.DataDir)
 	w.str("intent_sync", string(c.IntentSync))
 	w.seconds("shutdown_delay", c.ShutdownDelay)
@@ -29,6 +30,7 @@ func (c *Config) Effective() []byte {
 	w.section("limits", func() {
 		w.integer("max_request_bytes", c.Limits.MaxRequestBytes)
 		w.integer("max_inflight_request_bytes", c.Limits.MaxInflightBytes)
+		w.integer("max_connections", c.Limits.MaxConnections)
 		w.integer("max_response_bytes", c.Limits.MaxResponseBytes)
 		w.seconds("request_timeout", c.Limits.RequestTimeout)
 		w.seconds("stream_idle_timeout", c.Limits.StreamIdleTimeout)

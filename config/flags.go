@@ -5,6 +5,28 @@ import (
 	"strings"
 )
 
+// SetListen puts the flags --listen and --management-listen over what the file has; an
+// empty string means that the flag was not given. The error is a ProblemsError that
+// names the flag. Call it before SetCluster.
+func (c *Config) SetListen(listen, management string) error {
+	given := "--listen"
+	if listen != "" {
+		c.Listen = listen
+	}
+	if management != "" {
+		given = "--management-listen"
+		address, err := parseListen(management)
+		if err != nil {
+			return ProblemsError{{File: given, Detail: quote(management) + " is not an address to listen at (" + err.Error() + "): write IP:port, such as 127.0.0.1:8081"}}
+		}
+		c.ManagementListen = address
+	}
+	if sameAddress(c.Listen, c.ManagementListen) {
+		return ProblemsError{{File: given, Detail: "listen and management_listen have the same address: give one of them another port"}}
+	}
+	return nil
+}
+
 // SetCluster puts command-line flags over the section cluster and checks the
 // whole as Parse does. An empty list, a negative number and an empty string mean
 // that a flag was not given; an entry of join may name several nodes with commas
@@ -54,7 +76,7 @@ func (c *Config) SetCluster(join []string, expect int, listen, advertise string)
 	if why := next.credentialFault(); why != "" {
 		complain(given, why)
 	}
-	if why := next.portFault(c.Listen); why != "" {
+	if why := next.portFault(c.Listen, c.ManagementListen); why != "" {
 		complain(given, why)
 	}
 	if len(problems) > 0 {

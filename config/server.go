@@ -20,7 +20,10 @@ const (
 	// defaultInflight is what Envoy and the gateway hold together twice or three times,
 	// as one body has copies in both.
 	defaultInflight = 512 << 20
-	mostInflight    = 1 << 40
+	// defaultConnections is above what one Envoy usually serves: some 50 KB each.
+	defaultConnections = 50_000
+	mostConnections    = 10_000_000
+	mostInflight       = 1 << 40
 	// inflightShares is how many times the largest body must fit: a key may hold a quarter.
 	inflightShares = 4
 	// defaultStreamIdle is Envoy's own: models that think are silent for minutes.
@@ -32,10 +35,14 @@ const (
 // set up wrongly, and service managers kill what does not end.
 const mostDelay = 5 * time.Minute
 
-// server reads listen, data_dir, intent_sync, shutdown_delay, envoy, log and limits.
+// server reads listen, management_listen, data_dir, intent_sync, shutdown_delay, envoy, log and limits.
 func (d *decoder) server(o *object, c *Config) {
 	c.Listen, c.DataDir, c.IntentSync = defaultListen, defaultDataDir, BeforeAnswer
-	d.listen(o, &c.Listen)
+	d.listen(o, "listen", &c.Listen)
+	d.listen(o, "management_listen", &c.ManagementListen)
+	if sameAddress(c.ManagementListen, c.Listen) {
+		d.fail(o.n.field("management_listen"), "is the address of listen: give it another port")
+	}
 	o.str("data_dir", &c.DataDir)
 	if c.DataDir == "" {
 		c.DataDir = defaultDataDir
@@ -52,13 +59,14 @@ func (d *decoder) server(o *object, c *Config) {
 	log.close()
 
 	c.Limits = Limits{
-		MaxRequestBytes: defaultBody, MaxResponseBytes: defaultBody,
+		MaxRequestBytes: defaultBody, MaxResponseBytes: defaultBody, MaxConnections: defaultConnections,
 		RequestTimeout: defaultRequestTime, StreamIdleTimeout: defaultStreamIdle,
 	}
 	n, _ = o.take("limits")
 	limits := d.open(n)
 	limits.integer("max_request_bytes", &c.Limits.MaxRequestBytes, leastBody, mostBody)
 	limits.integer("max_inflight_request_bytes", &c.Limits.MaxInflightBytes, leastBody, mostInflight)
+	limits.integer("max_connections", &c.Limits.MaxConnections, 1, mostConnections)
 	limits.integer("max_response_bytes", &c.Limits.MaxResponseBytes, leastBody, mostBody)
 	limits.duration("request_timeout", &c.Limits.RequestTimeout, time.Second, 24*time.Hour)
 	limits.duration("stream_idle_timeout", &c.Limits.StreamIdleTimeout, time.Second, 24*time.Hour)
@@ -93,10 +101,10 @@ func (d *decoder) envoy(o *object, to *Envoy) {
 	e.close()
 }
 
-// listen reads the address of the listener. Envoy binds addresses and not
+// listen reads the address of a listener. Envoy binds addresses and not
 // names, so a name other than localhost is refused.
-func (d *decoder) listen(o *object, to *string) {
-	n, ok := o.take("listen")
+func (d *decoder) listen(o *object, name string, to *string) {
+	n, ok := o.take(name)
 	if !ok {
 		return
 	}
@@ -110,6 +118,16 @@ func (d *decoder) listen(o *object, to *string) {
 		return
 	}
 	*to = address
+}
+
+// sameAddress reports whether two listeners cannot both have their address.
+func sameAddress(a, b string) bool {
+	one, err := netip.ParseAddrPort(a)
+	two, err2 := netip.ParseAddrPort(b)
+	if err != nil || err2 != nil || one.Port() != two.Port() || one.Port() == 0 {
+		return false
+	}
+	return one.Addr() == two.Addr() || one.Addr().IsUnspecified() || two.Addr().IsUnspecified()
 }
 
 // parseListen returns host:port with an IP address as its host. Its errors name

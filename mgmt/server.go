@@ -215,8 +215,13 @@ func presented(h http.Header) keys.Presented {
 	return p
 }
 
-// bodyless refuses a request for inference that came without a body.
+// bodyless rejects a request for inference that came without a body. One with a body
+// came by another way than the listener of callers, and no model is served there.
 func (s *Server) bodyless(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		s.refuse(w, r, fault.New(fault.NotFound, "", "Models are not served at this address, but at the one that listen names. Send the request there."))
+		return
+	}
 	s.refuse(w, r, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages."))
 }
 

@@ -140,7 +140,7 @@ func toGRPC() *route.Route {
 	return &route.Route{
 		Name: "grpc",
 		Match: &route.RouteMatch{
-			PathSpecifier: &route.RouteMatch_SafeRegex{SafeRegex: &matcher.RegexMatcher{Regex: grpcPath}},
+			PathSpecifier: &route.RouteMatch_SafeRegex{SafeRegex: &matcher.RegexMatcher{Regex: contract.GRPCPath}},
 			Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
 			Grpc:          &route.RouteMatch_GrpcRouteMatchOptions{},
 		},
@@ -150,9 +150,6 @@ func toGRPC() *route.Route {
 		}},
 	}
 }
-
-// grpcPath is /package.Service/Method.
-const grpcPath = `/[a-z0-9_]+(\.[a-z0-9_]+)*\.[A-Za-z0-9]+/[A-Za-z0-9]+`
 
 // refusedMethods are routes for methods that nothing here answers, and of which
 // TRACE would read a request back to its sender.

@@ -30,8 +30,9 @@ func TestEnvoyAccepts(t *testing.T) {
 		t.Fatalf("this test needs Envoy; run make or set MODELGATEWAY_ENVOY: %v", err)
 	}
 	for name, change := range map[string]func(*bootstrap.Config){
-		"defaults": func(*bootstrap.Config) {},
-		"ipv6":     func(c *bootstrap.Config) { c.Address, c.Port = "::1", 1 },
+		"defaults":   func(*bootstrap.Config) {},
+		"ipv6":       func(c *bootstrap.Config) { c.Address, c.Port = "::1", 1 },
+		"management": func(c *bootstrap.Config) { c.ManagementAddress, c.ManagementPort = "127.0.0.1", 8081 },
 		"hostile text": func(c *bootstrap.Config) {
 			c.NodeID = "a\"\n}: {{ .Port }} %REQ(:path)% # \\ \u2028 \x00\u0085é"
 			c.GatewaySocket = "/run/it's a \"socket\": [x]"
@@ -131,6 +132,7 @@ func TestRefuses(t *testing.T) {
 		{"gateway_socket", func(c *bootstrap.Config) { c.GatewaySocket = "" }},
 		{"grpc_socket", func(c *bootstrap.Config) { c.GRPCSocket = "" }},
 		{"address", func(c *bootstrap.Config) { c.Address = "localhost" }},
+		{"management_address", func(c *bootstrap.Config) { c.ManagementAddress = "localhost" }},
 		{"header_limit", func(c *bootstrap.Config) { c.HeaderLimitKiB = 97 }},
 		{"message_timeout", func(c *bootstrap.Config) { c.MessageTimeout = -1 }},
 		{"request_timeout", func(c *bootstrap.Config) { c.RequestTimeout = 1 << 62 }},

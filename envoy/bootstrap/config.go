@@ -20,6 +20,10 @@ type Config struct {
 	Address string // IP to listen on; default 0.0.0.0
 	Port    uint16 // default 8080
 
+	// Where management and health are served as well, without a limit on connections.
+	ManagementAddress string // IP; default Address
+	ManagementPort    uint16 // 0: not at all
+
 	BodyLimit      uint32 // bytes of a request body, above it 413; default 64 MiB
 	HeaderLimitKiB uint32 // of all request headers, above it 431; 1..96, default 60
 
@@ -40,6 +44,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.NodeID, "modelgateway")
 	setDefault(&c.Address, "0.0.0.0")
 	setDefault(&c.Port, 8080)
+	setDefault(&c.ManagementAddress, c.Address)
 	setDefault(&c.BodyLimit, 64<<20)
 	setDefault(&c.HeaderLimitKiB, 60)
 	setDefault(&c.MessageTimeout, 10*time.Minute)
@@ -67,8 +72,10 @@ func (c Config) check() error {
 				s.param, len(s.path), maxSocketPath)
 		}
 	}
-	if _, err := netip.ParseAddr(c.Address); err != nil {
-		return invalid("address", "address must be an IP address such as 0.0.0.0, 127.0.0.1 or ::; names are not looked up")
+	for _, a := range []struct{ param, address string }{{"address", c.Address}, {"management_address", c.ManagementAddress}} {
+		if _, err := netip.ParseAddr(a.address); err != nil {
+			return invalid(a.param, "%s must be an IP address such as 0.0.0.0, 127.0.0.1 or ::; names are not looked up", a.param)
+		}
 	}
 	if c.HeaderLimitKiB > 96 {
 		return invalid("header_limit", "header_limit must be 1 to 96 KiB")

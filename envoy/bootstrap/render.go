@@ -38,6 +38,7 @@ func Render(c Config) ([]byte, error) {
 		Config: c, Replies: local,
 		Processor: contract.ClusterProcessor, Gateway: contract.ClusterGateway, GRPC: contract.ClusterGRPC,
 		Listener: contract.Listener, RouteConfig: contract.RouteConfig,
+		Management: contract.ListenerManagement, GRPCPath: contract.GRPCPath,
 		FilterProcessor: contract.FilterProcessor, FilterCount: contract.FilterCount,
 		RoleKey: contract.RoleKey, RoleCount: contract.RoleCount, RequestID: contract.AttrRequestID,
 		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
@@ -57,6 +58,7 @@ type fields struct {
 	Replies                  []reply
 	Processor, Gateway, GRPC string
 	Listener, RouteConfig    string
+	Management, GRPCPath     string
 	FilterProcessor          string
 	FilterCount              string
 	RoleKey, RoleCount       string

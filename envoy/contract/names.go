@@ -11,9 +11,14 @@ const (
 
 // The names that the static listener refers to.
 const (
-	Listener    = "ingress"
-	RouteConfig = "ingress"
+	Listener           = "ingress"
+	RouteConfig        = "ingress"
+	ListenerManagement = "management" // has its own routes
 )
+
+// GRPCPath is a regular expression of the paths of the management API over gRPC,
+// /package.Service/Method.
+const GRPCPath = `/[a-z0-9_]+(\.[a-z0-9_]+)*\.[A-Za-z0-9]+/[A-Za-z0-9]+`
 
 // MetadataPlan is the namespace of the dynamic metadata in which ext_proc gives
 // the router its ordered plan, and MetadataPlanGroups the key that Envoy's

@@ -12,11 +12,11 @@ import (
 
 // Config is one Envoy to run. Path, Bootstrap, RunDir and AdminSocket are required.
 type Config struct {
-	Path        string         // of the binary, from Locate
-	Bootstrap   []byte         // Envoy's configuration file, from bootstrap.Render
-	RunDir      string         // directory of our own, made with mode 0700; the configuration goes there
-	AdminSocket string         // the one in Bootstrap
-	Listen      netip.AddrPort // the one in Bootstrap; if set, a taken port is found before Envoy starts
+	Path        string           // of the binary, from Locate
+	Bootstrap   []byte           // Envoy's configuration file, from bootstrap.Render
+	RunDir      string           // directory of our own, made with mode 0700; the configuration goes there
+	AdminSocket string           // the one in Bootstrap
+	Listen      []netip.AddrPort // those in Bootstrap: a taken port is found before Envoy starts
 
 	Concurrency int           // worker threads; 0: as many as there are CPUs
 	LogLevel    string        // info, warning, error, critical or off; default warning

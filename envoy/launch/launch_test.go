@@ -215,7 +215,7 @@ func TestRunningAnswersEnd(t *testing.T) {
 	c := start(t, func(config *launch.Config) {
 		config.AdminSocket = filepath.Join(dir, "a")
 		config.Bootstrap = page(dir, int(listen.Port()), upstream.Listener.Addr().String())
-		config.Listen = listen
+		config.Listen = []netip.AddrPort{listen}
 	})
 	get(t, "ready", c.ready)
 	answer := make(chan string, 1)
@@ -324,7 +324,7 @@ func TestFailsClearly(t *testing.T) {
 		cause  string
 	}{
 		{"port_taken_found_before", func(c *launch.Config) {
-			c.Listen = netip.MustParseAddrPort(taken.Addr().String())
+			c.Listen = []netip.AddrPort{netip.MustParseAddrPort(taken.Addr().String())}
 		}, "address_in_use", "address already in use"},
 		{"port_taken_found_by_envoy", func(c *launch.Config) {
 			c.AdminSocket, c.Bootstrap = filepath.Join(dir, "a"), page(dir, port, "")

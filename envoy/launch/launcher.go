@@ -88,16 +88,18 @@ func (l *Launcher) prepare(ctx context.Context) error {
 	if err := os.WriteFile(l.file, l.config.Bootstrap, 0o600); err != nil {
 		return broken("run_dir_unusable", err, "Envoy's configuration cannot be written into run_dir %s", l.config.RunDir)
 	}
-	if !l.config.Listen.IsValid() || l.config.Listen.Port() == 0 {
-		return nil
-	}
-	var lc net.ListenConfig
-	probe, err := lc.Listen(ctx, "tcp", l.config.Listen.String())
-	if err != nil {
-		return addressInUse(err, l.config.Listen.String())
-	}
-	if err := probe.Close(); err != nil {
-		return broken("envoy_failed", err, "the probe of %s cannot be closed", l.config.Listen)
+	for _, at := range l.config.Listen {
+		if at.Port() == 0 {
+			continue
+		}
+		var lc net.ListenConfig
+		probe, err := lc.Listen(ctx, "tcp", at.String())
+		if err != nil {
+			return addressInUse(err, at.String())
+		}
+		if err := probe.Close(); err != nil {
+			return broken("envoy_failed", err, "the probe of %s cannot be closed", at)
+		}
 	}
 	return nil
 }
