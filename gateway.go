@@ -187,6 +187,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
 			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,
 			MaxResponseBytes:   g.cfg.Limits.MaxResponseBytes,
+			MaxParallel:        g.cfg.MaxParallel,
 			Version:            version,
 			EnforcedParams:     g.cfg.Enforced.Params, EnforcedServiceParams: g.cfg.Enforced.ServiceParams,
 		},

@@ -35,7 +35,7 @@ func (m *Model) spec() catalog.DeploymentSpec {
 	p, i := &m.Params, &m.Info
 	s := catalog.DeploymentSpec{
 		ID: i.ID, ModelName: m.Name, Model: p.Model, APIBase: p.APIBase, APIKey: p.APIKey, BaseModel: p.BaseModel,
-		Weight: p.Weight, RPM: p.RPM, TPM: p.TPM, Order: int(p.Order), Timeout: p.Timeout, StreamTimeout: p.StreamTimeout,
+		Weight: p.Weight, RPM: p.RPM, TPM: p.TPM, MaxParallel: p.MaxParallel, Order: int(p.Order), Timeout: p.Timeout, StreamTimeout: p.StreamTimeout,
 		MaxTokens: i.MaxTokens, MaxInputTokens: i.MaxInputTokens, MaxOutputTokens: i.MaxOutputTokens, DropParams: p.DropParams,
 		Organization: p.Organization,
 	}
@@ -64,7 +64,8 @@ func (r *Router) spec() catalog.RouterSpec {
 	s := catalog.RouterSpec{
 		Strategy: r.Strategy, NumRetries: new(int(r.NumRetries)), RetryAfter: new(r.RetryAfter), Timeout: new(r.Timeout),
 		CooldownTime: new(r.CooldownTime), AllowedFails: new(int(r.AllowedFails)), MaxFallbacks: new(int(r.MaxFallbacks)),
-		RetryOn: r.RetryOn, DisableCooldowns: r.DisableCooldowns, EnablePreCallChecks: r.EnablePreCallChecks,
+		DefaultMaxParallel: new(int(r.MaxParallel)),
+		RetryOn:            r.RetryOn, DisableCooldowns: r.DisableCooldowns, EnablePreCallChecks: r.EnablePreCallChecks,
 		Fallbacks: pairs(r.Fallbacks), DefaultFallbacks: r.DefaultFallbacks,
 		ContextWindowFallbacks: pairs(r.ContextWindow), ContentPolicyFallbacks: pairs(r.ContentPolicy),
 	}

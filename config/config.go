@@ -36,6 +36,7 @@ type Config struct {
 	Webhook                Webhook       // how fast the webhook gets it, where nothing else is set at run time
 	Budgets                Budgets       // what general_settings say of spending
 	Enforced               Enforced      // parameters that requests must have
+	MaxParallel            int64         // requests in flight at this node; 0 means no limit
 	KeyRules               keys.KeyRules // who may make keys, beyond rights
 	Defaults               keys.Defaults // what users and teams get that are created without it
 	// PrivateEndpoints is general_settings.allow_private_endpoints; nil where the file
@@ -183,6 +184,7 @@ type Router struct {
 	MaxFallbacks        int64
 	CooldownTime        time.Duration
 	AllowedFails        int64 // failures in a minute that do not yet rest a deployment
+	MaxParallel         int64 // requests in flight at a deployment that says nothing; 0 means no limit
 	DisableCooldowns    bool
 	EnablePreCallChecks bool
 	Aliases             []Alias
@@ -219,6 +221,7 @@ type Params struct {
 	Organization  string        // sent to OpenAI as its organization header
 	Timeout       time.Duration // 0 means the router's
 	StreamTimeout time.Duration // 0 means the router's
+	MaxParallel   int64         // requests in flight; 0 means the router's default
 	RPM, TPM      int64         // requests and tokens a minute; 0 means unknown
 	Weight        int64         // share within the group; 0 means none given
 	Order         int64         // level within the group; lower is tried first

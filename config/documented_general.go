@@ -13,7 +13,7 @@ const (
 	noSessionGuard  = "requests without a session id would be served; remove the setting if they may"
 	noFallbackGuard = "the gateway does not check whether a key may use a fallback model; list only fallbacks that every key of the model may use, then remove the setting"
 	noSecretManager = "secrets that this setting fetches would be missing; pass them as environment variables, or set encryption_key to a key in a KMS"
-	noParallelLimit = "the number of parallel requests would not be limited; set max_parallel_requests on keys and teams, then remove the setting"
+	noParallelLimit = "the gateway has no workers, and queues no requests; set global_max_parallel_requests to the number of requests of one instance, then remove the setting"
 	wrongSection    = "it belongs in litellm_settings, where the gateway applies it; move it there"
 	noUserBudget    = "requests with keys of a team would not count against the budget of the user; set max_budget_in_team on its members, then remove the setting"
 	noRateKind      = "token limits would count input and output together, which may be looser or stricter; remove the setting if they may"
@@ -66,6 +66,8 @@ func generalHonoured() []row {
 		{"max_response_size_mb", honoured, ""},
 		{"enforced_params", honoured, ""},
 		{"enforce_user_param", honoured, ""},
+		{"max_parallel_requests", honoured, ""},
+		{"global_max_parallel_requests", honoured, ""},
 		{"service_account_settings", honoured, ""},
 	}
 }
@@ -103,8 +105,6 @@ func generalAccess() []row {
 // generalLimits lists what bounds spend, rates and load.
 func generalLimits() []row {
 	return []row{
-		{"max_parallel_requests", protecting, noParallelLimit},
-		{"global_max_parallel_requests", protecting, noParallelLimit},
 		{"max_in_flight_requests_per_worker", protecting, noParallelLimit},
 		{"max_queued_requests_per_worker", protecting, noParallelLimit},
 		{"default_internal_user_params", protecting, wrongSection},

@@ -4,26 +4,25 @@ import "slices"
 
 // Reasons in the table of litellm_params.
 const (
-	nobodyUses           = "no built-in provider and no routing strategy uses it"
-	noDeploymentBudget   = "the deployment would spend without this budget; set max_budget for this model on teams or keys, then remove the setting"
-	noDeploymentGuard    = "the deployment would answer without its guardrails; run them in front of the gateway, then remove the setting"
-	noDeploymentTags     = "requests with other tags would reach the deployment; give it a model_name of its own, and list that in models of the keys that may use it"
-	noDeploymentParallel = "the number of parallel requests of the deployment would not be limited; set max_parallel_requests on keys and teams, then remove the setting"
-	noDeploymentRates    = "the deployment would serve more than these limits; set rpm_limit, tpm_limit or tpd_limit on keys and teams, then remove the setting"
-	noSignIn             = "this way to sign in at a provider does not exist here; write api_key"
-	noPriceForm          = "requests would be billed at other prices than this one; write it as input_cost_per_token_above_200k_tokens and the like, or remove it"
-	noPricedEndpoint     = "the gateway does not have the endpoint that this price is for; requests to it get 404"
-	noRequestDefaults    = "a deployment has no default request parameters; callers send them"
-	envoyVerifies        = "Envoy makes the connections; certificates are always verified"
-	headersElsewhere     = "write headers as extra_headers"
-	routerSets           = "set it in router_settings, for all deployments"
-	otherProviders       = "no built-in provider uses it"
-	requestsAsTheyAre    = "the gateway passes requests on as they are, but for what the provider needs"
-	noCallerCredentials  = "callers cannot replace the credential or the address of a deployment"
-	noRouterModels       = "a deployment is one model of one provider; models that choose among others do not exist here"
-	paramsNoEndpoint     = "the gateway does not have the endpoint that this setting is for; requests to it get 404"
-	paramsNoCallbacks    = "the gateway calls no callbacks and caches no answers"
-	besideParams         = "write model_info next to litellm_params"
+	nobodyUses          = "no built-in provider and no routing strategy uses it"
+	noDeploymentBudget  = "the deployment would spend without this budget; set max_budget for this model on teams or keys, then remove the setting"
+	noDeploymentGuard   = "the deployment would answer without its guardrails; run them in front of the gateway, then remove the setting"
+	noDeploymentTags    = "requests with other tags would reach the deployment; give it a model_name of its own, and list that in models of the keys that may use it"
+	noDeploymentRates   = "the deployment would serve more than these limits; set rpm_limit, tpm_limit or tpd_limit on keys and teams, then remove the setting"
+	noSignIn            = "this way to sign in at a provider does not exist here; write api_key"
+	noPriceForm         = "requests would be billed at other prices than this one; write it as input_cost_per_token_above_200k_tokens and the like, or remove it"
+	noPricedEndpoint    = "the gateway does not have the endpoint that this price is for; requests to it get 404"
+	noRequestDefaults   = "a deployment has no default request parameters; callers send them"
+	envoyVerifies       = "Envoy makes the connections; certificates are always verified"
+	headersElsewhere    = "write headers as extra_headers"
+	routerSets          = "set it in router_settings, for all deployments"
+	otherProviders      = "no built-in provider uses it"
+	requestsAsTheyAre   = "the gateway passes requests on as they are, but for what the provider needs"
+	noCallerCredentials = "callers cannot replace the credential or the address of a deployment"
+	noRouterModels      = "a deployment is one model of one provider; models that choose among others do not exist here"
+	paramsNoEndpoint    = "the gateway does not have the endpoint that this setting is for; requests to it get 404"
+	paramsNoCallbacks   = "the gateway calls no callbacks and caches no answers"
+	besideParams        = "write model_info next to litellm_params"
 )
 
 // paramsTable is the table of litellm_params.
@@ -51,6 +50,7 @@ func paramsHonoured() []row {
 		{"stream_timeout", honoured, ""},
 		{"rpm", honoured, ""},
 		{"tpm", honoured, ""},
+		{"max_parallel_requests", honoured, ""},
 		{"weight", honoured, ""},
 		{"order", honoured, ""},
 		{"extra_headers", honoured, ""},
@@ -70,7 +70,6 @@ func paramsGuards() []row {
 		{"default_guardrails", protecting, noDeploymentGuard},
 		{"tags", protecting, noDeploymentTags},
 		{"tag_regex", protecting, noDeploymentTags},
-		{"max_parallel_requests", protecting, noDeploymentParallel},
 		{"rpm_limit", protecting, noDeploymentRates},
 		{"tpm_limit", protecting, noDeploymentRates},
 		{"tpd", protecting, noDeploymentRates},

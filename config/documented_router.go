@@ -7,7 +7,6 @@ const (
 	oneCause         = "whatever the cause of a failure, fallbacks is what is followed"
 	noRouterGuard    = "requests would be served without these guardrails; run them in front of the gateway, then remove the setting"
 	noRouterBudget   = "the gateway would spend without these budgets; set max_budget on organizations, teams, users or keys, then remove the setting"
-	noRouterParallel = "the number of parallel requests of a deployment would not be limited; set max_parallel_requests on keys and teams, then remove the setting"
 	noRouterTags     = "requests would reach deployments that their tags exclude; give such deployments a model_name of their own, and list it in models of the keys that may use it"
 	noRouterAccess   = "the gateway does not check whether a key may use a fallback model; list only fallbacks that every key of the model may use, then remove the setting"
 	needsTags        = "it has a meaning only with enable_tag_filtering"
@@ -41,6 +40,7 @@ func routerHonoured() []row {
 		{"timeout", honoured, ""},
 		{"stream_timeout", honoured, ""},
 		{"max_fallbacks", honoured, ""},
+		{"default_max_parallel_requests", honoured, ""},
 		{"cooldown_time", honoured, ""},
 		{"allowed_fails", honoured, ""},
 		{"disable_cooldowns", honoured, ""},
@@ -63,7 +63,6 @@ func routerGuards() []row {
 		{"tag_budget_config", protecting, noRouterBudget},
 		{"deployment_budget_config", protecting, noRouterBudget},
 		{"fallback_budget_check", protecting, noRouterBudget},
-		{"default_max_parallel_requests", protecting, noRouterParallel},
 		{"enable_tag_filtering", protecting, noRouterTags},
 		{"tag_routing_prefix", protecting, noRouterTags},
 		{"fallback_access_check", protecting, noRouterAccess},

@@ -55,6 +55,7 @@ func (c *Config) Effective() []byte {
 			w.boolean("allow_private_endpoints", *c.PrivateEndpoints)
 		}
 		w.address("model_cost_map_url", c.Budgets.CostMapURL)
+		w.positive("global_max_parallel_requests", c.MaxParallel)
 		w.enforced(&c.Enforced)
 	})
 	w.section("router_settings", func() { w.router(&c.Router) })
@@ -128,6 +129,7 @@ func (w *writer) router(r *Router) {
 	w.integer("max_fallbacks", r.MaxFallbacks)
 	w.seconds("cooldown_time", r.CooldownTime)
 	w.integer("allowed_fails", r.AllowedFails)
+	w.positive("default_max_parallel_requests", r.MaxParallel)
 	w.boolean("disable_cooldowns", r.DisableCooldowns)
 	w.boolean("enable_pre_call_checks", r.EnablePreCallChecks)
 	w.section("model_group_alias", func() {
@@ -183,6 +185,7 @@ func (w *writer) params(p *Params) {
 	w.span("stream_timeout", p.StreamTimeout)
 	w.positive("rpm", p.RPM)
 	w.positive("tpm", p.TPM)
+	w.positive("max_parallel_requests", p.MaxParallel)
 	w.positive("weight", p.Weight)
 	w.positive("order", p.Order)
 	if p.MaxRetries >= 0 {

@@ -27,6 +27,8 @@ func (d *decoder) general(n *node, c *Config) {
 		o.boolean("allow_private_endpoints", c.PrivateEndpoints)
 	}
 	d.enforced(o, &c.Enforced)
+	o.integer("global_max_parallel_requests", &c.MaxParallel, 1, mostParallel)
+	d.parallel(o, "max_parallel_requests", &d.maxParallel)
 	o.also = general.protectors
 	o.rest(d.documented(general))
 }

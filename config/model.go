@@ -16,6 +16,8 @@ import (
 const (
 	// mostCount bounds rates, token limits and weights.
 	mostCount = 1_000_000_000_000
+	// mostParallel bounds requests in flight.
+	mostParallel = 1_000_000_000
 	// mostSpan bounds the time that one attempt may take.
 	mostSpan = 24 * time.Hour
 	// useRouter stands for a setting that a deployment leaves to the router.
@@ -87,6 +89,7 @@ func (d *decoder) params(n *node, p *Params) {
 	o.duration("stream_timeout", &p.StreamTimeout, time.Millisecond, mostSpan)
 	o.integer("rpm", &p.RPM, 0, mostCount)
 	o.integer("tpm", &p.TPM, 0, mostCount)
+	o.integer("max_parallel_requests", &p.MaxParallel, 0, mostParallel)
 	o.integer("weight", &p.Weight, 0, mostCount)
 	o.integer("order", &p.Order, 0, 1_000_000)
 	o.integer("max_retries", &p.MaxRetries, 0, 100)

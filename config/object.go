@@ -21,6 +21,8 @@ type decoder struct {
 	warnings  []Problem
 	accepted  map[string]bool            // names of --accept-unprotected, and whether the file has them
 	tables    map[section]map[string]row // what LiteLLM documents, indexed when it is first needed
+
+	maxParallel int64 // general_settings.max_parallel_requests, another name of a router setting
 }
 
 // report adds a problem at a place.

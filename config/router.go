@@ -25,6 +25,7 @@ func routerDefaults() Router {
 // router reads router_settings, with what was folded into them.
 func (d *decoder) router(n *node, r *Router) {
 	*r = routerDefaults()
+	r.MaxParallel = d.maxParallel
 	o := d.open(n)
 	o.str("routing_strategy", &r.Strategy)
 	o.integer("num_retries", &r.NumRetries, 0, 20)
@@ -33,6 +34,7 @@ func (d *decoder) router(n *node, r *Router) {
 	o.duration("stream_timeout", &r.StreamTimeout, time.Millisecond, mostSpan)
 	o.strings("retry_on", &r.RetryOn)
 	o.integer("max_fallbacks", &r.MaxFallbacks, 0, 100)
+	d.parallel(o, "default_max_parallel_requests", &r.MaxParallel)
 	o.duration("cooldown_time", &r.CooldownTime, 0, mostSpan)
 	o.integer("allowed_fails", &r.AllowedFails, 0, 1_000_000)
 	o.boolean("disable_cooldowns", &r.DisableCooldowns)
@@ -50,21 +52,35 @@ func (d *decoder) router(n *node, r *Router) {
 	if checks, ok := o.take("optional_pre_call_checks"); ok {
 		d.entries(checks, preCallChecks, unknownCheck)
 	}
-	d.defaultParams(o)
+	d.defaultParams(o, r)
 	o.also = routing.protectors
 	o.rest(d.documented(routing))
 }
 
+// parallel reads the limit of deployments that have none of their own. Several settings
+// are that limit: the lowest one holds.
+func (d *decoder) parallel(o *object, name string, to *int64) {
+	var limit int64
+	o.integer(name, &limit, 0, mostParallel)
+	if limit > 0 && (*to == 0 || limit < *to) {
+		*to = limit
+	}
+}
+
 // defaultParams reads default_litellm_params: what protects in a deployment
 // protects there too.
-func (d *decoder) defaultParams(o *object) {
+func (d *decoder) defaultParams(o *object, to *Router) {
 	n, ok := o.take("default_litellm_params")
 	if !ok {
 		return
 	}
-	for _, f := range d.open(n).n.fields {
+	common := d.open(n)
+	d.parallel(common, "max_parallel_requests", &to.MaxParallel)
+	for _, f := range common.n.fields {
 		r, known := d.find(params, f.name)
 		switch {
+		case f.name == "max_parallel_requests":
+			continue
 		case isPrice(f.name):
 			r = row{f.name, protecting, "deployments would be billed at other prices; write the price into each deployment"}
 		case !known || r.verdict == honoured:

@@ -17,6 +17,7 @@ import (
 // The charges do not change once the request is dispatched, and are read by the
 // streams of its attempts; all else is the downstream stream's own.
 type admission struct {
+	counted bool        // parallel has counted the request
 	place   rate.Ticket // what quota took on the headers: the count of requests, and a place among them
 	turns   []turn      // of accounts that are throttled
 	ticket  rate.Ticket
@@ -40,6 +41,8 @@ func (p *Pipeline) giveBack(x *Exchange) {
 	a.place.Cancel(now)
 	a.ticket.Cancel(now)
 	a.hold.Cancel()
+	p.uncount(a)
+	x.vacate()
 }
 
 // sum is what the events of a request's attempts come to.

@@ -219,8 +219,7 @@ func (x *Exchange) total() time.Duration {
 	return sum + time.Duration(len(x.Plan)-1)*backoffCap
 }
 
-// intendLocked journals that attempt i goes out, and counts it at its
-// deployment. The sync overlaps the provider's work; receive waits for it.
+// intendLocked journals that attempt i goes out. The sync overlaps the provider's work; receive waits for it.
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	d := x.Plan[i].Deployment
 	estimate := usage.Tokens{Input: x.roughInput()}
@@ -250,18 +249,20 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		Estimate:      estimate,
 		EstimatedCost: d.Prices.Cost(estimate, catalog.Standard),
 	}))
-	if x.mu.busy != nil {
-		x.mu.busy()
-	}
-	x.mu.busy = p.deps.Cooldown.Begin(d.ID)
 }
 
 // again prepares attempt i for a stream of an upstream filter. It is nil if the
 // request as it stands will do, or has ended.
 func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*frame.Mutation, error) {
+	if i < 1 || i >= len(x.Plan) {
+		return nil, nil
+	}
+	if err := p.occupy(ctx, x, i); err != nil {
+		return nil, err
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.mu.settled || i < 1 || i >= len(x.Plan) {
+	if x.mu.settled {
 		return nil, nil
 	}
 	m, err := p.prepareLocked(x, i)
@@ -285,14 +286,10 @@ func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*frame.Mutati
 // its bounds is free again.
 func (p *Pipeline) withdraw(x *Exchange) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.mu.settled = true
-	if x.mu.busy != nil {
-		x.mu.busy()
-		x.mu.busy = nil
-	}
 	if len(x.mu.intents) > 0 {
 		p.deps.Journal.Settle(x.mu.intents, nil)
 	}
+	x.mu.Unlock()
 	p.giveBack(x)
 }

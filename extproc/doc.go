@@ -7,6 +7,7 @@
 //	identify  | identify.go  | request headers          | Principal                       | unauthenticated, denied
 //	media     | decode.go    | "                        | -                               | media_type
 //	debug     | whyfailed.go | "                        | -                               | malformed, denied
+//	parallel  | parallel.go  | "                        | counted in admission            | rate_limited
 //	quota     | quota.go     | "                        | place in admission, bounds      | over_budget, rate_limited
 //	bytes     | quota.go     | "                        | flight                          | too_large, rate_limited, unavailable
 //	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
@@ -28,7 +29,7 @@
 //   - A request that was dispatched ends in exactly one settle per attempt that
 //     reached its provider: at the end of the answer, when the caller leaves,
 //     when the provider breaks off, or, by the journal, when the process dies.
-//   - What a request has taken of rates and budgets is given back once, however it
+//   - What a request has taken of rates, budgets and slots is given back once, however it
 //     ends, and what is spent of a budget is in the journal before its reservation ends.
 //   - Every request that was dispatched has exactly one event that is Final.
 //   - No byte of an answer leaves before its intent is on disk, and the last

@@ -52,8 +52,9 @@ type Exchange struct {
 	Model id.ModelName // what the name in the request stands for; the answer has the name. Route makes the operator's name of it
 
 	// Set by route.
-	Group catalog.Group
-	Plan  []Attempt
+	Group      catalog.Group
+	Plan       []Attempt
+	passedOver bool // the plan begins with a fallback, as the group has a full deployment
 
 	// What bounds the request; nil if nothing does. Set by quota as far as the headers
 	// tell, and by route as a whole.
@@ -79,7 +80,8 @@ type Exchange struct {
 		sync.Mutex
 		ask     *wire.Ask          // the canonical form, made when an attempt first needs it
 		intents []*journal.Pending // one for each attempt that was prepared
-		busy    func()             // ends the count of requests at the current deployment
+		busy    func()             // releases the slot at a deployment; nil if the request has none
+		at      id.Deployment      // where that slot is
 		trouble []trouble          // by attempt; what is known of those that failed
 		news    chan struct{}      // closed and replaced when trouble or silent changes
 		entries int                // how many the attempt log has had

@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/strategy"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -95,6 +96,9 @@ func (p *Pipeline) fail(ctx context.Context, x *Exchange, h *head, body []byte) 
 	}
 	p.rest(x, x.lastIndex(), f)
 	p.restEarlier(x)
+	if x.withoutSlot() {
+		return f, strategy.AtLimit()
+	}
 	if !f.Retryable && !f.CoolDown {
 		return f, f.Fault() // the caller's own doing: every deployment would say so
 	}
@@ -109,11 +113,24 @@ func (p *Pipeline) classify(x *Exchange, h *head, body []byte) *wire.Failure {
 	if !h.local {
 		return x.last().Provider.Driver.Classify(h.status, h.value, body)
 	}
+	if x.withoutSlot() {
+		e := strategy.AtLimit()
+		return &wire.Failure{Kind: e.Kind, Code: e.Code, Message: e.Detail, RetryAfter: e.RetryAfter}
+	}
 	f := &wire.Failure{Kind: fault.Upstream, Code: "upstream_unreachable", Message: "The provider could not be reached, or broke off before it answered.", Retryable: true, CoolDown: true}
 	if strings.Contains(h.details, "timeout") {
 		f.Kind, f.Code, f.Message = fault.Timeout, "upstream_timeout", "The provider did not answer in time."
 	}
 	return f
+}
+
+// withoutSlot reports whether the last attempt was not sent because its deployment was
+// full; see occupy.
+func (x *Exchange) withoutSlot() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.mu.trouble[x.lastIndex()]
+	return t.cause == causeNotSent && t.kind == fault.RateLimited
 }
 
 // verdict is why a Check filter took away an answer that, in the end, no other

@@ -126,7 +126,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 		},
 		Random: func(uint64) uint64 { return 0 }, Now: k.now,
 		Logger:   slog.New(slog.NewJSONHandler(&k.logs, nil)),
-		Settings: Settings{MaxResponseBytes: 1 << 20, Version: "test"},
+		Settings: Settings{MaxResponseBytes: 1 << 20, MaxParallel: 1 << 20, Version: "test"},
 	}
 	for _, c := range changes {
 		c(k, &deps)
@@ -291,6 +291,9 @@ func (k *kit) settled() {
 	k.tb.Helper()
 	if n := k.server.InFlight(); n != 0 {
 		k.tb.Errorf("%d requests are still registered", n)
+	}
+	if n := k.server.pipeline.inFlight.Load(); n != 0 {
+		k.tb.Errorf("the node counts %d requests in flight", n)
 	}
 	for _, d := range k.catalog.Deployments() {
 		if n := k.cooldown.InFlight(d.ID); n != 0 {

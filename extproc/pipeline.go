@@ -3,6 +3,7 @@ package extproc
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
@@ -58,6 +59,7 @@ type Settings struct {
 	SyncBeforeDispatch bool   // wait for the intent's sync before the provider is asked
 	MaxRequestBytes    int64  // largest request body; 0: Envoy alone rejects larger ones
 	MaxResponseBytes   int64  // largest whole answer that is taken from a provider
+	MaxParallel        int64  // requests in flight at this node; 0: no limit
 	Version            string // of the gateway, for x-gateway-version
 	// EnforcedParams are parameters that each request must have, and
 	// EnforcedServiceParams those of requests with keys of service accounts. A dot leads
@@ -74,6 +76,7 @@ type Pipeline struct {
 	stages    []stage // on its body
 	throttle  throttle
 	flood     flood
+	inFlight  atomic.Int64 // requests that parallel counts
 }
 
 // stage is one step before dispatch. nil means go on; a *fault.Error refuses.
@@ -92,6 +95,7 @@ func NewPipeline(deps Deps) *Pipeline {
 		{"identify", p.identify}, // first: who has no key learns nothing from what is wrong with the rest
 		{"media", p.media},
 		{"debug", p.debug},
+		{"parallel", p.parallel},
 		{"quota", p.quota},
 		{"bytes", p.bytes}, // last: what a rejected request has reserved, refuse releases
 	}

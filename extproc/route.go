@@ -54,7 +54,7 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	if !x.Options.NoFallbacks {
 		request.Fallbacks = p.reachable(x, x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
 	}
-	plan, err := strategy.Plan(request)
+	plan, err := p.planned(x, request)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/strategy"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
 
@@ -34,10 +35,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	}
 	x.mu.settled = true
 	intents, failed := x.mu.intents, x.mu.trouble
-	if x.mu.busy != nil {
-		x.mu.busy()
-		x.mu.busy = nil
-	}
+	x.vacateLocked()
 	x.mu.Unlock()
 
 	ctx = context.WithoutCancel(ctx) // the caller may have left; what is counted has happened
@@ -81,6 +79,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	p.ended(ctx, x, &e)
 	pending := p.deps.Journal.Settle(intents, events)
 	x.admission.settle(end, used)
+	p.uncount(&x.admission)
 	return pending, e.Cost
 }
 
@@ -106,6 +105,9 @@ func (x *Exchange) tellFallbacks(events []journal.Event, failed []trouble) {
 // the attempt before it, or from a group of which everything rests.
 func (x *Exchange) fallback(i int, failed []trouble) (journal.Fallback, bool) {
 	f := journal.Fallback{From: string(x.Model), To: x.Plan[i].Target, ErrorCode: codeAllResting}
+	if x.passedOver {
+		f.ErrorCode = strategy.CodeAtLimit
+	}
 	if i == 0 {
 		return f, x.Plan[0].Hop != 0
 	}

@@ -39,6 +39,9 @@ func modelParams(s *catalog.DeploymentSpec) *gatewayv1.ModelParams {
 		Timeout: new(s.Timeout.Seconds()), StreamTimeout: new(s.StreamTimeout.Seconds()), BaseModel: &s.BaseModel, DropParams: &s.DropParams,
 		Prices: s.Prices,
 	}
+	if s.MaxParallel != 0 {
+		out.MaxParallelRequests = new(float64(s.MaxParallel))
+	}
 	if s.CredentialName != "" {
 		out.CredentialName = &s.CredentialName
 	}

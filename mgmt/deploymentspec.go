@@ -81,6 +81,7 @@ func describeNumbers(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, inf
 	}{
 		{"gateway_params.rpm", p.Rpm, &spec.RPM},
 		{"gateway_params.tpm", p.Tpm, &spec.TPM},
+		{"gateway_params.max_parallel_requests", p.MaxParallelRequests, &spec.MaxParallel},
 		{"gateway_params.weight", p.Weight, &spec.Weight},
 		{"model_info.max_tokens", info.MaxTokens, &spec.MaxTokens},
 		{"model_info.max_input_tokens", info.MaxInputTokens, &spec.MaxInputTokens},
@@ -146,24 +147,26 @@ func secretOf(param, value string, before vault.Secret) (vault.Secret, error) {
 // clearings are what a request may clear of a deployment, and how.
 func clearings(spec *catalog.DeploymentSpec) map[string]func() {
 	return map[string]func(){
-		"gateway_params.api_base":        func() { spec.APIBase = "" },
-		"gateway_params.api_key":         func() { spec.APIKey = vault.Secret{} },
-		"gateway_params.rpm":             func() { spec.RPM = 0 },
-		"gateway_params.tpm":             func() { spec.TPM = 0 },
-		"gateway_params.weight":          func() { spec.Weight = 0 },
-		"gateway_params.order":           func() { spec.Order = 0 },
-		"gateway_params.timeout":         func() { spec.Timeout = 0 },
-		"gateway_params.stream_timeout":  func() { spec.StreamTimeout = 0 },
-		"gateway_params.base_model":      func() { spec.BaseModel = "" },
-		"gateway_params.extra_headers":   func() { spec.ExtraHeaders = nil },
-		"gateway_params.drop_params":     func() { spec.DropParams = false },
-		"gateway_params.prices":          func() { spec.Prices = nil },
-		"gateway_params.credential_name": func() { spec.CredentialName = "" },
-		"gateway_params.organization":    func() { spec.Organization = "" },
-		"model_info.base_model":          func() { spec.BaseModel = "" },
-		"model_info.max_tokens":          func() { spec.MaxTokens = 0 },
-		"model_info.max_input_tokens":    func() { spec.MaxInputTokens = 0 },
-		"model_info.max_output_tokens":   func() { spec.MaxOutputTokens = 0 },
+		"gateway_params.api_base": func() { spec.APIBase = "" },
+		"gateway_params.api_key":  func() { spec.APIKey = vault.Secret{} },
+		"gateway_params.rpm":      func() { spec.RPM = 0 },
+		"gateway_params.tpm":      func() { spec.TPM = 0 },
+		"gateway_params.weight":   func() { spec.Weight = 0 },
+		"gateway_params.order":    func() { spec.Order = 0 },
+
+		"gateway_params.max_parallel_requests": func() { spec.MaxParallel = 0 },
+		"gateway_params.timeout":               func() { spec.Timeout = 0 },
+		"gateway_params.stream_timeout":        func() { spec.StreamTimeout = 0 },
+		"gateway_params.base_model":            func() { spec.BaseModel = "" },
+		"gateway_params.extra_headers":         func() { spec.ExtraHeaders = nil },
+		"gateway_params.drop_params":           func() { spec.DropParams = false },
+		"gateway_params.prices":                func() { spec.Prices = nil },
+		"gateway_params.credential_name":       func() { spec.CredentialName = "" },
+		"gateway_params.organization":          func() { spec.Organization = "" },
+		"model_info.base_model":                func() { spec.BaseModel = "" },
+		"model_info.max_tokens":                func() { spec.MaxTokens = 0 },
+		"model_info.max_input_tokens":          func() { spec.MaxInputTokens = 0 },
+		"model_info.max_output_tokens":         func() { spec.MaxOutputTokens = 0 },
 	}
 }
 

@@ -17,6 +17,7 @@ func routerPatch(in *gatewayv1.RouterSettings) (catalog.RouterPatch, error) {
 	p := catalog.RouterPatch{
 		Strategy: in.RoutingStrategy, DisableCooldowns: in.DisableCooldowns, EnablePreCallChecks: in.EnablePreCallChecks,
 		NumRetries: number(in.NumRetries), AllowedFails: number(in.AllowedFails), MaxFallbacks: number(in.MaxFallbacks),
+		DefaultMaxParallel: number(in.DefaultMaxParallelRequests),
 	}
 	for _, n := range []struct {
 		name  string
@@ -144,8 +145,9 @@ func showRouter(spec catalog.RouterSpec, set catalog.RouterSettings) *gatewayv1.
 		RoutingStrategy: new(string(set.Strategy)), NumRetries: new(int32(set.NumRetries)), RetryAfter: new(set.RetryAfter.Seconds()),
 		Timeout: new(set.Timeout.Seconds()), StreamTimeout: new(set.StreamTimeout.Seconds()), CooldownTime: new(set.CooldownTime.Seconds()),
 		AllowedFails: new(int32(set.AllowedFails)), MaxFallbacks: new(int32(set.MaxFallbacks)),
-		RetryOn:          textList(causes(set.RetryOn)),
-		DisableCooldowns: new(set.DisableCooldowns), EnablePreCallChecks: new(set.EnablePreCallChecks),
+		DefaultMaxParallelRequests: new(int32(set.DefaultMaxParallel)),
+		RetryOn:                    textList(causes(set.RetryOn)),
+		DisableCooldowns:           new(set.DisableCooldowns), EnablePreCallChecks: new(set.EnablePreCallChecks),
 		ModelGroupAlias:        &structpb.Struct{Fields: map[string]*structpb.Value{}},
 		Fallbacks:              fallbackList(spec.Fallbacks),
 		DefaultFallbacks:       textList(spec.DefaultFallbacks),

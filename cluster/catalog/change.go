@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -62,8 +63,8 @@ func (c *Catalog) Without(d id.Deployment) *Catalog {
 // problem, each a *fault.Error with a Param such as `router_settings.num_retries`.
 // What Patch returns stays as it is: this is for trying settings out.
 //
-// It costs what the lists in s cost; only where the router's timeouts change are
-// the deployments made anew, for each knows its own.
+// It costs what the lists in s cost. Only if the settings that deployments inherit
+// change, it makes the deployments again: each knows its own.
 func (c *Catalog) WithRouter(s RouterSpec) (*Catalog, error) {
 	r := *c.router
 	r.spec = s
@@ -92,8 +93,8 @@ func (c *Catalog) withRouter(r router) (*Catalog, error) {
 	b.problems.router(&r)
 	b.router = &r
 	old := c.router
-	if old.streams != r.streams || old.settings.Timeout != r.settings.Timeout || old.settings.StreamTimeout != r.settings.StreamTimeout {
-		b.retime(c)
+	if old.inherited() != r.inherited() {
+		b.reinherit(c)
 	}
 	next, p := b.catalog(), b.problems
 	next.route(&p)
@@ -210,12 +211,24 @@ func (b *builder) drop(d id.Deployment) bool {
 
 func idOf(r *clusterv1.Deployment) id.Deployment { return id.Deployment(r.GetId()) }
 
-// retime makes every deployment of c anew for other timeouts of the router.
-func (b *builder) retime(c *Catalog) {
+// inherited are the settings that inherit reads.
+type inherited struct {
+	timeout, streamTimeout time.Duration
+	streams                bool
+	maxParallel            int
+}
+
+func (r *router) inherited() inherited {
+	s := &r.settings
+	return inherited{s.Timeout, s.StreamTimeout, r.streams, s.DefaultMaxParallel}
+}
+
+// reinherit makes every deployment of c again, with the settings that it inherits.
+func (b *builder) reinherit(c *Catalog) {
 	fresh := make(map[id.Deployment]*Deployment, c.byID.len())
 	for _, d := range c.byID.all() {
 		again := *d
-		b.timeouts(&again)
+		b.inherit(&again)
 		fresh[d.ID] = &again
 	}
 	b.renew(fresh)

@@ -69,7 +69,7 @@ func plainRecord(s *DeploymentSpec) *clusterv1.Deployment {
 	return &clusterv1.Deployment{
 		Id: s.ID, ModelName: s.ModelName, Model: s.Model, ApiBase: s.APIBase, BaseModel: s.BaseModel,
 		Prices: namedValues(s.Prices),
-		Weight: s.Weight, Rpm: s.RPM, Tpm: s.TPM, Order: int64(s.Order),
+		Weight: s.Weight, Rpm: s.RPM, Tpm: s.TPM, Order: int64(s.Order), MaxParallelRequests: s.MaxParallel,
 		TimeoutNanos: int64(s.Timeout), StreamTimeoutNanos: int64(s.StreamTimeout),
 		MaxTokens: s.MaxTokens, MaxInputTokens: s.MaxInputTokens, MaxOutputTokens: s.MaxOutputTokens,
 		DropParams: s.DropParams, CredentialName: s.CredentialName, Organization: s.Organization,
@@ -83,7 +83,7 @@ func FromRecord(r *clusterv1.Deployment, open Open) (Stored, error) {
 		Spec: DeploymentSpec{
 			ID: r.GetId(), ModelName: r.GetModelName(), Model: r.GetModel(), APIBase: r.GetApiBase(), BaseModel: r.GetBaseModel(),
 			Prices: fromNamedValues(r.GetPrices()),
-			Weight: r.GetWeight(), RPM: r.GetRpm(), TPM: r.GetTpm(), Order: int(r.GetOrder()),
+			Weight: r.GetWeight(), RPM: r.GetRpm(), TPM: r.GetTpm(), Order: int(r.GetOrder()), MaxParallel: r.GetMaxParallelRequests(),
 			Timeout: time.Duration(r.GetTimeoutNanos()), StreamTimeout: time.Duration(r.GetStreamTimeoutNanos()),
 			MaxTokens: r.GetMaxTokens(), MaxInputTokens: r.GetMaxInputTokens(), MaxOutputTokens: r.GetMaxOutputTokens(),
 			DropParams: r.GetDropParams(), CredentialName: r.GetCredentialName(), Organization: r.GetOrganization(),
@@ -120,21 +120,23 @@ func FromRecord(r *clusterv1.Deployment, open Open) (Stored, error) {
 // returns is equal for equal patches: maps become sorted lists.
 func (p RouterPatch) Record() *clusterv1.RouterSettings {
 	r := &clusterv1.RouterSettings{
-		RoutingStrategy:        p.Strategy,
-		NumRetries:             widen(p.NumRetries),
-		RetryAfterNanos:        widen(p.RetryAfter),
-		TimeoutNanos:           widen(p.Timeout),
-		StreamTimeoutNanos:     widen(p.StreamTimeout),
-		CooldownTimeNanos:      widen(p.CooldownTime),
-		AllowedFails:           widen(p.AllowedFails),
-		MaxFallbacks:           widen(p.MaxFallbacks),
-		RetryOn:                stringList(p.RetryOn),
-		DisableCooldowns:       p.DisableCooldowns,
-		EnablePreCallChecks:    p.EnablePreCallChecks,
-		Fallbacks:              fallbackList(p.Fallbacks),
-		DefaultFallbacks:       stringList(p.DefaultFallbacks),
-		ContextWindowFallbacks: fallbackList(p.ContextWindowFallbacks),
-		ContentPolicyFallbacks: fallbackList(p.ContentPolicyFallbacks),
+		RoutingStrategy:    p.Strategy,
+		NumRetries:         widen(p.NumRetries),
+		RetryAfterNanos:    widen(p.RetryAfter),
+		TimeoutNanos:       widen(p.Timeout),
+		StreamTimeoutNanos: widen(p.StreamTimeout),
+		CooldownTimeNanos:  widen(p.CooldownTime),
+		AllowedFails:       widen(p.AllowedFails),
+		MaxFallbacks:       widen(p.MaxFallbacks),
+
+		DefaultMaxParallelRequests: widen(p.DefaultMaxParallel),
+		RetryOn:                    stringList(p.RetryOn),
+		DisableCooldowns:           p.DisableCooldowns,
+		EnablePreCallChecks:        p.EnablePreCallChecks,
+		Fallbacks:                  fallbackList(p.Fallbacks),
+		DefaultFallbacks:           stringList(p.DefaultFallbacks),
+		ContextWindowFallbacks:     fallbackList(p.ContextWindowFallbacks),
+		ContentPolicyFallbacks:     fallbackList(p.ContentPolicyFallbacks),
 	}
 	if p.ModelGroupAlias != nil {
 		r.ModelGroupAlias = &clusterv1.AliasList{Values: namedValues(p.ModelGroupAlias)}
@@ -156,6 +158,7 @@ func PatchFromRecord(r *clusterv1.RouterSettings) RouterPatch {
 		CooldownTime:           narrow[time.Duration](r.CooldownTimeNanos),
 		AllowedFails:           narrow[int](r.AllowedFails),
 		MaxFallbacks:           narrow[int](r.MaxFallbacks),
+		DefaultMaxParallel:     narrow[int](r.DefaultMaxParallelRequests),
 		RetryOn:                fromStringList(r.GetRetryOn()),
 		DisableCooldowns:       r.DisableCooldowns,
 		EnablePreCallChecks:    r.EnablePreCallChecks,

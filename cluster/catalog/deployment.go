@@ -22,6 +22,7 @@ type Deployment struct {
 	Prices          *Prices  // never nil
 	Weight          int64    // share of the traffic; 0 if not set
 	RPM, TPM        int64    // limits per minute, also used as weights; 0 if not set
+	MaxParallel     int64    // requests in flight, its own or the router's default; 0: no limit
 	Order           int      // lower levels are tried first
 	Timeout         time.Duration
 	StreamTimeout   time.Duration

@@ -39,7 +39,7 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 		origin: &origin{own: own, limits: [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}},
 	}
 	d.origin.stored.Spec = *s
-	b.timeouts(d)
+	b.inherit(d)
 	key := priceKey{provider, model, s.BaseModel}
 	d.origin.priced = key.text(own)
 	p, ok := b.prices.get(d.origin.priced)
@@ -152,6 +152,7 @@ func (p *problems) numbers(at string, s *DeploymentSpec) {
 		{".gateway_params.weight", s.Weight, maxWeight},
 		{".gateway_params.rpm", s.RPM, maxWeight},
 		{".gateway_params.tpm", s.TPM, maxWeight},
+		{".gateway_params.max_parallel_requests", s.MaxParallel, maxParallel},
 		{".gateway_params.order", int64(s.Order), maxOrder},
 		{".gateway_params.timeout", int64(s.Timeout), int64(maxTimeout)},
 		{".gateway_params.stream_timeout", int64(s.StreamTimeout), int64(maxTimeout)},
@@ -169,10 +170,11 @@ func (p *problems) numbers(at string, s *DeploymentSpec) {
 	}
 }
 
-// timeouts fills in the router's where the deployment has none of its own. A
-// stream's own setting, wherever it stands, goes before a general one.
-func (b *builder) timeouts(d *Deployment) {
+// inherit fills in the router's limits where the deployment has none of its own. A
+// stream's own timeout, wherever it stands, goes before a general one.
+func (b *builder) inherit(d *Deployment) {
 	router, s := &b.router.settings, &d.origin.stored.Spec
+	d.MaxParallel = orElse(s.MaxParallel, int64(router.DefaultMaxParallel))
 	d.Timeout, d.StreamTimeout = s.Timeout, s.StreamTimeout
 	if d.StreamTimeout == 0 && (b.router.streams || d.Timeout == 0) {
 		d.StreamTimeout = router.StreamTimeout

@@ -17,6 +17,7 @@ func (p *problems) router(r *router) {
 		CooldownTime:        integer(p, at+"cooldown_time", s.CooldownTime, setting[time.Duration]{DefaultCooldownTime, 0, maxTimeout}),
 		AllowedFails:        integer(p, at+"allowed_fails", s.AllowedFails, setting[int]{0, 0, maxAllowedFails}),
 		MaxFallbacks:        integer(p, at+"max_fallbacks", s.MaxFallbacks, setting[int]{DefaultMaxFallbacks, 0, maxFallbacks}),
+		DefaultMaxParallel:  integer(p, at+"default_max_parallel_requests", s.DefaultMaxParallel, setting[int]{0, 0, maxParallel}),
 		RetryOn:             p.retryOn(s.RetryOn),
 		DisableCooldowns:    s.DisableCooldowns,
 		EnablePreCallChecks: s.EnablePreCallChecks,

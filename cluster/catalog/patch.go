@@ -21,6 +21,7 @@ type RouterPatch struct {
 	CooldownTime           *time.Duration
 	AllowedFails           *int
 	MaxFallbacks           *int
+	DefaultMaxParallel     *int
 	RetryOn                []string
 	DisableCooldowns       *bool
 	EnablePreCallChecks    *bool
@@ -53,6 +54,7 @@ func (s RouterSpec) Patch(p RouterPatch) RouterSpec {
 	s.CooldownTime = given(p.CooldownTime, s.CooldownTime)
 	s.AllowedFails = given(p.AllowedFails, s.AllowedFails)
 	s.MaxFallbacks = given(p.MaxFallbacks, s.MaxFallbacks)
+	s.DefaultMaxParallel = given(p.DefaultMaxParallel, s.DefaultMaxParallel)
 	s.RetryOn = givenList(p.RetryOn, s.RetryOn)
 	s.Fallbacks = givenList(p.Fallbacks, s.Fallbacks)
 	s.DefaultFallbacks = givenList(p.DefaultFallbacks, s.DefaultFallbacks)
@@ -75,6 +77,7 @@ func (p RouterPatch) Merge(next RouterPatch) RouterPatch {
 	p.CooldownTime = given(next.CooldownTime, p.CooldownTime)
 	p.AllowedFails = given(next.AllowedFails, p.AllowedFails)
 	p.MaxFallbacks = given(next.MaxFallbacks, p.MaxFallbacks)
+	p.DefaultMaxParallel = given(next.DefaultMaxParallel, p.DefaultMaxParallel)
 	p.DisableCooldowns = given(next.DisableCooldowns, p.DisableCooldowns)
 	p.EnablePreCallChecks = given(next.EnablePreCallChecks, p.EnablePreCallChecks)
 	p.RetryOn = givenList(next.RetryOn, p.RetryOn)

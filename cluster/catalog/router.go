@@ -62,6 +62,7 @@ const (
 	maxTokensOfModel = 1 << 40
 	maxWeight        = 1_000_000_000_000
 	maxOrder         = 1_000_000
+	maxParallel      = 1_000_000_000
 )
 
 // RouterSettings say how requests are routed. Every field has its value: the
@@ -76,6 +77,7 @@ type RouterSettings struct {
 	AllowedFails        int           // failures within a minute that do not yet lead to a rest
 	RetryOn             RetryOn
 	MaxFallbacks        int // fallback targets that one request may use
+	DefaultMaxParallel  int // requests in flight at a deployment without a limit of its own; 0: no limit
 	DisableCooldowns    bool
 	EnablePreCallChecks bool // leave out deployments whose context window is too small
 	ModelGroupAlias     map[id.ModelName]id.ModelName

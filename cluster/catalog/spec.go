@@ -24,6 +24,7 @@ type DeploymentSpec struct {
 	Prices    map[string]string // exact decimals in dollars, by the keys of the price table
 
 	Weight, RPM, TPM int64         // not negative; 0: not set
+	MaxParallel      int64         // requests in flight; not negative; 0: the router's default
 	Order            int           // 0 is tried first
 	Timeout          time.Duration // one attempt, not streamed
 	StreamTimeout    time.Duration // one attempt, streamed
@@ -48,6 +49,7 @@ type RouterSpec struct {
 	CooldownTime           *time.Duration
 	AllowedFails           *int
 	MaxFallbacks           *int
+	DefaultMaxParallel     *int // requests in flight at a deployment without a limit of its own; 0: no limit
 	RetryOn                []string
 	DisableCooldowns       bool
 	EnablePreCallChecks    bool

@@ -1,6 +1,7 @@
 package cooldown
 
 import (
+	"context"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,10 @@ import (
 // request, and there are only as many as there are deployments.
 type counters struct {
 	all sync.Map // id.Deployment → *atomic.Int64
+
+	waiting atomic.Int64 // requests in Await; freed is closed only while there are any
+	mu      sync.Mutex
+	freed   chan struct{} // guarded by mu; closed and replaced when a request ends
 }
 
 // Begin counts one request more. The returned function ends it; it may be
@@ -20,11 +25,87 @@ type counters struct {
 func (s *Set) Begin(d id.Deployment) (end func()) {
 	n := s.inFlight.of(d)
 	n.Add(1)
+	return s.inFlight.end(n)
+}
+
+// TryBegin is Begin if the deployment then has at most limit requests in flight; a
+// limit of 0 is none. This node's own requests never exceed the limit. The requests of
+// other nodes count with WithRemote, as of what they last reported.
+func (s *Set) TryBegin(d id.Deployment, limit int64) (end func(), ok bool) {
+	if limit <= 0 {
+		return s.Begin(d), true
+	}
+	if s.remote != nil {
+		limit -= s.remote(d)
+	}
+	n := s.inFlight.of(d)
+	for {
+		now := n.Load()
+		if now >= limit {
+			return nil, false
+		}
+		if n.CompareAndSwap(now, now+1) {
+			return s.inFlight.end(n), true
+		}
+	}
+}
+
+// Full reports whether a TryBegin with the limit would fail now.
+func (s *Set) Full(d id.Deployment, limit int64) bool {
+	return limit > 0 && s.InFlight(d) >= limit
+}
+
+// Await is TryBegin, but waits for requests of this node to end until ctx ends.
+func (s *Set) Await(ctx context.Context, d id.Deployment, limit int64) (end func(), ok bool) {
+	if end, ok = s.TryBegin(d, limit); ok {
+		return end, true
+	}
+	s.inFlight.waiting.Add(1)
+	defer s.inFlight.waiting.Add(-1)
+	for {
+		// The channel comes first: a request that ends after the attempt closes it.
+		freed := s.inFlight.next()
+		if end, ok = s.TryBegin(d, limit); ok {
+			return end, true
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+// end returns what ends a request that n counts.
+func (c *counters) end(n *atomic.Int64) func() {
 	var once atomic.Bool
 	return func() {
 		if once.CompareAndSwap(false, true) {
 			n.Add(-1)
+			if c.waiting.Load() > 0 {
+				c.wake()
+			}
 		}
+	}
+}
+
+// next returns the channel that the next end closes.
+func (c *counters) next() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.freed == nil {
+		c.freed = make(chan struct{})
+	}
+	return c.freed
+}
+
+// wake has all that wait try again.
+func (c *counters) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.freed != nil {
+		close(c.freed)
+		c.freed = nil
 	}
 }
 

@@ -13,6 +13,8 @@
 //   - what other nodes say of a deployment counts as a rest only within the limits
 //     of Hinted, and never leaves a request with fewer attempts;
 //   - a request that gets a probe makes it first, and has another attempt after it;
+//   - a deployment that has as many requests in flight as it may have is never asked
+//     first, and later only as the one that a fallback has;
 //   - a deployment that was left behind for a fallback is not asked again;
 //   - there is no plan only when everything that could be asked is resting.
 package strategy

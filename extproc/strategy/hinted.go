@@ -73,7 +73,7 @@ func (p *planner) probe(hinted map[id.Deployment]bool, healthy []*catalog.Deploy
 	}
 	level := slices.MinFunc(healthy, func(a, b *catalog.Deployment) int { return cmp.Compare(a.Order, b.Order) }).Order
 	for _, d := range r.Group {
-		if !hinted[d.ID] || d.Order > level {
+		if !hinted[d.ID] || d.Order > level || r.Full != nil && r.Full(d) {
 			continue
 		}
 		if _, free, _ := r.Hint(d.ID); free && r.Probe(d.ID) {

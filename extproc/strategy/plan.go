@@ -26,6 +26,9 @@ type Request struct {
 	// the one thing that is done here rather than decided; it is called last of
 	// all, and who gets a probe asks its deployment first. Nil means that there are no probes.
 	Probe func(d id.Deployment) bool
+	// Full reports whether a deployment has as many requests in flight as it may have.
+	// Nil means that none is.
+	Full func(d *catalog.Deployment) bool
 }
 
 // Resting says until when a deployment rests.
@@ -50,6 +53,11 @@ type Attempt struct {
 // fallbacks, is asked even if it rests: refusing would turn one failure into an
 // outage. If everything else rests, the error is Unavailable with the code
 // all_deployments_in_cooldown, and RetryAfter says when the first of them returns.
+//
+// A full deployment is never asked first, and not at all if another one of its group or
+// target can be. It stays in the plan as a later fallback: it may have room by then. If
+// no first attempt is left because of that, the error is RateLimited with the code
+// rate_limit_exceeded.
 func Plan(r Request) ([]Attempt, error) {
 	if len(r.Group) == 0 && len(r.Fallbacks) == 0 {
 		return nil, fault.New(fault.Unavailable, "no_deployments", "No deployment can serve this request.")
@@ -60,20 +68,36 @@ func Plan(r Request) ([]Attempt, error) {
 	if len(r.Fallbacks) == 0 && len(r.Group) == 1 {
 		group = r.Group
 	}
+	group = p.vacant(group)
 	hinted := Hinted(r.Group, r.Resting, r.Hint)
 	group = without(group, hinted)
 	p.group(p.probe(hinted, group), group)
 	for i := range r.Fallbacks {
 		p.hop(i)
 	}
-	if len(p.plan) == 0 {
-		e := fault.New(fault.Unavailable, "all_deployments_in_cooldown", "Every deployment of this model has failed recently and is resting; try again later.")
-		if !p.earliest.IsZero() {
-			e.RetryAfter = p.earliest.Sub(r.Now)
-		}
-		return nil, e
+	switch {
+	case len(p.plan) > 0:
+		return p.plan, nil
+	case p.full:
+		return nil, AtLimit()
 	}
-	return p.plan, nil
+	e := fault.New(fault.Unavailable, "all_deployments_in_cooldown", "Every deployment of this model has failed recently and is resting; try again later.")
+	if !p.earliest.IsZero() {
+		e.RetryAfter = p.earliest.Sub(r.Now)
+	}
+	return nil, e
+}
+
+// CodeAtLimit is the code of AtLimit.
+const CodeAtLimit = "rate_limit_exceeded"
+
+// AtLimit is the error for a request that only full deployments could serve.
+func AtLimit() *fault.Error {
+	return &fault.Error{
+		Op: "strategy", Kind: fault.RateLimited, Code: CodeAtLimit, RetryAfter: time.Second,
+		Detail:  "Every deployment that could serve this request has as many requests in flight as its max_parallel_requests allows. Try again when one of them has ended.",
+		Details: map[string]any{"scope": "deployment", "limit_type": "parallel"},
+	}
 }
 
 // identity tells deployments apart. A wildcard's deployment has one id for every
@@ -90,6 +114,7 @@ type planner struct {
 	plan     []Attempt
 	left     map[identity]bool // in the plan already
 	earliest time.Time         // when the first resting deployment returns
+	full     bool              // a deployment was left out because it is full
 }
 
 // healthy returns those that do not rest.
@@ -108,6 +133,16 @@ func (p *planner) healthy(ds []*catalog.Deployment) []*catalog.Deployment {
 		return ds
 	}
 	return slices.DeleteFunc(slices.Clone(ds), rests)
+}
+
+// vacant returns those that are not full.
+func (p *planner) vacant(ds []*catalog.Deployment) []*catalog.Deployment {
+	full := p.request.Full
+	if full == nil || !slices.ContainsFunc(ds, full) {
+		return ds
+	}
+	p.full = true
+	return slices.DeleteFunc(slices.Clone(ds), full)
 }
 
 // group plans the attempts before the first fallback: the probe if there is one,
@@ -136,7 +171,11 @@ func (p *planner) group(probe *catalog.Deployment, ds []*catalog.Deployment) {
 func (p *planner) hop(i int) {
 	target := &p.request.Fallbacks[i]
 	fresh := slices.DeleteFunc(slices.Clone(target.Deployments), func(d *catalog.Deployment) bool { return p.left[identify(d)] })
-	fresh = without(p.healthy(fresh), Hinted(target.Deployments, p.request.Resting, p.request.Hint))
+	fresh = p.healthy(fresh)
+	if vacant := p.vacant(fresh); len(vacant) > 0 || len(p.plan) == 0 {
+		fresh = vacant
+	}
+	fresh = without(fresh, Hinted(target.Deployments, p.request.Resting, p.request.Hint))
 	if len(fresh) == 0 {
 		return
 	}

@@ -28,6 +28,51 @@ func named(ids ...string) []*catalog.Deployment {
 	return ds
 }
 
+// TestPlanWithFullDeployments: a full deployment does not begin a plan, and takes
+// no fallback away.
+func TestPlanWithFullDeployments(t *testing.T) {
+	t.Parallel()
+	one := func(members ...string) []catalog.Target {
+		return []catalog.Target{{Name: "f", Deployments: named(members...)}}
+	}
+	for _, test := range []struct {
+		name      string
+		group     []string
+		fallbacks []catalog.Target
+		full      []string
+		resting   []string
+		want      string
+	}{
+		{name: "left out", group: []string{"a", "b"}, full: []string{"a"}, want: "bb"},
+		{name: "alone", group: []string{"a"}, full: []string{"a"}},
+		{name: "all", group: []string{"a", "b"}, full: []string{"a", "b"}},
+		{name: "the rest is in cooldown", group: []string{"a", "b"}, full: []string{"a"}, resting: []string{"b"}},
+		{name: "the fallback is asked first", group: []string{"a"}, fallbacks: one("x"), full: []string{"a"}, want: "x"},
+		{name: "a fallback stays", group: []string{"a"}, fallbacks: one("x"), full: []string{"x"}, want: "aax"},
+		{name: "another one of the fallback", group: []string{"a"}, fallbacks: one("x", "y"), full: []string{"x"}, want: "aay"},
+		{name: "a fallback does not begin either", group: []string{"a"}, fallbacks: one("x"), full: []string{"a", "x"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			plan, err := strategy.Plan(strategy.Request{
+				Group: named(test.group...), Fallbacks: test.fallbacks, Retries: 1, Now: start(), Order: inOrder, Resting: resting(test.resting...),
+				Full: func(d *catalog.Deployment) bool { return slices.Contains(test.full, string(d.ID)) },
+			})
+			got := ""
+			for _, a := range plan {
+				got += string(a.Deployment.ID)
+			}
+			if got != test.want {
+				t.Errorf("the plan is %q, want %q", got, test.want)
+			}
+			e, _ := errors.AsType[*fault.Error](err)
+			if (err == nil) != (test.want != "") || e != nil && (e.Kind != fault.RateLimited || e.RetryAfter <= 0) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 func ids(ds []*catalog.Deployment) []string {
 	out := []string{}
 	for _, d := range ds {

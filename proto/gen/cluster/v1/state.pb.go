@@ -265,9 +265,11 @@ type Deployment struct {
 	// The credential whose values are used where none are given here; empty for none.
 	CredentialName string `protobuf:"bytes,20,opt,name=credential_name,json=credentialName,proto3" json:"credential_name,omitempty"`
 	// The provider's organization, which goes with its key; empty for none.
-	Organization  string `protobuf:"bytes,21,opt,name=organization,proto3" json:"organization,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Organization string `protobuf:"bytes,21,opt,name=organization,proto3" json:"organization,omitempty"`
+	// Requests in flight; 0: the router's default.
+	MaxParallelRequests int64 `protobuf:"varint,22,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Deployment) Reset() {
@@ -445,6 +447,13 @@ func (x *Deployment) GetOrganization() string {
 		return x.Organization
 	}
 	return ""
+}
+
+func (x *Deployment) GetMaxParallelRequests() int64 {
+	if x != nil {
+		return x.MaxParallelRequests
+	}
+	return 0
 }
 
 // VirtualKey is a key that callers present. The key itself is nowhere.
@@ -961,9 +970,11 @@ type RouterSettings struct {
 	// For answers that the provider's filter refused.
 	ContentPolicyFallbacks *FallbackList `protobuf:"bytes,16,opt,name=content_policy_fallbacks,json=contentPolicyFallbacks,proto3" json:"content_policy_fallbacks,omitempty"`
 	// Who changed it last, and when.
-	Stamp         *Stamp `protobuf:"bytes,17,opt,name=stamp,proto3" json:"stamp,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Stamp *Stamp `protobuf:"bytes,17,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// Requests in flight at a deployment without a limit of its own; 0: no limit.
+	DefaultMaxParallelRequests *int64 `protobuf:"varint,18,opt,name=default_max_parallel_requests,json=defaultMaxParallelRequests,proto3,oneof" json:"default_max_parallel_requests,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *RouterSettings) Reset() {
@@ -1113,6 +1124,13 @@ func (x *RouterSettings) GetStamp() *Stamp {
 		return x.Stamp
 	}
 	return nil
+}
+
+func (x *RouterSettings) GetDefaultMaxParallelRequests() int64 {
+	if x != nil && x.DefaultMaxParallelRequests != nil {
+		return *x.DefaultMaxParallelRequests
+	}
+	return 0
 }
 
 // StringList is a list that may be set and empty.
@@ -1558,7 +1576,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11updated_unix_nano\x18\x03 \x01(\x03R\x0fupdatedUnixNano\x12\x1d\n" +
 	"\n" +
 	"updated_by\x18\x04 \x01(\tR\tupdatedBy\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"\xd6\x05\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\x8a\x06\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
@@ -1586,7 +1604,8 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"dropParams\x12'\n" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
-	"\forganization\x18\x15 \x01(\tR\forganization\"\x9a\x06\n" +
+	"\forganization\x18\x15 \x01(\tR\forganization\x122\n" +
+	"\x15max_parallel_requests\x18\x16 \x01(\x03R\x13maxParallelRequests\"\x9a\x06\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1649,7 +1668,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\n" +
 	"_rpm_limitB\x12\n" +
 	"\x10_model_tpm_limitB\x12\n" +
-	"\x10_model_rpm_limit\"\x84\t\n" +
+	"\x10_model_rpm_limit\"\xee\t\n" +
 	"\x0eRouterSettings\x12.\n" +
 	"\x10routing_strategy\x18\x01 \x01(\tH\x00R\x0froutingStrategy\x88\x01\x01\x12$\n" +
 	"\vnum_retries\x18\x02 \x01(\x03H\x01R\n" +
@@ -1669,7 +1688,9 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11default_fallbacks\x18\x0e \x01(\v2\x16.cluster.v1.StringListR\x10defaultFallbacks\x12R\n" +
 	"\x18context_window_fallbacks\x18\x0f \x01(\v2\x18.cluster.v1.FallbackListR\x16contextWindowFallbacks\x12R\n" +
 	"\x18content_policy_fallbacks\x18\x10 \x01(\v2\x18.cluster.v1.FallbackListR\x16contentPolicyFallbacks\x12'\n" +
-	"\x05stamp\x18\x11 \x01(\v2\x11.cluster.v1.StampR\x05stampB\x13\n" +
+	"\x05stamp\x18\x11 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12F\n" +
+	"\x1ddefault_max_parallel_requests\x18\x12 \x01(\x03H\n" +
+	"R\x1adefaultMaxParallelRequests\x88\x01\x01B\x13\n" +
 	"\x11_routing_strategyB\x0e\n" +
 	"\f_num_retriesB\x14\n" +
 	"\x12_retry_after_nanosB\x10\n" +
@@ -1679,7 +1700,8 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x0e_allowed_failsB\x10\n" +
 	"\x0e_max_fallbacksB\x14\n" +
 	"\x12_disable_cooldownsB\x19\n" +
-	"\x17_enable_pre_call_checks\"$\n" +
+	"\x17_enable_pre_call_checksB \n" +
+	"\x1e_default_max_parallel_requests\"$\n" +
 	"\n" +
 	"StringList\x12\x16\n" +
 	"\x06values\x18\x01 \x03(\tR\x06values\";\n" +

@@ -59,8 +59,10 @@ type RouterSettings struct {
 	ContextWindowFallbacks *structpb.ListValue `protobuf:"bytes,15,opt,name=context_window_fallbacks,json=contextWindowFallbacks,proto3" json:"context_window_fallbacks,omitempty"`
 	// Fallbacks for answers that the provider's filter refused, in the form of fallbacks.
 	ContentPolicyFallbacks *structpb.ListValue `protobuf:"bytes,16,opt,name=content_policy_fallbacks,json=contentPolicyFallbacks,proto3" json:"content_policy_fallbacks,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	// Requests in flight at a deployment that has no max_parallel_requests of its own; 0 for no limit.
+	DefaultMaxParallelRequests *int32 `protobuf:"varint,17,opt,name=default_max_parallel_requests,json=defaultMaxParallelRequests,proto3,oneof" json:"default_max_parallel_requests,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *RouterSettings) Reset() {
@@ -203,6 +205,13 @@ func (x *RouterSettings) GetContentPolicyFallbacks() *structpb.ListValue {
 		return x.ContentPolicyFallbacks
 	}
 	return nil
+}
+
+func (x *RouterSettings) GetDefaultMaxParallelRequests() int32 {
+	if x != nil && x.DefaultMaxParallelRequests != nil {
+		return *x.DefaultMaxParallelRequests
+	}
+	return 0
 }
 
 // GeneralSettings say what the gateway does beside routing. In a request, what is
@@ -815,7 +824,7 @@ var File_gateway_v1_config_proto protoreflect.FileDescriptor
 const file_gateway_v1_config_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/config.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/budget.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xa7\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/budget.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x91\t\n" +
 	"\x0eRouterSettings\x12.\n" +
 	"\x10routing_strategy\x18\x01 \x01(\tH\x00R\x0froutingStrategy\x88\x01\x01\x12$\n" +
 	"\vnum_retries\x18\x02 \x01(\x05H\x01R\n" +
@@ -835,7 +844,9 @@ const file_gateway_v1_config_proto_rawDesc = "" +
 	"\tfallbacks\x18\r \x01(\v2\x1a.google.protobuf.ListValueR\tfallbacks\x12G\n" +
 	"\x11default_fallbacks\x18\x0e \x01(\v2\x1a.google.protobuf.ListValueR\x10defaultFallbacks\x12T\n" +
 	"\x18context_window_fallbacks\x18\x0f \x01(\v2\x1a.google.protobuf.ListValueR\x16contextWindowFallbacks\x12T\n" +
-	"\x18content_policy_fallbacks\x18\x10 \x01(\v2\x1a.google.protobuf.ListValueR\x16contentPolicyFallbacksB\x13\n" +
+	"\x18content_policy_fallbacks\x18\x10 \x01(\v2\x1a.google.protobuf.ListValueR\x16contentPolicyFallbacks\x12F\n" +
+	"\x1ddefault_max_parallel_requests\x18\x11 \x01(\x05H\n" +
+	"R\x1adefaultMaxParallelRequests\x88\x01\x01B\x13\n" +
 	"\x11_routing_strategyB\x0e\n" +
 	"\f_num_retriesB\x0e\n" +
 	"\f_retry_afterB\n" +
@@ -846,7 +857,8 @@ const file_gateway_v1_config_proto_rawDesc = "" +
 	"\x0e_allowed_failsB\x10\n" +
 	"\x0e_max_fallbacksB\x14\n" +
 	"\x12_disable_cooldownsB\x19\n" +
-	"\x17_enable_pre_call_checks\"\xf2\x04\n" +
+	"\x17_enable_pre_call_checksB \n" +
+	"\x1e_default_max_parallel_requests\"\xf2\x04\n" +
 	"\x0fGeneralSettings\x126\n" +
 	"\balerting\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\balerting\x12a\n" +
 	"\x14alerting_webhook_url\x18\x02 \x01(\tB*\xbaH'r%\x18\x80\x10\x92\x02\x1fhttps://hooks.example.com/auditH\x00R\x12alertingWebhookUrl\x88\x01\x01\x12j\n" +

@@ -122,9 +122,11 @@ type ModelParams struct {
 	// The credential, of /credentials, whose values are used where none are given here.
 	CredentialName *string `protobuf:"bytes,15,opt,name=credential_name,json=credentialName,proto3,oneof" json:"credential_name,omitempty"`
 	// The provider's organization, which goes with its key.
-	Organization  *string `protobuf:"bytes,16,opt,name=organization,proto3,oneof" json:"organization,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Organization *string `protobuf:"bytes,16,opt,name=organization,proto3,oneof" json:"organization,omitempty"`
+	// Requests in flight at the deployment; 0 for the router's default_max_parallel_requests. A deployment at its limit gets no further request.
+	MaxParallelRequests *float64 `protobuf:"fixed64,17,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ModelParams) Reset() {
@@ -267,6 +269,13 @@ func (x *ModelParams) GetOrganization() string {
 		return *x.Organization
 	}
 	return ""
+}
+
+func (x *ModelParams) GetMaxParallelRequests() float64 {
+	if x != nil && x.MaxParallelRequests != nil {
+		return *x.MaxParallelRequests
+	}
+	return 0
 }
 
 // ModelInfoInput is what a new deployment may say of itself.
@@ -1879,7 +1888,7 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"model_name\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04chatR\tmodelName\x12F\n" +
 	"\x0egateway_params\x18\x02 \x01(\v2\x17.gateway.v1.ModelParamsB\x06\xbaH\x03\xc8\x01\x01R\rgatewayParams\x129\n" +
 	"\n" +
-	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xce\v\n" +
+	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xc3\f\n" +
 	"\vModelParams\x12J\n" +
 	"\x05model\x18\x01 \x01(\tB/\xbaH,r*\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\ropenai/gpt-4oH\x00R\x05model\x88\x01\x01\x12D\n" +
 	"\bapi_base\x18\x02 \x01(\tB$\xbaH!r\x1f\x18\x80\x10\x92\x02\x19https://api.openai.com/v1H\x01R\aapiBase\x88\x01\x01\x129\n" +
@@ -1900,7 +1909,8 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"dropParams\x88\x01\x01\x12\x87\x01\n" +
 	"\x06prices\x18\x0e \x03(\v2#.gateway.v1.ModelParams.PricesEntryBJ\xbaHG\x9a\x01D\x10\xc8\x01\"\x1br\x192\x17^[a-z][a-z0-9_]{0,127}$*\"r 2\x12^[0-9.eE+-]{1,40}$\x92\x02\t0.0000025R\x06prices\x12m\n" +
 	"\x0fcredential_name\x18\x0f \x01(\tB?\xbaH<r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionH\fR\x0ecredentialName\x88\x01\x01\x12C\n" +
-	"\forganization\x18\x10 \x01(\tB\x1a\xbaH\x17r\x15\x18\x80\x022\b^[!-~]*$\x92\x02\x05org-1H\rR\forganization\x88\x01\x01\x1a?\n" +
+	"\forganization\x18\x10 \x01(\tB\x1a\xbaH\x17r\x15\x18\x80\x022\b^[!-~]*$\x92\x02\x05org-1H\rR\forganization\x88\x01\x01\x12Y\n" +
+	"\x15max_parallel_requests\x18\x11 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00H\x0eR\x13maxParallelRequests\x88\x01\x01\x1a?\n" +
 	"\x11ExtraHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
@@ -1922,7 +1932,8 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\v_base_modelB\x0e\n" +
 	"\f_drop_paramsB\x12\n" +
 	"\x10_credential_nameB\x0f\n" +
-	"\r_organization\"\xb6\x03\n" +
+	"\r_organizationB\x18\n" +
+	"\x16_max_parallel_requests\"\xb6\x03\n" +
 	"\x0eModelInfoInput\x123\n" +
 	"\x02id\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x0e^[!-~]{1,128}$\x92\x02\x06chat-1H\x00R\x02id\x88\x01\x01\x125\n" +
 	"\n" +

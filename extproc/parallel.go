@@ -1,0 +1,39 @@
+package extproc
+
+import (
+	"context"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/strategy"
+)
+
+// parallel rejects a request while this node has as many in flight as
+// global_max_parallel_requests allows. It runs on the headers, so a rejected request
+// costs no memory for its body. giveBack or settle ends the count, before the caller
+// has its whole response: a caller that sends one request after the other is never
+// rejected for its own last one.
+func (p *Pipeline) parallel(_ context.Context, x *Exchange) error {
+	limit := p.deps.Settings.MaxParallel
+	if limit <= 0 {
+		return nil
+	}
+	if p.inFlight.Add(1) > limit {
+		p.inFlight.Add(-1)
+		return &fault.Error{
+			Op: "parallel", Kind: fault.RateLimited, Code: strategy.CodeAtLimit, RetryAfter: time.Second,
+			Detail:  "The gateway has as many requests in flight as its global_max_parallel_requests allows. Try again when one of them has ended.",
+			Details: map[string]any{"scope": "gateway", "limit_type": "parallel", "limit": limit, "remaining": 0},
+		}
+	}
+	x.admission.counted = true
+	return nil
+}
+
+// uncount ends what parallel counted, once.
+func (p *Pipeline) uncount(a *admission) {
+	if a.counted {
+		a.counted = false
+		p.inFlight.Add(-1)
+	}
+}
