@@ -67,8 +67,12 @@ bench-cluster: bin/modelgateway envoy ## measure three nodes on this machine: wr
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh
 
 .PHONY: bench-mgmt
-bench-mgmt: bin/modelgateway envoy ## measure the management API of three nodes with 100,000 keys (about 10 minutes)
+bench-mgmt: bin/modelgateway envoy ## measure the management API of three nodes with 100,000 keys: operations, reports, restore (about 20 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh -what mgmt
+
+.PHONY: bench-deployments
+bench-deployments: bin/modelgateway envoy ## measure a start with 2,000 deployments at different addresses, and Envoy's memory (about a minute)
+	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh -what deployments
 
 .PHONY: bench-ledger
 bench-ledger: ## measure journal, agreement, ledger and audit chain on one node and on three (about 2 minutes)

@@ -61,7 +61,7 @@ type gateway struct {
 	httpL    net.Listener
 	apiL     net.Listener // of the management API over gRPC
 
-	twins     *twins
+	demand    *onDemand
 	bodies    *inflight.Limiter // request bodies in flight
 	bodyLimit uint32            // of Envoy, in bytes
 	leaving   atomic.Bool       // the process was asked to end
@@ -70,7 +70,7 @@ type gateway struct {
 // assemble builds the gateway from a checked configuration. What it opened
 // before an error is closed again.
 func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, err error) {
-	g := &gateway{cfg: s.config, logger: logger, twins: newTwins()}
+	g := &gateway{cfg: s.config, logger: logger, demand: newOnDemand()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -182,7 +182,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	g.processor = extproc.NewServer(extproc.NewPipeline(extproc.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
 		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
-		Acked: g.xds.AckedVariant, Prepare: g.prepare, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
+		Acked: g.xds.AckedVariant, OnDemand: g.demand.isLazy, Prepare: g.prepare, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
 		Settings: extproc.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
 			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,

@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/xds"
 )
 
@@ -29,7 +31,7 @@ func (g *gateway) followView(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
-		case <-g.twins.changed:
+		case <-g.demand.changed:
 			published = nil
 		}
 	}
@@ -45,7 +47,11 @@ func sameRoutes(a, b *cluster.View) bool {
 
 // publishRoutes makes a view's endpoints Envoy's clusters.
 func (g *gateway) publishRoutes(view *cluster.View) error {
-	in := xds.Input{Endpoints: view.Catalog.Endpoints(), Twins: g.twins.has, Router: view.Catalog.Settings(), BodyLimit: g.bodyLimit}
+	in := xds.Input{
+		Endpoints: view.Catalog.Endpoints(), Router: view.Catalog.Settings(), BodyLimit: g.bodyLimit,
+		Twins: func(e id.Endpoint) bool { return g.demand.has(e, contract.Rewrite) },
+	}
+	in.Bare = g.demand.choose(in.Endpoints)
 	if slices.ContainsFunc(in.Endpoints, func(e catalog.Endpoint) bool { return e.Scheme == "https" }) {
 		file, err := xds.FindCAFile(os.Getenv("SSL_CERT_FILE"))
 		if err != nil {

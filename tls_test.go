@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,8 +46,11 @@ func newTLSUpstream(t *testing.T, cert tls.Certificate) (*fake.Server, string, *
 	t.Helper()
 	f := fake.New(fake.Options{})
 	seen := &[]string{}
+	var mu sync.Mutex
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		*seen = append(*seen, r.Proto+" "+r.TLS.ServerName)
+		mu.Unlock()
 		w.Header().Set("Trailer", "X-Trailer")
 		f.ServeHTTP(w, r)
 		w.Header().Set("X-Trailer", "1")

@@ -27,8 +27,14 @@ type Journal interface {
 	Healthy() error
 }
 
+// Need is a cluster that a plan needs.
+type Need struct {
+	Endpoint id.Endpoint
+	Variant  contract.Variant
+}
+
 // Deps is what the pipeline stands on. All of it is required but Metrics, Budgets,
-// Rates, Bytes, Prepare and ThrottleFactor.
+// Rates, Bytes, OnDemand, Prepare and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
 	// Identify says who presents credentials, by a View.
@@ -44,9 +50,11 @@ type Deps struct {
 	Cooldown       *cooldown.Set
 	Tokens         *tokens.Counter
 	Acked          func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
-	// Prepare has Envoy make the clusters that later attempts at an endpoint need, waits
-	// a moment for them, and reports whether they are there; nil: every endpoint has them.
-	Prepare  func(ctx context.Context, e id.Endpoint) bool
+	// OnDemand reports whether Prepare makes an endpoint's first cluster; nil: no endpoint's.
+	OnDemand func(id.Endpoint) bool
+	// Prepare has Envoy make clusters that a plan needs, and waits a moment for them. Acked
+	// says which ones it has then; nil: every endpoint has them.
+	Prepare  func(ctx context.Context, needs []Need)
 	Random   func(n uint64) uint64 // uniform in [0, n)
 	Now      func() time.Time      // the clock
 	Logger   *slog.Logger          // never given message bodies or credentials

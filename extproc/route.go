@@ -58,7 +58,10 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	return p.setPlan(x, p.prepared(ctx, x, plan), settings)
+	if plan = p.prepared(ctx, x, plan); len(plan) == 0 {
+		return notReady()
+	}
+	return p.setPlan(x, plan, settings)
 }
 
 // candidates are the group's deployments that Envoy can reach, whose price is known
@@ -66,10 +69,7 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog.RouterSettings) ([]*catalog.Deployment, error) {
 	out := p.acked(group.Deployments)
 	if len(out) == 0 {
-		return nil, &fault.Error{
-			Kind: fault.Unavailable, Code: "not_ready", RetryAfter: time.Second,
-			Detail: "The gateway's proxy does not know this model's upstream yet; try again in a moment.",
-		}
+		return nil, notReady()
 	}
 	if out = p.priced(x, out); len(out) == 0 {
 		return nil, &fault.Error{
@@ -86,22 +86,25 @@ func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog
 	return out, nil
 }
 
-// acked returns the deployments whose clusters Envoy has confirmed: a plan that
-// names any other cluster would end as an error of Envoy's own.
-func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
-	for i, d := range ds {
-		if p.deps.Acked(d.Endpoint.ID, contract.Bare) {
-			continue
-		}
-		out := append([]*catalog.Deployment(nil), ds[:i]...)
-		for _, d := range ds[i+1:] {
-			if p.deps.Acked(d.Endpoint.ID, contract.Bare) {
-				out = append(out, d)
-			}
-		}
-		return out
+func notReady() error {
+	return &fault.Error{
+		Kind: fault.Unavailable, Code: "not_ready", RetryAfter: time.Second,
+		Detail: "The gateway's proxy does not know this model's upstream yet; try again in a moment.",
 	}
-	return ds
+}
+
+// acked returns the deployments whose clusters Envoy has confirmed, or gets when the
+// plan needs them: a plan that names any other cluster would end as an error of Envoy's
+// own.
+func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
+	missing := func(d *catalog.Deployment) bool {
+		e := d.Endpoint.ID
+		return !p.deps.Acked(e, contract.Bare) && (p.deps.OnDemand == nil || !p.deps.OnDemand(e))
+	}
+	if !slices.ContainsFunc(ds, missing) {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), missing)
 }
 
 // priced returns the deployments whose price is known if a budget bounds the
@@ -136,25 +139,36 @@ func (p *Pipeline) order(s catalog.Strategy) func([]*catalog.Deployment) []*cata
 	}
 }
 
-// prepared has Envoy make the clusters that later attempts of the plan need, which it
-// does not have of every endpoint, and returns the plan without the attempts whose
-// clusters it does not get in time. The first attempt stays: it does without.
+// prepared has Envoy make the clusters that the plan needs and Envoy does not have yet,
+// and returns the plan without the attempts whose clusters it does not get in time.
 func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.Attempt) []strategy.Attempt {
-	checked := x.checked(x.View.Catalog.Settings().RetryOn) && len(plan) > 1
-	other := func(a strategy.Attempt) bool { return a.Deployment != plan[0].Deployment }
-	if p.deps.Prepare == nil || !checked && !slices.ContainsFunc(plan, other) {
+	if p.deps.Prepare == nil {
 		return plan
 	}
-	missing := func(a *strategy.Attempt) bool {
-		e := a.Deployment.Endpoint.ID
-		return !p.deps.Acked(e, contract.Rewrite) && !p.deps.Prepare(ctx, e)
+	checked := x.checked(x.View.Catalog.Settings().RetryOn) && len(plan) > 1
+	first := plan[0].Deployment
+	later := checked || slices.ContainsFunc(plan, func(a strategy.Attempt) bool { return a.Deployment != first })
+	var missing []Need
+	for i := range plan {
+		e := plan[i].Deployment.Endpoint.ID
+		if !p.deps.Acked(e, contract.Bare) {
+			missing = append(missing, Need{e, contract.Bare})
+		}
+		if (later && i > 0 || checked) && !p.deps.Acked(e, contract.Rewrite) {
+			missing = append(missing, Need{e, contract.Rewrite})
+		}
 	}
+	if len(missing) == 0 {
+		return plan
+	}
+	p.deps.Prepare(ctx, missing)
 	out := plan[:0:0]
 	for i := range plan {
-		if (i > 0 || checked) && missing(&plan[i]) && i > 0 {
-			continue
+		// The first attempt can do without the cluster that looks at answers.
+		e := plan[i].Deployment.Endpoint.ID
+		if p.deps.Acked(e, contract.Bare) && (i == 0 || !later || p.deps.Acked(e, contract.Rewrite)) {
+			out = append(out, plan[i])
 		}
-		out = append(out, plan[i])
 	}
 	return out
 }

@@ -20,6 +20,8 @@ import (
 // mean the defaults beside them.
 type Input struct {
 	Endpoints []catalog.Endpoint // distinct upstreams, in any order
+	// Bare reports whether an endpoint has the cluster of first attempts; nil: all have.
+	Bare func(id.Endpoint) bool
 	// Twins reports whether an endpoint has the clusters of later attempts; nil: all have.
 	Twins  func(id.Endpoint) bool
 	Router catalog.RouterSettings
@@ -51,8 +53,8 @@ func (in Input) withDefaults() Input {
 }
 
 // Translate turns the catalogue's endpoints and settings into Envoy's resources.
-// It reads no file and no clock. Each endpoint has a Bare cluster. If it has twins, it
-// has a Rewrite cluster as well, and a Check cluster if the settings retry on what only the answer's body shows.
+// It reads no file and no clock. Each endpoint has the clusters that in asks for: a Bare
+// one for first attempts, and twins for later ones: a Rewrite cluster as well, and a Check cluster if the settings retry on what only the answer's body shows.
 // Deployments do not occur: ten thousand of them on twenty endpoints are twenty
 // endpoints. Errors are *fault.Error.
 func Translate(in Input) (*Resources, error) {
@@ -74,7 +76,11 @@ func Translate(in Input) (*Resources, error) {
 		}
 		last = e.ID
 		for _, v := range variants {
-			if v != contract.Bare && in.Twins != nil && !in.Twins(e.ID) {
+			made := in.Bare
+			if v != contract.Bare {
+				made = in.Twins
+			}
+			if made != nil && !made(e.ID) {
 				continue
 			}
 			c, err := newCluster(in, e, v)

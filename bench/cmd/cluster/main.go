@@ -9,7 +9,11 @@
 //   - how long after a key's deletion was sent a node still accepts it;
 //   - how long a node with many keys takes from its start to ready;
 //   - with -what mgmt, instead: how long the operations of the management API take
-//     when there are many keys.
+//     when there are many keys, the memory of reports over all of them, and how long a
+//     restore of all of them takes while the nodes serve; with -what reports or
+//     -what restore one of the two alone;
+//   - with -what deployments, instead: how long one node takes to be ready with many
+//     deployments, each at an address of its own, and the memory of its Envoy.
 //
 // The exit status says whether it could measure, never how fast it was. The
 // nodes share one disk and its syncs, and two or so cores: on machines of their
@@ -36,6 +40,7 @@ type options struct {
 	kills, deletions    int
 	spendKills          int
 	keys, fillers       int
+	nodes, deployments  int
 }
 
 func main() {
@@ -43,7 +48,7 @@ func main() {
 	flag.StringVar(&o.gateway, "gateway", "bin/modelgateway", "gateway to `run`")
 	flag.StringVar(&o.envoy, "envoy", "", "Envoy to `run` (default: the one that the gateway finds)")
 	flag.StringVar(&o.dir, "dir", "", "empty `directory` for data and logs, on the disk to measure")
-	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster` or mgmt")
+	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, reports, restore or deployments")
 	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
 	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
 	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
@@ -51,6 +56,8 @@ func main() {
 	flag.IntVar(&o.deletions, "deletions", 50, "keys to delete while they are used")
 	flag.IntVar(&o.keys, "keys", 100_000, "keys that the restarted nodes have")
 	flag.IntVar(&o.fillers, "fillers", 32, "callers that make them")
+	flag.IntVar(&o.nodes, "nodes", nodes, "nodes of the cluster; 1 with -what reports or restore, for one alone")
+	flag.IntVar(&o.deployments, "deployments", 2000, "deployments of -what deployments")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, o)
@@ -67,12 +74,18 @@ func run(ctx context.Context, o options) (err error) {
 	if o.dir == "" {
 		return fmt.Errorf("-dir is needed: an empty directory")
 	}
+	if o.nodes < nodes && o.what != "reports" && o.what != "restore" {
+		return fmt.Errorf("-nodes %d: -what %s needs %d", o.nodes, o.what, nodes)
+	}
+	if o.what == "deployments" {
+		return measureDeployments(ctx, o, os.Stdout)
+	}
 	p, err := startProvider()
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	c, err := newCluster(o, p.URL)
+	c, err := newCluster(o, o.nodes, []deployment{{model, p.URL}})
 	if err != nil {
 		return err
 	}
@@ -111,9 +124,13 @@ func (c *cluster) steps(what string) ([]step, error) {
 	case "cluster":
 		return []step{{"writes", c.measureWrites}, {"deletions", c.measureDeletions}, {"failovers", c.measureFailovers}, {"spend", c.measureSpend}, {"restarts", c.measureRestarts}}, nil
 	case "mgmt":
-		return []step{{"operations", c.measureOperations}, {"deletions", c.measureDeletions}, {"restarts", c.measureRestarts}}, nil
+		return []step{{"operations", c.measureOperations}, {"reports", c.measureReports}, {"restores", c.measureRestore}, {"deletions", c.measureDeletions}, {"restarts", c.measureRestarts}}, nil
+	case "reports":
+		return []step{{"reports", c.measureReports}}, nil
+	case "restore":
+		return []step{{"restores", c.measureRestore}}, nil
 	}
-	return nil, fmt.Errorf("-what %s: must be cluster or mgmt", what)
+	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, reports, restore or deployments", what)
 }
 
 // lastWords are the ends of the nodes' logs.

@@ -27,7 +27,7 @@ func (c *cluster) measureWrites(ctx context.Context, o options, r *report) error
 
 // write makes n keys with so many callers and returns how long each took.
 func (c *cluster) write(ctx context.Context, n, callers int) ([]time.Duration, error) {
-	times := make([]time.Duration, n)
+	times, made := make([]time.Duration, n), make([]string, n)
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range callers {
@@ -38,9 +38,11 @@ func (c *cluster) write(ctx context.Context, n, callers int) ([]time.Duration, e
 					return nil
 				}
 				start := time.Now()
-				if _, err := c.makeKey(ctx, c.nodes[i%nodes], fmt.Sprintf("key-%d", c.made+i), c.made+i); err != nil {
+				key, err := c.makeKey(ctx, c.nodes[i%len(c.nodes)], fmt.Sprintf("key-%d", c.made+i), c.made+i)
+				if err != nil {
 					return err
 				}
+				made[i] = key
 				times[i] = time.Since(start)
 				if i > 0 && i%10_000 == 0 {
 					log.Printf("%d keys", i)
@@ -50,6 +52,7 @@ func (c *cluster) write(ctx context.Context, n, callers int) ([]time.Duration, e
 	}
 	err := group.Wait()
 	c.made += n
+	c.keys = append(c.keys, made...)
 	return times, err
 }
 
@@ -78,7 +81,7 @@ func (c *cluster) failover(ctx context.Context, round int) (first, both time.Dur
 	if err := leader.end(syscall.SIGKILL); err != nil {
 		return 0, 0, err
 	}
-	took := make(chan time.Duration, nodes)
+	took := make(chan time.Duration, len(c.nodes))
 	group, all := errgroup.WithContext(ctx)
 	for i, n := range c.nodes {
 		if n == leader {
@@ -131,7 +134,7 @@ type deletion struct {
 }
 
 func (c *cluster) deletion(ctx context.Context, round int) (deletion, error) {
-	key, err := c.makeKey(ctx, c.nodes[round%nodes], fmt.Sprintf("deleted-%d", round), 0)
+	key, err := c.makeKey(ctx, c.nodes[round%len(c.nodes)], fmt.Sprintf("deleted-%d", round), 0)
 	if err != nil {
 		return deletion{}, err
 	}
@@ -144,7 +147,7 @@ func (c *cluster) deletion(ctx context.Context, round int) (deletion, error) {
 		}
 	}
 	var done atomic.Bool
-	accepted := make([][]time.Time, nodes) // when requests began that were accepted
+	accepted := make([][]time.Time, len(c.nodes)) // when requests began that were accepted
 	group, all := errgroup.WithContext(ctx)
 	for i, n := range c.nodes {
 		group.Go(func() error {
@@ -162,7 +165,7 @@ func (c *cluster) deletion(ctx context.Context, round int) (deletion, error) {
 		})
 	}
 	start := time.Now()
-	err = c.deleteKey(ctx, c.nodes[(round+1)%nodes], key)
+	err = c.deleteKey(ctx, c.nodes[(round+1)%len(c.nodes)], key)
 	end := time.Now()
 	if err == nil {
 		err = c.refused(ctx, key)

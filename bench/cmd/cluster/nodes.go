@@ -49,8 +49,9 @@ type cluster struct {
 	nodes  []*node
 	admin  string // master key
 	client *http.Client
-	made   int // keys so far
-	teams  int // that keys are made in; 0: in none
+	made   int      // keys so far
+	keys   []string // the first of them
+	teams  int      // that keys are made in; 0: in none
 }
 
 // node is a gateway and what runs it. exited is nil while it does not run.
@@ -68,12 +69,15 @@ func random(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// newCluster writes the nodes' configuration files.
-func newCluster(o options, provider string) (*cluster, error) {
+// deployment is one of the nodes' models and where its provider is.
+type deployment struct{ model, url string }
+
+// newCluster writes the configuration files of so many nodes.
+func newCluster(o options, size int, deployments []deployment) (*cluster, error) {
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return nil, err
 	}
-	ports, err := freePorts(2 * nodes)
+	ports, err := freePorts(2 * size)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,7 @@ func newCluster(o options, provider string) (*cluster, error) {
 	}}}
 	secret := random(32)
 	var join []string
-	for i := range nodes {
+	for i := range size {
 		n := &node{
 			url: "http://" + ports[2*i], address: ports[2*i+1],
 			log: filepath.Join(o.dir, fmt.Sprintf("node%d.log", i+1)),
@@ -90,12 +94,16 @@ func newCluster(o options, provider string) (*cluster, error) {
 		join = append(join, n.address)
 		c.nodes = append(c.nodes, n)
 	}
+	var models strings.Builder
+	for _, d := range deployments {
+		fmt.Fprintf(&models, `  - model_name: %s
+    gateway_params: {model: openai/%s, api_base: %s/v1, api_key: bench-provider-key, input_cost_per_token: 0.000001, output_cost_per_token: 0.00001}
+`, d.model, model, d.url)
+	}
 	for i, n := range c.nodes {
 		file := filepath.Join(o.dir, fmt.Sprintf("node%d.yaml", i+1))
 		text := fmt.Sprintf(`model_list:
-  - model_name: %s
-    gateway_params: {model: openai/%s, api_base: %s/v1, api_key: bench-provider-key, input_cost_per_token: 0.000001, output_cost_per_token: 0.00001}
-general_settings:
+%sgeneral_settings:
   master_key: %s
 cluster:
   listen: %q
@@ -104,7 +112,7 @@ cluster:
   join: [%s]
 envoy:
   concurrency: 1
-`, model, model, provider, c.admin, n.address, nodes, secret, strings.Join(join, ", "))
+`, models.String(), c.admin, n.address, size, secret, strings.Join(join, ", "))
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err
 		}

@@ -28,18 +28,7 @@ func team(n int) string { return fmt.Sprintf("team-%03d", n) }
 // measureOperations fills the state with keys in teams, and times what people and
 // scripts ask of it, on all nodes in turn.
 func (c *cluster) measureOperations(ctx context.Context, o options, r *report) error {
-	for i := range manyTeams {
-		if err := c.ask(ctx, c.nodes[0], http.MethodPost, "/team/new", map[string]any{"team_id": team(i), "team_alias": fmt.Sprintf("Team %d", i)}, nil); err != nil {
-			return err
-		}
-	}
-	c.teams = manyTeams
-	start := time.Now()
-	if _, err := c.write(ctx, o.keys, o.fillers); err != nil {
-		return err
-	}
-	r.note("%d keys were made in %d teams with %d callers at %.0f a second.", o.keys, manyTeams, o.fillers, float64(o.keys)/time.Since(start).Seconds())
-	if err := c.settle(ctx); err != nil {
+	if err := c.fill(ctx, o, r); err != nil {
 		return err
 	}
 	for _, callers := range []int{1, o.writers} {
@@ -69,7 +58,7 @@ func (c *cluster) measureOperations(ctx context.Context, o options, r *report) e
 		{"team/info with 100 keys", func(i int) string { return "/team/info?team_id=" + team(i%manyTeams) }, dueList},
 	} {
 		log.Printf("measuring %s", read.name)
-		times, err := c.timed(samples, func(i int) error { return c.ask(ctx, c.nodes[i%nodes], http.MethodGet, read.path(i), nil, nil) })
+		times, err := c.timed(samples, func(i int) error { return c.ask(ctx, c.nodes[i%len(c.nodes)], http.MethodGet, read.path(i), nil, nil) })
 		if err != nil {
 			return err
 		}
@@ -78,9 +67,28 @@ func (c *cluster) measureOperations(ctx context.Context, o options, r *report) e
 	return c.measureUpdates(ctx, tokens, r)
 }
 
+// fill makes the keys, unless they are there, in teams.
+func (c *cluster) fill(ctx context.Context, o options, r *report) error {
+	if c.teams > 0 {
+		return nil
+	}
+	for i := range manyTeams {
+		if err := c.ask(ctx, c.nodes[0], http.MethodPost, "/team/new", map[string]any{"team_id": team(i), "team_alias": fmt.Sprintf("Team %d", i)}, nil); err != nil {
+			return err
+		}
+	}
+	c.teams = manyTeams
+	start := time.Now()
+	if _, err := c.write(ctx, o.keys, o.fillers); err != nil {
+		return err
+	}
+	r.note("%d keys were made in %d teams with %d callers at %.0f a second.", o.keys, manyTeams, o.fillers, float64(o.keys)/time.Since(start).Seconds())
+	return c.settle(ctx)
+}
+
 func (c *cluster) measureUpdates(ctx context.Context, tokens []string, r *report) error {
 	times, err := c.timed(samples, func(i int) error {
-		return c.ask(ctx, c.nodes[i%nodes], http.MethodPost, "/key/update", map[string]any{"key": tokens[i%len(tokens)], "rpm_limit": 1000 + i}, nil)
+		return c.ask(ctx, c.nodes[i%len(c.nodes)], http.MethodPost, "/key/update", map[string]any{"key": tokens[i%len(tokens)], "rpm_limit": 1000 + i}, nil)
 	})
 	if err != nil {
 		return err
@@ -91,7 +99,7 @@ func (c *cluster) measureUpdates(ctx context.Context, tokens []string, r *report
 		for n := range bulkSize {
 			changes = append(changes, map[string]any{"key": tokens[n%len(tokens)], "rpm_limit": 2000 + i})
 		}
-		return c.ask(ctx, c.nodes[i%nodes], http.MethodPost, "/key/bulk_update", map[string]any{"keys": changes[:min(bulkSize, len(tokens))]}, nil)
+		return c.ask(ctx, c.nodes[i%len(c.nodes)], http.MethodPost, "/key/bulk_update", map[string]any{"keys": changes[:min(bulkSize, len(tokens))]}, nil)
 	})
 	if err != nil {
 		return err

@@ -117,9 +117,9 @@ func pause(ctx context.Context, d time.Duration) {
 func (s *spending) load(ctx, loaded context.Context) error {
 	for loaded.Err() == nil {
 		i := int(s.made.Add(1))
-		n := s.nodes[i%nodes]
+		n := s.nodes[i%len(s.nodes)]
 		if n == s.dead.Load() {
-			n = s.nodes[(i+1)%nodes]
+			n = s.nodes[(i+1)%len(s.nodes)]
 		}
 		name := fmt.Sprintf("spend-%d-%d", s.round, i)
 		body := fmt.Sprintf(`{"model":%q,"user":%q,"messages":[{"role":"user","content":"hello"}]}`, model, name)

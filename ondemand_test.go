@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -74,5 +76,54 @@ func TestManyAddresses(t *testing.T) {
 	}
 	if _, twins := twinsOf(); twins != 1 {
 		t.Errorf("Envoy has %d clusters for later attempts, and one was needed", twins)
+	}
+}
+
+// Of 300 https endpoints Envoy has the clusters of the first 100 from the start, and of
+// the others when a request needs them, which is answered nevertheless.
+func TestManyHTTPSNames(t *testing.T) {
+	const names, asked, early = 300, 40, 100
+	host := func(i int) string { return fmt.Sprintf("h%d.localhost", i) }
+	all := []string{"localhost"}
+	for i := range names {
+		all = append(all, host(i))
+	}
+	cert, authority := certificate(t, all...)
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(bundle, authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", bundle)
+	provider, url, _ := newTLSUpstream(t, cert)
+	var b strings.Builder
+	b.WriteString("model_list:\n  - {model_name: down, gateway_params: {model: openai/x, api_base: \"http://127.0.0.1:1/v1\", api_key: k}}\n")
+	for i := range names {
+		fmt.Fprintf(&b, "  - {model_name: m%d, gateway_params: {model: openai/fake-gpt, api_base: %q, api_key: k}}\n", i, strings.Replace(url, "localhost", host(i), 1)+"/v1")
+	}
+	fmt.Fprintf(&b, "router_settings:\n  num_retries: 0\n  fallbacks: [{down: [m%d]}]\n", names-1)
+	g := startGateway(t, b.String())
+	before := len(g.clusters())
+	if before > early+10 {
+		t.Errorf("Envoy has %d clusters before any request", before)
+	}
+	var requests sync.WaitGroup
+	for i := range asked {
+		requests.Go(func() {
+			for range 2 {
+				if a := g.chat(request(fmt.Sprintf("m%d", i), "")); a.status != http.StatusOK {
+					t.Errorf("m%d: %d %s", i, a.status, a.body)
+				}
+			}
+		})
+	}
+	requests.Wait()
+	if n := provider.Counters().Total; n != 2*asked {
+		t.Errorf("the provider got %d requests, want %d", n, 2*asked)
+	}
+	if n := len(g.clusters()) - before; n < 1 || n > asked {
+		t.Errorf("%d clusters were made for %d endpoints", n, asked)
+	}
+	if a := g.chat(request("down", "")); a.status != http.StatusOK {
+		t.Errorf("a fallback to an endpoint without clusters: %d %s", a.status, a.body)
 	}
 }
