@@ -48,7 +48,7 @@ help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
-build: bin/modelgateway envoy ## build bin/modelgateway and fetch the Envoy it runs
+build: bin/modelgateway module envoy ## build bin/modelgateway with Envoy's module, and fetch the Envoy it runs
 
 .PHONY: run
 run: build bin/upstream ## run the gateway, its Envoy and a fake provider; Ctrl-C ends all
@@ -59,7 +59,7 @@ cluster: build bin/upstream ## run three gateways that are one cluster, their En
 	examples/cluster/run.sh
 
 .PHONY: bench
-bench: bin/modelgateway envoy ## measure against plain Envoy on this machine (ROUNDS=3, about 12 minutes)
+bench: bin/modelgateway module envoy ## measure against plain Envoy on this machine (ROUNDS=3, about 12 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/run.sh $(ROUNDS)
 
 .PHONY: bench-cluster
@@ -179,6 +179,20 @@ tidy-check:
 generate = buf generate -o "$(1)" && if [ -f gateway/v1/http.yaml ]; then buf generate --template buf.gen.rest.yaml -o "$(1)"; fi
 
 # Programs. The Go tool knows better than make what has changed.
+
+# What Envoy loads from beside bin/modelgateway. Without it Envoy runs as well: only
+# streams that a provider resets then end for their callers without an error event.
+# There is no C compiler everywhere, so a missing one is no error.
+CC ?= cc
+MODULE ?= bin/libmodelgateway_streamend.so
+
+.PHONY: module
+module: $(MODULE)
+$(MODULE): envoy/module/streamend.c
+	@mkdir -p "$(dir $@)"
+	@if command -v $(CC) >/dev/null; then \
+		$(CC) -std=c11 -O2 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC -fvisibility=default -o "$@" $<; \
+	else echo "there is no C compiler ($(CC)), so $@ is not built"; fi
 
 .PHONY: bin/modelgateway
 bin/modelgateway:

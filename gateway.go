@@ -31,6 +31,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/envoy/launch"
 	"github.com/modelgateway/modelgateway/envoy/socket"
 	"github.com/modelgateway/modelgateway/extproc"
@@ -248,6 +249,10 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 	if g.apiL, err = socket.Listen(ctx, b.GRPCSocket); err != nil {
 		return err
 	}
+	modules := g.modules(ctx, path)
+	if modules != "" {
+		b.StreamEnd = extproc.CutEvent()
+	}
 	file, err := bootstrap.Render(b)
 	if err != nil {
 		return err
@@ -265,10 +270,25 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		return nil
 	}
 	g.launcher, err = launch.New(launch.Config{
-		Path: path, Bootstrap: file, RunDir: dir, AdminSocket: b.AdminSocket, Listen: listen,
+		Path: path, Bootstrap: file, RunDir: dir, AdminSocket: b.AdminSocket, Modules: modules, Listen: listen,
 		Concurrency: int(g.cfg.Envoy.Concurrency), LogLevel: g.cfg.Envoy.LogLevel, Logger: g.logger,
 	})
 	return err
+}
+
+// modules returns the directory of Envoy's dynamic modules, or "" if Envoy is to run
+// without: the module is not there, does not suit this Envoy, or somebody else starts it.
+func (g *gateway) modules(ctx context.Context, path string) string {
+	dir, err := "", errors.New("somebody else starts Envoy")
+	if g.cfg.Envoy.Mode == config.EnvoyChild {
+		dir, err = launch.FindModule(ctx, path, contract.StreamEndFile)
+	}
+	if err != nil {
+		g.logger.WarnContext(ctx, "a stream that its provider resets will be reset for its caller too, without an error event, because Envoy runs without a module",
+			"module", contract.StreamEndFile, "reason", err.Error())
+		return ""
+	}
+	return dir
 }
 
 // envoyHeap is the heap at which Envoy's overload manager begins to act. It is the last

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/examples/upstream/fake"
 	"github.com/modelgateway/modelgateway/porttest"
 )
@@ -50,6 +52,12 @@ func binary(t *testing.T) string {
 			args = append(args, "-race")
 		}
 		out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("%w: %s", err, out)
+			return
+		}
+		// The module beside it, as make builds it.
+		out, err = exec.Command("make", "--no-print-directory", "module", "MODULE="+filepath.Join(dir, contract.StreamEndFile)).CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)
 		}
@@ -112,6 +120,8 @@ type gatewayProcess struct {
 	exited chan error
 	log    *lockedBuffer
 	args   []string // further flags
+
+	program string // the binary, if not the one of all tests
 }
 
 type lockedBuffer struct {
@@ -180,7 +190,7 @@ func (g *gatewayProcess) launch() {
 	listen := freePort(g.t)
 	g.url = "http://" + listen
 	g.log = &lockedBuffer{}
-	g.cmd = exec.Command(binary(g.t), "serve", "--config", g.config, "--data", g.data, "--listen", listen, "--envoy-path", envoyPath(g.t))
+	g.cmd = exec.Command(cmp.Or(g.program, binary(g.t)), "serve", "--config", g.config, "--data", g.data, "--listen", listen, "--envoy-path", envoyPath(g.t))
 	g.cmd.Args = append(g.cmd.Args, g.args...)
 	g.cmd.Stderr = g.log
 	g.cmd.Stdout = g.log

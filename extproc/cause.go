@@ -86,6 +86,8 @@ func attemptTrouble(e *datav3.HTTPAccessLogEntry) trouble {
 		}
 	case flags.GetUpstreamConnectionTermination(), flags.GetUpstreamRemoteReset():
 		t.code, t.kind, t.cause = "upstream_unreachable", fault.Upstream, causeReset
+	case flags.GetUpstreamProtocolError() && code/100 == 2: // HTTP/1.1: the connection ended before the body
+		t.code, t.kind, t.cause = "upstream_unreachable", fault.Upstream, causeStreamCut
 	case code == 429:
 		t.status, t.code, t.kind, t.cause = code, "rate_limit_exceeded", fault.RateLimited, causeOfStatus(code)
 	case code >= 300:

@@ -188,7 +188,7 @@ func (p *Pipeline) abandon(ctx context.Context, x *Exchange, o Outcome) {
 		x.awaitTrouble(context.WithoutCancel(ctx), i+1)
 		x.mu.Lock()
 		if t := x.mu.trouble[i]; t.known && t.kind == fault.Upstream {
-			o.Kind, o.Code = journal.Failed, "upstream_cut"
+			o.Kind, o.Code = journal.Failed, codeCut
 		}
 		x.mu.Unlock()
 	}
@@ -207,8 +207,9 @@ func (x *Exchange) brokeOff(f *wire.Failure, generated []byte) {
 }
 
 const (
-	codeCanceled = "canceled" // why an attempt has no response: its caller left
-	statusLeft   = 499        // the status of a request whose caller left before it got one
+	codeCanceled = "canceled"     // why an attempt has no response: its caller left
+	codeCut      = "upstream_cut" // the provider broke off in the middle of its response
+	statusLeft   = 499            // the status of a request whose caller left before it got one
 )
 
 // ended reports whether the exchange was settled.

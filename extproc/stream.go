@@ -300,7 +300,7 @@ func (r *relay) finish() {
 		return
 	}
 	if r.outcome.FinishReason == "" && (r.decoder == nil || !r.decoder.Complete()) {
-		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_cut", Detail: "The provider broke off in the middle of its answer."})
+		r.fail(cutOff())
 		return
 	}
 	r.done = true
@@ -318,6 +318,16 @@ func (r *relay) finish() {
 	u.Cost = &cost
 	r.out = r.encoder.End(r.out, &u)
 }
+
+// cutOff is the error of a stream that its provider ended too early.
+func cutOff() *fault.Error {
+	return &fault.Error{Kind: fault.Upstream, Code: codeCut, Detail: "The provider broke off in the middle of its answer."}
+}
+
+// CutEvent returns the event with which a stream ends that its provider has reset.
+// Envoy sends it: it resets its stream to this process before it does anything else.
+// All inference paths are of one API (dialect.OpenAI), so there is one event.
+func CutEvent() string { return string(dialect.OpenAI{}.Stream(dialect.Meta{}).Fail(nil, cutOff())) }
 
 // fail is the bad end: the caller gets an error event of ours, and nothing that
 // the provider says after it.

@@ -65,7 +65,7 @@ func (x *Exchange) failures(all []trouble, last int, o *Outcome) []journal.Failu
 // causeOfCode is the cause of a failure that only this package has seen.
 func causeOfCode(code string) string {
 	switch code {
-	case "upstream_cut":
+	case codeCut:
 		return causeStreamCut
 	case "upstream_invalid_response":
 		return causeInvalidAnswer

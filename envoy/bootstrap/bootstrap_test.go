@@ -98,13 +98,15 @@ func TestValuesStayValues(t *testing.T) {
 
 // TestFilterOrder holds the places of the filters, on which security depends.
 func TestFilterOrder(t *testing.T) {
-	page, err := bootstrap.Render(minimal())
+	c := minimal()
+	c.StreamEnd = "data: \"}\n\n"
+	page, err := bootstrap.Render(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := 0
 	for _, name := range []string{
-		contract.FilterProcessor, "envoy.filters.http.router",
+		contract.FilterStreamEnd, "envoy.filters.network.http_connection_manager", contract.FilterStreamCut, contract.FilterProcessor, "envoy.filters.http.router",
 	} {
 		at := bytes.Index(page, []byte("- name: "+name))
 		if at < 0 {
@@ -114,6 +116,9 @@ func TestFilterOrder(t *testing.T) {
 			t.Errorf("%s is missing or stands too early", name)
 		}
 		last = at
+	}
+	if without, err := bootstrap.Render(minimal()); err != nil || bytes.Contains(without, []byte("dynamic_modules")) {
+		t.Errorf("modules are named that are not there: %v", err)
 	}
 	for _, name := range contract.ResponseAttributes() {
 		if !bytes.Contains(page, []byte(name)) {

@@ -24,6 +24,10 @@ type Config struct {
 	ManagementAddress string // IP; default Address
 	ManagementPort    uint16 // 0: not at all
 
+	// StreamEnd is the event that a caller gets when the provider resets its stream. It
+	// needs the module contract.StreamEndModule; without it the caller's stream is reset.
+	StreamEnd string
+
 	BodyLimit      uint32 // bytes of a request body, above it 413; default 64 MiB
 	HeaderLimitKiB uint32 // of all request headers, above it 431; 1..96, default 60
 

@@ -42,6 +42,8 @@ func Render(c Config) ([]byte, error) {
 		FilterProcessor: contract.FilterProcessor, FilterCount: contract.FilterCount,
 		RoleKey: contract.RoleKey, RoleCount: contract.RoleCount, RequestID: contract.AttrRequestID,
 		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
+		StreamEndModule: contract.StreamEndModule, FilterStreamEnd: contract.FilterStreamEnd,
+		FilterStreamCut:    contract.FilterStreamCut,
 		ResponseAttributes: contract.ResponseAttributes(),
 		AttemptHeaders:     contract.AttemptHeaders(),
 	})
@@ -64,6 +66,9 @@ type fields struct {
 	RoleKey, RoleCount       string
 	RequestID                string
 	MetadataPlan, AttemptLog string
+	StreamEndModule          string
+	FilterStreamEnd          string
+	FilterStreamCut          string
 	ResponseAttributes       []string
 	AttemptHeaders           []string
 }

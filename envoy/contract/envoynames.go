@@ -5,6 +5,16 @@ const (
 	FilterProcessor = "envoy.filters.http.ext_proc"
 	FilterCount     = "modelgateway.count"
 	FilterHeaders   = "envoy.filters.http.header_mutation"
+
+	FilterStreamCut = "modelgateway.stream_cut"
+	FilterStreamEnd = "modelgateway.stream_end" // a network filter
+)
+
+// StreamEndModule is the dynamic module that ends a stream when its provider resets it.
+// Its file is StreamEndFile; its source is envoy/module.
+const (
+	StreamEndModule = "modelgateway_streamend"
+	StreamEndFile   = "lib" + StreamEndModule + ".so"
 )
 
 // AttemptLog is the name of the access log in which Envoy reports each failed

@@ -35,6 +35,20 @@ func Check(ctx context.Context, path string) error {
 	if err := executable(path); err != nil {
 		return err
 	}
+	major, minor, err := release(ctx, path)
+	if err != nil {
+		return err
+	}
+	if major < oldestMajor || major == oldestMajor && minor < oldestMinor {
+		return broken("envoy_too_old", nil,
+			"%s is Envoy %d.%d, which lacks envoy.router.cluster_specifier_plugin.priority_group or refresh_cluster_on_retry; Envoy %s or later is needed",
+			path, major, minor, oldest)
+	}
+	return nil
+}
+
+// release runs `path --version` and returns the release that it prints.
+func release(ctx context.Context, path string) (major, minor int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
@@ -42,23 +56,18 @@ func Check(ctx context.Context, path string) error {
 	cmd.WaitDelay = 10 * time.Second // a busy machine closes pipes late
 	text, err := cmd.Output()
 	if err != nil {
-		return broken("envoy_invalid", err, "%s does not run: `--version` failed; name an Envoy %s or later by --envoy-path", path, oldest)
+		return 0, 0, broken("envoy_invalid", err, "%s does not run: `--version` failed; name an Envoy %s or later by --envoy-path", path, oldest)
 	}
 	found := regexp.MustCompile(versionPattern).FindSubmatch(text)
 	if found == nil {
-		return broken("envoy_invalid", nil, "%s is not Envoy, or hides its version; name an Envoy %s or later by --envoy-path", path, oldest)
+		return 0, 0, broken("envoy_invalid", nil, "%s is not Envoy, or hides its version; name an Envoy %s or later by --envoy-path", path, oldest)
 	}
 	major, errMajor := strconv.Atoi(string(found[1]))
 	minor, errMinor := strconv.Atoi(string(found[2]))
 	if err := errors.Join(errMajor, errMinor); err != nil {
-		return broken("envoy_invalid", err, "%s prints a version that cannot be read", path)
+		return 0, 0, broken("envoy_invalid", err, "%s prints a version that cannot be read", path)
 	}
-	if major < oldestMajor || major == oldestMajor && minor < oldestMinor {
-		return broken("envoy_too_old", nil,
-			"%s is Envoy %s.%s.%s, which lacks envoy.router.cluster_specifier_plugin.priority_group or refresh_cluster_on_retry; Envoy %s or later is needed",
-			path, found[1], found[2], found[3], oldest)
-	}
-	return nil
+	return major, minor, nil
 }
 
 // executable refuses a path that cannot be run, and says which of the ways it is.

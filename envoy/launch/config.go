@@ -16,6 +16,7 @@ type Config struct {
 	Bootstrap   []byte           // Envoy's configuration file, from bootstrap.Render
 	RunDir      string           // directory of our own, made with mode 0700; the configuration goes there
 	AdminSocket string           // the one in Bootstrap
+	Modules     string           // directory of the dynamic modules that Bootstrap names, if it names any
 	Listen      []netip.AddrPort // those in Bootstrap: a taken port is found before Envoy starts
 
 	Concurrency int           // worker threads; 0: as many as there are CPUs

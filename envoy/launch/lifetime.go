@@ -24,6 +24,9 @@ func (l *Launcher) live(ctx context.Context) lifetime {
 	log := &logWriter{logger: l.config.Logger, stopping: func() bool { return stopped(ctx) }}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.config.Path, l.arguments()...) //nolint:gosec // the operator's own choice of program
 	cmd.Env = []string{}                                                                    // ours may hold provider keys
+	if l.config.Modules != "" {
+		cmd.Env = append(cmd.Env, "ENVOY_DYNAMIC_MODULES_SEARCH_PATH="+l.config.Modules)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = attributes()
 	cmd.WaitDelay = time.Second

@@ -1,0 +1,48 @@
+package launch_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/envoy/launch"
+)
+
+// Envoy does not start with a module that it cannot load, so such a one is found before.
+func TestCheckModule(t *testing.T) {
+	dir := t.TempDir()
+	build := func(name string, args ...string) string {
+		path := filepath.Join(dir, name)
+		if out, err := exec.Command("cc", append([]string{"-shared", "-fPIC", "-o", path}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return path
+	}
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	envoy := binary(t)
+	good := build(contract.StreamEndFile, "../module/streamend.c")
+	if err := launch.CheckModule(t.Context(), envoy, good); err != nil {
+		t.Errorf("the module of this Envoy: %v", err)
+	}
+	foreign := build("libforeign.so", write("foreign.c", "void envoy_no_such_callback(void); void f(void) { envoy_no_such_callback(); }", 0o600))
+	for _, tc := range []struct{ envoy, module, code, text string }{
+		{envoy, filepath.Join(dir, "absent.so"), "module_not_found", "absent.so"},
+		{envoy, write("text.so", "text", 0o600), "module_not_found", "text.so"},
+		{envoy, foreign, "module_unsuitable", "envoy_no_such_callback"},
+		{write("later", "#!/bin/sh\necho 'envoy  version: abc123/1.41.0/Clean/RELEASE/BoringSSL'\n", 0o700), good, "module_unsuitable", "1.41"},
+		{write("script", "#!/bin/sh\necho 'envoy  version: abc123/1.40.0/Clean/RELEASE/BoringSSL'\n", 0o700), good, "module_unsuitable", "script"},
+	} {
+		checkFault(t, launch.CheckModule(t.Context(), tc.envoy, tc.module), tc.code, tc.text)
+	}
+	if _, err := launch.FindModule(t.Context(), envoy, "libmodelgateway_absent.so"); err == nil {
+		t.Error("a module was found that is not beside the executable")
+	}
+}
