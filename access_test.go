@@ -138,8 +138,8 @@ func refusedAs(r gatewayv1.Route, name string) string {
 	own := method == "GetKey" || method == "CheckKeyHealth" || service == "ModelService" && read
 	used := own || method == "ListSpendLogs" || read && (service == "PromptService" || service == "GuardrailService")
 	admins := slices.Contains([]string{
-		"CustomerService", "BudgetService", "FallbackService", "CredentialService", "ConfigService", "ClusterService",
-	}, service) || method == "GetCustomerActivity" || method == "VerifyAuditLog" || service == "ModelService" && !read ||
+		"BudgetService", "FallbackService", "CredentialService", "ConfigService", "ClusterService",
+	}, service) || method == "VerifyAuditLog" || service == "ModelService" && !read ||
 		service == "OrganizationService" && slices.Contains([]string{"CreateOrganization", "UpdateOrganization", "DeleteOrganizations"}, method)
 	switch name {
 	case "caller", "reader":

@@ -125,7 +125,7 @@ func newPayers(g *gatewayProcess) payers {
 		"team_id": p.team, "team_alias": "Red", "organization_id": p.organization, "max_budget": 5,
 		"members_with_roles": []tree{{"user_id": p.user, "role": "user"}},
 	})
-	g.changes("/customer/new", tree{"user_id": p.customer})
+	g.changes("/customer/new", tree{"user_id": p.customer, "organization_id": p.organization})
 	made := g.changes("/key/generate", tree{"key_alias": "paying", "team_id": p.team, "user_id": p.user, "max_budget": 1, "budget_duration": "30d"})
 	p.key, _ = made["key"].(string)
 	p.hash, _ = made["token"].(string)
@@ -217,7 +217,7 @@ func TestCostIsTheSameEverywhere(t *testing.T) {
 		{"/key/info?key=" + who.hash, []string{"info", "spend"}},
 		{"/team/info?team_id=" + who.team, []string{"team_info", "spend"}},
 		{"/user/info?user_id=" + who.user, []string{"user_info", "spend"}},
-		{"/customer/info?end_user_id=" + who.customer, []string{"spend"}},
+		{"/customer/info?end_user_id=" + who.customer + "&organization_id=" + who.organization, []string{"spend"}},
 		{"/organization/info?organization_id=" + who.organization, []string{"spend"}},
 		{"/team/daily/activity?team_ids=" + who.team + "&" + between, []string{"metadata", "total_spend"}},
 		{"/user/daily/activity?user_id=" + who.user + "&" + between, []string{"metadata", "total_spend"}},

@@ -73,7 +73,7 @@ func accountOf(ev *journal.Event, c usage.Charge) id.Account {
 	case id.AccountUserModel:
 		a.Owner, a.Part = string(ev.User), string(ev.Group)
 	case id.AccountCustomer:
-		a.Owner = ev.EndUser
+		return ev.EndUserAccount()
 	case id.AccountProvider:
 		a.Owner = ev.Provider
 	}
@@ -164,11 +164,9 @@ func (n *Node) KeyAccount(ctx context.Context, key id.KeyHash) (account id.KeyHa
 }
 
 // Customers calls fn for each end user that something was posted to, by this node's
-// state, in the order of the bytes of their ids from one on, until it returns false.
-func (n *Node) Customers(ctx context.Context, from id.Customer, fn func(id.Customer) bool) error {
-	return n.consensus.View(func(state *store.Store) error {
-		return ledger.Owners(ctx, state, id.AccountCustomer, string(from), func(owner string) bool { return fn(id.Customer(owner)) })
-	})
+// state, from one on in the order of id.EndUser.Compare, until it returns false.
+func (n *Node) Customers(ctx context.Context, from id.EndUser, fn func(id.EndUser) bool) error {
+	return n.consensus.View(func(state *store.Store) error { return ledger.EndUsers(ctx, state, from, fn) })
 }
 
 // Models calls fn for each model that something was posted to as one owner uses it, by

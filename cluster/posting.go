@@ -191,6 +191,9 @@ func place(e *clusterv1.AuditEvent, a id.Account) {
 		e.OrgId = a.Owner
 	case id.AccountCustomer:
 		e.CustomerId = a.Owner
+		if a.Part != "" {
+			e.OrgId = a.Part
+		}
 	}
 }
 

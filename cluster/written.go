@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -21,7 +22,7 @@ type Written struct {
 	// Those that have limits beside keys and users. None of them is gone.
 	Organizations       []id.Organization
 	Teams               []id.Team
-	Customers           []id.Customer
+	Customers           []id.EndUser
 	Budgets             []id.Budget
 	OrganizationMembers []Membership
 	TeamMembers         []Membership
@@ -87,7 +88,7 @@ func (w *Written) limited(space store.Space, key []byte) {
 	case store.SpaceTeam:
 		w.Teams = append(w.Teams, id.Team(key))
 	case store.SpaceCustomer:
-		w.Customers = append(w.Customers, id.Customer(key))
+		w.Customers = append(w.Customers, keys.CustomerOf(key))
 	case store.SpaceBudget:
 		w.Budgets = append(w.Budgets, id.Budget(key))
 	case store.SpaceOrganizationMember:

@@ -34,7 +34,7 @@ func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
 	if x.Options.customer == "" {
 		return nil
 	}
-	return x.View.Keys.CheckCustomer(x.Options.customer, x.Model)
+	return x.View.Keys.CheckCustomer(x.Principal.EndUser(x.Options.customer), x.Model)
 }
 
 // merged adds the tags of a key to those of a request. They are the owner's and

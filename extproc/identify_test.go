@@ -67,7 +67,11 @@ func office(k *kit, d *Deps) {
 	key(keys.Key{Alias: "elsewhere", AllowedRoutes: []string{"/v1/embeddings"}})
 	key(keys.Key{Alias: "here", AllowedRoutes: []string{"/v1/chat/*"}})
 	customer(keys.Customer{ID: "mallory", Blocked: true})
+	customer(keys.Customer{ID: "mallory", Organization: "acme", Blocked: true})
 	customer(keys.Customer{ID: "bob", Models: []string{"slow"}})
+	customer(keys.Customer{ID: "bob", Organization: "acme", Models: []string{"slow"}})
+	customer(keys.Customer{ID: "trent", Blocked: true})
+	customer(keys.Customer{ID: "ted", Organization: "acme", Blocked: true})
 	customer(keys.Customer{ID: id.Customer(strings.Repeat("m", 200)), Blocked: true})
 	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
 	d.View = func() *cluster.View { return view }
@@ -100,6 +104,9 @@ func TestWhoMayAskForWhat(t *testing.T) {
 		{"a key for inference", "caller", `"model":"fast"`, 0, "", "fast-1"},
 		{"a key for other routes", "elsewhere", `"model":"fast"`, 403, "route_not_allowed", ""},
 		{"a key for this route", "here", `"model":"fast"`, 0, "", "fast-1"},
+		{"an end user that is blocked for keys without an organization", "team", `"model":"fast","user":"trent"`, 0, "", "fast-1"},
+		{"an end user that an organization has blocked", "organization", `"model":"fast","user":"ted"`, 403, "customer_blocked", ""},
+		{"an end user that is blocked elsewhere", "caller", `"model":"fast","user":"ted"`, 0, "", "fast-1"},
 		{"a blocked end user", "caller", `"model":"fast","user":"mallory"`, 403, "customer_blocked", ""},
 		{"a blocked end user of a long name", "caller", `"model":"fast","user":"` + strings.Repeat("m", 200) + `"`, 403, "customer_blocked", ""},
 		{"an end user without the model", "caller", `"model":"fast","user":"bob"`, 403, "model_access_denied", ""},

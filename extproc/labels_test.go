@@ -191,7 +191,7 @@ func TestIntentTellsWhatItsEventTells(t *testing.T) {
 	in.Estimate, in.EstimatedCost = usage.Tokens{}, 0 // of these the event has what came of it
 	want := journal.Intent{
 		Request: ev.Request, Attempt: ev.Attempt, Key: ev.Key, Origin: ev.Origin, KeyAlias: ev.KeyAlias, Deployment: ev.Deployment, Group: ev.Group,
-		Provider: ev.Provider, Model: ev.Model, CallType: ev.CallType, Stream: ev.Stream, EndUser: ev.EndUser, Session: ev.Session,
+		Provider: ev.Provider, Model: ev.Model, CallType: ev.CallType, Stream: ev.Stream, EndUser: ev.EndUser, OfOrganization: ev.OfOrganization, Session: ev.Session,
 		Team: ev.Team, User: ev.User, Organization: ev.Organization, Actor: ev.Actor, Charges: ev.Charges, Start: ev.Start, Steps: ev.Steps,
 	}
 	if diff := cmp.Diff(want, in); diff != "" || in.Session != "chat-4711" || in.EndUser != "customer" || in.Origin != id.HashKey("sk-first") || len(in.Charges) == 0 {

@@ -62,9 +62,9 @@ func permissions() map[string]permission {
 			"CreateUser": {scoped, writes}, "UpdateUser": {scoped, writes}, "BulkUpdateUsers": {scoped, writes}, "DeleteUsers": {scoped, writes},
 		},
 		"gateway.v1.CustomerService": {
-			"GetCustomer": {viewer, reads}, "ListCustomers": {viewer, reads},
-			"CreateCustomer": {admin, writes}, "UpdateCustomer": {admin, writes}, "DeleteCustomers": {admin, writes},
-			"BlockCustomers": {admin, writes}, "UnblockCustomers": {admin, writes},
+			"GetCustomer": {scoped, reads}, "ListCustomers": {scoped, reads},
+			"CreateCustomer": {scoped, writes}, "UpdateCustomer": {scoped, writes}, "DeleteCustomers": {scoped, writes},
+			"BlockCustomers": {scoped, writes}, "UnblockCustomers": {scoped, writes},
 		},
 		"gateway.v1.BudgetService": {
 			"GetBudgets": {viewer, reads}, "ListBudgets": {viewer, reads}, "GetBudgetSettings": {viewer, reads},
@@ -103,7 +103,7 @@ func permissions() map[string]permission {
 		"gateway.v1.SpendService": {"ListSpendLogs": {anyKey, scans}},
 		"gateway.v1.ActivityService": {
 			"GetTeamActivity": {scoped, scans}, "GetUserActivity": {scoped, scans}, "GetOrganizationActivity": {scoped, scans},
-			"GetCustomerActivity": {viewer, scans},
+			"GetCustomerActivity": {scoped, scans},
 		},
 		"gateway.v1.BillingService": {"GetDailySpend": {scoped, scans}},
 		"gateway.v1.AuditService": {

@@ -185,8 +185,7 @@ func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetU
 	return s.answer(ctx, in, a)
 }
 
-// GetCustomerActivity shows the use of end users. Only those come here who see
-// everything.
+// GetCustomerActivity shows the use of end users.
 func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.GetCustomerActivityRequest) (*gatewayv1.DailyActivity, error) {
 	a, err := s.activity(ctx, id.AccountCustomer, in)
 	if err != nil {
@@ -195,6 +194,13 @@ func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.
 	a.page, a.size = span(in.Page, in.PageSize, defaultActivityPage)
 	a.filter.Owners = namesIn(in.GetEndUserIds(), in.GetCustomerId(), in.GetEndUserId())
 	a.except = namesIn(in.GetExcludeEndUserIds())
+	if in.GetOrganizationId() != "" || !a.rights.SeesAll() {
+		of, err := a.rights.CustomersToSee(id.Organization(in.GetOrganizationId()))
+		if err != nil {
+			return nil, err
+		}
+		a.filter.Organization = &of
+	}
 	return s.answer(ctx, in, a)
 }
 
@@ -292,7 +298,7 @@ func (s activityService) detailed(ctx context.Context, a *activity, shown []stri
 	}
 	out := make([]*gatewayv1.ActivityDay, len(shown))
 	for i, day := range shown {
-		out[i] = byDay[day].show(a.set, a.filter.Kind)
+		out[i] = byDay[day].show(a)
 	}
 	return out, nil
 }

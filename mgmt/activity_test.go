@@ -186,7 +186,11 @@ func TestActivityIsForWhoseItIs(t *testing.T) {
 		{"lead", "/organization/daily/activity", "0"},
 		{"", "/organization/daily/activity?organization_id=other", "0"},
 		{"watch", "/customer/daily/activity", "3"},
-		{"boss", "/customer/daily/activity", "403"},
+		{"boss", "/customer/daily/activity", "0"}, // events of older versions are of no organization's end user
+		{"boss", "/customer/daily/activity?organization_id=other", "403"},
+		{"boss", "/customer/daily/activity?organization_id=none", "403"},
+		{"lead", "/customer/daily/activity", "403"},
+		{"", "/customer/daily/activity?organization_id=acme", "0"},
 	} {
 		path := c.path + "?"
 		if strings.Contains(c.path, "?") {

@@ -52,7 +52,7 @@ func amountsOf(before, after *keys.Set, w cluster.Written) []amount {
 		})
 	}
 	for _, c := range w.Customers {
-		add("customer", string(c), func(set *keys.Set) amounts {
+		add("customer", customerName(c), func(set *keys.Set) amounts {
 			found, _ := set.Customer(nil, c)
 			return boundsOf(found, func(c *keys.Customer) amounts { return amounts{}.limits(c.Limits) })
 		})
@@ -87,6 +87,15 @@ func resetOf(answer proto.Message) []amount {
 		return nil
 	}
 	return []amount{{resourceKey, keyID(r.GetKeyHash()), fieldSpend, r.GetPreviousSpend(), r.GetSpend()}}
+}
+
+// customerName is what the audit log calls an end user: one of an organization has the
+// organization and a slash before its id.
+func customerName(u id.EndUser) string {
+	if u.Organization == "" {
+		return string(u.ID)
+	}
+	return string(u.Organization) + "/" + string(u.ID)
 }
 
 // keyID is a key's hash as the audit log has it.

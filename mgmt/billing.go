@@ -104,8 +104,10 @@ func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.Dail
 		switch {
 		case one.name == "":
 			continue
+		case one.kind == id.AccountCustomer && f.Kind == id.AccountOrganization:
+			f.Organization = new(id.Organization(f.Owners[0]))
 		case f.Kind != 0:
-			return f, fault.Field(one.param, "invalid_value", "Name an organization, a team, a user or an end user, and not two of them.")
+			return f, fault.Field(one.param, "invalid_value", "Name an organization, a team, a user or an end user, and not two of them, except an end user and its organization.")
 		}
 		f.Kind, f.Owners = one.kind, []string{one.name}
 	}
@@ -123,6 +125,10 @@ func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.Dail
 		return f, nil
 	case f.Kind == 0:
 		return f, fault.Field("organization_id", "missing_required_parameter", "organization_id is missing: name one of the organizations of which this API key's user is org_admin.")
+	case f.Kind == id.AccountCustomer:
+		o, err := r.CustomersToSee(id.Organization(in.GetOrganizationId()))
+		f.Organization = &o
+		return f, err
 	case f.Kind == id.AccountOrganization && slices.Contains(own, f.Owners[0]):
 		return f, nil
 	case f.Kind == id.AccountTeam:

@@ -28,9 +28,9 @@ type Accounts interface {
 	// KeyAccount returns the key whose account another one has used that may be gone; the
 	// key itself where it has used no other.
 	KeyAccount(ctx context.Context, key id.KeyHash) (id.KeyHash, error)
-	// Customers calls fn for each customer that something was posted to, in the order of
-	// the bytes of their ids from one on, until it returns false.
-	Customers(ctx context.Context, from id.Customer, fn func(id.Customer) bool) error
+	// Customers calls fn for each customer that something was posted to, from one on in
+	// the order of id.EndUser.Compare, until it returns false.
+	Customers(ctx context.Context, from id.EndUser, fn func(id.EndUser) bool) error
 	// Models calls fn for each model that something was posted to as one owner uses it, in
 	// the order of the bytes of their names, until it returns false. kind is that of the
 	// models' accounts.

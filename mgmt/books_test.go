@@ -116,13 +116,13 @@ func (n *fakeNode) KeyAccount(ctx context.Context, key id.KeyHash) (id.KeyHash, 
 	return ledger.KeyAccount(n.mu.books, key)
 }
 
-func (n *fakeNode) Customers(ctx context.Context, from id.Customer, fn func(id.Customer) bool) error {
+func (n *fakeNode) Customers(ctx context.Context, from id.EndUser, fn func(id.EndUser) bool) error {
 	if err := n.begin(ctx); err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return ledger.Owners(ctx, n.mu.books, id.AccountCustomer, string(from), func(owner string) bool { return fn(id.Customer(owner)) })
+	return ledger.EndUsers(ctx, n.mu.books, from, fn)
 }
 
 func (n *fakeNode) Models(ctx context.Context, kind id.AccountKind, owner string, fn func(string, ledger.State) bool) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -62,7 +63,22 @@ func nameOf(r *ledger.DailyRow, by int) string {
 	case byKey:
 		return string(r.Key[:])
 	}
-	return r.Owner
+	return endUserName(id.EndUser{Organization: r.Organization, ID: id.Customer(r.Owner)})
+}
+
+// endUserName is an entity of a breakdown as one text: its id and, for an end user of an
+// organization, a zero byte and the organization.
+func endUserName(u id.EndUser) string {
+	if u.Organization == "" {
+		return string(u.ID)
+	}
+	return string(u.ID) + "\x00" + string(u.Organization)
+}
+
+// endUserOf is the opposite of endUserName.
+func endUserOf(name string) id.EndUser {
+	of, organization, _ := strings.Cut(name, "\x00")
+	return id.EndUser{Organization: id.Organization(organization), ID: id.Customer(of)}
 }
 
 // selection has the entries to show, and the keys to show within each.

@@ -2,6 +2,7 @@ package mgmt
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -25,12 +26,25 @@ func (s customerService) CreateCustomer(ctx context.Context, in *gatewayv1.Creat
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
+		r := v.Keys.Rights(tx, principal(ctx))
+		var err error
+		if c.Organization, err = r.CustomersToChange(id.Organization(in.GetOrganizationId())); err != nil {
+			return nil, err
+		}
+		if err := r.MayGiveCustomer(&keys.Customer{}, &c); err != nil {
+			return nil, err
+		}
 		made, err := v.Keys.CreateCustomer(tx, c)
 		if err != nil {
 			return nil, err
 		}
 		return customerRecord(made), nil
 	})
+}
+
+// customersPlace returns the organization whose customers a request changes.
+func customersPlace(ctx context.Context, v *cluster.View, tx *record.Txn, in interface{ GetOrganizationId() string }) (id.Organization, error) {
+	return v.Keys.Rights(tx, principal(ctx)).CustomersToChange(id.Organization(in.GetOrganizationId()))
 }
 
 // patchCustomer returns the customer as a request wants it.
@@ -52,7 +66,7 @@ func patchCustomer(c keys.Customer, m proto.Message, clears []string) (keys.Cust
 
 // customerRecord is a customer as the API shows it.
 func customerRecord(c *keys.Customer) *gatewayv1.CustomerRecord {
-	out := &gatewayv1.CustomerRecord{UserId: string(c.ID), Alias: textOrNull(c.Alias), Blocked: c.Blocked, Models: c.Models}
+	out := &gatewayv1.CustomerRecord{UserId: string(c.ID), OrganizationId: textOrNull(string(c.Organization)), Alias: textOrNull(c.Alias), Blocked: c.Blocked, Models: c.Models}
 	showLimits(out, c.Limits)
 	showMeta(out, c.Meta)
 	return out
@@ -61,13 +75,13 @@ func customerRecord(c *keys.Customer) *gatewayv1.CustomerRecord {
 // need returns a customer that a request names by a field: one that was made, or else
 // one that has nothing but an account, because requests have named it. Its error
 // is that there is neither.
-func (s customerService) need(ctx context.Context, set *keys.Set, tx *record.Txn, param string, c id.Customer) (*keys.Customer, error) {
-	found, absent := set.NeedCustomer(tx, param, c)
+func (s customerService) need(ctx context.Context, set *keys.Set, tx *record.Txn, param string, u id.EndUser) (*keys.Customer, error) {
+	found, absent := set.NeedCustomer(tx, param, u)
 	if absent == nil {
 		return found, nil
 	}
-	err := s.ledger.Customers(ctx, c, func(first id.Customer) bool {
-		if first == c {
+	err := s.ledger.Customers(ctx, u, func(first id.EndUser) bool {
+		if first == u {
 			absent = nil
 		}
 		return false
@@ -78,7 +92,7 @@ func (s customerService) need(ctx context.Context, set *keys.Set, tx *record.Txn
 	case absent != nil:
 		return nil, absent
 	}
-	return &keys.Customer{ID: c}, nil
+	return &keys.Customer{ID: u.ID, Organization: u.Organization}, nil
 }
 
 // GetCustomer shows one customer.
@@ -87,7 +101,12 @@ func (s customerService) GetCustomer(ctx context.Context, in *gatewayv1.GetCusto
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.need(ctx, show(ctx, v).Keys, nil, "end_user_id", id.Customer(in.GetEndUserId()))
+	set := show(ctx, v).Keys
+	of, err := set.Rights(nil, principal(ctx)).CustomersToSee(id.Organization(in.GetOrganizationId()))
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.need(ctx, set, nil, "end_user_id", id.EndUser{Organization: of, ID: id.Customer(in.GetEndUserId())})
 	if err != nil {
 		return nil, err
 	}
@@ -97,37 +116,60 @@ func (s customerService) GetCustomer(ctx context.Context, in *gatewayv1.GetCusto
 // mostCustomers bounds a page: what each has spent is read for it.
 const mostCustomers = 1000
 
-// ListCustomers shows the customers that were made or named, ordered by id.
+// ListCustomers shows the customers that were made or named, ordered by id and then by
+// organization.
 func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCustomersRequest) (*gatewayv1.ListCustomersResponse, error) {
-	after, most := id.Customer(in.GetStartingAfter()), mostCustomers
-	if in.Limit != nil {
-		most = int(in.GetLimit())
-	}
-	var named []id.Customer
-	err := s.ledger.Customers(ctx, after, func(c id.Customer) bool {
-		if c > after {
-			named = append(named, c)
-		}
-		return len(named) < most
-	})
+	set := viewOf(ctx).Keys
+	r := set.Rights(nil, principal(ctx))
+	of, err := r.CustomersToSee(id.Organization(in.GetOrganizationId()))
 	if err != nil {
 		return nil, err
 	}
+	after := id.EndUser{Organization: id.Organization(in.GetStartingAfterOrganizationId()), ID: id.Customer(in.GetStartingAfter())}
+	shown := func(id.EndUser) bool { return true }
+	made := set.Customers()
+	if of != "" || !r.SeesAll() {
+		after.Organization, made = of, set.CustomersOf(of)
+		shown = func(u id.EndUser) bool { return u.Organization == of }
+	}
+	most := mostCustomers
+	if in.Limit != nil {
+		most = int(in.GetLimit())
+	}
+	var named []id.EndUser
+	if err := s.ledger.Customers(ctx, after, func(u id.EndUser) bool {
+		if u.Compare(after) > 0 && shown(u) {
+			named = append(named, u)
+		}
+		return len(named) < most
+	}); err != nil {
+		return nil, err
+	}
+	out := &gatewayv1.ListCustomersResponse{}
+	for _, c := range firstCustomers(made, named, after, most) {
+		out.Customers = append(out.GetCustomers(), customerRecord(c))
+	}
+	return out, nil
+}
+
+// firstCustomers merges customers that were made and ones that requests have named, both
+// in order, and returns the first ones after another.
+func firstCustomers(made iter.Seq[*keys.Customer], named []id.EndUser, after id.EndUser, most int) []*keys.Customer {
 	found := make([]*keys.Customer, 0, min(most, len(named)+1))
 	nameds := func(upTo int) {
-		for _, c := range named[:upTo] {
-			found = append(found, &keys.Customer{ID: c})
+		for _, u := range named[:upTo] {
+			found = append(found, &keys.Customer{ID: u.ID, Organization: u.Organization})
 		}
 		named = named[upTo:]
 	}
-	for c := range viewOf(ctx).Keys.Customers() {
-		if c.ID <= after {
+	for c := range made {
+		if c.EndUser().Compare(after) <= 0 {
 			continue
 		}
 		if len(found) >= most {
 			break
 		}
-		before, both := slices.BinarySearch(named, c.ID)
+		before, both := slices.BinarySearchFunc(named, c.EndUser(), id.EndUser.Compare)
 		nameds(before)
 		if both {
 			named = named[1:]
@@ -135,11 +177,7 @@ func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCu
 		found = append(found, c)
 	}
 	nameds(len(named))
-	out := &gatewayv1.ListCustomersResponse{}
-	for _, c := range found[:min(most, len(found))] {
-		out.Customers = append(out.GetCustomers(), customerRecord(c))
-	}
-	return out, nil
+	return found[:min(most, len(found))]
 }
 
 // UpdateCustomer changes what the request gives, and makes a customer that is only named
@@ -150,7 +188,12 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
-		before, err := s.need(ctx, v.Keys, tx, "user_id", id.Customer(in.GetUserId()))
+		r := v.Keys.Rights(tx, principal(ctx))
+		of, err := r.CustomersToChange(id.Organization(in.GetOrganizationId()))
+		if err != nil {
+			return nil, err
+		}
+		before, err := s.need(ctx, v.Keys, tx, "user_id", id.EndUser{Organization: of, ID: id.Customer(in.GetUserId())})
 		if err != nil {
 			return nil, err
 		}
@@ -158,8 +201,11 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 		if err != nil {
 			return nil, err
 		}
+		if err := r.MayGiveCustomer(before, &after); err != nil {
+			return nil, err
+		}
 		var made *keys.Customer
-		if _, there := v.Keys.Customer(tx, after.ID); there || revision != 0 {
+		if _, there := v.Keys.Customer(tx, after.EndUser()); there || revision != 0 {
 			made, err = v.Keys.UpdateCustomer(tx, after, uint64(revision))
 		} else {
 			made, err = v.Keys.CreateCustomer(tx, after)
@@ -174,8 +220,12 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 // DeleteCustomers deletes customers, all of them or none.
 func (s customerService) DeleteCustomers(ctx context.Context, in *gatewayv1.DeleteCustomersRequest) (*gatewayv1.DeleteCustomersResponse, error) {
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCustomersResponse, error) {
-		out := &gatewayv1.DeleteCustomersResponse{}
-		err := eachCustomer(in.GetUserIds(), func(param string, of id.Customer) error {
+		place, err := customersPlace(ctx, v, tx, in)
+		if err != nil {
+			return nil, err
+		}
+		out := &gatewayv1.DeleteCustomersResponse{OrganizationId: textOrNull(string(place))}
+		err = eachCustomer(place, in.GetUserIds(), func(param string, of id.EndUser) error {
 			out.DeletedCustomers++
 			return v.Keys.DeleteCustomer(tx, param, of)
 		})
@@ -184,16 +234,16 @@ func (s customerService) DeleteCustomers(ctx context.Context, in *gatewayv1.Dele
 	})
 }
 
-// eachCustomer calls fn once for each customer that a request names, with the
-// place where it does, until there is an error.
-func eachCustomer(ids []string, fn func(param string, of id.Customer) error) error {
+// eachCustomer calls fn once for each customer of an organization that a request names,
+// with the place where it does, until there is an error.
+func eachCustomer(of id.Organization, ids []string, fn func(param string, of id.EndUser) error) error {
 	seen := map[string]bool{}
-	for i, of := range ids {
-		if seen[of] {
+	for i, name := range ids {
+		if seen[name] {
 			continue
 		}
-		seen[of] = true
-		if err := fn(at("user_ids", i), id.Customer(of)); err != nil {
+		seen[name] = true
+		if err := fn(at("user_ids", i), id.EndUser{Organization: of, ID: id.Customer(name)}); err != nil {
 			return err
 		}
 	}
@@ -203,8 +253,12 @@ func eachCustomer(ids []string, fn func(param string, of id.Customer) error) err
 // BlockCustomers has customers refused.
 func (s customerService) BlockCustomers(ctx context.Context, in *gatewayv1.BlockCustomersRequest) (*gatewayv1.BlockCustomersResponse, error) {
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BlockCustomersResponse, error) {
+		place, err := customersPlace(ctx, v, tx, in)
+		if err != nil {
+			return nil, err
+		}
 		out := &gatewayv1.BlockCustomersResponse{}
-		err := eachCustomer(in.GetUserIds(), func(_ string, of id.Customer) error {
+		err = eachCustomer(place, in.GetUserIds(), func(_ string, of id.EndUser) error {
 			c, err := v.Keys.BlockCustomer(tx, of)
 			if err != nil {
 				return err
@@ -219,8 +273,12 @@ func (s customerService) BlockCustomers(ctx context.Context, in *gatewayv1.Block
 // UnblockCustomers has customers accepted again, and says who is not.
 func (s customerService) UnblockCustomers(ctx context.Context, in *gatewayv1.UnblockCustomersRequest) (*gatewayv1.UnblockCustomersResponse, error) {
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UnblockCustomersResponse, error) {
-		accepted := map[id.Customer]bool{}
-		if err := eachCustomer(in.GetUserIds(), func(param string, of id.Customer) error {
+		place, err := customersPlace(ctx, v, tx, in)
+		if err != nil {
+			return nil, err
+		}
+		accepted := map[id.EndUser]bool{}
+		if err := eachCustomer(place, in.GetUserIds(), func(param string, of id.EndUser) error {
 			accepted[of] = true
 			c, err := s.need(ctx, v.Keys, tx, param, of)
 			if err != nil || !c.Blocked {
@@ -230,9 +288,9 @@ func (s customerService) UnblockCustomers(ctx context.Context, in *gatewayv1.Unb
 		}); err != nil {
 			return nil, err
 		}
-		out := &gatewayv1.UnblockCustomersResponse{}
+		out := &gatewayv1.UnblockCustomersResponse{OrganizationId: textOrNull(string(place))}
 		for c := range v.Keys.Customers() {
-			if c.Blocked && !accepted[c.ID] {
+			if c.Organization == place && c.Blocked && !accepted[c.EndUser()] {
 				out.BlockedUsers = append(out.GetBlockedUsers(), string(c.ID))
 			}
 		}

@@ -28,7 +28,7 @@ func TestCustomerRoutes(t *testing.T) {
 	viewer := account(t, s, `{"user_id":"vic","user_role":"proxy_admin_viewer"}`)
 	a := ask(t, s, "POST /customer/new", `{"user_id":"a b/c","alias":"A","models":["fast"],"max_budget":12.345}`, nil)
 	want := map[string]any{
-		"user_id": "a b/c", "alias": "A", "blocked": false, "models": []any{"fast"}, "max_budget": 12.345, "soft_budget": nil,
+		"user_id": "a b/c", "organization_id": nil, "alias": "A", "blocked": false, "models": []any{"fast"}, "max_budget": 12.345, "soft_budget": nil,
 		"budget_duration": nil, "max_parallel_requests": nil, "tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil,
 		"spend": 0.0, "total_spend": 0.0, "budget_reset_at": nil,
 		"model_max_budget": map[string]any{}, "budget_id": nil, "created_at": "2026-06-29T10:00:00.123456Z", "created_by": "master",

@@ -35,7 +35,7 @@ func TestCustomersThatRequestsName(t *testing.T) {
 		{"", "POST /customer/new", `{"user_id":"c","rpm_limit":5}`, "200"},
 		{"", "GET /customer/info?end_user_id=nobody", "", "404 customer_not_found end_user_id"},
 		{"", "GET /customer/info?end_user_id=", "", "422 missing_required_parameter end_user_id"},
-		{o.keys["boss"], "GET /customer/info?end_user_id=a", "", "403 insufficient_permissions"},
+		{o.keys["boss"], "GET /customer/info?end_user_id=a", "", "404 customer_not_found end_user_id"},
 		{o.keys["mate"], "GET /customer/list", "", "403 insufficient_permissions"},
 	})
 	a := ask(t, o.Server, "GET /customer/info?end_user_id=a", "", nil)

@@ -73,6 +73,9 @@ func (s spendService) own(ctx context.Context, f *ledger.LogFilter) error {
 	if r.SeesAll() {
 		return nil
 	}
+	if overseesOrganization(set, r, f.Organization) {
+		return nil
+	}
 	if f.Team != "" {
 		if t, ok := set.Team(nil, f.Team); ok && overseesTeam(set, r, t) {
 			return nil
@@ -99,7 +102,7 @@ func (s spendService) own(ctx context.Context, f *ledger.LogFilter) error {
 func logFilter(in *gatewayv1.ListSpendLogsRequest) (ledger.LogFilter, error) {
 	f := ledger.LogFilter{
 		Request: id.Request(in.GetRequestId()), Team: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()),
-		Customer: id.Customer(in.GetEndUser()), Session: in.GetSessionId(), After: in.GetStartingAfter(), Limit: defaultLimit, NewestFirst: true,
+		Customer: id.Customer(in.GetEndUser()), Organization: id.Organization(in.GetOrganizationId()), Session: in.GetSessionId(), After: in.GetStartingAfter(), Limit: defaultLimit, NewestFirst: true,
 	}
 	if in.Limit != nil {
 		f.Limit = int(in.GetLimit())

@@ -102,7 +102,9 @@ func (s spender) fill(m proto.Message) error {
 	case *gatewayv1.OrganizationRecord:
 		return s.bounded(r, id.AccountOrganization, r.GetOrganizationId(), id.AccountOrganizationModel)
 	case *gatewayv1.CustomerRecord:
-		return s.bounded(r, id.AccountCustomer, r.GetUserId(), 0)
+		u := id.EndUser{Organization: id.Organization(r.GetOrganizationId().GetValue()), ID: id.Customer(r.GetUserId())}
+		_, err := s.total(r, u.Account(), s.duration(r.GetBudgetDuration().GetValue(), r.GetBudgetId().GetValue()))
+		return err
 	case *gatewayv1.TeamMembership:
 		of := ""
 		if t, ok := s.set.Team(nil, id.Team(r.GetTeamId())); ok {
@@ -140,10 +142,10 @@ func (s spender) shared(r *gatewayv1.UserRecord) error {
 
 // bounded adds to a record what was spent, also on each model: on those that have a
 // budget of their own, and on the first of those that something was spent on. models
-// is the kind of their accounts, 0 for none.
+// is the kind of their accounts.
 func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id.AccountKind) error {
 	all, err := s.total(r, id.Account{Kind: kind, Owner: owner}, s.duration(r.GetBudgetDuration().GetValue(), r.GetBudgetId().GetValue()))
-	if err != nil || models == 0 || r.ProtoReflect().Descriptor().Fields().ByName(fieldModelSpend) == nil {
+	if err != nil || r.ProtoReflect().Descriptor().Fields().ByName(fieldModelSpend) == nil {
 		return err
 	}
 	show := func(model string, state ledger.State) {

@@ -1,6 +1,8 @@
 package mgmt
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -107,10 +109,12 @@ func (p *parts) add(name string, show map[id.KeyHash]struct{}, r *ledger.DailyRo
 	k.alias, k.team = r.KeyAlias, r.Team
 }
 
-// show is the sums as the API has them. about returns what is known of a thing.
-func (p *parts) show(about func(name string, of *part) map[string]*structpb.Value) map[string]*gatewayv1.ActivityEntry {
+// show is the sums as the API has them. called returns what a thing is called there, and
+// about what is known of it.
+func (p *parts) show(called func(name string) string, about func(name string, of *part) map[string]*structpb.Value) map[string]*gatewayv1.ActivityEntry {
 	out := make(map[string]*gatewayv1.ActivityEntry, len(p.entries)+1)
-	for name, one := range p.entries {
+	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
+		one := p.entries[name]
 		e := &gatewayv1.ActivityEntry{
 			Metrics: one.metrics(), Metadata: &structpb.Struct{Fields: about(name, one)},
 			ApiKeyBreakdown: make(map[string]*gatewayv1.ActivityKey, len(one.keys)+1),
@@ -121,7 +125,11 @@ func (p *parts) show(about func(name string, of *part) map[string]*structpb.Valu
 		if one.other != (sums{}) {
 			e.ApiKeyBreakdown[otherName] = &gatewayv1.ActivityKey{Metrics: one.other.metrics(), Metadata: &structpb.Struct{}}
 		}
-		out[name] = e
+		shown := called(name)
+		for shown != name && (p.entries[shown] != nil || out[shown] != nil) { // another one is called so
+			shown += "_"
+		}
+		out[shown] = e
 	}
 	if p.left > 0 {
 		name := otherName
@@ -182,20 +190,30 @@ func (d *dayParts) add(r *ledger.DailyRow, c *cells) {
 // endpoint is the path of a sort of call.
 func endpoint(callType string) string { return "/v1/" + strings.ReplaceAll(callType, ".", "/") }
 
-func (d *dayParts) show(set *keys.Set, kind id.AccountKind) *gatewayv1.ActivityDay {
+func (d *dayParts) show(a *activity) *gatewayv1.ActivityDay {
 	nothing := func(string, *part) map[string]*structpb.Value { return nil }
+	same := func(name string) string { return name }
+	endUser := func(name string) string {
+		u := endUserOf(name)
+		if a.filter.Organization != nil {
+			return string(u.ID)
+		}
+		return customerName(u)
+	}
 	return &gatewayv1.ActivityDay{
 		Date: d.day, Metrics: d.metrics(),
 		Breakdown: &gatewayv1.ActivityBreakdown{
-			Models: d.by[byModel].show(nothing), ModelGroups: d.by[byGroup].show(nothing),
-			Providers: d.by[byProvider].show(nothing), Endpoints: d.by[byEndpoint].show(nothing),
-			ApiKeys: d.by[byKey].show(func(_ string, of *part) map[string]*structpb.Value {
+			Models: d.by[byModel].show(same, nothing), ModelGroups: d.by[byGroup].show(same, nothing),
+			Providers: d.by[byProvider].show(same, nothing), Endpoints: d.by[byEndpoint].show(same, nothing),
+			ApiKeys: d.by[byKey].show(same, func(_ string, of *part) map[string]*structpb.Value {
 				for _, k := range of.keys { // it is one
 					return k.about()
 				}
 				return nil
 			}),
-			Entities: d.by[byEntity].show(func(name string, _ *part) map[string]*structpb.Value { return entityAbout(set, kind, name) }),
+			Entities: d.by[byEntity].show(endUser, func(name string, _ *part) map[string]*structpb.Value {
+				return entityAbout(a.set, a.filter.Kind, name)
+			}),
 		},
 	}
 }
@@ -217,9 +235,11 @@ func entityAbout(set *keys.Set, kind id.AccountKind, name string) map[string]*st
 			return map[string]*structpb.Value{"organization_alias": textValue(o.Alias)}
 		}
 	case id.AccountCustomer:
-		if c, ok := set.Customer(nil, id.Customer(name)); ok {
-			return map[string]*structpb.Value{"alias": textValue(c.Alias)}
+		u, alias := endUserOf(name), ""
+		if c, ok := set.Customer(nil, u); ok {
+			alias = c.Alias
 		}
+		return map[string]*structpb.Value{"alias": textValue(alias), "organization_id": textValue(string(u.Organization))}
 	}
 	return nil
 }

@@ -55,5 +55,7 @@ func (k AccountKind) String() string {
 type Account struct {
 	Kind  AccountKind
 	Owner string // the hex hash of a key, or an id; of a member, the team or organization
-	Part  string // of a member: the user; of a model: the operator's name for it; where that is a pattern, what was asked for
+	// Part is, of a member, the user; of a model, the operator's name for it, or what was
+	// asked for where that is a pattern; of an end user, the organization.
+	Part string
 }

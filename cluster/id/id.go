@@ -1,6 +1,7 @@
 package id
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -33,8 +34,26 @@ type Team string
 // User identifies a user.
 type User string
 
-// Customer identifies an end user of an application.
+// Customer identifies an end user of an application within an organization, or among
+// those that keys without an organization name.
 type Customer string
+
+// EndUser names an end user for the whole gateway: those of different organizations are
+// different, whatever their ids. It can be compared and be a map's key.
+type EndUser struct {
+	Organization Organization // empty: keys without an organization name it
+	ID           Customer
+}
+
+// Account returns the account of the end user.
+func (u EndUser) Account() Account {
+	return Account{Kind: AccountCustomer, Owner: string(u.ID), Part: string(u.Organization)}
+}
+
+// Compare orders end users by their ids, and those of one id by organization.
+func (u EndUser) Compare(v EndUser) int {
+	return cmp.Or(cmp.Compare(u.ID, v.ID), cmp.Compare(u.Organization, v.Organization))
+}
 
 // Budget identifies a budget that several may have the terms of.
 type Budget string

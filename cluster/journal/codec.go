@@ -22,8 +22,16 @@ const recordVersion = 1
 // posting less than other nodes do.
 const familyVersion = 2
 
-func versionOf(parents []id.KeyHash) uint32 {
-	if len(parents) > 0 {
+// endUserVersion is the version of an intent or event whose cost counts at an end user of
+// an organization. A reader of an older version would post it to an end user that all
+// organizations share; it stops instead.
+const endUserVersion = 3
+
+func versionOf(parents []id.KeyHash, endUser bool) uint32 {
+	switch {
+	case endUser:
+		return endUserVersion
+	case len(parents) > 0:
 		return familyVersion
 	}
 	return recordVersion
@@ -79,7 +87,8 @@ func (e *encoder) mark(lastSeq uint64) ([]byte, error) {
 
 func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 	m := &e.intent
-	m.Version = versionOf(in.Parents)
+	m.EndUserOfOrganization = in.OfOrganization && in.EndUser != "" && in.Organization != ""
+	m.Version = versionOf(in.Parents, m.GetEndUserOfOrganization())
 	m.Request = text(string(in.Request))
 	m.Attempt = int64(in.Attempt)
 	m.KeyHash = in.Key[:]
@@ -109,7 +118,8 @@ func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 
 func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m := &e.event
-	m.Version = versionOf(ev.Parents)
+	m.EndUserOfOrganization = ev.OfOrganization && ev.EndUser != "" && ev.Organization != ""
+	m.Version = versionOf(ev.Parents, m.GetEndUserOfOrganization())
 	m.Request = text(string(ev.Request))
 	m.Attempt = int64(ev.Attempt)
 	m.KeyHash = ev.Key[:]

@@ -18,7 +18,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 	if err := proto.Unmarshal(value, &m); err != nil {
 		return nil, err
 	}
-	if v := m.GetVersion(); v < recordVersion || v > familyVersion {
+	if v := m.GetVersion(); v < recordVersion || v > endUserVersion {
 		return nil, fmt.Errorf("%w: %d", errVersion, m.GetVersion())
 	}
 	in := &Intent{
@@ -26,7 +26,7 @@ func decodeIntent(value []byte) (*Intent, error) {
 		KeyAlias:   m.GetKeyAlias(),
 		Deployment: id.Deployment(m.GetDeployment()), Group: id.ModelName(m.GetGroup()),
 		Provider: m.GetProvider(), Model: m.GetModel(), CallType: m.GetCallType(),
-		Stream: m.GetStream(), EndUser: m.GetEndUser(), Session: m.GetSession(),
+		Stream: m.GetStream(), EndUser: m.GetEndUser(), OfOrganization: m.GetEndUserOfOrganization(), Session: m.GetSession(),
 		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()),
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
 		Start: instant(m.GetStartUnixNano()), OwnClock: m.GetOwnClock(),
@@ -63,7 +63,7 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 	if err := proto.Unmarshal(value, &m); err != nil {
 		return Event{}, err
 	}
-	if v := m.GetVersion(); v < recordVersion || v > familyVersion {
+	if v := m.GetVersion(); v < recordVersion || v > endUserVersion {
 		return Event{}, fmt.Errorf("%w: %d", errVersion, m.GetVersion())
 	}
 	ev := Event{
@@ -72,7 +72,7 @@ func unmarshalEvent(name EventID, value []byte) (Event, error) {
 		KeyAlias:   m.GetKeyAlias(),
 		Deployment: id.Deployment(m.GetDeployment()), Group: id.ModelName(m.GetGroup()),
 		Provider: m.GetProvider(), Model: m.GetModel(), CallType: m.GetCallType(),
-		Stream: m.GetStream(), EndUser: m.GetEndUser(), Session: m.GetSession(), Tags: m.GetTags(),
+		Stream: m.GetStream(), EndUser: m.GetEndUser(), OfOrganization: m.GetEndUserOfOrganization(), Session: m.GetSession(), Tags: m.GetTags(),
 		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()),
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
 		Start: instant(m.GetStartUnixNano()), FirstToken: instant(m.GetFirstTokenUnixNano()), End: instant(m.GetEndUnixNano()),

@@ -64,7 +64,10 @@ type Intent struct {
 	CallType   string
 	Stream     bool
 	EndUser    string
-	Session    string // the caller's own name for what the request is a part of
+	// OfOrganization says that EndUser is an end user of Organization, if there is one. In
+	// records of older versions it is one that all keys of the gateway share.
+	OfOrganization bool
+	Session        string // the caller's own name for what the request is a part of
 	// Team, User and Organization are those of the key; empty where it has none.
 	Team         id.Team
 	User         id.User
@@ -100,8 +103,11 @@ type Event struct {
 	CallType   string
 	Stream     bool
 	EndUser    string
-	Session    string // the caller's own name for what the request is a part of
-	Tags       []string
+	// OfOrganization says that EndUser is an end user of Organization, if there is one. In
+	// records of older versions it is one that all keys of the gateway share.
+	OfOrganization bool
+	Session        string // the caller's own name for what the request is a part of
+	Tags           []string
 	// Team, User and Organization are those of the key; empty where it has none.
 	Team         id.Team
 	User         id.User
@@ -177,6 +183,15 @@ func (ev *Event) Account() id.KeyHash {
 	return ev.Origin
 }
 
+// EndUserAccount is the account of the end user.
+func (ev *Event) EndUserAccount() id.Account {
+	u := id.EndUser{ID: id.Customer(ev.EndUser)}
+	if ev.OfOrganization {
+		u.Organization = ev.Organization
+	}
+	return u.Account()
+}
+
 // Notice is something that happened at this node and that belongs into the audit
 // log, without an attempt at a provider. An event that has one is no attempt: it
 // costs nothing, and of its other fields only those that say whose request it was
@@ -197,7 +212,7 @@ func (in *Intent) crashed() Event {
 		Key: in.Key, Origin: in.Origin, Parents: in.Parents, KeyAlias: in.KeyAlias,
 		Deployment: in.Deployment, Group: in.Group,
 		Provider: in.Provider, Model: in.Model, CallType: in.CallType,
-		Stream: in.Stream, EndUser: in.EndUser, Session: in.Session,
+		Stream: in.Stream, EndUser: in.EndUser, OfOrganization: in.OfOrganization, Session: in.Session,
 		Team: in.Team, User: in.User, Organization: in.Organization,
 		Actor: in.Actor, Charges: in.Charges,
 		Start: in.Start, End: in.Start, OwnClock: in.OwnClock,

@@ -11,12 +11,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 var origin = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
@@ -26,7 +28,7 @@ func fullIntent(request id.Request) journal.Intent {
 	return journal.Intent{
 		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", Session: "s-1", Start: origin,
+		Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Start: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
 		Estimate: usage.Tokens{Input: 10, InputImage: 2}, EstimatedCost: 25,
 	}
@@ -47,7 +49,7 @@ func fullEvent(request id.Request) journal.Event {
 	return journal.Event{
 		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", Session: "s-1", Tags: []string{"a", "b"},
+		Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Tags: []string{"a", "b"},
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
 		Start: origin, FirstToken: origin.Add(time.Second), End: origin.Add(2 * time.Second),
 		Status: 200, Outcome: journal.Success, ErrorCode: "none", FinishReason: "stop",
@@ -152,6 +154,48 @@ func TestTextsThatAreNotUTF8AreKeptReadable(t *testing.T) {
 	}
 }
 
+// TestEndUserOfAnOlderVersion: an event without the field names an end user that all keys
+// share, whatever the organization of its key; events of this version name one of the
+// organization, and have a version that older readers stop at.
+func TestEndUserOfAnOlderVersion(t *testing.T) {
+	old, err := proto.Marshal(&clusterv1.UsageEvent{Version: 2, EndUser: "alice", Organization: "acme", ParentHashes: [][]byte{make([]byte, 32)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev, err := journal.Decode("n", 1, 1, old)
+	if err != nil || ev.EndUserAccount() != (id.Account{Kind: id.AccountCustomer, Owner: "alice"}) {
+		t.Errorf("an old event is of %+v, %v", ev.EndUserAccount(), err)
+	}
+	n := start(t, config(vfs.NewMem()), journal.Config{})
+	for _, ev := range []journal.Event{
+		{Request: "req_1", EndUser: "alice", Organization: "acme", OfOrganization: true},
+		{Request: "req_2", EndUser: "alice", OfOrganization: true},
+		{Request: "req_3", Organization: "acme", OfOrganization: true},
+	} {
+		await(t, n.Settle(nil, []journal.Event{ev}))
+	}
+	_, texts, err := n.Batch(t.Context(), 0, 10, 1<<20)
+	if err != nil || len(texts) != 3 {
+		t.Fatalf("%d events, %v", len(texts), err)
+	}
+	for i, want := range []struct {
+		version uint32
+		account id.Account
+	}{
+		{3, id.Account{Kind: id.AccountCustomer, Owner: "alice", Part: "acme"}},
+		{1, id.Account{Kind: id.AccountCustomer, Owner: "alice"}},
+		{1, id.Account{Kind: id.AccountCustomer}},
+	} {
+		m := &clusterv1.UsageEvent{}
+		if err := proto.Unmarshal(texts[i], m); err != nil || m.GetVersion() != want.version {
+			t.Errorf("event %d has version %d, %v", i+1, m.GetVersion(), err)
+		}
+		if got := list(t, n.Journal, journal.Filter{})[i].EndUserAccount(); got != want.account {
+			t.Errorf("event %d is of %+v, want %+v", i+1, got, want.account)
+		}
+	}
+}
+
 // TestDeadAttemptsAreCharged opens the journal of a process that is gone, twice.
 func TestDeadAttemptsAreCharged(t *testing.T) {
 	mem := vfs.NewMem()
@@ -165,7 +209,7 @@ func TestDeadAttemptsAreCharged(t *testing.T) {
 	want := []journal.Event{fullEvent("req_2"), {
 		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", Session: "s-1", Start: origin, End: origin,
+		Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Start: origin, End: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(), Final: true,
 		Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed,
 		Tokens: usage.Tokens{Input: 10, InputImage: 2}, Source: usage.Estimated, Cost: 25, FallbackCount: 1,

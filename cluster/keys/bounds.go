@@ -58,9 +58,9 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 	b.inherited(p)
 	team, organization, user := b.belonging(p)
 	if c != "" {
-		if found, ok := p.set.customers.Get([]byte(c)); ok {
+		if found, ok := p.set.customers.Get(customerKey(p.EndUser(c))); ok {
 			limits := p.set.terms(nil, found.Limits)
-			b.whole(id.Account{Kind: id.AccountCustomer, Owner: string(c)}, &limits)
+			b.whole(found.EndUser().Account(), &limits)
 		}
 	}
 	if len(key.Models) > 0 {

@@ -41,6 +41,8 @@ func bounded(t *testing.T) *office {
 	}))
 	o.must(joinTeam(keys.TeamMember{Team: "red", User: "ada", Role: keys.TeamUser, RPM: new(uint32(333))}))
 	o.must(createCustomer(keys.Customer{ID: "eve", Limits: keys.Limits{BudgetDuration: "1h", Models: models(107)}}))
+	o.must(createCustomer(keys.Customer{ID: "eve", Organization: "acme", Limits: keys.Limits{RPM: new(uint32(7)), BudgetDuration: "1h", Models: models(107)}}))
+	o.must(createCustomer(keys.Customer{ID: "bob", Limits: keys.Limits{RPM: new(uint32(7))}}))
 	o.must(createKey(keys.Key{
 		Hash: id.HashKey(good), Team: "red", User: "ada",
 		Limits: keys.Limits{MaxBudget: pico(1), TPM: new(uint32(1)), Models: []keys.ModelLimits{{
@@ -65,6 +67,8 @@ func TestBounds(t *testing.T) {
 	acme := keys.Bound{Account: account(id.AccountOrganization, "acme", ""), Max: pico(4)}
 	acmeModel := keys.Bound{Account: account(id.AccountOrganizationModel, "acme", "m"), Model: "m", RPM: new(uint32(104))}
 	eve := keys.Bound{Account: account(id.AccountCustomer, "eve", ""), Duration: "1h", Resets: now().Add(time.Hour)}
+	acmeEve := eve
+	acmeEve.Account.Part, acmeEve.RPM = "acme", new(uint32(7))
 	whole := []keys.Bound{
 		{Account: account(id.AccountKey, owner, ""), Max: pico(1), TPM: new(uint32(1))},
 		{Account: account(id.AccountTeam, "red", ""), Max: pico(900), Soft: pico(90), Duration: "1mo", Resets: day(12, 1), RPM: new(uint32(2)), TPM: new(uint32(99)), TPD: new(uint32(9))},
@@ -92,10 +96,11 @@ func TestBounds(t *testing.T) {
 		model    id.ModelName
 		want     []keys.Bound
 	}{
-		{"all there is", good, "eve", "m", join(whole, []keys.Bound{eve}, models)},
+		{"all there is", good, "eve", "m", join(whole, []keys.Bound{acmeEve}, models)},
 		{"a model without a bound", good, "", "x", whole},
 		{"a model whose bounds are empty", good, "", "a", whole},
 		{"a customer whom nobody made", good, "nobody", "m", join(whole, models)},
+		{"a customer of no organization", other, "bob", "x", []keys.Bound{acme}},
 		{"a key without bounds in an organization", other, "", "m", []keys.Bound{acme, acmeModel}},
 		{"the master key", master, "", "m", nil},
 		{"the master key for a customer", master, "eve", "m", []keys.Bound{eve}},

@@ -1,14 +1,18 @@
 package keys_test
 
 import (
+	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 func createBudget(b keys.Budget) func(*keys.Set, *record.Txn) error {
@@ -48,17 +52,19 @@ func updateCustomer(c keys.Customer, ifRevision uint64) func(*keys.Set, *record.
 
 func blockCustomer(c id.Customer) func(*keys.Set, *record.Txn) error {
 	return func(s *keys.Set, tx *record.Txn) error {
-		_, err := s.BlockCustomer(tx, c)
+		_, err := s.BlockCustomer(tx, id.EndUser{ID: c})
 		return err
 	}
 }
 
 func unblockCustomer(c id.Customer) func(*keys.Set, *record.Txn) error {
-	return func(s *keys.Set, tx *record.Txn) error { return s.UnblockCustomer(tx, "user_ids[0]", c) }
+	return func(s *keys.Set, tx *record.Txn) error {
+		return s.UnblockCustomer(tx, "user_ids[0]", id.EndUser{ID: c})
+	}
 }
 
 func deleteCustomer(c id.Customer) func(*keys.Set, *record.Txn) error {
-	return func(s *keys.Set, tx *record.Txn) error { return s.DeleteCustomer(tx, "user_ids[0]", c) }
+	return func(s *keys.Set, tx *record.Txn) error { return s.DeleteCustomer(tx, "user_ids[0]", id.EndUser{ID: c}) }
 }
 
 func TestBudgets(t *testing.T) {
@@ -178,6 +184,68 @@ func TestCustomers(t *testing.T) {
 	}
 }
 
+// TestCustomersOfOrganizations: customers of one id in two organizations and in none are
+// three. Those of an organization are gone with it.
+func TestCustomersOfOrganizations(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.must(createOrganization(keys.Organization{ID: "acme", Alias: "Acme"}))
+	o.must(createOrganization(keys.Organization{ID: "initech", Alias: "Initech"}))
+	if _, err := o.try(createCustomer(keys.Customer{ID: "alice", Organization: "none"})); refusal(err) != "organization_id organization_not_found" {
+		t.Errorf("of an organization that is not there: %v", err)
+	}
+	for _, of := range []id.Organization{"acme", "initech", ""} {
+		o.must(createCustomer(keys.Customer{ID: "alice", Organization: of, Alias: "alice of " + string(of)}))
+	}
+	all := func() (out []id.Organization) {
+		for c := range o.set.Customers() {
+			if c.ID != "alice" || c.Alias != "alice of "+string(c.Organization) {
+				t.Errorf("a customer is %+v", c)
+			}
+			out = append(out, c.Organization)
+		}
+		return out
+	}
+	if got := all(); !slices.Equal(got, []id.Organization{"", "acme", "initech"}) {
+		t.Errorf("customers of %q", got)
+	}
+	late := o.begin()
+	if err := createCustomer(keys.Customer{ID: "bob", Organization: "acme"})(o.set, late); err != nil {
+		t.Fatal(err)
+	}
+	o.must(deleteOrganization("acme"))
+	if got := all(); !slices.Equal(got, []id.Organization{"", "initech"}) {
+		t.Errorf("after the deletion, customers of %q", got)
+	}
+	if _, err := o.commit(late); refusal(err) != record.CodeStale {
+		t.Errorf("a customer that was decided before the deletion: %v", err)
+	}
+}
+
+// TestCustomerOfAnOlderVersion: a record without an organization binds keys without one,
+// with the limits that it has. The bytes are those that such a version wrote.
+func TestCustomerOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	o := bounded(t)
+	value, err := proto.Marshal(&clusterv1.Customer{Id: "old", Blocked: true, Stamp: &clusterv1.Stamp{Revision: 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, broken := o.set.With([]record.Change{{Space: store.SpaceCustomer, Key: []byte("old"), Value: value}})
+	if len(broken) > 0 {
+		t.Fatal(broken)
+	}
+	if c, ok := set.Customer(nil, id.EndUser{ID: "old"}); !ok || !c.Blocked || c.Organization != "" || c.Revision != 9 {
+		t.Errorf("the record is read as %+v", c)
+	}
+	if err := set.CheckCustomer(id.EndUser{ID: "old"}, "m"); refusal(err) != "user customer_blocked" {
+		t.Errorf("a key without an organization: %v", err)
+	}
+	if err := set.CheckCustomer(id.EndUser{Organization: "acme", ID: "old"}, "m"); err != nil {
+		t.Errorf("a key of an organization: %v", err)
+	}
+}
+
 // TestNobodyHasABudgetThatIsGone runs operations that are decided by sets that
 // others have changed meanwhile.
 func TestNobodyHasABudgetThatIsGone(t *testing.T) {
@@ -202,7 +270,7 @@ func TestNobodyHasABudgetThatIsGone(t *testing.T) {
 			if tx := o.begin(); op(o.set, tx) == nil && !tx.Empty() {
 				waiting = append(waiting, tx)
 			}
-			if c, ok := o.set.Customer(nil, "c"); ok && c.Limits.Budget != "" {
+			if c, ok := o.set.Customer(nil, id.EndUser{ID: "c"}); ok && c.Limits.Budget != "" {
 				if _, ok := o.set.Budget(nil, c.Limits.Budget); !ok {
 					t.Fatalf("the customer has the budget %s, which is gone", c.Limits.Budget)
 				}

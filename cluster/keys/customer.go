@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"bytes"
+
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -12,26 +14,53 @@ import (
 
 // Customer is an end user that applications name in their requests.
 type Customer struct {
-	ID      id.Customer
-	Alias   string // may be empty
-	Blocked bool
-	Models  []string // what it may use; empty means everything
-	Limits  Limits
+	ID           id.Customer
+	Organization id.Organization // whose keys name it; empty: keys without an organization do
+	Alias        string          // may be empty
+	Blocked      bool
+	Models       []string // what it may use; empty means everything
+	Limits       Limits
 	record.Meta
 
 	allowed *allowed
 }
 
-// customerByBudget is the index of the table of customers.
-const customerByBudget = 0
+// EndUser returns the end user that the customer is.
+func (c *Customer) EndUser() id.EndUser {
+	return id.EndUser{Organization: c.Organization, ID: c.ID}
+}
+
+// The indexes of the table of customers.
+const (
+	customerByBudget = iota
+	customerByOrganization
+)
+
+// customerKey is the key of a customer's record: the id and, for a customer of an
+// organization, a zero byte and the organization. No id has a zero byte. Records of
+// versions without organizations have the keys of customers without one.
+func customerKey(u id.EndUser) []byte {
+	if u.Organization == "" {
+		return []byte(u.ID)
+	}
+	return record.Join(string(u.ID), string(u.Organization))
+}
+
+// CustomerOf returns the end user whose record has a key.
+func CustomerOf(key []byte) id.EndUser {
+	of, organization, _ := bytes.Cut(key, []byte{0})
+	return id.EndUser{Organization: id.Organization(organization), ID: id.Customer(of)}
+}
 
 func newCustomers() *table.Table[Customer] {
 	return table.New(&table.Spec[Customer]{
 		Space:    store.SpaceCustomer,
-		Key:      func(c *Customer) []byte { return []byte(c.ID) },
+		Key:      func(c *Customer) []byte { return customerKey(c.EndUser()) },
 		Revision: func(c *Customer) uint64 { return c.Revision },
 		Encode: func(c *Customer) proto.Message {
-			return &clusterv1.Customer{Id: string(c.ID), Alias: c.Alias, Blocked: c.Blocked, Models: c.Models, Limits: c.Limits.record()}
+			return &clusterv1.Customer{
+				Id: string(c.ID), OrganizationId: string(c.Organization), Alias: c.Alias, Blocked: c.Blocked, Models: c.Models, Limits: c.Limits.record(),
+			}
 		},
 		Decode: func(_, value []byte) (*Customer, error) {
 			r := &clusterv1.Customer{}
@@ -39,7 +68,7 @@ func newCustomers() *table.Table[Customer] {
 				return nil, err
 			}
 			c := &Customer{
-				ID: id.Customer(r.GetId()), Alias: r.GetAlias(), Blocked: r.GetBlocked(), Models: r.GetModels(),
+				ID: id.Customer(r.GetId()), Organization: id.Organization(r.GetOrganizationId()), Alias: r.GetAlias(), Blocked: r.GetBlocked(), Models: r.GetModels(),
 				Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
 			}
 			var bad int
@@ -49,7 +78,8 @@ func newCustomers() *table.Table[Customer] {
 			return c, nil
 		},
 		Indexes: []func(*Customer) [][]byte{
-			customerByBudget: func(c *Customer) [][]byte { return given(string(c.Limits.Budget)) },
+			customerByBudget:       func(c *Customer) [][]byte { return given(string(c.Limits.Budget)) },
+			customerByOrganization: func(c *Customer) [][]byte { return given(string(c.Organization)) },
 		},
 	})
 }

@@ -9,30 +9,35 @@ import (
 
 const codeNoCustomer = "customer_not_found"
 
-// Customer returns a customer. With a transaction, that it is so is what the
-// transaction rests on.
-func (s *Set) Customer(tx *record.Txn, c id.Customer) (*Customer, bool) {
-	return find(tx, s.customers, []byte(c))
+// Customer returns a customer. With a transaction, the read becomes a precondition of
+// the commit.
+func (s *Set) Customer(tx *record.Txn, u id.EndUser) (*Customer, bool) {
+	return find(tx, s.customers, customerKey(u))
 }
 
-// Customers returns all customers, ordered by id.
+// Customers returns all customers, ordered by id and then by organization.
 func (s *Set) Customers() iter.Seq[*Customer] { return s.customers.All() }
+
+// CustomersOf returns the customers of an organization, ordered by id.
+func (s *Set) CustomersOf(o id.Organization) iter.Seq[*Customer] {
+	return s.customers.By(customerByOrganization, []byte(o))
+}
 
 // NeedCustomer returns a customer that a request names by a field; its error is that
 // there is none.
-func (s *Set) NeedCustomer(tx *record.Txn, param string, c id.Customer) (*Customer, error) {
-	found, ok := s.Customer(tx, c)
+func (s *Set) NeedCustomer(tx *record.Txn, param string, u id.EndUser) (*Customer, error) {
+	found, ok := s.Customer(tx, u)
 	if !ok {
-		return nil, absent(codeNoCustomer, param, "There is no customer %s.", short(string(c)))
+		return nil, absent(codeNoCustomer, param, "There is no customer %s.", short(string(u.ID)))
 	}
 	return found, nil
 }
 
 // CreateCustomer adds a customer, in a transaction that is decided by this set. It
-// faults with Exists where the id is taken, and with NotFound where there is no
-// such budget.
+// faults with Exists where the id is taken in the organization, and with NotFound where
+// there is no such organization or budget.
 func (s *Set) CreateCustomer(tx *record.Txn, c Customer) (*Customer, error) {
-	if _, ok := s.Customer(tx, c.ID); ok {
+	if _, ok := s.Customer(tx, c.EndUser()); ok {
 		return nil, occupied("user_id", "There is a customer %s already; use /customer/update to change it.", short(string(c.ID)))
 	}
 	return s.putCustomer(tx, &Customer{}, c)
@@ -42,7 +47,7 @@ func (s *Set) CreateCustomer(tx *record.Txn, c Customer) (*Customer, error) {
 // NotFound where there is none, and with Conflict where ifRevision is given and is
 // not the revision of the one that is there.
 func (s *Set) UpdateCustomer(tx *record.Txn, c Customer, ifRevision uint64) (*Customer, error) {
-	before, err := s.NeedCustomer(tx, "user_id", c.ID)
+	before, err := s.NeedCustomer(tx, "user_id", c.EndUser())
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +69,12 @@ func (s *Set) putCustomer(tx *record.Txn, before *Customer, c Customer) (*Custom
 		return nil, err
 	}
 	c.Limits.Models = s.models(c.Limits)
+	if before.ID == "" && c.Organization != "" {
+		if _, err := s.needOrganization(tx, c.Organization); err != nil {
+			return nil, err
+		}
+		s.grow(tx, collection{ofOrganization, string(c.Organization)})
+	}
 	if err := s.useBudget(tx, before.Limits.Budget, c.Limits.Budget); err != nil {
 		return nil, err
 	}
@@ -77,11 +88,11 @@ func (s *Set) putCustomer(tx *record.Txn, before *Customer, c Customer) (*Custom
 
 // BlockCustomer has a customer refused until it is unblocked. One that is not there
 // yet is made.
-func (s *Set) BlockCustomer(tx *record.Txn, c id.Customer) (*Customer, error) {
-	before, ok := s.Customer(tx, c)
+func (s *Set) BlockCustomer(tx *record.Txn, u id.EndUser) (*Customer, error) {
+	before, ok := s.Customer(tx, u)
 	switch {
 	case !ok:
-		return s.putCustomer(tx, &Customer{}, Customer{ID: c, Blocked: true})
+		return s.putCustomer(tx, &Customer{}, Customer{ID: u.ID, Organization: u.Organization, Blocked: true})
 	case before.Blocked:
 		return before, nil
 	}
@@ -92,8 +103,8 @@ func (s *Set) BlockCustomer(tx *record.Txn, c id.Customer) (*Customer, error) {
 
 // DeleteCustomer removes a customer. Its requests are then bound by nothing of its
 // own, so nothing is taken away. param is the field that names it.
-func (s *Set) DeleteCustomer(tx *record.Txn, param string, c id.Customer) error {
-	old, err := s.NeedCustomer(tx, param, c)
+func (s *Set) DeleteCustomer(tx *record.Txn, param string, u id.EndUser) error {
+	old, err := s.NeedCustomer(tx, param, u)
 	if err != nil {
 		return err
 	}
@@ -102,8 +113,8 @@ func (s *Set) DeleteCustomer(tx *record.Txn, param string, c id.Customer) error 
 }
 
 // UnblockCustomer has a customer accepted again. param is the field that names it.
-func (s *Set) UnblockCustomer(tx *record.Txn, param string, c id.Customer) error {
-	before, err := s.NeedCustomer(tx, param, c)
+func (s *Set) UnblockCustomer(tx *record.Txn, param string, u id.EndUser) error {
+	before, err := s.NeedCustomer(tx, param, u)
 	if err != nil || !before.Blocked {
 		return err
 	}

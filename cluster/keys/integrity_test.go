@@ -62,7 +62,7 @@ func anOperation(t *rapid.T, n int) func(*keys.Set, *record.Txn) error {
 	who := keys.User{
 		ID: user, Role: keys.RoleInternalUser, Email: pick("email", "", "a@x.org", "A@x.org", "b@x.org"), SSO: pick("sso", "", "s1", "s2"),
 	}
-	switch rapid.IntRange(0, 20).Draw(t, "operation") {
+	switch rapid.IntRange(0, 22).Draw(t, "operation") {
 	case 0:
 		return createOrganization(keys.Organization{ID: org, Alias: pick("alias", "x", "y", "z")})
 	case 1:
@@ -101,6 +101,12 @@ func anOperation(t *rapid.T, n int) func(*keys.Set, *record.Txn) error {
 	case 14:
 		return func(s *keys.Set, tx *record.Txn) error {
 			_, _, err := s.UserBatch(tx).Invite(keys.User{Email: pick("invited", "a@x.org", "c@x.org"), Role: keys.RoleInternalUser}, id.User(fmt.Sprint("fresh", n)), nil)
+			return err
+		}
+	case 15, 16:
+		end := id.EndUser{ID: "alice", Organization: id.Organization(pick("customers", "", "o1", "o2"))}
+		return func(s *keys.Set, tx *record.Txn) error {
+			_, err := s.BlockCustomer(tx, end)
 			return err
 		}
 	default:

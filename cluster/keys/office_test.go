@@ -288,6 +288,11 @@ func (o *office) aliases() map[string]string {
 // that are of nobody.
 func (o *office) checkMemberships() {
 	o.tb.Helper()
+	for c := range o.set.Customers() {
+		if _, ok := o.set.Organization(nil, c.Organization); c.Organization != "" && !ok {
+			o.tb.Fatalf("the customer %s is of %s, which is not there", c.ID, c.Organization)
+		}
+	}
 	for _, of := range []store.Space{store.SpaceOrganizationMember, store.SpaceTeamMember} {
 		err := o.state.Scan(context.Background(), store.Range{Space: of}, func(key, _ []byte) bool {
 			where, who, _ := strings.Cut(string(key), "\x00")

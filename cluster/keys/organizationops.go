@@ -74,8 +74,8 @@ func (s *Set) needOrganization(tx *record.Txn, o id.Organization) (*Organization
 	return found, nil
 }
 
-// DeleteOrganization removes an organization with its teams, its keys and its
-// memberships. Users stay. It returns the organization as it was.
+// DeleteOrganization removes an organization with its teams, its keys, its customers and
+// its memberships. Users stay. It returns the organization as it was.
 func (s *Set) DeleteOrganization(tx *record.Txn, o id.Organization) (*Organization, error) {
 	old, err := s.needOrganization(tx, o)
 	if err != nil {
@@ -87,6 +87,9 @@ func (s *Set) DeleteOrganization(tx *record.Txn, o id.Organization) (*Organizati
 	}
 	for k := range s.keys.By(keyByOrganization, []byte(o)) {
 		s.deleteKey(tx, k)
+	}
+	for c := range s.CustomersOf(o) {
+		s.customers.Delete(tx, c)
 	}
 	for m := range s.OrganizationMembers(o) {
 		s.organizationMembers.Delete(tx, m)

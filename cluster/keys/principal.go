@@ -42,6 +42,12 @@ func (p Principal) Role() Role {
 	return RoleNone
 }
 
+// EndUser returns the end user that a request of the principal names by an id: one of the
+// principal's organization, or else one that all keys without an organization share.
+func (p Principal) EndUser(c id.Customer) id.EndUser {
+	return id.EndUser{Organization: p.Organization, ID: c}
+}
+
 // ServiceAccount reports whether the key belongs to a team and to no user, as those of
 // /key/service-account/generate do.
 func (p Principal) ServiceAccount() bool { return p.key != nil && p.Team != "" && p.User == "" }

@@ -170,8 +170,8 @@ func (s *Set) belonging(p Principal) (Principal, error) {
 // CheckCustomer refuses a request for an end user: 403 with customer_blocked, or
 // with model_access_denied for a model, by the name that Resolve returns, that the
 // customer may not use. One that nobody has made has no bounds.
-func (s *Set) CheckCustomer(c id.Customer, model id.ModelName) error {
-	found, ok := s.customers.Get([]byte(c))
+func (s *Set) CheckCustomer(u id.EndUser, model id.ModelName) error {
+	found, ok := s.customers.Get(customerKey(u))
 	switch {
 	case !ok:
 		return nil

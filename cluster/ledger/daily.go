@@ -18,25 +18,30 @@ import (
 
 // DailyFilter says which rows to show. What is not set does not narrow.
 type DailyFilter struct {
-	Kind     id.AccountKind // key, team, organization, user or customer; 0: everything
-	Owners   []string       // none: all of the kind
-	From, To string         // the first and the last day, both included: 2026-11-21
-	Model    id.ModelName   // as Group of a row is
-	Key      *id.KeyHash    // of this account: see KeyAccount
+	Kind   id.AccountKind // key, team, organization, user or customer; 0: everything
+	Owners []string       // none: all of the kind
+	// Organization narrows end users to those of one organization, or if it is empty to
+	// those of none. With nil, an owner stands for the end users of that id of all
+	// organizations. For other kinds it must be nil.
+	Organization *id.Organization
+	From, To     string       // the first and the last day, both included: 2026-11-21
+	Model        id.ModelName // as Group of a row is
+	Key          *id.KeyHash  // of this account: see KeyAccount
 }
 
 // DailyRow is what one combination of whom and what has used on one day (UTC).
 type DailyRow struct {
-	Kind     id.AccountKind
-	Owner    string     // empty for kind 0
-	Day      string     // 2026-11-21
-	Key      id.KeyHash // the account
-	KeyAlias string
-	Team     id.Team
-	Group    id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
-	Model    string
-	Provider string
-	CallType string
+	Kind         id.AccountKind
+	Owner        string          // empty for kind 0
+	Organization id.Organization // of an end user; empty for one of no organization, and for other kinds
+	Day          string          // 2026-11-21
+	Key          id.KeyHash      // the account
+	KeyAlias     string
+	Team         id.Team
+	Group        id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
+	Model        string
+	Provider     string
+	CallType     string
 	Counts
 }
 
@@ -57,7 +62,8 @@ type Counts struct {
 const dateLayout = "2006-01-02"
 
 // Daily calls fn for each row that the filter matches, by owner and then by day,
-// until fn returns false.
+// until fn returns false. Rows of an end user of an organization come before those of an
+// end user of the same id without one.
 func Daily(ctx context.Context, r Reader, f DailyFilter, fn func(DailyRow) bool) error {
 	from, to, err := f.days()
 	if err != nil {
@@ -65,30 +71,53 @@ func Daily(ctx context.Context, r Reader, f DailyFilter, fn func(DailyRow) bool)
 	}
 	switch {
 	case f.Kind == everybody:
-		_, err = f.owner(ctx, r, appendDaily(nil, everybody, "", from), to, fn)
+		_, err = f.account(ctx, r, id.Account{Kind: everybody}, from, to, fn)
 		return err
-	case len(f.Owners) > 0:
-		owners := slices.Clone(f.Owners)
-		slices.Sort(owners)
-		for _, owner := range slices.Compact(owners) {
-			on, err := f.owner(ctx, r, appendDaily(nil, f.Kind, clean(owner), from), to, fn)
-			if err != nil || !on {
-				return err
-			}
-		}
-		return nil
+	case len(f.Owners) == 0:
+		_, err = f.each(ctx, r, []byte{byte(f.Kind)}, from, to, fn)
+		return err
 	}
-	next := []byte{byte(f.Kind)}
-	for {
-		owner, ok, err := nextOwner(ctx, r, f.Kind, next)
-		if err != nil || !ok {
-			return err
-		}
-		on, err := f.owner(ctx, r, appendDaily(nil, f.Kind, owner, from), to, fn)
+	owners := slices.Clone(f.Owners)
+	slices.Sort(owners)
+	for _, owner := range slices.Compact(owners) {
+		on, err := f.owner(ctx, r, clean(owner), from, to, fn)
 		if err != nil || !on {
 			return err
 		}
-		next = append(append([]byte{byte(f.Kind)}, owner...), 1) // behind all days of this one
+	}
+	return nil
+}
+
+// owner shows the rows of what an owner stands for.
+func (f *DailyFilter) owner(ctx context.Context, r Reader, owner, from, to string, fn func(DailyRow) bool) (on bool, err error) {
+	a := id.Account{Kind: f.Kind, Owner: owner}
+	switch {
+	case f.Kind != id.AccountCustomer:
+	case f.Organization == nil:
+		return f.each(ctx, r, appendDays(nil, a), from, to, fn)
+	default:
+		a.Part = clean(string(*f.Organization))
+	}
+	return f.account(ctx, r, a, from, to, fn)
+}
+
+// each shows the rows of all accounts that the filter wants and whose keys begin so, and
+// reports whether more are wanted.
+func (f *DailyFilter) each(ctx context.Context, r Reader, prefix []byte, from, to string, fn func(DailyRow) bool) (on bool, err error) {
+	next := prefix
+	for {
+		a, ok, err := nextAccount(ctx, r, prefix, next)
+		if err != nil || !ok {
+			return true, err
+		}
+		if f.Organization == nil || a.Part == string(*f.Organization) {
+			on, err := f.account(ctx, r, a, from, to, fn)
+			if err != nil || !on {
+				return false, err
+			}
+		}
+		next = appendDays(nil, a)
+		next[len(next)-1]++ // after all days of this one: no name has the byte 1
 	}
 }
 
@@ -111,32 +140,30 @@ func (f *DailyFilter) days() (from, to string, err error) {
 	return from, to, nil
 }
 
-// nextOwner returns the owner of the first row of a kind from a key on.
-func nextOwner(ctx context.Context, r Reader, kind id.AccountKind, from []byte) (owner string, ok bool, err error) {
+// nextAccount returns the account of the first row from a key on whose key has a prefix.
+func nextAccount(ctx context.Context, r Reader, prefix, from []byte) (a id.Account, ok bool, err error) {
 	var broken error
-	err = r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: []byte{byte(kind)}, From: from, Limit: 1}, func(key, _ []byte) bool {
-		var of id.Account
-		of, _, broken = parseDaily(key)
-		owner, ok = of.Owner, true
+	err = r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: prefix, From: from, Limit: 1}, func(key, _ []byte) bool {
+		a, _, broken = parseDaily(key)
+		ok = true
 		return false
 	})
 	if err == nil {
 		err = broken
 	}
 	if err != nil {
-		return "", false, unreadable(err)
+		return a, false, unreadable(err)
 	}
-	return owner, ok, nil
+	return a, ok, nil
 }
 
-// owner shows the rows of one owner from a key on, up to a day, and reports whether
-// more are wanted.
-func (f *DailyFilter) owner(ctx context.Context, r Reader, from []byte, to string, fn func(DailyRow) bool) (on bool, err error) {
+// account shows the rows of one account from a day to another, and reports whether more
+// are wanted.
+func (f *DailyFilter) account(ctx context.Context, r Reader, a id.Account, from, to string, fn func(DailyRow) bool) (on bool, err error) {
 	on = true
-	owner := from[:len(from)-len(dayLayout)]
-	end := append(append(bytes.Clone(owner), to...), bytes.Repeat([]byte{0xff}, digestSize+1)...)
+	end := append(appendDaily(nil, a, to), bytes.Repeat([]byte{0xff}, digestSize+1)...)
 	var broken error
-	err = r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: owner, From: from, To: end}, func(key, value []byte) bool {
+	err = r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: appendDays(nil, a), From: appendDaily(nil, a, from), To: end}, func(key, value []byte) bool {
 		var row DailyRow
 		if row, broken = readRow(key, value); broken != nil {
 			return false
@@ -166,7 +193,7 @@ func readRow(key, value []byte) (DailyRow, error) {
 	}
 	c := m.GetCounts()
 	row := DailyRow{
-		Kind: of.Kind, Owner: of.Owner, Day: strings.Join([]string{day[:4], day[4:6], day[6:]}, "-"),
+		Kind: of.Kind, Owner: of.Owner, Organization: id.Organization(of.Part), Day: strings.Join([]string{day[:4], day[4:6], day[6:]}, "-"),
 		KeyAlias: m.GetKeyAlias(), Team: id.Team(m.GetTeam()),
 		Group: id.ModelName(m.GetGroup()), Model: m.GetModel(), Provider: m.GetProvider(), CallType: m.GetCallType(),
 		Counts: Counts{

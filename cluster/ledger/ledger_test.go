@@ -29,7 +29,16 @@ func drawAccount(t *rapid.T) id.Account {
 	case 2:
 		return id.Account{Kind: id.AccountTeam, Owner: rapid.SampledFrom([]string{"red", "blue"}).Draw(t, "team")}
 	}
-	return id.Account{Kind: id.AccountCustomer, Owner: "carl"}
+	return id.Account{Kind: id.AccountCustomer, Owner: "carl", Part: rapid.SampledFrom([]string{"", "acme"}).Draw(t, "of")}
+}
+
+// endUser is the account of an event's end user.
+func endUser(e *clusterv1.UsageEvent) id.Account {
+	a := id.Account{Kind: id.AccountCustomer, Owner: e.GetEndUser()}
+	if e.GetEndUserOfOrganization() {
+		a.Part = e.GetOrganization()
+	}
+	return a
 }
 
 // drawEvent is any event: most of its charges are of windows that are or were there.
@@ -42,7 +51,10 @@ func drawEvent(t *rapid.T, epoch func(id.Account) uint64) *clusterv1.UsageEvent 
 	e.Request = fmt.Sprint("req_", rapid.IntRange(0, 20).Draw(t, "request"))
 	e.Team = rapid.SampledFrom([]string{"", "red", "blue"}).Draw(t, "team")
 	e.User = rapid.SampledFrom([]string{"", "ada"}).Draw(t, "user")
-	e.Organization = rapid.SampledFrom([]string{"", "acme"}).Draw(t, "organization")
+	e.Organization = rapid.SampledFrom([]string{"", "acme", "20261122"}).Draw(t, "organization")
+	if e.EndUserOfOrganization = rapid.Bool().Draw(t, "end user of the organization"); e.GetEndUserOfOrganization() {
+		e.Version = 3
+	}
 	e.EndUser = rapid.SampledFrom([]string{"", "carl", "c\u00e4sar"}).Draw(t, "customer")
 	e.Group = rapid.SampledFrom([]string{"gpt", "claude"}).Draw(t, "group")
 	e.Provider = rapid.SampledFrom([]string{"openai", "azure"}).Draw(t, "provider")
@@ -56,7 +68,7 @@ func drawEvent(t *rapid.T, epoch func(id.Account) uint64) *clusterv1.UsageEvent 
 		e.Notice = &clusterv1.Notice{Type: rapid.SampledFrom([]string{"request.blocked", "request.failed"}).Draw(t, "type"), Account: accountID(a), AccountEpoch: epoch(a)}
 		return e
 	}
-	for _, a := range []id.Account{keyAccount(key), {Kind: id.AccountTeam, Owner: e.GetTeam()}, {Kind: id.AccountCustomer, Owner: e.GetEndUser()}} {
+	for _, a := range []id.Account{keyAccount(key), {Kind: id.AccountTeam, Owner: e.GetTeam()}, endUser(e)} {
 		if a.Owner == "" || rapid.IntRange(0, 3).Draw(t, "free") == 0 {
 			continue
 		}
@@ -142,7 +154,7 @@ func (m *machine) lease(t *rapid.T) {
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "asks") {
 		a := drawAccount(t)
-		if slices.ContainsFunc(change.GetAsks(), func(ask *clusterv1.LeaseAsk) bool { return ask.GetAccount().GetOwner() == a.Owner }) {
+		if slices.ContainsFunc(change.GetAsks(), func(ask *clusterv1.LeaseAsk) bool { return accountNamed(ask.GetAccount()) == a }) {
 			continue // the check below looks at the last budget only
 		}
 		ask := &clusterv1.LeaseAsk{
@@ -160,7 +172,7 @@ func (m *machine) lease(t *rapid.T) {
 	}
 	before := map[id.Account]money.Pico{}
 	for _, ask := range change.GetAsks() {
-		a := id.Account{Kind: id.AccountKind(ask.GetAccount().GetKind()), Owner: ask.GetAccount().GetOwner()}
+		a := accountNamed(ask.GetAccount())
 		before[a] = leased(balance(t, m.s, a))
 		m.naive.ask(change.GetNode(), ask, m.now)
 	}

@@ -25,8 +25,10 @@ type LogFilter struct {
 	Team     id.Team
 	User     id.User
 	Customer id.Customer
-	Session  string
-	From, To time.Time // of their end: From itself included, To excluded
+	// Organization is that of the key.
+	Organization id.Organization
+	Session      string
+	From, To     time.Time // of their end: From itself included, To excluded
 
 	NewestFirst bool
 	After       string // Record.Cursor of the last that was seen; empty: from the beginning
@@ -203,6 +205,7 @@ func (f *LogFilter) matches(r *Record) bool {
 		(f.Team == "" || r.Team == f.Team) &&
 		(f.User == "" || r.User == f.User) &&
 		(f.Customer == "" || r.Customer == f.Customer) &&
+		(f.Organization == "" || r.Organization == f.Organization) &&
 		(f.Session == "" || r.Session == f.Session)
 }
 

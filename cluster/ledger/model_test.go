@@ -71,7 +71,7 @@ func (n *naive) post(from journalName, seq uint64, e *clusterv1.UsageEvent) {
 	}
 	n.posted[from] = seq
 	if notice := e.GetNotice(); notice != nil {
-		if a := n.account(id.Account{Kind: id.AccountKind(notice.GetAccount().GetKind()), Owner: notice.GetAccount().GetOwner()}); notice.GetType() == "request.blocked" && a.epoch == notice.GetAccountEpoch() {
+		if a := n.account(accountNamed(notice.GetAccount())); notice.GetType() == "request.blocked" && a.epoch == notice.GetAccountEpoch() {
 			n.exceeded(a, id.AccountKind(notice.GetAccount().GetKind()))
 		}
 		return
@@ -97,7 +97,7 @@ func (n *naive) post(from journalName, seq uint64, e *clusterv1.UsageEvent) {
 		}
 	}
 	if e.GetEndUser() != "" {
-		n.charge(from.node, e, id.Account{Kind: id.AccountCustomer, Owner: e.GetEndUser()}, cost)
+		n.charge(from.node, e, endUser(e), cost)
 	}
 	n.charge(from.node, e, id.Account{Kind: id.AccountProvider, Owner: e.GetProvider()}, -cost)
 }
@@ -151,7 +151,7 @@ func (n *naive) roll(a *naiveAccount, ends int64) {
 // ask grants, in the words of the rule: below one part in twenty what is wanted, else
 // up to a share of half of what is left.
 func (n *naive) ask(node string, ask *clusterv1.LeaseAsk, at time.Time) {
-	a := n.account(id.Account{Kind: id.AccountKind(ask.GetAccount().GetKind()), Owner: ask.GetAccount().GetOwner()})
+	a := n.account(accountNamed(ask.GetAccount()))
 	now := at.UnixNano()
 	if a.resets != 0 && now >= a.resets {
 		if ask.GetResetsUnixNano() == 0 || ask.GetResetsUnixNano() > now {

@@ -26,7 +26,7 @@ type payer struct {
 func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 	cost := money.Pico(e.GetCostPico())
 	group, team, user := clean(e.GetGroup()), clean(e.GetTeam()), clean(e.GetUser())
-	organization, customer := clean(e.GetOrganization()), clean(e.GetEndUser())
+	organization, endUser := clean(e.GetOrganization()), endUserOf(e)
 	add := func(kind id.AccountKind, owner, part string) {
 		to = append(to, payer{account: id.Account{Kind: kind, Owner: owner, Part: part}, amount: cost, charge: chargeOf(e, kind, nil)})
 	}
@@ -57,8 +57,8 @@ func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 		add(id.AccountUser, user, "")
 		add(id.AccountUserModel, user, group)
 	}
-	if customer != "" {
-		add(id.AccountCustomer, customer, "")
+	if endUser.Owner != "" {
+		add(id.AccountCustomer, endUser.Owner, endUser.Part)
 	}
 	return append(to, payer{account: id.Account{Kind: id.AccountProvider, Owner: clean(e.GetProvider())}, amount: -cost})
 }
@@ -72,6 +72,15 @@ func chargeOf(e *clusterv1.UsageEvent, kind id.AccountKind, parent []byte) *clus
 		}
 	}
 	return nil
+}
+
+// endUserOf is the account of an event's end user; without an owner for none.
+func endUserOf(e *clusterv1.UsageEvent) id.Account {
+	a := id.Account{Kind: id.AccountCustomer, Owner: clean(e.GetEndUser())}
+	if e.GetEndUserOfOrganization() {
+		a.Part = clean(e.GetOrganization())
+	}
+	return a
 }
 
 // keyAccount is the key whose account an event is posted to: its own, or the one that

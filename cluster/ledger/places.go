@@ -112,12 +112,24 @@ const dayLayout = "20060102"
 // dayOf is the day (UTC) of an instant.
 func dayOf(nanos int64) string { return time.Unix(0, nanos).UTC().Format(dayLayout) }
 
-// appendDaily appends what the keys of an owner's rows of a day begin with.
-func appendDaily(to []byte, kind id.AccountKind, owner, day string) []byte {
-	to = append(to, byte(kind))
-	to = append(to, owner...)
+// appendDaily appends what the keys of an account's rows of a day begin with.
+func appendDaily(to []byte, of id.Account, day string) []byte {
+	return append(appendDays(to, of), day...)
+}
+
+// appendDays appends what the keys of all rows of an account begin with: kind, owner, 0
+// and, for an end user of an organization, another 0, the organization and a 0. A day
+// follows, which begins with a digit, so no two accounts have the same.
+func appendDays(to []byte, of id.Account) []byte {
+	to = append(to, byte(of.Kind))
+	to = append(to, of.Owner...)
 	to = append(to, 0)
-	return append(to, day...)
+	if of.Part == "" {
+		return to
+	}
+	to = append(to, 0)
+	to = append(to, of.Part...)
+	return append(to, 0)
 }
 
 // parseDaily reads the key of a row: whose it is, and its day.
@@ -126,7 +138,8 @@ func parseDaily(key []byte) (of id.Account, day string, err error) {
 	if n < 2 || key[n-1] != 0 {
 		return id.Account{}, "", errKey
 	}
-	return id.Account{Kind: id.AccountKind(key[0]), Owner: string(key[1 : n-1])}, string(key[n : n+len(dayLayout)]), nil
+	owner, part, _ := strings.Cut(string(key[1:n-1]), "\x00\x00")
+	return id.Account{Kind: id.AccountKind(key[0]), Owner: owner, Part: part}, string(key[n : n+len(dayLayout)]), nil
 }
 
 // unreadable is the fault of a state that cannot be read.

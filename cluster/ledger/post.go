@@ -18,11 +18,11 @@ import (
 // is before it was not posted yet.
 const CodeGap = "usage_gap"
 
-// The versions of the events that this package understands: one whose cost counts at
-// accounts of parents has the newer one.
+// The versions of the events that this package understands: 2 is one whose cost counts
+// at accounts of parents, and 3 one whose end user is of an organization.
 const (
 	firstVersion = 1
-	lastVersion  = 2
+	lastVersion  = 3
 )
 
 // Post posts a run of events of one node, but for those that were posted before. at

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +56,54 @@ func TestPostToWhom(t *testing.T) {
 	sound(t, s)
 }
 
+// TestPostToEndUserOfOrganization: end users of one id that two organizations have, and one
+// without an organization, have accounts of their own. An event of an older version is
+// posted to the one without, whatever the organization of its key.
+func TestPostToEndUserOfOrganization(t *testing.T) {
+	s := open(t)
+	var events []*clusterv1.UsageEvent
+	for _, of := range []struct {
+		organization string
+		scoped       bool
+		cost         int64
+	}{{"acme", true, 1}, {"initech", true, 20}, {"", true, 300}, {"acme", false, 4000}} {
+		e := attempt(1, of.cost)
+		e.EndUser, e.Organization, e.EndUserOfOrganization = "alice", of.organization, of.scoped
+		if of.scoped {
+			e.Version = 3
+		}
+		events = append(events, e)
+	}
+	if _, f := post(t, s, run(t, "n1", 1, events...), day0()); f != nil {
+		t.Fatal(f)
+	}
+	for organization, want := range map[id.Organization]money.Pico{"acme": 1, "initech": 20, "": 4300, "other": 0} {
+		u := id.EndUser{Organization: organization, ID: "alice"}
+		if got := balance(t, s, u.Account()); got.Total != want.Total() || got.Window != want.Total() {
+			t.Errorf("alice of %q is %+v, want %s", organization, got, want)
+		}
+	}
+	for name, test := range map[string]struct {
+		from id.EndUser
+		want []id.EndUser
+	}{
+		"all":          {id.EndUser{}, []id.EndUser{{ID: "alice"}, {ID: "alice", Organization: "acme"}, {ID: "alice", Organization: "initech"}}},
+		"from one on":  {id.EndUser{ID: "alice", Organization: "acme"}, []id.EndUser{{ID: "alice", Organization: "acme"}, {ID: "alice", Organization: "initech"}}},
+		"behind them":  {id.EndUser{ID: "alice0"}, nil},
+		"before them":  {id.EndUser{ID: "alic", Organization: "zz"}, []id.EndUser{{ID: "alice"}, {ID: "alice", Organization: "acme"}, {ID: "alice", Organization: "initech"}}},
+		"between them": {id.EndUser{ID: "alice", Organization: "b"}, []id.EndUser{{ID: "alice", Organization: "initech"}}},
+	} {
+		var got []id.EndUser
+		if err := ledger.EndUsers(t.Context(), s, test.from, func(u id.EndUser) bool { got = append(got, u); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+	sound(t, s)
+}
+
 // TestPostOnce: what comes again is skipped, what leaves a gap is refused, and each
 // epoch of a node counts for itself.
 func TestPostOnce(t *testing.T) {
@@ -102,7 +151,7 @@ func TestPostOnce(t *testing.T) {
 func TestEventOfANewerVersion(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 1)
-	e.Version = 3
+	e.Version = 4
 	tx := s.NewTx()
 	defer tx.Close()
 	if _, f := ledger.Post(tx, run(t, "n1", 1, e), day0()); f == nil || f.Kind != fault.Internal {

@@ -27,18 +27,19 @@ func Account(r Reader, name id.Account) (State, bool, error) {
 	return stateOf(m), ok, nil
 }
 
-// Owners calls fn for the owner of each account of a kind that has no parts, in the order
-// of their bytes from one on, until it returns false.
-func Owners(ctx context.Context, r Reader, kind id.AccountKind, from string, fn func(owner string) bool) error {
+// EndUsers calls fn for each end user that has an account, from one on in the order of
+// id.EndUser.Compare, until it returns false.
+func EndUsers(ctx context.Context, r Reader, from id.EndUser, fn func(id.EndUser) bool) error {
 	var broken error
-	span := store.Range{Space: store.SpaceAccount, Prefix: []byte{byte(kind)}, From: append([]byte{byte(kind)}, clean(from)...)}
+	first := id.Account{Kind: id.AccountCustomer, Owner: clean(string(from.ID)), Part: clean(string(from.Organization))}
+	span := store.Range{Space: store.SpaceAccount, Prefix: []byte{byte(id.AccountCustomer)}, From: appendAccount(nil, first)}
 	err := r.Scan(ctx, span, func(key, _ []byte) bool {
 		name, err := parseAccount(key)
 		if err != nil {
 			broken = err
 			return false
 		}
-		return fn(name.Owner)
+		return fn(id.EndUser{Organization: id.Organization(name.Part), ID: id.Customer(name.Owner)})
 	})
 	if err = errors.Join(err, broken); err != nil {
 		return unreadable(err)

@@ -55,6 +55,7 @@ func TestLogs(t *testing.T) {
 		f.Team = id.Team(rapid.SampledFrom([]string{"", "", "red"}).Draw(t, "team"))
 		f.User = id.User(rapid.SampledFrom([]string{"", "", "ada"}).Draw(t, "user"))
 		f.Customer = id.Customer(rapid.SampledFrom([]string{"", "", "carl"}).Draw(t, "customer"))
+		f.Organization = id.Organization(rapid.SampledFrom([]string{"", "", "acme"}).Draw(t, "organization"))
 		if rapid.Bool().Draw(t, "from") {
 			f.From = day0().Add(rapid.SampledFrom([]time.Duration{0, 31 * time.Second, time.Minute}).Draw(t, "at"))
 		}
@@ -66,7 +67,7 @@ func TestLogs(t *testing.T) {
 			end := time.Unix(0, e.GetEndUnixNano())
 			if (f.Key == nil || string(paidBy(e)) == string(f.Key[:])) && (f.Request == "" || e.GetRequest() == string(f.Request)) &&
 				(f.Team == "" || e.GetTeam() == string(f.Team)) && (f.User == "" || e.GetUser() == string(f.User)) &&
-				(f.Customer == "" || e.GetEndUser() == string(f.Customer)) &&
+				(f.Customer == "" || e.GetEndUser() == string(f.Customer)) && (f.Organization == "" || e.GetOrganization() == string(f.Organization)) &&
 				(f.From.IsZero() || !end.Before(f.From)) && (f.To.IsZero() || end.Before(f.To)) {
 				want = append(want, e.GetTags()[0])
 			}
@@ -200,16 +201,24 @@ func TestDaily(t *testing.T) {
 		if f.Kind == id.AccountCustomer && rapid.Bool().Draw(t, "by owner") {
 			f.Owners = []string{"c\u00e4sar", "carl"}
 		}
-		type name struct{ owner, day, group, provider, key string }
+		if f.Kind == id.AccountCustomer && rapid.Bool().Draw(t, "by organization") {
+			f.Organization = new(id.Organization(rapid.SampledFrom([]string{"", "acme", "20261122"}).Draw(t, "organization")))
+		}
+		type name struct{ owner, organization, day, group, provider, key string }
 		want, got := map[name]ledger.Counts{}, map[name]ledger.Counts{}
 		for _, e := range all {
 			owner := map[id.AccountKind]string{
 				0: "", id.AccountKey: fmt.Sprintf("%x", paidBy(e)), id.AccountTeam: e.GetTeam(), id.AccountUser: e.GetUser(),
 				id.AccountOrganization: e.GetOrganization(), id.AccountCustomer: e.GetEndUser(),
 			}[f.Kind]
-			n := name{owner, time.Unix(0, e.GetEndUnixNano()).UTC().Format("2006-01-02"), e.GetGroup(), e.GetProvider(), fmt.Sprintf("%x", paidBy(e))}
+			organization := ""
+			if f.Kind == id.AccountCustomer {
+				organization = endUser(e).Part
+			}
+			n := name{owner, organization, time.Unix(0, e.GetEndUnixNano()).UTC().Format("2006-01-02"), e.GetGroup(), e.GetProvider(), fmt.Sprintf("%x", paidBy(e))}
 			if owner == "" && f.Kind != 0 || f.Model != "" && string(f.Model) != n.group || f.Key != nil && string(f.Key[:]) != string(paidBy(e)) ||
-				f.From != "" && n.day < f.From || f.To != "" && n.day > f.To || len(f.Owners) > 0 && !slices.Contains(f.Owners, owner) {
+				f.From != "" && n.day < f.From || f.To != "" && n.day > f.To || len(f.Owners) > 0 && !slices.Contains(f.Owners, owner) ||
+				f.Organization != nil && organization != string(*f.Organization) {
 				continue
 			}
 			c := want[n]
@@ -228,8 +237,12 @@ func TestDaily(t *testing.T) {
 		}
 		var order []string
 		err := ledger.Daily(t.Context(), s, f, func(r ledger.DailyRow) bool {
-			order = append(order, r.Owner+"\x00"+r.Day)
-			got[name{r.Owner, r.Day, string(r.Group), r.Provider, fmt.Sprintf("%x", r.Key[:])}] = r.Counts
+			at := r.Owner + "\x00"
+			if r.Organization != "" {
+				at += "\x00" + string(r.Organization) + "\x00"
+			}
+			order = append(order, at+r.Day)
+			got[name{r.Owner, string(r.Organization), r.Day, string(r.Group), r.Provider, fmt.Sprintf("%x", r.Key[:])}] = r.Counts
 			return true
 		})
 		if err != nil {

@@ -42,21 +42,18 @@ func newRows(tx Tx) *rows { return &rows{tx: tx, rows: map[string]*row{}} }
 // add counts an attempt in all rows that it belongs to.
 func (r *rows) add(e *clusterv1.UsageEvent) *fault.Error {
 	day, digest := dayOf(endOf(e)), r.digest(e)
-	for _, of := range [...]struct {
-		kind  id.AccountKind
-		owner string
-	}{
-		{everybody, ""},
-		{id.AccountKey, keyAccount(e).Hex()},
-		{id.AccountTeam, clean(e.GetTeam())},
-		{id.AccountOrganization, clean(e.GetOrganization())},
-		{id.AccountUser, clean(e.GetUser())},
-		{id.AccountCustomer, clean(e.GetEndUser())},
+	for _, of := range [...]id.Account{
+		{Kind: everybody},
+		{Kind: id.AccountKey, Owner: keyAccount(e).Hex()},
+		{Kind: id.AccountTeam, Owner: clean(e.GetTeam())},
+		{Kind: id.AccountOrganization, Owner: clean(e.GetOrganization())},
+		{Kind: id.AccountUser, Owner: clean(e.GetUser())},
+		endUserOf(e),
 	} {
-		if of.owner == "" && of.kind != everybody && of.kind != id.AccountKey {
+		if of.Owner == "" && of.Kind != everybody && of.Kind != id.AccountKey {
 			continue
 		}
-		r.key = append(appendDaily(r.key[:0], of.kind, of.owner, day), digest[:digestSize]...)
+		r.key = append(appendDaily(r.key[:0], of, day), digest[:digestSize]...)
 		row, f := r.row()
 		if f != nil {
 			return f

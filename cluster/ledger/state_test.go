@@ -139,6 +139,11 @@ func accountID(a id.Account) *clusterv1.AccountID {
 	return &clusterv1.AccountID{Kind: clusterv1.AccountKind(a.Kind), Owner: a.Owner, Part: a.Part}
 }
 
+// accountNamed is the opposite of accountID.
+func accountNamed(m *clusterv1.AccountID) id.Account {
+	return id.Account{Kind: id.AccountKind(m.GetKind()), Owner: m.GetOwner(), Part: m.GetPart()}
+}
+
 // attempt is an event that cost something and ended its request well.
 func attempt(key int, cost int64, charges ...*clusterv1.Charge) *clusterv1.UsageEvent {
 	h := keyOf(key)

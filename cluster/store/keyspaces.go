@@ -79,6 +79,7 @@ const (
 	SpaceUserName Space = 'E'
 	// SpaceCustomer belongs to cluster/keys.
 	//	id → cluster.v1.Customer
+	//	id, 0, organization → cluster.v1.Customer of an organization
 	SpaceCustomer Space = 'C'
 	// SpaceBudget belongs to cluster/keys.
 	//	id → cluster.v1.Budget

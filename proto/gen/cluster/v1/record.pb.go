@@ -550,7 +550,7 @@ type AccountID struct {
 	// Which one: the hex hash of a key, the first of those that follow each other by
 	// regeneration, or an id; of a member, the team or organization.
 	Owner string `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
-	// Of a member: the user. Of a model: its name.
+	// Of a member: the user. Of a model: its name. Of an end user: its organization.
 	Part          string `protobuf:"bytes,3,opt,name=part,proto3" json:"part,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -797,7 +797,8 @@ func (x *Notice) GetAccountEpoch() uint64 {
 // journal is opened belongs to an attempt that the gateway did not survive.
 type UsageIntent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 2 with parent_hashes, else 1.
+	// Version of this record: 3 with end_user_of_organization, else 2 with parent_hashes,
+	// else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -852,9 +853,12 @@ type UsageIntent struct {
 	// Steps to a fallback that the request took before this attempt or with it.
 	FallbacksTaken int64 `protobuf:"varint,43,opt,name=fallbacks_taken,json=fallbacksTaken,proto3" json:"fallbacks_taken,omitempty"`
 	// As in UsageEvent.
-	OwnClock      bool `protobuf:"varint,45,opt,name=own_clock,json=ownClock,proto3" json:"own_clock,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	OwnClock bool `protobuf:"varint,45,opt,name=own_clock,json=ownClock,proto3" json:"own_clock,omitempty"`
+	// Whether end_user is an end user of organization, and is posted to its own account
+	// there. In older records it is one of the gateway's own, whatever the organization.
+	EndUserOfOrganization bool `protobuf:"varint,46,opt,name=end_user_of_organization,json=endUserOfOrganization,proto3" json:"end_user_of_organization,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *UsageIntent) Reset() {
@@ -1076,6 +1080,13 @@ func (x *UsageIntent) GetOwnClock() bool {
 	return false
 }
 
+func (x *UsageIntent) GetEndUserOfOrganization() bool {
+	if x != nil {
+		return x.EndUserOfOrganization
+	}
+	return false
+}
+
 // FallbackTaken says that a request went on elsewhere than in the group that it was in.
 type FallbackTaken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1189,7 +1200,8 @@ func (x *FallbackTaken) GetTo() string {
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 2 with parent_hashes, else 1.
+	// Version of this record: 3 with end_user_of_organization, else 2 with parent_hashes,
+	// else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -1280,9 +1292,12 @@ type UsageEvent struct {
 	Failures []*AttemptFailure `protobuf:"bytes,44,rep,name=failures,proto3" json:"failures,omitempty"`
 	// Whether the times are those of the node's own clock, because the node did not know
 	// the cluster's time yet. The node corrects them before it posts the event.
-	OwnClock      bool `protobuf:"varint,45,opt,name=own_clock,json=ownClock,proto3" json:"own_clock,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	OwnClock bool `protobuf:"varint,45,opt,name=own_clock,json=ownClock,proto3" json:"own_clock,omitempty"`
+	// Whether end_user is an end user of organization, and is posted to its own account
+	// there. In older records it is one of the gateway's own, whatever the organization.
+	EndUserOfOrganization bool `protobuf:"varint,46,opt,name=end_user_of_organization,json=endUserOfOrganization,proto3" json:"end_user_of_organization,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *UsageEvent) Reset() {
@@ -1616,6 +1631,13 @@ func (x *UsageEvent) GetOwnClock() bool {
 	return false
 }
 
+func (x *UsageEvent) GetEndUserOfOrganization() bool {
+	if x != nil {
+		return x.EndUserOfOrganization
+	}
+	return false
+}
+
 // AttemptFailure says why one attempt of a request failed. It has no text of the
 // request or of a response.
 type AttemptFailure struct {
@@ -1910,7 +1932,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xcd\x06\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\x86\a\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -1942,7 +1964,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\rcounted_apart\x18) \x01(\bR\fcountedApart\x12\x18\n" +
 	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
 	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x12\x1b\n" +
-	"\town_clock\x18- \x01(\bR\bownClock\"\xd6\x01\n" +
+	"\town_clock\x18- \x01(\bR\bownClock\x127\n" +
+	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\"\xd6\x01\n" +
 	"\rFallbackTaken\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -1954,7 +1977,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\xa1\v\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xda\v\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -2004,7 +2027,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
 	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x126\n" +
 	"\bfailures\x18, \x03(\v2\x1a.cluster.v1.AttemptFailureR\bfailures\x12\x1b\n" +
-	"\town_clock\x18- \x01(\bR\bownClock\"\x9c\x02\n" +
+	"\town_clock\x18- \x01(\bR\bownClock\x127\n" +
+	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\"\x9c\x02\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +

@@ -637,6 +637,8 @@ type Customer struct {
 	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
 	// What bounds it.
 	Limits *Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
+	// The organization whose keys name it; empty: keys without an organization do.
+	OrganizationId string `protobuf:"bytes,6,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -706,6 +708,13 @@ func (x *Customer) GetLimits() *Limits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *Customer) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
 }
 
 func (x *Customer) GetStamp() *Stamp {
@@ -846,13 +855,14 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\vsso_user_id\x18\a \x01(\tR\tssoUserId\x12\x18\n" +
 	"\ablocked\x18\b \x01(\bR\ablocked\x12*\n" +
 	"\x06limits\x18\t \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xb7\x01\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xe0\x01\n" +
 	"\bCustomer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05alias\x18\x02 \x01(\tR\x05alias\x12\x18\n" +
 	"\ablocked\x18\x03 \x01(\bR\ablocked\x12\x16\n" +
 	"\x06models\x18\x04 \x03(\tR\x06models\x12*\n" +
 	"\x06limits\x18\x05 \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12'\n" +
+	"\x0forganization_id\x18\x06 \x01(\tR\x0eorganizationId\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"m\n" +
 	"\x06Budget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +

@@ -304,8 +304,10 @@ type GetCustomerActivityRequest struct {
 	Timezone string `protobuf:"bytes,11,opt,name=timezone,proto3" json:"timezone,omitempty"`
 	// The page of each breakdown, from 1. A page has the 100 entries of the next highest spend; what it does not show is summed up as other.
 	BreakdownPage *int32 `protobuf:"varint,12,opt,name=breakdown_page,json=breakdownPage,proto3,oneof" json:"breakdown_page,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Only end users of this organization. Without it: for an org_admin those of its own, for others all.
+	OrganizationId string `protobuf:"bytes,13,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *GetCustomerActivityRequest) Reset() {
@@ -420,6 +422,13 @@ func (x *GetCustomerActivityRequest) GetBreakdownPage() int32 {
 		return *x.BreakdownPage
 	}
 	return 0
+}
+
+func (x *GetCustomerActivityRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
 }
 
 // GetOrganizationActivityRequest says whose use to show, of which days.
@@ -1205,7 +1214,7 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\x05_pageB\f\n" +
 	"\n" +
 	"_page_sizeB\x11\n" +
-	"\x0f_breakdown_page\"\xa4\a\n" +
+	"\x0f_breakdown_page\"\x84\b\n" +
 	"\x1aGetCustomerActivityRequest\x12R\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x92\x02\n" +
@@ -1226,7 +1235,8 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\x18\xe8\a(\x01H\x01R\bpageSize\x88\x01\x01\x121\n" +
 	"\btimezone\x18\v \x01(\tB\x15\xbaH\x12r\x10R\x00R\x010R\x03UTC\x92\x02\x03UTCR\btimezone\x129\n" +
 	"\x0ebreakdown_page\x18\f \x01(\x05B\r\xbaH\n" +
-	"\x1a\b@\x01\x18\xa0\x8d\x06(\x01H\x02R\rbreakdownPage\x88\x01\x01B\a\n" +
+	"\x1a\b@\x01\x18\xa0\x8d\x06(\x01H\x02R\rbreakdownPage\x88\x01\x01\x12^\n" +
+	"\x0forganization_id\x18\r \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationIdB\a\n" +
 	"\x05_pageB\f\n" +
 	"\n" +
 	"_page_sizeB\x11\n" +

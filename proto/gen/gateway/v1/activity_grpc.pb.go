@@ -35,7 +35,7 @@ type ActivityServiceClient interface {
 	GetTeamActivity(ctx context.Context, in *GetTeamActivityRequest, opts ...grpc.CallOption) (*DailyActivity, error)
 	// GetUserActivity shows the use of users. Who does not see everything sees the own user only.
 	GetUserActivity(ctx context.Context, in *GetUserActivityRequest, opts ...grpc.CallOption) (*DailyActivity, error)
-	// GetCustomerActivity shows the use of end users.
+	// GetCustomerActivity shows the use of end users; to an org_admin that of its organization. Where those of several organizations are shown, an end user of an organization is called by the organization, a slash and its id.
 	GetCustomerActivity(ctx context.Context, in *GetCustomerActivityRequest, opts ...grpc.CallOption) (*DailyActivity, error)
 	// GetOrganizationActivity shows the use of organizations. Who does not see everything sees those of which it is org_admin.
 	GetOrganizationActivity(ctx context.Context, in *GetOrganizationActivityRequest, opts ...grpc.CallOption) (*DailyActivity, error)
@@ -99,7 +99,7 @@ type ActivityServiceServer interface {
 	GetTeamActivity(context.Context, *GetTeamActivityRequest) (*DailyActivity, error)
 	// GetUserActivity shows the use of users. Who does not see everything sees the own user only.
 	GetUserActivity(context.Context, *GetUserActivityRequest) (*DailyActivity, error)
-	// GetCustomerActivity shows the use of end users.
+	// GetCustomerActivity shows the use of end users; to an org_admin that of its organization. Where those of several organizations are shown, an end user of an organization is called by the organization, a slash and its id.
 	GetCustomerActivity(context.Context, *GetCustomerActivityRequest) (*DailyActivity, error)
 	// GetOrganizationActivity shows the use of organizations. Who does not see everything sees those of which it is org_admin.
 	GetOrganizationActivity(context.Context, *GetOrganizationActivityRequest) (*DailyActivity, error)

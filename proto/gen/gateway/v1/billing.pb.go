@@ -22,20 +22,20 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// GetDailySpendRequest says what to show, of which days. Of organization_id, team_id, user_id and customer_id one at most.
+// GetDailySpendRequest says what to show, of which days. Of organization_id, team_id, user_id and customer_id one at most, but customer_id may have its organization_id.
 type GetDailySpendRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The first day (YYYY-MM-DD, UTC); without it, the day 29 days before the last.
 	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day (YYYY-MM-DD, UTC); without it, today. At most 366 days in all.
 	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// Only this organization.
+	// Only this organization; with customer_id, the organization of the end user.
 	OrganizationId string `protobuf:"bytes,3,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
 	// Only this team.
 	TeamId string `protobuf:"bytes,4,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
 	// Only this user.
 	UserId string `protobuf:"bytes,5,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Only this end user.
+	// Only this end user; without organization_id, those of all organizations that have the id.
 	CustomerId string `protobuf:"bytes,6,opt,name=customer_id,json=customerId,proto3" json:"customer_id,omitempty"`
 	// Only this model: the name at the provider, or its model_name; where that is a pattern, the name that was asked for.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`

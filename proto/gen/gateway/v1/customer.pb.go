@@ -33,6 +33,8 @@ type CustomerRecord struct {
 	Alias *wrapperspb.StringValue `protobuf:"bytes,2,opt,name=alias,proto3" json:"alias,omitempty"`
 	// Whether its requests are refused until further notice.
 	Blocked bool `protobuf:"varint,3,opt,name=blocked,proto3" json:"blocked,omitempty"`
+	// Its organization: whose keys name it; null for a customer of keys without an organization.
+	OrganizationId *wrapperspb.StringValue `protobuf:"bytes,4,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
 	// The models that it may use; none means every model.
 	Models []string `protobuf:"bytes,6,rep,name=models,proto3" json:"models,omitempty"`
 	// The most that may be spent in one budget_duration, in USD; null for no bound.
@@ -122,6 +124,13 @@ func (x *CustomerRecord) GetBlocked() bool {
 		return x.Blocked
 	}
 	return false
+}
+
+func (x *CustomerRecord) GetOrganizationId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return nil
 }
 
 func (x *CustomerRecord) GetModels() []string {
@@ -278,9 +287,11 @@ type CreateCustomerRequest struct {
 	// Budgets and limits of single models. A limit under an alias is kept under the model that the alias resolves to. Over HTTP a number in the place of one is its max_budget.
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A budget of /budget/new whose limits apply where none is given here.
-	BudgetId      *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	BudgetId *string `protobuf:"bytes,38,opt,name=budget_id,json=budgetId,proto3,oneof" json:"budget_id,omitempty"`
+	// Its organization. Without it: for an org_admin its own, for a proxy_admin the customer of no organization.
+	OrganizationId string `protobuf:"bytes,62,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *CreateCustomerRequest) Reset() {
@@ -404,13 +415,22 @@ func (x *CreateCustomerRequest) GetBudgetId() string {
 	return ""
 }
 
+func (x *CreateCustomerRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
 // GetCustomerRequest names a customer.
 type GetCustomerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id.
-	EndUserId     string `protobuf:"bytes,1,opt,name=end_user_id,json=endUserId,proto3" json:"end_user_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	EndUserId string `protobuf:"bytes,1,opt,name=end_user_id,json=endUserId,proto3" json:"end_user_id,omitempty"`
+	// Its organization. Without it: for an org_admin its own, for a proxy_admin the customer of no organization.
+	OrganizationId string `protobuf:"bytes,2,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *GetCustomerRequest) Reset() {
@@ -450,15 +470,26 @@ func (x *GetCustomerRequest) GetEndUserId() string {
 	return ""
 }
 
+func (x *GetCustomerRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
 // ListCustomersRequest asks for the customers.
 type ListCustomersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most so many customers, 1 to 1000; 1000 if not given.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// Only customers whose ids come after this one in the order of their bytes: the last of the page before.
+	// Only customers that come after this one in the order of the bytes of their ids: the last of the page before. Where the list has customers of several organizations, starting_after_organization_id belongs to it.
 	StartingAfter string `protobuf:"bytes,2,opt,name=starting_after,json=startingAfter,proto3" json:"starting_after,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Only customers of this organization. Without it: for an org_admin those of its own, for others all.
+	OrganizationId string `protobuf:"bytes,3,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	// The organization of the customer that starting_after names; without it, the customer of no organization.
+	StartingAfterOrganizationId string `protobuf:"bytes,4,opt,name=starting_after_organization_id,json=startingAfterOrganizationId,proto3" json:"starting_after_organization_id,omitempty"`
+	unknownFields               protoimpl.UnknownFields
+	sizeCache                   protoimpl.SizeCache
 }
 
 func (x *ListCustomersRequest) Reset() {
@@ -501,6 +532,20 @@ func (x *ListCustomersRequest) GetLimit() int32 {
 func (x *ListCustomersRequest) GetStartingAfter() string {
 	if x != nil {
 		return x.StartingAfter
+	}
+	return ""
+}
+
+func (x *ListCustomersRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
+func (x *ListCustomersRequest) GetStartingAfterOrganizationId() string {
+	if x != nil {
+		return x.StartingAfterOrganizationId
 	}
 	return ""
 }
@@ -583,9 +628,11 @@ type UpdateCustomerRequest struct {
 	// Names of fields to clear. Over HTTP, a null, an empty list or an empty object for a field does the same.
 	Clear []string `protobuf:"bytes,60,rep,name=clear,proto3" json:"clear,omitempty"`
 	// If given, the revision that the record must have, as the header If-Match; 409 if it has another.
-	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IfRevision *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	// Its organization. Without it: for an org_admin its own, for a proxy_admin the customer of no organization.
+	OrganizationId string `protobuf:"bytes,62,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *UpdateCustomerRequest) Reset() {
@@ -723,13 +770,22 @@ func (x *UpdateCustomerRequest) GetIfRevision() float64 {
 	return 0
 }
 
+func (x *UpdateCustomerRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
 // DeleteCustomersRequest names customers.
 type DeleteCustomersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Their ids.
-	UserIds       []string `protobuf:"bytes,1,rep,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	UserIds []string `protobuf:"bytes,1,rep,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
+	// Their organization. Without it: for an org_admin its own, for a proxy_admin customers of no organization.
+	OrganizationId string `protobuf:"bytes,2,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *DeleteCustomersRequest) Reset() {
@@ -769,15 +825,24 @@ func (x *DeleteCustomersRequest) GetUserIds() []string {
 	return nil
 }
 
+func (x *DeleteCustomersRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
 // DeleteCustomersResponse says what was deleted.
 type DeleteCustomersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Customers that were deleted.
 	DeletedCustomers uint32 `protobuf:"varint,1,opt,name=deleted_customers,json=deletedCustomers,proto3" json:"deleted_customers,omitempty"`
 	// The same for people.
-	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// The organization of the customers; null for none.
+	OrganizationId *wrapperspb.StringValue `protobuf:"bytes,3,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *DeleteCustomersResponse) Reset() {
@@ -824,13 +889,22 @@ func (x *DeleteCustomersResponse) GetMessage() string {
 	return ""
 }
 
+func (x *DeleteCustomersResponse) GetOrganizationId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return nil
+}
+
 // BlockCustomersRequest names customers.
 type BlockCustomersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Their ids.
-	UserIds       []string `protobuf:"bytes,1,rep,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	UserIds []string `protobuf:"bytes,1,rep,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
+	// Their organization. Without it: for an org_admin its own, for a proxy_admin customers of no organization.
+	OrganizationId string `protobuf:"bytes,2,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *BlockCustomersRequest) Reset() {
@@ -868,6 +942,13 @@ func (x *BlockCustomersRequest) GetUserIds() []string {
 		return x.UserIds
 	}
 	return nil
+}
+
+func (x *BlockCustomersRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
 }
 
 // BlockCustomersResponse has the customers.
@@ -920,9 +1001,11 @@ func (x *BlockCustomersResponse) GetBlockedUsers() []*CustomerRecord {
 type UnblockCustomersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Their ids.
-	UserIds       []string `protobuf:"bytes,1,rep,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	UserIds []string `protobuf:"bytes,1,rep,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
+	// Their organization. Without it: for an org_admin its own, for a proxy_admin customers of no organization.
+	OrganizationId string `protobuf:"bytes,2,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *UnblockCustomersRequest) Reset() {
@@ -962,13 +1045,22 @@ func (x *UnblockCustomersRequest) GetUserIds() []string {
 	return nil
 }
 
+func (x *UnblockCustomersRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
 // UnblockCustomersResponse says who is still blocked.
 type UnblockCustomersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ids of the customers that are blocked now.
-	BlockedUsers  []string `protobuf:"bytes,1,rep,name=blocked_users,json=blockedUsers,proto3" json:"blocked_users,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Ids of the customers of the organization that are blocked now.
+	BlockedUsers []string `protobuf:"bytes,1,rep,name=blocked_users,json=blockedUsers,proto3" json:"blocked_users,omitempty"`
+	// The organization of the customers; null for none.
+	OrganizationId *wrapperspb.StringValue `protobuf:"bytes,2,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *UnblockCustomersResponse) Reset() {
@@ -1008,16 +1100,24 @@ func (x *UnblockCustomersResponse) GetBlockedUsers() []string {
 	return nil
 }
 
+func (x *UnblockCustomersResponse) GetOrganizationId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return nil
+}
+
 var File_gateway_v1_customer_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\n" +
 	"\x19gateway/v1/customer.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x91\t\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xd8\t\n" +
 	"\x0eCustomerRecord\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x122\n" +
 	"\x05alias\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x05alias\x12\x18\n" +
-	"\ablocked\x18\x03 \x01(\bR\ablocked\x12\x16\n" +
+	"\ablocked\x18\x03 \x01(\bR\ablocked\x12E\n" +
+	"\x0forganization_id\x18\x04 \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId\x12\x16\n" +
 	"\x06models\x18\x06 \x03(\tR\x06models\x12;\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\v2\x1c.google.protobuf.DoubleValueR\tmaxBudget\x12=\n" +
@@ -1045,7 +1145,8 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\brevision\x186 \x01(\x01R\brevision\x1aZ\n" +
 	"\x13ModelMaxBudgetEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
-	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01\"\xc2\t\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01\"\xa2\n" +
+	"\n" +
 	"\x15CreateCustomerRequest\x12I\n" +
 	"\auser_id\x18\x01 \x01(\tB0\xbaH-\xc8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\x06userId\x12D\n" +
 	"\x05alias\x18\x02 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\aInitechH\x00R\x05alias\x88\x01\x01\x12\x1d\n" +
@@ -1062,7 +1163,8 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
 	"\xbaH\a*\x05@\x80\xad\xe2\x04H\bR\btpdLimit\x88\x01\x01\x12\x88\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v25.gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\tR\bbudgetId\x88\x01\x01\x1aZ\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\tR\bbudgetId\x88\x01\x01\x12^\n" +
+	"\x0forganization_id\x18> \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x1aZ\n" +
 	"\x13ModelMaxBudgetEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
 	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01B\b\n" +
@@ -1080,16 +1182,18 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"f\n" +
+	"_budget_id\"\xc6\x01\n" +
 	"\x12GetCustomerRequest\x12P\n" +
-	"\vend_user_id\x18\x01 \x01(\tB0\xbaH-\xc8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\tendUserId\"\x8b\x01\n" +
+	"\vend_user_id\x18\x01 \x01(\tB0\xbaH-\xc8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\tendUserId\x12^\n" +
+	"\x0forganization_id\x18\x02 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\"\xe7\x02\n" +
 	"\x14ListCustomersRequest\x12'\n" +
 	"\x05limit\x18\x01 \x01(\x05B\f\xbaH\t\x1a\a@d\x18\xe8\a(\x01H\x00R\x05limit\x88\x01\x01\x12@\n" +
-	"\x0estarting_after\x18\x02 \x01(\tB\x19\xbaH\x16\xd8\x01\x01r\x11\x18\x80\x02\x92\x02\vcustomer-17R\rstartingAfterB\b\n" +
+	"\x0estarting_after\x18\x02 \x01(\tB\x19\xbaH\x16\xd8\x01\x01r\x11\x18\x80\x02\x92\x02\vcustomer-17R\rstartingAfter\x12^\n" +
+	"\x0forganization_id\x18\x03 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x12z\n" +
+	"\x1estarting_after_organization_id\x18\x04 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x1bstartingAfterOrganizationIdB\b\n" +
 	"\x06_limit\"Q\n" +
 	"\x15ListCustomersResponse\x128\n" +
-	"\tcustomers\x18\x01 \x03(\v2\x1a.gateway.v1.CustomerRecordR\tcustomers\"\xc2\n" +
-	"\n" +
+	"\tcustomers\x18\x01 \x03(\v2\x1a.gateway.v1.CustomerRecordR\tcustomers\"\xa2\v\n" +
 	"\x15UpdateCustomerRequest\x12I\n" +
 	"\auser_id\x18\x01 \x01(\tB0\xbaH-\xc8\x01\x01r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\x06userId\x12D\n" +
 	"\x05alias\x18\x02 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\aInitechH\x00R\x05alias\x88\x01\x01\x12\x1d\n" +
@@ -1111,7 +1215,8 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\n" +
 	"R\n" +
-	"ifRevision\x88\x01\x01\x1aZ\n" +
+	"ifRevision\x88\x01\x01\x12^\n" +
+	"\x0forganization_id\x18> \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x1aZ\n" +
 	"\x13ModelMaxBudgetEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
 	"\x05value\x18\x02 \x01(\v2\x17.gateway.v1.ModelBudgetR\x05value:\x028\x01B\b\n" +
@@ -1130,20 +1235,25 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"_tpd_limitB\f\n" +
 	"\n" +
 	"_budget_idB\x0e\n" +
-	"\f_if_revision\"l\n" +
+	"\f_if_revision\"\xcc\x01\n" +
 	"\x16DeleteCustomersRequest\x12R\n" +
-	"\buser_ids\x18\x01 \x03(\tB7\xbaH4\x92\x011\b\x01\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\auserIds\"`\n" +
+	"\buser_ids\x18\x01 \x03(\tB7\xbaH4\x92\x011\b\x01\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\auserIds\x12^\n" +
+	"\x0forganization_id\x18\x02 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\"\xa7\x01\n" +
 	"\x17DeleteCustomersResponse\x12+\n" +
 	"\x11deleted_customers\x18\x01 \x01(\rR\x10deletedCustomers\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"k\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12E\n" +
+	"\x0forganization_id\x18\x03 \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId\"\xcb\x01\n" +
 	"\x15BlockCustomersRequest\x12R\n" +
-	"\buser_ids\x18\x01 \x03(\tB7\xbaH4\x92\x011\b\x01\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\auserIds\"Y\n" +
+	"\buser_ids\x18\x01 \x03(\tB7\xbaH4\x92\x011\b\x01\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\auserIds\x12^\n" +
+	"\x0forganization_id\x18\x02 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\"Y\n" +
 	"\x16BlockCustomersResponse\x12?\n" +
-	"\rblocked_users\x18\x01 \x03(\v2\x1a.gateway.v1.CustomerRecordR\fblockedUsers\"m\n" +
+	"\rblocked_users\x18\x01 \x03(\v2\x1a.gateway.v1.CustomerRecordR\fblockedUsers\"\xcd\x01\n" +
 	"\x17UnblockCustomersRequest\x12R\n" +
-	"\buser_ids\x18\x01 \x03(\tB7\xbaH4\x92\x011\b\x01\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\auserIds\"?\n" +
+	"\buser_ids\x18\x01 \x03(\tB7\xbaH4\x92\x011\b\x01\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vcustomer-17R\auserIds\x12^\n" +
+	"\x0forganization_id\x18\x02 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\"\x86\x01\n" +
 	"\x18UnblockCustomersResponse\x12#\n" +
-	"\rblocked_users\x18\x01 \x03(\tR\fblockedUsers2\xe8\x04\n" +
+	"\rblocked_users\x18\x01 \x03(\tR\fblockedUsers\x12E\n" +
+	"\x0forganization_id\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId2\xe8\x04\n" +
 	"\x0fCustomerService\x12O\n" +
 	"\x0eCreateCustomer\x12!.gateway.v1.CreateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\x12I\n" +
 	"\vGetCustomer\x12\x1e.gateway.v1.GetCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\x12T\n" +
@@ -1190,44 +1300,47 @@ var file_gateway_v1_customer_proto_goTypes = []any{
 }
 var file_gateway_v1_customer_proto_depIdxs = []int32{
 	15, // 0: gateway.v1.CustomerRecord.alias:type_name -> google.protobuf.StringValue
-	16, // 1: gateway.v1.CustomerRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	16, // 2: gateway.v1.CustomerRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	15, // 3: gateway.v1.CustomerRecord.budget_duration:type_name -> google.protobuf.StringValue
-	17, // 4: gateway.v1.CustomerRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	17, // 5: gateway.v1.CustomerRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	17, // 6: gateway.v1.CustomerRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	17, // 7: gateway.v1.CustomerRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
-	12, // 8: gateway.v1.CustomerRecord.model_max_budget:type_name -> gateway.v1.CustomerRecord.ModelMaxBudgetEntry
-	15, // 9: gateway.v1.CustomerRecord.budget_id:type_name -> google.protobuf.StringValue
-	18, // 10: gateway.v1.CustomerRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
-	18, // 11: gateway.v1.CustomerRecord.created_at:type_name -> google.protobuf.Timestamp
-	18, // 12: gateway.v1.CustomerRecord.updated_at:type_name -> google.protobuf.Timestamp
-	13, // 13: gateway.v1.CreateCustomerRequest.model_max_budget:type_name -> gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry
-	0,  // 14: gateway.v1.ListCustomersResponse.customers:type_name -> gateway.v1.CustomerRecord
-	14, // 15: gateway.v1.UpdateCustomerRequest.model_max_budget:type_name -> gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry
-	0,  // 16: gateway.v1.BlockCustomersResponse.blocked_users:type_name -> gateway.v1.CustomerRecord
-	19, // 17: gateway.v1.CustomerRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	19, // 18: gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	19, // 19: gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	1,  // 20: gateway.v1.CustomerService.CreateCustomer:input_type -> gateway.v1.CreateCustomerRequest
-	2,  // 21: gateway.v1.CustomerService.GetCustomer:input_type -> gateway.v1.GetCustomerRequest
-	3,  // 22: gateway.v1.CustomerService.ListCustomers:input_type -> gateway.v1.ListCustomersRequest
-	5,  // 23: gateway.v1.CustomerService.UpdateCustomer:input_type -> gateway.v1.UpdateCustomerRequest
-	6,  // 24: gateway.v1.CustomerService.DeleteCustomers:input_type -> gateway.v1.DeleteCustomersRequest
-	8,  // 25: gateway.v1.CustomerService.BlockCustomers:input_type -> gateway.v1.BlockCustomersRequest
-	10, // 26: gateway.v1.CustomerService.UnblockCustomers:input_type -> gateway.v1.UnblockCustomersRequest
-	0,  // 27: gateway.v1.CustomerService.CreateCustomer:output_type -> gateway.v1.CustomerRecord
-	0,  // 28: gateway.v1.CustomerService.GetCustomer:output_type -> gateway.v1.CustomerRecord
-	4,  // 29: gateway.v1.CustomerService.ListCustomers:output_type -> gateway.v1.ListCustomersResponse
-	0,  // 30: gateway.v1.CustomerService.UpdateCustomer:output_type -> gateway.v1.CustomerRecord
-	7,  // 31: gateway.v1.CustomerService.DeleteCustomers:output_type -> gateway.v1.DeleteCustomersResponse
-	9,  // 32: gateway.v1.CustomerService.BlockCustomers:output_type -> gateway.v1.BlockCustomersResponse
-	11, // 33: gateway.v1.CustomerService.UnblockCustomers:output_type -> gateway.v1.UnblockCustomersResponse
-	27, // [27:34] is the sub-list for method output_type
-	20, // [20:27] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	15, // 1: gateway.v1.CustomerRecord.organization_id:type_name -> google.protobuf.StringValue
+	16, // 2: gateway.v1.CustomerRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	16, // 3: gateway.v1.CustomerRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	15, // 4: gateway.v1.CustomerRecord.budget_duration:type_name -> google.protobuf.StringValue
+	17, // 5: gateway.v1.CustomerRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	17, // 6: gateway.v1.CustomerRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	17, // 7: gateway.v1.CustomerRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	17, // 8: gateway.v1.CustomerRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	12, // 9: gateway.v1.CustomerRecord.model_max_budget:type_name -> gateway.v1.CustomerRecord.ModelMaxBudgetEntry
+	15, // 10: gateway.v1.CustomerRecord.budget_id:type_name -> google.protobuf.StringValue
+	18, // 11: gateway.v1.CustomerRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	18, // 12: gateway.v1.CustomerRecord.created_at:type_name -> google.protobuf.Timestamp
+	18, // 13: gateway.v1.CustomerRecord.updated_at:type_name -> google.protobuf.Timestamp
+	13, // 14: gateway.v1.CreateCustomerRequest.model_max_budget:type_name -> gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry
+	0,  // 15: gateway.v1.ListCustomersResponse.customers:type_name -> gateway.v1.CustomerRecord
+	14, // 16: gateway.v1.UpdateCustomerRequest.model_max_budget:type_name -> gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry
+	15, // 17: gateway.v1.DeleteCustomersResponse.organization_id:type_name -> google.protobuf.StringValue
+	0,  // 18: gateway.v1.BlockCustomersResponse.blocked_users:type_name -> gateway.v1.CustomerRecord
+	15, // 19: gateway.v1.UnblockCustomersResponse.organization_id:type_name -> google.protobuf.StringValue
+	19, // 20: gateway.v1.CustomerRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	19, // 21: gateway.v1.CreateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	19, // 22: gateway.v1.UpdateCustomerRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	1,  // 23: gateway.v1.CustomerService.CreateCustomer:input_type -> gateway.v1.CreateCustomerRequest
+	2,  // 24: gateway.v1.CustomerService.GetCustomer:input_type -> gateway.v1.GetCustomerRequest
+	3,  // 25: gateway.v1.CustomerService.ListCustomers:input_type -> gateway.v1.ListCustomersRequest
+	5,  // 26: gateway.v1.CustomerService.UpdateCustomer:input_type -> gateway.v1.UpdateCustomerRequest
+	6,  // 27: gateway.v1.CustomerService.DeleteCustomers:input_type -> gateway.v1.DeleteCustomersRequest
+	8,  // 28: gateway.v1.CustomerService.BlockCustomers:input_type -> gateway.v1.BlockCustomersRequest
+	10, // 29: gateway.v1.CustomerService.UnblockCustomers:input_type -> gateway.v1.UnblockCustomersRequest
+	0,  // 30: gateway.v1.CustomerService.CreateCustomer:output_type -> gateway.v1.CustomerRecord
+	0,  // 31: gateway.v1.CustomerService.GetCustomer:output_type -> gateway.v1.CustomerRecord
+	4,  // 32: gateway.v1.CustomerService.ListCustomers:output_type -> gateway.v1.ListCustomersResponse
+	0,  // 33: gateway.v1.CustomerService.UpdateCustomer:output_type -> gateway.v1.CustomerRecord
+	7,  // 34: gateway.v1.CustomerService.DeleteCustomers:output_type -> gateway.v1.DeleteCustomersResponse
+	9,  // 35: gateway.v1.CustomerService.BlockCustomers:output_type -> gateway.v1.BlockCustomersResponse
+	11, // 36: gateway.v1.CustomerService.UnblockCustomers:output_type -> gateway.v1.UnblockCustomersResponse
+	30, // [30:37] is the sub-list for method output_type
+	23, // [23:30] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_customer_proto_init() }

@@ -32,14 +32,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// CustomerService manages customers: the end users that applications name in their requests. It needs an admin. A customer whom nobody
+// CustomerService manages customers: the end users that applications name in their requests. A customer whom nobody
 // has made is there as soon as a request that named it was billed: without limits, and with what it has spent.
+//
+// A customer is an organization and an id: those that different organizations name are different customers, whatever
+// their ids. Keys without an organization share the customers without one. A proxy_admin may name the customers of any
+// organization; an org_admin has those of the organizations that it runs.
 type CustomerServiceClient interface {
-	// CreateCustomer makes a customer. 409 if its id is taken.
+	// CreateCustomer makes a customer. 409 if its id is taken in the organization.
 	CreateCustomer(ctx context.Context, in *CreateCustomerRequest, opts ...grpc.CallOption) (*CustomerRecord, error)
 	// GetCustomer shows one customer: one that was made, or one that requests have named.
 	GetCustomer(ctx context.Context, in *GetCustomerRequest, opts ...grpc.CallOption) (*CustomerRecord, error)
-	// ListCustomers shows the customers that were made or that requests have named, ordered by id, a page at a time.
+	// ListCustomers shows the customers that were made or that requests have named, ordered by id and then by organization, a page at a time.
 	ListCustomers(ctx context.Context, in *ListCustomersRequest, opts ...grpc.CallOption) (*ListCustomersResponse, error)
 	// UpdateCustomer changes what the request gives and leaves the rest. One that requests have named is made by that.
 	UpdateCustomer(ctx context.Context, in *UpdateCustomerRequest, opts ...grpc.CallOption) (*CustomerRecord, error)
@@ -133,14 +137,18 @@ func (c *customerServiceClient) UnblockCustomers(ctx context.Context, in *Unbloc
 // All implementations must embed UnimplementedCustomerServiceServer
 // for forward compatibility.
 //
-// CustomerService manages customers: the end users that applications name in their requests. It needs an admin. A customer whom nobody
+// CustomerService manages customers: the end users that applications name in their requests. A customer whom nobody
 // has made is there as soon as a request that named it was billed: without limits, and with what it has spent.
+//
+// A customer is an organization and an id: those that different organizations name are different customers, whatever
+// their ids. Keys without an organization share the customers without one. A proxy_admin may name the customers of any
+// organization; an org_admin has those of the organizations that it runs.
 type CustomerServiceServer interface {
-	// CreateCustomer makes a customer. 409 if its id is taken.
+	// CreateCustomer makes a customer. 409 if its id is taken in the organization.
 	CreateCustomer(context.Context, *CreateCustomerRequest) (*CustomerRecord, error)
 	// GetCustomer shows one customer: one that was made, or one that requests have named.
 	GetCustomer(context.Context, *GetCustomerRequest) (*CustomerRecord, error)
-	// ListCustomers shows the customers that were made or that requests have named, ordered by id, a page at a time.
+	// ListCustomers shows the customers that were made or that requests have named, ordered by id and then by organization, a page at a time.
 	ListCustomers(context.Context, *ListCustomersRequest) (*ListCustomersResponse, error)
 	// UpdateCustomer changes what the request gives and leaves the rest. One that requests have named is made by that.
 	UpdateCustomer(context.Context, *UpdateCustomerRequest) (*CustomerRecord, error)

@@ -40,14 +40,16 @@ type ListSpendLogsRequest struct {
 	UserId string `protobuf:"bytes,6,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Only the events of keys of this team.
 	TeamId string `protobuf:"bytes,7,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
-	// Only the events of this end user.
+	// Only the events of this end user; without organization_id, of those of all organizations that have the id.
 	EndUser string `protobuf:"bytes,8,opt,name=end_user,json=endUser,proto3" json:"end_user,omitempty"`
 	// Only the events after the one of this cursor in the list: the last one of the page before.
 	StartingAfter string `protobuf:"bytes,9,opt,name=starting_after,json=startingAfter,proto3" json:"starting_after,omitempty"`
 	// Only the events of this session.
-	SessionId     string `protobuf:"bytes,10,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	SessionId string `protobuf:"bytes,10,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Only the events of keys of this organization.
+	OrganizationId string `protobuf:"bytes,11,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ListSpendLogsRequest) Reset() {
@@ -146,6 +148,13 @@ func (x *ListSpendLogsRequest) GetStartingAfter() string {
 func (x *ListSpendLogsRequest) GetSessionId() string {
 	if x != nil {
 		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ListSpendLogsRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
 	}
 	return ""
 }
@@ -725,7 +734,7 @@ var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/spend.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x9d\x04\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xfd\x04\n" +
 	"\x14ListSpendLogsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -740,7 +749,8 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\x0estarting_after\x18\t \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\rstartingAfter\x12M\n" +
 	"\n" +
 	"session_id\x18\n" +
-	" \x01(\tB.\xbaH+\xd8\x01\x01r&\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\tchat-4711R\tsessionIdB\b\n" +
+	" \x01(\tB.\xbaH+\xd8\x01\x01r&\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\tchat-4711R\tsessionId\x12^\n" +
+	"\x0forganization_id\x18\v \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
 	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xb9\r\n" +
