@@ -69,18 +69,19 @@ func Daily(ctx context.Context, r Reader, f DailyFilter, fn func(DailyRow) bool)
 	if err != nil {
 		return err
 	}
+	q := dailyQuery{DailyFilter: &f, r: r, from: from, to: to, fn: fn}
 	switch {
 	case f.Kind == everybody:
-		_, err = f.account(ctx, r, id.Account{Kind: everybody}, from, to, fn)
+		_, err = q.account(ctx, id.Account{Kind: everybody})
 		return err
 	case len(f.Owners) == 0:
-		_, err = f.each(ctx, r, []byte{byte(f.Kind)}, from, to, fn)
+		_, err = q.each(ctx, []byte{byte(f.Kind)})
 		return err
 	}
 	owners := slices.Clone(f.Owners)
 	slices.Sort(owners)
 	for _, owner := range slices.Compact(owners) {
-		on, err := f.owner(ctx, r, clean(owner), from, to, fn)
+		on, err := q.owner(ctx, clean(owner))
 		if err != nil || !on {
 			return err
 		}
@@ -88,30 +89,39 @@ func Daily(ctx context.Context, r Reader, f DailyFilter, fn func(DailyRow) bool)
 	return nil
 }
 
-// owner shows the rows of what an owner stands for.
-func (f *DailyFilter) owner(ctx context.Context, r Reader, owner, from, to string, fn func(DailyRow) bool) (on bool, err error) {
-	a := id.Account{Kind: f.Kind, Owner: owner}
+// dailyQuery is a filter at work: what it reads, and who gets the rows.
+type dailyQuery struct {
+	*DailyFilter
+
+	r        Reader
+	from, to string // days as keys have them
+	fn       func(DailyRow) bool
+}
+
+// owner shows the rows of what an owner stands for, and reports whether more are wanted.
+func (q *dailyQuery) owner(ctx context.Context, owner string) (on bool, err error) {
+	a := id.Account{Kind: q.Kind, Owner: owner}
 	switch {
-	case f.Kind != id.AccountCustomer:
-	case f.Organization == nil:
-		return f.each(ctx, r, appendDays(nil, a), from, to, fn)
+	case q.Kind != id.AccountCustomer:
+	case q.Organization == nil:
+		return q.each(ctx, appendDays(nil, a))
 	default:
-		a.Part = clean(string(*f.Organization))
+		a.Part = clean(string(*q.Organization))
 	}
-	return f.account(ctx, r, a, from, to, fn)
+	return q.account(ctx, a)
 }
 
 // each shows the rows of all accounts that the filter wants and whose keys begin so, and
 // reports whether more are wanted.
-func (f *DailyFilter) each(ctx context.Context, r Reader, prefix []byte, from, to string, fn func(DailyRow) bool) (on bool, err error) {
+func (q *dailyQuery) each(ctx context.Context, prefix []byte) (on bool, err error) {
 	next := prefix
 	for {
-		a, ok, err := nextAccount(ctx, r, prefix, next)
+		a, ok, err := nextAccount(ctx, q.r, prefix, next)
 		if err != nil || !ok {
 			return true, err
 		}
-		if f.Organization == nil || a.Part == string(*f.Organization) {
-			on, err := f.account(ctx, r, a, from, to, fn)
+		if q.Organization == nil || a.Part == string(*q.Organization) {
+			on, err := q.account(ctx, a)
 			if err != nil || !on {
 				return false, err
 			}
@@ -159,17 +169,17 @@ func nextAccount(ctx context.Context, r Reader, prefix, from []byte) (a id.Accou
 
 // account shows the rows of one account from a day to another, and reports whether more
 // are wanted.
-func (f *DailyFilter) account(ctx context.Context, r Reader, a id.Account, from, to string, fn func(DailyRow) bool) (on bool, err error) {
+func (q *dailyQuery) account(ctx context.Context, a id.Account) (on bool, err error) {
 	on = true
-	end := append(appendDaily(nil, a, to), bytes.Repeat([]byte{0xff}, digestSize+1)...)
+	end := append(appendDaily(nil, a, q.to), bytes.Repeat([]byte{0xff}, digestSize+1)...)
 	var broken error
-	err = r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: appendDays(nil, a), From: appendDaily(nil, a, from), To: end}, func(key, value []byte) bool {
+	err = q.r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: appendDays(nil, a), From: appendDaily(nil, a, q.from), To: end}, func(key, value []byte) bool {
 		var row DailyRow
 		if row, broken = readRow(key, value); broken != nil {
 			return false
 		}
-		if (f.Model == "" || row.Group == f.Model) && (f.Key == nil || row.Key == *f.Key) {
-			on = fn(row)
+		if (q.Model == "" || row.Group == q.Model) && (q.Key == nil || row.Key == *q.Key) {
+			on = q.fn(row)
 		}
 		return on
 	})
