@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/journal"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -39,6 +40,7 @@ const (
 // nobody can set.
 type clock struct {
 	since  time.Time // what has passed is counted from
+	began  time.Time // what this node's clock said then
 	at     atomic.Pointer[moment]
 	jumped atomic.Int64 // what had passed when it jumped last; 0: it never did
 }
@@ -52,6 +54,9 @@ type moment struct {
 
 // after is what time it is when so much has passed.
 func (m *moment) after(passed time.Duration) time.Time { return m.time.Add(passed - m.passed) }
+
+// mine is this node's time: its clock at the start, and what has passed since.
+func (c *clock) mine() time.Time { return c.began.Add(time.Since(c.since)) }
 
 // steady reports whether the time can be relied on where something is dropped for
 // good: it has not jumped for a while, and so whoever looks after the node has had
@@ -73,22 +78,22 @@ func (n *Node) time() (time.Time, bool) {
 	return m.after(time.Since(n.clock.since)), true
 }
 
-// timeAt returns the cluster's time at an instant of this node's clock; false while it is
-// not known. A clock that is believed is not corrected.
-func (n *Node) timeAt(own time.Time) (time.Time, bool) {
+// date dates an instant of this node's clock for the journal. A clock that is believed is
+// not corrected.
+func (n *Node) date(own time.Time) journal.Date {
 	if n.link == nil {
-		return own, true
+		return journal.Date{At: own}
 	}
+	ago := n.cfg.Now().Sub(own) // by what has passed since, which setting the clock does not change
 	now, known := n.time()
 	if !known {
-		return own, false
+		return journal.Date{At: n.clock.mine().Add(-ago), Own: true, NotBefore: n.consensus.Clock()}
 	}
-	// By what has passed since, which setting the clock does not change.
-	agreed := now.Add(own.Sub(n.cfg.Now()))
+	agreed := now.Add(-ago)
 	if agreed.Sub(own.Round(0)).Abs() < clockSlack {
-		return own, true
+		agreed = own
 	}
-	return agreed, true
+	return journal.Date{At: agreed}
 }
 
 // awaitTime waits for a moment until the cluster's time is known.

@@ -24,6 +24,9 @@ func (f *freshness) good() bool {
 	return at != 0 && time.Since(f.since)-time.Duration(at) <= f.limit
 }
 
+// ever reports whether this node was up to date since it was started.
+func (f *freshness) ever() bool { return f.at.Load() != 0 }
+
 func (f *freshness) age() (time.Duration, bool) {
 	at := f.at.Load()
 	return time.Since(f.since) - time.Duration(at), at != 0
@@ -51,6 +54,18 @@ func (f *freshness) pause(ok bool) time.Duration {
 	return regular
 }
 
+// compare holds the journal against what the cluster has posted of it, once this node's
+// state is up to date and before the node is ready or posts anything. It refuses a data
+// directory that is an older copy: what the node recorded there would get the numbers of
+// events that are posted, and never be charged.
+func (n *Node) compare() error {
+	posted, err := n.posted()
+	if err != nil {
+		return err
+	}
+	return n.journal.Compare(posted)
+}
+
 // keepFresh asks, again and again, how far the cluster has come, and notes when
 // it was known to have come as far.
 func (n *Node) keepFresh(ctx context.Context) error {
@@ -62,6 +77,12 @@ func (n *Node) keepFresh(ctx context.Context) error {
 			err = n.consensus.WaitApplied(probe, index)
 		}
 		cancel()
+		if err == nil && !n.fresh.ever() {
+			if err := n.compare(); err != nil {
+				return err
+			}
+			close(n.compared)
+		}
 		if err == nil {
 			n.fresh.at.Store(max(int64(asked), 1))
 		}

@@ -50,6 +50,7 @@ type lab struct {
 	random    *rand.Rand // of the goroutine that runs the test
 	staleness time.Duration
 	timing    consensus.Timing
+	retention time.Duration // 0: the default
 	hosts     []*host
 	nodes     map[id.Node]birth // every node that there was
 	dying     sync.WaitGroup    // nodes whose power was cut
@@ -163,7 +164,7 @@ func (h *host) config(d *disk) cluster.Config {
 	cfg := cluster.Config{
 		Dir: "data", FS: d.fs(), BallastBytes: 4096, MinFreeBytes: 1, Now: h.clock,
 		Catalog: parts().catalog, Keys: parts().keys, Sealer: parts().sealer,
-		Logger: h.logger(), Expect: h.expect, KeyStaleness: l.staleness, Version: "test", Timing: l.timing,
+		Logger: h.logger(), Expect: h.expect, KeyStaleness: l.staleness, Version: "test", Timing: l.timing, Retention: l.retention,
 		Fatal: func(err error) { panic(fmt.Sprintf("node %d: %v", h.number, err)) },
 	}
 	if !h.alone {

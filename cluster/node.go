@@ -58,8 +58,9 @@ type Node struct {
 	moves    moves                  // of the teller's goroutine
 	shipping atomic.Pointer[string] // code of why usage cannot be posted; nil: it can
 
-	fresh freshness
-	clock clock
+	fresh    freshness
+	compared chan struct{} // closed when compare has found nothing wrong
+	clock    clock
 
 	// Swapped by the consensus' goroutine, read by everybody.
 	view    atomic.Pointer[View]
@@ -89,8 +90,9 @@ func Open(cfg Config) (_ *Node, err error) {
 		cfg: cfg, logger: cfg.Logger, fatal: cfg.Fatal, sealer: cfg.Sealer,
 		base:  NewView(cfg.Catalog, cfg.Keys),
 		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
-		clock: clock{since: time.Now()},
+		clock: clock{since: time.Now(), began: cfg.Now().Round(0)},
 
+		compared:   make(chan struct{}),
 		membership: make(chan struct{}, 1),
 		turn:       make(chan struct{}, 1),
 	}
@@ -105,7 +107,7 @@ func Open(cfg Config) (_ *Node, err error) {
 	if n.store, err = store.Open(store.Config{Dir: filepath.Join(cfg.Dir, "store"), FS: cfg.FS, Logger: cfg.Logger, Fatal: cfg.Fatal, MinFreeBytes: cfg.MinFreeBytes, BallastBytes: cfg.BallastBytes}); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	if n.journal, err = journal.Open(journal.Config{Store: n.store, Logger: cfg.Logger, Time: n.timeAt, Committed: cfg.Commits, IntentDelay: intentDelay}); err != nil {
+	if n.journal, err = journal.Open(journal.Config{Store: n.store, Logger: cfg.Logger, Time: n.date, Committed: cfg.Commits, IntentDelay: intentDelay}); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
 	n.openHints()

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -45,6 +46,9 @@ const (
 // the next start sends them again, and the state machine skips them by their
 // numbers.
 func (n *Node) ship(ctx context.Context) error {
+	if !n.awaitCompared(ctx) {
+		return nil
+	}
 	posted, err := n.forgetPosted(ctx)
 	if err != nil {
 		return err
@@ -84,6 +88,25 @@ func (n *Node) ship(ctx context.Context) error {
 	}
 }
 
+// awaitCompared waits until the journal was compared with what is posted of it. It is
+// false when ctx has ended.
+func (n *Node) awaitCompared(ctx context.Context) bool {
+	quiet := time.NewTicker(shipQuiet)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-n.compared:
+			return true
+		case <-quiet.C:
+			if n.journal.Backlog() > 0 {
+				n.tellShipping(ctx, unavailable(consensus.ErrNotLeader))
+			}
+		}
+	}
+}
+
 // lastShip bounds how long a node that is told to stop posts what is left. What it
 // does not manage goes with its next start.
 const lastShip = 2 * time.Second
@@ -95,6 +118,11 @@ func (n *Node) keepShipping(ctx context.Context, written <-chan struct{}) error 
 		return err
 	}
 	<-written
+	select {
+	case <-n.compared:
+	default:
+		return nil // it was never connected; the next start posts
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastShip)
 	defer cancel()
 	for left := n.journal.Backlog(); ctx.Err() == nil && left > 0; {
@@ -144,7 +172,7 @@ func (n *Node) shipOnce(ctx context.Context, posted uint64) (uint64, error) {
 			return posted, err
 		}
 	}
-	if err := n.redate(ctx, events); err != nil {
+	if err := n.redate(ctx, first, events); err != nil {
 		return posted, err
 	}
 	identity := n.Identity()
@@ -164,20 +192,23 @@ func (n *Node) shipOnce(ctx context.Context, posted uint64) (uint64, error) {
 }
 
 // redate corrects the times of events that were recorded before this node knew the
-// cluster's time, by how far its clock is ahead now. A run that is sent again may have
-// other times; only the first that is committed counts.
-func (n *Node) redate(ctx context.Context, events [][]byte) (err error) {
+// cluster's time. A run that is sent again may have other times; only the first that is
+// committed counts.
+func (n *Node) redate(ctx context.Context, first uint64, events [][]byte) (err error) {
 	for i, value := range events {
 		if !journal.OwnClock(value) {
 			continue
 		}
 		n.awaitTime(ctx)
-		own := n.cfg.Now()
-		agreed, known := n.timeAt(own)
+		now, known := n.time()
 		if !known {
 			return context.Cause(ctx)
 		}
-		if events[i], err = journal.Redate(value, own.Sub(agreed)); err != nil {
+		mine := n.cfg.Now().Round(0) // an earlier process had another start: its clock is the best guess
+		if n.journal.Written(first + uint64(i)) {
+			mine = n.clock.mine()
+		}
+		if events[i], err = journal.Redate(value, now, mine.Sub(now)); err != nil {
 			return err
 		}
 	}

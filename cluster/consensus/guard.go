@@ -27,12 +27,13 @@ import (
 type guard struct {
 	*raft.NetworkTransport
 
-	of   *Consensus
-	rpcs chan raft.RPC
+	of    *Consensus
+	rpcs  chan raft.RPC
+	reach *reach
 }
 
 func newGuard(t *raft.NetworkTransport, of *Consensus) *guard {
-	return &guard{NetworkTransport: t, of: of, rpcs: make(chan raft.RPC)}
+	return &guard{NetworkTransport: t, of: of, rpcs: make(chan raft.RPC), reach: newReach()}
 }
 
 // Consumer implements raft.Transport.

@@ -109,7 +109,7 @@ func (e *encoder) encodeIntent(in *Intent) ([]byte, error) {
 	m.Actor = text(in.Actor)
 	m.Charges = e.encodeCharges(in.Charges)
 	m.StartUnixNano = nanos(in.Start)
-	m.OwnClock = in.OwnClock
+	m.OwnClock, m.NotBeforeUnixNano = in.OwnClock, nanos(in.NotBefore)
 	m.Estimate = e.encodeTokens(&in.Estimate)
 	m.EstimatedCostPico = int64(in.EstimatedCost)
 	m.CountedApart, m.Retries, m.FallbacksTaken = encodeSteps(in.Steps)
@@ -146,7 +146,7 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m.StartUnixNano = nanos(ev.Start)
 	m.FirstTokenUnixNano = nanos(ev.FirstToken)
 	m.EndUnixNano = nanos(ev.End)
-	m.OwnClock = ev.OwnClock
+	m.OwnClock, m.NotBeforeUnixNano = ev.OwnClock, nanos(ev.NotBefore)
 	m.Status = int64(ev.Status)
 	m.Outcome = encodeOutcome(ev.Outcome)
 	m.ErrorCode = text(ev.ErrorCode)

@@ -31,10 +31,9 @@ type Config struct {
 	MaxBacklog int64
 	MaxOwed    money.Pico
 	MaxAge     time.Duration
-	// Time returns the cluster's time at an instant of this node's clock, and false
-	// while the node does not know it. Records are written with the cluster's time. It
-	// is not called before Open has returned. nil: this node's clock is right.
-	Time func(own time.Time) (time.Time, bool)
+	// Time dates an instant of this node's clock. Records are written with the cluster's
+	// time. Time is not called before Open has returned. nil: this node's clock is right.
+	Time func(instant time.Time) Date
 	// Committed is told of each commit, from the committing goroutine; nil
 	// means nobody is. It must be quick.
 	Committed func(Commit)
@@ -65,7 +64,7 @@ func (c Config) withDefaults() Config {
 		c.MaxAge = defaultMaxAge
 	}
 	if c.Time == nil {
-		c.Time = func(own time.Time) (time.Time, bool) { return own, true }
+		c.Time = func(instant time.Time) Date { return Date{At: instant} }
 	}
 	if c.Committed == nil {
 		c.Committed = func(Commit) {}

@@ -75,7 +75,8 @@ type Intent struct {
 	Actor        string         // as keys.Principal.Actor writes it
 	Charges      []usage.Charge // the bounds that the request was admitted by
 	Start        time.Time
-	OwnClock     bool   // as in Event
+	OwnClock     bool // as in Event
+	NotBefore    time.Time
 	Steps        *Steps // before this attempt; nil in intents that are older than it
 	// Estimate is what the attempt is charged for if the gateway does not
 	// survive it: the input as estimated, and no output.
@@ -118,10 +119,13 @@ type Event struct {
 	Start      time.Time
 	FirstToken time.Time // zero when none came
 	End        time.Time // of a crashed attempt: its Start, since nobody saw the end
-	OwnClock   bool      // assigned by the journal: the times are those of the node's clock, not the cluster's
-	Status     int       // the provider's HTTP status; 0 when there was none
-	Outcome    Outcome
-	ErrorCode  string // empty when there was no error
+	// OwnClock is assigned by the journal: the times are those of the node's clock, which
+	// did not know the cluster's. It knew that the cluster's was not before NotBefore.
+	OwnClock  bool
+	NotBefore time.Time
+	Status    int // the provider's HTTP status; 0 when there was none
+	Outcome   Outcome
+	ErrorCode string // empty when there was no error
 
 	FinishReason  string
 	Tokens        usage.Tokens
@@ -215,7 +219,7 @@ func (in *Intent) crashed() Event {
 		Stream: in.Stream, EndUser: in.EndUser, OfOrganization: in.OfOrganization, Session: in.Session,
 		Team: in.Team, User: in.User, Organization: in.Organization,
 		Actor: in.Actor, Charges: in.Charges,
-		Start: in.Start, End: in.Start, OwnClock: in.OwnClock,
+		Start: in.Start, End: in.Start, OwnClock: in.OwnClock, NotBefore: in.NotBefore,
 		Outcome: Crashed, ErrorCode: CodeCrashed,
 		Tokens: in.Estimate, Source: usage.Estimated, Cost: in.EstimatedCost,
 		FallbackCount: max(in.Attempt-1, 0), Steps: in.Steps,

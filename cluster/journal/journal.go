@@ -43,6 +43,8 @@ type Journal struct {
 	lastSeq    uint64 // the highest number given to an event
 	lastIntent uint64 // the highest number given to an intent since Open
 	repairing  bool   // Open writes the events of a dead process
+	found      uint64 // the highest number given to an event before Open
+	opened     uint64 // the highest number given to an event when Open returned
 
 	durable atomic.Uint64 // the highest number of an event that is synced
 	before  atomic.Uint64 // how many events of this epoch are not here any more
@@ -79,6 +81,7 @@ func Open(cfg Config) (*Journal, error) {
 	if err := j.repair(context.Background()); err != nil {
 		return nil, err
 	}
+	j.opened = j.lastSeq
 	return j, nil
 }
 

@@ -18,6 +18,7 @@ func (j *Journal) repair(ctx context.Context) error {
 	if err := j.findLastSeq(ctx); err != nil {
 		return err
 	}
+	j.found = j.lastSeq
 	j.durable.Store(j.lastSeq)
 	if err := j.findBacklog(ctx); err != nil {
 		return err

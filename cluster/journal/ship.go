@@ -95,6 +95,24 @@ func (j *Journal) Batch(ctx context.Context, after uint64, maxEvents, maxBytes i
 	return first, events, nil
 }
 
+// Written reports whether this process has written the event of a number. If not, an earlier
+// one has, or has left its intent.
+func (j *Journal) Written(seq uint64) bool { return seq > j.opened }
+
+// Compare returns a Conflict with CodeBehind if the ledger has events up to the number
+// posted, before this process has posted any, and the journal ended before that when it
+// was opened. Numbers that a later event was given would be taken for posted ones.
+func (j *Journal) Compare(posted uint64) error {
+	if posted > j.found {
+		return behind(posted, j.found)
+	}
+	return nil
+}
+
+func behind(posted, last uint64) error {
+	return fault.New(fault.Conflict, CodeBehind, "The cluster has posted usage up to number %d of this node, whose journal ends at %d: its data directory is an older copy. Start it with an empty data directory, as a new node.", posted, last)
+}
+
 // Trim deletes the events up to the number upto, that one included: they are posted,
 // and this node has seen it. It costs one sync whatever it deletes, so it is for
 // many events at once. It is Conflict with CodeBehind, and deletes nothing, if there
@@ -103,7 +121,7 @@ func (j *Journal) Trim(ctx context.Context, upto uint64) error {
 	j.trim.Lock()
 	defer j.trim.Unlock()
 	if last := j.durable.Load(); upto > last {
-		return fault.New(fault.Conflict, CodeBehind, "The cluster has posted usage up to number %d of this node, whose journal ends at %d: its data directory is an older copy. Start it with an empty data directory, as a new node.", upto, last)
+		return behind(upto, last)
 	}
 	before := j.before.Load()
 	if upto <= before {

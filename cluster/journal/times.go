@@ -9,21 +9,29 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// clusterTime returns the cluster's time at an instant of this node's clock. own reports
-// that it is not known, and that the time is this node's.
-func (j *Journal) clusterTime(at time.Time) (_ time.Time, own bool) {
-	if at.IsZero() {
-		return at, false
+// Date is when something happened.
+type Date struct {
+	At time.Time
+	// Own says that the cluster's time is not known and At is this node's: its clock when
+	// the process started, and what has passed since.
+	Own bool
+	// NotBefore is the latest time of the cluster that the node knew, if Own; zero if none.
+	NotBefore time.Time
+}
+
+// date dates an instant of this node's clock; no instant stays none.
+func (j *Journal) date(instant time.Time) Date {
+	if instant.IsZero() {
+		return Date{}
 	}
-	agreed, known := j.cfg.Time(at)
-	if !known {
-		return at, true
-	}
-	return agreed, false
+	return j.cfg.Time(instant)
 }
 
 // dateIntent replaces the time of an intent by the cluster's.
-func (j *Journal) dateIntent(in *Intent) { in.Start, in.OwnClock = j.clusterTime(in.Start) }
+func (j *Journal) dateIntent(in *Intent) {
+	d := j.date(in.Start)
+	in.Start, in.NotBefore, in.OwnClock = d.At, d.NotBefore, d.Own
+}
 
 // dateEvent replaces the times of an event by the cluster's. The end decides by how much
 // all of them change, so the durations between them stay what this node measured, even
@@ -34,7 +42,8 @@ func (j *Journal) dateEvent(ev *Event) {
 		last = &ev.Start
 	}
 	before := *last
-	*last, ev.OwnClock = j.clusterTime(before)
+	d := j.date(before)
+	*last, ev.NotBefore, ev.OwnClock = d.At, d.NotBefore, d.Own
 	for _, at := range [...]*time.Time{&ev.Start, &ev.FirstToken} {
 		if at != last && !at.IsZero() {
 			*at = last.Add(-before.Sub(*at))
@@ -70,19 +79,26 @@ func OwnClock(value []byte) bool {
 	return own
 }
 
-// Redate returns a record for which OwnClock is true with its times corrected by how far
-// the node's clock is ahead of the cluster's.
-func Redate(value []byte, ahead time.Duration) ([]byte, error) {
+// Redate returns a record for which OwnClock is true with the times of the cluster: now is
+// its time, and ahead is by how much the time of the record's process is ahead of it. For
+// an earlier process that is a guess: so the end is not after now, and not before what the
+// node knew when it wrote the record.
+func Redate(value []byte, now time.Time, ahead time.Duration) ([]byte, error) {
 	m := &clusterv1.UsageEvent{}
 	if err := proto.Unmarshal(value, m); err != nil {
 		return nil, damaged("usage event", err)
 	}
+	end := m.GetEndUnixNano()
+	if end == 0 {
+		end = m.GetStartUnixNano()
+	}
+	by := min(max(end-int64(ahead), m.GetNotBeforeUnixNano()), now.UnixNano()) - end
 	for _, at := range [...]*int64{&m.StartUnixNano, &m.FirstTokenUnixNano, &m.EndUnixNano} {
 		if *at != 0 {
-			*at -= int64(ahead)
+			*at += by
 		}
 	}
-	m.OwnClock = false
+	m.OwnClock, m.NotBeforeUnixNano = false, 0
 	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		return nil, damaged("usage event", err)

@@ -857,8 +857,10 @@ type UsageIntent struct {
 	// Whether end_user is an end user of organization, and is posted to its own account
 	// there. In older records it is one of the gateway's own, whatever the organization.
 	EndUserOfOrganization bool `protobuf:"varint,46,opt,name=end_user_of_organization,json=endUserOfOrganization,proto3" json:"end_user_of_organization,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// As in UsageEvent.
+	NotBeforeUnixNano int64 `protobuf:"varint,47,opt,name=not_before_unix_nano,json=notBeforeUnixNano,proto3" json:"not_before_unix_nano,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *UsageIntent) Reset() {
@@ -1087,6 +1089,13 @@ func (x *UsageIntent) GetEndUserOfOrganization() bool {
 	return false
 }
 
+func (x *UsageIntent) GetNotBeforeUnixNano() int64 {
+	if x != nil {
+		return x.NotBeforeUnixNano
+	}
+	return 0
+}
+
 // FallbackTaken says that a request went on elsewhere than in the group that it was in.
 type FallbackTaken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1296,8 +1305,11 @@ type UsageEvent struct {
 	// Whether end_user is an end user of organization, and is posted to its own account
 	// there. In older records it is one of the gateway's own, whatever the organization.
 	EndUserOfOrganization bool `protobuf:"varint,46,opt,name=end_user_of_organization,json=endUserOfOrganization,proto3" json:"end_user_of_organization,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// With own_clock: the latest time of the cluster that the node knew when it wrote the
+	// event; 0 if it knew none. The event ended later.
+	NotBeforeUnixNano int64 `protobuf:"varint,47,opt,name=not_before_unix_nano,json=notBeforeUnixNano,proto3" json:"not_before_unix_nano,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *UsageEvent) Reset() {
@@ -1638,6 +1650,13 @@ func (x *UsageEvent) GetEndUserOfOrganization() bool {
 	return false
 }
 
+func (x *UsageEvent) GetNotBeforeUnixNano() int64 {
+	if x != nil {
+		return x.NotBeforeUnixNano
+	}
+	return 0
+}
+
 // AttemptFailure says why one attempt of a request failed. It has no text of the
 // request or of a response.
 type AttemptFailure struct {
@@ -1932,7 +1951,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\x86\a\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xb7\a\n" +
 	"\vUsageIntent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
@@ -1965,7 +1984,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
 	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x12\x1b\n" +
 	"\town_clock\x18- \x01(\bR\bownClock\x127\n" +
-	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\"\xd6\x01\n" +
+	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\x12/\n" +
+	"\x14not_before_unix_nano\x18/ \x01(\x03R\x11notBeforeUnixNano\"\xd6\x01\n" +
 	"\rFallbackTaken\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -1977,7 +1997,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\xda\v\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\x8b\f\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -2028,7 +2048,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x126\n" +
 	"\bfailures\x18, \x03(\v2\x1a.cluster.v1.AttemptFailureR\bfailures\x12\x1b\n" +
 	"\town_clock\x18- \x01(\bR\bownClock\x127\n" +
-	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\"\x9c\x02\n" +
+	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\x12/\n" +
+	"\x14not_before_unix_nano\x18/ \x01(\x03R\x11notBeforeUnixNano\"\x9c\x02\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +

@@ -1,0 +1,126 @@
+package consensus
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// reachPause is how often a replication that waits for a member looks whether it is still
+// wanted.
+const reachPause = 100 * time.Millisecond
+
+// errAway is what Raft gets for a request to a member that did not answer, once the
+// member answers again or the request is no longer wanted. Raft then makes a new one.
+var errAway = errors.New("the member did not answer")
+
+// reach knows which members do not answer.
+//
+// Raft's leader waits before it replicates to a member that has failed, up to 10 s after
+// 12 failures, and nothing can shorten that wait (hashicorp/raft 1.8.0, replicateTo). A
+// member that was away for half a minute and is back would not get an entry for so long.
+// Heartbeats are a loop of their own, at most half a heartbeat timeout apart. So while
+// they fail, the guard holds the replication's request instead of failing it: Raft counts
+// two failures, however long the member is away, and waits for 10 ms.
+type reach struct {
+	mu struct {
+		sync.Mutex
+		away map[raft.ServerID]chan struct{} // closed when the member has answered
+	}
+}
+
+func newReach() *reach {
+	r := &reach{}
+	r.mu.away = map[raft.ServerID]chan struct{}{}
+	return r
+}
+
+// away returns a channel that is closed when a member answers again; nil while it does.
+func (r *reach) away(member raft.ServerID) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if back, away := r.mu.away[member]; away {
+		return back
+	}
+	return nil
+}
+
+// heard notes whether a member has answered.
+func (r *reach) heard(member raft.ServerID, answered bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	back, away := r.mu.away[member]
+	switch {
+	case answered && away:
+		close(back)
+		delete(r.mu.away, member)
+	case !answered && !away:
+		r.mu.away[member] = make(chan struct{})
+	}
+}
+
+// isHeartbeat reports whether a request is a heartbeat, as Raft's own transport tells.
+func isHeartbeat(req *raft.AppendEntriesRequest) bool {
+	return req.PrevLogEntry == 0 && req.PrevLogTerm == 0 && len(req.Entries) == 0 && req.LeaderCommitIndex == 0
+}
+
+// AppendEntries implements raft.Transport.
+func (g *guard) AppendEntries(member raft.ServerID, at raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	if !isHeartbeat(req) && g.waited(member, req.Term) {
+		return errAway
+	}
+	err := g.NetworkTransport.AppendEntries(member, at, req, resp)
+	g.reach.heard(member, err == nil)
+	return err
+}
+
+// InstallSnapshot implements raft.Transport.
+func (g *guard) InstallSnapshot(member raft.ServerID, at raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+	if g.waited(member, req.Term) {
+		return errAway
+	}
+	err := g.NetworkTransport.InstallSnapshot(member, at, req, resp, data)
+	g.reach.heard(member, err == nil)
+	return err
+}
+
+// waited waits while a member does not answer and this node replicates to it. It reports
+// whether it has waited: what was to be sent is old then.
+func (g *guard) waited(member raft.ServerID, term uint64) bool {
+	back := g.reach.away(member)
+	if back == nil {
+		return false
+	}
+	look := time.NewTicker(reachPause)
+	defer look.Stop()
+	for g.of.replicates(member, term) {
+		select {
+		case <-back:
+			return true
+		case <-look.C:
+		}
+	}
+	return true
+}
+
+// replicates reports whether this node leads in a term and has a member in its
+// configuration. Raft's goroutine of the replication ends as soon as it is not so.
+func (c *Consensus) replicates(member raft.ServerID, term uint64) bool {
+	r := c.started()
+	if r == nil || r.State() != raft.Leader || r.CurrentTerm() != term {
+		return false
+	}
+	future := r.GetConfiguration()
+	if future.Error() != nil {
+		return false
+	}
+	for _, s := range future.Configuration().Servers {
+		if s.ID == member {
+			return true
+		}
+	}
+	return false
+}
