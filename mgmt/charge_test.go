@@ -118,8 +118,9 @@ func TestTeamAdminsStayWithinTheirBounds(t *testing.T) {
 	})
 }
 
-// A team admin adds members of the team's organization. Users of no organization, such
-// as a proxy_admin, are added by a proxy_admin only.
+// A team admin adds users of the team's organization by id. Users of no organization, such
+// as a proxy_admin, are added by a proxy_admin only: by their address a team admin makes
+// another user, who has no rights of theirs.
 func TestTeamAdminsAddUsersOfTheirOrganization(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)
@@ -129,11 +130,16 @@ func TestTeamAdminsAddUsersOfTheirOrganization(t *testing.T) {
 		{keys["lead"], "POST /team/member_add", `{"team_id":"red","member":{"role":"user","user_id":"new"}}`, "200"},
 	})
 	for _, team := range []string{"red", "free"} {
-		for _, member := range []string{`"user_id":"root"`, `"user_email":"root@gateway.org"`, `"user_id":"alone"`, `"user_id":"zoe"`} {
+		for _, member := range []string{`"user_id":"root"`, `"user_id":"root","user_email":"root@gateway.org"`, `"user_id":"alone"`, `"user_id":"zoe"`} {
 			a := asking(t, s, keys["lead"], "POST /team/member_add", `{"team_id":"`+team+`","member":{"role":"user",`+member+`}}`)
 			if a.status != http.StatusForbidden || a.refusal(t) != "insufficient_permissions member[0]" {
 				t.Errorf("%s into %s: %d %s", member, team, a.status, a.body)
 			}
+		}
+		a := asking(t, s, keys["lead"], "POST /team/member_add", `{"team_id":"`+team+`","member":{"role":"user","user_email":"root@gateway.org"}}`)
+		users, _ := a.json(t)["updated_users"].([]any)
+		if len(users) != 1 || down(t, users[0], "user_id") == "root" || down(t, users[0], "user_role") != "internal_user" {
+			t.Errorf("the address into %s: %d %s", team, a.status, a.body)
 		}
 	}
 	play(t, s, []step{

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 )
 
 // same plays a request once for each name, and holds that every response is the same
@@ -61,6 +64,42 @@ func TestNamesOfOthersAreUnknown(t *testing.T) {
 // volatile is what the gateway itself gives a record: ids, keys, times and revisions.
 var volatile = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|"sk-[^"]*"|\d{4}-\d\d-\d\dT[0-9:.]*Z|"revision":\d+`)
 
+// withoutGiven is a body without a name and without what the gateway gives. Lists are
+// sorted: some are ordered by ids that the gateway gives.
+func withoutGiven(t *testing.T, body, name string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(volatile.ReplaceAllStringFunc(strings.ReplaceAll(body, name, "NAME"), func(found string) string {
+		if strings.HasPrefix(found, `"revision`) {
+			return `"revision":0`
+		}
+		return strings.Repeat(`"`, strings.Count(found, `"`)/2) + "GIVEN" + strings.Repeat(`"`, strings.Count(found, `"`)/2)
+	})), &v); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return sortedText(v)
+}
+
+// sortedText writes a JSON value with its lists sorted.
+func sortedText(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]string{}
+		for name, of := range v {
+			out[name] = sortedText(of)
+		}
+		return fmt.Sprint(out)
+	case []any:
+		var out []string
+		for _, of := range v {
+			out = append(out, sortedText(of))
+		}
+		slices.Sort(out)
+		return fmt.Sprint(out)
+	}
+	return fmt.Sprintf("%#v", v)
+}
+
 // observer is a caller that compares what responses reveal.
 type observer struct {
 	s    *Server
@@ -77,7 +116,7 @@ func (o observer) alike(t *testing.T, request string, names ...string) int {
 	for i, name := range names {
 		target, body := cut(strings.ReplaceAll(request, "%s", name))
 		a := asking(t, o.s, o.key, target, body)
-		got := volatile.ReplaceAllString(strings.ReplaceAll(a.body, name, "NAME"), "GIVEN")
+		got := withoutGiven(t, a.body, name)
 		if i == 0 {
 			status, want = a.status, got
 		}
@@ -204,5 +243,152 @@ func TestAmbiguousAliases(t *testing.T) {
 	a = ask(t, s, "POST /key/delete", `{"key_aliases":["ci"]}`, nil)
 	if got := fmt.Sprint(a.json(t)["deleted_keys"]); a.status != http.StatusOK || got != fmt.Sprint([]any{green["token"]}) {
 		t.Errorf("the operator deletes %d %s, want %v", a.status, a.body, green["token"])
+	}
+}
+
+// Callers below proxy_admin choose no ids, so that a conflict reveals none, and add by id
+// the users of their organization only.
+func TestIDsOfOthersAreUnknown(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	play(t, s, []step{{"", "POST /team/new", `{"team_id":"free","admins":["alone"]}`, "200"}})
+	for _, c := range []struct {
+		who, request string
+		names        []string
+	}{
+		{"boss", `POST /team/new {"team_id":"%s","organization_id":"acme"}`, []string{"none", "green", "free", "red"}},
+		{"boss", `POST /user/new {"user_id":"%s","organizations":["acme"]}`, []string{"none", "zoe", "alone", "root", "ann"}},
+		{"boss", `POST /team/new {"organization_id":"acme","members":["%s"]}`, []string{"none", "zoe", "alone", "root"}},
+		{"boss", `POST /team/new {"organization_id":"acme","admins":["%s"]}`, []string{"none", "zoe", "alone", "root"}},
+		{"boss", `POST /team/new {"organization_id":"acme","members_with_roles":[{"role":"user","user_id":"%s"}]}`, []string{"none", "zoe", "alone", "root"}},
+		{"boss", `POST /organization/member_add {"organization_id":"acme","member":{"role":"internal_user","user_id":"%s"}}`, []string{"none", "zoe", "alone", "root"}},
+		{"boss", `POST /organization/member_add {"organization_id":"acme","member":{"role":"internal_user","user_id":"%s","user_email":"zoe@zeta.org"}}`, []string{"none", "zoe", "alone", "root"}},
+		{"boss", `POST /team/member_add {"team_id":"blue","member":{"role":"user","user_id":"%s"}}`, []string{"none", "zoe", "alone", "root"}},
+		{"lead", `POST /team/member_add {"team_id":"red","member":{"role":"user","user_id":"%s"}}`, []string{"none", "zoe", "alone", "root"}},
+		{"lead", `POST /team/member_add {"team_id":"red","member":{"role":"user","user_id":"%s","user_email":"alone@home.org"}}`, []string{"none", "zoe", "alone", "root"}},
+		{"lead", `POST /team/bulk_member_add {"team_id":"red","members":[{"role":"user","user_id":"%s"}]}`, []string{"none", "zoe", "alone", "root"}},
+		{"alone", `POST /team/member_add {"team_id":"free","member":{"role":"user","user_id":"%s"}}`, []string{"none", "zoe", "ann", "root"}},
+		{"ann", `POST /user/new {"user_id":"%s"}`, []string{"none", "zoe", "root"}},
+		{"ann", `POST /team/new {"team_id":"%s"}`, []string{"none", "free", "red", "green"}},
+	} {
+		o := observer{s: s, key: keys[c.who]}
+		if status := o.alike(t, c.request, c.names...); status != http.StatusForbidden {
+			t.Errorf("%s plays %s: %d", c.who, c.request, status)
+		}
+	}
+	play(t, s, []step{
+		{keys["boss"], "POST /team/new", `{"organization_id":"acme","members":["ann"]}`, "200"},
+		{keys["lead"], "POST /team/member_delete", `{"team_id":"red","user_id":"ann"}`, "200"},
+		{keys["lead"], "POST /team/member_add", `{"team_id":"red","member":{"role":"user","user_id":"ann"}}`, "200"},
+		{"", "POST /team/new", `{"team_id":"green"}`, "409 already_exists team_id"},
+		{"", "POST /user/new", `{"user_id":"zoe"}`, "409 already_exists user_id"},
+	})
+}
+
+// By an address that a user of others has, callers below proxy_admin make another user in
+// their own organization, as they do by one that nobody has.
+func TestAddressesOfOthersAreUnknown(t *testing.T) {
+	t.Parallel()
+	names := []string{"nobody@no.org", "zoe@zeta.org", "alone@home.org", "root@gateway.org"}
+	for _, c := range []struct{ who, request string }{
+		{"boss", `POST /user/new {"organizations":["acme"],"user_email":"%s"}`},
+		{"boss", `POST /user/update {"user_id":"lead","user_email":"%s"}`},
+		{"boss", `POST /user/bulk_update {"users":[{"user_id":"lead","user_email":"%s"}]}`},
+		{"boss", `POST /organization/member_add {"organization_id":"acme","member":{"role":"internal_user","user_email":"%s"}}`},
+		{"boss", `POST /team/new {"organization_id":"acme","members_with_roles":[{"role":"user","user_email":"%s"}]}`},
+		{"boss", `POST /team/member_add {"team_id":"blue","member":{"role":"user","user_email":"%s"}}`},
+		{"lead", `POST /team/member_add {"team_id":"red","member":{"role":"user","user_email":"%s"}}`},
+		{"lead", `POST /team/bulk_member_add {"team_id":"red","members":[{"role":"user","user_email":"%s"}]}`},
+		{"alone", `POST /team/member_add {"team_id":"free","member":{"role":"user","user_email":"%s"}}`},
+	} {
+		t.Run(c.who+" "+c.request, func(t *testing.T) {
+			t.Parallel()
+			names := names
+			if c.who == "alone" {
+				names = []string{"nobody@no.org", "zoe@zeta.org", "root@gateway.org"}
+			}
+			var first answer
+			for i, name := range names { // each in a gateway of its own: what is made stays
+				s, keys := tenants(t)
+				play(t, s, []step{{"", "POST /team/new", `{"team_id":"free","admins":["alone"]}`, "200"}})
+				target, body := cut(strings.ReplaceAll(c.request, "%s", name))
+				a := asking(t, s, keys[c.who], target, body)
+				a.body = withoutGiven(t, a.body, name)
+				if i == 0 {
+					first = a
+				}
+				if a.status != http.StatusOK || a.body != first.body {
+					t.Errorf("with %s: %d %s\nwith %s: %s", name, a.status, a.body, names[0], first.body)
+				}
+			}
+		})
+	}
+	// The rest names members only, and users that the caller may see.
+	s, keys := tenants(t)
+	for _, c := range []struct{ who, request string }{
+		{"boss", `POST /user/update {"user_email":"%s","user_alias":"x"}`},
+		{"boss", `GET /user/list?user_email=%s`},
+		{"boss", `POST /organization/member_update {"organization_id":"acme","user_email":"%s","role":"internal_user"}`},
+		{"boss", `POST /organization/member_delete {"organization_id":"acme","user_email":"%s"}`},
+		{"lead", `POST /team/member_update {"team_id":"red","user_email":"%s","role":"user"}`},
+		{"lead", `POST /team/member_delete {"team_id":"red","user_email":"%s"}`},
+		{"boss", `POST /user/new {"organizations":["zeta"],"user_email":"%s"}`},
+	} {
+		o := observer{s: s, key: keys[c.who]}
+		o.alike(t, c.request, names...)
+	}
+}
+
+// An address that an org_admin or a team admin gives names a user in the organization
+// only. A proxy_admin means the user of the place, or else the gateway's own.
+func TestAddressesAreUniqueInTheirDirectory(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	boss, lead := keys["boss"], keys["lead"]
+	id := func(a answer) string {
+		t.Helper()
+		users, _ := a.json(t)["updated_users"].([]any)
+		if a.status != http.StatusOK || len(users) != 1 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		return fmt.Sprint(down(t, users[0], "user_id"))
+	}
+	local := fmt.Sprint(asking(t, s, boss, "POST /user/new", `{"organizations":["acme"],"user_email":"zoe@zeta.org"}`).json(t)["user_id"])
+	add := func(org string) string {
+		return `{"organization_id":"` + org + `","member":{"role":"internal_user","user_email":"Zoe@Zeta.org"}}`
+	}
+	play(t, s, []step{
+		{boss, "POST /user/new", `{"organizations":["acme"],"user_email":"ZOE@zeta.org"}`, "409 already_exists user_email"},
+		{boss, "POST /user/update", `{"user_id":"lead","user_email":"zoe@zeta.org"}`, "409 already_exists user_email"},
+		{boss, "POST /organization/member_add", add("acme"), "409 already_exists member[0].user_id"},
+		{"", "POST /organization/member_add", add("acme"), "409 already_exists member[0].user_id"},
+		{"", "POST /organization/member_add", add("zeta"), "409 already_exists member[0].user_id"},
+		{"", "POST /user/new", `{"user_email":"zoe@zeta.org"}`, "409 already_exists user_email"},
+		{lead, "POST /team/member_add", `{"team_id":"red","member":{"role":"user","user_email":"zoe@zeta.org"}}`, "200"},
+		{boss, "POST /user/update", `{"user_email":"zoe@zeta.org","user_alias":"Local"}`, "200"},
+		{"", "POST /user/update", `{"user_email":"zoe@zeta.org","user_alias":"Zoe"}`, "200"},
+		{keys["zoe"], "POST /user/update", `{"user_email":"zoe@zeta.org","user_alias":"Z"}`, "200"},
+	})
+	for user, want := range map[string]string{local: "Local", "zoe": "Z"} {
+		if got := ask(t, s, "GET /v2/user/info?user_id="+user, "", nil).json(t)["user_alias"]; got != want {
+			t.Errorf("%s is called %v, want %s", user, got, want)
+		}
+	}
+	// Somebody who has left is the same user when the organization adds the address again.
+	play(t, s, []step{{boss, "POST /organization/member_delete", `{"organization_id":"acme","user_email":"zoe@zeta.org"}`, "200"}})
+	if got := id(asking(t, s, boss, "POST /organization/member_add", add("acme"))); got != local {
+		t.Errorf("%s was added, want %s", got, local)
+	}
+	// Two members with one address have to be named by their ids.
+	play(t, s, []step{
+		{"", "POST /organization/member_add", `{"organization_id":"acme","member":{"role":"internal_user","user_id":"zoe"}}`, "200"},
+		{boss, "POST /organization/member_delete", `{"organization_id":"acme","user_email":"zoe@zeta.org"}`, "409 ambiguous_email user_email"},
+		{boss, "POST /user/update", `{"user_email":"zoe@zeta.org","user_alias":"x"}`, "409 ambiguous_email user_email"},
+		{boss, "POST /organization/member_delete", `{"organization_id":"acme","user_id":"zoe"}`, "200"},
+		{boss, "POST /organization/member_delete", `{"organization_id":"acme","user_email":"zoe@zeta.org"}`, "200"},
+		{"", "POST /user/delete", `{"user_ids":["` + local + `"]}`, "200"},
+	})
+	if got := id(asking(t, s, boss, "POST /organization/member_add", add("acme"))); got == local || got == "zoe" {
+		t.Errorf("%s was added, want a new user", got)
 	}
 }

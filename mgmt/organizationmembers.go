@@ -77,19 +77,15 @@ type joining struct {
 	defaults keys.UserDefaults
 }
 
-// add puts a user into an organization and makes it where it is not there yet. A
-// user who is there already has to be one that who asks may see: to have somebody
-// in an organization is to have a say over them.
+// add puts a user into an organization and makes it where it is not there yet. Invite says
+// which users a caller may add: an org_admin has a say over the members.
 func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place keys.OrganizationMember) (*keys.User, *keys.OrganizationMember, error) {
 	newcomer := keys.User{ID: id.User(in.GetUserId()), Email: in.GetUserEmail(), Role: keys.RoleInternalUser}
 	if place.Role == keys.RoleInternalUserViewer {
 		newcomer.Role = keys.RoleInternalUserViewer
 	}
-	u, made, err := j.batch.Invite(j.defaults.Complete(newcomer), fresh, func(u *keys.User) error {
-		if j.rights.MaySeeUser(u) {
-			return nil
-		}
-		return fault.New(fault.Denied, codeNoRight, "This API key may add new users and those that it may see. Ask a proxy_admin to add this one.")
+	u, made, err := j.batch.Invite(keys.Invitation{
+		User: j.defaults.Complete(newcomer), Fresh: fresh, To: keys.Place{Organization: place.Organization}, Rights: j.rights,
 	})
 	if err == nil && made {
 		err = j.rights.MayGrantUser(nil, u)

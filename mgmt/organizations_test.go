@@ -138,16 +138,17 @@ func TestOrganizationMembers(t *testing.T) {
 	account(t, s, `{"user_id":"eve","organizations":["zeta"]}`)
 	play(t, s, []step{
 		{"", "POST /organization/member_add", `{"organization_id":"acme","member":{"role":"internal_user","user_id":"ada"}}`, "409 already_exists member[0].user_id"},
-		// An admin of the organization adds new users, and nobody of another organization.
-		{ada, "POST /organization/member_add", `{"organization_id":"acme","member":[{"role":"internal_user_viewer","user_email":"new@x.org"},{"role":"org_admin","user_id":"bob"}]}`, "200"},
+		// An admin of the organization adds new users by address, and nobody of another organization.
+		{ada, "POST /organization/member_add", `{"organization_id":"acme","member":[{"role":"internal_user_viewer","user_email":"new@x.org"},{"role":"org_admin","user_id":"bob"}]}`, "403 insufficient_permissions member[1]"},
+		{ada, "POST /organization/member_add", `{"organization_id":"acme","member":[{"role":"internal_user_viewer","user_email":"new@x.org"},{"role":"org_admin","user_email":"bob@x.org"}]}`, "200"},
 		{ada, "POST /organization/member_add", `{"organization_id":"acme","member":{"role":"internal_user","user_id":"eve"}}`, "403 insufficient_permissions member[0]"},
 		{ada, "POST /organization/member_add", `{"organization_id":"zeta","member":{"role":"internal_user","user_id":"new"}}`, "403 insufficient_permissions organization_id"},
 		{ada, "POST /organization/member_add", `{"organization_id":"none","member":{"role":"internal_user","user_id":"new"}}`, "403 insufficient_permissions organization_id"},
-		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_id":"bob","role":"internal_user","max_budget_in_organization":3}`, "200"},
+		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_email":"bob@x.org","role":"internal_user","max_budget_in_organization":3}`, "200"},
 		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_id":"eve","role":"internal_user"}`, "404 member_not_found user_id"},
 		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","role":"internal_user"}`, "422 missing_required_parameter user_id"},
-		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_id":"bob","user_email":"ada@x.org"}`, "422 invalid_value user_email"},
-		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_id":"bob","max_budget_in_organization":null}`, "200"},
+		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_id":"ada","user_email":"bob@x.org"}`, "422 invalid_value user_email"},
+		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_email":"bob@x.org","max_budget_in_organization":null}`, "200"},
 		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_id":"ada","max_budget_in_organization":null}`, "403 insufficient_permissions max_budget_in_organization"},
 		{ada, "PATCH /organization/member_update", `{"organization_id":"acme","user_id":"ada","max_budget_in_organization":1}`, "200"},
 		{ada, "DELETE /organization/member_delete", `{"organization_id":"acme","user_email":"new@x.org"}`, "200"},

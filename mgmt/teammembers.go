@@ -82,9 +82,8 @@ type gathering struct {
 	defaults keys.UserDefaults
 }
 
-// add puts a user into the team. One that is not there yet is made: by a proxy_admin
-// as an internal user, by others as a guest. One that is there has to be one that who
-// asks may see, or whom the team is open to.
+// add puts a user into the team. Invite says who that may be. A user that is not there
+// yet is made: by a proxy_admin as an internal user, by others as a guest.
 func (g gathering) add(n newcomer, m keys.TeamMember) (*keys.User, *keys.TeamMember, error) {
 	fresh := keys.Guest(n.user, n.email)
 	if g.rights.Admin() {
@@ -93,11 +92,8 @@ func (g gathering) add(n newcomer, m keys.TeamMember) (*keys.User, *keys.TeamMem
 	if g.defaults.Role != "" {
 		fresh.Role = g.defaults.Role
 	}
-	u, _, err := g.batch.Invite(g.defaults.Complete(fresh), n.fresh, func(u *keys.User) error {
-		if g.rights.MaySeeUser(u) || g.set.OpenTo(g.tx, g.team, u.ID) {
-			return nil
-		}
-		return fault.New(fault.Denied, codeNoRight, "This API key may add new users and those of the team's organization. Ask a proxy_admin to add this one.")
+	u, _, err := g.batch.Invite(keys.Invitation{
+		User: g.defaults.Complete(fresh), Fresh: n.fresh, To: keys.Place{Organization: g.team.Organization, Team: g.team.ID}, Rights: g.rights,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -42,6 +42,9 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 		if err := r.MayGrantTeam(nil, &t); err != nil {
 			return nil, err
 		}
+		if in.TeamId != nil && !r.Admin() {
+			return nil, chosenID("team_id")
+		}
 		made, err := v.Keys.CreateTeam(tx, t)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,8 @@ package mgmt
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -40,6 +42,7 @@ func userForms(members map[string]jsontext.Value) error {
 // newUser is a user that is to be made, with the places that it is put into.
 type newUser struct {
 	user          keys.User
+	chosen        bool // the request chooses the id
 	teams         []keys.TeamMember
 	organizations []string
 	key           *keys.Key // nil: none is made
@@ -73,7 +76,7 @@ func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserReq
 
 // readNewUser checks what a request says by itself.
 func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, error) {
-	n := &newUser{organizations: in.GetOrganizations(), user: keys.User{
+	n := &newUser{organizations: in.GetOrganizations(), chosen: in.UserId != nil, user: keys.User{
 		ID: id.User(chosen(in.UserId)), Email: in.GetUserEmail(), Alias: in.GetUserAlias(), Role: keys.RoleInternalUser,
 		Models: in.GetModels(), SSO: in.GetSsoUserId(), Blocked: in.GetBlocked(),
 	}}
@@ -133,15 +136,32 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 	if err := r.MayGrantUser(nil, &u); err != nil {
 		return nil, err
 	}
-	if !r.Admin() && len(n.organizations) == 0 {
+	switch {
+	case r.Admin():
+	case n.chosen:
+		return nil, chosenID("user_id")
+	case len(n.organizations) == 0:
 		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "organizations", Detail: "Only a proxy_admin makes users that are in no organization. Name one that you administer in organizations."}
 	}
-	made, err := set.UserBatch(tx).Create(u)
+	// Before anything else of the user is looked at: a conflict in an organization is for
+	// those to see that manage it.
+	organizations, err := n.managed(set, tx, r)
+	if err != nil {
+		return nil, err
+	}
+	batch := set.UserBatch(tx)
+	if !r.Admin() {
+		u.Directory.Organization = organizations[0]
+		if err := batch.AddressIn(&u, organizations...); err != nil {
+			return nil, err
+		}
+	}
+	made, err := batch.Create(u)
 	if err != nil {
 		return nil, err
 	}
 	shown := userRecord(set, r, made)
-	if err := n.joinOrganizations(set, tx, r, made, shown); err != nil {
+	if err := joinOrganizations(set, tx, organizations, made, shown); err != nil {
 		return nil, err
 	}
 	if err := n.joinTeams(set, tx, r, made, shown); err != nil {
@@ -153,7 +173,7 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 		if !r.Admin() {
 			// An org_admin's budget is that of the organization: a key outside it would
 			// spend what nobody has granted.
-			k.Organization = id.Organization(n.organizations[0])
+			k.Organization = organizations[0]
 		}
 		if err := r.MayGrantNewUserKey(made, &k); err != nil {
 			return nil, err
@@ -172,33 +192,47 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 	return out, nil
 }
 
-// joinOrganizations puts the user into its organizations.
-func (n *newUser) joinOrganizations(set *keys.Set, tx *record.Txn, r *keys.Rights, u *keys.User, shown *gatewayv1.UserRecord) error {
-	role := keys.RoleInternalUser
-	if u.Role == keys.RoleInternalUserViewer {
-		role = keys.RoleInternalUserViewer
-	}
-	seen := map[string]bool{}
+// managed returns the organizations that the request names, which the caller has to
+// manage.
+func (n *newUser) managed(set *keys.Set, tx *record.Txn, r *keys.Rights) ([]id.Organization, error) {
+	var out []id.Organization
 	for i, of := range n.organizations {
 		param := at("organizations", i)
-		if seen[of] {
-			return fault.Field(param, "duplicate_value", "The request names the organization twice.")
+		if slices.Contains(out, id.Organization(of)) {
+			return nil, fault.Field(param, "duplicate_value", "The request names the organization twice.")
 		}
-		seen[of] = true
 		o, err := visibleOrganization(set, tx, r, of)
 		if err == nil {
 			err = r.MayManageOrganization(o)
 		}
 		if err != nil {
-			return named(param, err)
+			return nil, named(param, err)
 		}
-		m, err := set.AddOrganizationMember(tx, u, keys.OrganizationMember{Organization: o.ID, Role: role})
+		out = append(out, o.ID)
+	}
+	return out, nil
+}
+
+// joinOrganizations puts the user into its organizations.
+func joinOrganizations(set *keys.Set, tx *record.Txn, organizations []id.Organization, u *keys.User, shown *gatewayv1.UserRecord) error {
+	role := keys.RoleInternalUser
+	if u.Role == keys.RoleInternalUserViewer {
+		role = keys.RoleInternalUserViewer
+	}
+	for i, of := range organizations {
+		m, err := set.AddOrganizationMember(tx, u, keys.OrganizationMember{Organization: of, Role: role})
 		if err != nil {
-			return named(param, err)
+			return named(at("organizations", i), err)
 		}
 		addPlace(shown, m)
 	}
 	return nil
+}
+
+// chosenID denies an id that a caller chooses for a new record. Ids are unique in the
+// whole gateway, so a conflict would reveal records of others.
+func chosenID(param string) error {
+	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: fmt.Sprintf("Only a proxy_admin may choose %s. Leave it out: the gateway gives one.", param)}
 }
 
 // joinTeams puts the user into its teams.

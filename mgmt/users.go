@@ -117,10 +117,9 @@ func userOf(set *keys.Set, tx *record.Txn, in userName, member func(u id.User) b
 	case in.GetUserId() == "" && in.GetUserEmail() == "":
 		return nil, false, nobody()
 	case in.GetUserId() == "":
-		u, ok = set.UserByEmail(tx, in.GetUserEmail())
-	default:
-		u, ok = set.User(tx, id.User(in.GetUserId()))
+		return memberByEmail(set, tx, in.GetUserEmail(), member)
 	}
+	u, ok = set.User(tx, id.User(in.GetUserId()))
 	if !ok || !member(u.ID) {
 		return nil, false, nil
 	}
@@ -128,6 +127,21 @@ func userOf(set *keys.Set, tx *record.Txn, in userName, member func(u id.User) b
 		return nil, false, fault.Field("user_email", "invalid_value", "user_id and user_email are of two users. Send one of them.")
 	}
 	return u, true, nil
+}
+
+// memberByEmail returns the only member of an address. Two members may have one address
+// if it is in the directories of two organizations.
+func memberByEmail(set *keys.Set, tx *record.Txn, address string, member func(u id.User) bool) (u *keys.User, ok bool, err error) {
+	for found := range set.UsersByEmail(tx, address) {
+		switch {
+		case !member(found.ID):
+		case u != nil:
+			return nil, false, keys.AmbiguousEmail()
+		default:
+			u = found
+		}
+	}
+	return u, u != nil && member(u.ID), nil // again: member keeps the last one that it was asked for
 }
 
 // The page of a list of users.

@@ -81,6 +81,9 @@ func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*keys.User, error) {
 	if err := c.rights.MayGrantUser(before, &after); err != nil {
 		return nil, err
 	}
+	if err := c.batch.Address(c.rights, before, &after); err != nil {
+		return nil, err
+	}
 	return c.batch.Update(after, uint64(revision))
 }
 
@@ -93,7 +96,10 @@ func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*keys.User, error) 
 	if in.GetUserEmail() == "" {
 		return nil, nobody()
 	}
-	u, _ := c.set.UserByEmail(c.tx, in.GetUserEmail())
+	u, err := c.rights.UserByEmail(in.GetUserEmail())
+	if err != nil {
+		return nil, err
+	}
 	return seenUser(c.rights, u, "user_email")
 }
 

@@ -13,16 +13,16 @@ import (
 // User returns a user.
 func (s *Set) User(tx *record.Txn, u id.User) (*User, bool) { return find(tx, s.users, []byte(u)) }
 
-// UserByEmail returns the user of an address, whatever its case.
-func (s *Set) UserByEmail(tx *record.Txn, address string) (*User, bool) {
-	if address == "" {
-		return nil, false
+// UsersByEmail returns the users of an address, whatever its case, at most one of each
+// directory.
+func (s *Set) UsersByEmail(tx *record.Txn, address string) iter.Seq[*User] {
+	return func(yield func(*User) bool) {
+		for found := range s.users.By(userByEmail, []byte(emailKey(address))) {
+			if u, ok := s.User(tx, found.ID); ok && !yield(u) {
+				return
+			}
+		}
 	}
-	u, ok := s.users.One(userByEmail, []byte(emailKey(address)))
-	if !ok {
-		return nil, false
-	}
-	return s.User(tx, u.ID)
 }
 
 // Organization returns an organization.

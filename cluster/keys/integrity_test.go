@@ -100,7 +100,12 @@ func anOperation(t *rapid.T, n int) func(*keys.Set, *record.Txn) error {
 		}
 	case 14:
 		return func(s *keys.Set, tx *record.Txn) error {
-			_, _, err := s.UserBatch(tx).Invite(keys.User{Email: pick("invited", "a@x.org", "c@x.org"), Role: keys.RoleInternalUser}, id.User(fmt.Sprint("fresh", n)), nil)
+			in := invited(s, tx, keys.User{Email: pick("invited", "a@x.org", "c@x.org"), Role: keys.RoleInternalUser}, id.User(fmt.Sprint("fresh", n)))
+			if pick("inviter", "operator", "mere user") != "operator" {
+				in.Rights = s.Rights(tx, keys.Principal{})
+			}
+			in.To.Organization = id.Organization(pick("to", "", "o1", "o2"))
+			_, _, err := s.UserBatch(tx).Invite(in)
 			return err
 		}
 	case 15, 16:

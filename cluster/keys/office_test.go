@@ -165,6 +165,11 @@ func createKey(k keys.Key) func(*keys.Set, *record.Txn) error {
 	}
 }
 
+// invited is the invitation of a proxy_admin to no place.
+func invited(s *keys.Set, tx *record.Txn, u keys.User, fresh id.User) keys.Invitation {
+	return keys.Invitation{User: u, Fresh: fresh, Rights: s.Rights(tx, keys.Principal{Master: true})}
+}
+
 // refusal is the param and the code of a fault; empty for none.
 func refusal(err error) string {
 	if err == nil {
@@ -212,7 +217,14 @@ func (o *office) check() {
 	users, _ := s.Users(keys.UserQuery{Limit: 1000})
 	for _, u := range users {
 		if u.Email != "" {
-			emails["e\x00"+strings.ToLower(u.Email)] = string(u.ID)
+			name := "e\x00" + strings.ToLower(u.Email)
+			switch d := u.Directory; {
+			case d.Organization != "":
+				name += "\x00o\x00" + string(d.Organization)
+			case d.Team != "":
+				name += "\x00t\x00" + string(d.Team)
+			}
+			emails[name] = string(u.ID)
 		}
 		if u.SSO != "" {
 			emails["s\x00"+u.SSO] = string(u.ID)

@@ -32,17 +32,6 @@ func Guest(u id.User, email string) User {
 	return User{ID: u, Email: email, Role: RoleInternalUser, Models: []string{noModel}}
 }
 
-// OpenTo reports whether the admins of a team may take in a user whom they do not
-// manage: a member of the team's organization. A user in no organization belongs to
-// nobody but the proxy_admins, so only they put such a user into a team.
-func (s *Set) OpenTo(tx *record.Txn, t *Team, u id.User) bool {
-	if t.Organization == "" {
-		return false
-	}
-	_, ok := s.OrganizationMember(tx, t.Organization, u)
-	return ok
-}
-
 // UpdateTeamMember puts a membership in the place of the one that the user has in
 // the team. It faults with NotFound where the user has none, and with Conflict where
 // ifRevision is given and is not the revision of the one that is there.

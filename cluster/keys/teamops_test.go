@@ -251,6 +251,7 @@ func TestModelsOfATeam(t *testing.T) {
 	}
 }
 
+// Admins of a team invite the users of its organization. They learn of no others.
 func TestWhomATeamIsOpenTo(t *testing.T) {
 	t.Parallel()
 	o := newTeams(t)
@@ -258,12 +259,15 @@ func TestWhomATeamIsOpenTo(t *testing.T) {
 	o.must(joinOrganization(keys.OrganizationMember{Organization: "zeta", User: "ada", Role: keys.RoleInternalUser}))
 	o.must(joinOrganization(keys.OrganizationMember{Organization: "acme", User: "bob", Role: keys.RoleInternalUser}))
 	for team, want := range map[id.Team]map[id.User]bool{
-		"red": {"ada": false, "bob": true, "eve": false}, "blue": {"ada": false, "bob": false, "eve": false},
+		"red": {"ada": true /* is in it */, "bob": true, "eve": false, "nobody": false}, "blue": {"ada": false, "bob": false, "eve": false, "nobody": false},
 	} {
 		of, _ := o.set.Team(nil, team)
 		for user, open := range want {
-			if got := o.set.OpenTo(o.begin(), of, user); got != open {
-				t.Errorf("%s is open to %s: %v", team, user, got)
+			tx := o.begin()
+			in := keys.Invitation{User: keys.User{ID: user}, To: keys.Place{Organization: of.Organization, Team: of.ID}, Rights: o.set.Rights(tx, keys.Principal{})}
+			_, made, err := o.set.UserBatch(tx).Invite(in)
+			if made || (err == nil) != open || err != nil && refusal(err) != "insufficient_permissions" {
+				t.Errorf("%s is open to %s: %v", team, user, err)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ const (
 // User is a person, or something that acts like one.
 type User struct {
 	ID       id.User
-	Email    string // unique whatever its case; may be empty
+	Email    string // unique in its directory whatever its case; may be empty
 	Alias    string // may be empty
 	Role     Role
 	Models   []string // what its keys may use; empty means everything
@@ -37,6 +37,9 @@ type User struct {
 	SSO      string   // its id at the identity provider, unique; may be empty
 	Blocked  bool
 	Limits   Limits
+	// Directory is that of the address, and of a user without one that of the admin who
+	// made it.
+	Directory Directory
 	record.Meta
 
 	allowed *allowed
@@ -48,6 +51,7 @@ const (
 	userBySSO    = 1
 	userByAge    = 2
 	userByBudget = 3
+	userByClaim  = 4 // of its address
 )
 
 // emailKey is what two addresses have in common that are the same.
@@ -62,6 +66,7 @@ func newUsers() *table.Table[User] {
 			return &clusterv1.User{
 				Id: string(u.ID), Email: u.Email, Alias: u.Alias, Role: string(u.Role), Models: u.Models, MetadataJson: u.Metadata,
 				SsoUserId: u.SSO, Blocked: u.Blocked, Limits: u.Limits.record(),
+				DirectoryOrganizationId: string(u.Directory.Organization), DirectoryTeamId: string(u.Directory.Team),
 			}
 		},
 		Decode: decodeUser,
@@ -70,6 +75,7 @@ func newUsers() *table.Table[User] {
 			userBySSO:    func(u *User) [][]byte { return given(u.SSO) },
 			userByAge:    func(u *User) [][]byte { return [][]byte{record.Newest(u.CreatedAt)} },
 			userByBudget: func(u *User) [][]byte { return given(string(u.Limits.Budget)) },
+			userByClaim:  func(u *User) [][]byte { return given(u.Directory.claim(u.Email)) },
 		},
 	})
 }
@@ -82,6 +88,7 @@ func decodeUser(_, value []byte) (*User, error) {
 	u := &User{
 		ID: id.User(r.GetId()), Email: r.GetEmail(), Alias: r.GetAlias(), Role: Role(r.GetRole()), Models: r.GetModels(),
 		Metadata: r.GetMetadataJson(), SSO: r.GetSsoUserId(), Blocked: r.GetBlocked(), Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
+		Directory: Directory{Organization: id.Organization(r.GetDirectoryOrganizationId()), Team: id.Team(r.GetDirectoryTeamId())},
 	}
 	var bad int
 	if u.allowed, bad = compile(u.Models); bad >= 0 {

@@ -51,29 +51,41 @@ func (b *UserBatch) Update(u User, ifRevision uint64) (*User, error) {
 	return b.put(before, u)
 }
 
-// Invite returns the user of an id or, where there is none given, of an address,
-// and makes it where there is no such user: by then it needs an id, which is fresh
-// where it has none. permit denies users that exist and that the caller may not add;
-// nil permits all. It runs before the address of such a user is compared: otherwise the
-// error would reveal whose address it is.
-func (b *UserBatch) Invite(u User, fresh id.User, permit func(*User) error) (found *User, made bool, err error) {
-	var ok bool
-	if u.ID != "" {
-		found, ok = b.set.User(b.tx, u.ID)
+// Invitation is a user that a caller adds to an organization or a team.
+type Invitation struct {
+	User   User    // as it is made where there is none
+	Fresh  id.User // its id then, where the caller names an address only
+	To     Place
+	Rights *Rights // of the caller
+}
+
+// Invite returns the user of an id or, where there is none given, of an address. Where
+// there is no such user it makes one. A caller that is no proxy_admin adds users of the
+// organization and those that it may see. It gets the same fault for an id of others and
+// for an unknown one. For an address of others and for an unknown one it makes a user in
+// the directory of the place.
+func (b *UserBatch) Invite(in Invitation) (found *User, made bool, err error) {
+	u, admin := in.User, in.Rights.Admin()
+	if u.ID == "" {
+		if found, err = in.Rights.Addressee(u.Email, in.To); err != nil {
+			return nil, false, err
+		}
 	} else {
-		found, ok = b.set.UserByEmail(b.tx, u.Email)
+		found, _ = b.set.User(b.tx, u.ID)
+		if !admin && (found == nil || !in.Rights.MaySeeUser(found) && !in.To.has(b.set, b.tx, found)) {
+			// Before the address is compared: that would reveal whose it is.
+			return nil, false, denied("", "There is no such user in the organization, or among those that this API key may see. Add a new user by user_email without user_id, or ask a proxy_admin.")
+		}
 	}
-	switch {
-	case !ok:
+	if found == nil {
 		if u.ID == "" {
-			u.ID = fresh
+			u.ID = in.Fresh
+		}
+		if !admin {
+			u.Directory = in.To.Directory()
 		}
 		found, err = b.Create(u)
 		return found, true, err
-	case permit != nil:
-		if err := permit(found); err != nil {
-			return nil, false, err
-		}
 	}
 	if u.Email != "" && emailKey(u.Email) != emailKey(found.Email) {
 		return nil, false, fault.Field("user_email", "invalid_value", "The user %s has another address. Name the user by one of user_id and user_email.", short(string(u.ID)))
@@ -97,11 +109,17 @@ func (b *UserBatch) once(u id.User) error {
 type name struct {
 	param, what   string
 	index         int
-	before, after string
-	kind          string // what its claim begins with
+	value         string // that the index finds the new one by
+	before, after string // what claims it; empty for none
 }
 
-func (n name) claim(of string) []byte { return record.Join(n.kind, of) }
+// claimOfSSO is what claims an id at the identity provider; empty for none.
+func claimOfSSO(sso string) string {
+	if sso == "" {
+		return ""
+	}
+	return string(record.Join("s", sso))
+}
 
 // put writes a user in the place of another, which is empty for one that is new.
 func (b *UserBatch) put(before *User, u User) (*User, error) {
@@ -114,8 +132,8 @@ func (b *UserBatch) put(before *User, u User) (*User, error) {
 	}
 	u.Limits.Models = b.set.models(u.Limits)
 	names := []name{
-		{param: "user_email", what: "address", index: userByEmail, before: emailKey(before.Email), after: emailKey(u.Email), kind: "e"},
-		{param: "sso_user_id", what: "id at the identity provider", index: userBySSO, before: before.SSO, after: u.SSO, kind: "s"},
+		{param: "user_email", what: "address", index: userByClaim, value: u.Directory.claim(u.Email), before: before.Directory.claim(before.Email), after: u.Directory.claim(u.Email)},
+		{param: "sso_user_id", what: "id at the identity provider", index: userBySSO, value: u.SSO, before: claimOfSSO(before.SSO), after: claimOfSSO(u.SSO)},
 	}
 	for _, n := range names {
 		if err := b.free(n); err != nil {
@@ -142,10 +160,10 @@ func (b *UserBatch) free(n name) error {
 	if n.after == "" || n.after == n.before {
 		return nil
 	}
-	if _, ok := b.set.users.One(n.index, []byte(n.after)); ok {
+	if _, ok := b.set.users.One(n.index, []byte(n.value)); ok {
 		return occupied(n.param, "Another user has that %s; choose another, or change that user first.", n.what)
 	}
-	if _, ok := b.names[string(n.claim(n.after))]; ok {
+	if _, ok := b.names[n.after]; ok {
 		return fault.Field(n.param, "duplicate_value", "The request gives one %s to two users.", n.what)
 	}
 	return nil
@@ -157,11 +175,11 @@ func (b *UserBatch) rename(n name, of id.User) {
 		return
 	}
 	if n.before != "" {
-		b.tx.Release(store.SpaceUserName, n.claim(n.before))
+		b.tx.Release(store.SpaceUserName, []byte(n.before))
 	}
 	if n.after != "" {
-		b.tx.Claim(store.SpaceUserName, n.claim(n.after), []byte(of))
-		b.names[string(n.claim(n.after))] = struct{}{}
+		b.tx.Claim(store.SpaceUserName, []byte(n.after), []byte(of))
+		b.names[n.after] = struct{}{}
 	}
 }
 
@@ -192,11 +210,10 @@ func (s *Set) DeleteUser(tx *record.Txn, u id.User) (deleted int, err error) {
 	for m := range s.OrganizationsOf(u) {
 		s.organizationMembers.Delete(tx, m)
 	}
-	if old.Email != "" {
-		tx.Release(store.SpaceUserName, record.Join("e", emailKey(old.Email)))
-	}
-	if old.SSO != "" {
-		tx.Release(store.SpaceUserName, record.Join("s", old.SSO))
+	for _, claim := range []string{old.Directory.claim(old.Email), claimOfSSO(old.SSO)} {
+		if claim != "" {
+			tx.Release(store.SpaceUserName, []byte(claim))
+		}
 	}
 	s.users.Delete(tx, old)
 	tx.Revokes()

@@ -75,7 +75,9 @@ const (
 	SpaceUser Space = 'U'
 	// SpaceUserName belongs to cluster/keys: addresses and ids at identity
 	// providers that are taken.
-	//	"e" or "s", 0, address in lower case or id → cluster.v1.Claim of an id
+	//	"e", 0, address in lower case → cluster.v1.Claim of an id; in the gateway's directory
+	//	"e", 0, address in lower case, 0, "o" or "t", 0, organization or team → cluster.v1.Claim of an id
+	//	"s", 0, id at the identity provider → cluster.v1.Claim of an id
 	SpaceUserName Space = 'E'
 	// SpaceCustomer belongs to cluster/keys.
 	//	id → cluster.v1.Customer

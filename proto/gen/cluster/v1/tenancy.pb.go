@@ -502,7 +502,7 @@ type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Its address, unique among users in lower case; empty for none.
+	// Its address, unique in lower case in its directory; empty for none.
 	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
 	// Its name; empty for none.
 	Alias string `protobuf:"bytes,3,opt,name=alias,proto3" json:"alias,omitempty"`
@@ -518,6 +518,11 @@ type User struct {
 	Blocked bool `protobuf:"varint,8,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// What bounds it.
 	Limits *Limits `protobuf:"bytes,9,opt,name=limits,proto3" json:"limits,omitempty"`
+	// The organization in whose directory the address is; empty for none.
+	DirectoryOrganizationId string `protobuf:"bytes,10,opt,name=directory_organization_id,json=directoryOrganizationId,proto3" json:"directory_organization_id,omitempty"`
+	// The team in whose directory the address is; empty for none. Without an organization
+	// and a team it is in the gateway's.
+	DirectoryTeamId string `protobuf:"bytes,11,opt,name=directory_team_id,json=directoryTeamId,proto3" json:"directory_team_id,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -615,6 +620,20 @@ func (x *User) GetLimits() *Limits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *User) GetDirectoryOrganizationId() string {
+	if x != nil {
+		return x.DirectoryOrganizationId
+	}
+	return ""
+}
+
+func (x *User) GetDirectoryTeamId() string {
+	if x != nil {
+		return x.DirectoryTeamId
+	}
+	return ""
 }
 
 func (x *User) GetStamp() *Stamp {
@@ -844,7 +863,7 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\n" +
 	"_tpm_limitB\f\n" +
 	"\n" +
-	"_rpm_limit\"\xa2\x02\n" +
+	"_rpm_limit\"\x8a\x03\n" +
 	"\x04User\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05email\x18\x02 \x01(\tR\x05email\x12\x14\n" +
@@ -854,7 +873,10 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\rmetadata_json\x18\x06 \x01(\tR\fmetadataJson\x12\x1e\n" +
 	"\vsso_user_id\x18\a \x01(\tR\tssoUserId\x12\x18\n" +
 	"\ablocked\x18\b \x01(\bR\ablocked\x12*\n" +
-	"\x06limits\x18\t \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12'\n" +
+	"\x06limits\x18\t \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12:\n" +
+	"\x19directory_organization_id\x18\n" +
+	" \x01(\tR\x17directoryOrganizationId\x12*\n" +
+	"\x11directory_team_id\x18\v \x01(\tR\x0fdirectoryTeamId\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xe0\x01\n" +
 	"\bCustomer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +

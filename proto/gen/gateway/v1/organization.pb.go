@@ -1137,9 +1137,9 @@ func (x *DeleteOrganizationsResponse) GetOrganizations() []*OrganizationRecord {
 // NewOrganizationMember is a user to be added, by one of user_id and user_email.
 type NewOrganizationMember struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id.
+	// The user's id. Only a proxy_admin may name one of other organizations, or that there is not yet.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The user's address.
+	// The user's address. If no user of the organization, or that the caller may see, has it, a user is made.
 	UserEmail string `protobuf:"bytes,2,opt,name=user_email,json=userEmail,proto3" json:"user_email,omitempty"`
 	// org_admin, internal_user or internal_user_viewer.
 	Role          string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`

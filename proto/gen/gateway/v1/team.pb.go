@@ -218,9 +218,9 @@ func (x *TeamMembership) GetRevision() float64 {
 // NewTeamMember is a user to be added, by one of user_id and user_email.
 type NewTeamMember struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's id.
+	// The user's id. Only a proxy_admin may name one that is not in the team's organization, or that there is not yet.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The user's address.
+	// The user's address. If no user of the team's organization, or that the caller may see, has it, a user is made.
 	UserEmail string `protobuf:"bytes,2,opt,name=user_email,json=userEmail,proto3" json:"user_email,omitempty"`
 	// admin or user.
 	Role          string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
@@ -282,7 +282,7 @@ func (x *NewTeamMember) GetRole() string {
 // CreateTeamRequest describes the team to make. Every field may be left out.
 type CreateTeamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id; without it, a UUID.
+	// Its id; without it, a UUID. Only a proxy_admin may choose it.
 	TeamId *string `protobuf:"bytes,1,opt,name=team_id,json=teamId,proto3,oneof" json:"team_id,omitempty"`
 	// Its name.
 	TeamAlias *string `protobuf:"bytes,2,opt,name=team_alias,json=teamAlias,proto3,oneof" json:"team_alias,omitempty"`

@@ -92,9 +92,9 @@ func (x *TeamPlace) GetMaxBudgetInTeam() float64 {
 // CreateUserRequest describes the user to make. Every field may be left out.
 type CreateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id; without it, a UUID.
+	// Its id; without it, a UUID. Only a proxy_admin may choose it.
 	UserId *string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3,oneof" json:"user_id,omitempty"`
-	// Its address, unique among users.
+	// Its address. It is unique among the users that proxy_admins make, and among those that the admins of one organization make.
 	UserEmail *string `protobuf:"bytes,2,opt,name=user_email,json=userEmail,proto3,oneof" json:"user_email,omitempty"`
 	// Its name.
 	UserAlias *string `protobuf:"bytes,3,opt,name=user_alias,json=userAlias,proto3,oneof" json:"user_alias,omitempty"`
@@ -347,7 +347,7 @@ type CreateUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Its address, unique among users; null for none.
+	// Its address; null for none.
 	UserEmail *wrapperspb.StringValue `protobuf:"bytes,2,opt,name=user_email,json=userEmail,proto3" json:"user_email,omitempty"`
 	// Its name; null for none.
 	UserAlias *wrapperspb.StringValue `protobuf:"bytes,3,opt,name=user_alias,json=userAlias,proto3" json:"user_alias,omitempty"`
@@ -1073,7 +1073,7 @@ type UpdateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Its address, unique among users.
+	// Its address. It is unique among the users that proxy_admins make, and among those that the admins of one organization make.
 	UserEmail *string `protobuf:"bytes,2,opt,name=user_email,json=userEmail,proto3,oneof" json:"user_email,omitempty"`
 	// Its name.
 	UserAlias *string `protobuf:"bytes,3,opt,name=user_alias,json=userAlias,proto3,oneof" json:"user_alias,omitempty"`
