@@ -63,6 +63,7 @@ type gateway struct {
 	apiL     net.Listener // of the management API over gRPC
 
 	demand    *onDemand
+	collector collector
 	bodies    *inflight.Limiter // request bodies in flight
 	bodyLimit uint32            // of Envoy, in bytes
 	leaving   atomic.Bool       // the process was asked to end
@@ -97,7 +98,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Pace: g.pace(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
 		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(),
-		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI,
+		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.beginReport,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
 	if err != nil {
@@ -176,9 +177,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	if err := g.bodies.Measure(meter); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	if tuned() {
-		g.bodies.Watch(collectEarly, collectLate)
-	}
+	g.bodies.Watch(g.collector.collectEarly, g.collector.collectLate)
 	throttle := g.cfg.Budgets.ThrottleFactor
 	g.processor = extproc.NewServer(extproc.NewPipeline(extproc.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -113,18 +114,42 @@ func tuneMemory() {
 // tuned reports whether the operator leaves the collector to the gateway.
 func tuned() bool { return os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" }
 
-// collectEarly has the heap collected early while large request bodies are in flight.
-// They are most of the heap then, and gcPercent would let it grow to five times their
-// size.
-func collectEarly() { debug.SetGCPercent(gcPercentBodies) }
+// collector has the heap collected early while something fills it that is soon gone:
+// large request bodies in flight, and reports over the ledger. gcPercent would let it
+// grow to five times the size of what lives on.
+type collector struct {
+	mu    sync.Mutex
+	early int // reasons to collect early
+}
 
-// collectLate ends that.
-func collectLate() { debug.SetGCPercent(gcPercent) }
+// collectEarly adds a reason.
+func (c *collector) collectEarly() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.early++; c.early == 1 && tuned() {
+		debug.SetGCPercent(gcPercentEarly)
+	}
+}
+
+// collectLate ends one.
+func (c *collector) collectLate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.early--; c.early == 0 && tuned() {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
+// beginReport has the heap collected early until end is called.
+func (c *collector) beginReport() (end func()) {
+	c.collectEarly()
+	return c.collectLate
+}
 
 // How much the heap may grow before it is collected.
 const (
-	gcPercent       = 400
-	gcPercentBodies = 25
+	gcPercent      = 400
+	gcPercentEarly = 25
 )
 
 func newLogger(c config.Log) *slog.Logger {

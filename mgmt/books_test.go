@@ -144,6 +144,7 @@ func (n *fakeNode) Logs(ctx context.Context, f ledger.LogFilter, fn func(ledger.
 func (n *fakeNode) Daily(ctx context.Context, f ledger.DailyFilter, fn func(ledger.DailyRow) bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.dailies.Add(1)
 	return ledger.Daily(ctx, n.mu.books, f, fn)
 }
 

@@ -45,25 +45,29 @@ const (
 type thing struct {
 	day  string
 	by   int
-	name string
+	name string     // empty of byKey
+	key  id.KeyHash // of byKey
 }
 
-// nameOf returns what a row counts for in a breakdown. The row's key is the one that is
-// shown.
-func nameOf(r *ledger.DailyRow, by int) string {
+// thingOf returns what a row counts for in a breakdown. The row's key is the one that is
+// shown. Of byEndpoint the name is the call type.
+func thingOf(r *ledger.DailyRow, by int) thing {
+	at := thing{day: r.Day, by: by}
 	switch by {
 	case byModel:
-		return r.Model
+		at.name = r.Model
 	case byGroup:
-		return string(r.Group)
+		at.name = string(r.Group)
 	case byProvider:
-		return r.Provider
+		at.name = r.Provider
 	case byEndpoint:
-		return endpoint(r.CallType)
+		at.name = r.CallType
 	case byKey:
-		return string(r.Key[:])
+		at.key = r.Key
+	default:
+		at.name = endUserName(id.EndUser{Organization: r.Organization, ID: id.Customer(r.Owner)})
 	}
-	return endUserName(id.EndUser{Organization: r.Organization, ID: id.Customer(r.Owner)})
+	return at
 }
 
 // endUserName is an entity of a breakdown as one text: its id and, for an end user of an
@@ -100,86 +104,170 @@ type ranked[T any] struct {
 	spend money.Total
 }
 
+// top keeps the things of the highest spend of all that it has seen.
+type top struct {
+	most int // that it keeps
+	seen int
+	list []ranked[thing]
+}
+
+func higher(a, b ranked[thing]) int {
+	return cmp.Or(b.spend.Compare(a.spend), cmp.Compare(a.of.name, b.of.name), slices.Compare(a.of.key[:], b.of.key[:]))
+}
+
+// see adds one. The list is cut when it has twice of what it keeps, so that no thing
+// costs more than a few comparisons.
+func (t *top) see(of thing, spend money.Total) {
+	t.seen++
+	t.list = append(t.list, ranked[thing]{of, spend})
+	if len(t.list) >= 2*t.most {
+		t.cut()
+	}
+}
+
+func (t *top) cut() {
+	slices.SortFunc(t.list, higher)
+	t.list = t.list[:min(t.most, len(t.list))]
+}
+
 // choose looks through the days twice: for the entries of the highest spend, and then
 // for the keys of the highest spend within those. What it keeps meanwhile is a number
-// for each of them.
+// for each model and key. Rows come by owner, so of owners it keeps the highest alone.
 func (s activityService) choose(ctx context.Context, a *activity, shown []string) (*selection, error) {
-	spends := map[thing]money.Total{}
-	err := s.rows(ctx, a, shown, func(r *ledger.DailyRow) bool {
-		for by := range breakdowns {
-			at := thing{r.Day, by, nameOf(r, by)}
-			spends[at] = spends[at].Add(r.Spend)
-		}
-		return len(spends) <= mostFound
+	r := rankings{tops: map[dayPart]*top{}, spends: map[thing]money.Total{}, keys: map[dayKey]money.Total{}, owned: map[string]money.Total{}}
+	r.most = int(min(int64(a.breakdownPage)*topEntries, mostFound))
+	err := s.rows(ctx, a, shown, func(row *ledger.DailyRow) bool {
+		r.add(row)
+		return len(r.spends)+len(r.keys) <= mostFound
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(spends) > mostFound {
+	if len(r.spends)+len(r.keys) > mostFound {
 		return nil, tooMany()
 	}
-	parts := map[dayPart][]ranked[string]{}
-	for at, spend := range spends {
-		part := dayPart{at.day, at.by}
-		parts[part] = append(parts[part], ranked[string]{at.name, spend})
-	}
-	clear(spends)
+	r.end()
 	out := &selection{entries: map[thing]map[id.KeyHash]struct{}{}, left: map[dayPart]int{}, most: map[dayPart]int{}}
-	for part, all := range parts {
-		slices.SortFunc(all, func(a, b ranked[string]) int {
-			return cmp.Or(b.spend.Compare(a.spend), cmp.Compare(a.of, b.of))
-		})
-		from := min(int(a.breakdownPage-1)*topEntries, len(all))
-		page := all[from:min(from+topEntries, len(all))]
+	for part, t := range r.tops {
+		t.cut()
+		from := min(int(a.breakdownPage-1)*topEntries, len(t.list))
+		page := t.list[from:min(from+topEntries, len(t.list))]
 		for _, one := range page {
-			out.entries[thing{part.day, part.by, one.of}] = map[id.KeyHash]struct{}{}
+			out.entries[one.of] = map[id.KeyHash]struct{}{}
 		}
-		out.left[part] = len(all) - len(page)
+		out.left[part] = t.seen - len(page)
 		out.most[part] = topKeys
 		if len(page) <= fewEntries {
 			out.most[part] = topEntries
 		}
 	}
-	clear(parts)
 	return out, s.chooseKeys(ctx, a, shown, out)
 }
 
-// chooseKeys chooses the keys within the entries that are chosen.
+// dayKey is a key on a day.
+type dayKey struct {
+	day string
+	key id.KeyHash
+}
+
+// rankings finds the entries of the highest spend of each breakdown.
+type rankings struct {
+	most   int
+	tops   map[dayPart]*top
+	spends map[thing]money.Total // by model, group, provider and endpoint
+	keys   map[dayKey]money.Total
+	owner  id.EndUser             // whose rows come
+	owned  map[string]money.Total // what it has spent, by day
+}
+
+func (r *rankings) add(row *ledger.DailyRow) {
+	for by := range byKey {
+		at := thingOf(row, by)
+		r.spends[at] = r.spends[at].Add(row.Spend)
+	}
+	key := dayKey{row.Day, row.Key}
+	r.keys[key] = r.keys[key].Add(row.Spend)
+	if owner := (id.EndUser{Organization: row.Organization, ID: id.Customer(row.Owner)}); owner != r.owner {
+		r.endOwner()
+		r.owner = owner
+	}
+	r.owned[row.Day] = r.owned[row.Day].Add(row.Spend)
+}
+
+func (r *rankings) see(of thing, spend money.Total) {
+	part := dayPart{of.day, of.by}
+	t := r.tops[part]
+	if t == nil {
+		t = &top{most: r.most}
+		r.tops[part] = t
+	}
+	t.see(of, spend)
+}
+
+func (r *rankings) endOwner() {
+	name := endUserName(r.owner)
+	for day, spend := range r.owned {
+		r.see(thing{day: day, by: byEntity, name: name}, spend)
+	}
+	clear(r.owned)
+}
+
+// end ranks what was added up. The sums are needed no more.
+func (r *rankings) end() {
+	r.endOwner()
+	for of, spend := range r.spends {
+		r.see(of, spend)
+	}
+	for of, spend := range r.keys {
+		r.see(thing{day: of.day, by: byKey, key: of.key}, spend)
+	}
+	r.spends, r.keys = nil, nil
+}
+
+// chooseKeys chooses the keys within the entries that are chosen. Entries and keys are
+// numbered, since there may be a sum for each pair of them.
 func (s activityService) chooseKeys(ctx context.Context, a *activity, shown []string, out *selection) error {
-	spends := map[thing]map[id.KeyHash]money.Total{}
-	cells := 0
+	var entries []thing
+	var keys []id.KeyHash
+	entryNumbers, keyNumbers := make(map[thing]uint32, len(out.entries)), map[id.KeyHash]uint32{}
+	for at := range out.entries {
+		entryNumbers[at] = uint32(len(entries))
+		entries = append(entries, at)
+	}
+	spends := map[uint64]money.Total{} // by entry and key
 	err := s.rows(ctx, a, shown, func(r *ledger.DailyRow) bool {
 		for by := range breakdowns {
-			at := thing{r.Day, by, nameOf(r, by)}
-			if _, ok := out.entries[at]; !ok {
+			entry, ok := entryNumbers[thingOf(r, by)]
+			if !ok {
 				continue
 			}
-			of := spends[at]
-			if of == nil {
-				of = map[id.KeyHash]money.Total{}
-				spends[at] = of
+			key, ok := keyNumbers[r.Key]
+			if !ok {
+				key = uint32(len(keys))
+				keyNumbers[r.Key] = key
+				keys = append(keys, r.Key)
 			}
-			before := len(of)
-			of[r.Key] = of[r.Key].Add(r.Spend)
-			cells += len(of) - before
+			cell := uint64(entry)<<32 | uint64(key)
+			spends[cell] = spends[cell].Add(r.Spend)
 		}
-		return cells <= mostFound
+		return len(spends) <= mostFound
 	})
 	if err != nil {
 		return err
 	}
-	if cells > mostFound {
+	if len(spends) > mostFound {
 		return tooMany()
 	}
-	for at, of := range spends {
-		var top []ranked[id.KeyHash]
-		for key, spend := range of {
-			top = highest(top, ranked[id.KeyHash]{key, spend}, out.most[dayPart{at.day, at.by}])
+	tops := make([][]ranked[id.KeyHash], len(entries))
+	for cell, spend := range spends {
+		entry := cell >> 32
+		at := entries[entry]
+		tops[entry] = highest(tops[entry], ranked[id.KeyHash]{keys[uint32(cell)], spend}, out.most[dayPart{at.day, at.by}])
+	}
+	for entry, list := range tops {
+		for _, one := range list {
+			out.entries[entries[entry]][one.of] = struct{}{}
 		}
-		for _, one := range top {
-			out.entries[at][one.of] = struct{}{}
-		}
-		delete(spends, at)
 	}
 	return nil
 }

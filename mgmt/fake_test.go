@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ const (
 // fakeNode is alone, agrees with itself, and forgets everything. What a method is
 // to fail with is in err.
 type fakeNode struct {
+	dailies atomic.Int64 // how often sums by day were read
+
 	mu struct {
 		sync.Mutex
 		state   recordtest.State

@@ -25,6 +25,8 @@ const (
 // are asked for at the same time once. It is safe for concurrent use.
 type reports struct {
 	turns chan struct{} // holds an element for each report that is computed
+	// begin is called before a report is computed, and what it returns afterwards.
+	begin func() (end func())
 	mu    struct {
 		sync.Mutex
 		waiting int
@@ -40,8 +42,11 @@ type report struct {
 	err    error
 }
 
-func newReports() *reports {
-	r := &reports{turns: make(chan struct{}, reportsAtOnce)}
+func newReports(begin func() (end func())) *reports {
+	if begin == nil {
+		begin = func() func() { return func() {} }
+	}
+	r := &reports{turns: make(chan struct{}, reportsAtOnce), begin: begin}
 	r.mu.running = map[string]*report{}
 	return r
 }
@@ -134,6 +139,7 @@ func (r *reports) run(ctx context.Context, compute func() (proto.Message, error)
 		return nil, context.Cause(ctx)
 	}
 	defer func() { <-r.turns }()
+	defer r.begin()()
 	return compute()
 }
 

@@ -76,11 +76,15 @@ func TestReportsAreShared(t *testing.T) {
 	o := newOffice(t)
 	o.use(t, "lead", "2026-06-29", 1_000_000_000_000, nil)
 	o.use(t, "mate", "2026-06-29", 2_000_000_000_000, nil)
-	for range reportsAtOnce { // as if so many reports were computed
+	const path = "GET /team/daily/activity?team_id=red&start_date=2026-06-01&end_date=2026-06-30"
+	for _, key := range []string{masterKey, o.keys["mate"]} {
+		ask(t, o.Server, path, "", as(key))
+	}
+	reads := o.node.dailies.Swap(0) // of one computation for each of the two
+	for range reportsAtOnce {       // as if so many reports were computed
 		o.reports.turns <- struct{}{}
 	}
 	type one struct{ target, key, body string }
-	const path = "GET /team/daily/activity?team_id=red&start_date=2026-06-01&end_date=2026-06-30"
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var got []one
@@ -102,6 +106,9 @@ func TestReportsAreShared(t *testing.T) {
 		<-o.reports.turns
 	}
 	all.Wait()
+	if got := o.node.dailies.Load(); reads == 0 || got != reads {
+		t.Errorf("nine requests of two callers read the ledger %d times, and one of each reads it %d times", got, reads)
+	}
 	bodies := map[string]string{}
 	for _, g := range got {
 		if before, ok := bodies[g.key]; ok && before != g.body {

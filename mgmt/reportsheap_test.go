@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"testing"
@@ -16,11 +17,13 @@ import (
 )
 
 // TestReportsOfManyKeys asks for eight reports over many keys at once, each of other
-// days so that none is shared, and holds the heap to 150 MiB
-// above idle.
+// days so that none is shared, and holds the heap to
+// twice of what is due in proportion: 150 MiB for 100,000 keys. The ledger's double
+// copies its keys for each read. The collector is set as the gateway sets it meanwhile.
 func TestReportsOfManyKeys(t *testing.T) {
 	o := newOffice(t)
-	keys, batch := 20_000, 1000
+	keys, batch := 10_000, 1000
+	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	for first := 0; first < keys; first += batch {
 		var events []*clusterv1.UsageEvent
 		for n := first; n < first+batch; n++ {
@@ -68,7 +71,7 @@ func TestReportsOfManyKeys(t *testing.T) {
 	watch.Wait()
 	above := int64(most) - int64(idle)
 	t.Logf("%d keys: %d KiB above idle", keys, above>>10)
-	if above > 150<<20 {
+	if above > 30<<20 {
 		t.Errorf("eight reports took %d MiB", above>>20)
 	}
 }

@@ -57,6 +57,9 @@ type Config struct {
 	// OpenMetrics lets anybody read /metrics. Labels name models, deployments,
 	// teams and aliases of keys.
 	OpenMetrics bool
+	// BeginReport is called before a report over the ledger is computed, and what it
+	// returns afterwards; nil: nothing is.
+	BeginReport func() (end func())
 }
 
 // stopTime bounds how long requests under way may take to end.
@@ -78,7 +81,7 @@ type Server struct {
 
 // New returns a server.
 func New(cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, mux: http.NewServeMux(), refused: map[string]bool{}, reference: openapi.New(cfg.OpenAPI), reports: newReports()}
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), refused: map[string]bool{}, reference: openapi.New(cfg.OpenAPI), reports: newReports(cfg.BeginReport)}
 	s.operations.chain = s.pipeline
 	for _, e := range s.services() {
 		e.serve(&s.operations)

@@ -82,12 +82,12 @@ type cells struct{ left int }
 
 // parts are the sums by one thing, such as by model.
 type parts struct {
-	entries map[string]*part
+	entries map[thing]*part
 	other   sums // of the entries that are not shown
 	left    int  // how many those are
 }
 
-func (p *parts) add(name string, show map[id.KeyHash]struct{}, r *ledger.DailyRow, c *cells) {
+func (p *parts) add(name thing, show map[id.KeyHash]struct{}, r *ledger.DailyRow, c *cells) {
 	one := p.entries[name]
 	if one == nil {
 		one = &part{show: show, keys: map[id.KeyHash]*keySums{}}
@@ -112,9 +112,12 @@ func (p *parts) add(name string, show map[id.KeyHash]struct{}, r *ledger.DailyRo
 // show is the sums as the API has them. called returns what a thing is called there, and
 // about what is known of it.
 func (p *parts) show(called func(name string) string, about func(name string, of *part) map[string]*structpb.Value) map[string]*gatewayv1.ActivityEntry {
-	out := make(map[string]*gatewayv1.ActivityEntry, len(p.entries)+1)
-	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
-		one := p.entries[name]
+	out, entries := make(map[string]*gatewayv1.ActivityEntry, len(p.entries)+1), make(map[string]*part, len(p.entries))
+	for at, one := range p.entries {
+		entries[at.shown()] = one
+	}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		one := entries[name]
 		e := &gatewayv1.ActivityEntry{
 			Metrics: one.metrics(), Metadata: &structpb.Struct{Fields: about(name, one)},
 			ApiKeyBreakdown: make(map[string]*gatewayv1.ActivityKey, len(one.keys)+1),
@@ -126,7 +129,7 @@ func (p *parts) show(called func(name string) string, about func(name string, of
 			e.ApiKeyBreakdown[otherName] = &gatewayv1.ActivityKey{Metrics: one.other.metrics(), Metadata: &structpb.Struct{}}
 		}
 		shown := called(name)
-		for shown != name && (p.entries[shown] != nil || out[shown] != nil) { // another one is called so
+		for shown != name && (entries[shown] != nil || out[shown] != nil) { // another one is called so
 			shown += "_"
 		}
 		out[shown] = e
@@ -155,6 +158,17 @@ func textValue(s string) *structpb.Value {
 	return structpb.NewStringValue(s)
 }
 
+// shown is how the API names a thing; of byEntity it is the endUserName.
+func (t thing) shown() string {
+	switch t.by {
+	case byKey:
+		return tokenOf(t.key)
+	case byEndpoint:
+		return endpoint(t.name)
+	}
+	return t.name
+}
+
 // dayParts are the sums of one day.
 type dayParts struct {
 	sums
@@ -166,7 +180,7 @@ type dayParts struct {
 func newDayParts(day string, which *selection) *dayParts {
 	d := &dayParts{day: day, which: which}
 	for by := range d.by {
-		d.by[by] = parts{entries: map[string]*part{}, left: which.left[dayPart{day, by}]}
+		d.by[by] = parts{entries: map[thing]*part{}, left: which.left[dayPart{day, by}]}
 	}
 	return d
 }
@@ -174,16 +188,13 @@ func newDayParts(day string, which *selection) *dayParts {
 func (d *dayParts) add(r *ledger.DailyRow, c *cells) {
 	d.count(&r.Counts)
 	for by := range d.by {
-		name := nameOf(r, by)
-		show, ok := d.which.entries[thing{d.day, by, name}]
+		at := thingOf(r, by)
+		show, ok := d.which.entries[at]
 		if !ok {
 			d.by[by].other.count(&r.Counts)
 			continue
 		}
-		if by == byKey {
-			name = tokenOf(r.Key)
-		}
-		d.by[by].add(name, show, r, c)
+		d.by[by].add(at, show, r, c)
 	}
 }
 

@@ -2,18 +2,15 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/store"
-	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // DailyFilter says which rows to show. What is not set does not narrow.
@@ -111,24 +108,48 @@ func (q *dailyQuery) owner(ctx context.Context, owner string) (on bool, err erro
 	return q.account(ctx, a)
 }
 
+// mostSkipped is how many rows of other days a scan passes over before it seeks.
+const mostSkipped = 32
+
 // each shows the rows of all accounts that the filter wants and whose keys begin so, and
-// reports whether more are wanted.
+// reports whether more are wanted. One scan goes on from account to account: with 100,000
+// of them, a scan for each would take most of the time. Where many rows are of other days,
+// the scan ends, and another begins behind them.
 func (q *dailyQuery) each(ctx context.Context, prefix []byte) (on bool, err error) {
-	next := prefix
-	for {
-		a, ok, err := nextAccount(ctx, q.r, prefix, next)
-		if err != nil || !ok {
-			return true, err
-		}
-		if q.Organization == nil || a.Part == string(*q.Organization) {
-			on, err := q.account(ctx, a)
-			if err != nil || !on {
-				return false, err
+	var rows rowReader
+	var broken error
+	on = true
+	for next := prefix; next != nil; {
+		start, skipped := next, 0
+		next = nil
+		err := q.r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: prefix, From: start}, func(key, value []byte) bool {
+			n := len(key) - digestSize - len(dayLayout)
+			if n < 2 || key[n-1] != 0 {
+				broken = errKey
+				return false
 			}
+			early, late := string(key[n:n+len(dayLayout)]) < q.from, string(key[n:n+len(dayLayout)]) > q.to
+			if early || late {
+				if skipped++; skipped <= mostSkipped {
+					return true
+				}
+				next = bytes.Clone(key[:n])
+				if early {
+					next = append(next, q.from...)
+				} else {
+					next[n-1]++ // after all days of this one: no name has the byte 1
+				}
+				return false
+			}
+			skipped = 0
+			on, broken = q.show(&rows, key, value)
+			return on
+		})
+		if err = cmp.Or(err, broken); err != nil {
+			return false, unreadable(err)
 		}
-		next = appendDays(nil, a)
-		next[len(next)-1]++ // after all days of this one: no name has the byte 1
 	}
+	return on, nil
 }
 
 // days are the first and the last day as keys have them.
@@ -150,70 +171,31 @@ func (f *DailyFilter) days() (from, to string, err error) {
 	return from, to, nil
 }
 
-// nextAccount returns the account of the first row from a key on whose key has a prefix.
-func nextAccount(ctx context.Context, r Reader, prefix, from []byte) (a id.Account, ok bool, err error) {
-	var broken error
-	err = r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: prefix, From: from, Limit: 1}, func(key, _ []byte) bool {
-		a, _, broken = parseDaily(key)
-		ok = true
-		return false
-	})
-	if err == nil {
-		err = broken
-	}
-	if err != nil {
-		return a, false, unreadable(err)
-	}
-	return a, ok, nil
-}
-
 // account shows the rows of one account from a day to another, and reports whether more
 // are wanted.
 func (q *dailyQuery) account(ctx context.Context, a id.Account) (on bool, err error) {
 	on = true
 	end := append(appendDaily(nil, a, q.to), bytes.Repeat([]byte{0xff}, digestSize+1)...)
+	var rows rowReader
 	var broken error
 	err = q.r.Scan(ctx, store.Range{Space: store.SpaceDaily, Prefix: appendDays(nil, a), From: appendDaily(nil, a, q.from), To: end}, func(key, value []byte) bool {
-		var row DailyRow
-		if row, broken = readRow(key, value); broken != nil {
-			return false
-		}
-		if (q.Model == "" || row.Group == q.Model) && (q.Key == nil || row.Key == *q.Key) {
-			on = q.fn(row)
-		}
+		on, broken = q.show(&rows, key, value)
 		return on
 	})
-	if err == nil {
-		err = broken
-	}
-	if err != nil {
+	if err = cmp.Or(err, broken); err != nil {
 		return false, unreadable(err)
 	}
 	return on, nil
 }
 
-func readRow(key, value []byte) (DailyRow, error) {
-	of, day, err := parseDaily(key)
+// show shows a row if the filter matches it, and reports whether more are wanted.
+func (q *dailyQuery) show(rows *rowReader, key, value []byte) (bool, error) {
+	row, err := rows.read(key, value)
 	if err != nil {
-		return DailyRow{}, err
+		return false, err
 	}
-	m := &clusterv1.DailyRow{}
-	if err := proto.Unmarshal(value, m); err != nil {
-		return DailyRow{}, err
+	if (q.Model == "" || row.Group == q.Model) && (q.Key == nil || row.Key == *q.Key) && (q.Organization == nil || row.Organization == *q.Organization) {
+		return q.fn(row), nil
 	}
-	c := m.GetCounts()
-	row := DailyRow{
-		Kind: of.Kind, Owner: of.Owner, Organization: id.Organization(of.Part), Day: strings.Join([]string{day[:4], day[4:6], day[6:]}, "-"),
-		KeyAlias: m.GetKeyAlias(), Team: id.Team(m.GetTeam()),
-		Group: id.ModelName(m.GetGroup()), Model: m.GetModel(), Provider: m.GetProvider(), CallType: m.GetCallType(),
-		Counts: Counts{
-			Spend:        spendOf(c),
-			PromptTokens: c.GetPromptTokens(), CompletionTokens: c.GetCompletionTokens(),
-			CacheReadTokens: c.GetCacheReadTokens(), CacheWriteTokens: c.GetCacheWriteTokens(),
-			Successful: c.GetSuccessfulRequests(), Failed: c.GetFailedRequests(), Attempts: c.GetAttempts(),
-			Duration: time.Duration(c.GetDurationMillis()) * time.Millisecond,
-		},
-	}
-	copy(row.Key[:], m.GetKeyHash())
-	return row, nil
+	return true, nil
 }
