@@ -1,11 +1,13 @@
 package extproc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/failpoint"
@@ -170,29 +172,67 @@ func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
 }
 
 // abandon settles an exchange whose stream ended before its answer did: the
-// caller left, or the provider broke off.
+// caller left, the provider broke off, or the attempt's time was over.
 //
-// Which of the two is told by the attempt log, that has an entry for both. Nobody
+// The attempt log says which, but has no entry for the last of these: Envoy then notes
+// the timeout at the request alone. A caller that has no headers yet gets Envoy's own
+// response, with the status that is recorded here. Nobody
 // waits for the sync: the record is queued, and Run writes what is queued even
 // when it is told to stop.
 func (p *Pipeline) abandon(ctx context.Context, x *Exchange, o Outcome) {
 	o.Kind, o.Code = journal.Canceled, codeCanceled
-	if o.status == 0 {
+	sent := o.status // the caller has the headers; else 0
+	if sent == 0 {
 		o.status = statusLeft
 	}
+	late := x.overdue(p.deps.Now())
 	if x.Tries == 0 && !x.ended() {
 		x.Tries = x.made(context.WithoutCancel(ctx))
 	}
 	if x.Status != 0 && !x.ended() {
 		i := x.lastIndex()
 		x.awaitTrouble(context.WithoutCancel(ctx), i+1)
-		x.mu.Lock()
-		if t := x.mu.trouble[i]; t.known && t.kind == fault.Upstream {
-			o.Kind, o.Code = journal.Failed, codeCut
+		switch x.brokenBy(i, late) { //nolint:exhaustive // any other kind: the caller left
+		case fault.Upstream:
+			o.Kind, o.Code, o.status = journal.Failed, codeCut, cmp.Or(sent, http.StatusBadGateway)
+		case fault.Timeout:
+			o.Kind, o.Code, o.status = journal.Failed, "upstream_timeout", cmp.Or(sent, http.StatusGatewayTimeout)
+			p.rest(x, i, &wire.Failure{Status: x.Status, Kind: fault.Timeout, CoolDown: true})
 		}
-		x.mu.Unlock()
 	}
 	p.settle(ctx, x, o)
+}
+
+// timerSlack is how much earlier than asked Envoy's timers may expire: its event loop
+// looks at the clock once a turn.
+const timerSlack = 50 * time.Millisecond
+
+// overdue reports whether Envoy has ended the request because all attempts together
+// took too long. A caller that leaves in the same moment is in the attempt log.
+func (x *Exchange) overdue(now time.Time) bool {
+	total := x.total()
+	return x.Status != 0 && total > 0 && now.Sub(x.Start) >= total-timerSlack
+}
+
+// brokenBy says why attempt i, whose response had begun, did not end: Upstream,
+// Timeout, or neither if the caller left.
+func (x *Exchange) brokenBy(i int, late bool) fault.Kind {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.mu.settled {
+		return fault.Canceled
+	}
+	t := &x.mu.trouble[i]
+	switch {
+	case !t.known && late:
+		x.reportLocked(i, trouble{status: x.Status, code: "upstream_timeout", kind: fault.Timeout, reached: true, cause: causeTimeoutTotal, requestID: x.requestID})
+		return fault.Timeout
+	case !t.known:
+		return fault.Canceled
+	case t.kind == fault.Upstream && t.cause == causeUnknown:
+		t.cause = causeStreamCut
+	}
+	return t.kind
 }
 
 // brokeOff reports that the last attempt failed after a good status, and what the
