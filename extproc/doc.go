@@ -22,7 +22,7 @@
 // Who has no key learns nothing from what is wrong with the rest of the request,
 // so identify comes first. No byte of the body is taken in before the stages of the
 // headers have passed; a body of undeclared length is counted by a stream of a filter
-// of its own (count.go).
+// of its own (precheck.go).
 //
 // What it guarantees:
 //

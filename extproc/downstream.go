@@ -6,7 +6,6 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
@@ -18,14 +17,15 @@ type session struct {
 	s          *Server
 	p          *Pipeline
 	x          *Exchange
+	prechecked bool // the precheck has run the stages of the headers
 	dispatched bool
 	outcome    Outcome  // if the stream ends now
 	free       []func() // buffers that the exchange refers to
-	ended      func()   // ends the upload of a body of undeclared length; nil if there is none
+	upload     *upload  // of a request that was prechecked, until its body is here
 }
 
-func (s *Server) downstream(c *conn) error {
-	d := &session{conn: c, s: s, p: s.pipeline, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
+func (s *Server) downstream(c *conn, prechecked bool) error {
+	d := &session{conn: c, s: s, p: s.pipeline, prechecked: prechecked, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
 	defer d.close()
 	ctx := c.stream.Context()
 	for {
@@ -75,37 +75,25 @@ func (d *session) close() {
 	d.in.Free()
 }
 
-// received ends the upload of a body of undeclared length: nobody else uses the
-// exchange from here on.
+// received ends the upload of a request that was prechecked.
 func (d *session) received() {
-	if d.ended != nil {
-		d.ended()
-		d.ended = nil
+	if d.upload != nil {
+		d.upload.received()
+		d.upload = nil
 	}
 }
 
-// requestHeaders makes the exchange, identifies its sender, and rejects what the
-// headers show to be without quota or room, before a byte of the body is taken in.
+// requestHeaders makes the exchange, or claims that of a request that was prechecked,
+// and rejects what the headers show to be without quota or room.
 func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
-	d.x = &Exchange{Start: d.p.deps.Now(), View: d.p.deps.View()}
-	d.x.Inbound.length = undeclared
-	m.Headers(func(name, value []byte) bool {
-		d.x.header(name, value)
-		return true
-	})
-	if d.x.ID == "" {
-		d.x.ID = id.NewRequest()
+	if d.prechecked {
+		if d.upload, d.x = d.s.uploads.claim(requestID(m)); d.x != nil {
+			return d.pass(m.Kind)
+		}
 	}
-	err := d.p.run(ctx, d.x, d.p.entry)
-	if err == nil && m.End {
-		err = errEmptyBody()
-	}
-	if err != nil {
-		d.p.giveBack(d.x)
+	var err error
+	if d.x, err = d.p.begin(ctx, m); err != nil {
 		return d.refuse(ctx, err)
-	}
-	if d.x.Inbound.length == undeclared && d.p.deps.Bytes != nil {
-		d.ended = d.s.uploads.begin(d.x)
 	}
 	return d.pass(m.Kind)
 }

@@ -82,10 +82,12 @@ func (s *Server) process(stream grpc.ServerStream) error {
 		err = s.rewrite(&c)
 	case contract.RoleCheck:
 		err = s.check(&c)
-	case contract.RoleCount:
-		err = s.count(&c)
+	case contract.RolePrecheck:
+		err = s.precheck(&c)
+	case contract.RoleAdmitted:
+		err = s.downstream(&c, true)
 	default:
-		err = s.downstream(&c)
+		err = s.downstream(&c, false)
 	}
 	switch {
 	case err == nil, errors.Is(err, io.EOF), status.Code(err) == codes.Canceled, errors.Is(err, context.Canceled):

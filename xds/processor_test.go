@@ -54,7 +54,7 @@ func (p *processor) saw() []string {
 // Process serves one stream of one filter.
 func (p *processor) Process(s extproc.ExternalProcessor_ProcessServer) error {
 	md, _ := metadata.FromIncomingContext(s.Context())
-	role := strings.Join(md.Get(contract.RoleKey), ",")
+	role := strings.TrimPrefix(strings.Join(md.Get(contract.RoleKey), ","), contract.RoleAdmitted)
 	released := false // the answer's headers
 	for {
 		m, err := s.Recv()
@@ -79,6 +79,25 @@ func (p *processor) Process(s extproc.ExternalProcessor_ProcessServer) error {
 	}
 }
 
+// prechecks admits a long body.
+func prechecks(m *extproc.ProcessingRequest) *extproc.ProcessingResponse {
+	switch m.GetRequest().(type) {
+	case *extproc.ProcessingRequest_RequestBody:
+		return &extproc.ProcessingResponse{Response: &extproc.ProcessingResponse_RequestBody{RequestBody: &extproc.BodyResponse{}}}
+	case *extproc.ProcessingRequest_ResponseHeaders:
+		return &extproc.ProcessingResponse{Response: &extproc.ProcessingResponse_ResponseHeaders{ResponseHeaders: &extproc.HeadersResponse{}}}
+	}
+	admitted := &structpb.Struct{Fields: map[string]*structpb.Value{contract.MetadataAdmitted: structpb.NewStructValue(&structpb.Struct{
+		Fields: map[string]*structpb.Value{contract.MetadataAdmittedBody: structpb.NewStringValue("true")},
+	})}}
+	return &extproc.ProcessingResponse{
+		DynamicMetadata: admitted,
+		Response: &extproc.ProcessingResponse_RequestHeaders{RequestHeaders: &extproc.HeadersResponse{Response: &extproc.CommonResponse{
+			ClearRouteCache: true, HeaderMutation: &extproc.HeaderMutation{RemoveHeaders: []string{"expect"}},
+		}}},
+	}
+}
+
 func (p *processor) answer(role string, m *extproc.ProcessingRequest) []*extproc.ProcessingResponse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +110,11 @@ func (p *processor) answer(role string, m *extproc.ProcessingRequest) []*extproc
 			}
 		}
 	}
-	if role != "" {
+	switch role {
+	case "":
+	case contract.RolePrecheck:
+		return one(prechecks(m))
+	default:
 		return p.upstreamAnswer(role, m, attributes)
 	}
 	switch m.GetRequest().(type) {

@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"math"
 	"net/http"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	processor "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	groups "github.com/envoyproxy/go-control-plane/envoy/extensions/router/cluster_specifiers/priority_group/v3"
 	matcher "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	types "github.com/envoyproxy/go-control-plane/envoy/type/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -24,8 +26,10 @@ import (
 //     provider's path into the request. A client cannot set metadata.
 //  2. TRACE and its kin: refused.
 //  3. inference: turns ext_proc on. It leads to the gateway, which answers what got
-//     no plan. Where the body's length is not declared, a route of its own turns on
-//     the filter that counts the body as well.
+//     no plan. There are four routes of each path: one for short bodies; two for long
+//     bodies and for those of undeclared length, which turn on the filter that answers
+//     the headers first and do not raise the buffer's limit; and the one to which that
+//     filter's answer leads, which raises it.
 //  4. gRPC to an operation's path: the gateway's gRPC server, without ext_proc.
 //  5. all else: the gateway's own server, without ext_proc.
 //
@@ -39,27 +43,13 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	if err != nil {
 		return nil, err
 	}
-	processed, err := overrides(map[string]proto.Message{contract.FilterProcessor: shown()})
-	if err != nil {
-		return nil, err
-	}
-	counted, err := overrides(map[string]proto.Message{contract.FilterProcessor: shown(), contract.FilterCount: counts()})
-	if err != nil {
-		return nil, err
-	}
 	routes := append([]*route.Route{planned}, refusedMethods()...)
 	for _, path := range contract.InferencePaths() {
-		name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
-		unknown := inference(path)
-		unknown.Headers = append(unknown.Headers, noLength())
-		routes = append(routes, toGateway(name+"_undeclared", unknown, counted), toGateway(name, inference(path), processed))
-	}
-	// What ext_proc buffers. The listener's limit is far less: it holds for all other
-	// routes, and until a route is chosen.
-	for _, r := range routes {
-		if r.GetTypedPerFilterConfig() != nil {
-			r.RequestBodyBufferLimit = wrapperspb.UInt64(uint64(in.BodyLimit) + edited)
+		of, err := inferenceRoutes(in, path)
+		if err != nil {
+			return nil, err
 		}
+		routes = append(routes, of...)
 	}
 	// What a retry may send again. A provider's request may be longer than the
 	// caller's, by the name of its model at least.
@@ -73,6 +63,47 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 			Routes:  routes,
 		}},
 	}, nil
+}
+
+// inferenceRoutes are those of one path. The listener's buffer holds until a route
+// raises it to what ext_proc buffers.
+func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
+	name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
+	var out []*route.Route
+	for _, r := range []struct {
+		suffix  string
+		match   func(*route.RouteMatch)
+		filters map[string]proto.Message
+		buffers bool
+	}{
+		{"_admitted", func(m *route.RouteMatch) {
+			m.DynamicMetadata = []*matcher.MetadataMatcher{metadataPresent(contract.MetadataAdmitted, contract.MetadataAdmittedBody)}
+		}, map[string]proto.Message{contract.FilterProcessor: shownApart()}, true},
+		{
+			"_undeclared", func(m *route.RouteMatch) { m.Headers = append(m.Headers, noLength()) },
+			map[string]proto.Message{contract.FilterProcessor: shown(), contract.FilterPrecheck: prechecked(processor.ProcessingMode_STREAMED)},
+			false,
+		},
+		{
+			"_long", func(m *route.RouteMatch) { m.Headers = append(m.Headers, longLength()) },
+			map[string]proto.Message{contract.FilterProcessor: shown(), contract.FilterPrecheck: prechecked(processor.ProcessingMode_NONE)},
+			false,
+		},
+		{"", func(*route.RouteMatch) {}, map[string]proto.Message{contract.FilterProcessor: shown()}, true},
+	} {
+		filters, err := overrides(r.filters)
+		if err != nil {
+			return nil, err
+		}
+		match := inference(path)
+		r.match(match)
+		to := toGateway(name+r.suffix, match, filters)
+		if r.buffers {
+			to.RequestBodyBufferLimit = wrapperspb.UInt64(uint64(in.BodyLimit) + edited)
+		}
+		out = append(out, to)
+	}
+	return out, nil
 }
 
 // edited is by how much the gateway may lengthen a body of the largest size: the limit
@@ -95,13 +126,7 @@ func plannedRoute(in Input) (*route.Route, error) {
 		return nil, err
 	}
 	match := anyPath()
-	match.DynamicMetadata = []*matcher.MetadataMatcher{{
-		Filter: contract.MetadataPlan,
-		Path: []*matcher.MetadataMatcher_PathSegment{{
-			Segment: &matcher.MetadataMatcher_PathSegment_Key{Key: contract.MetadataPlanGroups},
-		}},
-		Value: &matcher.ValueMatcher{MatchPattern: &matcher.ValueMatcher_PresentMatch{PresentMatch: true}},
-	}}
+	match.DynamicMetadata = []*matcher.MetadataMatcher{metadataPresent(contract.MetadataPlan, contract.MetadataPlanGroups)}
 	return &route.Route{
 		Name:  plannedName,
 		Match: match,
@@ -187,18 +212,50 @@ func shown() *processor.ExtProcPerRoute {
 	}}}
 }
 
-// counts turns on the filter that shows a body piece by piece before it is buffered.
-func counts() *processor.ExtProcPerRoute {
+// shownApart is shown for a long body, whose connection to the processor is not that of
+// short ones.
+func shownApart() *processor.ExtProcPerRoute {
+	c := shown()
+	c.GetOverrides().GrpcService = &core.GrpcService{TargetSpecifier: &core.GrpcService_EnvoyGrpc_{
+		EnvoyGrpc: &core.GrpcService_EnvoyGrpc{ClusterName: contract.ClusterBodies},
+	}}
+	c.GetOverrides().GrpcInitialMetadata = []*core.HeaderValue{{Key: contract.RoleKey, Value: contract.RoleAdmitted}}
+	return c
+}
+
+// prechecked turns on the filter that has the headers answered before the body is
+// buffered. Its stream ends with the answer's headers, after that of the filter behind
+// it has begun.
+func prechecked(body processor.ProcessingMode_BodySendMode) *processor.ExtProcPerRoute {
 	return &processor.ExtProcPerRoute{Override: &processor.ExtProcPerRoute_Overrides{Overrides: &processor.ExtProcOverrides{
 		ProcessingMode: &processor.ProcessingMode{
-			RequestHeaderMode:   processor.ProcessingMode_SKIP,
-			RequestBodyMode:     processor.ProcessingMode_STREAMED,
+			RequestHeaderMode:   processor.ProcessingMode_SEND,
+			RequestBodyMode:     body,
 			RequestTrailerMode:  processor.ProcessingMode_SKIP,
-			ResponseHeaderMode:  processor.ProcessingMode_SKIP,
+			ResponseHeaderMode:  processor.ProcessingMode_SEND,
 			ResponseBodyMode:    processor.ProcessingMode_NONE,
 			ResponseTrailerMode: processor.ProcessingMode_SKIP,
 		},
 	}}}
+}
+
+// metadataPresent matches a request of which a filter has noted something.
+func metadataPresent(namespace, key string) *matcher.MetadataMatcher {
+	return &matcher.MetadataMatcher{
+		Filter: namespace,
+		Path: []*matcher.MetadataMatcher_PathSegment{{
+			Segment: &matcher.MetadataMatcher_PathSegment_Key{Key: key},
+		}},
+		Value: &matcher.ValueMatcher{MatchPattern: &matcher.ValueMatcher_PresentMatch{PresentMatch: true}},
+	}
+}
+
+// longLength matches a request that declares a long body.
+func longLength() *route.HeaderMatcher {
+	return &route.HeaderMatcher{
+		Name:                 "content-length",
+		HeaderMatchSpecifier: &route.HeaderMatcher_RangeMatch{RangeMatch: &types.Int64Range{Start: contract.LongBody, End: math.MaxInt64}},
+	}
 }
 
 // noLength matches a request that does not declare the length of its body.

@@ -5,6 +5,7 @@ import "github.com/modelgateway/modelgateway/cluster/id"
 // Clusters of the bootstrap.
 const (
 	ClusterProcessor = "modelgateway_processor" // ext_proc, attempt log and xDS over gRPC
+	ClusterBodies    = "modelgateway_bodies"    // the same, over connections for long bodies alone
 	ClusterGateway   = "modelgateway_http"      // everything that is not inference: REST, health, models
 	ClusterGRPC      = "modelgateway_grpc"      // the management API over gRPC
 )
@@ -28,13 +29,25 @@ const (
 	MetadataPlanGroups = "priority_groups"
 )
 
-// Role is the gRPC metadata by which a stream from Envoy says which filter it
-// comes from. The downstream filter, one stream a request, sends none.
+// MetadataAdmitted is the namespace of the dynamic metadata in which the precheck
+// notes that a body may be buffered, and MetadataAdmittedBody its key there.
 const (
-	RoleKey     = "gateway-role"
-	RoleRewrite = "rewrite" // upstream filter: rewrites attempts after the first
-	RoleCount   = "count"   // listener's filter: counts a body of undeclared length before it is buffered
-	RoleCheck   = "check"   // upstream filter: rewrites, and looks at the answer before the client does
+	MetadataAdmitted     = "gateway.admitted"
+	MetadataAdmittedBody = "body"
+)
+
+// LongBody is the declared length from which on a body is prechecked.
+const LongBody = 256 << 10
+
+// Role is the gRPC metadata by which a stream from Envoy says which filter it
+// comes from. The downstream filter, one stream a request, sends none
+// for most requests.
+const (
+	RoleKey      = "gateway-role"
+	RoleAdmitted = "admitted" // the downstream filter, of a request that was prechecked
+	RoleRewrite  = "rewrite"  // upstream filter: rewrites attempts after the first
+	RolePrecheck = "precheck" // listener's filter: answers the headers of long bodies before they are buffered
+	RoleCheck    = "check"    // upstream filter: rewrites, and looks at the answer before the client does
 )
 
 // AddressUnresolved is where a cluster whose name has no address sends an attempt: the
