@@ -1,14 +1,15 @@
 package usage
 
 // Most is the most that one attempt can have used.
-type Most struct{ Input, Output int64 }
+type Most struct{ Input, Output, SearchQueries int64 }
 
 // Within returns t with what is beyond most cut off, and whether there was any. Parts stay
 // within their wholes.
 func (t Tokens) Within(most Most) (Tokens, bool) {
-	if t.Input <= most.Input && t.Output <= most.Output {
+	if t.Input <= most.Input && t.Output <= most.Output && t.SearchQueries <= most.SearchQueries {
 		return t, false
 	}
+	t.SearchQueries = min(t.SearchQueries, most.SearchQueries)
 	if t.Input > most.Input {
 		t.Input = most.Input
 		t.CacheRead = min(t.CacheRead, t.Input)

@@ -18,6 +18,7 @@ const (
 	promptImage
 	reasoning
 	completionAudio
+	searches // num_search_queries, of Perplexity
 	counts
 )
 
@@ -77,6 +78,8 @@ func (r *report) member(s *scanner, name []byte, i int) int {
 		return r.number(s, cachedOutside, i)
 	case "cache_creation_input_tokens":
 		return r.number(s, writtenOutside, i)
+	case "num_search_queries":
+		return r.number(s, searches, i)
 	case "prompt_tokens_details", "completion_tokens_details", "cache_creation":
 		if s.b[i] == '{' {
 			return r.details(s, name, i)
@@ -156,15 +159,16 @@ func (r *report) get(list ...count) int64 {
 // completion_tokens; it is added where total_tokens proves that.
 func (r *report) tokens() usage.Tokens {
 	t := usage.Tokens{
-		Input:        r.get(prompt),
-		CacheRead:    r.get(cached, cachedOutside),
-		CacheWrite:   r.get(written, writtenOutside),
-		CacheWrite1h: r.get(written1h),
-		InputAudio:   r.get(promptAudio),
-		InputImage:   r.get(promptImage),
-		Output:       r.get(completion),
-		Reasoning:    r.get(reasoning),
-		OutputAudio:  r.get(completionAudio),
+		Input:         r.get(prompt),
+		CacheRead:     r.get(cached, cachedOutside),
+		CacheWrite:    r.get(written, writtenOutside),
+		CacheWrite1h:  r.get(written1h),
+		InputAudio:    r.get(promptAudio),
+		InputImage:    r.get(promptImage),
+		Output:        r.get(completion),
+		Reasoning:     r.get(reasoning),
+		OutputAudio:   r.get(completionAudio),
+		SearchQueries: r.get(searches),
 	}
 	t.CacheWrite = max(t.CacheWrite-t.CacheWrite1h, 0)
 	if t.Reasoning > 0 && r.n[total] == t.Input+t.Output+t.Reasoning {
