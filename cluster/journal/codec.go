@@ -17,10 +17,11 @@ import (
 // added without a new one; it changes when an old reader would misread.
 const recordVersion = 1
 
-// familyVersion is the version of an intent or event whose cost counts at accounts of
-// parents, of which a reader of version 1 does not know. Such a reader stops instead of
-// posting less than other nodes do.
-const familyVersion = 2
+// fullerVersion is the version of an intent or event that a reader of version 1 would post
+// differently: its cost counts at accounts of parents, or its audit record has the caller's
+// status, the steps of the request or why attempts failed. Such a reader stops, because all
+// nodes must come to the same state.
+const fullerVersion = 2
 
 // endUserVersion is the version of an intent or event whose cost counts at an end user of
 // an organization. A reader of an older version would post it to an end user that all
@@ -32,7 +33,7 @@ func versionOf(parents []id.KeyHash, endUser bool) uint32 {
 	case endUser:
 		return endUserVersion
 	case len(parents) > 0:
-		return familyVersion
+		return fullerVersion
 	}
 	return recordVersion
 }
@@ -120,6 +121,9 @@ func (e *encoder) encodeEvent(ev *Event) ([]byte, error) {
 	m := &e.event
 	m.EndUserOfOrganization = ev.OfOrganization && ev.EndUser != "" && ev.Organization != ""
 	m.Version = versionOf(ev.Parents, m.GetEndUserOfOrganization())
+	if ev.Steps != nil || ev.ClientStatus != 0 || len(ev.Failures) > 0 {
+		m.Version = max(m.GetVersion(), fullerVersion)
+	}
 	m.Request = text(string(ev.Request))
 	m.Attempt = int64(ev.Attempt)
 	m.KeyHash = ev.Key[:]

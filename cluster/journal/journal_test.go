@@ -196,6 +196,32 @@ func TestEndUserOfAnOlderVersion(t *testing.T) {
 	}
 }
 
+// TestEventsThatOlderNodesWouldPostDifferently: an event whose audit record has more than
+// version 1 knows of has a version that older readers stop at.
+func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
+	n := start(t, config(vfs.NewMem()), journal.Config{})
+	events := []journal.Event{
+		{Request: "req_1", Steps: &journal.Steps{}},
+		{Request: "req_2", ClientStatus: 200},
+		{Request: "req_3", Failures: []journal.Failure{{Attempt: 1, Cause: "http_429"}}},
+		{Request: "req_4", Steps: &journal.Steps{}, EndUser: "alice", Organization: "acme", OfOrganization: true},
+		{Request: "req_5"},
+	}
+	for _, ev := range events {
+		await(t, n.Settle(nil, []journal.Event{ev}))
+	}
+	_, texts, err := n.Batch(t.Context(), 0, 10, 1<<20)
+	if err != nil || len(texts) != len(events) {
+		t.Fatalf("%d events, %v", len(texts), err)
+	}
+	for i, want := range []uint32{2, 2, 2, 3, 1} {
+		m := &clusterv1.UsageEvent{}
+		if err := proto.Unmarshal(texts[i], m); err != nil || m.GetVersion() != want {
+			t.Errorf("event %d has version %d, want %d (%v)", i+1, m.GetVersion(), want, err)
+		}
+	}
+}
+
 // TestDeadAttemptsAreCharged opens the journal of a process that is gone, twice.
 func TestDeadAttemptsAreCharged(t *testing.T) {
 	mem := vfs.NewMem()

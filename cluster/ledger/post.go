@@ -19,7 +19,8 @@ import (
 const CodeGap = "usage_gap"
 
 // The versions of the events that this package understands: 2 is one whose cost counts
-// at accounts of parents, and 3 one whose end user is of an organization.
+// at accounts of parents or whose audit record says how the request went, and 3 one whose
+// end user is of an organization.
 const (
 	firstVersion = 1
 	lastVersion  = 3
