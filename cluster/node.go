@@ -55,8 +55,8 @@ type Node struct {
 
 	metrics *metrics // nil before Measure
 
-	moves    moves                  // of the teller's goroutine
-	shipping atomic.Pointer[string] // code of why usage cannot be posted; nil: it can
+	moves    moves                 // of the teller's goroutine
+	shipping atomic.Pointer[stall] // why usage cannot be posted; nil: it can
 
 	fresh    freshness
 	compared chan struct{} // closed when compare has found nothing wrong

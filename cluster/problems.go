@@ -18,7 +18,6 @@ type problems struct {
 const (
 	problemFormation = "formation"
 	problemClock     = "clock"
-	problemUsage     = "usage"
 )
 
 func (p *problems) init() { p.mu.texts = make(map[string]string) }

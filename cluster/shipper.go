@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -66,9 +64,7 @@ func (n *Node) ship(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it ended in the middle; the next start finds out what became of it
 		case err != nil:
-			if fault.From(err).Kind != fault.Unavailable || time.Now().After(quiet) {
-				n.tellShipping(ctx, err)
-			}
+			n.stalled(ctx, err, time.Now().After(quiet))
 			select {
 			case <-ctx.Done():
 				return nil
@@ -81,7 +77,7 @@ func (n *Node) ship(ctx context.Context) error {
 			}
 		default:
 			n.shipping.Store(nil)
-			n.problems.set(problemUsage, nil)
+			n.journal.SetStall(nil)
 			pause, quiet = shipRetry, time.Time{}
 		}
 		posted = next
@@ -101,7 +97,7 @@ func (n *Node) awaitCompared(ctx context.Context) bool {
 			return true
 		case <-quiet.C:
 			if n.journal.Backlog() > 0 {
-				n.tellShipping(ctx, unavailable(consensus.ErrNotLeader))
+				n.stalled(ctx, unavailable(consensus.ErrNotLeader), true)
 			}
 		}
 	}
@@ -131,7 +127,7 @@ func (n *Node) keepShipping(ctx context.Context, written <-chan struct{}) error 
 			return err
 		}
 		if _, err := n.shipOnce(ctx, posted); err != nil {
-			n.tellShipping(ctx, err)
+			n.stalled(ctx, err, true)
 			return nil
 		}
 		before := left
@@ -258,22 +254,4 @@ func (n *Node) commit(ctx context.Context, cmd *clusterv1.Command) error {
 		return unavailable(err)
 	}
 	return nil
-}
-
-// tellShipping logs once when posting begins to fail, and once for each other
-// reason.
-func (n *Node) tellShipping(ctx context.Context, err error) {
-	f := fault.From(err)
-	if f.Kind != fault.Unavailable { // waiting does not help: somebody has to look
-		n.problems.set(problemUsage, f)
-	}
-	why := f.Code
-	if before := n.shipping.Swap(&why); before != nil && *before == why {
-		return
-	}
-	level := slog.LevelWarn
-	if f.Kind != fault.Unavailable {
-		level = slog.LevelError
-	}
-	n.logger.LogAttrs(ctx, level, "usage cannot be posted; it waits in the journal", slog.String("error", errors.Join(f).Error()), slog.Int64("events", n.journal.Backlog()))
 }

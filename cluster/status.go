@@ -75,6 +75,7 @@ func (n *Node) Status(ctx context.Context, checksum bool) (Status, error) {
 	if n.gossip != nil {
 		s.Problems = append(s.Problems, n.gossip.Problems()...)
 	}
+	s.Problems = append(s.Problems, n.backlogProblems()...)
 	s.Problems = append(s.Problems, n.receiverProblems(n.now())...)
 	s.Members = n.members(ctx, servers, checksum)
 	for i := range s.Members {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -86,19 +87,39 @@ func (j *Journal) findBacklog(ctx context.Context) error {
 	return nil
 }
 
+// A Stall says why events are not posted and what the operator can do. Callers read both
+// texts: they contain no addresses and no secrets. Each is a full sentence.
+type Stall struct{ Reason, Remedy string }
+
+// SetStall sets why the last attempt to post events failed; nil: it succeeded.
+func (j *Journal) SetStall(s *Stall) { j.stall.Store(s) }
+
 // overdue says why no more may be owed; nil if more may.
 func (j *Journal) overdue() *fault.Error {
 	events, owed, oldest := j.Backlog(), j.Owed(), j.oldest.Load()
+	var bound string
 	switch {
 	case events > j.cfg.MaxBacklog:
+		bound = fmt.Sprintf("%d events wait, and at most %d may", events, j.cfg.MaxBacklog)
 	case owed > j.cfg.MaxOwed:
+		bound = fmt.Sprintf("events that cost $%s wait, and at most $%s may", owed, j.cfg.MaxOwed)
 	case oldest != 0 && time.Since(time.Unix(0, oldest)) > j.cfg.MaxAge:
+		age := time.Since(time.Unix(0, oldest))
+		bound = fmt.Sprintf("the oldest event has waited for %s, and it may for %s", age.Round(min(time.Second, j.cfg.MaxAge)), j.cfg.MaxAge)
 	default:
 		return nil
 	}
+	why := j.stall.Load()
+	if why == nil {
+		why = &Stall{
+			Reason: "The last attempt to post succeeded or has not ended yet.",
+			Remedy: "Check the load and the disk of the cluster's leader.",
+		}
+	}
 	return &fault.Error{
 		Op: "journal", Kind: fault.StorageUnavailable, Code: CodeBacklog,
-		Detail: "This node has recorded more usage than it may before the cluster has posted it: it cannot reach the cluster's leader. Mend the network between the nodes, or use another node; this one goes on by itself.",
+		Detail: "Too much usage of this node is not posted to the ledger: " + bound + ". " + why.Reason + " " + why.Remedy +
+			" This node accepts requests again when the usage is posted; send requests to another node until then.",
 	}
 }
 

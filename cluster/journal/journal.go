@@ -55,6 +55,7 @@ type Journal struct {
 	trim    sync.Mutex    // is held by Trim
 	news    news
 	dropped atomic.Uint64 // notices
+	stall   atomic.Pointer[Stall]
 
 	mu struct {
 		sync.Mutex

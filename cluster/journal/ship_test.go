@@ -250,10 +250,11 @@ func TestTooMuchThatIsNotPosted(t *testing.T) {
 		name string
 		cfg  journal.Config
 		trim uint64 // after which it is well again
+		says []string
 	}{
-		{"events", journal.Config{MaxBacklog: 2}, 1},
-		{"money", journal.Config{MaxOwed: 20}, 1},
-		{"age", journal.Config{MaxAge: time.Nanosecond}, 3},
+		{"events", journal.Config{MaxBacklog: 2}, 1, []string{"3 events wait, and at most 2 may."}},
+		{"money", journal.Config{MaxOwed: 20}, 1, []string{"events that cost $0.00000000003 wait", "at most $0.00000000002 may."}},
+		{"age", journal.Config{MaxAge: time.Nanosecond}, 3, []string{"the oldest event has waited for ", "and it may for 1ns."}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			n := start(t, config(vfs.NewMem()), tc.cfg)
@@ -263,13 +264,19 @@ func TestTooMuchThatIsNotPosted(t *testing.T) {
 			}
 			numbered(t, n, 1, 3)
 			err := n.Healthy()
-			unavailable(t, err, "cannot reach the cluster's leader")
+			for _, part := range append(tc.says, "succeeded or has not ended yet", "the load and the disk of the cluster's leader", "another node") {
+				unavailable(t, err, part)
+			}
+			n.SetStall(&journal.Stall{Reason: "Nobody leads.", Remedy: "Start more nodes."})
+			unavailable(t, n.Healthy(), ". Nobody leads. Start more nodes. This node accepts")
 			if fault.From(err).Code != journal.CodeBacklog {
 				t.Errorf("the code is %q", fault.From(err).Code)
 			}
 			if err := n.Settle([]*journal.Pending{n.Intent(fullIntent("req_9"))}, nil).Wait(t.Context()); err != nil {
 				t.Errorf("what is under way is refused: %v", err)
 			}
+			n.SetStall(nil)
+			unavailable(t, n.Healthy(), "succeeded or has not ended yet")
 			if err := n.Trim(t.Context(), tc.trim); err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,84 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+)
+
+// stall is why this node's usage is not posted.
+type stall struct {
+	since time.Time // of the first failure since the last success
+	last  *fault.Error
+	told  bool // the last reason is in the log
+}
+
+// stalled notes that an attempt to post usage has failed. It logs once when posting
+// begins to fail, and once for each other reason; a reason for which waiting may help only
+// if loud.
+func (n *Node) stalled(ctx context.Context, err error, loud bool) {
+	f := fault.From(err)
+	n.journal.SetStall(stallOf(f))
+	waiting := f.Kind == fault.Unavailable
+	now, before := stall{since: time.Now(), last: f, told: loud || !waiting}, n.shipping.Load()
+	known := before != nil && before.told && before.last.Code == f.Code
+	if before != nil {
+		now.since = before.since
+	}
+	now.told = now.told || known
+	n.shipping.Store(&now)
+	if known || !now.told {
+		return
+	}
+	level := slog.LevelWarn
+	if !waiting { // somebody has to look
+		level = slog.LevelError
+	}
+	n.logger.LogAttrs(ctx, level, "usage cannot be posted; it waits in the journal", slog.String("error", f.Error()), slog.Int64("events", n.journal.Backlog()))
+}
+
+// backlogProblems returns the problem that usage waits in the journal, with its reason:
+// at once if waiting does not help, and otherwise after shipQuiet.
+func (n *Node) backlogProblems() []string {
+	why, events := n.shipping.Load(), n.journal.Backlog()
+	if why == nil || events == 0 || why.last.Kind == fault.Unavailable && time.Since(why.since) < shipQuiet {
+		return nil
+	}
+	return []string{fmt.Sprintf("usage: %d events that cost $%s are not posted, for %s: %s",
+		events, n.journal.Owed(), time.Since(why.since).Round(time.Second), why.last.Error())}
+}
+
+// stallOf describes a failure to post for callers: without addresses and without the text
+// of another node.
+func stallOf(f *fault.Error) *journal.Stall {
+	const look = "The operator finds the full reason in problems of /cluster/status and in this node's log."
+	late := fault.KindOf(f.Err) == fault.Timeout || status.Code(f.Err) == codes.DeadlineExceeded
+	switch {
+	case f.Kind == fault.Unavailable && errors.Is(f.Err, consensus.ErrNotLeader):
+		return &journal.Stall{
+			Reason: "The cluster has no leader, or this node does not reach it.",
+			Remedy: "Repair the network between the nodes, or start nodes until a majority of the voters runs.",
+		}
+	case f.Kind == fault.Unavailable && late:
+		return &journal.Stall{
+			Reason: fmt.Sprintf("The cluster's leader did not confirm the events within %s.", shipTime),
+			Remedy: "Check the load and the disk of the leader, and the network between it and this node.",
+		}
+	case f.Kind == fault.Unavailable:
+		return &journal.Stall{Reason: "The request to the cluster's leader failed.", Remedy: "Check the leader and the network between it and this node. " + look}
+	case f.Kind == fault.StorageUnavailable:
+		return &journal.Stall{Reason: "This node cannot read its data directory.", Remedy: "Check the disk of this node. " + look}
+	case f.Kind == fault.Internal || f.Code == "":
+		return &journal.Stall{Reason: "Posting ended with an error (" + f.Kind.String() + ").", Remedy: look}
+	}
+	return &journal.Stall{Reason: "The cluster rejected the events (" + f.Code + ").", Remedy: look}
+}
