@@ -50,13 +50,10 @@ type Config struct {
 	Defaults keys.Defaults
 	// KeyRules are what the operator allows of new keys.
 	KeyRules keys.KeyRules
-	Metrics  http.Handler // Prometheus's exposition
+	Metrics  http.Handler // Prometheus's exposition; labels name models, deployments, teams and aliases of keys
 	Logger   *slog.Logger
 	Version  string
 	OpenAPI  string // the API's description, an OpenAPI document
-	// OpenMetrics lets anybody read /metrics. Labels name models, deployments,
-	// teams and aliases of keys.
-	OpenMetrics bool
 	// BeginReport is called before a report over the ledger is computed, and what it
 	// returns afterwards; nil: nothing is.
 	BeginReport func() (end func())
@@ -144,10 +141,6 @@ type route struct {
 
 // plain are the routes whose errors are as OpenAI has them and no more.
 func (s *Server) plain() []route {
-	metrics := viewer
-	if s.cfg.OpenMetrics {
-		metrics = public
-	}
 	return []route{
 		{http.MethodGet, []string{"/health/liveliness", "/health/liveness"}, public, s.alive},
 		{http.MethodGet, []string{"/health/readiness"}, public, s.readiness},
@@ -155,7 +148,7 @@ func (s *Server) plain() []route {
 		{http.MethodGet, []string{"/v1/models/{model...}", "/models/{model...}"}, anyKey, s.model},
 		{http.MethodGet, []string{"/openapi.json"}, public, s.shows(s.reference.Document)},
 		{http.MethodGet, []string{"/docs"}, public, s.shows(s.reference.Page)},
-		{http.MethodGet, []string{"/metrics"}, metrics, s.cfg.Metrics.ServeHTTP},
+		{http.MethodGet, []string{"/metrics"}, viewer, s.cfg.Metrics.ServeHTTP},
 		{http.MethodPost, inferencePaths(), anyKey, s.bodyless},
 	}
 }
