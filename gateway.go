@@ -84,7 +84,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 			return g, err
 		}
 	}
-	if g.node, err = openNode(ctx, s, logger); err != nil {
+	if g.node, err = openNode(ctx, s, &g.collector, logger); err != nil {
 		return g, err
 	}
 	registry := prometheus.NewRegistry()
@@ -98,7 +98,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Pace: g.pace(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
 		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(),
-		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.beginReport,
+		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.begin,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
 	if err != nil {

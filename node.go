@@ -17,7 +17,7 @@ import (
 
 // openNode opens the data directory, as a cluster of one or as a member of a
 // larger one.
-func openNode(ctx context.Context, s *setup, logger *slog.Logger) (*cluster.Node, error) {
+func openNode(ctx context.Context, s *setup, memory *collector, logger *slog.Logger) (*cluster.Node, error) {
 	c := s.config
 	ring, err := vault.NewRing(vault.RingConfig{
 		Primary: c.EncryptionSource(), Previous: c.EncryptionKeysPrevious, Open: kms.Open, Logger: logger,
@@ -27,7 +27,7 @@ func openNode(ctx context.Context, s *setup, logger *slog.Logger) (*cluster.Node
 	}
 	cfg := cluster.Config{
 		Dir: c.DataDir, Catalog: s.catalog, Keys: s.keys, Sealer: ring, Ring: ring, Unlock: func() error { return ring.Unlock(ctx) },
-		Logger: logger, Fatal: fatal(logger),
+		Logger: logger, Fatal: fatal(logger), BeginRestore: memory.begin,
 		KeyStaleness: c.Cluster.KeyStaleness, Retention: time.Duration(c.Audit.RetentionDays) * 24 * time.Hour, Version: version, Digest: c.Digest(),
 	}
 	if !c.Cluster.Enabled() {

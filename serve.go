@@ -115,7 +115,7 @@ func tuneMemory() {
 func tuned() bool { return os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" }
 
 // collector has the heap collected early while something fills it that is soon gone:
-// large request bodies in flight, and reports over the ledger. gcPercent would let it
+// large request bodies in flight, reports over the ledger, and restores. gcPercent would let it
 // grow to five times the size of what lives on.
 type collector struct {
 	mu    sync.Mutex
@@ -140,8 +140,8 @@ func (c *collector) collectLate() {
 	}
 }
 
-// beginReport has the heap collected early until end is called.
-func (c *collector) beginReport() (end func()) {
+// begin has the heap collected early until end is called.
+func (c *collector) begin() (end func()) {
 	c.collectEarly()
 	return c.collectLate
 }

@@ -27,14 +27,14 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 // An error of the connection to the leader leaves open whether it was done.
 func (n *Node) RestoreAll(ctx context.Context, r io.Reader) error {
 	if n.consensus.IsLeader() {
-		return n.consensus.RestoreBackup(ctx, r, n.adoption())
+		return n.restoreAll(ctx, r)
 	}
 	// The leader may be gone since a moment ago; this waits for the next one.
 	if err := n.current(ctx); err != nil {
 		return err
 	}
 	if n.consensus.IsLeader() {
-		return n.consensus.RestoreBackup(ctx, r, n.adoption())
+		return n.restoreAll(ctx, r)
 	}
 	leader, ok := n.consensus.Leader()
 	if !ok || n.peers == nil {
@@ -53,6 +53,12 @@ func (n *Node) RestoreAll(ctx context.Context, r io.Reader) error {
 	}
 	_, err = stream.CloseAndRecv()
 	return peer.Fault(err)
+}
+
+// restoreAll is RestoreAll on the node that leads.
+func (n *Node) restoreAll(ctx context.Context, r io.Reader) error {
+	defer n.cfg.BeginRestore()()
+	return n.consensus.RestoreBackup(ctx, r, n.adoption())
 }
 
 // pieceSize is how much of a backup goes in one message.
@@ -98,7 +104,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 // Restore replaces the state for a node that does not lead.
 func (s peerService) Restore(stream clusterv1.PeerService_RestoreServer) error {
-	if err := s.node.consensus.RestoreBackup(stream.Context(), &pieces{stream: stream}, s.node.adoption()); err != nil {
+	if err := s.node.restoreAll(stream.Context(), &pieces{stream: stream}); err != nil {
 		return peer.Status(s.leaderError(err))
 	}
 	return stream.SendAndClose(&clusterv1.RestoreResponse{})

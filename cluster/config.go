@@ -32,6 +32,10 @@ type Config struct {
 	Fatal   func(error)          // ends the process; called when what is on disk is not known any more
 	Commits func(journal.Commit) // told of each group commit, for metrics; nil means nobody is
 
+	// BeginRestore is called before this node reads a backup, and before it puts the
+	// settings of one in force; what it returns is called afterwards. nil: nothing is called.
+	BeginRestore func() (end func())
+
 	// Connect makes the ways to the other nodes, and the key of 32 bytes that what
 	// is gossiped is encrypted with. nil: this node is a cluster of its own and
 	// opens no port. It is given the node's id, which Open finds on the disk.
@@ -66,6 +70,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.BeginRestore == nil {
+		c.BeginRestore = func() func() { return func() {} }
 	}
 	if c.Retention <= 0 {
 		c.Retention = defaultRetention

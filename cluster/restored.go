@@ -22,6 +22,22 @@ import (
 // restore puts the settings of a backup in force, with an audit record that says what
 // that changed, and with what else belongs to it.
 func (m machine) restore(tx *store.Tx, e consensus.Entry, c *clusterv1.CommitRestore) consensus.Outcome {
+	end := m.node.cfg.BeginRestore()
+	out := m.restoreSettings(tx, e, c)
+	if out.Fault != nil || out.Err != nil {
+		end()
+		return out
+	}
+	show := out.Publish
+	out.Publish = func(index uint64) {
+		defer end()
+		show(index)
+	}
+	return out
+}
+
+// restoreSettings is restore without the calls of Config.BeginRestore.
+func (m machine) restoreSettings(tx *store.Tx, e consensus.Entry, c *clusterv1.CommitRestore) consensus.Outcome {
 	by := record.Stamp{Index: e.Index, Time: record.FromNanos(c.GetTransaction().GetTimeUnixNano()), Actor: c.GetActor()}
 	if _, f := record.Apply(tx, c.GetTransaction(), by); f != nil {
 		return outcome(f, nil)

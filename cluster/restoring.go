@@ -54,6 +54,7 @@ type RestoreRequest struct {
 // Errors: Malformed for a file that is no backup or is damaged; Conflict where it was
 // not to be; Unavailable with code outcome_unknown where that is not known.
 func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *Restored, err error) {
+	defer n.cfg.BeginRestore()()
 	ranges := restore.Ranges()
 	backup, err := n.consensus.UnpackBackup(r, func(space store.Space, key []byte) bool { //nolint:contextcheck // a store is written for as long as it takes
 		return space == store.SpaceKeyring || restore.Restored(ranges, space, key)

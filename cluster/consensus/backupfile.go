@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -94,23 +95,27 @@ type summed struct {
 }
 
 // Read implements io.Reader.
-func (s summed) Read(b []byte) (int, error) {
+func (s *summed) Read(b []byte) (int, error) {
 	n, err := s.in.Read(b)
 	s.sum.Write(b[:n])
 	return n, err
 }
 
 // readBackup calls fn for each record and returns what the backup is of. Only if it
-// returns without an error were the records what was written.
+// returns without an error were the records what was written. fn must not keep the key
+// and the value: the next record overwrites them.
 func readBackup(r io.Reader, fn func(space store.Space, key, value []byte) error) (mark, error) {
 	// Buffered below the sum: the sum must not see itself.
-	in := summed{in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New()}
+	in := &summed{in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New()}
 	at, err := readBackupHead(in)
 	if err != nil {
 		return at, err
 	}
+	// Reused for all records. A backup has millions, and their garbage would be several
+	// times the size of the file.
+	var head [9]byte
+	var record []byte
 	for count := uint64(0); ; count++ {
-		var head [9]byte
 		if _, err := io.ReadFull(in, head[:]); err != nil {
 			return at, cutOff(err)
 		}
@@ -127,8 +132,7 @@ func readBackup(r io.Reader, fn func(space store.Space, key, value []byte) error
 		if keys > maxKey || values > maxValue {
 			return at, notBackup("it is damaged")
 		}
-		record, err := readExactly(in, int64(keys)+int64(values))
-		if err != nil {
+		if record, err = readExactly(in, record, int(keys)+int(values)); err != nil {
 			return at, cutOff(err)
 		}
 		if err := fn(store.Space(head[0]), record[:keys], record[keys:]); err != nil {
@@ -137,13 +141,18 @@ func readBackup(r io.Reader, fn func(space store.Space, key, value []byte) error
 	}
 }
 
-// readExactly reads n bytes. It takes memory as they come, not as they are promised.
-func readExactly(in io.Reader, n int64) ([]byte, error) {
-	var out bytes.Buffer
-	if _, err := io.CopyN(&out, in, n); err != nil {
-		return nil, err
+// readExactly reads n bytes into the memory of a buffer, which it extends as bytes
+// arrive: a damaged length must not reserve memory.
+func readExactly(in io.Reader, buffer []byte, n int) ([]byte, error) {
+	const piece = 64 << 10
+	buffer = buffer[:0]
+	for have := 0; have < n; have = len(buffer) {
+		buffer = slices.Grow(buffer, min(n-have, piece))[:have+min(n-have, piece)]
+		if _, err := io.ReadFull(in, buffer[have:]); err != nil {
+			return nil, err
+		}
 	}
-	return out.Bytes(), nil
+	return buffer, nil
 }
 
 func readBackupHead(in io.Reader) (mark, error) {
@@ -165,7 +174,7 @@ func readBackupHead(in io.Reader) (mark, error) {
 	}, nil
 }
 
-func checkBackupEnd(in summed) error {
+func checkBackupEnd(in *summed) error {
 	want := in.sum.Sum(nil)
 	got := make([]byte, len(want))
 	if _, err := io.ReadFull(in.in, got); err != nil {

@@ -193,21 +193,29 @@ const pageSize = 256
 type cursor struct {
 	tx   Tx
 	of   store.Range
-	page []row
+	keys bool   // only the keys are read
+	page []row  // what is left of the page
+	rows []row  // the memory of all pages
+	data []byte // the memory of their keys and values
 	done bool
 }
 
-// next returns the next row; nil at the end.
+// next returns the next row; nil at the end. The row is valid until the next call.
 func (c *cursor) next() (*row, *fault.Error) {
 	if len(c.page) == 0 && !c.done {
 		c.of.Limit = pageSize
+		c.rows, c.data = c.rows[:0], c.data[:0]
 		err := c.tx.Scan(c.of, func(key, value []byte) bool {
-			c.page = append(c.page, row{bytes.Clone(key), bytes.Clone(value)})
+			if c.keys {
+				value = nil
+			}
+			c.rows = append(c.rows, row{c.keep(key), c.keep(value)})
 			return true
 		})
 		if err != nil {
 			return nil, record.Unreadable(err)
 		}
+		c.page = c.rows
 		if c.done = len(c.page) < pageSize; !c.done {
 			c.of.From = append(bytes.Clone(c.page[len(c.page)-1].key), 0)
 		}
@@ -215,7 +223,15 @@ func (c *cursor) next() (*row, *fault.Error) {
 	if len(c.page) == 0 {
 		return nil, nil //nolint:nilnil // the end
 	}
-	r := c.page[0]
+	r := &c.page[0]
 	c.page = c.page[1:]
-	return &r, nil
+	return r, nil
+}
+
+// keep copies bytes to the page's memory. When that grows, earlier copies stay in the
+// memory from before.
+func (c *cursor) keep(b []byte) []byte {
+	at := len(c.data)
+	c.data = append(c.data, b...)
+	return c.data[at:len(c.data):len(c.data)]
 }

@@ -102,7 +102,7 @@ func Drop(tx Tx, d *clusterv1.DropRestore) *fault.Error {
 }
 
 func drop(tx Tx, prefix []byte) *fault.Error {
-	all := cursor{tx: tx, of: store.Range{Space: store.SpaceRestore, Prefix: prefix}}
+	all := cursor{tx: tx, keys: true, of: store.Range{Space: store.SpaceRestore, Prefix: prefix}}
 	for {
 		r, f := all.next()
 		if f != nil || r == nil {
