@@ -107,7 +107,7 @@ func TestCommandLine(t *testing.T) {
 			t.Errorf("%s: %v\n%s", tc.args, err, out)
 		}
 	}
-	if out := c.run("key", "generate", "--help"); !strings.Contains(out, "--key-alias text") || !strings.Contains(out, "unique among keys") {
+	if out := c.run("key", "generate", "--help"); !strings.Contains(out, "--key-alias text") || !strings.Contains(out, "unique among the keys of one team") {
 		t.Errorf("the help is\n%s", out)
 	}
 	c.run("organization", "delete", "acme")

@@ -14,6 +14,7 @@ import (
 
 // status is what is used of GET /cluster/status.
 type status struct {
+	Node   string `json:"node"`
 	Leader struct {
 		Address string `json:"address"`
 	} `json:"leader"`

@@ -48,7 +48,7 @@ func main() {
 	flag.StringVar(&o.gateway, "gateway", "bin/modelgateway", "gateway to `run`")
 	flag.StringVar(&o.envoy, "envoy", "", "Envoy to `run` (default: the one that the gateway finds)")
 	flag.StringVar(&o.dir, "dir", "", "empty `directory` for data and logs, on the disk to measure")
-	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, reports, restore or deployments")
+	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, returns, reports, restore or deployments")
 	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
 	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
 	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
@@ -122,15 +122,17 @@ type step struct {
 func (c *cluster) steps(what string) ([]step, error) {
 	switch what {
 	case "cluster":
-		return []step{{"writes", c.measureWrites}, {"deletions", c.measureDeletions}, {"failovers", c.measureFailovers}, {"spend", c.measureSpend}, {"restarts", c.measureRestarts}}, nil
+		return []step{{"writes", c.measureWrites}, {"deletions", c.measureDeletions}, {"failovers", c.measureFailovers}, {"spend", c.measureSpend}, {"restarts", c.measureRestarts}, {"returns", c.measureReturns}}, nil
 	case "mgmt":
 		return []step{{"operations", c.measureOperations}, {"reports", c.measureReports}, {"restores", c.measureRestore}, {"deletions", c.measureDeletions}, {"restarts", c.measureRestarts}}, nil
+	case "returns":
+		return []step{{"returns", c.measureReturns}}, nil
 	case "reports":
 		return []step{{"reports", c.measureReports}}, nil
 	case "restore":
 		return []step{{"restores", c.measureRestore}}, nil
 	}
-	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, reports, restore or deployments", what)
+	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, returns, reports, restore or deployments", what)
 }
 
 // lastWords are the ends of the nodes' logs.

@@ -58,6 +58,7 @@ type cluster struct {
 type node struct {
 	url, address string // of its API, and for the other nodes
 	args         []string
+	data         string // its data directory
 	log          string
 	cmd          *exec.Cmd
 	exited       chan error
@@ -116,8 +117,9 @@ envoy:
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
+		n.data = filepath.Join(o.dir, fmt.Sprintf("data%d", i+1))
 		n.args = []string{
-			o.gateway, "serve", "--config", file, "--data", filepath.Join(o.dir, fmt.Sprintf("data%d", i+1)),
+			o.gateway, "serve", "--config", file, "--data", n.data,
 			"--listen", strings.TrimPrefix(n.url, "http://"),
 		}
 		if o.envoy != "" {
