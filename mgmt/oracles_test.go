@@ -138,8 +138,8 @@ func deletesKey(t *testing.T, s *Server) func(a answer) {
 	}
 }
 
-// Whoever makes, renames, lists or deletes keys learns nothing of the aliases that keys
-// of other organizations, teams and users have.
+// TestAliasesOfOthersAreUnknown: a caller that makes, renames, lists or deletes keys learns
+// nothing of the aliases that keys of other organizations, teams and users have.
 func TestAliasesOfOthersAreUnknown(t *testing.T) {
 	t.Parallel()
 	const plain, acme, red, anns = `"max_budget":1`, `"organization_id":"acme"`, `"team_id":"red"`, `,"user_id":"ann","key_type":"llm_api"`

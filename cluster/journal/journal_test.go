@@ -11,14 +11,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/usage"
-	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 var origin = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
@@ -151,74 +149,6 @@ func TestTextsThatAreNotUTF8AreKeptReadable(t *testing.T) {
 	got := list(t, n.Journal, journal.Filter{})
 	if len(got) != 2 || got[0].EndUser != "a\uFFFDb" || got[0].Tags[0] != "\uFFFD" || got[1].EndUser != "\uFFFD" {
 		t.Errorf("got %+v", got)
-	}
-}
-
-// TestEndUserOfAnOlderVersion: an event without the field names an end user that all keys
-// share, whatever the organization of its key; events of this version name one of the
-// organization, and have a version that older readers stop at.
-func TestEndUserOfAnOlderVersion(t *testing.T) {
-	old, err := proto.Marshal(&clusterv1.UsageEvent{Version: 2, EndUser: "alice", Organization: "acme", ParentHashes: [][]byte{make([]byte, 32)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ev, err := journal.Decode("n", 1, 1, old)
-	if err != nil || ev.EndUserAccount() != (id.Account{Kind: id.AccountCustomer, Owner: "alice"}) {
-		t.Errorf("an old event is of %+v, %v", ev.EndUserAccount(), err)
-	}
-	n := start(t, config(vfs.NewMem()), journal.Config{})
-	for _, ev := range []journal.Event{
-		{Request: "req_1", EndUser: "alice", Organization: "acme", OfOrganization: true},
-		{Request: "req_2", EndUser: "alice", OfOrganization: true},
-		{Request: "req_3", Organization: "acme", OfOrganization: true},
-	} {
-		await(t, n.Settle(nil, []journal.Event{ev}))
-	}
-	_, texts, err := n.Batch(t.Context(), 0, 10, 1<<20)
-	if err != nil || len(texts) != 3 {
-		t.Fatalf("%d events, %v", len(texts), err)
-	}
-	for i, want := range []struct {
-		version uint32
-		account id.Account
-	}{
-		{3, id.Account{Kind: id.AccountCustomer, Owner: "alice", Part: "acme"}},
-		{1, id.Account{Kind: id.AccountCustomer, Owner: "alice"}},
-		{1, id.Account{Kind: id.AccountCustomer}},
-	} {
-		m := &clusterv1.UsageEvent{}
-		if err := proto.Unmarshal(texts[i], m); err != nil || m.GetVersion() != want.version {
-			t.Errorf("event %d has version %d, %v", i+1, m.GetVersion(), err)
-		}
-		if got := list(t, n.Journal, journal.Filter{})[i].EndUserAccount(); got != want.account {
-			t.Errorf("event %d is of %+v, want %+v", i+1, got, want.account)
-		}
-	}
-}
-
-// TestEventsThatOlderNodesWouldPostDifferently: an event whose audit record has more than
-// version 1 knows of has a version that older readers stop at.
-func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
-	n := start(t, config(vfs.NewMem()), journal.Config{})
-	events := []journal.Event{
-		{Request: "req_1", Steps: &journal.Steps{}},
-		{Request: "req_2", ClientStatus: 200},
-		{Request: "req_3", Failures: []journal.Failure{{Attempt: 1, Cause: "http_429"}}},
-		{Request: "req_4", Steps: &journal.Steps{}, EndUser: "alice", Organization: "acme", OfOrganization: true},
-		{Request: "req_5"},
-	}
-	for _, ev := range events {
-		await(t, n.Settle(nil, []journal.Event{ev}))
-	}
-	_, texts, err := n.Batch(t.Context(), 0, 10, 1<<20)
-	if err != nil || len(texts) != len(events) {
-		t.Fatalf("%d events, %v", len(texts), err)
-	}
-	for i, want := range []uint32{2, 2, 2, 3, 1} {
-		m := &clusterv1.UsageEvent{}
-		if err := proto.Unmarshal(texts[i], m); err != nil || m.GetVersion() != want {
-			t.Errorf("event %d has version %d, want %d (%v)", i+1, m.GetVersion(), want, err)
-		}
 	}
 }
 

@@ -33,8 +33,8 @@ func oldKey(name string) func(*keys.Set, *record.Txn) error {
 	}
 }
 
-// Keys of different places may have one alias, and keys of one place may not, whoever
-// makes, changes, moves or regenerates them.
+// TestAliasesAreUniqueInTheirPlace: keys of different places may have one alias. Keys of one
+// place may not, by any operation of any caller.
 func TestAliasesAreUniqueInTheirPlace(t *testing.T) {
 	t.Parallel()
 	in := func(team id.Team, org id.Organization, user id.User) func(*keys.Key) {
