@@ -149,9 +149,12 @@ func plannedRoute(in Input) (*route.Route, error) {
 // requests that have no plan.
 func toGateway(name string, match *route.RouteMatch, perFilter map[string]*anypb.Any) *route.Route {
 	return &route.Route{
-		Name:                 name,
-		Match:                match,
-		TypedPerFilterConfig: perFilter,
+		// Envoy has answered 100-continue. Of any other expectation Go's server knows nothing
+		// but to fail, with an empty body.
+		RequestHeadersToRemove: []string{"expect"},
+		Name:                   name,
+		Match:                  match,
+		TypedPerFilterConfig:   perFilter,
 		Action: &route.Route_Route{Route: &route.RouteAction{
 			Timeout:          durationpb.New(0),
 			ClusterSpecifier: &route.RouteAction_Cluster{Cluster: contract.ClusterGateway},
