@@ -78,7 +78,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 			err = errors.Join(err, g.close())
 		}
 	}()
-	var envoy string
+	var envoy launch.Binary
 	if g.cfg.Envoy.Mode == config.EnvoyChild {
 		if envoy, err = findEnvoy(ctx, g.cfg.Envoy); err != nil {
 			return g, err
@@ -207,7 +207,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 
 // envoy prepares the sockets, the configuration and, unless somebody else runs
 // it, the launch of Envoy.
-func (g *gateway) envoy(ctx context.Context, path string) error {
+func (g *gateway) envoy(ctx context.Context, envoy launch.Binary) error {
 	dir, err := socketDir(g.cfg.DataDir)
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 	if g.apiL, err = socket.Listen(ctx, b.GRPCSocket); err != nil {
 		return err
 	}
-	modules := g.modules(ctx, path)
+	modules := g.modules(ctx, envoy)
 	if modules != "" {
 		b.StreamEnd = extproc.CutEvent()
 	}
@@ -269,18 +269,18 @@ func (g *gateway) envoy(ctx context.Context, path string) error {
 		return nil
 	}
 	g.launcher, err = launch.New(launch.Config{
-		Path: path, Bootstrap: file, RunDir: dir, AdminSocket: b.AdminSocket, Modules: modules, Listen: listen,
+		Path: envoy.Path, Bootstrap: file, RunDir: dir, AdminSocket: b.AdminSocket, Modules: modules, Listen: listen,
 		Concurrency: int(g.cfg.Envoy.Concurrency), LogLevel: g.cfg.Envoy.LogLevel, Logger: g.logger,
 	})
 	return err
 }
 
-// modules returns the directory of Envoy's dynamic modules, or "" if Envoy is to run
-// without: the module is not there, does not suit this Envoy, or somebody else starts it.
-func (g *gateway) modules(ctx context.Context, path string) string {
+// modules returns the directory of Envoy's dynamic modules. It returns "" if the module is
+// not there or does not suit this Envoy, or if somebody else starts Envoy.
+func (g *gateway) modules(ctx context.Context, envoy launch.Binary) string {
 	dir, err := "", errors.New("somebody else starts Envoy")
 	if g.cfg.Envoy.Mode == config.EnvoyChild {
-		dir, err = launch.FindModule(ctx, path, contract.StreamEndFile)
+		dir, err = envoy.FindModule(contract.StreamEndFile)
 	}
 	if err != nil {
 		g.logger.WarnContext(ctx, "a stream that its provider resets will be reset for its caller too, without an error event, because Envoy runs without a module",

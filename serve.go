@@ -165,12 +165,12 @@ func newLogger(c config.Log) *slog.Logger {
 }
 
 // findEnvoy returns the Envoy to run, checked.
-func findEnvoy(ctx context.Context, c config.Envoy) (string, error) {
+func findEnvoy(ctx context.Context, c config.Envoy) (launch.Binary, error) {
 	path, err := launch.Locate(c.Path, os.Getenv("ENVOY_PATH"), exec.LookPath)
 	if err != nil {
-		return "", err
+		return launch.Binary{}, err
 	}
-	return path, launch.Check(ctx, path)
+	return launch.Check(ctx, path)
 }
 
 // socketDir is where the Unix sockets between Envoy and this process are. A deep

@@ -29,22 +29,28 @@ const versionPattern = `version: [0-9A-Za-z]+/(\d+)\.(\d+)\.(\d+)[^/]*/`
 // checkTimeout is generous: a cold binary of 100 MB is read from disk first.
 const checkTimeout = 20 * time.Second
 
-// Check runs `path --version` and refuses what is no Envoy, or one that lacks
-// what the configuration uses. It blocks until the program ends, 20 s at most.
-func Check(ctx context.Context, path string) error {
+// Binary is an Envoy that Check has accepted.
+type Binary struct {
+	Path         string
+	major, minor int
+}
+
+// Check runs `path --version`. It rejects a program that is not Envoy, or an Envoy that
+// lacks what the configuration uses. It blocks until the program ends, 20 s at most.
+func Check(ctx context.Context, path string) (Binary, error) {
 	if err := executable(path); err != nil {
-		return err
+		return Binary{}, err
 	}
 	major, minor, err := release(ctx, path)
 	if err != nil {
-		return err
+		return Binary{}, err
 	}
 	if major < oldestMajor || major == oldestMajor && minor < oldestMinor {
-		return broken("envoy_too_old", nil,
+		return Binary{}, broken("envoy_too_old", nil,
 			"%s is Envoy %d.%d, which lacks envoy.router.cluster_specifier_plugin.priority_group or refresh_cluster_on_retry; Envoy %s or later is needed",
 			path, major, minor, oldest)
 	}
-	return nil
+	return Binary{path, major, minor}, nil
 }
 
 // release runs `path --version` and returns the release that it prints.

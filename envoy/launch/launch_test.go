@@ -352,7 +352,7 @@ func checkFault(t *testing.T, err error, code, text string) {
 }
 
 func TestCheck(t *testing.T) {
-	if err := launch.Check(t.Context(), binary(t)); err != nil {
+	if _, err := launch.Check(t.Context(), binary(t)); err != nil {
 		t.Errorf("a good Envoy: %v", err)
 	}
 	dir := t.TempDir()
@@ -372,11 +372,12 @@ func TestCheck(t *testing.T) {
 		{script("old", "#!/bin/sh\necho 'envoy  version: abc123/1.38.3/Clean/RELEASE/BoringSSL'\n", 0o700), "envoy_too_old", "1.39"},
 		{script("old", "#!/bin/sh\necho 'envoy  version: abc123/1.38.3/Clean/RELEASE/BoringSSL'\n", 0o700), "envoy_too_old", "priority_group"},
 	} {
-		checkFault(t, launch.Check(t.Context(), tc.path), tc.code, tc.text)
+		_, err := launch.Check(t.Context(), tc.path)
+		checkFault(t, err, tc.code, tc.text)
 	}
 	for _, version := range []string{"1.39.0", "1.41.0-dev", "2.0.0"} {
 		path := script("new"+version, "#!/bin/sh\necho 'envoy  version: abc123/"+version+"/Clean/RELEASE/BoringSSL'\n", 0o700)
-		if err := launch.Check(t.Context(), path); err != nil {
+		if _, err := launch.Check(t.Context(), path); err != nil {
 			t.Errorf("%s: %v", version, err)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 // fetched is where make puts the Envoy that it fetches, below the repository.
 const fetched = ".tmp/envoy-1.40.0/envoy/_bin/envoy"
 
-// Locate finds the Envoy to run: flag (--envoy-path) if given, else env (what
-// $ENVOY_PATH holds), else the copy that make fetched, beside the executable, in
-// the folder above it or in the working directory, else lookPath("envoy"). What
-// was asked for by name is never replaced by something else: if it is not there,
-// that is the error. The path is absolute.
+// Locate returns the absolute path of the Envoy to run: flag (--envoy-path) if given,
+// else env (the value of $ENVOY_PATH), else the copy that make fetched, else
+// lookPath("envoy"). It looks for that copy in the folder of the executable, in the folder
+// above it and in the working directory. A path that flag or env names must exist:
+// otherwise Locate returns an error and tries nothing else.
 func Locate(flag, env string, lookPath func(string) (string, error)) (string, error) {
 	for _, asked := range []struct{ param, path string }{{"--envoy-path", flag}, {"ENVOY_PATH", env}} {
 		if asked.path == "" {

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"context"
 	"debug/elf"
 	"os"
 	"path/filepath"
@@ -9,18 +8,17 @@ import (
 	"strings"
 )
 
-// The releases of Envoy for which a module's behaviour is tested. A module is part of
-// Envoy's process, so it is left out of all others.
+// The release of Envoy for which the module's behaviour is tested. A module runs in
+// Envoy's process, so no other release loads it.
 const (
 	moduleMajor = 1
 	moduleMinor = 40
 )
 
-// FindModule finds the dynamic module in file (a name such as libx.so) for the Envoy at
-// path, and returns the directory to search. The module is beside the executable of this
-// process. It is an error if it is not there, or if this Envoy cannot load it: a module
-// that Envoy cannot load would keep it from starting.
-func FindModule(ctx context.Context, path, file string) (string, error) {
+// FindModule returns the directory of the dynamic module in file (a name such as libx.so),
+// which is the directory of this process's executable. It returns an error if the module
+// is not there, or if this Envoy cannot load it: Envoy would not start.
+func (b Binary) FindModule(file string) (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return "", broken("module_not_found", err, "the directory of the executable is not known, so %s cannot be found", file)
@@ -29,26 +27,22 @@ func FindModule(ctx context.Context, path, file string) (string, error) {
 		exe = real
 	}
 	dir := filepath.Dir(exe)
-	return dir, CheckModule(ctx, path, filepath.Join(dir, file))
+	return dir, b.CheckModule(filepath.Join(dir, file))
 }
 
-// CheckModule rejects a dynamic module that the Envoy at path cannot load.
-func CheckModule(ctx context.Context, path, module string) error {
+// CheckModule rejects a dynamic module that this Envoy cannot load.
+func (b Binary) CheckModule(module string) error {
 	m, err := elf.Open(module)
 	if err != nil {
 		return broken("module_not_found", err, "%s is not there or is no module; make builds it if a C compiler is there", module)
 	}
 	defer func() { _ = m.Close() }()
-	major, minor, err := release(ctx, path)
-	if err != nil {
-		return err
+	if b.major != moduleMajor || b.minor != moduleMinor {
+		return broken("module_unsuitable", nil, "%s is for Envoy %d.%d, and this is Envoy %d.%d", module, moduleMajor, moduleMinor, b.major, b.minor)
 	}
-	if major != moduleMajor || minor != moduleMinor {
-		return broken("module_unsuitable", nil, "%s is for Envoy %d.%d, and this is Envoy %d.%d", module, moduleMajor, moduleMinor, major, minor)
-	}
-	e, err := elf.Open(path)
+	e, err := elf.Open(b.Path)
 	if err != nil {
-		return broken("module_unsuitable", err, "the symbols of %s cannot be read", path)
+		return broken("module_unsuitable", err, "the symbols of %s cannot be read", b.Path)
 	}
 	defer func() { _ = e.Close() }()
 	if m.Machine != e.Machine {
@@ -60,11 +54,11 @@ func CheckModule(ctx context.Context, path, module string) error {
 	}
 	offered, err := e.DynamicSymbols()
 	if err != nil {
-		return broken("module_unsuitable", err, "%s offers no symbols to modules", path)
+		return broken("module_unsuitable", err, "%s offers no symbols to modules", b.Path)
 	}
 	for _, s := range needed {
 		if strings.HasPrefix(s.Name, "envoy_") && !slices.ContainsFunc(offered, func(o elf.Symbol) bool { return o.Name == s.Name && o.Section != elf.SHN_UNDEF }) {
-			return broken("module_unsuitable", nil, "%s was built without what %s needs: %s", path, module, s.Name)
+			return broken("module_unsuitable", nil, "%s was built without what %s needs: %s", b.Path, module, s.Name)
 		}
 	}
 	return nil

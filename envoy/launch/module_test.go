@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/launch"
 )
 
-// Envoy does not start with a module that it cannot load, so such a one is found before.
+// Envoy does not start with a module that it cannot load, so CheckModule rejects such a one.
 func TestCheckModule(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name string, args ...string) string {
@@ -27,22 +27,32 @@ func TestCheckModule(t *testing.T) {
 		}
 		return path
 	}
-	envoy := binary(t)
+	check := func(path string) launch.Binary {
+		b, err := launch.Check(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	envoy := check(binary(t))
 	good := build(contract.StreamEndFile, "../module/streamend.c")
-	if err := launch.CheckModule(t.Context(), envoy, good); err != nil {
+	if err := envoy.CheckModule(good); err != nil {
 		t.Errorf("the module of this Envoy: %v", err)
 	}
 	foreign := build("libforeign.so", write("foreign.c", "void envoy_no_such_callback(void); void f(void) { envoy_no_such_callback(); }", 0o600))
-	for _, tc := range []struct{ envoy, module, code, text string }{
+	for _, tc := range []struct {
+		envoy              launch.Binary
+		module, code, text string
+	}{
 		{envoy, filepath.Join(dir, "absent.so"), "module_not_found", "absent.so"},
 		{envoy, write("text.so", "text", 0o600), "module_not_found", "text.so"},
 		{envoy, foreign, "module_unsuitable", "envoy_no_such_callback"},
-		{write("later", "#!/bin/sh\necho 'envoy  version: abc123/1.41.0/Clean/RELEASE/BoringSSL'\n", 0o700), good, "module_unsuitable", "1.41"},
-		{write("script", "#!/bin/sh\necho 'envoy  version: abc123/1.40.0/Clean/RELEASE/BoringSSL'\n", 0o700), good, "module_unsuitable", "script"},
+		{check(write("later", "#!/bin/sh\necho 'envoy  version: abc123/1.41.0/Clean/RELEASE/BoringSSL'\n", 0o700)), good, "module_unsuitable", "1.41"},
+		{check(write("script", "#!/bin/sh\necho 'envoy  version: abc123/1.40.0/Clean/RELEASE/BoringSSL'\n", 0o700)), good, "module_unsuitable", "script"},
 	} {
-		checkFault(t, launch.CheckModule(t.Context(), tc.envoy, tc.module), tc.code, tc.text)
+		checkFault(t, tc.envoy.CheckModule(tc.module), tc.code, tc.text)
 	}
-	if _, err := launch.FindModule(t.Context(), envoy, "libmodelgateway_absent.so"); err == nil {
-		t.Error("a module was found that is not beside the executable")
+	if _, err := envoy.FindModule("libmodelgateway_absent.so"); err == nil {
+		t.Error("a module was found that is not in the folder of the executable")
 	}
 }
