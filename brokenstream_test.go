@@ -184,8 +184,8 @@ func TestResetStreams(t *testing.T) {
 	}
 }
 
-// HTTP/2 says of a single stream that it was reset, and so the caller is told. It gets no
-// [DONE], and its connection goes on.
+// Over HTTP/2 the gateway resets the caller's stream. The caller receives no [DONE], and
+// its connection stays open.
 func TestResetStreamsOverHTTP2(t *testing.T) {
 	b := newBreaker(t)
 	g := startGateway(t, b.models())

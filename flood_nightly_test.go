@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// 500 bodies of 64 MiB, by one key and by twenty, complete ones and ones that are
-// withheld. The memory of both processes is bounded, and no request of another tenant
-// fails. How long those take is logged beside the quiet time: it depends on the machine.
+// TestFlood sends 500 bodies of 64 MiB by one key and by twenty, complete ones and withheld
+// ones. The memory of both processes is bounded, and no request of another tenant fails.
+// The test logs the times of those requests next to the quiet ones: they depend on the
+// machine.
 func TestFlood(t *testing.T) {
 	a := newAttacker(t)
 	g := startGateway(t, models(newUpstream(t), "fast=openai/fake-gpt")+

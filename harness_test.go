@@ -56,7 +56,7 @@ func binary(t *testing.T) string {
 			built.err = fmt.Errorf("%w: %s", err, out)
 			return
 		}
-		// The module beside it, as make builds it.
+		// The module goes into the same folder, as make builds it.
 		out, err = exec.Command("make", "--no-print-directory", "module", "MODULE="+filepath.Join(dir, contract.StreamEndFile)).CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)

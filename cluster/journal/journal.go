@@ -97,11 +97,12 @@ func (j *Journal) Intent(in Intent) *Pending {
 	return j.enqueue(&p.Pending)
 }
 
-// Settle queues, as one: the events are recorded and the intents end. It returns
-// at once. An intent that was not written, because it failed or is nil, is
-// passed over; one that was settled before stays so. The slices and the Pendings
-// are the journal's until Done; after a Wait that returned nil, the events'
-// IDs are filled in and their times are the cluster's. A stopped journal returns a Pending that has failed.
+// Settle queues one atomic write that records the events and ends the intents. It returns
+// at once. It skips intents that are nil, were not written, or were settled before. The
+// slices and the Pendings are the journal's until Done: the journal sets each event's ID
+// and replaces its times by the cluster's, or by those of the node's own clock, with
+// OwnClock set, while the cluster's time is not known. After a Wait that returned nil the
+// caller may read both. A stopped journal returns a Pending that has failed.
 func (j *Journal) Settle(intents []*Pending, events []Event) *Pending {
 	return j.enqueue(&Pending{settles: intents, events: events})
 }
