@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -76,7 +77,11 @@ func Sign(head ChainHead, workspace string, now time.Time, signer *Signer) (*clu
 	}
 	at := micros(record.Nanos(now))
 	s := statement{workspace: workspace, size: head.Size, root: head.Root, head: head.Hash, time: at}
-	return &clusterv1.AuditCheckpoint{Note: signer.sign(s.text()), Size: head.Size, TimeUnixNano: at}, nil
+	signed, err := note.Sign(&note.Note{Text: s.text()}, signer.key)
+	if err != nil {
+		return nil, fmt.Errorf("sign the checkpoint: %w", err)
+	}
+	return &clusterv1.AuditCheckpoint{Note: string(signed), Size: head.Size, TimeUnixNano: at}, nil
 }
 
 // CheckpointKey is the key of a checkpoint in store.SpaceCheckpoint.

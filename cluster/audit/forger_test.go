@@ -198,6 +198,7 @@ func TestWhatIsCovered(t *testing.T) {
 		"no key":                   {audit.Check{}, audit.Export{}, true, 0},
 		"the key":                  {audit.Check{Verifiers: known}, audit.Export{}, true, 6},
 		"one of two keys":          {audit.Check{Verifiers: append(unknown[:1:1], known...)}, audit.Export{}, true, 6},
+		"a key twice":              {audit.Check{Verifiers: append(known[:1:1], known...)}, audit.Export{}, true, 6},
 		"another key":              {audit.Check{Verifiers: unknown}, audit.Export{}, false, 0},
 		"kept elsewhere":           {audit.Check{Held: []string{held}}, audit.Export{}, true, 6},
 		"a part with one":          {audit.Check{Verifiers: known}, audit.Export{From: 2, To: 5}, true, 3},
