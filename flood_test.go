@@ -309,25 +309,3 @@ func TestLeavingWithABodyOnItsWay(t *testing.T) {
 		t.Errorf("the only request that the limits allow gets %d %s", a.status, a.body)
 	}
 }
-
-// Long bodies reach the provider as they came, with and without a declared length.
-func TestLongBodies(t *testing.T) {
-	p := newUpstream(t)
-	g := startGateway(t, models(p, "fast=openai/fake-gpt"))
-	content := strings.Repeat("0123456789abcdef", 40<<10) // 640 KiB
-	body := strings.Replace(good, "hello", content, 1)
-	for _, declared := range []bool{true, false} {
-		var r io.Reader = strings.NewReader(body)
-		if !declared {
-			r = io.MultiReader(r) // net/http does not see its length
-		}
-		if a := g.do(http.MethodPost, "/v1/chat/completions", r); a.status != http.StatusOK {
-			t.Errorf("declared %t: %d %s", declared, a.status, a.body)
-		}
-		requests := p.Requests()
-		if got := requests[len(requests)-1].Body; !strings.Contains(got, `"`+content+`"`) {
-			t.Errorf("declared %t: %d bytes reach the provider and are not those that were sent", declared, len(got))
-		}
-	}
-	g.until("nothing is in flight", func() bool { return g.inFlight() == "0" })
-}

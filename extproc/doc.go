@@ -21,8 +21,7 @@
 //
 // Who has no key learns nothing from what is wrong with the rest of the request,
 // so identify comes first. No byte of the body is taken in before the stages of the
-// headers have passed; a body of undeclared length is counted by a stream of a filter
-// of its own (precheck.go).
+// headers have passed. A long body comes in pieces and goes in pieces (upload.go).
 //
 // What it guarantees:
 //

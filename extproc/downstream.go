@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
@@ -17,15 +18,14 @@ type session struct {
 	s          *Server
 	p          *Pipeline
 	x          *Exchange
-	prechecked bool // the precheck has run the stages of the headers
+	pieces     *upload // of a body that comes in pieces
 	dispatched bool
 	outcome    Outcome  // if the stream ends now
 	free       []func() // buffers that the exchange refers to
-	upload     *upload  // of a request that was prechecked, until its body is here
 }
 
-func (s *Server) downstream(c *conn, prechecked bool) error {
-	d := &session{conn: c, s: s, p: s.pipeline, prechecked: prechecked, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
+func (s *Server) downstream(c *conn, pieces *upload) error {
+	d := &session{conn: c, s: s, p: s.pipeline, pieces: pieces, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
 	defer d.close()
 	ctx := c.stream.Context()
 	for {
@@ -38,12 +38,14 @@ func (s *Server) downstream(c *conn, prechecked bool) error {
 			err = d.requestHeaders(ctx, &m)
 		case frame.RequestBody:
 			err = d.requestBody(ctx, &m)
+		case frame.RequestTrailers:
+			err = d.requestTrailers(ctx, &m)
 		case frame.ResponseHeaders:
 			if d.dispatched {
 				return d.receive(ctx, &m)
 			}
 			err = d.pass(m.Kind) // an answer of Envoy's own, already in our form
-		case frame.ResponseBody, frame.RequestTrailers, frame.ResponseTrailers, frame.Other:
+		case frame.ResponseBody, frame.ResponseTrailers, frame.Other:
 			err = d.pass(m.Kind)
 		}
 		if err != nil {
@@ -57,7 +59,6 @@ func (s *Server) downstream(c *conn, prechecked bool) error {
 // body's bytes are in flight until then.
 func (d *session) close() {
 	d.rest()
-	d.received()
 	switch {
 	case d.dispatched:
 		d.p.abandon(d.stream.Context(), d.x, d.outcome)
@@ -75,47 +76,78 @@ func (d *session) close() {
 	d.in.Free()
 }
 
-// received ends the upload of a request that was prechecked.
-func (d *session) received() {
-	if d.upload != nil {
-		d.upload.received()
-		d.upload = nil
-	}
-}
-
-// requestHeaders makes the exchange, or claims that of a request that was prechecked,
-// and rejects what the headers show to be without quota or room.
+// requestHeaders makes the exchange, and rejects what the headers show to be without
+// quota or room. Where the body comes in pieces, the headers are answered when it is
+// complete: their answer has the plan.
 func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
-	if d.prechecked {
-		if d.upload, d.x = d.s.uploads.claim(requestID(m)); d.x != nil {
-			return d.pass(m.Kind)
-		}
-	}
 	var err error
 	if d.x, err = d.p.begin(ctx, m); err != nil {
 		return d.refuse(ctx, err)
 	}
+	if d.pieces != nil {
+		return nil
+	}
 	return d.pass(m.Kind)
 }
 
-// requestBody runs the other stages and hands Envoy the plan.
+// begin makes the exchange of a request, identifies its sender, and rejects what the
+// headers show to be without quota or room. Of a rejected request nothing is reserved.
+func (p *Pipeline) begin(ctx context.Context, m *frame.Message) (*Exchange, error) {
+	x := &Exchange{Start: p.deps.Now(), View: p.deps.View()}
+	x.Inbound.length = undeclared
+	m.Headers(func(name, value []byte) bool {
+		x.header(name, value)
+		return true
+	})
+	if x.ID == "" {
+		x.ID = id.NewRequest()
+	}
+	err := p.run(ctx, x, p.entry)
+	if err == nil && m.End {
+		err = errEmptyBody()
+	}
+	if err != nil {
+		p.giveBack(x)
+		x.flight.Release()
+	}
+	return x, err
+}
+
+// requestBody takes the body, or a piece of it, and hands Envoy the plan when it is
+// complete.
 func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	if d.x == nil {
 		return errors.New("a request's body came without its headers")
 	}
-	d.received()
+	if d.pieces != nil {
+		return d.piece(ctx, m)
+	}
 	d.x.Body = m.Body
 	d.free = append(d.free, d.in.Hold())
-	err := d.p.fits(int64(len(m.Body)))
+	mutation, err := d.admit(ctx)
+	if err != nil {
+		return d.refuse(ctx, err)
+	}
+	head, tail := frame.AppendAnswer(d.plan(), m.Kind, mutation)
+	err = d.send(head, tail)
+	failpoint.Hit("request.dispatched")
+	return err
+}
+
+// admit runs the stages of the body, which is complete, and dispatches the request. Of a
+// rejected request nothing is reserved but its bytes.
+func (d *session) admit(ctx context.Context) (*frame.Mutation, error) {
+	length := int64(len(d.x.Body))
+	err := d.p.fits(length)
 	if err == nil {
-		err = d.x.flight.Reach(int64(len(m.Body))) // no more than is reserved, unless its bytes were not counted
+		err = d.x.flight.Reach(length) // no more than is reserved, unless its bytes were not counted
 	}
 	if err == nil {
 		err = d.p.run(ctx, d.x, d.p.stages)
 	}
 	if err != nil {
 		d.p.giveBack(d.x)
-		return d.refuse(ctx, err)
+		return nil, err
 	}
 	d.s.live.add(d.x)
 	d.dispatched = true
@@ -125,13 +157,13 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 		d.dispatched = false
 		d.s.live.remove(d.x)
 		d.p.withdraw(d.x)
-		return d.refuse(ctx, err)
 	}
-	dst := frame.AppendPlan(make([]byte, 0, answerSize), contract.MetadataPlan, contract.MetadataPlanGroups, d.groups())
-	head, tail := frame.AppendAnswer(dst, m.Kind, mutation)
-	err = d.send(head, tail)
-	failpoint.Hit("request.dispatched")
-	return err
+	return mutation, err
+}
+
+// plan is the start of the answer that dispatches the request.
+func (d *session) plan() []byte {
+	return frame.AppendPlan(make([]byte, 0, answerSize), contract.MetadataPlan, contract.MetadataPlanGroups, d.groups())
 }
 
 // groups is the plan in the words of Envoy's cluster specifier.

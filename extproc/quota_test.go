@@ -1,14 +1,10 @@
 package extproc
 
 import (
-	"strings"
 	"testing"
-
-	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
-	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 )
 
@@ -95,95 +91,6 @@ func TestCountsARequestOnce(t *testing.T) {
 	e.close()
 	if n := k.bytes.Held(); n != 0 {
 		t.Errorf("%d bytes are in flight when nothing is", n)
-	}
-}
-
-// piece is what the precheck's filter shows of a body of undeclared length.
-func piece(size int) *extprocv3.ProcessingRequest {
-	return &extprocv3.ProcessingRequest{
-		Request: &extprocv3.ProcessingRequest_RequestBody{RequestBody: &extprocv3.HttpBody{Body: []byte(strings.Repeat("x", size))}},
-	}
-}
-
-// prechecked is a stream of the precheck whose headers have been admitted.
-func prechecked(t *testing.T, k *kit, uuid string, headers ...string) *envoy {
-	t.Helper()
-	e := k.openAs(t, uuid, contract.RolePrecheck)
-	e.send(&extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestHeaders{
-		RequestHeaders: &extprocv3.HttpHeaders{Headers: headerMap(plainHeaders(uuid, append(headers, "authorization", "Bearer "+appKey)...))},
-	}})
-	r := e.next()
-	if !r.GetRequestHeaders().GetResponse().GetClearRouteCache() || r.GetDynamicMetadata().GetFields()[contract.MetadataAdmitted] == nil {
-		t.Fatalf("the headers are answered with %v", r)
-	}
-	return e
-}
-
-// A body of undeclared length counts as it comes.
-func TestCountsUndeclaredBodies(t *testing.T) {
-	t.Parallel()
-	k := newKit(t, one(), room)
-	uuid := k.uuid()
-	first := prechecked(t, k, uuid)
-	e := k.openAs(t, uuid, contract.RoleAdmitted)
-	if a := e.requestHeaders(plainHeaders(uuid, "authorization", "Bearer "+appKey)); a != nil {
-		t.Fatal(a.body)
-	}
-	first.send(piece(600))
-	if r := first.next(); r.GetRequestBody() == nil {
-		t.Fatalf("the piece is answered with %v", r)
-	}
-	if n := k.bytes.Held(); n != 600 {
-		t.Errorf("%d bytes are in flight, want 600", n)
-	}
-	first.send(piece(500))
-	r := first.next()
-	if r.GetImmediateResponse() == nil {
-		t.Fatalf("a piece above the share is answered with %v", r)
-	}
-	refusedWith(t, e, immediate(r.GetImmediateResponse()), 429, "request_bytes_exceeded")
-	first.leave()
-	e.leave()
-	if n := k.bytes.Held(); n != 0 {
-		t.Errorf("%d bytes are in flight when nothing is", n)
-	}
-}
-
-// A long body is admitted once: what the precheck has reserved is not reserved again,
-// and is kept when its stream ends.
-func TestPrecheckedOnce(t *testing.T) {
-	t.Parallel()
-	limits := budget(money.USD)
-	limits.RPM, limits.MaxParallel = new(uint32(1)), new(uint32(1))
-	k := newKit(t, one(), room, bounded(limits), limiter, newBank(t, 0).use)
-	uuid := k.uuid()
-	length := itoa(len(hello))
-	first := prechecked(t, k, uuid, "content-length", length)
-	e := k.openAs(t, uuid, contract.RoleAdmitted)
-	if a := e.ask(hello, "content-length", length).refused; a != nil {
-		t.Fatalf("the admitted request gets %+v", a)
-	}
-	first.leave()
-	if n := k.bytes.Held(); n != int64(len(hello)) {
-		t.Errorf("%d bytes are in flight, want %s", n, length)
-	}
-	e.quit()
-	if n := k.bytes.Held(); n != 0 {
-		t.Errorf("%d bytes are in flight when nothing is", n)
-	}
-}
-
-// A caller that leaves between the precheck and the next filter releases everything.
-func TestLeavingAfterThePrecheck(t *testing.T) {
-	t.Parallel()
-	limits := budget(money.USD)
-	limits.RPM, limits.MaxParallel = new(uint32(1)), new(uint32(1))
-	k := newKit(t, one(), room, bounded(limits), limiter, newBank(t, 0).use)
-	for range 3 {
-		prechecked(t, k, k.uuid(), "content-length", "900").leave()
-		if n := k.bytes.Held(); n != 0 {
-			t.Errorf("%d bytes are in flight when nothing is", n)
-		}
 	}
 }
 

@@ -22,12 +22,12 @@ import (
 type Server struct {
 	pipeline *Pipeline
 	live     *registry
-	uploads  uploads
+	turns    chan struct{} // large bodies take turns at it
 }
 
 // NewServer returns a server over the pipeline.
 func NewServer(p *Pipeline) *Server {
-	return &Server{pipeline: p, live: newRegistry()}
+	return &Server{pipeline: p, live: newRegistry(), turns: newTurns()}
 }
 
 // InFlight is how many requests are under way.
@@ -82,12 +82,10 @@ func (s *Server) process(stream grpc.ServerStream) error {
 		err = s.rewrite(&c)
 	case contract.RoleCheck:
 		err = s.check(&c)
-	case contract.RolePrecheck:
-		err = s.precheck(&c)
-	case contract.RoleAdmitted:
-		err = s.downstream(&c, true)
+	case contract.RolePieces:
+		err = s.downstream(&c, &upload{turns: s.turns})
 	default:
-		err = s.downstream(&c, false)
+		err = s.downstream(&c, nil)
 	}
 	switch {
 	case err == nil, errors.Is(err, io.EOF), status.Code(err) == codes.Canceled, errors.Is(err, context.Canceled):

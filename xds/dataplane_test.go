@@ -1,15 +1,17 @@
 package xds_test
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
@@ -73,6 +75,10 @@ func TestAttempts(t *testing.T) {
 			body: large, status: 200, failed: []uint32{500},
 		},
 		{
+			name: "large_body_with_retries_left", order: order{plan: plan(contract.Rewrite, serving, failing), headers: retry},
+			body: large, status: 200,
+		},
+		{
 			name: "retry_with_another_body", order: order{plan: plan(contract.Rewrite, failing, serving), headers: retry, rewrite: `{"re":"written"}`, path: "/other?x=1"},
 			body: `{}`, status: 200, sees: `{"re":"written"}`, failed: []uint32{500},
 		},
@@ -130,7 +136,7 @@ func TestAttempts(t *testing.T) {
 			if a.status != tc.status {
 				t.Errorf("status %d, want %d: %s", a.status, tc.status, a.body)
 			}
-			if diff := cmp.Diff([]string{"request_headers", "request_body", "response_headers"}, r.proc.saw()); diff != "" {
+			if diff := gocmp.Diff([]string{"request_headers", "request_body", "response_headers"}, r.proc.saw()); diff != "" {
 				t.Errorf("messages to ext_proc (-want +got):\n%s", diff)
 			}
 			for _, want := range tc.failed {
@@ -172,6 +178,65 @@ func TestAttempts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A body that ext_proc gets in pieces reaches the provider once, whether or not Envoy's
+// router keeps a copy of it for retries, and whenever an attempt fails.
+func TestBodyInPieces(t *testing.T) {
+	r := newRig(t, xds.Config{})
+	failing, serving := newProvider(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }), newProvider(t, fine)
+	early := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	t.Cleanup(early.Close)
+	reset := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.CopyN(io.Discard, q.Body, 1<<20)
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(reset.Close)
+	e := r.publish(usual, failing.URL, serving.URL, early.URL, reset.URL)
+	r.serve(e...)
+	body := strings.Repeat("0123456789abcdef", 5<<20/16)
+	for _, tc := range []struct {
+		name    string
+		plan    []string
+		retries string
+		rewrite string
+	}{
+		{"no_retry", plan(contract.Rewrite, e[1]), "0", ""},
+		{"retries_left", plan(contract.Rewrite, e[1], e[0]), "1", ""},
+		{"retried", plan(contract.Rewrite, e[0], e[1]), "1", ""},
+		{"failed_before_it_was_read", plan(contract.Rewrite, e[2], e[1]), "1", ""},
+		{"failed_before_it_was_read_and_rewritten", plan(contract.Rewrite, e[2], e[1]), "1", strings.Repeat("x", 1<<20)},
+		{"reset_while_it_was_read", plan(contract.Rewrite, e[3], e[1]), "1", ""},
+		{"reset_while_it_was_read_and_rewritten", plan(contract.Rewrite, e[3], e[1]), "1", strings.Repeat("x", 6<<20)},
+	} {
+		for _, declared := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s_declared_%t", tc.name, declared), func(t *testing.T) {
+				r.t = t
+				before := len(serving.requests())
+				r.proc.set(order{plan: tc.plan, headers: map[string]string{contract.HeaderMaxRetries: tc.retries}, rewrite: tc.rewrite})
+				q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/v1/chat/completions", strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !declared {
+					q.ContentLength = -1
+				}
+				a, err := http.DefaultClient.Do(q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = a.Body.Close()
+				sees := serving.requests()[before:]
+				if a.StatusCode != http.StatusOK || len(sees) != 1 {
+					t.Fatalf("status %d, the provider saw %d requests", a.StatusCode, len(sees))
+				}
+				want := cmp.Or(tc.rewrite, body)
+				if sees[0].body != want {
+					t.Errorf("the provider saw %d bytes, want %d", len(sees[0].body), len(want))
+				}
+			})
+		}
 	}
 }
 
@@ -220,7 +285,6 @@ func TestLocalReplies(t *testing.T) {
 		{"trace", "TRACE", "/v1/chat/completions", "", nil, 405, "method_not_allowed"},
 		{"escaped_slash", "GET", "/v1%2fmodels", "", nil, 400, "invalid_request"},
 		{"large_headers", "GET", "/", "", []string{"X-Large", strings.Repeat("x", 70<<10)}, 431, "request_headers_too_large"},
-		{"large_body", "POST", "/v1/chat/completions", strings.Repeat(" ", bodyLimit+(64<<10)+1), nil, 413, "request_too_large"},
 		{"unknown_method", "BREW", "/", "", nil, 400, "invalid_request"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

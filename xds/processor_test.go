@@ -54,7 +54,12 @@ func (p *processor) saw() []string {
 // Process serves one stream of one filter.
 func (p *processor) Process(s extproc.ExternalProcessor_ProcessServer) error {
 	md, _ := metadata.FromIncomingContext(s.Context())
-	role := strings.TrimPrefix(strings.Join(md.Get(contract.RoleKey), ","), contract.RoleAdmitted)
+	role := strings.Join(md.Get(contract.RoleKey), ",")
+	inPieces := role == contract.RolePieces
+	if inPieces {
+		role = ""
+	}
+	var whole []byte  // of a body in pieces, so far
 	released := false // the answer's headers
 	for {
 		m, err := s.Recv()
@@ -64,7 +69,22 @@ func (p *processor) Process(s extproc.ExternalProcessor_ProcessServer) error {
 			}
 			return err
 		}
+		if inPieces && (m.GetRequestHeaders() != nil || m.GetRequestBody() != nil) {
+			body := m.GetRequestBody()
+			whole = append(whole, body.GetBody()...)
+			if body != nil && !body.GetEndOfStream() {
+				continue
+			}
+			if body == nil {
+				p.answer(role, m)
+				continue
+			}
+			body.Body = whole
+		}
 		replies := p.answer(role, m)
+		if inPieces && m.GetRequestBody() != nil {
+			replies = pieces(replies[0], whole)
+		}
 		if role != "" && m.GetResponseBody() != nil {
 			if released {
 				replies = replies[1:]
@@ -79,23 +99,30 @@ func (p *processor) Process(s extproc.ExternalProcessor_ProcessServer) error {
 	}
 }
 
-// prechecks admits a long body.
-func prechecks(m *extproc.ProcessingRequest) *extproc.ProcessingResponse {
-	switch m.GetRequest().(type) {
-	case *extproc.ProcessingRequest_RequestBody:
-		return &extproc.ProcessingResponse{Response: &extproc.ProcessingResponse_RequestBody{RequestBody: &extproc.BodyResponse{}}}
-	case *extproc.ProcessingRequest_ResponseHeaders:
-		return &extproc.ProcessingResponse{Response: &extproc.ProcessingResponse_ResponseHeaders{ResponseHeaders: &extproc.HeadersResponse{}}}
+// pieces turns the answer to a whole body into those to one that came in pieces.
+func pieces(r *extproc.ProcessingResponse, came []byte) []*extproc.ProcessingResponse {
+	if r.GetImmediateResponse() != nil {
+		return one(r)
 	}
-	admitted := &structpb.Struct{Fields: map[string]*structpb.Value{contract.MetadataAdmitted: structpb.NewStructValue(&structpb.Struct{
-		Fields: map[string]*structpb.Value{contract.MetadataAdmittedBody: structpb.NewStringValue("true")},
-	})}}
-	return &extproc.ProcessingResponse{
-		DynamicMetadata: admitted,
-		Response: &extproc.ProcessingResponse_RequestHeaders{RequestHeaders: &extproc.HeadersResponse{Response: &extproc.CommonResponse{
-			ClearRouteCache: true, HeaderMutation: &extproc.HeaderMutation{RemoveHeaders: []string{"expect"}},
-		}}},
+	common := r.GetRequestBody().GetResponse()
+	body := came
+	if m := common.GetBodyMutation(); m != nil {
+		body, common.BodyMutation = m.GetBody(), nil
 	}
+	out := []*extproc.ProcessingResponse{{
+		DynamicMetadata: r.GetDynamicMetadata(),
+		Response:        &extproc.ProcessingResponse_RequestHeaders{RequestHeaders: &extproc.HeadersResponse{Response: common}},
+	}}
+	for len(body) > 0 {
+		n := min(len(body), 64<<10)
+		out = append(out, &extproc.ProcessingResponse{Response: &extproc.ProcessingResponse_RequestBody{RequestBody: &extproc.BodyResponse{
+			Response: &extproc.CommonResponse{BodyMutation: &extproc.BodyMutation{Mutation: &extproc.BodyMutation_StreamedResponse{
+				StreamedResponse: &extproc.StreamedBodyResponse{Body: body[:n], EndOfStream: n == len(body)},
+			}}},
+		}}})
+		body = body[n:]
+	}
+	return out
 }
 
 func (p *processor) answer(role string, m *extproc.ProcessingRequest) []*extproc.ProcessingResponse {
@@ -112,8 +139,6 @@ func (p *processor) answer(role string, m *extproc.ProcessingRequest) []*extproc
 	}
 	switch role {
 	case "":
-	case contract.RolePrecheck:
-		return one(prechecks(m))
 	default:
 		return p.upstreamAnswer(role, m, attributes)
 	}

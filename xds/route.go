@@ -26,10 +26,8 @@ import (
 //     provider's path into the request. A client cannot set metadata.
 //  2. TRACE and its kin: refused.
 //  3. inference: turns ext_proc on. It leads to the gateway, which answers what got
-//     no plan. There are four routes of each path: one for short bodies; two for long
-//     bodies and for those of undeclared length, which turn on the filter that answers
-//     the headers first and do not raise the buffer's limit; and the one to which that
-//     filter's answer leads, which raises it.
+//     no plan. There are three routes of each path: one for short bodies, and two for
+//     long bodies and for those of undeclared length, which ext_proc gets in pieces.
 //  4. gRPC to an operation's path: the gateway's gRPC server, without ext_proc.
 //  5. all else: the gateway's own server, without ext_proc.
 //
@@ -65,8 +63,9 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	}, nil
 }
 
-// inferenceRoutes are those of one path. The listener's buffer holds until a route
-// raises it to what ext_proc buffers.
+// inferenceRoutes are those of one path. ext_proc takes a short body from the buffer,
+// whose limit the route raises. A body in pieces is never in that buffer before it is
+// admitted.
 func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
 	name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
 	var out []*route.Route
@@ -74,22 +73,11 @@ func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
 		suffix  string
 		match   func(*route.RouteMatch)
 		filters map[string]proto.Message
-		buffers bool
+		limit   uint64
 	}{
-		{"_admitted", func(m *route.RouteMatch) {
-			m.DynamicMetadata = []*matcher.MetadataMatcher{metadataPresent(contract.MetadataAdmitted, contract.MetadataAdmittedBody)}
-		}, map[string]proto.Message{contract.FilterProcessor: shownApart()}, true},
-		{
-			"_undeclared", func(m *route.RouteMatch) { m.Headers = append(m.Headers, noLength()) },
-			map[string]proto.Message{contract.FilterProcessor: shown(), contract.FilterPrecheck: prechecked(processor.ProcessingMode_STREAMED)},
-			false,
-		},
-		{
-			"_long", func(m *route.RouteMatch) { m.Headers = append(m.Headers, longLength()) },
-			map[string]proto.Message{contract.FilterProcessor: shown(), contract.FilterPrecheck: prechecked(processor.ProcessingMode_NONE)},
-			false,
-		},
-		{"", func(*route.RouteMatch) {}, map[string]proto.Message{contract.FilterProcessor: shown()}, true},
+		{"_undeclared", func(m *route.RouteMatch) { m.Headers = append(m.Headers, noLength()) }, inPieces(), 0},
+		{"_long", func(m *route.RouteMatch) { m.Headers = append(m.Headers, longLength()) }, inPieces(), 0},
+		{"", func(*route.RouteMatch) {}, map[string]proto.Message{contract.FilterProcessor: shown()}, uint64(in.BodyLimit) + contract.Edited},
 	} {
 		filters, err := overrides(r.filters)
 		if err != nil {
@@ -98,17 +86,13 @@ func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
 		match := inference(path)
 		r.match(match)
 		to := toGateway(name+r.suffix, match, filters)
-		if r.buffers {
-			to.RequestBodyBufferLimit = wrapperspb.UInt64(uint64(in.BodyLimit) + edited)
+		if r.limit > 0 {
+			to.RequestBodyBufferLimit = wrapperspb.UInt64(r.limit)
 		}
 		out = append(out, to)
 	}
 	return out, nil
 }
-
-// edited is by how much the gateway may lengthen a body of the largest size: the limit
-// holds for what replaces the body as well. The gateway rejects what is longer as it came.
-const edited = 64 << 10
 
 // plannedName is the route that follows a plan.
 const plannedName = "planned"
@@ -215,31 +199,19 @@ func shown() *processor.ExtProcPerRoute {
 	}}}
 }
 
-// shownApart is shown for a long body, whose connection to the processor is not that of
-// short ones.
-func shownApart() *processor.ExtProcPerRoute {
+// inPieces turns ext_proc on for a long body: it gets each piece as it comes, and gives
+// the body back in pieces, so that no turn of Envoy's loop copies a whole one. It has
+// connections of its own: short requests do not wait behind pieces.
+func inPieces() map[string]proto.Message {
 	c := shown()
-	c.GetOverrides().GrpcService = &core.GrpcService{TargetSpecifier: &core.GrpcService_EnvoyGrpc_{
+	o := c.GetOverrides()
+	o.ProcessingMode.RequestBodyMode = processor.ProcessingMode_FULL_DUPLEX_STREAMED
+	o.ProcessingMode.RequestTrailerMode = processor.ProcessingMode_SEND // Envoy demands it of this mode
+	o.GrpcService = &core.GrpcService{TargetSpecifier: &core.GrpcService_EnvoyGrpc_{
 		EnvoyGrpc: &core.GrpcService_EnvoyGrpc{ClusterName: contract.ClusterBodies},
 	}}
-	c.GetOverrides().GrpcInitialMetadata = []*core.HeaderValue{{Key: contract.RoleKey, Value: contract.RoleAdmitted}}
-	return c
-}
-
-// prechecked turns on the filter that has the headers answered before the body is
-// buffered. Its stream ends with the answer's headers, after that of the filter behind
-// it has begun.
-func prechecked(body processor.ProcessingMode_BodySendMode) *processor.ExtProcPerRoute {
-	return &processor.ExtProcPerRoute{Override: &processor.ExtProcPerRoute_Overrides{Overrides: &processor.ExtProcOverrides{
-		ProcessingMode: &processor.ProcessingMode{
-			RequestHeaderMode:   processor.ProcessingMode_SEND,
-			RequestBodyMode:     body,
-			RequestTrailerMode:  processor.ProcessingMode_SKIP,
-			ResponseHeaderMode:  processor.ProcessingMode_SEND,
-			ResponseBodyMode:    processor.ProcessingMode_NONE,
-			ResponseTrailerMode: processor.ProcessingMode_SKIP,
-		},
-	}}}
+	o.GrpcInitialMetadata = []*core.HeaderValue{{Key: contract.RoleKey, Value: contract.RolePieces}}
+	return map[string]proto.Message{contract.FilterProcessor: c}
 }
 
 // metadataPresent matches a request of which a filter has noted something.

@@ -36,11 +36,10 @@ func Render(c Config) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, fields{
 		Config: c, Replies: local,
-		Processor: contract.ClusterProcessor, Bodies: contract.ClusterBodies, Processors: []string{contract.ClusterProcessor, contract.ClusterBodies}, MetadataAdmitted: contract.MetadataAdmitted, Gateway: contract.ClusterGateway, GRPC: contract.ClusterGRPC,
+		Processor: contract.ClusterProcessor, Bodies: contract.ClusterBodies, Processors: []string{contract.ClusterProcessor, contract.ClusterBodies}, Gateway: contract.ClusterGateway, GRPC: contract.ClusterGRPC,
 		Listener: contract.Listener, RouteConfig: contract.RouteConfig,
 		Management: contract.ListenerManagement, GRPCPath: contract.GRPCPath,
-		FilterProcessor: contract.FilterProcessor, FilterPrecheck: contract.FilterPrecheck,
-		RoleKey: contract.RoleKey, RolePrecheck: contract.RolePrecheck, RequestID: contract.AttrRequestID,
+		FilterProcessor: contract.FilterProcessor, RequestID: contract.AttrRequestID,
 		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
 		StreamEndModule: contract.StreamEndModule, FilterStreamEnd: contract.FilterStreamEnd,
 		FilterStreamCut:    contract.FilterStreamCut,
@@ -59,13 +58,11 @@ type fields struct {
 
 	Replies                  []reply
 	Processor, Gateway, GRPC string
-	Bodies, MetadataAdmitted string
+	Bodies                   string
 	Processors               []string
 	Listener, RouteConfig    string
 	Management, GRPCPath     string
 	FilterProcessor          string
-	FilterPrecheck           string
-	RoleKey, RolePrecheck    string
 	RequestID                string
 	MetadataPlan, AttemptLog string
 	StreamEndModule          string

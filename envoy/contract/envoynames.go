@@ -3,7 +3,6 @@ package contract
 // Names of the listener's filters. Routes override a filter by its name.
 const (
 	FilterProcessor = "envoy.filters.http.ext_proc"
-	FilterPrecheck  = "modelgateway.precheck"
 	FilterHeaders   = "envoy.filters.http.header_mutation"
 
 	FilterStreamCut = "modelgateway.stream_cut"

@@ -29,25 +29,22 @@ const (
 	MetadataPlanGroups = "priority_groups"
 )
 
-// MetadataAdmitted is the namespace of the dynamic metadata in which the precheck
-// notes that a body may be buffered, and MetadataAdmittedBody its key there.
-const (
-	MetadataAdmitted     = "gateway.admitted"
-	MetadataAdmittedBody = "body"
-)
-
-// LongBody is the declared length from which on a body is prechecked.
+// LongBody is the declared length from which on Envoy sends a body to ext_proc in pieces
+// as it comes.
 const LongBody = 256 << 10
+
+// Edited is by how much the gateway may lengthen a body of the largest size: Envoy's limit
+// holds for what replaces the body as well. The gateway rejects what is longer as it came.
+const Edited = 64 << 10
 
 // Role is the gRPC metadata by which a stream from Envoy says which filter it
 // comes from. The downstream filter, one stream a request, sends none
 // for most requests.
 const (
-	RoleKey      = "gateway-role"
-	RoleAdmitted = "admitted" // the downstream filter, of a request that was prechecked
-	RoleRewrite  = "rewrite"  // upstream filter: rewrites attempts after the first
-	RolePrecheck = "precheck" // listener's filter: answers the headers of long bodies before they are buffered
-	RoleCheck    = "check"    // upstream filter: rewrites, and looks at the answer before the client does
+	RoleKey     = "gateway-role"
+	RolePieces  = "pieces"  // the downstream filter, of a request whose body comes in pieces
+	RoleRewrite = "rewrite" // upstream filter: rewrites attempts after the first
+	RoleCheck   = "check"   // upstream filter: rewrites, and looks at the answer before the client does
 )
 
 // AddressUnresolved is where a cluster whose name has no address sends an attempt: the

@@ -197,3 +197,19 @@ func FuzzParse(f *testing.F) {
 		m.Attributes(func(n []byte, _ Attribute) bool { return !bytes.Equal(n, []byte("stop")) })
 	})
 }
+
+func TestAPiece(t *testing.T) {
+	for _, length := range []int{0, 1, 127, 128, 64 << 10} {
+		for i, appends := range []func([]byte, int) []byte{AppendPiece, AppendLastPiece} {
+			piece := bytes.Repeat([]byte("p"), length)
+			var r extprocv3.ProcessingResponse
+			if err := proto.Unmarshal(append(appends(nil, length), piece...), &r); err != nil {
+				t.Fatal(err)
+			}
+			want := &extprocv3.StreamedBodyResponse{Body: piece, EndOfStream: i == 1}
+			if got := r.GetRequestBody().GetResponse().GetBodyMutation().GetStreamedResponse(); !proto.Equal(got, want) {
+				t.Errorf("%d bytes, last %t: %v", length, i == 1, got)
+			}
+		}
+	}
+}

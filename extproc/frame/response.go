@@ -32,7 +32,8 @@ const (
 
 	commonStatus, commonHeaders, commonBody, commonClear = 1, 2, 3, 5
 	mutationSet, mutationRemove                          = 1, 2
-	bodyNew, bodyClear                                   = 1, 2
+	bodyNew, bodyClear, bodyStreamed                     = 1, 2, 3
+	streamedBytes, streamedEnd                           = 1, 2
 	immediateStatus, immediateHeaders, immediateBody     = 1, 2, 3
 )
 
@@ -97,6 +98,34 @@ func AppendAnswer(dst []byte, k Kind, m *Mutation) (head, tail []byte) {
 	dst = protowire.AppendVarint(dst, uint64(sizeBytes(len(m.Body))))
 	dst = protowire.AppendTag(dst, bodyNew, protowire.BytesType)
 	return protowire.AppendVarint(dst, uint64(len(m.Body))), m.Body
+}
+
+// AppendPiece appends the start of a message that passes on a piece of a request's body;
+// the piece itself must follow on the wire. Envoy takes it only where it sends the body
+// in pieces.
+func AppendPiece(dst []byte, length int) []byte { return appendPiece(dst, length, nil) }
+
+// AppendLastPiece is AppendPiece for the piece that ends the body.
+func AppendLastPiece(dst []byte, length int) []byte {
+	return appendPiece(dst, length, []byte{streamedEnd<<3 | byte(protowire.VarintType), 1})
+}
+
+// appendPiece puts the encoded end in front of the bytes, which must come last.
+func appendPiece(dst []byte, length int, end []byte) []byte {
+	streamed := len(end) + sizeBytes(length)
+	body := sizeBytes(streamed)
+	common := sizeBytes(body)
+	dst = protowire.AppendTag(dst, respRequestBody, protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(sizeBytes(common)))
+	dst = protowire.AppendTag(dst, 1, protowire.BytesType) // BodyResponse.response
+	dst = protowire.AppendVarint(dst, uint64(common))
+	dst = protowire.AppendTag(dst, commonBody, protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(body))
+	dst = protowire.AppendTag(dst, bodyStreamed, protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(streamed))
+	dst = append(dst, end...)
+	dst = protowire.AppendTag(dst, streamedBytes, protowire.BytesType)
+	return protowire.AppendVarint(dst, uint64(length))
 }
 
 // sizeBytes is the size of a length-delimited field with a tag of one byte.

@@ -1,0 +1,135 @@
+package extproc
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+
+	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+)
+
+// upload is a body that comes in pieces. It belongs to its stream.
+//
+// Envoy keeps nothing of such a body: it sends each piece here as it comes, and waits
+// while the processor takes none. So a caller without quota makes nobody hold a body.
+// When the body is complete, the answer to the headers has the plan, and the body goes
+// back in pieces, of which Envoy passes each on as it comes.
+type upload struct {
+	turns chan struct{} // the server's; see largeBody
+	body  []byte
+	ended bool // complete, or refused: what still comes is not read
+}
+
+// pieceSize is the most that goes back to Envoy in one message. It is what Envoy reads
+// in one turn.
+const pieceSize = 64 << 10
+
+// pieceHead is room for what goes in front of a piece.
+const pieceHead = 32
+
+// largeBody is the length from which on bodies take turns: while one is scanned, and sent
+// back, others of that length wait. Otherwise a few of them take all cores for a second,
+// and every short request waits for a core at each step.
+const largeBody = 4 << 20
+
+// leastUpload is the first size of the buffer for a body in pieces.
+const leastUpload = 256 << 10
+
+// newTurns returns what large bodies take turns at: half of the cores, at least one.
+func newTurns() chan struct{} { return make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)) }
+
+// piece takes a piece of the body. The last one dispatches the request.
+func (d *session) piece(ctx context.Context, m *frame.Message) error {
+	u := d.pieces
+	if u.ended {
+		return nil // on its way when the request was refused
+	}
+	if err := d.room(len(m.Body)); err != nil {
+		return d.refusePieces(ctx, err)
+	}
+	u.take(m.Body, d.x.Inbound.length)
+	if !m.End {
+		return nil
+	}
+	u.ended = true
+	d.x.Body, u.body = u.body, nil
+	if len(d.x.Body) >= largeBody {
+		select {
+		case u.turns <- struct{}{}:
+			defer func() { <-u.turns }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	mutation, err := d.admit(ctx)
+	if err != nil {
+		return d.refuse(ctx, err)
+	}
+	return d.sendPieces(mutation)
+}
+
+// take appends a piece. The buffer doubles up to the declared length, so a caller that
+// declares much and sends little costs little.
+func (u *upload) take(piece []byte, declared int64) {
+	if need := len(u.body) + len(piece); need > cap(u.body) {
+		room := max(2*cap(u.body), leastUpload)
+		if declared != undeclared {
+			room = min(room, int(declared))
+		}
+		u.body = append(make([]byte, 0, max(room, need)), u.body...)
+	}
+	u.body = append(u.body, piece...)
+}
+
+// room rejects a piece for which there is no room, and reserves its bytes if the body's
+// length is not declared.
+func (d *session) room(n int) error {
+	if err := d.p.fits(int64(len(d.pieces.body) + n)); err != nil {
+		return err
+	}
+	if d.x.Inbound.length != undeclared {
+		return nil
+	}
+	return d.x.flight.Grow(int64(n))
+}
+
+// refusePieces refuses a request whose body is not complete.
+func (d *session) refusePieces(ctx context.Context, err error) error {
+	d.pieces.ended, d.pieces.body = true, nil
+	d.p.giveBack(d.x)
+	return d.refuse(ctx, err)
+}
+
+// sendPieces answers the headers with the plan, and then sends the body.
+func (d *session) sendPieces(m *frame.Mutation) error {
+	body := d.x.Body
+	if m.Replace {
+		body = m.Body
+	} else {
+		// The length is known now, whether or not the caller declared it.
+		m.Set = append(m.Set, frame.Header{Name: headerContentLength, Value: strconv.Itoa(len(body))})
+	}
+	m.Body, m.Replace = nil, false
+	head, _ := frame.AppendAnswer(d.plan(), frame.RequestHeaders, m)
+	err := d.send(head, nil)
+	for err == nil && len(body) > pieceSize {
+		err = d.send(frame.AppendPiece(make([]byte, 0, pieceHead), pieceSize), body[:pieceSize])
+		body = body[pieceSize:]
+	}
+	if err == nil {
+		err = d.send(frame.AppendLastPiece(make([]byte, 0, pieceHead), len(body)), body)
+	}
+	failpoint.Hit("request.dispatched")
+	return err
+}
+
+// requestTrailers refuses a body in pieces that ends with trailers. With trailers, Envoy's
+// router would send the body twice if it keeps a copy for retries (envoyproxy/envoy#45470).
+func (d *session) requestTrailers(ctx context.Context, m *frame.Message) error {
+	if d.pieces == nil || d.pieces.ended || d.x == nil {
+		return d.pass(m.Kind)
+	}
+	return d.refusePieces(ctx, fault.New(fault.Malformed, "", "The request ends with trailers, which the gateway does not take. Send it without trailers."))
+}
