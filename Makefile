@@ -98,12 +98,12 @@ schemathesis: envoy api-tools ## make 30,000 requests of the API's description, 
 
 .PHONY: defects
 defects: ## build known bugs in, one at a time, and see that the tests find each (about a minute)
-	go test -tags defects -count=1 ./cluster/defect
+	go test -tags defects -count=1 ./cluster/inject
 	go run ./tools/defects
 
 .PHONY: failpoints
 failpoints: ## kill processes at the points of code that the journal must survive (about 20 seconds)
-	go run ./tools/testcount -tags failpoints -count=1 ./cluster/failpoint ./cluster/journal
+	go run ./tools/testcount -tags failpoints -count=1 ./cluster/inject ./cluster/journal
 
 .PHONY: check
 check: fmt-check proto-check vet lint imports tidy-check test schedules defects failpoints schemathesis ## run all that continuous integration runs

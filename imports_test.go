@@ -30,13 +30,12 @@ func importRows() []importRow {
 		{"cluster/address", nil},
 		{"cluster/money", nil},
 		{"cluster/fault", nil},
-		{"cluster/failpoint", nil},
-		{"cluster/defect", nil},
+		{"cluster/inject", nil},
 		{"cluster/vault", nil},
 		{"cluster/usage", []string{"cluster/id", "cluster/money"}},
 		{"envoy/contract", []string{"cluster/id"}},
 
-		{"cluster/store", []string{"cluster/defect", "cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
+		{"cluster/store", []string{"cluster/inject", "cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/store/storetest", nil},
 		{"cluster/gossip", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/prompts", []string{"cluster/prompts/template", "cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
@@ -44,7 +43,7 @@ func importRows() []importRow {
 		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/*", []string{
-			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/failpoint", "cluster/defect", "cluster/vault", "cluster/usage",
+			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/inject", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
 		}},
 		{"cluster/prompts/template", []string{"cluster/fault"}},
@@ -75,7 +74,7 @@ func importRows() []importRow {
 		{"examples/upstream", []string{"examples/upstream/fake"}},
 		{"examples/api-go", []string{"proto/gen/gateway/*"}},
 		{"examples/**", nil},
-		{"tools/defects", []string{"cluster/defect"}},
+		{"tools/defects", []string{"cluster/inject"}},
 		{"tools/**", nil},
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
@@ -62,7 +62,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, point := range failpoint.Names() {
+	for _, point := range inject.Points() {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			k := newKilled(t, path)
@@ -71,7 +71,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 			if strings.HasPrefix(point, "window.") {
 				pause = killedIdle
 			}
-			dies := fmt.Sprintf("%s=%s:%d", failpoint.Variable, point, passes(point))
+			dies := fmt.Sprintf("%s=%s:%d", inject.PointVariable, point, passes(point))
 			if strings.HasPrefix(point, "journal.repair.") {
 				k.launch("")
 				k.awaitReady()

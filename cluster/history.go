@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -92,12 +92,12 @@ func (n *Node) checkpoint(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	failpoint.Hit("audit.checkpoint.before")
+	inject.Crash("audit.checkpoint.before")
 	_, err = n.Change(ctx, "gateway", func(_ *View, tx *record.Txn) error {
 		tx.Put(record.At{Space: store.SpaceCheckpoint, Key: audit.CheckpointKey(audit.DefaultWorkspace, c.GetSize())}, c)
 		return nil
 	})
-	failpoint.Hit("audit.checkpoint.kept")
+	inject.Crash("audit.checkpoint.kept")
 	return err
 }
 
@@ -172,7 +172,7 @@ func (n *Node) newSigner(ctx context.Context) (*audit.Signer, error) {
 	if err := n.putSigner(ctx, &clusterv1.AuditSigner{SealedKey: sealed, Verifier: verifier}, 0); err != nil {
 		return nil, err
 	}
-	failpoint.Hit("audit.signer.kept")
+	inject.Crash("audit.signer.kept")
 	return audit.ParseSigner(private)
 }
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/restore"
@@ -215,7 +215,7 @@ func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry)
 	if f == nil {
 		f = audit.AppendAll(tx, audit.DefaultWorkspace, records(posted.Notes), e.Time)
 	}
-	failpoint.Hit("post.before")
+	inject.Crash("post.before")
 	return outcome(f, func(uint64) {
 		told := m.node.told(run)
 		for i := range posted.Changed {
@@ -223,7 +223,7 @@ func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry)
 				posted.Changed[i].Own = 0
 			}
 		}
-		failpoint.Hit("post.committed")
+		inject.Crash("post.committed")
 		m.node.tellTeller(posted.Changed)
 		m.node.recorded()
 	})

@@ -7,9 +7,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -40,10 +40,10 @@ func (n *Node) moveLeases(ctx context.Context, m *clusterv1.MoveLeases) error {
 		}
 		n.moves.number++
 		m.Life, m.Number = n.moves.life, n.moves.number
-		failpoint.Hit("lease.before")
+		inject.Crash("lease.before")
 		err := n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_MoveLeases{MoveLeases: m}})
 		if f := fault.From(err); err == nil || f.Code != codeOtherLife {
-			failpoint.Hit("lease.moved")
+			inject.Crash("lease.moved")
 			return err
 		}
 		n.moves.life = nil // an older beginning of this node's has come late

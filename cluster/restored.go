@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -48,9 +48,9 @@ func (m machine) restoreSettings(tx *store.Tx, e consensus.Entry, c *clusterv1.C
 	}
 	f = audit.AppendAll(tx, audit.DefaultWorkspace, []*clusterv1.AuditEvent{restored(c.GetAudit(), done)}, e.Time)
 	tx.Set(store.SpaceView, []byte(revisionKey), binary.BigEndian.AppendUint64(nil, e.Index))
-	failpoint.Hit("restore.before")
+	inject.Crash("restore.before")
 	return outcome(f, func(uint64) {
-		failpoint.Hit("restore.committed")
+		inject.Crash("restore.committed")
 		n := m.node
 		// Every record is read again, as a start does: one that this node cannot use is
 		// then left out, and not kept as it was before.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -89,7 +89,7 @@ func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *
 		n.dropRestore(ctx, name)
 		return nil, err
 	}
-	failpoint.Hit("restore.staged")
+	inject.Crash("restore.staged")
 	index, err := n.commitRestore(ctx, &clusterv1.CommitRestore{
 		Restore: name, Pieces: pieces, Ranges: ranges, Actor: in.Actor, BackupUnixNano: backup.Time.UnixNano(),
 	}, keyring, in)

@@ -8,9 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
-	"github.com/modelgateway/modelgateway/cluster/defect"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -163,7 +162,7 @@ func (n *Node) shipOnce(ctx context.Context, posted uint64) (uint64, error) {
 		// a crash, has yet to catch up.
 		return n.forgetPosted(ctx)
 	}
-	if defect.Is("ack_before_commit") {
+	if inject.HasDefect("ack_before_commit") {
 		if err := n.journal.Trim(ctx, first+uint64(len(events))-1); err != nil {
 			return posted, err
 		}
@@ -172,18 +171,18 @@ func (n *Node) shipOnce(ctx context.Context, posted uint64) (uint64, error) {
 		return posted, err
 	}
 	identity := n.Identity()
-	failpoint.Hit("ship.before")
+	inject.Crash("ship.before")
 	err = n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_PostUsage{PostUsage: &clusterv1.PostUsage{
 		Node: string(identity.Node), Epoch: identity.Epoch, First: first, Events: events,
 	}}})
 	if err != nil {
 		return posted, err
 	}
-	failpoint.Hit("ship.acknowledged")
+	inject.Crash("ship.acknowledged")
 	// This node's own state has them now, and a majority's disks. A crash here leaves
 	// them in the journal as well, where the next start finds that they are posted.
 	next, err := n.forgetPosted(ctx)
-	failpoint.Hit("ack.trimmed")
+	inject.Crash("ack.trimmed")
 	return next, err
 }
 

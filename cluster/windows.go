@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -103,8 +103,8 @@ func (n *Node) rollOnce(ctx context.Context, find finder) (int, error) {
 		}
 		roll.Windows = append(roll.GetWindows(), end)
 	}
-	failpoint.Hit("window.before")
+	inject.Crash("window.before")
 	err = n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_RollWindows{RollWindows: roll}})
-	failpoint.Hit("window.rolled")
+	inject.Crash("window.rolled")
 	return len(due), err
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
@@ -130,7 +130,7 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	}
 	head, tail := frame.AppendAnswer(d.plan(), m.Kind, mutation)
 	err = d.send(head, tail)
-	failpoint.Hit("request.dispatched")
+	inject.Crash("request.dispatched")
 	return err
 }
 
@@ -151,7 +151,7 @@ func (d *session) admit(ctx context.Context) (*frame.Mutation, error) {
 	}
 	d.s.live.add(d.x)
 	d.dispatched = true
-	failpoint.Hit("request.admitted")
+	inject.Crash("request.admitted")
 	mutation, err := d.p.dispatch(ctx, d.x)
 	if err != nil {
 		d.dispatched = false

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/defect"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
@@ -22,7 +21,7 @@ import (
 
 // receive takes the answer: its headers, which m is, and what follows them.
 func (d *session) receive(ctx context.Context, m *frame.Message) error {
-	failpoint.Hit("request.answered")
+	inject.Crash("request.answered")
 	h := readHead(m)
 	x := d.x
 	x.Tries = max(h.tries, 1)
@@ -140,12 +139,12 @@ func (p *Pipeline) finish(ctx context.Context, x *Exchange, h *head, body int, o
 
 // synced waits until what was recorded of the exchange is on disk.
 func (p *Pipeline) synced(ctx context.Context, x *Exchange, settle *journal.Pending) error {
-	if settle != nil && defect.Is("event_before_settle") {
+	if settle != nil && inject.HasDefect("event_before_settle") {
 		return nil
 	}
 	if settle != nil { // it is written in one batch with, or after, the intents
 		err := settle.Wait(ctx)
-		failpoint.Hit("request.settled")
+		inject.Crash("request.settled")
 		return err
 	}
 	x.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
@@ -45,7 +45,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	p.tellFailures(ctx, x, failures, failed)
 	events := make([]journal.Event, 0, last+1)
 	for i := range last {
-		if e, ok := p.failedEvent(ctx, x, i, failed[i], end); ok && !defect.Is("charge_once_per_request") {
+		if e, ok := p.failedEvent(ctx, x, i, failed[i], end); ok && !inject.HasDefect("charge_once_per_request") {
 			events = append(events, e)
 		}
 	}

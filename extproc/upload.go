@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"strconv"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 )
 
@@ -121,7 +121,7 @@ func (d *session) sendPieces(m *frame.Mutation) error {
 	if err == nil {
 		err = d.send(frame.AppendLastPiece(make([]byte, 0, pieceHead), len(body)), body)
 	}
-	failpoint.Hit("request.dispatched")
+	inject.Crash("request.dispatched")
 	return err
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -34,7 +34,7 @@ func genesis(workspace string) [32]byte { return sha256.Sum256([]byte(hashDomain
 
 // link is the hash of the record that follows previous.
 func link(previous, external, internal [32]byte) [32]byte {
-	if defect.Is("chain_without_internal") {
+	if inject.HasDefect("chain_without_internal") {
 		internal = [32]byte{}
 	}
 	var b [len(hashDomain) + 3*sha256.Size]byte

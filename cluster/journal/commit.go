@@ -3,8 +3,8 @@ package journal
 import (
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -51,19 +51,19 @@ type writing struct {
 // beforeCommit and afterCommit are where tests kill the process.
 func (w *writing) beforeCommit() {
 	if w.done.Intents > 0 {
-		failpoint.Hit("journal.intent.before")
+		inject.Crash("journal.intent.before")
 	}
 	if w.done.Events > 0 {
-		failpoint.Hit("journal.settle.before")
+		inject.Crash("journal.settle.before")
 	}
 }
 
 func (w *writing) afterCommit() {
 	if w.done.Intents > 0 {
-		failpoint.Hit("journal.intent.after")
+		inject.Crash("journal.intent.after")
 	}
 	if w.done.Events > 0 {
-		failpoint.Hit("journal.settle.synced")
+		inject.Crash("journal.settle.synced")
 	}
 }
 

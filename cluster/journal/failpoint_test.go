@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
 // TestKillAtEveryPoint has a process die at each of the journal's failpoints, early
 // and late, and holds its directory to what the process was promised.
 func TestKillAtEveryPoint(t *testing.T) {
-	for _, name := range failpoint.Names() {
+	for _, name := range inject.Points() {
 		if !strings.HasPrefix(name, "journal.") {
 			continue
 		}
@@ -29,7 +29,7 @@ func TestKillAtEveryPoint(t *testing.T) {
 			const most = 100_000 // things said: it must die before by itself
 			for _, pass := range passes {
 				before := len(book.sent) + len(book.intended) + len(book.settled) + len(book.shipped)
-				book.child(t, dir, failpoint.Variable+"="+name+pass, most)
+				book.child(t, dir, inject.PointVariable+"="+name+pass, most)
 				if len(book.sent)+len(book.intended)+len(book.settled)+len(book.shipped)-before >= most {
 					t.Fatalf("it does not die at %s%s", name, pass)
 				}

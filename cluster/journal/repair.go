@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -29,13 +29,13 @@ func (j *Journal) repair(ctx context.Context) error {
 	}
 	g := newGroup(nil)
 	g.ops = []*Pending{{group: g, settles: left, events: crashed(left)}}
-	failpoint.Hit("journal.repair.before")
+	inject.Crash("journal.repair.before")
 	j.repairing = true
 	defer func() { j.repairing = false }()
 	if err := j.commit(g); err != nil {
 		return err
 	}
-	failpoint.Hit("journal.repair.after")
+	inject.Crash("journal.repair.after")
 	j.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "attempts of a dead process were charged by estimate", slog.Int("attempts", len(left)))
 	return nil
 }

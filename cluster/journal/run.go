@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
 // spareOps is the largest memory of a group that is kept for a later one. A
@@ -39,7 +39,7 @@ func (j *Journal) Run(ctx context.Context) error {
 			}
 			ops := current.ops
 			current.finish(nil)
-			failpoint.Hit("journal.settle.told")
+			inject.Crash("journal.settle.told")
 			j.recycle(ops)
 		}
 	}

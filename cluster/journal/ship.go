@@ -5,8 +5,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -132,7 +132,7 @@ func (j *Journal) Trim(ctx context.Context, upto uint64) error {
 		return err
 	}
 	var from, to encoder
-	failpoint.Hit("journal.trim.before")
+	inject.Crash("journal.trim.before")
 	b := j.store.NewBatch()
 	b.DeleteRange(store.SpaceEvent, from.eventKey(j.identity.Epoch, before+1), to.eventKey(j.identity.Epoch, upto+1))
 	err = b.Commit()
@@ -143,7 +143,7 @@ func (j *Journal) Trim(ctx context.Context, upto uint64) error {
 	// It need not be synced, and only is because every batch of this store is: a
 	// crash that undid it would leave events that are shipped again, which who
 	// applies them skips. Numbers are safe either way, for the mark is kept.
-	failpoint.Hit("journal.trim.after")
+	inject.Crash("journal.trim.after")
 	j.forget(upto, gone)
 	return nil
 }

@@ -1,7 +1,7 @@
 package lease
 
 import (
-	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
@@ -106,7 +106,7 @@ func (h *Hold) Settle(cost money.Pico) { h.end(max(cost, 0)) }
 
 // Cancel ends the Hold of a request of which no event with its charges is in the journal.
 func (h *Hold) Cancel() {
-	if defect.Is("hold_leak") {
+	if inject.HasDefect("hold_leak") {
 		return
 	}
 	h.end(0)

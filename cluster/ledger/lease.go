@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -136,7 +136,7 @@ func (a *account) grant(node string, ask *clusterv1.LeaseAsk) {
 	least, want := money.Pico(max(ask.GetLeastPico(), 1)), money.Pico(ask.GetWantPico())
 	left := money.Add(limit, -window)
 	for _, l := range a.GetLeases() {
-		if l.GetNode() != node && defect.Is("leases_ignore_others") {
+		if l.GetNode() != node && inject.HasDefect("leases_ignore_others") {
 			continue
 		}
 		left = money.Add(left, -money.Pico(l.GetLeftPico()))

@@ -6,9 +6,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster/defect"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -41,7 +41,7 @@ func Post(tx Tx, run *clusterv1.PostUsage, at time.Time) (Posted, *fault.Error) 
 		return Posted{}, f
 	}
 	next := mark.GetSeq() + 1
-	if run.GetFirst() > next && defect.Is("gap_accepted") || run.GetFirst() < next && defect.Is("no_dedup") {
+	if run.GetFirst() > next && inject.HasDefect("gap_accepted") || run.GetFirst() < next && inject.HasDefect("no_dedup") {
 		next, mark.Seq = run.GetFirst(), run.GetFirst()-1
 	}
 	if run.GetFirst() > next {
@@ -152,7 +152,7 @@ func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 	if c.MaxPico != nil {
 		a.own = money.Add(a.own, by.amount)
 	}
-	if c.GetEpoch() < a.GetEpoch() && !defect.Is("late_in_window") {
+	if c.GetEpoch() < a.GetEpoch() && !inject.HasDefect("late_in_window") {
 		return // late: its own window is over
 	}
 	before := a.window().Pico()

@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
 // Batch collects changes that are made together or not at all. It is for one
@@ -55,7 +55,7 @@ func (b *Batch) Commit() error {
 	// A crash in here leaves the whole batch in the log or a torn record, which
 	// the next Open drops. Nobody has been told of it yet.
 	durable := pebble.Sync
-	if defect.Is("nosync") {
+	if inject.HasDefect("nosync") {
 		durable = pebble.NoSync
 	}
 	if err := b.b.Commit(durable); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/delivery"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
 // position says how far the place has got: what it has, and what the nodes know of
@@ -75,12 +75,12 @@ func (p *position) save(ctx context.Context) error {
 	if p.next == p.saved.Next && slices.Equal(p.taken, p.saved.Taken) {
 		return nil
 	}
-	failpoint.Hit("deliver.save.before")
+	inject.Crash("deliver.save.before")
 	if err := p.cursors.Save(ctx, p.place, p.progress()); err != nil {
 		p.lost = fault.KindOf(err) == fault.Conflict
 		return fmt.Errorf("saving how far the audit log was delivered: %w", err)
 	}
-	failpoint.Hit("deliver.save.after")
+	inject.Crash("deliver.save.after")
 	p.saved, p.savedAt = p.progress(), time.Now()
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
 const (
@@ -115,7 +115,7 @@ func (w *webhook) post(ctx context.Context, s delivery.Settings, pace delivery.P
 	for _, h := range headers {
 		ask.Header.Set(h.Name, h.Value)
 	}
-	failpoint.Hit("deliver.post.before")
+	inject.Crash("deliver.post.before")
 	answer, err := w.client.Do(ask)
 	if err != nil {
 		return cleanHTTP(err)
@@ -124,7 +124,7 @@ func (w *webhook) post(ctx context.Context, s delivery.Settings, pace delivery.P
 	// What is left unread would cost the connection; too much of it may.
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer))
 	if answer.StatusCode/100 == 2 {
-		failpoint.Hit("deliver.post.taken")
+		inject.Crash("deliver.post.taken")
 		return nil
 	}
 	failed := fmt.Errorf("the webhook answered %d", answer.StatusCode)

@@ -15,7 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
 // limit bounds one run of one test.
@@ -65,7 +65,7 @@ func run(ctx context.Context, names []string, out io.Writer) int {
 
 // choose returns the trials of the bugs that are named. Each bug has one at least.
 func choose(names []string) ([]trial, error) {
-	known := defect.Names()
+	known := inject.Defects()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("there is no bug %s; there are %s", name, strings.Join(known, ", "))
@@ -160,7 +160,7 @@ func (l *laboratory) test(ctx context.Context, t *trial, name string) (string, e
 	args := append([]string{"-test.v", "-test.count=1", "-test.timeout=" + (limit - 5*time.Second).String(), "-test.run=^" + t.test + "$"}, t.flags...)
 	cmd := exec.CommandContext(ctx, l.binary(t.pkg), args...) //nolint:gosec // as above
 	cmd.Dir = t.pkg
-	cmd.Env = append(os.Environ(), defect.Variable+"="+name)
+	cmd.Env = append(os.Environ(), inject.DefectVariable+"="+name)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

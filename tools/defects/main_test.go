@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/modelgateway/modelgateway/cluster/defect"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
 // TestTrials: each bug has a test that is there to find it, and each test is there.
@@ -35,7 +35,7 @@ func TestTrials(t *testing.T) {
 		}
 	}
 	want := map[string]bool{}
-	for _, name := range defect.Names() {
+	for _, name := range inject.Defects() {
 		want[name] = true
 	}
 	if diff := cmp.Diff(want, tried); diff != "" {
@@ -59,7 +59,7 @@ func TestChoose(t *testing.T) {
 
 // program is a test binary that says one thing if it has a bug, and another if not.
 func program(without, with string) string {
-	return "#!/bin/sh\nif [ -z \"$" + defect.Variable + "\" ]; then " + without + "; else " + with + "; fi\n"
+	return "#!/bin/sh\nif [ -z \"$" + inject.DefectVariable + "\" ]; then " + without + "; else " + with + "; fi\n"
 }
 
 // TestTry: a bug is caught only by a test that passes without it and says that it

@@ -1,33 +1,16 @@
 //go:build failpoints
 
-package failpoint_test
+package inject_test
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/modelgateway/modelgateway/cluster/failpoint"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
-// child turns the test binary into a process that passes points.
-const child = "FAILPOINT_TEST_CHILD"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(child) == "" {
-		os.Exit(m.Run())
-	}
-	for n := range 5 {
-		fmt.Println(n)
-		failpoint.Hit("one")
-		failpoint.Hit("other")
-	}
-}
-
-func TestHit(t *testing.T) {
+func TestCrash(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		chosen string
@@ -45,8 +28,7 @@ func TestHit(t *testing.T) {
 	} {
 		t.Run(tc.chosen, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(t.Context(), os.Args[0])
-			cmd.Env = append(os.Environ(), child+"=1", failpoint.Variable+"="+tc.chosen)
+			cmd := process(t.Context(), "points", inject.PointVariable+"="+tc.chosen)
 			out, err := cmd.Output()
 			status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 			if dead := ok && status.Signaled() && status.Signal() == syscall.SIGKILL; dead != tc.dies || dead != (err != nil) {
