@@ -147,7 +147,7 @@ func (n *Node) opens(ctx context.Context, state *store.Store, backup keyring) er
 	if _, _, err := n.base.Catalog.Load(ctx, state, open); err != nil {
 		return err
 	}
-	if _, _, err := delivery.Load(ctx, state, delivery.Open(open)); err != nil {
+	if _, _, err := delivery.Load(ctx, state, open); err != nil {
 		return err
 	}
 	if count == 0 {

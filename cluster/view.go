@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/table"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
 // View is everything a request is decided by, at one revision. It is immutable.
@@ -36,7 +37,7 @@ func NewView(c *catalog.Catalog, k *keys.Set) *View {
 
 // load returns the view of a node whose file says v, with everything that the
 // state has. What the node cannot use of it is left out and is among broken.
-func (v *View) load(ctx context.Context, state table.Scanner, open catalog.Open) (next *View, broken []error, err error) {
+func (v *View) load(ctx context.Context, state table.Scanner, open vault.Open) (next *View, broken []error, err error) {
 	next = &View{}
 	if next.keyring, err = loadKeyring(ctx, state); err != nil {
 		return nil, nil, err
@@ -60,7 +61,7 @@ func (v *View) load(ctx context.Context, state table.Scanner, open catalog.Open)
 	note(bad, failed)
 	next.Guardrails, bad, failed = v.Guardrails.Load(ctx, state)
 	note(bad, failed)
-	next.Delivery, bad, failed = delivery.Load(ctx, state, delivery.Open(open))
+	next.Delivery, bad, failed = delivery.Load(ctx, state, open)
 	note(bad, failed)
 	return next, broken, err
 }
@@ -68,7 +69,7 @@ func (v *View) load(ctx context.Context, state table.Scanner, open catalog.Open)
 // With returns the view as changes of the state leave it, and the deployments that
 // are gone. What cannot be used is left as it was, and is among broken. v stays as
 // it is, and the revision is to be set.
-func (v *View) With(changes []record.Change, open catalog.Open) (next *View, gone []id.Deployment, broken []error) {
+func (v *View) With(changes []record.Change, open vault.Open) (next *View, gone []id.Deployment, broken []error) {
 	next = &View{Revision: v.Revision, keyring: v.keyring.with(changes)}
 	var bad []error
 	next.Catalog, gone, broken = v.Catalog.Apply(changes, open)
@@ -79,7 +80,7 @@ func (v *View) With(changes []record.Change, open catalog.Open) (next *View, gon
 	broken = append(broken, bad...)
 	next.Guardrails, bad = v.Guardrails.With(changes)
 	broken = append(broken, bad...)
-	next.Delivery, bad = v.Delivery.With(changes, delivery.Open(open))
+	next.Delivery, bad = v.Delivery.With(changes, open)
 	return next, gone, append(broken, bad...)
 }
 

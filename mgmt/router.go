@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -21,7 +22,7 @@ type configService struct {
 	service
 	webhook func(v *cluster.View) delivery.Settings
 	pace    delivery.Pace // where the settings do not say it
-	seal    delivery.Seal
+	seal    vault.Seal
 	guard   delivery.Guard
 }
 

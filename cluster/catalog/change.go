@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -183,7 +184,7 @@ func (b *builder) put(s *Stored) error {
 // take adds or replaces a deployment as the state has it. One that this node cannot
 // use takes the place of the one that there was, too: what a catalogue answers does
 // not depend on when the node began.
-func (b *builder) take(r *clusterv1.Deployment, open Open) error {
+func (b *builder) take(r *clusterv1.Deployment, open vault.Open) error {
 	s, err := FromRecord(r, open)
 	if err == nil {
 		err = b.put(&s)

@@ -11,14 +11,6 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Seal encrypts a secret for the state. The context says what it belongs to; it
-// opens under that context only, so that a record's sealed key put into another
-// record is of no use. The empty secret is sealed to nothing.
-type Seal func(plain vault.Secret, context string) ([]byte, error)
-
-// Open is the reverse of Seal.
-type Open func(sealed []byte, context string) (vault.Secret, error)
-
 // keyContext and headerContext are the contexts that secrets are sealed with.
 func keyContext(deployment string) string { return "deployment/" + deployment + "/api_key" }
 
@@ -29,13 +21,13 @@ func headerContext(deployment, header string) string {
 // ToRecord returns a deployment as the state keeps it, without a stamp. Its ID must
 // be set. It is not deterministic where seal is not: it is made once, before
 // the command is proposed.
-func ToRecord(s DeploymentSpec, seal Seal) (*clusterv1.Deployment, error) {
+func ToRecord(s DeploymentSpec, seal vault.Seal) (*clusterv1.Deployment, error) {
 	return toRecord(&s, &Stored{}, seal)
 }
 
 // toRecord is ToRecord for a deployment that takes the place of another. A secret
 // that is as it was is not sealed again.
-func toRecord(s *DeploymentSpec, before *Stored, seal Seal) (*clusterv1.Deployment, error) {
+func toRecord(s *DeploymentSpec, before *Stored, seal vault.Seal) (*clusterv1.Deployment, error) {
 	r := plainRecord(s)
 	var err error
 	switch {
@@ -68,7 +60,7 @@ func toRecord(s *DeploymentSpec, before *Stored, seal Seal) (*clusterv1.Deployme
 func plainRecord(s *DeploymentSpec) *clusterv1.Deployment {
 	return &clusterv1.Deployment{
 		Id: s.ID, ModelName: s.ModelName, Model: s.Model, ApiBase: s.APIBase, BaseModel: s.BaseModel,
-		Prices: namedValues(s.Prices),
+		Prices: record.NamedValues(s.Prices),
 		Weight: s.Weight, Rpm: s.RPM, Tpm: s.TPM, Order: int64(s.Order), MaxParallelRequests: s.MaxParallel,
 		TimeoutNanos: int64(s.Timeout), StreamTimeoutNanos: int64(s.StreamTimeout),
 		MaxTokens: s.MaxTokens, MaxInputTokens: s.MaxInputTokens, MaxOutputTokens: s.MaxOutputTokens,
@@ -78,11 +70,11 @@ func plainRecord(s *DeploymentSpec) *clusterv1.Deployment {
 
 // FromRecord is the reverse of ToRecord and reads the stamp as well. The error is
 // open's: a key that this node cannot open, which is no reason to stop.
-func FromRecord(r *clusterv1.Deployment, open Open) (Stored, error) {
+func FromRecord(r *clusterv1.Deployment, open vault.Open) (Stored, error) {
 	s := Stored{
 		Spec: DeploymentSpec{
 			ID: r.GetId(), ModelName: r.GetModelName(), Model: r.GetModel(), APIBase: r.GetApiBase(), BaseModel: r.GetBaseModel(),
-			Prices: fromNamedValues(r.GetPrices()),
+			Prices: record.FromNamedValues(r.GetPrices()),
 			Weight: r.GetWeight(), RPM: r.GetRpm(), TPM: r.GetTpm(), Order: int(r.GetOrder()), MaxParallel: r.GetMaxParallelRequests(),
 			Timeout: time.Duration(r.GetTimeoutNanos()), StreamTimeout: time.Duration(r.GetStreamTimeoutNanos()),
 			MaxTokens: r.GetMaxTokens(), MaxInputTokens: r.GetMaxInputTokens(), MaxOutputTokens: r.GetMaxOutputTokens(),
@@ -139,7 +131,7 @@ func (p RouterPatch) Record() *clusterv1.RouterSettings {
 		ContentPolicyFallbacks:     fallbackList(p.ContentPolicyFallbacks),
 	}
 	if p.ModelGroupAlias != nil {
-		r.ModelGroupAlias = &clusterv1.AliasList{Values: namedValues(p.ModelGroupAlias)}
+		r.ModelGroupAlias = &clusterv1.AliasList{Values: record.NamedValues(p.ModelGroupAlias)}
 	}
 	return r
 }
@@ -174,26 +166,6 @@ func PatchFromRecord(r *clusterv1.RouterSettings) RouterPatch {
 		}
 	}
 	return p
-}
-
-// namedValues returns a map as a list sorted by name.
-func namedValues(m map[string]string) []*clusterv1.NamedValue {
-	list := make([]*clusterv1.NamedValue, 0, len(m))
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, &clusterv1.NamedValue{Name: name, Value: m[name]})
-	}
-	return list
-}
-
-func fromNamedValues(list []*clusterv1.NamedValue) map[string]string {
-	if len(list) == 0 {
-		return nil
-	}
-	m := make(map[string]string, len(list))
-	for _, v := range list {
-		m[v.GetName()] = v.GetValue()
-	}
-	return m
 }
 
 func stringList(list []string) *clusterv1.StringList {

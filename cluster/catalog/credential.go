@@ -52,7 +52,7 @@ func credentialContext(name, value string) string { return "credential/" + name 
 
 // toCredentialRecord returns a credential as the state keeps it, without a stamp. A
 // key that is as it was is not sealed again.
-func toCredentialRecord(c, before *Credential, seal Seal) (*clusterv1.Credential, error) {
+func toCredentialRecord(c, before *Credential, seal vault.Seal) (*clusterv1.Credential, error) {
 	switch {
 	case c.APIKey.IsEmpty(): // it has none, or this node cannot open it
 		return sealedRecord(c, c.SealedKey), nil
@@ -82,7 +82,7 @@ func sealedRecord(c *Credential, sealed []byte) *clusterv1.Credential {
 
 // readCredential is the reverse, the stamp as well. A key that this node cannot open
 // is kept sealed.
-func readCredential(value []byte, open Open) (*Credential, error) {
+func readCredential(value []byte, open vault.Open) (*Credential, error) {
 	r := &clusterv1.Credential{}
 	if err := proto.Unmarshal(value, r); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (b *builder) borrowAnew(old *Deployment) *Deployment {
 // the same name or removed where it is nil, and with the deployments that name it
 // made anew. It costs what those cost. Those that this node cannot use for it are
 // among the errors.
-func (c *Catalog) withCredential(name string, with *Credential, open Open) (*Catalog, []error) {
+func (c *Catalog) withCredential(name string, with *Credential, open vault.Open) (*Catalog, []error) {
 	b := c.change()
 	if with == nil {
 		b.credentials.delete(name)

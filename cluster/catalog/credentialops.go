@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
 // codeNoCredential is the code of errors about a credential that is not there.
@@ -15,7 +16,7 @@ const maxNamed = 10
 
 // CreateCredential adds a credential. It faults with Exists where the name is taken,
 // and is Malformed for values that cannot be used.
-func (c *Catalog) CreateCredential(tx *record.Txn, of Credential, seal Seal) (*Credential, error) {
+func (c *Catalog) CreateCredential(tx *record.Txn, of Credential, seal vault.Seal) (*Credential, error) {
 	at := credentialAt(of.Name)
 	if old, taken := c.Credential(of.Name); taken {
 		tx.Saw(at, old.Revision)
@@ -47,7 +48,7 @@ func (c *Catalog) FindCredential(tx *record.Txn, name string) (*Credential, erro
 // that name it go by the new one. With ifRevision other than 0 it is Conflict if
 // there is another revision. The other errors are those of FindCredential and
 // CreateCredential.
-func (c *Catalog) UpdateCredential(tx *record.Txn, next Credential, ifRevision uint64, seal Seal) (*Credential, error) {
+func (c *Catalog) UpdateCredential(tx *record.Txn, next Credential, ifRevision uint64, seal vault.Seal) (*Credential, error) {
 	before, err := c.FindCredential(tx, next.Name)
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (c *Catalog) DeleteCredential(tx *record.Txn, name string) error {
 }
 
 // putCredential checks and writes a credential. before is the one that it replaces.
-func putCredential(tx *record.Txn, of, before *Credential, seal Seal) (*Credential, error) {
+func putCredential(tx *record.Txn, of, before *Credential, seal vault.Seal) (*Credential, error) {
 	p := problems{}
 	if of.APIBase != "" {
 		if _, _, err := ParseBase(of.APIBase); err != nil {

@@ -4,12 +4,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
 // Create adds a deployment, whose ID is set, in a transaction that is decided by
 // this catalogue, and returns what it will be. The errors are With's, and Exists
 // where the id is taken.
-func (c *Catalog) Create(tx *record.Txn, s DeploymentSpec, seal Seal) (*Deployment, error) {
+func (c *Catalog) Create(tx *record.Txn, s DeploymentSpec, seal vault.Seal) (*Deployment, error) {
 	did := id.Deployment(s.ID)
 	if revision, taken := c.revisionOf(did); taken {
 		tx.Saw(deploymentAt(did), revision)
@@ -47,7 +48,7 @@ func (c *Catalog) Changeable(tx *record.Txn, param string, d id.Deployment) (Sto
 // decided by this catalogue, and returns what it will be. With ifRevision other
 // than 0 it is Conflict if there is another revision. The other errors are those of
 // Changeable and With.
-func (c *Catalog) Update(tx *record.Txn, s DeploymentSpec, ifRevision uint64, seal Seal) (*Deployment, error) {
+func (c *Catalog) Update(tx *record.Txn, s DeploymentSpec, ifRevision uint64, seal vault.Seal) (*Deployment, error) {
 	before, err := c.Changeable(tx, "model_id", id.Deployment(s.ID))
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (c *Catalog) Update(tx *record.Txn, s DeploymentSpec, ifRevision uint64, se
 }
 
 // write checks a deployment and writes it in place of another.
-func (c *Catalog) write(tx *record.Txn, s *DeploymentSpec, before *Stored, seal Seal) (*Deployment, error) {
+func (c *Catalog) write(tx *record.Txn, s *DeploymentSpec, before *Stored, seal vault.Seal) (*Deployment, error) {
 	m := tx.Stamped(record.Meta{CreatedAt: before.CreatedAt, CreatedBy: before.CreatedBy})
 	c.restOn(tx, s.CredentialName, before.Spec.CredentialName)
 	next, err := c.WithStored(Stored{Spec: *s, CreatedAt: m.CreatedAt, CreatedBy: m.CreatedBy, UpdatedAt: m.UpdatedAt})

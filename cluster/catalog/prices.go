@@ -17,14 +17,14 @@ type Price struct{ Key, Value string }
 // deployments of that model. The nil Prices and the zero Prices are those of a
 // model that nobody has a price for: everything costs 0 and Known is false.
 type Prices struct {
-	list      []Price // sorted by key
-	tables    []table // by tier, and within one from the highest threshold down
+	list      []Price     // sorted by key
+	tables    []rateTable // by tier, and within one from the highest threshold down
 	units     unitRates
 	inclusive bool // a request of exactly the threshold pays the tier's price
 }
 
 // table is the price of every part for requests of one tier above one threshold.
-type table struct {
+type rateTable struct {
 	tier  Tier
 	above int64
 	rates [parts]rate
@@ -74,8 +74,8 @@ func newPrices(provider string, list []Price, pixels int64) (*Prices, error) {
 
 // newTable fills in what the list leaves out. The levels are those that apply
 // at this threshold, highest first, 0 last.
-func newTable(set map[slot]rate, tier Tier, above int64, levels []int64) table {
-	t := table{tier: tier, above: above}
+func newTable(set map[slot]rate, tier Tier, above int64, levels []int64) rateTable {
+	t := rateTable{tier: tier, above: above}
 	if _, text := set[slot{part: partOutput}]; !text {
 		// A model that has a price for written images and none for text writes only images.
 		if image, ok := set[slot{part: partOutputImage}]; ok {
@@ -167,7 +167,7 @@ func (p *Prices) Cost(t usage.Tokens, tier Tier) money.Pico {
 
 // at finds the rates for a prompt of that many tokens.
 func (p *Prices) at(input int64, tier Tier) *[parts]rate {
-	if !slices.ContainsFunc(p.tables, func(t table) bool { return t.tier == tier }) {
+	if !slices.ContainsFunc(p.tables, func(t rateTable) bool { return t.tier == tier }) {
 		tier = Standard
 	}
 	for i := range p.tables {

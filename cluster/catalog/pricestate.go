@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/table"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -94,7 +95,7 @@ func (c *Catalog) applyPrices(changes []record.Change) (next *Catalog, broken []
 }
 
 // loadPrices takes the price map of the state, before there are deployments of it.
-func (b *builder) loadPrices(ctx context.Context, c *Catalog, state Scanner) (broken []error, err error) {
+func (b *builder) loadPrices(ctx context.Context, c *Catalog, state table.Scanner) (broken []error, err error) {
 	found := false
 	err = state.Scan(ctx, store.Range{Space: store.SpacePriceMap}, func(key, value []byte) bool {
 		found = true

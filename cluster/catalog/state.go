@@ -9,13 +9,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/table"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
-
-// Scanner reads the replicated state. The slices are fn's until it returns.
-type Scanner interface {
-	Scan(ctx context.Context, r store.Range, fn func(key, value []byte) bool) error
-}
 
 // Fields of stamps that are older than record.StampField.
 const (
@@ -38,7 +35,7 @@ func routerAt() record.At {
 // deployments that are gone. What this node cannot use (a provider that its version
 // does not know, a secret that it cannot open) is left out, and is among the
 // errors: it is no reason to serve nobody.
-func (c *Catalog) Apply(changes []record.Change, open Open) (next *Catalog, gone []id.Deployment, broken []error) {
+func (c *Catalog) Apply(changes []record.Change, open vault.Open) (next *Catalog, gone []id.Deployment, broken []error) {
 	next, broken = c.applyPrices(changes)
 	for _, change := range changes {
 		var bad []error
@@ -59,7 +56,7 @@ func (c *Catalog) Apply(changes []record.Change, open Open) (next *Catalog, gone
 }
 
 // withRecord is WithStored for a record as the state has it.
-func (c *Catalog) withRecord(value []byte, open Open) (*Catalog, []error) {
+func (c *Catalog) withRecord(value []byte, open vault.Open) (*Catalog, []error) {
 	r := &clusterv1.Deployment{}
 	if err := proto.Unmarshal(value, r); err != nil {
 		return c, []error{err}
@@ -87,7 +84,7 @@ func (c *Catalog) applyRouter(value []byte) (*Catalog, []error) {
 }
 
 // applyCredential takes a change of a credential, or of the mark of its namers.
-func (c *Catalog) applyCredential(change record.Change, open Open) (*Catalog, []error) {
+func (c *Catalog) applyCredential(change record.Change, open vault.Open) (*Catalog, []error) {
 	if name, ok := namersOf(change.Key); ok {
 		b := c.change()
 		err := b.mark(name, change.Value)
@@ -134,7 +131,7 @@ func (b *builder) mark(name string, value []byte) error {
 
 // Load returns the catalogue with everything that the replicated state has, and
 // what this node cannot use of it, as Apply does.
-func (c *Catalog) Load(ctx context.Context, state Scanner, open Open) (loaded *Catalog, broken []error, err error) {
+func (c *Catalog) Load(ctx context.Context, state table.Scanner, open vault.Open) (loaded *Catalog, broken []error, err error) {
 	b := c.change()
 	broken, err = b.loadPrices(ctx, c, state)
 	if err != nil {
@@ -180,7 +177,7 @@ func (c *Catalog) Load(ctx context.Context, state Scanner, open Open) (loaded *C
 
 // load takes a credential of the state, or the mark of its namers, before there are
 // deployments.
-func (b *builder) load(key, value []byte, open Open) []error {
+func (b *builder) load(key, value []byte, open vault.Open) []error {
 	if name, ok := namersOf(key); ok {
 		if err := b.mark(name, value); err != nil {
 			return []error{err}

@@ -18,9 +18,6 @@ const (
 	maxEvents = 64
 )
 
-// Seal seals a secret for the state.
-type Seal func(plain vault.Secret, context string) ([]byte, error)
-
 // Change is what Set changes; nil leaves what is there.
 type Change struct {
 	Webhook *bool
@@ -34,7 +31,7 @@ type Change struct {
 
 // Rules are what Set goes by.
 type Rules struct {
-	Seal  Seal
+	Seal  vault.Seal
 	Guard Guard
 	// IfRevision, where it is not 0, is the revision that the settings must have.
 	IfRevision uint64
@@ -109,7 +106,7 @@ func (s Settings) check(c Change, g Guard) error {
 
 // signedBy returns the settings with a secret in the place of the current one, which
 // is then the previous.
-func (s Settings) signedBy(secret vault.Secret, now time.Time, seal Seal) (Settings, error) {
+func (s Settings) signedBy(secret vault.Secret, now time.Time, seal vault.Seal) (Settings, error) {
 	if !s.Secret.IsEmpty() && s.Secret.Equal(secret.Reveal()) {
 		return s, nil
 	}

@@ -28,9 +28,6 @@ const (
 	previousContext = "delivery/webhook/previous_secret"
 )
 
-// Open opens what Seal has sealed.
-type Open func(sealed []byte, context string) (vault.Secret, error)
-
 // Settings say whether and how the webhook gets the audit log. The zero Settings are
 // those of a gateway on which nobody has set any.
 type Settings struct {
@@ -66,7 +63,7 @@ func settingsAt() record.At { return record.At{Space: store.SpaceDelivery, Key: 
 
 // Load reads the settings. Secrets that cannot be opened are among broken, and so
 // are settings that cannot be read, which are then none.
-func Load(ctx context.Context, state table.Scanner, open Open) (s Settings, broken []error, err error) {
+func Load(ctx context.Context, state table.Scanner, open vault.Open) (s Settings, broken []error, err error) {
 	err = state.Scan(ctx, store.Range{Space: store.SpaceDelivery}, func(key, value []byte) bool {
 		if string(key) == settingsKey {
 			var unreadable error
@@ -84,7 +81,7 @@ func Load(ctx context.Context, state table.Scanner, open Open) (s Settings, brok
 
 // With returns the settings as changes of the state leave them. A record that cannot
 // be read leaves them as they were, and is among the errors.
-func (s Settings) With(changes []record.Change, open Open) (Settings, []error) {
+func (s Settings) With(changes []record.Change, open vault.Open) (Settings, []error) {
 	var broken []error
 	for _, c := range changes {
 		if c.Space != store.SpaceDelivery || string(c.Key) != settingsKey {
@@ -102,7 +99,7 @@ func (s Settings) With(changes []record.Change, open Open) (Settings, []error) {
 	return s, broken
 }
 
-func read(value []byte, open Open) (Settings, error) {
+func read(value []byte, open vault.Open) (Settings, error) {
 	r := &clusterv1.DeliverySettings{}
 	if err := proto.Unmarshal(value, r); err != nil {
 		return Settings{}, record.Unreadable(err)
@@ -122,7 +119,7 @@ func read(value []byte, open Open) (Settings, error) {
 	return s, nil
 }
 
-func opened(sealed []byte, context string, open Open) (vault.Secret, error) {
+func opened(sealed []byte, context string, open vault.Open) (vault.Secret, error) {
 	if len(sealed) == 0 {
 		return vault.Secret{}, nil
 	}

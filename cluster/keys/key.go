@@ -106,7 +106,7 @@ func (k *Key) record() *clusterv1.VirtualKey {
 		Hash: k.Hash[:], Name: k.Name, Alias: k.Alias, Models: k.Models,
 		ExpiresUnixNano: record.Nanos(k.Expires), Blocked: k.Blocked, MetadataJson: k.Metadata,
 		TeamId: string(k.Team), UserId: string(k.User), OrganizationId: string(k.Organization),
-		Tags: k.Tags, Aliases: namedValues(k.Aliases), AllowedRoutes: k.AllowedRoutes, KeyType: k.Type,
+		Tags: k.Tags, Aliases: record.NamedValues(k.Aliases), AllowedRoutes: k.AllowedRoutes, KeyType: k.Type,
 		Limits: k.Limits.record(), RotationCount: k.Rotations, RotatedUnixNano: record.Nanos(k.Rotated),
 		GraceUntilUnixNano: record.Nanos(k.GraceUntil), AliasInPlace: k.aliasInPlace,
 	}
@@ -135,7 +135,7 @@ func decodeKey(_, value []byte) (*Key, error) {
 		Alias: r.GetAlias(), Hash: hash, Name: r.GetName(), Models: r.GetModels(),
 		Expires: record.FromNanos(r.GetExpiresUnixNano()), Blocked: r.GetBlocked(), Metadata: r.GetMetadataJson(),
 		Team: id.Team(r.GetTeamId()), User: id.User(r.GetUserId()), Organization: id.Organization(r.GetOrganizationId()),
-		Tags: r.GetTags(), Aliases: fromNamedValues(r.GetAliases()), AllowedRoutes: r.GetAllowedRoutes(), Type: r.GetKeyType(),
+		Tags: r.GetTags(), Aliases: record.FromNamedValues(r.GetAliases()), AllowedRoutes: r.GetAllowedRoutes(), Type: r.GetKeyType(),
 		Limits: limitsFrom(r.GetLimits()), Rotations: r.GetRotationCount(), Rotated: record.FromNanos(r.GetRotatedUnixNano()),
 		GraceUntil: record.FromNanos(r.GetGraceUntilUnixNano()), Meta: record.MetaOf(r.GetStamp()),
 		aliasInPlace: r.GetAliasInPlace(),

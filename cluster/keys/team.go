@@ -81,7 +81,7 @@ func newTeams() *table.Table[Team] {
 
 func (t *Team) record() *clusterv1.Team {
 	return &clusterv1.Team{
-		Id: string(t.ID), Alias: t.Alias, OrganizationId: string(t.Organization), Models: t.Models, ModelAliases: namedValues(t.ModelAliases),
+		Id: string(t.ID), Alias: t.Alias, OrganizationId: string(t.Organization), Models: t.Models, ModelAliases: record.NamedValues(t.ModelAliases),
 		Tags: t.Tags, Blocked: t.Blocked, MetadataJson: t.Metadata, MemberPermissions: t.MemberPermissions,
 		MemberBudgetPico: (*int64)(t.MemberBudget), MemberBudgetDuration: t.MemberBudgetDuration,
 		MemberRpmLimit: t.MemberRPM, MemberTpmLimit: t.MemberTPM, MemberKeyDuration: t.MemberKeyDuration, Limits: t.Limits.record(),
@@ -95,7 +95,7 @@ func decodeTeam(_, value []byte) (*Team, error) {
 	}
 	t := &Team{
 		ID: id.Team(r.GetId()), Alias: r.GetAlias(), Organization: id.Organization(r.GetOrganizationId()), Models: r.GetModels(),
-		ModelAliases: fromNamedValues(r.GetModelAliases()), Tags: r.GetTags(), Blocked: r.GetBlocked(), Metadata: r.GetMetadataJson(),
+		ModelAliases: record.FromNamedValues(r.GetModelAliases()), Tags: r.GetTags(), Blocked: r.GetBlocked(), Metadata: r.GetMetadataJson(),
 		MemberPermissions: r.GetMemberPermissions(), MemberBudget: (*money.Pico)(r.MemberBudgetPico), MemberBudgetDuration: r.GetMemberBudgetDuration(),
 		MemberRPM: r.MemberRpmLimit, MemberTPM: r.MemberTpmLimit, MemberKeyDuration: r.GetMemberKeyDuration(),
 		Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
