@@ -38,8 +38,8 @@ TESTFLAGS ?=
 FUZZTIME ?= 30s
 ROUNDS ?= 3
 # Random schedules of make schedules. The race detector makes each ten times
-# slower, so the run with it (make test) plays a tenth.
-SEEDS ?= 200
+# slower, so the run with it (make test) plays a tenth. make nightly plays 10,000.
+SEEDS ?= 50
 
 ##@ Use
 
@@ -80,12 +80,26 @@ bench-ledger: ## measure journal, agreement, ledger and audit chain on one node 
 
 ##@ Develop
 
+.PHONY: doctor
+doctor: ## name everything that this machine lacks for make test, and the packages to install
+	@tools/doctor/doctor.sh test
+
 .PHONY: test
-test: envoy sdks api-tools kafka versitygw ## run all tests with the race detector, and count them
+test: doctor envoy sdks api-tools ## run all tests with the race detector, count them, and list the slowest
 	go run ./tools/testcount -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
 
+# Go keeps the results of tests that run in their order. It does not see changes to what
+# tests start as other programs: Python scripts, Envoy.
+.PHONY: test-fast
+test-fast: envoy sdks api-tools ## as test, in a fixed order, so that packages whose tests passed before and did not change are not run
+	go run ./tools/testcount -race -timeout 20m $(TESTFLAGS) ./...
+
+.PHONY: test-servers
+test-servers: doctor-servers kafka versitygw ## deliver the audit log to a real Kafka and a real server for S3 (needs Java and Maven)
+	go run ./tools/testcount -race -count=1 -tags servers -run '^TestServer' ./mgmt/deliver
+
 .PHONY: e2e
-e2e: envoy sdks api-tools kafka versitygw ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
+e2e: envoy sdks api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
 	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: schedules
@@ -93,12 +107,12 @@ schedules: ## play SEEDS random schedules of faults on clusters in memory, in vi
 	go run ./tools/testcount -count=1 -timeout 20m -run '^TestRandomSchedules$$' ./cluster -cluster.seeds=$(SEEDS)
 
 .PHONY: schemathesis
-schemathesis: envoy api-tools ## make 30,000 requests of the API's description, right ones and wrong ones (about 4 minutes)
+schemathesis: envoy api-tools ## make 30,000 requests from the API's description, valid and invalid (about 4 minutes; make nightly does)
 	go run ./tools/testcount -count=1 -timeout 20m -run '^TestSchemathesis$$' . -schemathesis=check
 
 .PHONY: defects
 defects: ## build known bugs in, one at a time, and see that the tests find each (about a minute)
-	go test -tags defects -count=1 ./cluster/inject
+	go run ./tools/testcount -tags defects -count=1 ./cluster/inject
 	go run ./tools/defects
 
 .PHONY: failpoints
@@ -106,7 +120,7 @@ failpoints: ## kill processes at the points of code that the journal must surviv
 	go run ./tools/testcount -tags failpoints -count=1 ./cluster/inject ./cluster/journal
 
 .PHONY: check
-check: fmt-check proto-check vet lint imports tidy-check test schedules defects failpoints schemathesis ## run all that continuous integration runs
+check: fmt-check proto-check lint tidy-check test test-servers schedules defects failpoints ## run all that continuous integration runs
 
 .PHONY: fmt
 fmt: golangci-lint ## format the Go code
@@ -130,13 +144,14 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 	tools/fuzz.sh "$(FUZZTIME)"
 
 .PHONY: nightly
-nightly: check ## check, then the tests five times over, properties with many seeds, ten minutes of each fuzz target
-	go run ./tools/testcount -race -shuffle=on -count=5 -timeout 90m ./...
+nightly: check vet schemathesis ## check, then the tests five times with every gateway raced, properties with many seeds, fuzzing
+	MODELGATEWAY_TEST_RACED=all go run ./tools/testcount -race -tags servers -shuffle=on -count=5 -timeout 120m ./...
+	go run ./tools/testcount -race -count=1 -timeout 60m -run '^TestRandomSchedules$$' ./cluster -cluster.seeds=100
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -n "$$packages" ]; then go run ./tools/testcount -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
 	$(MAKE) schedules SEEDS=10000
 	go run ./tools/testcount -count=1 -timeout 120m -run '^TestSchemathesis$$' . -schemathesis=nightly
-	go run ./tools/testcount -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' .
+	MODELGATEWAY_TEST_RACED=all go run ./tools/testcount -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' .
 	go run ./tools/testcount -tags nightly -count=1 -timeout 20m -run '^TestFlood$$' .
 	tools/fuzz.sh 10m
 
@@ -162,13 +177,20 @@ proto-check: buf-tools
 	@cd proto && $(call generate,$(TMP)/generated)
 	@diff -r proto/gen "$(TMP)/generated/gen" || { echo "proto/gen is not what proto/ generates; run: make proto"; exit 1; }
 
+# lint includes what vet checks, and test includes imports, so check needs neither.
 .PHONY: vet
 vet:
-	go vet ./...
+	go vet -tags nightly,servers ./...
+	go vet -tags defects ./...
+	go vet -tags failpoints ./...
 
 .PHONY: imports
 imports:
 	go test -run 'TestImport' .
+
+.PHONY: doctor-servers
+doctor-servers:
+	@tools/doctor/doctor.sh servers
 
 .PHONY: tidy-check
 tidy-check:

@@ -24,11 +24,12 @@ func in(t *testing.T, rerun func(*testing.T, ...string)) bool {
 		rerun(t, binaryVariable+"="+binary(t), "MODELGATEWAY_ENVOY="+envoyPath(t))
 		return false
 	}
-	built.once.Do(func() {
+	b := builderOf(t)
+	b.once.Do(func() {
 		// A link, for TestMain removes the folder that the binary is in.
 		dir, err := os.MkdirTemp("", "modelgateway-test-") //nolint:usetesting // as for the binary itself
-		built.path = filepath.Join(dir, "modelgateway")
-		built.err = errors.Join(err, os.Symlink(os.Getenv(binaryVariable), built.path))
+		b.path = filepath.Join(dir, "modelgateway")
+		b.err = errors.Join(err, os.Symlink(os.Getenv(binaryVariable), b.path))
 	})
 	return true
 }

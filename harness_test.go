@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,60 +20,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/examples/upstream/fake"
 	"github.com/modelgateway/modelgateway/porttest"
 )
 
 // adminKey is the master key of every gateway that the tests start.
 const adminKey = "sk-admin-0123456789abcdef"
-
-// builder builds the real binary once, with the race detector if the tests have it.
-type builder struct {
-	once sync.Once
-	path string
-	err  error
-}
-
-var built builder
-
-func binary(t *testing.T) string {
-	t.Helper()
-	built.once.Do(func() {
-		dir, err := os.MkdirTemp("", "modelgateway-test-") //nolint:usetesting // it outlives the test that happens to build
-		if err != nil {
-			built.err = err
-			return
-		}
-		built.path = filepath.Join(dir, "modelgateway")
-		args := []string{"build", "-o", built.path}
-		if raceEnabled {
-			args = append(args, "-race")
-		}
-		out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
-		if err != nil {
-			built.err = fmt.Errorf("%w: %s", err, out)
-			return
-		}
-		// The module goes into the same folder, as make builds it.
-		out, err = exec.Command("make", "--no-print-directory", "module", "MODULE="+filepath.Join(dir, contract.StreamEndFile)).CombinedOutput()
-		if err != nil {
-			built.err = fmt.Errorf("%w: %s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return built.path
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if built.path != "" {
-		_ = os.RemoveAll(filepath.Dir(built.path))
-	}
-	os.Exit(code)
-}
 
 // envoyPath is the Envoy that the tests drive. There is no test without one.
 func envoyPath(t *testing.T) string {

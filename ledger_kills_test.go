@@ -55,9 +55,9 @@ func passes(point string) int {
 func TestLedgerSurvivesKills(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "modelgateway")
-	args := []string{"build", "-tags", "failpoints", "-o", path}
-	if raceEnabled {
-		args = append(args, "-race") // what is built with it for the other tests is at hand
+	args := []string{"build", "-ldflags=-s -w", "-tags", "failpoints", "-o", path}
+	if raced(t) {
+		args = append(args, "-race")
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -2,5 +2,5 @@
 
 package main
 
-// raceEnabled says that the tests, and so the binary they drive, detect races.
+// raceEnabled says whether the tests detect races.
 const raceEnabled = true

@@ -3,4 +3,4 @@
 package cluster_test
 
 // usualSeeds is how many random schedules are played.
-const usualSeeds = 200
+const usualSeeds = 50

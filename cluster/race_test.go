@@ -3,5 +3,6 @@
 package cluster_test
 
 // usualSeeds is how many random schedules are played with the race detector, which
-// makes each ten times slower: Pebble checks its invariants then, too.
-const usualSeeds = 20
+// makes each ten times slower: Pebble checks its invariants then, too. make nightly
+// plays a hundred.
+const usualSeeds = 5

@@ -1,3 +1,5 @@
+//go:build servers
+
 package deliver_test
 
 import (
@@ -91,8 +93,8 @@ transaction.state.log.min.isr=1
 	return address
 }
 
-// TestKafka publishes to a real broker, which is not there at first.
-func TestKafka(t *testing.T) {
+// TestServerKafka publishes to a real broker, which is not there at first.
+func TestServerKafka(t *testing.T) {
 	t.Parallel()
 	address := kafkaBroker(t)
 	b := newBench(t)

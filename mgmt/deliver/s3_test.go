@@ -1,3 +1,5 @@
+//go:build servers
+
 package deliver_test
 
 import (
@@ -11,9 +13,9 @@ import (
 	"github.com/modelgateway/modelgateway/porttest"
 )
 
-// TestS3 puts objects into a bucket of a real server for S3, whose own files are
+// TestServerS3 puts objects into a bucket of a real server for S3, whose own files are
 // then looked at.
-func TestS3(t *testing.T) {
+func TestServerS3(t *testing.T) {
 	program := installed(t, "MODELGATEWAY_VERSITYGW", filepath.Join("bin", "versitygw"))
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "archive"), 0o750); err != nil {

@@ -1,5 +1,6 @@
 // Command testcount runs go test with the arguments it is given, prints the
-// packages as they finish and the output of what failed, and ends with one line
+// packages as they finish and the output of what failed, lists the ten slowest
+// packages and tests, and ends with one line
 //
 //	N passed, N failed
 //
@@ -71,6 +72,7 @@ type tally struct {
 	out             io.Writer
 	passed, failed  int
 	skipped         []string
+	packages, tests []timing            // subtests count as part of their test
 	output          map[string][]string // kept until the test or the package ends
 	failedInPackage map[string]int
 }
@@ -119,6 +121,9 @@ func (t *tally) take(e event) {
 }
 
 func (t *tally) endTest(e event) {
+	if !strings.Contains(e.Test, "/") {
+		t.tests = append(t.tests, timing{e.Package + " " + e.Test, e.Elapsed})
+	}
 	switch e.Action {
 	case "pass":
 		t.passed++
@@ -133,22 +138,23 @@ func (t *tally) endTest(e event) {
 }
 
 func (t *tally) endPackage(e event) {
+	t.packages = append(t.packages, timing{e.Package, e.Elapsed})
 	switch e.Action {
 	case "pass":
 		fmt.Fprintf(t.out, "ok   %s (%.2fs)\n", e.Package, e.Elapsed)
 	case "fail":
 		if t.failedInPackage[e.Package] == 0 {
 			t.failed++
-			t.tests(e.Package)
+			t.unfinished(e.Package)
 		}
 		fmt.Fprintf(t.out, "FAIL %s (%.2fs)\n", e.Package, e.Elapsed)
 		t.print(e)
 	}
 }
 
-// tests prints what was said by tests that never ended: a panic or a deadline
-// takes the whole process along, and its trace belongs to the test that ran.
-func (t *tally) tests(pkg string) {
+// unfinished prints the output of tests that never ended: a panic or a deadline
+// ends the whole process, and its trace belongs to the test that ran.
+func (t *tally) unfinished(pkg string) {
 	for key, lines := range t.output {
 		if strings.HasPrefix(key, pkg+" ") && key != pkg+" " {
 			fmt.Fprint(t.out, strings.Join(lines, ""))
@@ -165,6 +171,8 @@ func (t *tally) print(e event) {
 }
 
 func (t *tally) summary() {
+	printSlowest(t.out, "packages", t.packages)
+	printSlowest(t.out, "tests", t.tests)
 	for _, name := range t.skipped {
 		fmt.Fprintln(t.out, "SKIP", name)
 	}

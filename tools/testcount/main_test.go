@@ -1,9 +1,19 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
+
+// manySlow is a test in each of n packages; the one in package i takes i seconds.
+func manySlow(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "{\"Action\":\"pass\",\"Package\":\"p%d\",\"Test\":\"TestA\",\"Elapsed\":%d}\n", i, i)
+	}
+	return b.String()
+}
 
 func TestTally(t *testing.T) {
 	for _, tc := range []struct {
@@ -53,6 +63,26 @@ func TestTally(t *testing.T) {
 			events: `{"Action":"skip","Package":"p","Test":"TestA"}
 {"Action":"skip","Package":"q"}`,
 			want: []string{"SKIP p TestA\n", "0 passed, 0 failed, 1 skipped\n"},
+		},
+		{
+			name: "the slowest are listed, the slowest first, subtests within their test",
+			events: `{"Action":"pass","Package":"p","Test":"TestA/sub","Elapsed":2}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":2.5}
+{"Action":"fail","Package":"p","Test":"TestB","Elapsed":12.25}
+{"Action":"pass","Package":"p","Test":"TestC","Elapsed":0.5}
+{"Action":"fail","Package":"p","Elapsed":15}
+{"Action":"pass","Package":"q","Elapsed":31}`,
+			want: []string{
+				"slowest packages:\n    31.0s  q\n    15.0s  p\n",
+				"slowest tests:\n    12.2s  p TestB\n     2.5s  p TestA\n3 passed, 1 failed\n",
+			},
+			failed: 1,
+		},
+		{
+			name:   "no more than ten are listed",
+			events: manySlow(11),
+			want:   []string{"    11.0s  p11 TestA\n", "     2.0s  p2 TestA\n11 passed"},
+			not:    "p1 TestA",
 		},
 		{
 			name:   "other lines pass through",
