@@ -129,7 +129,11 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 		return d.refuse(ctx, err)
 	}
 	head, tail := frame.AppendAnswer(d.plan(), m.Kind, mutation)
-	err = d.send(head, tail)
+	return afterDispatch(d.send(head, tail))
+}
+
+// afterDispatch is passed when Envoy has the request, or cannot take it for the reason given.
+func afterDispatch(err error) error {
 	inject.Crash("request.dispatched")
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 )
 
@@ -121,8 +120,7 @@ func (d *session) sendPieces(m *frame.Mutation) error {
 	if err == nil {
 		err = d.send(frame.AppendLastPiece(make([]byte, 0, pieceHead), len(body)), body)
 	}
-	inject.Crash("request.dispatched")
-	return err
+	return afterDispatch(err)
 }
 
 // requestTrailers refuses a body in pieces that ends with trailers. With trailers, Envoy's
