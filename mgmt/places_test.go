@@ -88,8 +88,8 @@ func TestKeysStayInTheirPlace(t *testing.T) {
 	play(t, s, []step{{admins, "POST /key/generate", `{"team_id":"green","user_id":"ann"}`, "200"}})
 }
 
-// A team keeps the organization whose budget bounds it when the request comes with a
-// key of that organization, also where its user runs the other organization as well.
+// A key of an organization makes and changes teams, members and users of that organization
+// only, even if its user runs another organization as well.
 func TestTeamsStayInTheOrganizationOfTheKey(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)
@@ -98,6 +98,18 @@ func TestTeamsStayInTheOrganizationOfTheKey(t *testing.T) {
 	inAcme, _ := madeKey(t, s, "", `{"organization_id":"acme","user_id":"ann"}`)
 	play(t, s, []step{
 		{inRed, "PATCH /team/red", `{"organization_id":"zeta"}`, "403 insufficient_permissions organization_id"},
+		{inRed, "POST /team/new", `{"organization_id":"zeta"}`, "403 insufficient_permissions organization_id"},
+		{inRed, "POST /team/new", `{}`, "403 insufficient_permissions organization_id"},
+		{inRed, "PATCH /team/green", `{"max_budget":1}`, "403 insufficient_permissions organization_id"},
+		{inRed, "PATCH /team/green", `{"organization_id":"acme"}`, "403 insufficient_permissions organization_id"},
+		{inRed, "POST /team/member_add", `{"team_id":"green","member":{"user_id":"boss","role":"user"}}`, "403 insufficient_permissions organization_id"},
+		{inRed, "POST /team/delete", `{"team_ids":["green"]}`, "403 insufficient_permissions team_ids[0]"},
+		{inRed, "POST /organization/member_add", `{"organization_id":"zeta","member":{"user_id":"lead","role":"internal_user"}}`, "403 insufficient_permissions organization_id"},
+		{inRed, "POST /user/new", `{"organizations":["zeta"]}`, "403 insufficient_permissions organizations[0]"},
+		{inRed, "POST /user/update", `{"user_id":"ann","user_alias":"Ann"}`, "403 insufficient_permissions user_id"}, // also in zeta
+		{inRed, "POST /user/update", `{"user_id":"lead","user_alias":"Lead"}`, "200"},
+		{inRed, "POST /team/new", `{"organization_id":"acme"}`, "200"},
+		{keys["boss"], "POST /team/new", `{"organization_id":"zeta"}`, "200"},
 		{keys["boss"], "POST /key/update", `{"key":"` + inAcme + `","organization_id":"zeta"}`, "403 insufficient_permissions organization_id"},
 		{keys["boss"], "PATCH /team/red", `{"organization_id":"zeta"}`, "200"},
 	})

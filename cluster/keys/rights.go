@@ -97,8 +97,9 @@ func (r *Rights) administers(o id.Organization) bool {
 	return ok && m.Role == RoleOrgAdmin
 }
 
-// runs is administers, to change what is there.
-func (r *Rights) runs(o id.Organization) bool { return !r.still && r.administers(o) }
+// runs reports whether the user is org_admin of an organization that the key reaches, to
+// change what is there.
+func (r *Rights) runs(o id.Organization) bool { return !r.still && r.reaches(o) && r.administers(o) }
 
 // belongs reports whether the user is a member of an organization.
 func (r *Rights) belongs(o id.Organization) bool {
@@ -211,6 +212,8 @@ func (r *Rights) MayChangeResource(o id.Organization) error {
 	switch {
 	case r.Admin(), r.runs(o):
 		return nil
+	case !r.reaches(o):
+		return r.checkReach(o)
 	case o == "":
 		return denied("", "Only a proxy_admin may change what belongs to no organization. Name the organization with organization_id.")
 	}

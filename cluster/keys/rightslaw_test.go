@@ -241,15 +241,38 @@ func (j judge) key(t *rapid.T, what string) int {
 	return 1
 }
 
+// of returns the organization that a key belongs to.
+func (j judge) of(k *keys.Key) id.Organization {
+	if team, ok := j.set.Team(nil, k.Team); ok {
+		return team.Organization
+	}
+	return k.Organization
+}
+
+// home is the organization of the asking key, or else one that its user administers.
+func (j judge) home() id.Organization {
+	if o := j.of(j.asking); o != "" {
+		return o
+	}
+	for m := range j.set.OrganizationsOf(j.asking.User) {
+		if m.Role == keys.RoleOrgAdmin {
+			return m.Organization
+		}
+	}
+	return ""
+}
+
+// reaches finds a change, what, in another organization than that of the asking key.
+func (j judge) reaches(t *rapid.T, o id.Organization, what any) {
+	if home := j.of(j.asking); home != "" && o != home {
+		t.Fatalf("%+v of %s makes %+v in %q", *j.asking, home, what, o)
+	}
+}
+
 // stays finds a key outside the team or organization whose budget bounds the asking
 // key, or bounded the key before.
 func (j judge) stays(t *rapid.T, op string, before, after *keys.Key) {
-	of := func(k *keys.Key) id.Organization {
-		if team, ok := j.set.Team(nil, k.Team); ok {
-			return team.Organization
-		}
-		return k.Organization
-	}
+	of := j.of
 	runs := func(o id.Organization) bool {
 		m, ok := j.set.OrganizationMember(nil, o, j.asking.User)
 		return ok && m.Role == keys.RoleOrgAdmin
@@ -400,95 +423,4 @@ func (j judge) bounded(t *rapid.T, what any, l keys.Limits, before *keys.Limits)
 			t.Fatalf("%+v has limits that %+v exceeds", *j.asking, what)
 		}
 	}
-}
-
-func (j judge) team(t *rapid.T) int {
-	after := keys.Team{ID: "new", Organization: someOrganization(t), Models: someModels(t), Limits: someLimits(t)}
-	before, _ := j.set.Team(nil, rapid.SampledFrom(worldTeams).Draw(t, "team"))
-	if oneIn(t, 2) {
-		before = nil
-	} else {
-		changed := *before
-		if oneIn(t, 2) {
-			changed.Models = after.Models
-		} else {
-			changed.Limits = after.Limits
-		}
-		after = changed
-	}
-	if j.rights.MayGrantTeam(before, &after) != nil {
-		return 0
-	}
-	has := func(team *keys.Team) func(string) bool {
-		return func(m string) bool {
-			if team == nil {
-				return false
-			}
-			o, ok := j.set.Organization(nil, team.Organization)
-			return listed(team.Models, m, false) && (!ok || listed(o.Models, m, false))
-		}
-	}
-	j.beyond(t, after, after.ID, has(before), has(&after))
-	var had *keys.Limits
-	if before != nil {
-		had = &before.Limits
-	}
-	j.bounded(t, after, after.Limits, had)
-	return 1
-}
-
-func (j judge) member(t *rapid.T) int {
-	in, _ := j.set.Team(nil, rapid.SampledFrom(worldTeams).Draw(t, "team"))
-	m := keys.TeamMember{Team: in.ID, User: rapid.SampledFrom(worldUsers).Draw(t, "user"), Role: someTeamRole(t), AllowedModels: someModels(t), RPM: someCount(t)}
-	if j.rights.MayGrantTeamMember(in, &m) != nil {
-		return 0
-	}
-	has := func(m *keys.TeamMember) func(string) bool {
-		return func(model string) bool {
-			o, ok := j.set.Organization(nil, in.Organization)
-			return m != nil && listed(m.AllowedModels, model, true) && listed(in.Models, model, false) && (!ok || listed(o.Models, model, false))
-		}
-	}
-	before, _ := j.set.TeamMember(nil, in.ID, m.User)
-	j.beyond(t, m, in.ID, has(before), has(&m))
-	return 1
-}
-
-func (j judge) user(t *rapid.T) int {
-	after := keys.User{ID: "new", Role: someRole(t), Models: someModels(t), Limits: someLimits(t)}
-	before, _ := j.set.User(nil, rapid.SampledFrom(append(slices.Clone(worldUsers), j.rights.User())).Draw(t, "user"))
-	if before == nil || oneIn(t, 2) {
-		before = nil
-	} else {
-		changed := *before
-		switch rapid.IntRange(0, 3).Draw(t, "change") {
-		case 0:
-			changed.Models = after.Models
-		case 1:
-			changed.Limits = after.Limits
-		case 2:
-			changed.Role = after.Role
-		default:
-			changed.Alias = "other"
-		}
-		after = changed
-	}
-	if j.rights.MayGrantUser(before, &after) != nil {
-		return 0
-	}
-	if after.Role == keys.RoleProxyAdmin || after.Role == keys.RoleProxyAdminViewer {
-		if before == nil || before.Role != after.Role {
-			t.Fatalf("%+v gives the role of %+v", *j.asking, after)
-		}
-	}
-	has := func(u *keys.User) func(string) bool {
-		return func(m string) bool { return u != nil && listed(u.Models, m, false) }
-	}
-	j.beyond(t, after, "", has(before), has(&after))
-	var had *keys.Limits
-	if before != nil {
-		had = &before.Limits
-	}
-	j.bounded(t, after, after.Limits, had)
-	return 1
 }

@@ -45,11 +45,16 @@ func (r *Rights) checkMove(before, after *Key) error {
 	return nil
 }
 
-// checkTeamMove denies a change that takes a team, with its keys, out of the place of
-// the API key that makes the request.
-func (r *Rights) checkTeamMove(before, after id.Organization) error {
-	if before == after || r.org == "" || after == r.org {
+// reaches reports whether the API key that makes the request may change anything in an
+// organization. A key of an organization acts there only, even if its user runs others as
+// well: otherwise whoever gets hold of the key also gets hold of those. Empty is what
+// belongs to no organization.
+func (r *Rights) reaches(o id.Organization) bool { return r.org == "" || r.org == o || r.Admin() }
+
+// checkReach denies changes in an organization that the API key does not reach.
+func (r *Rights) checkReach(o id.Organization) error {
+	if r.reaches(o) {
 		return nil
 	}
-	return denied("organization_id", "This API key belongs to the organization %s, and may not move teams out of it. Use an API key that belongs to no organization.", short(string(r.org)))
+	return denied("organization_id", "This API key belongs to the organization %s, and makes changes there only. Name what belongs to that organization, or use an API key that belongs to no organization.", short(string(r.org)))
 }

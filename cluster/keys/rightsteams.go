@@ -12,6 +12,9 @@ import (
 // MayManageTeam refuses who may not change a team's settings and members: others
 // than its team admins, an org_admin of its organization, and proxy_admin.
 func (r *Rights) MayManageTeam(t *Team) error {
+	if err := r.checkReach(t.Organization); err != nil {
+		return err
+	}
 	if r.Admin() || r.runs(t.Organization) || r.leads(t.ID) {
 		return nil
 	}
@@ -26,17 +29,15 @@ func (r *Rights) MayGrantTeam(before, after *Team) error {
 	if r.Admin() {
 		return r.organizationHas(before, after)
 	}
+	if err := r.checkReach(after.Organization); err != nil {
+		return err
+	}
 	had := id.Budget("")
 	if before != nil {
 		had = before.Limits.Budget
 	}
 	switch {
 	case r.runs(after.Organization) && (before == nil || before.Organization == after.Organization || r.runs(before.Organization)):
-		if before != nil {
-			if err := r.checkTeamMove(before.Organization, after.Organization); err != nil {
-				return err
-			}
-		}
 		if err := r.checkBudget(had, after.Limits.Budget); err != nil {
 			return err
 		}

@@ -108,8 +108,8 @@ func (r *Rights) MayDeleteUser(u *User) error {
 
 // MayManageOrganization refuses who may not change an organization's members.
 func (r *Rights) MayManageOrganization(o *Organization) error {
-	if r.Admin() || r.runs(o.ID) {
-		return nil
+	if err := r.checkReach(o.ID); err != nil || r.Admin() || r.runs(o.ID) {
+		return err
 	}
 	return denied("organization_id", "Only an org_admin of the organization, or a proxy_admin, may do that.")
 }
