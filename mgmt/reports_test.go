@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -73,6 +74,10 @@ func TestBreakdownsArePaged(t *testing.T) {
 // callers with other rights their own, and only so many are computed at a time.
 func TestReportsAreShared(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, sharedReports)
+}
+
+func sharedReports(t *testing.T) {
 	o := newOffice(t)
 	o.use(t, "lead", "2026-06-29", 1_000_000_000_000, nil)
 	o.use(t, "mate", "2026-06-29", 2_000_000_000_000, nil)
@@ -97,11 +102,7 @@ func TestReportsAreShared(t *testing.T) {
 			got = append(got, one{path, key, a.body})
 		})
 	}
-	for waiting := 0; waiting < 2; { // those of the master key, and those of mate
-		o.reports.mu.Lock()
-		waiting = o.reports.mu.waiting
-		o.reports.mu.Unlock()
-	}
+	synctest.Wait() // all nine wait: for a turn, or for the report of an equal request
 	for range reportsAtOnce {
 		<-o.reports.turns
 	}
