@@ -2,5 +2,9 @@
 
 package cluster_test
 
-// usualSeeds is how many random schedules are played.
-const usualSeeds = 50
+const (
+	// usualSeeds is how many random schedules are played.
+	usualSeeds = 50
+	// usualRestores is how many restores are made.
+	usualRestores = 10
+)

@@ -2,7 +2,12 @@
 
 package cluster_test
 
-// usualSeeds is how many random schedules are played with the race detector, which
-// makes each ten times slower: Pebble checks its invariants then, too. make nightly
-// plays a hundred.
-const usualSeeds = 5
+// The race detector makes each schedule ten times slower: Pebble checks its invariants
+// then, too. make nightly plays a hundred schedules and ten restores with it.
+const (
+	// usualSeeds is how many random schedules are played.
+	usualSeeds = 5
+	// usualRestores is how many restores are made. The first is not disturbed; in the
+	// fourth the leader loses its power.
+	usualRestores = 4
+)

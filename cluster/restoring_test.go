@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"strings"
 	"sync"
@@ -128,10 +129,12 @@ func restoredWhileServing(t *testing.T, seed uint64, nodes int) {
 	}
 }
 
+var restores = flag.Uint64("cluster.restores", usualRestores, "how many restores TestRestoreKeepsTheBooks makes, each disturbed at another moment")
+
 // TestRestoreKeepsTheBooks: what is spent before, during and after a restore is in the
 // ledger once, and the audit log goes on, whichever node loses its power at what moment.
 func TestRestoreKeepsTheBooks(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range *restores {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { restoredWhileServing(t, seed, 3) })
 		})
