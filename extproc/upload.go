@@ -28,8 +28,8 @@ const pieceSize = 64 << 10
 // pieceHead is room for what goes in front of a piece.
 const pieceHead = 32
 
-// largeBody is the length from which on bodies take turns: while one is scanned, and sent
-// back, others of that length wait. Otherwise a few of them take all cores for a second,
+// largeBody is the length from which on bodies take turns: while one is scanned, others of
+// that length wait. Otherwise a few of them take all cores for a second,
 // and every short request waits for a core at each step.
 const largeBody = 4 << 20
 
@@ -54,15 +54,18 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	}
 	u.ended = true
 	d.x.Body, u.body = u.body, nil
-	if len(d.x.Body) >= largeBody {
+	large := len(d.x.Body) >= largeBody
+	if large {
 		select {
 		case u.turns <- struct{}{}:
-			defer func() { <-u.turns }()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 	mutation, err := d.admit(ctx)
+	if large {
+		<-u.turns // before the body is sent: how long that takes is up to the provider
+	}
 	if err != nil {
 		return d.refuse(ctx, err)
 	}
