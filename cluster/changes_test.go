@@ -37,13 +37,13 @@ func newDeployment(name string) catalog.DeploymentSpec {
 // setRetries changes a setting, if nobody has changed any since from.
 func setRetries(ctx context.Context, node *cluster.Node, retries int, from *cluster.View) error {
 	_, revision := from.Catalog.Patch()
-	return updateRouter(ctx, node, catalog.RouterPatch{NumRetries: &retries}, revision)
+	return updateRouter(ctx, node, catalog.RouterSpec{NumRetries: &retries}, revision)
 }
 
 // setFails is setRetries for another setting.
 func setFails(ctx context.Context, node *cluster.Node, fails int, from *cluster.View) error {
 	_, revision := from.Catalog.Patch()
-	return updateRouter(ctx, node, catalog.RouterPatch{AllowedFails: &fails}, revision)
+	return updateRouter(ctx, node, catalog.RouterSpec{AllowedFails: &fails}, revision)
 }
 
 func keyCommand(c *command) string {

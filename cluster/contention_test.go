@@ -84,7 +84,7 @@ func count(t *testing.T, node *cluster.Node) error {
 		if p, _ := v.Catalog.Patch(); p.AllowedFails != nil {
 			n = *p.AllowedFails + 1
 		}
-		return v.Catalog.UpdateRouter(tx, catalog.RouterPatch{AllowedFails: &n}, 0)
+		return v.Catalog.UpdateRouter(tx, catalog.RouterSpec{AllowedFails: &n}, 0)
 	})
 	return err
 }

@@ -59,7 +59,7 @@ func deleteDeployment(ctx context.Context, n *cluster.Node, d id.Deployment) err
 	return err
 }
 
-func updateRouter(ctx context.Context, n *cluster.Node, p catalog.RouterPatch, ifRevision uint64) error {
+func updateRouter(ctx context.Context, n *cluster.Node, p catalog.RouterSpec, ifRevision uint64) error {
 	_, err := n.Change(ctx, actor, func(v *cluster.View, tx *records.Txn) error { return v.Catalog.UpdateRouter(tx, p, ifRevision) })
 	return err
 }

@@ -62,10 +62,10 @@ func (m *Model) spec() catalog.DeploymentSpec {
 // spec returns the routing as the catalogue takes it.
 func (r *Router) spec() catalog.RouterSpec {
 	s := catalog.RouterSpec{
-		Strategy: r.Strategy, NumRetries: new(int(r.NumRetries)), RetryAfter: new(r.RetryAfter), Timeout: new(r.Timeout),
+		Strategy: new(r.Strategy), NumRetries: new(int(r.NumRetries)), RetryAfter: new(r.RetryAfter), Timeout: new(r.Timeout),
 		CooldownTime: new(r.CooldownTime), AllowedFails: new(int(r.AllowedFails)), MaxFallbacks: new(int(r.MaxFallbacks)),
 		DefaultMaxParallel: new(int(r.MaxParallel)),
-		RetryOn:            r.RetryOn, DisableCooldowns: r.DisableCooldowns, EnablePreCallChecks: r.EnablePreCallChecks,
+		RetryOn:            r.RetryOn, DisableCooldowns: new(r.DisableCooldowns), EnablePreCallChecks: new(r.EnablePreCallChecks),
 		Fallbacks: pairs(r.Fallbacks), DefaultFallbacks: r.DefaultFallbacks,
 		ContextWindowFallbacks: pairs(r.ContextWindow), ContentPolicyFallbacks: pairs(r.ContentPolicy),
 	}

@@ -8,35 +8,25 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 )
 
-// routerDefaults are what holds where the file says nothing: the catalogue's
-// defaults, which give the reason for each.
-func routerDefaults() Router {
-	return Router{
-		Strategy:     string(catalog.SimpleShuffle),
-		NumRetries:   catalog.DefaultNumRetries,
-		RetryAfter:   catalog.DefaultRetryAfter,
-		Timeout:      catalog.DefaultTimeout,
-		RetryOn:      []string{"5xx", "429", "timeout", "connection"},
-		MaxFallbacks: catalog.DefaultMaxFallbacks,
-		CooldownTime: catalog.DefaultCooldownTime,
-	}
-}
-
 // router reads router_settings, with what was folded into them.
 func (d *decoder) router(n *node, r *Router) {
-	*r = routerDefaults()
-	r.MaxParallel = d.maxParallel
+	*r = Router{Strategy: string(catalog.SimpleShuffle), RetryOn: []string{"5xx", "429", "timeout", "connection"}, MaxParallel: d.maxParallel}
 	o := d.open(n)
 	o.str("routing_strategy", &r.Strategy)
-	o.integer("num_retries", &r.NumRetries, 0, 20)
-	o.duration("retry_after", &r.RetryAfter, 0, time.Minute)
-	o.duration("timeout", &r.Timeout, time.Millisecond, mostSpan)
-	o.duration("stream_timeout", &r.StreamTimeout, time.Millisecond, mostSpan)
 	o.strings("retry_on", &r.RetryOn)
-	o.integer("max_fallbacks", &r.MaxFallbacks, 0, 100)
+	numbers := map[string]*int64{"num_retries": &r.NumRetries, "max_fallbacks": &r.MaxFallbacks, "allowed_fails": &r.AllowedFails}
+	spans := map[string]*time.Duration{"retry_after": &r.RetryAfter, "timeout": &r.Timeout, "stream_timeout": &r.StreamTimeout, "cooldown_time": &r.CooldownTime}
+	for _, f := range catalog.RouterFields() {
+		if to, ok := numbers[f.Name]; ok {
+			*to = f.Default
+			o.integer(f.Name, to, f.Least, f.Most)
+		}
+		if to, ok := spans[f.Name]; ok {
+			*to = time.Duration(f.Default)
+			o.duration(f.Name, to, time.Duration(f.Least), time.Duration(f.Most))
+		}
+	}
 	d.parallel(o, "default_max_parallel_requests", &r.MaxParallel)
-	o.duration("cooldown_time", &r.CooldownTime, 0, mostSpan)
-	o.integer("allowed_fails", &r.AllowedFails, 0, 1_000_000)
 	o.boolean("disable_cooldowns", &r.DisableCooldowns)
 	o.boolean("enable_pre_call_checks", &r.EnablePreCallChecks)
 	d.aliases(o, &r.Aliases)

@@ -43,7 +43,7 @@ func TestHintedDeploymentsRest(t *testing.T) {
 func TestHintsDoNotCountWithoutCooldowns(t *testing.T) {
 	t.Parallel()
 	spec := trio()
-	spec.Router.DisableCooldowns = true
+	spec.Router.DisableCooldowns = new(true)
 	k := newKit(t, spec)
 	k.hint(0)
 	e := k.open(t)
@@ -88,7 +88,7 @@ func TestCountsWhatOthersHaveInFlight(t *testing.T) {
 	t.Parallel()
 	spec := trio()
 	spec.Deployments[1].Order = 0
-	spec.Router.Strategy = string(catalog.LeastBusy)
+	spec.Router.Strategy = new(string(catalog.LeastBusy))
 	for busy, first := range map[id.Deployment]string{"a": "b", "b": "a"} {
 		k := newKit(t, spec, func(k *kit, d *Deps) {
 			k.cooldown = cooldown.New(func(uint64) uint64 { return 0 }, cooldown.WithRemote(func(d id.Deployment) int64 {

@@ -158,7 +158,7 @@ func TestPlansHowLong(t *testing.T) {
 func TestRefusesPromptsThatFitNowhere(t *testing.T) {
 	t.Parallel()
 	spec := one()
-	spec.Router.EnablePreCallChecks = true
+	spec.Router.EnablePreCallChecks = new(true)
 	spec.Deployments[0].MaxInputTokens = 10
 	k := newKit(t, spec)
 	e := k.open(t)

@@ -65,7 +65,7 @@ func exchange(t *testing.T, s extprocv3.ExternalProcessor_ProcessClient, m *extp
 func TestServesOverGRPC(t *testing.T) {
 	t.Parallel()
 	spec := trio()
-	spec.Router.DisableCooldowns = true
+	spec.Router.DisableCooldowns = new(true)
 	k := newKit(t, spec)
 	conn := k.dial(t)
 	log, err := accesslogv3.NewAccessLogServiceClient(conn).StreamAccessLogs(t.Context())

@@ -75,7 +75,7 @@ func drawLife(rt *rapid.T) life {
 func TestEveryRequestIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	spec := trio()
-	spec.Router.DisableCooldowns = true
+	spec.Router.DisableCooldowns = new(true)
 	k := newKit(t, spec)
 	rapid.Check(t, func(rt *rapid.T) {
 		l := drawLife(rt)

@@ -32,9 +32,9 @@ func (s configService) GetConfig(ctx context.Context, _ *gatewayv1.GetConfigRequ
 	if err != nil {
 		return nil, err
 	}
-	spec, _ := show(ctx, v).Catalog.RouterSpec()
+	patch, _ := show(ctx, v).Catalog.Patch()
 	return &gatewayv1.GetConfigResponse{
-		RouterSettings: showRouter(spec, v.Catalog.Settings()), GeneralSettings: showGeneral(s.webhook(v), s.pace), Revision: float64(s.revision(v)),
+		RouterSettings: showRouter(v.Catalog.RouterWith(patch)), GeneralSettings: showGeneral(s.webhook(v), s.pace), Revision: float64(s.revision(v)),
 	}, nil
 }
 
@@ -51,7 +51,7 @@ func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateCon
 	if err != nil {
 		return nil, err
 	}
-	var patch catalog.RouterPatch
+	var patch catalog.RouterSpec
 	if router != nil {
 		if patch, err = routerPatch(router); err != nil {
 			return nil, err

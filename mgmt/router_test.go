@@ -3,9 +3,13 @@ package mgmt
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 func settingsIn(t *testing.T, a answer) map[string]any {
@@ -88,7 +92,7 @@ func TestSettingsFieldByField(t *testing.T) {
 	s, n := newFake(t)
 	a := ask(t, s, "GET /config/list", "", nil)
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(a.body), &list); err != nil || len(list) != len(settingTexts()) {
+	if err := json.Unmarshal([]byte(a.body), &list); err != nil || len(list) != len(catalog.RouterFields()) {
 		t.Fatalf("%d fields, %v: %s", len(list), err, a.body)
 	}
 	for _, f := range list {
@@ -133,4 +137,21 @@ func TestSettingsFieldByField(t *testing.T) {
 		{plainKey, "GET /config", "", "403 insufficient_permissions"},
 		{plainKey, "POST /config/field/update", `{"field_name":"num_retries","field_value":1}`, "403 insufficient_permissions"},
 	})
+}
+
+// TestFieldsOfTheAPI: the API has each router setting, and no other.
+func TestFieldsOfTheAPI(t *testing.T) {
+	var got, want []string
+	fields := (*gatewayv1.RouterSettings)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		got = append(got, string(fields.Get(i).Name()))
+	}
+	for _, f := range catalog.RouterFields() {
+		want = append(want, f.Name)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("fields %v, settings %v", got, want)
+	}
 }

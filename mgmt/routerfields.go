@@ -14,29 +14,6 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// settingTexts say what each router setting means.
-func settingTexts() map[string]string {
-	return map[string]string{
-		"routing_strategy":              "How a deployment of a model name is chosen: simple_shuffle or least_busy.",
-		"num_retries":                   "Further attempts within a model name before its fallbacks are tried.",
-		"retry_after":                   "Base of the pause between attempts, in seconds. It doubles with each attempt.",
-		"timeout":                       "Seconds that one attempt may take.",
-		"stream_timeout":                "Seconds that one streamed attempt may take; without it, as timeout.",
-		"cooldown_time":                 "Seconds that a deployment rests that has failed.",
-		"allowed_fails":                 "Failures within a minute that do not yet lead to a rest.",
-		"max_fallbacks":                 "Fallback targets that one request may use.",
-		"default_max_parallel_requests": "Requests in flight at a deployment that has no max_parallel_requests of its own; 0 for no limit.",
-		"retry_on":                      "Causes for which another attempt follows: 5xx, 429, timeout, connection, content_filter, stream_error. 429 and connection always do.",
-		"disable_cooldowns":             "Whether no deployment ever rests.",
-		"enable_pre_call_checks":        "Whether deployments are left out whose context window is too small for the prompt.",
-		"model_group_alias":             "Other names of models: the name, and the model that it stands for.",
-		"fallbacks":                     `What a model falls back to when it has failed: a list of objects such as {"gpt-4o": ["claude"]}.`,
-		"default_fallbacks":             "What every model falls back to after its own fallbacks.",
-		"context_window_fallbacks":      "What a model falls back to when the prompt is too long for it, in the form of fallbacks.",
-		"content_policy_fallbacks":      "What a model falls back to when the provider's filter has refused, in the form of fallbacks.",
-	}
-}
-
 // routerField returns the field of a setting.
 func routerField(name string) (protoreflect.FieldDescriptor, error) {
 	f := (*gatewayv1.RouterSettings)(nil).ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
@@ -48,26 +25,31 @@ func routerField(name string) (protoreflect.FieldDescriptor, error) {
 
 // settings are router settings as fields are shown from them.
 type settings struct {
-	patch          catalog.RouterPatch
+	patch          catalog.RouterSpec
 	now, otherwise protoreflect.Message
 }
 
 // settingsWith are the settings of a catalogue if the state set patch.
-func settingsWith(c *catalog.Catalog, patch catalog.RouterPatch) settings {
+func settingsWith(c *catalog.Catalog, patch catalog.RouterSpec) settings {
 	return settings{
 		patch:     patch,
 		now:       showRouter(c.RouterWith(patch)).ProtoReflect(),
-		otherwise: showRouter(c.RouterWith(catalog.RouterPatch{})).ProtoReflect(),
+		otherwise: showRouter(c.RouterWith(catalog.RouterSpec{})).ProtoReflect(),
 	}
 }
 
-// field is a setting as it is shown.
+// field returns a setting as it is shown.
 func (s settings) field(f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
-	name := string(f.Name())
-	return &gatewayv1.SettingField{
-		FieldName: name, FieldType: settingType(f), FieldDescription: settingTexts()[name], StoredInDb: s.patch.Sets(name),
+	out := &gatewayv1.SettingField{
+		FieldName: string(f.Name()), FieldType: settingType(f), StoredInDb: s.patch.Sets(string(f.Name())),
 		FieldValue: settingValue(s.now.Get(f)), FieldDefaultValue: settingValue(s.otherwise.Get(f)),
 	}
+	for _, known := range catalog.RouterFields() {
+		if known.Name == out.GetFieldName() {
+			out.FieldDescription = known.Text
+		}
+	}
+	return out
 }
 
 // settingType is what a field's values are called.

@@ -6,79 +6,56 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// routerPatch reads settings. What the catalogue checks is not checked here.
-func routerPatch(in *gatewayv1.RouterSettings) (catalog.RouterPatch, error) {
-	p := catalog.RouterPatch{
-		Strategy: in.RoutingStrategy, DisableCooldowns: in.DisableCooldowns, EnablePreCallChecks: in.EnablePreCallChecks,
-		NumRetries: number(in.NumRetries), AllowedFails: number(in.AllowedFails), MaxFallbacks: number(in.MaxFallbacks),
-		DefaultMaxParallel: number(in.DefaultMaxParallelRequests),
-	}
-	for _, n := range []struct {
-		name  string
-		value *float64
-		to    **time.Duration
-	}{
-		{"retry_after", in.RetryAfter, &p.RetryAfter},
-		{"timeout", in.Timeout, &p.Timeout},
-		{"stream_timeout", in.StreamTimeout, &p.StreamTimeout},
-		{"cooldown_time", in.CooldownTime, &p.CooldownTime},
-	} {
-		if n.value == nil {
+// routerPatch reads settings. The catalogue checks them.
+func routerPatch(in *gatewayv1.RouterSettings) (catalog.RouterSpec, error) {
+	var p catalog.RouterSpec
+	m := in.ProtoReflect()
+	for _, f := range catalog.RouterFields() {
+		fd := m.Descriptor().Fields().ByName(protoreflect.Name(f.Name))
+		if !m.Has(fd) {
 			continue
 		}
-		d, err := seconds(fieldRouter+"."+n.name, *n.value)
-		if err != nil {
-			return p, err
-		}
-		*n.to = &d
-	}
-	for _, n := range []struct {
-		name  string
-		value *structpb.ListValue
-		to    *[]string
-	}{
-		{"retry_on", in.GetRetryOn(), &p.RetryOn},
-		{"default_fallbacks", in.GetDefaultFallbacks(), &p.DefaultFallbacks},
-	} {
-		var err error
-		if *n.to, err = texts(fieldRouter+"."+n.name, n.value); err != nil {
+		if err := readSetting(fieldRouter+"."+f.Name, m.Get(fd), f.In(&p)); err != nil {
 			return p, err
 		}
 	}
-	for _, n := range []struct {
-		name  string
-		value *structpb.ListValue
-		to    *[]map[string][]string
-	}{
-		{"fallbacks", in.GetFallbacks(), &p.Fallbacks},
-		{"context_window_fallbacks", in.GetContextWindowFallbacks(), &p.ContextWindowFallbacks},
-		{"content_policy_fallbacks", in.GetContentPolicyFallbacks(), &p.ContentPolicyFallbacks},
-	} {
-		var err error
-		if *n.to, err = fallbacks(fieldRouter+"."+n.name, n.value); err != nil {
-			return p, err
-		}
-	}
-	var err error
-	p.ModelGroupAlias, err = aliases(fieldRouter+".model_group_alias", in.GetModelGroupAlias())
-	return p, err
+	return p, nil
 }
 
-func number(v *int32) *int {
-	if v == nil {
-		return nil
+// readSetting reads the value of a field of RouterSettings.
+func readSetting(param string, v protoreflect.Value, to any) (err error) {
+	switch to := to.(type) {
+	case **string:
+		*to = new(v.String())
+	case **int:
+		*to = new(int(v.Int()))
+	case **bool:
+		*to = new(v.Bool())
+	case **time.Duration:
+		var d time.Duration
+		d, err = seconds(param, v.Float())
+		*to = &d
+	case *[]string:
+		list, _ := v.Message().Interface().(*structpb.ListValue)
+		*to, err = texts(param, list)
+	case *map[string]string:
+		object, _ := v.Message().Interface().(*structpb.Struct)
+		*to, err = aliases(param, object)
+	case *[]map[string][]string:
+		list, _ := v.Message().Interface().(*structpb.ListValue)
+		*to, err = fallbacks(param, list)
 	}
-	return new(int(*v))
+	return err
 }
 
-// texts reads a list of strings: nil for one that is not given, which is not the
-// empty one.
+// texts reads a list of strings. A list that is not given is nil, an empty one is not.
 func texts(param string, list *structpb.ListValue) ([]string, error) {
 	if list == nil {
 		return nil, nil
@@ -96,9 +73,6 @@ func texts(param string, list *structpb.ListValue) ([]string, error) {
 
 // fallbacks reads a list of objects of lists of strings.
 func fallbacks(param string, list *structpb.ListValue) ([]map[string][]string, error) {
-	if list == nil {
-		return nil, nil
-	}
 	out := make([]map[string][]string, len(list.GetValues()))
 	for i, v := range list.GetValues() {
 		at := param + "[" + strconv.Itoa(i) + "]"
@@ -125,9 +99,6 @@ func fallbacks(param string, list *structpb.ListValue) ([]map[string][]string, e
 
 // aliases reads an object of strings.
 func aliases(param string, in *structpb.Struct) (map[string]string, error) {
-	if in == nil {
-		return nil, nil
-	}
 	out := make(map[string]string, len(in.GetFields()))
 	for _, name := range slices.Sorted(maps.Keys(in.GetFields())) {
 		s, ok := in.GetFields()[name].GetKind().(*structpb.Value_StringValue)
@@ -139,46 +110,39 @@ func aliases(param string, in *structpb.Struct) (map[string]string, error) {
 	return out, nil
 }
 
-// showRouter is the router's settings as they apply, the defaults filled in.
-func showRouter(spec catalog.RouterSpec, set catalog.RouterSettings) *gatewayv1.RouterSettings {
-	out := &gatewayv1.RouterSettings{
-		RoutingStrategy: new(string(set.Strategy)), NumRetries: new(int32(set.NumRetries)), RetryAfter: new(set.RetryAfter.Seconds()),
-		Timeout: new(set.Timeout.Seconds()), StreamTimeout: new(set.StreamTimeout.Seconds()), CooldownTime: new(set.CooldownTime.Seconds()),
-		AllowedFails: new(int32(set.AllowedFails)), MaxFallbacks: new(int32(set.MaxFallbacks)),
-		DefaultMaxParallelRequests: new(int32(set.DefaultMaxParallel)),
-		RetryOn:                    textList(causes(set.RetryOn)),
-		DisableCooldowns:           new(set.DisableCooldowns), EnablePreCallChecks: new(set.EnablePreCallChecks),
-		ModelGroupAlias:        &structpb.Struct{Fields: map[string]*structpb.Value{}},
-		Fallbacks:              fallbackList(spec.Fallbacks),
-		DefaultFallbacks:       textList(spec.DefaultFallbacks),
-		ContextWindowFallbacks: fallbackList(spec.ContextWindowFallbacks),
-		ContentPolicyFallbacks: fallbackList(spec.ContentPolicyFallbacks),
-	}
-	for alias, group := range set.ModelGroupAlias {
-		out.ModelGroupAlias.Fields[string(alias)] = structpb.NewStringValue(string(group))
+// showRouter returns settings that give every field.
+func showRouter(spec catalog.RouterSpec) *gatewayv1.RouterSettings {
+	out := &gatewayv1.RouterSettings{}
+	m := out.ProtoReflect()
+	for _, f := range catalog.RouterFields() {
+		m.Set(m.Descriptor().Fields().ByName(protoreflect.Name(f.Name)), shownSetting(f.In(&spec)))
 	}
 	return out
 }
 
-// causes are the names of what another attempt follows, as router_settings has them.
-func causes(r catalog.RetryOn) []string {
-	var names []string
-	for _, c := range []struct {
-		bit  catalog.RetryOn
-		name string
-	}{
-		{catalog.RetryOn5xx, "5xx"},
-		{catalog.RetryOn429, "429"},
-		{catalog.RetryOnTimeout, "timeout"},
-		{catalog.RetryOnConnection, "connection"},
-		{catalog.RetryOnContentFilter, "content_filter"},
-		{catalog.RetryOnStreamError, "stream_error"},
-	} {
-		if r.Has(c.bit) {
-			names = append(names, c.name)
+// shownSetting is the reverse of readSetting.
+func shownSetting(from any) protoreflect.Value {
+	switch v := from.(type) {
+	case **string:
+		return protoreflect.ValueOfString(**v)
+	case **int:
+		return protoreflect.ValueOfInt32(int32(**v))
+	case **bool:
+		return protoreflect.ValueOfBool(**v)
+	case **time.Duration:
+		return protoreflect.ValueOfFloat64((**v).Seconds())
+	case *[]string:
+		return protoreflect.ValueOfMessage(textList(*v).ProtoReflect())
+	case *map[string]string:
+		object := &structpb.Struct{Fields: make(map[string]*structpb.Value, len(*v))}
+		for name, text := range *v {
+			object.Fields[name] = structpb.NewStringValue(text)
 		}
+		return protoreflect.ValueOfMessage(object.ProtoReflect())
+	case *[]map[string][]string:
+		return protoreflect.ValueOfMessage(fallbackList(*v).ProtoReflect())
 	}
-	return names
+	return protoreflect.Value{} // no setting has another type
 }
 
 func textList(names []string) *structpb.ListValue {

@@ -41,9 +41,10 @@ type state struct {
 // router is the settings, what they were made of, and the names that they use.
 type router struct {
 	spec      RouterSpec
-	file      RouterSpec  // what New was given
-	patch     RouterPatch // what the replicated state sets over it
-	revision  uint64      // of patch; 0 if there is none
+	file      RouterSpec // what New was given
+	patch     RouterSpec // what the replicated state sets over it
+	full      RouterSpec // spec as it applies: with defaults, and without what is not valid
+	revision  uint64     // of patch; 0 if there is none
 	settings  RouterSettings
 	streams   bool // stream_timeout was given
 	fallbacks [fallbackClasses]fallbackTable
@@ -62,7 +63,7 @@ func (c *Catalog) RouterSpec() (spec RouterSpec, revision uint64) {
 // Patch returns what the replicated state sets over the file's router settings,
 // and its revision; 0 if it sets nothing. The caller must not change the slices
 // and maps in it.
-func (c *Catalog) Patch() (patch RouterPatch, revision uint64) {
+func (c *Catalog) Patch() (patch RouterSpec, revision uint64) {
 	return c.router.patch, c.router.revision
 }
 

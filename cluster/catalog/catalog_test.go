@@ -112,7 +112,7 @@ func TestNewReportsEveryProblem(t *testing.T) {
 			"model_list[0].gateway_params.extra_headers.Host invalid_value", "model_list[0].gateway_params.extra_headers invalid_value",
 			"model_list[0].gateway_params.extra_headers.x-a invalid_value", "model_list[0].gateway_params.extra_headers.x-envoy-y invalid_value",
 		}},
-		{"router", router(catalog.RouterSpec{Strategy: "latency-based-routing", NumRetries: &negative, MaxFallbacks: &huge, Timeout: &long, RetryOn: []string{"5xx", "sometimes"}}), []string{
+		{"router", router(catalog.RouterSpec{Strategy: new("latency-based-routing"), NumRetries: &negative, MaxFallbacks: &huge, Timeout: &long, RetryOn: []string{"5xx", "sometimes"}}), []string{
 			"router_settings.routing_strategy unknown_strategy", "router_settings.num_retries invalid_value", "router_settings.timeout invalid_value",
 			"router_settings.max_fallbacks invalid_value", "router_settings.retry_on invalid_value",
 		}},
@@ -293,7 +293,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("defaults (-want +got)\n%s", diff)
 	}
 	thirty, sixty, zero := 30*time.Second, 60*time.Second, 0
-	got := build(t, catalog.RouterSpec{Strategy: "Least-Busy", Timeout: &thirty, CooldownTime: &sixty, NumRetries: &zero, RetryOn: []string{"content_filter", "stream-error"}}).Settings()
+	got := build(t, catalog.RouterSpec{Strategy: new("Least-Busy"), Timeout: &thirty, CooldownTime: &sixty, NumRetries: &zero, RetryOn: []string{"content_filter", "stream-error"}}).Settings()
 	want := defaults
 	want.Strategy, want.Timeout, want.StreamTimeout, want.CooldownTime, want.NumRetries = catalog.LeastBusy, thirty, thirty, sixty, 0
 	want.RetryOn = catalog.RetryOn429 | catalog.RetryOnConnection | catalog.RetryOnContentFilter | catalog.RetryOnStreamError

@@ -83,8 +83,8 @@ func (c *Catalog) WithRouter(s RouterSpec) (*Catalog, error) {
 // would say, for the log. It costs what WithRouter costs.
 func (c *Catalog) Adopt(settings *clusterv1.RouterSettings) (*Catalog, error) {
 	r := *c.router
-	r.patch, r.revision = PatchFromRecord(settings), settings.GetStamp().GetRevision()
-	r.spec = r.file.Patch(r.patch)
+	r.patch, r.revision = SpecFromRecord(settings), settings.GetStamp().GetRevision()
+	r.spec = r.file.Merge(r.patch)
 	return c.withRouter(r)
 }
 
@@ -106,8 +106,8 @@ func (c *Catalog) withRouter(r router) (*Catalog, error) {
 // as WithRouter. What was wrong before and is not changed is not held against it:
 // somebody who sets num_retries need not first mend a fallback of a deployment
 // that is gone.
-func (c *Catalog) CheckPatch(p RouterPatch) error {
-	return c.checkRouter(c.router.spec.Patch(p))
+func (c *Catalog) CheckPatch(p RouterSpec) error {
+	return c.checkRouter(c.router.spec.Merge(p))
 }
 
 func (c *Catalog) checkRouter(next RouterSpec) error {
@@ -131,12 +131,12 @@ func (c *Catalog) routerProblems(s RouterSpec) []error {
 	return problems
 }
 
-// RouterWith returns what the settings would be if the state set patch, and nothing
-// else, over those of the file. The caller must not change the slices and maps in
-// them.
-func (c *Catalog) RouterWith(patch RouterPatch) (RouterSpec, RouterSettings) {
-	r, _ := c.try(c.router.file.Patch(patch))
-	return r.spec, r.settings
+// RouterWith returns every setting as it would apply if the state set patch, and
+// nothing else, over the settings of the file. The caller must not change the slices
+// and maps in it.
+func (c *Catalog) RouterWith(patch RouterSpec) RouterSpec {
+	r, _ := c.try(c.router.file.Merge(patch))
+	return r.full
 }
 
 // try makes settings without putting them in force.

@@ -66,7 +66,7 @@ func changeRouter() catalog.RouterSpec {
 
 // changePatch names much that is there only now and then.
 func changePatch() *clusterv1.RouterSettings {
-	r := catalog.RouterPatch{
+	r := catalog.RouterSpec{
 		ModelGroupAlias: map[string]string{"alias": "a", "gone": "o/2"},
 		Fallbacks: []map[string][]string{
 			{"a": {"b", "id-3", "alias"}}, {"b": {"openai/gpt-4o", "c"}}, {"id-2": {"fixed"}}, {"o/*": {"a"}}, {"vllm/z": {"second"}},
@@ -300,7 +300,7 @@ func TestRouterOfTheState(t *testing.T) {
 	if _, revision := c.Patch(); revision != 0 {
 		t.Errorf("without settings of the state their revision is %d", revision)
 	}
-	record := catalog.RouterPatch{
+	record := catalog.RouterSpec{
 		Strategy: new("telepathy"), AllowedFails: new(3), Timeout: new(time.Minute),
 		DefaultFallbacks: []string{"nobody", "b"}, ModelGroupAlias: map[string]string{"x": "later"},
 	}.Record()
@@ -316,7 +316,7 @@ func TestRouterOfTheState(t *testing.T) {
 	if d, _ := next.Deployment("1"); d.Timeout != time.Minute || d.StreamTimeout != time.Minute {
 		t.Errorf("the deployments' timeouts are %v and %v", d.Timeout, d.StreamTimeout)
 	}
-	if spec, revision := next.RouterSpec(); revision != 9 || *spec.NumRetries != 2 || spec.Strategy != "telepathy" {
+	if spec, revision := next.RouterSpec(); revision != 9 || *spec.NumRetries != 2 || *spec.Strategy != "telepathy" {
 		t.Errorf("specification of revision %d: %+v", revision, spec)
 	}
 	if patch, revision := next.Patch(); revision != 9 || *patch.AllowedFails != 3 || patch.NumRetries != nil {
@@ -358,21 +358,21 @@ func TestRouterOfTheState(t *testing.T) {
 func TestCheckPatch(t *testing.T) {
 	t.Parallel()
 	c := build(t, catalog.RouterSpec{DefaultFallbacks: []string{"b"}}, deploy("1", "a", "openai/x"), deploy("2", "b", "openai/y"))
-	c, _ = c.Adopt(catalog.RouterPatch{
+	c, _ = c.Adopt(catalog.RouterSpec{
 		Strategy: new("telepathy"), ModelGroupAlias: map[string]string{"x": "gone"}, Fallbacks: []map[string][]string{{"a": {"gone"}}},
 	}.Record())
 	for _, test := range []struct {
 		name  string
-		patch catalog.RouterPatch
+		patch catalog.RouterSpec
 		want  []string
 	}{
-		{"nothing", catalog.RouterPatch{}, nil},
-		{"something else", catalog.RouterPatch{NumRetries: new(1)}, nil},
-		{"mended", catalog.RouterPatch{Strategy: new("least_busy"), Fallbacks: []map[string][]string{}, ModelGroupAlias: map[string]string{"x": "a"}}, nil},
-		{"broken anew", catalog.RouterPatch{NumRetries: new(-1), ModelGroupAlias: map[string]string{"x": "gone", "y": "gone"}, DefaultFallbacks: []string{"b", "gone"}}, []string{
+		{"nothing", catalog.RouterSpec{}, nil},
+		{"something else", catalog.RouterSpec{NumRetries: new(1)}, nil},
+		{"mended", catalog.RouterSpec{Strategy: new("least_busy"), Fallbacks: []map[string][]string{}, ModelGroupAlias: map[string]string{"x": "a"}}, nil},
+		{"broken anew", catalog.RouterSpec{NumRetries: new(-1), ModelGroupAlias: map[string]string{"x": "gone", "y": "gone"}, DefaultFallbacks: []string{"b", "gone"}}, []string{
 			"router_settings.num_retries", "router_settings.model_group_alias.y", "router_settings.default_fallbacks[1]",
 		}},
-		{"through the other's list", catalog.RouterPatch{Fallbacks: []map[string][]string{{"a": {"b"}}, {"b": {"a"}}}}, []string{"router_settings.fallbacks[1].b"}},
+		{"through the other's list", catalog.RouterSpec{Fallbacks: []map[string][]string{{"a": {"b"}}, {"b": {"a"}}}}, []string{"router_settings.fallbacks[1].b"}},
 	} {
 		var params []string
 		if joined, ok := c.CheckPatch(test.patch).(interface{ Unwrap() []error }); ok {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,17 +95,17 @@ func drawSpec(t *rapid.T) catalog.DeploymentSpec {
 	return s
 }
 
-func drawPatch(t *rapid.T) catalog.RouterPatch {
+func drawPatch(t *rapid.T) catalog.RouterSpec {
 	list := rapid.SampledFrom([][]string{nil, {}, {"a"}, {"b", "a"}})
 	fallbacks := rapid.SampledFrom([][]map[string][]string{nil, {}, {{"a": {"b"}}}, {{"b": {}}, {"a": {"c", "b"}}}})
 	duration := rapid.SampledFrom([]*time.Duration{nil, new(time.Duration(0)), new(time.Second)})
 	integer := rapid.SampledFrom([]*int{nil, new(0), new(7)})
 	boolean := rapid.SampledFrom([]*bool{nil, new(false), new(true)})
-	return catalog.RouterPatch{
+	return catalog.RouterSpec{
 		Strategy:   rapid.SampledFrom([]*string{nil, new(""), new("least_busy")}).Draw(t, "strategy"),
 		NumRetries: integer.Draw(t, "retries"), RetryAfter: duration.Draw(t, "after"), Timeout: duration.Draw(t, "timeout"),
 		StreamTimeout: duration.Draw(t, "stream"), CooldownTime: duration.Draw(t, "cooldown"), AllowedFails: integer.Draw(t, "fails"),
-		MaxFallbacks: integer.Draw(t, "fallbacks"), RetryOn: list.Draw(t, "on"), DisableCooldowns: boolean.Draw(t, "disable"),
+		MaxFallbacks: integer.Draw(t, "fallbacks"), DefaultMaxParallel: integer.Draw(t, "parallel"), RetryOn: list.Draw(t, "on"), DisableCooldowns: boolean.Draw(t, "disable"),
 		EnablePreCallChecks: boolean.Draw(t, "checks"),
 		ModelGroupAlias:     rapid.SampledFrom([]map[string]string{nil, {}, {"a": "b"}, {"c": "d", "b": "a"}}).Draw(t, "alias"),
 		Fallbacks:           fallbacks.Draw(t, "general"), DefaultFallbacks: list.Draw(t, "default"),
@@ -138,7 +140,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 			t.Fatal("one deployment has two records")
 		}
 		p := drawPatch(t)
-		if diff := cmp.Diff(p, catalog.PatchFromRecord(wired(t, p.Record()))); diff != "" {
+		if diff := cmp.Diff(p, catalog.SpecFromRecord(wired(t, p.Record()))); diff != "" {
 			t.Fatalf("patch (-want +got)\n%s", diff)
 		}
 		if !bytes.Equal(marshaled(t, p.Record()), marshaled(t, p.Record())) {
@@ -151,9 +153,9 @@ func TestRecordsRoundTrip(t *testing.T) {
 func TestPatchesMerge(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		file := catalog.RouterSpec{}.Patch(drawPatch(t))
+		file := drawPatch(t)
 		p, q := drawPatch(t), drawPatch(t)
-		if diff := cmp.Diff(file.Patch(p).Patch(q), file.Patch(p.Merge(q))); diff != "" {
+		if diff := cmp.Diff(file.Merge(p).Merge(q), file.Merge(p.Merge(q))); diff != "" {
 			t.Fatalf("(-one after the other +at once)\n%s", diff)
 		}
 	})
@@ -217,4 +219,24 @@ type noDisk struct{}
 
 func (noDisk) Scan(context.Context, store.Range, func(key, value []byte) bool) error {
 	return errors.New("I/O error")
+}
+
+// TestFieldsOfTheRecord: the record stores each router setting, and no other.
+func TestFieldsOfTheRecord(t *testing.T) {
+	t.Parallel()
+	var got, want []string
+	fields := (*clusterv1.RouterSettings)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		if name := string(fields.Get(i).Name()); name != "stamp" {
+			got = append(got, strings.TrimSuffix(name, "_nanos"))
+		}
+	}
+	for _, f := range catalog.RouterFields() {
+		want = append(want, f.Name)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings (-) and fields of the record (+)\n%s", diff)
+	}
 }

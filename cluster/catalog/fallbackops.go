@@ -103,10 +103,9 @@ func (c *Catalog) putFallbacks(tx *record.Txn, class FallbackClass, list []Fallb
 	for _, f := range list {
 		entries = append(entries, map[string][]string{f.From: f.To})
 	}
-	var only RouterSpec
-	*class.in(&only) = entries
-	patch := RouterPatch{Fallbacks: only.Fallbacks, ContextWindowFallbacks: only.ContextWindowFallbacks, ContentPolicyFallbacks: only.ContentPolicyFallbacks}
-	return c.router.spec.Patch(patch), c.putPatch(tx, c.router.patch.Merge(patch), ifRevision)
+	var patch RouterSpec
+	*class.in(&patch) = entries
+	return c.router.spec.Merge(patch), c.putPatch(tx, c.router.patch.Merge(patch), ifRevision)
 }
 
 // renamed returns problems as those of one field.

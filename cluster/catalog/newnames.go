@@ -14,6 +14,10 @@ import (
 func (c *Catalog) route(p *problems) {
 	s := &c.router.spec
 	c.router.settings.ModelGroupAlias = c.aliases(s.ModelGroupAlias, p)
+	c.router.full.ModelGroupAlias = make(map[string]string, len(c.router.settings.ModelGroupAlias))
+	for alias, group := range c.router.settings.ModelGroupAlias {
+		c.router.full.ModelGroupAlias[string(alias)] = string(group)
+	}
 	c.router.fallbacks = [fallbackClasses]fallbackTable{
 		GeneralFallbacks:       c.fallbackTable(GeneralFallbacks, s.Fallbacks, s.DefaultFallbacks, p),
 		ContextWindowFallbacks: c.fallbackTable(ContextWindowFallbacks, s.ContextWindowFallbacks, nil, p),

@@ -7,41 +7,60 @@ import (
 
 // router checks router_settings, all but what names deployments; see Catalog.route.
 func (p *problems) router(r *router) {
-	const at = "router_settings."
-	s, set := &r.spec, &r.settings
-	*set = RouterSettings{
-		Strategy:            p.strategy(s.Strategy),
-		NumRetries:          integer(p, at+"num_retries", s.NumRetries, setting[int]{DefaultNumRetries, 0, maxRetries}),
-		RetryAfter:          integer(p, at+"retry_after", s.RetryAfter, setting[time.Duration]{DefaultRetryAfter, 0, maxRetryAfter}),
-		Timeout:             integer(p, at+"timeout", s.Timeout, setting[time.Duration]{DefaultTimeout, time.Millisecond, maxTimeout}),
-		CooldownTime:        integer(p, at+"cooldown_time", s.CooldownTime, setting[time.Duration]{DefaultCooldownTime, 0, maxTimeout}),
-		AllowedFails:        integer(p, at+"allowed_fails", s.AllowedFails, setting[int]{0, 0, maxAllowedFails}),
-		MaxFallbacks:        integer(p, at+"max_fallbacks", s.MaxFallbacks, setting[int]{DefaultMaxFallbacks, 0, maxFallbacks}),
-		DefaultMaxParallel:  integer(p, at+"default_max_parallel_requests", s.DefaultMaxParallel, setting[int]{0, 0, maxParallel}),
-		RetryOn:             p.retryOn(s.RetryOn),
-		DisableCooldowns:    s.DisableCooldowns,
-		EnablePreCallChecks: s.EnablePreCallChecks,
+	full := r.spec
+	strategy := p.strategy(full.Strategy)
+	for _, f := range RouterFields() {
+		switch to := f.in(&full).(type) {
+		case **int:
+			*to = fill(p, f, *to)
+		case **time.Duration:
+			*to = fill(p, f, *to)
+		case **bool:
+			if *to == nil {
+				*to = new(false)
+			}
+		}
 	}
-	set.StreamTimeout = integer(p, at+"stream_timeout", s.StreamTimeout, setting[time.Duration]{set.Timeout, time.Millisecond, maxTimeout})
-	r.streams = s.StreamTimeout != nil
+	if *full.StreamTimeout == 0 {
+		full.StreamTimeout = full.Timeout
+	}
+	r.settings = RouterSettings{
+		Strategy:            strategy,
+		NumRetries:          *full.NumRetries,
+		RetryAfter:          *full.RetryAfter,
+		Timeout:             *full.Timeout,
+		StreamTimeout:       *full.StreamTimeout,
+		CooldownTime:        *full.CooldownTime,
+		AllowedFails:        *full.AllowedFails,
+		MaxFallbacks:        *full.MaxFallbacks,
+		DefaultMaxParallel:  *full.DefaultMaxParallel,
+		RetryOn:             p.retryOn(r.spec.RetryOn),
+		DisableCooldowns:    *full.DisableCooldowns,
+		EnablePreCallChecks: *full.EnablePreCallChecks,
+	}
+	full.Strategy, full.RetryOn = new(string(r.settings.Strategy)), r.settings.RetryOn.names()
+	r.full, r.streams = full, r.spec.StreamTimeout != nil
 }
 
-// setting is a number's default and bounds.
-type setting[T int | time.Duration] struct{ otherwise, least, most T }
-
-func integer[T int | time.Duration](p *problems, param string, given *T, s setting[T]) T {
+// fill returns the number that applies: the default if none is given, or if the given
+// one is out of bounds, which is a problem.
+func fill[T int | time.Duration](p *problems, f RouterField, given *T) *T {
 	if given == nil {
-		return s.otherwise
+		return new(T(f.Default))
 	}
-	if *given < s.least || *given > s.most {
-		p.add(param, codeInvalid, "%s is %v; it must be from %v to %v", strings.TrimPrefix(param, "router_settings."), *given, s.least, s.most)
-		return s.otherwise
+	if *given < T(f.Least) || *given > T(f.Most) {
+		p.add("router_settings."+f.Name, codeInvalid, "%s is %v; it must be from %v to %v", f.Name, *given, T(f.Least), T(f.Most))
+		return new(T(f.Default))
 	}
-	return *given
+	return given
 }
 
 // strategy reads a strategy's name in any of its spellings.
-func (p *problems) strategy(name string) Strategy {
+func (p *problems) strategy(given *string) Strategy {
+	if given == nil {
+		return SimpleShuffle
+	}
+	name := *given
 	switch strings.ReplaceAll(strings.ToLower(name), "-", "_") {
 	case "", "simple_shuffle":
 		return SimpleShuffle

@@ -89,7 +89,7 @@ func TestOperations(t *testing.T) {
 	forget := func(name string) func(*record.Txn) error {
 		return func(tx *record.Txn) error { return w.now.DeleteCredential(tx, name) }
 	}
-	router := func(p catalog.RouterPatch, revision uint64) func(*record.Txn) error {
+	router := func(p catalog.RouterSpec, revision uint64) func(*record.Txn) error {
 		return func(tx *record.Txn) error { return w.now.UpdateRouter(tx, p, revision) }
 	}
 	reset := func(name string) func(*record.Txn) error {
@@ -127,10 +127,10 @@ func TestOperations(t *testing.T) {
 		{update(deploy("c1", "m", "openai/x"), 0), ""},                                // 6
 		{forget("c"), ""}, // 7
 
-		{router(catalog.RouterPatch{NumRetries: new(1)}, 3), "conflict revision_conflict "},
-		{router(catalog.RouterPatch{NumRetries: new(99)}, 0), "malformed invalid_value router_settings.num_retries"},
-		{router(catalog.RouterPatch{NumRetries: new(1)}, 0), ""}, // 8
-		{router(catalog.RouterPatch{AllowedFails: new(1)}, 8), ""},
+		{router(catalog.RouterSpec{NumRetries: new(1)}, 3), "conflict revision_conflict "},
+		{router(catalog.RouterSpec{NumRetries: new(99)}, 0), "malformed invalid_value router_settings.num_retries"},
+		{router(catalog.RouterSpec{NumRetries: new(1)}, 0), ""}, // 8
+		{router(catalog.RouterSpec{AllowedFails: new(1)}, 8), ""},
 		{reset("nothing"), "not_found setting_not_found field_name"},
 		{reset("stamp"), "not_found setting_not_found field_name"},
 		{reset("num_retries"), ""},

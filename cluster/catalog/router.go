@@ -31,6 +31,17 @@ const (
 // Has reports whether every cause in o is in r.
 func (r RetryOn) Has(o RetryOn) bool { return r&o == o }
 
+// names returns the causes as router_settings names them.
+func (r RetryOn) names() []string {
+	var names []string
+	for i, name := range []string{"5xx", "429", "timeout", "connection", "content_filter", "stream_error"} { // in the order of the bits
+		if r.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Defaults of the router's settings.
 const (
 	// DefaultNumRetries is the number of further attempts within a group.
@@ -54,11 +65,8 @@ const (
 
 // Bounds of what a configuration may ask for.
 const (
-	maxRetries       = 20
 	maxFallbacks     = 100 // hops, and entries of one fallback list
 	maxTimeout       = 24 * time.Hour
-	maxRetryAfter    = time.Minute
-	maxAllowedFails  = 1_000_000
 	maxTokensOfModel = 1 << 40
 	maxWeight        = 1_000_000_000_000
 	maxOrder         = 1_000_000

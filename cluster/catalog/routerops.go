@@ -8,7 +8,7 @@ import (
 // UpdateRouter changes router settings; what patch leaves out stays as it is. What
 // does not fit the deployments comes back with the settings' names. With
 // ifRevision other than 0 it is Conflict if the settings are of another revision.
-func (c *Catalog) UpdateRouter(tx *record.Txn, patch RouterPatch, ifRevision uint64) error {
+func (c *Catalog) UpdateRouter(tx *record.Txn, patch RouterSpec, ifRevision uint64) error {
 	if err := c.putPatch(tx, c.router.patch.Merge(patch), ifRevision); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (c *Catalog) ResetRouter(tx *record.Txn, setting string, ifRevision uint64)
 	if err := c.putPatch(tx, next, ifRevision); err != nil {
 		return err
 	}
-	return c.checkRouter(c.router.file.Patch(next))
+	return c.checkRouter(c.router.file.Merge(next))
 }
 
 // NoSetting is the error for a name that no router setting has.
@@ -36,7 +36,7 @@ func NoSetting(name string) error {
 
 // putPatch writes what the state sets over the file's settings, as a whole. That it
 // makes sense is for the caller to see.
-func (c *Catalog) putPatch(tx *record.Txn, patch RouterPatch, ifRevision uint64) error {
+func (c *Catalog) putPatch(tx *record.Txn, patch RouterSpec, ifRevision uint64) error {
 	revision := c.router.revision
 	if err := checkRevision("record of router settings", revision, ifRevision); err != nil {
 		return err

@@ -39,27 +39,6 @@ type DeploymentSpec struct {
 	Organization   string // of the provider; it goes with the key
 }
 
-// RouterSpec is `router_settings`. A nil pointer or slice means the default.
-type RouterSpec struct {
-	Strategy               string
-	NumRetries             *int
-	RetryAfter             *time.Duration
-	Timeout                *time.Duration
-	StreamTimeout          *time.Duration
-	CooldownTime           *time.Duration
-	AllowedFails           *int
-	MaxFallbacks           *int
-	DefaultMaxParallel     *int // requests in flight at a deployment without a limit of its own; 0: no limit
-	RetryOn                []string
-	DisableCooldowns       bool
-	EnablePreCallChecks    bool
-	ModelGroupAlias        map[string]string     // asked for → group
-	Fallbacks              []map[string][]string // in each map: group, provider/model or deployment id → targets
-	DefaultFallbacks       []string
-	ContextWindowFallbacks []map[string][]string
-	ContentPolicyFallbacks []map[string][]string
-}
-
 // ProviderDefaults is what the catalogue must know of a provider.
 type ProviderDefaults struct {
 	DefaultBase string // api_base of deployments that give none
