@@ -48,13 +48,18 @@ func expect(t *testing.T, text string, want float64, name string, labels ...stri
 	}
 }
 
-// An operator sees what each team and each alias has spent and has left, which model
+// An operator sees what keys, teams, users and organizations have spent and have left, which model
 // answered, and how long the gateway itself took.
 func TestMetricsOfSpenders(t *testing.T) {
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt", "claude=anthropic/fake-claude"))
 	who := newPayers(g)
 	stranger := g.keyOf("", tree{"key_alias": "paying"}) // an alias is unique in its place only
+	g.changes("/organization/update", tree{"organization_id": who.organization, "max_budget": 7})
+	g.changes("/user/update", tree{"user_id": who.user, "max_budget": 3})
+	unnamed := g.changes("/key/generate", tree{"max_budget": 2})
+	plain, _ := unnamed["key"].(string)
+	hash, _ := unnamed["token"].(string)
 	as := with("Authorization", "Bearer "+who.key)
 	var cost int64
 	var input, output int64
@@ -72,9 +77,21 @@ func TestMetricsOfSpenders(t *testing.T) {
 	if s := g.asks(stranger, "fast", ""); s != "200" {
 		t.Fatal(s)
 	}
+	a := g.chat(request("fast", ""), with("Authorization", "Bearer "+plain))
+	if a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	unnamedCost := float64(pico(t, string(g.posted(a, 1)[0].Spend))) / 1e12
 	g.waitPosted()
 	text := g.get("/metrics").body
+	expect(t, text, unnamedCost, "gateway_key_cost_usd_total", `gateway_key_hash="sha256:`+strings.TrimPrefix(hash, "sha256:")+`"`)
+	expect(t, text, 2-unnamedCost, "gateway_key_budget_remaining_usd", `gateway_key_hash="sha256:`+strings.TrimPrefix(hash, "sha256:")+`"`)
 	spent := float64(cost) / 1e12
+	for label, budget := range map[string]float64{`gateway_user_id="` + who.user: 3, `gateway_organization_id="` + who.organization: 7} {
+		prefix := label[:strings.Index(label, "_id")]
+		expect(t, text, spent, prefix+"_cost_usd_total", label+`"`)
+		expect(t, text, budget-spent, prefix+"_budget_remaining_usd", label+`"`)
+	}
 	const red = `gateway_team_id="red"`
 	for _, of := range []struct {
 		prefix, label string
@@ -88,7 +105,7 @@ func TestMetricsOfSpenders(t *testing.T) {
 	for _, c := range []struct{ deployment, model string }{{"fast-id", "fake-gpt"}, {"claude-id", "fake-claude"}} {
 		want := 2.0
 		if c.deployment == "fast-id" {
-			want++ // the other key's
+			want += 2 // those of the other keys
 		}
 		expect(t, text, want, "gateway_requests_total", `gateway_deployment_id="`+c.deployment+`"`, `gen_ai_response_model="`+c.model+`"`)
 	}

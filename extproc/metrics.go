@@ -14,7 +14,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
-	"github.com/modelgateway/modelgateway/extproc/spenders"
 )
 
 // Metrics are the pipeline's instruments. The names that begin with gen_ai are
@@ -36,9 +35,7 @@ type Metrics struct {
 
 	models modelNames
 
-	// Sums by team and by alias of the key, and what their budgets have left.
-	teams, keys *spenders.Table
-	spent       Spent
+	spending *spending
 
 	// labels caches the attribute sets of deployments and outcomes: making one
 	// costs more than recording with it. Bounded by deployments x outcomes x models that
@@ -49,7 +46,8 @@ type Metrics struct {
 // Spent returns what an account has spent in its window.
 type Spent func(ctx context.Context, account id.Account) (money.Pico, error)
 
-// mostSpenders is how many teams and how many aliases have series of their own.
+// mostSpenders is how many keys have series of their own; likewise teams, users and
+// organizations.
 const mostSpenders = 1000
 
 type labelKey struct {
@@ -81,9 +79,9 @@ func NewMetrics(m metric.Meter, spent Spent) (*Metrics, error) {
 	out.cost = b.money("gateway.cost_usd", "Cost of all attempts, by list or configured prices.")
 	out.overhead = b.histogram64("gateway.request.overhead", "Time that the gateway itself spent on a request; without waiting for its caller, for its provider, and without the time within Envoy.",
 		0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024)
-	out.teams, out.keys, out.spent = spenders.New(mostSpenders), spenders.New(mostSpenders), spent
-	b.keep(out.observe(m, "gateway.team", "team", teamLabels, out.teams))
-	b.keep(out.observe(m, "gateway.key", "alias and place of a key", keyLabels, out.keys))
+	var err error
+	out.spending, err = newSpending(m, spent)
+	b.keep(err)
 	return out, b.err
 }
 
@@ -105,7 +103,7 @@ func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 	m.tokens.Record(ctx, e.Tokens.Input, l.input)
 	m.tokens.Record(ctx, e.Tokens.Output, l.output)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
-	m.spend(x, e)
+	m.spending.add(x, e)
 	x.labels = l
 }
 
@@ -129,7 +127,7 @@ func (m *Metrics) attempt(ctx context.Context, x *Exchange, e *journal.Event) {
 	l := m.label(x, e, "")
 	m.failures.Add(ctx, 1, l.base)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
-	m.spend(x, e)
+	m.spending.add(x, e)
 }
 
 // credentialRejected counts an attempt whose credential the provider rejected.

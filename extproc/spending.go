@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"context"
+	"errors"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -11,45 +12,73 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/spenders"
 )
 
-// spend adds an attempt to the sums of its team and of its key's alias, which is unique in
-// the key's place.
-func (m *Metrics) spend(x *Exchange, e *journal.Event) {
-	if e.Team == "" && e.KeyAlias == "" {
-		return
-	}
-	used := spenders.Sums{Cost: dollars(e.Cost), Input: e.Tokens.Input, Output: e.Tokens.Output}
-	var team, key spenders.Budget
-	var teamLimited, keyLimited bool
-	for i := range x.bounds {
-		b := &x.bounds[i]
-		switch {
-		case b.Max == nil || b.Parent != (id.KeyHash{}): // no budget, or that of a key by which this one was made
-		case b.Account.Kind == id.AccountTeam:
-			team, teamLimited = spenders.Budget{Account: b.Account, Max: *b.Max}, true
-		case b.Account.Kind == id.AccountKey:
-			key, keyLimited = spenders.Budget{Account: b.Account, Max: *b.Max}, true
-		}
-	}
-	m.teams.Add(spenders.Name{Text: string(e.Team)}, used, team, teamLimited)
-	m.keys.Add(spenders.Name{Text: e.KeyAlias, Team: string(e.Team), Organization: string(e.Organization), User: string(e.User)}, used, key, keyLimited)
+// spending has the sums of those that spend, and shows what their budgets have left.
+type spending struct {
+	keys, teams, users, organizations *spenders.Table
+	spent                             Spent
 }
 
-// teamLabels are the labels of a team's series.
-func teamLabels(n spenders.Name) []attribute.KeyValue {
-	return []attribute.KeyValue{attribute.String("gateway.team.id", n.Text)}
+const (
+	labelTeam         = "gateway.team.id"
+	labelUser         = "gateway.user.id"
+	labelOrganization = "gateway.organization.id"
+)
+
+func newSpending(m metric.Meter, spent Spent) (*spending, error) {
+	s := &spending{
+		keys: spenders.New(mostSpenders), teams: spenders.New(mostSpenders),
+		users: spenders.New(mostSpenders), organizations: spenders.New(mostSpenders), spent: spent,
+	}
+	return s, errors.Join(
+		s.observe(m, "gateway.key", "alias and place of a key, or by hash if it has no alias", keyLabels, s.keys),
+		s.observe(m, "gateway.team", "team", idLabel(labelTeam), s.teams),
+		s.observe(m, "gateway.user", "user", idLabel(labelUser), s.users),
+		s.observe(m, "gateway.organization", "organization", idLabel(labelOrganization), s.organizations),
+	)
+}
+
+// add adds an attempt to the sums of its key and of the key's team, user and organization.
+func (s *spending) add(x *Exchange, e *journal.Event) {
+	var budgets [id.AccountProvider + 1]spenders.Budget // by kind of the account
+	for i := range x.bounds {
+		if b := &x.bounds[i]; b.Max != nil && b.Parent == (id.KeyHash{}) { // not that of a key by which this one was made
+			budgets[b.Account.Kind] = spenders.Budget{Account: b.Account, Max: *b.Max}
+		}
+	}
+	used := spenders.Sums{Cost: dollars(e.Cost), Input: e.Tokens.Input, Output: e.Tokens.Output}
+	name := spenders.Name{Text: e.KeyAlias, Team: string(e.Team), Organization: string(e.Organization), User: string(e.User)}
+	if e.KeyAlias == "" {
+		name.Hash = e.Key
+	}
+	s.keys.Add(name, used, budgets[id.AccountKey])
+	s.teams.Add(spenders.Name{Text: string(e.Team)}, used, budgets[id.AccountTeam])
+	s.users.Add(spenders.Name{Text: string(e.User)}, used, budgets[id.AccountUser])
+	s.organizations.Add(spenders.Name{Text: string(e.Organization)}, used, budgets[id.AccountOrganization])
+}
+
+// idLabel returns the function that labels the series of a name by its text.
+func idLabel(label string) func(spenders.Name) []attribute.KeyValue {
+	return func(n spenders.Name) []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String(label, n.Text)}
+	}
 }
 
 // keyLabels are the labels of a key's series. Keys of two places may have one alias, so
-// the place is part of them; a label is empty where the key has no such place.
+// the place is part of them; a label is empty where the key has no such place. A key
+// without alias has its hash, as the log shows it.
 func keyLabels(n spenders.Name) []attribute.KeyValue {
+	hash := ""
+	if n.Hash != (id.KeyHash{}) {
+		hash = n.Hash.String()
+	}
 	return []attribute.KeyValue{
-		attribute.String("gateway.key.alias", n.Text), attribute.String("gateway.team.id", n.Team),
-		attribute.String("gateway.organization.id", n.Organization), attribute.String("gateway.user.id", n.User),
+		attribute.String("gateway.key.alias", n.Text), attribute.String("gateway.key.hash", hash),
+		attribute.String(labelTeam, n.Team), attribute.String(labelOrganization, n.Organization), attribute.String(labelUser, n.User),
 	}
 }
 
 // observe makes the instruments of a table.
-func (m *Metrics) observe(meter metric.Meter, prefix, what string, labels func(spenders.Name) []attribute.KeyValue, table *spenders.Table) error {
+func (s *spending) observe(meter metric.Meter, prefix, what string, labels func(spenders.Name) []attribute.KeyValue, table *spenders.Table) error {
 	cost, err := meter.Float64ObservableCounter(prefix+".cost_usd", metric.WithDescription("Cost of all attempts, by "+what+"."))
 	if err != nil {
 		return err
@@ -70,11 +99,11 @@ func (m *Metrics) observe(meter metric.Meter, prefix, what string, labels func(s
 			o.ObserveFloat64(cost, r.Sums.Cost, set)
 			o.ObserveInt64(tokens, r.Sums.Input, set, metric.WithAttributes(attribute.String("gen_ai.token.type", "input")))
 			o.ObserveInt64(tokens, r.Sums.Output, set, metric.WithAttributes(attribute.String("gen_ai.token.type", "output")))
-			if !r.Limited {
+			if r.Budget == (spenders.Budget{}) {
 				continue
 			}
 			// A budget that cannot be read has no series: no number would be true.
-			if spent, err := m.spent(ctx, r.Budget.Account); err == nil {
+			if spent, err := s.spent(ctx, r.Budget.Account); err == nil {
 				o.ObserveFloat64(left, dollars(r.Budget.Max-spent), set)
 			}
 		}

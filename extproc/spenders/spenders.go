@@ -4,6 +4,7 @@
 package spenders
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -13,16 +14,17 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Name is what a spender is known by: a text and, where spenders of different places may
-// have the same text, the place.
+// Name identifies a spender by a text, or a key without a text by its hash. Where spenders
+// of different places may have the same text, the place is part of the name.
 type Name struct {
 	Text                     string
+	Hash                     id.KeyHash // only without a Text
 	Team, Organization, User string
 }
 
-// compare orders names by their texts.
+// compare orders names by their texts and hashes.
 func (n *Name) compare(o *Name) int {
-	return cmp.Or(cmp.Compare(n.Text, o.Text), cmp.Compare(n.Team, o.Team), cmp.Compare(n.Organization, o.Organization), cmp.Compare(n.User, o.User))
+	return cmp.Or(cmp.Compare(n.Text, o.Text), bytes.Compare(n.Hash[:], o.Hash[:]), cmp.Compare(n.Team, o.Team), cmp.Compare(n.Organization, o.Organization), cmp.Compare(n.User, o.User))
 }
 
 // Other is the text of the sums that names without sums of their own share. A spender
@@ -46,7 +48,7 @@ func (s *Sums) compare(o *Sums) int {
 	return cmp.Or(cmp.Compare(s.Cost, o.Cost), cmp.Compare(s.Input+s.Output, o.Input+o.Output))
 }
 
-// Budget is the budget of a spender as its latest request had it.
+// Budget is the budget of a spender as its latest request had it; zero for none.
 type Budget struct {
 	Account id.Account
 	Max     money.Pico
@@ -54,10 +56,9 @@ type Budget struct {
 
 // Row is one name with sums of its own, or Other.
 type Row struct {
-	Name    Name
-	Sums    Sums
-	Budget  Budget
-	Limited bool // it has a Budget
+	Name   Name
+	Sums   Sums
+	Budget Budget
 }
 
 // Table is the sums. It is safe for concurrent use.
@@ -88,10 +89,10 @@ func New(most int) *Table {
 	return t
 }
 
-// Add adds what one request of a name used. limited says whether the budget is one.
-// A name without text is nobody's.
-func (t *Table) Add(name Name, used Sums, budget Budget, limited bool) {
-	if name.Text == "" {
+// Add adds what one request of a name used. It ignores requests of nobody: a name with
+// neither text nor hash.
+func (t *Table) Add(name Name, used Sums, budget Budget) {
+	if name.Text == "" && name.Hash == (id.KeyHash{}) {
 		return
 	}
 	t.mu.Lock()
@@ -112,7 +113,7 @@ func (t *Table) Add(name Name, used Sums, budget Budget, limited bool) {
 		s = t.waitingLocked(name)
 	}
 	s.total.add(used)
-	s.row.Budget, s.row.Limited = budget, limited
+	s.row.Budget = budget
 }
 
 // waitingLocked returns the candidate of a name. The half of the candidates that spent

@@ -22,7 +22,7 @@ func rows(t *spenders.Table) map[string]spenders.Sums {
 }
 
 func spend(t *spenders.Table, name string, cost float64) {
-	t.Add(spenders.Name{Text: name}, spenders.Sums{Cost: cost, Input: 1}, spenders.Budget{}, false)
+	t.Add(spenders.Name{Text: name}, spenders.Sums{Cost: cost, Input: 1}, spenders.Budget{})
 }
 
 // A larger spender gets the row of a smaller one. Its earlier use and that of the
@@ -94,7 +94,7 @@ func TestOneTextInTwoPlaces(t *testing.T) {
 	}
 	for range 2 {
 		for name, cost := range want {
-			table.Add(name, spenders.Sums{Cost: cost / 2}, spenders.Budget{}, false)
+			table.Add(name, spenders.Sums{Cost: cost / 2}, spenders.Budget{})
 		}
 	}
 	got := map[spenders.Name]float64{}
@@ -111,12 +111,12 @@ func TestBudgetOfLatestRequest(t *testing.T) {
 	t.Parallel()
 	table := spenders.New(1)
 	budget := spenders.Budget{Account: id.Account{Kind: id.AccountTeam, Owner: "red"}, Max: 5}
-	table.Add(spenders.Name{Text: "red"}, spenders.Sums{Cost: 1}, budget, true)
-	if r := table.Rows(); len(r) != 1 || !r[0].Limited || r[0].Budget != budget {
+	table.Add(spenders.Name{Text: "red"}, spenders.Sums{Cost: 1}, budget)
+	if r := table.Rows(); len(r) != 1 || r[0].Budget != budget {
 		t.Errorf("with a budget: %+v", r)
 	}
-	table.Add(spenders.Name{Text: "red"}, spenders.Sums{Cost: 1}, spenders.Budget{}, false)
-	if r := table.Rows(); r[0].Limited {
+	table.Add(spenders.Name{Text: "red"}, spenders.Sums{Cost: 1}, spenders.Budget{})
+	if r := table.Rows(); r[0].Budget != (spenders.Budget{}) {
 		t.Errorf("the budget was removed: %+v", r)
 	}
 }
