@@ -33,14 +33,8 @@ func TestWrongClock(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s leads %t", tt.wrong, tt.leads), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab(t, 3)
+				l := startedLab(t, 3, 3)
 				defer l.close()
-				for range 3 {
-					l.add(3).start()
-				}
-				if err := l.ready(l.hosts, settleTime); err != nil {
-					t.Fatal(err)
-				}
 				leader := l.leader(settleTime)
 				h := leader
 				for _, other := range l.hosts {

@@ -96,6 +96,20 @@ func newLab(t *testing.T, seed uint64) *lab {
 	}
 }
 
+// startedLab returns a lab with a cluster of so many nodes, all of them ready.
+func startedLab(t *testing.T, seed uint64, nodes int) *lab {
+	t.Helper()
+	l := newLab(t, seed)
+	for range nodes {
+		l.add(nodes).start()
+	}
+	if err := l.ready(l.hosts, settleTime); err != nil {
+		l.close()
+		t.Fatal(err)
+	}
+	return l
+}
+
 // parts are what all labs share: making them takes a while, and they do not change.
 var parts = sync.OnceValue(func() (p struct {
 	catalog *catalog.Catalog

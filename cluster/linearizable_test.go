@@ -36,14 +36,8 @@ const (
 func TestNamesAndSettingsAreLinearizable(t *testing.T) {
 	history := record{calls: map[string][]porcupine.Operation{}}
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t, 7)
+		l := startedLab(t, 7, 3)
 		defer l.close()
-		for range 3 {
-			l.add(3).start()
-		}
-		if err := l.ready(l.hosts, settleTime); err != nil {
-			t.Fatal(err)
-		}
 		// Nobody can say what the settings have to be before they were ever set.
 		if err := setFails(t.Context(), l.hosts[0].node(), firstSetting, l.hosts[0].node().View()); err != nil {
 			t.Fatal(err)

@@ -17,14 +17,8 @@ import (
 func TestAnOlderCopyIsNeverReady(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLab(t, 11)
+			l := startedLab(t, 11, nodes)
 			defer l.close()
-			for range nodes {
-				l.add(nodes).start()
-			}
-			if err := l.ready(l.hosts, settleTime); err != nil {
-				t.Fatal(err)
-			}
 			h := l.hosts[0]
 			s := newSpender(l, "s", 0)
 			s.work(time.Now().Add(5*time.Second), []*host{h})
@@ -88,14 +82,8 @@ func TestAFollowerThatWasAwayCatchesUpAtOnce(t *testing.T) {
 // was changed meanwhile.
 func caughtUp(t *testing.T, away time.Duration, how string) time.Duration {
 	t.Helper()
-	l := newLab(t, 12)
+	l := startedLab(t, 12, 3)
 	defer l.close()
-	for range 3 {
-		l.add(3).start()
-	}
-	if err := l.ready(l.hosts, settleTime); err != nil {
-		t.Fatal(err)
-	}
 	leader := l.leader(settleTime)
 	h := l.hosts[0]
 	if h == leader {

@@ -17,14 +17,8 @@ import (
 // the settings that help, and stops when the receiver has them.
 func TestReceiverThatFallsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t, 6)
+		l := startedLab(t, 6, 3)
 		defer l.close()
-		for range 3 {
-			l.add(3).start()
-		}
-		if err := l.ready(l.hosts, settleTime); err != nil {
-			t.Fatal(err)
-		}
 		node := l.leader(settleTime).node()
 		behind := func() (out []string) {
 			for _, h := range l.hosts {

@@ -260,14 +260,8 @@ func inOrder(ctx context.Context, r audit.Reader) error {
 // TestSpendIsPosted: what three nodes spend is in the ledger of each, once.
 func TestSpendIsPosted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t, 1)
+		l := startedLab(t, 1, 3)
 		defer l.close()
-		for range 3 {
-			l.add(3).start()
-		}
-		if err := l.ready(l.hosts, settleTime); err != nil {
-			t.Fatal(err)
-		}
 		spenders := []*spender{newSpender(l, "s1", 0), newSpender(l, "s2", 200*perRequest), newSpender(l, "s3", 10*perRequest)}
 		end := time.Now().Add(20 * time.Second)
 		var wait sync.WaitGroup

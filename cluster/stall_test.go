@@ -16,14 +16,8 @@ import (
 // the operator read why, and both texts end when the usage is posted.
 func TestUsageThatCannotBePosted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t, 21)
+		l := startedLab(t, 21, 3)
 		defer l.close()
-		for range 3 {
-			l.add(3).start()
-		}
-		if err := l.ready(l.hosts, settleTime); err != nil {
-			t.Fatal(err)
-		}
 		h := l.hosts[0]
 		if h == l.leader(settleTime) {
 			h = l.hosts[1]
