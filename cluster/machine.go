@@ -82,7 +82,7 @@ func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command)
 	case *clusterv1.Command_TrimHistory:
 		return outcome(trim(tx, change.TrimHistory, e.Time), func(uint64) { m.node.recorded() })
 	case *clusterv1.Command_StageRestore:
-		return outcome(restore.Stage(tx, change.StageRestore, e.Time), nil)
+		return m.stage(tx, e, change.StageRestore)
 	case *clusterv1.Command_CommitRestore:
 		return m.restore(tx, e, change.CommitRestore)
 	case *clusterv1.Command_DropRestore:

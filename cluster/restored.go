@@ -19,6 +19,13 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
+// stage keeps a piece of a backup. The copies of a piece on its way through the network,
+// the log and the state are garbage of five times its size, on every node.
+func (m machine) stage(tx *store.Tx, e consensus.Entry, s *clusterv1.StageRestore) consensus.Outcome {
+	defer m.node.cfg.BeginRestore()()
+	return outcome(restore.Stage(tx, s, e.Time), nil)
+}
+
 // restore puts the settings of a backup in force, with an audit record that says what
 // that changed, and with what else belongs to it.
 func (m machine) restore(tx *store.Tx, e consensus.Entry, c *clusterv1.CommitRestore) consensus.Outcome {

@@ -67,7 +67,7 @@ func (c *cluster) makeKey(ctx context.Context, at *node, alias string, n int) (s
 	wanted := map[string]any{"key_alias": alias}
 	if c.teams > 0 {
 		wanted["team_id"], wanted["metadata"] = team(n%c.teams), map[string]any{"cost_center": n % 97}
-		wanted["models"], wanted["rpm_limit"] = []string{model}, 600
+		wanted["models"], wanted["rpm_limit"] = []string{model}, 600_000
 	}
 	var made struct {
 		Key string `json:"key"`

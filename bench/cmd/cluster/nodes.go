@@ -52,6 +52,8 @@ type cluster struct {
 	made   int      // keys so far
 	keys   []string // the first of them
 	teams  int      // that keys are made in; 0: in none
+
+	deployments []deployment // of the nodes' files
 }
 
 // node is a gateway and what runs it. exited is nil while it does not run.
@@ -82,7 +84,7 @@ func newCluster(o options, size int, deployments []deployment) (*cluster, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{admin: "sk-" + random(24), client: &http.Client{Transport: &http.Transport{
+	c := &cluster{deployments: deployments, admin: "sk-" + random(24), client: &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: max(o.writers, o.fillers), DisableCompression: true,
 	}}}
 	secret := random(32)

@@ -18,8 +18,9 @@ const (
 	// reportsAtOnce is how many different reports are asked for at the same time.
 	reportsAtOnce = 8
 	reportRounds  = 3
-	reportTime    = time.Minute // that all of them may take
-	dueReports    = 150 << 20   // bytes above idle
+	reportTime    = 5 * time.Minute // bounds one report
+	dueReportTime = time.Minute     // that all of them may take
+	dueReports    = 150 << 20       // bytes above idle
 	megabyte      = 1 << 20
 	chatPath      = "/v1/chat/completions"
 )
@@ -76,7 +77,7 @@ func (c *cluster) measureReports(ctx context.Context, o options, r *report) erro
 	if err != nil {
 		return err
 	}
-	r.add(fmt.Sprintf("%d reports at once over %d keys", reportsAtOnce, len(keys)), times, reportTime)
+	r.add(fmt.Sprintf("%d reports at once over %d keys", reportsAtOnce, len(keys)), times, dueReportTime)
 	r.note("Memory of %d reports at once over %d keys: %d MiB above the idle node's %d MiB; due: %d MiB.", reportsAtOnce, len(keys), (most-idle)/megabyte, idle/megabyte, dueReports/megabyte)
 	return nil
 }

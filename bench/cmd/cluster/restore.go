@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -53,20 +54,75 @@ func (c *cluster) measureRestore(ctx context.Context, o options, r *report) erro
 		}
 	}
 	for i, n := range []*node{c.nodes[0], c.nodes[len(c.nodes)-1]} {
-		if err := c.restoreOnce(ctx, n, file, fmt.Sprintf("restore of %d keys, %s", c.made, []string{fmt.Sprintf("%d returned", len(gone)), "nothing changed"}[i]), r); err != nil {
+		if err := c.restoreOnce(ctx, n, restored{
+			file: file, key: c.keys[1],
+			name: fmt.Sprintf("restore of %d keys, %s", c.made, []string{fmt.Sprintf("%d returned", len(gone)), "nothing changed"}[i]),
+		}, r); err != nil {
 			return err
 		}
 	}
+	if err := c.accepts(ctx, gone[0]); err != nil {
+		return err
+	}
+	return c.restoreFull(ctx, o, file, gone[0], r)
+}
+
+// restoreFull restores the whole file into another cluster, which has no settings and
+// has spent nothing. The first one is stopped, for the memory of both is the machine's.
+func (c *cluster) restoreFull(ctx context.Context, o options, file, key string, r *report) (err error) {
 	for _, n := range c.nodes {
-		if ok, err := c.use(ctx, n, gone[0]); err != nil || !ok {
+		if err := n.end(syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
+	o.dir = filepath.Join(o.dir, "full")
+	empty, err := newCluster(o, len(c.nodes), c.deployments)
+	if err != nil {
+		return err
+	}
+	empty.made = c.made
+	defer func() {
+		empty.killAll()
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, empty.lastWords())
+		}
+	}()
+	if err := empty.startAll(ctx); err != nil {
+		return err
+	}
+	full := restored{file: file, name: fmt.Sprintf("full restore of %d keys", c.made), query: "&full=yes"}
+	if err := empty.restoreOnce(ctx, empty.nodes[len(empty.nodes)-1], full, r); err != nil {
+		return err
+	}
+	for i, n := range empty.nodes {
+		size, err := n.size()
+		if err != nil {
+			return err
+		}
+		r.note("After the full restore, node %d stores %d MiB.", i+1, size/megabyte)
+	}
+	return empty.accepts(ctx, key)
+}
+
+// accepts reports an error unless every node accepts a key that was restored.
+func (c *cluster) accepts(ctx context.Context, key string) error {
+	for _, n := range c.nodes {
+		if ok, err := c.use(ctx, n, key); err != nil || !ok {
 			return fmt.Errorf("a key that was restored is rejected: %w", err)
 		}
 	}
 	return nil
 }
 
-// restoreOnce restores the file through a node and watches all nodes meanwhile.
-func (c *cluster) restoreOnce(ctx context.Context, through *node, file, name string, r *report) error {
+// restored is one restore to measure.
+type restored struct {
+	name, file string
+	query      string // added to the request
+	key        string // of requests meanwhile; empty: none are made, as a full restore demands
+}
+
+// restoreOnce restores a file through a node and watches all nodes meanwhile.
+func (c *cluster) restoreOnce(ctx context.Context, through *node, in restored, r *report) error {
 	before, err := c.status(ctx, c.nodes[0])
 	if err != nil {
 		return err
@@ -78,16 +134,19 @@ func (c *cluster) restoreOnce(ctx context.Context, through *node, file, name str
 		}
 	}
 	var failed atomic.Int64
+	var failure atomic.Pointer[string] // one of them
 	serving := make([][]time.Duration, len(c.nodes))
 	group, all := errgroup.WithContext(ctx)
 	running, stop := context.WithCancel(all)
 	defer stop()
 	for i, n := range c.nodes {
 		group.Go(func() error {
-			for running.Err() == nil {
+			for in.key != "" && running.Err() == nil {
 				start := time.Now()
-				if ok, err := c.use(ctx, n, c.keys[1]); err != nil || !ok {
+				if ok, err := c.use(ctx, n, in.key); err != nil || !ok {
 					failed.Add(1)
+					text := fmt.Sprintf("Node %d, accepted: %v: %v", i+1, ok, err)
+					failure.CompareAndSwap(nil, &text)
 				}
 				serving[i] = append(serving[i], time.Since(start))
 				pause(running, pollTime)
@@ -100,31 +159,38 @@ func (c *cluster) restoreOnce(ctx context.Context, through *node, file, name str
 		defer stop()
 		start := time.Now()
 		defer func() { took = time.Since(start) }()
-		return c.upload(all, through, file)
+		return c.upload(all, through, in)
 	})
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	r.add(name, []time.Duration{took}, dueRestore)
+	r.add(in.name, []time.Duration{took}, dueRestore)
 	var requests []time.Duration
 	for _, s := range serving {
 		requests = append(requests, s...)
 	}
-	r.add("requests meanwhile", requests, dueServing)
-	var most int64
+	if in.key != "" {
+		r.add("requests meanwhile", requests, dueServing)
+	}
+	var most, of int64
 	for i, n := range c.nodes {
 		peak, err := procstat.Peak(n.cmd.Process.Pid)
 		if err != nil {
 			return err
 		}
-		most = max(most, peak-idle[i])
+		if peak-idle[i] > most {
+			most, of = peak-idle[i], idle[i]
+		}
 	}
 	after, err := c.status(ctx, c.nodes[0])
 	if err != nil {
 		return err
 	}
-	r.note("%s: %d requests failed meanwhile, a node had at most %d MiB more than before, and the leader %s.",
-		name, failed.Load(), most/megabyte, map[bool]string{true: "stayed", false: "changed"}[before.Leader == after.Leader])
+	r.note("%s: %d requests failed meanwhile, a node had at most %d MiB more than the %d MiB before, and the leader %s.",
+		in.name, failed.Load(), most/megabyte, of/megabyte, map[bool]string{true: "stayed", false: "changed"}[before.Leader == after.Leader])
+	if text := failure.Load(); text != nil {
+		r.note("The first that failed: %s", *text)
+	}
 	return c.settle(ctx)
 }
 
@@ -149,15 +215,15 @@ func (c *cluster) snapshot(ctx context.Context, n *node, file string) (size int6
 }
 
 // upload restores a file.
-func (c *cluster) upload(ctx context.Context, n *node, file string) error {
+func (c *cluster) upload(ctx context.Context, n *node, in restored) error {
 	ctx, cancel := context.WithTimeout(ctx, restoreTime)
 	defer cancel()
-	f, err := os.Open(file)
+	f, err := os.Open(in.file)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	resp, err := c.send(ctx, n, http.MethodPost, "/cluster/restore?confirm=yes", f)
+	resp, err := c.send(ctx, n, http.MethodPost, "/cluster/restore?confirm=yes"+in.query, f)
 	if err != nil {
 		return err
 	}
