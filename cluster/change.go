@@ -6,7 +6,6 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
-	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // Operation decides a change from a View: it reads, notes in the transaction what
@@ -91,13 +90,11 @@ func (n *Node) gaveUp(ctx context.Context, actor string, err error) error {
 // propose has a transaction committed and returns its index, also where it was
 // refused.
 func (n *Node) propose(ctx context.Context, tx *record.Txn) (uint64, error) {
-	m, err := tx.Message()
+	cmd, err := tx.Command()
 	if err != nil {
 		return 0, err
 	}
-	return n.submit(ctx, &clusterv1.Command{
-		Actor: tx.Actor(), Change: &clusterv1.Command_Transaction{Transaction: m},
-	})
+	return n.submit(ctx, cmd)
 }
 
 // settle waits until the other nodes have a change in force. The time of the

@@ -70,6 +70,12 @@ func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command)
 	switch change := cmd.GetChange().(type) {
 	case *clusterv1.Command_Transaction:
 		return m.transact(tx, e, cmd.GetActor(), change.Transaction)
+	case *clusterv1.Command_VersionedTransaction:
+		t := change.VersionedTransaction
+		if t.GetVersion() > record.LastVersion {
+			return incomprehensible(e.Index, fmt.Errorf("a transaction of version %d", t.GetVersion()))
+		}
+		return m.transact(tx, e, cmd.GetActor(), t.GetTransaction())
 	case *clusterv1.Command_RetireNode:
 		return m.retire(tx, change.RetireNode, e, cmd.GetActor())
 	case *clusterv1.Command_PostUsage:

@@ -48,6 +48,7 @@ type Txn struct {
 	audit   []*clusterv1.AuditEvent
 	spends  []*clusterv1.SetSpend
 	revokes bool
+	version uint32 // the greatest that a record needs; 0: it has none
 	err     *fault.Error
 }
 
@@ -96,6 +97,7 @@ func (t *Txn) Put(at At, r proto.Message) {
 		t.err = &fault.Error{Op: "record.put", Kind: fault.Malformed, Code: "invalid_value", Detail: "A value holds text that is not UTF-8.", Err: err}
 		return
 	}
+	t.version = max(t.version, versionOf(r.ProtoReflect()))
 	delete(t.deletes, at.name())
 	t.puts[at.name()] = &clusterv1.Put{At: at.locator(), Record: text}
 }

@@ -968,7 +968,7 @@ var File_cluster_v1_audit_proto protoreflect.FileDescriptor
 const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"\x16cluster/v1/audit.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\"\xa0\x06\n" +
+	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xa0\x06\n" +
 	"\n" +
 	"AuditEvent\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12$\n" +
@@ -1040,7 +1040,7 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\":\n" +
 	"\x0eDeliveredRange\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\x04R\x04last\"\x90\x03\n" +
+	"\x04last\x18\x02 \x01(\x04R\x04last\"\x9c\x03\n" +
 	"\x10DeliverySettings\x12\x18\n" +
 	"\awebhook\x18\x01 \x01(\bR\awebhook\x12\x1f\n" +
 	"\vwebhook_url\x18\x02 \x01(\tR\n" +
@@ -1048,9 +1048,9 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\x15sealed_webhook_secret\x18\x03 \x01(\fR\x13sealedWebhookSecret\x124\n" +
 	"\x16sealed_previous_secret\x18\x04 \x01(\fR\x14sealedPreviousSecret\x127\n" +
 	"\x18secret_changed_unix_nano\x18\x05 \x01(\x03R\x15secretChangedUnixNano\x12%\n" +
-	"\x0ewebhook_events\x18\x06 \x03(\tR\rwebhookEvents\x12#\n" +
-	"\rwebhook_batch\x18\a \x01(\rR\fwebhookBatch\x12)\n" +
-	"\x10webhook_parallel\x18\b \x01(\rR\x0fwebhookParallel\x12'\n" +
+	"\x0ewebhook_events\x18\x06 \x03(\tR\rwebhookEvents\x12)\n" +
+	"\rwebhook_batch\x18\a \x01(\rB\x04\x88\xb5\x18\x02R\fwebhookBatch\x12/\n" +
+	"\x10webhook_parallel\x18\b \x01(\rB\x04\x88\xb5\x18\x02R\x0fwebhookParallel\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stampBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
@@ -1098,6 +1098,7 @@ func file_cluster_v1_audit_proto_init() {
 		return
 	}
 	file_cluster_v1_state_proto_init()
+	file_cluster_v1_version_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -101,6 +101,7 @@ type Command struct {
 	//	*Command_StageRestore
 	//	*Command_CommitRestore
 	//	*Command_DropRestore
+	//	*Command_VersionedTransaction
 	Change        isCommand_Change `protobuf_oneof:"change"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -238,6 +239,15 @@ func (x *Command) GetDropRestore() *DropRestore {
 	return nil
 }
 
+func (x *Command) GetVersionedTransaction() *VersionedTransaction {
+	if x != nil {
+		if x, ok := x.Change.(*Command_VersionedTransaction); ok {
+			return x.VersionedTransaction
+		}
+	}
+	return nil
+}
+
 type isCommand_Change interface {
 	isCommand_Change()
 }
@@ -288,6 +298,11 @@ type Command_DropRestore struct {
 	DropRestore *DropRestore `protobuf:"bytes,22,opt,name=drop_restore,json=dropRestore,proto3,oneof"`
 }
 
+type Command_VersionedTransaction struct {
+	// As transaction, with records that nodes of older versions must not write again.
+	VersionedTransaction *VersionedTransaction `protobuf:"bytes,23,opt,name=versioned_transaction,json=versionedTransaction,proto3,oneof"`
+}
+
 func (*Command_RetireNode) isCommand_Change() {}
 
 func (*Command_Transaction) isCommand_Change() {}
@@ -305,6 +320,64 @@ func (*Command_StageRestore) isCommand_Change() {}
 func (*Command_CommitRestore) isCommand_Change() {}
 
 func (*Command_DropRestore) isCommand_Change() {}
+
+func (*Command_VersionedTransaction) isCommand_Change() {}
+
+// VersionedTransaction is a transaction whose records have fields that the first version
+// of transactions does not know. Nodes that do not know the version stop.
+type VersionedTransaction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The greatest "since" of the fields that the records have.
+	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The transaction.
+	Transaction   *Transaction `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VersionedTransaction) Reset() {
+	*x = VersionedTransaction{}
+	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VersionedTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VersionedTransaction) ProtoMessage() {}
+
+func (x *VersionedTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VersionedTransaction.ProtoReflect.Descriptor instead.
+func (*VersionedTransaction) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *VersionedTransaction) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *VersionedTransaction) GetTransaction() *Transaction {
+	if x != nil {
+		return x.Transaction
+	}
+	return nil
+}
 
 // Transaction is a change of records that was decided by whoever proposes it, from
 // what it read. It is made only if all of that is still so: every decision is as if
@@ -333,7 +406,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	mi := &file_cluster_v1_command_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -345,7 +418,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	mi := &file_cluster_v1_command_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -358,7 +431,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{2}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Transaction) GetChecks() []*Check {
@@ -425,7 +498,7 @@ type Locator struct {
 
 func (x *Locator) Reset() {
 	*x = Locator{}
-	mi := &file_cluster_v1_command_proto_msgTypes[3]
+	mi := &file_cluster_v1_command_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -437,7 +510,7 @@ func (x *Locator) String() string {
 func (*Locator) ProtoMessage() {}
 
 func (x *Locator) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[3]
+	mi := &file_cluster_v1_command_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -450,7 +523,7 @@ func (x *Locator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Locator.ProtoReflect.Descriptor instead.
 func (*Locator) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{3}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Locator) GetSpace() uint32 {
@@ -487,7 +560,7 @@ type Check struct {
 
 func (x *Check) Reset() {
 	*x = Check{}
-	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	mi := &file_cluster_v1_command_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -499,7 +572,7 @@ func (x *Check) String() string {
 func (*Check) ProtoMessage() {}
 
 func (x *Check) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	mi := &file_cluster_v1_command_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -512,7 +585,7 @@ func (x *Check) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Check.ProtoReflect.Descriptor instead.
 func (*Check) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{4}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Check) GetAt() *Locator {
@@ -542,7 +615,7 @@ type Put struct {
 
 func (x *Put) Reset() {
 	*x = Put{}
-	mi := &file_cluster_v1_command_proto_msgTypes[5]
+	mi := &file_cluster_v1_command_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -554,7 +627,7 @@ func (x *Put) String() string {
 func (*Put) ProtoMessage() {}
 
 func (x *Put) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[5]
+	mi := &file_cluster_v1_command_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -567,7 +640,7 @@ func (x *Put) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Put.ProtoReflect.Descriptor instead.
 func (*Put) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Put) GetAt() *Locator {
@@ -597,7 +670,7 @@ type RetireNode struct {
 
 func (x *RetireNode) Reset() {
 	*x = RetireNode{}
-	mi := &file_cluster_v1_command_proto_msgTypes[6]
+	mi := &file_cluster_v1_command_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +682,7 @@ func (x *RetireNode) String() string {
 func (*RetireNode) ProtoMessage() {}
 
 func (x *RetireNode) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[6]
+	mi := &file_cluster_v1_command_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +695,7 @@ func (x *RetireNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireNode.ProtoReflect.Descriptor instead.
 func (*RetireNode) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RetireNode) GetNode() string {
@@ -656,7 +729,7 @@ type CommitRestore struct {
 
 func (x *CommitRestore) Reset() {
 	*x = CommitRestore{}
-	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	mi := &file_cluster_v1_command_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -668,7 +741,7 @@ func (x *CommitRestore) String() string {
 func (*CommitRestore) ProtoMessage() {}
 
 func (x *CommitRestore) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	mi := &file_cluster_v1_command_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -681,7 +754,7 @@ func (x *CommitRestore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitRestore.ProtoReflect.Descriptor instead.
 func (*CommitRestore) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CommitRestore) GetRestore() []byte {
@@ -741,7 +814,7 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"cluster.v1\x1a\x16cluster/v1/audit.proto\x1a\x17cluster/v1/ledger.proto\x1a\x18cluster/v1/restore.proto\"G\n" +
 	"\x05Entry\x12$\n" +
 	"\x0etime_unix_nano\x18\x01 \x01(\x03R\ftimeUnixNano\x12\x18\n" +
-	"\acommand\x18\x02 \x01(\fR\acommand\"\xe9\x04\n" +
+	"\acommand\x18\x02 \x01(\fR\acommand\"\xc2\x05\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
 	"\x05actor\x18\x02 \x01(\tR\x05actor\x129\n" +
@@ -757,8 +830,12 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"\ftrim_history\x18\r \x01(\v2\x17.cluster.v1.TrimHistoryH\x00R\vtrimHistory\x12?\n" +
 	"\rstage_restore\x18\x14 \x01(\v2\x18.cluster.v1.StageRestoreH\x00R\fstageRestore\x12B\n" +
 	"\x0ecommit_restore\x18\x15 \x01(\v2\x19.cluster.v1.CommitRestoreH\x00R\rcommitRestore\x12<\n" +
-	"\fdrop_restore\x18\x16 \x01(\v2\x17.cluster.v1.DropRestoreH\x00R\vdropRestoreB\b\n" +
-	"\x06changeJ\x04\b\x03\x10\b\"\xc4\x02\n" +
+	"\fdrop_restore\x18\x16 \x01(\v2\x17.cluster.v1.DropRestoreH\x00R\vdropRestore\x12W\n" +
+	"\x15versioned_transaction\x18\x17 \x01(\v2 .cluster.v1.VersionedTransactionH\x00R\x14versionedTransactionB\b\n" +
+	"\x06changeJ\x04\b\x03\x10\b\"k\n" +
+	"\x14VersionedTransaction\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x129\n" +
+	"\vtransaction\x18\x02 \x01(\v2\x17.cluster.v1.TransactionR\vtransaction\"\xc4\x02\n" +
 	"\vTransaction\x12)\n" +
 	"\x06checks\x18\x01 \x03(\v2\x11.cluster.v1.CheckR\x06checks\x12#\n" +
 	"\x04puts\x18\x02 \x03(\v2\x0f.cluster.v1.PutR\x04puts\x12-\n" +
@@ -803,52 +880,55 @@ func file_cluster_v1_command_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_command_proto_rawDescData
 }
 
-var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_cluster_v1_command_proto_goTypes = []any{
-	(*Entry)(nil),         // 0: cluster.v1.Entry
-	(*Command)(nil),       // 1: cluster.v1.Command
-	(*Transaction)(nil),   // 2: cluster.v1.Transaction
-	(*Locator)(nil),       // 3: cluster.v1.Locator
-	(*Check)(nil),         // 4: cluster.v1.Check
-	(*Put)(nil),           // 5: cluster.v1.Put
-	(*RetireNode)(nil),    // 6: cluster.v1.RetireNode
-	(*CommitRestore)(nil), // 7: cluster.v1.CommitRestore
-	(*PostUsage)(nil),     // 8: cluster.v1.PostUsage
-	(*MoveLeases)(nil),    // 9: cluster.v1.MoveLeases
-	(*RollWindows)(nil),   // 10: cluster.v1.RollWindows
-	(*TrimHistory)(nil),   // 11: cluster.v1.TrimHistory
-	(*StageRestore)(nil),  // 12: cluster.v1.StageRestore
-	(*DropRestore)(nil),   // 13: cluster.v1.DropRestore
-	(*AuditEvent)(nil),    // 14: cluster.v1.AuditEvent
-	(*SetSpend)(nil),      // 15: cluster.v1.SetSpend
-	(*RestoreRange)(nil),  // 16: cluster.v1.RestoreRange
+	(*Entry)(nil),                // 0: cluster.v1.Entry
+	(*Command)(nil),              // 1: cluster.v1.Command
+	(*VersionedTransaction)(nil), // 2: cluster.v1.VersionedTransaction
+	(*Transaction)(nil),          // 3: cluster.v1.Transaction
+	(*Locator)(nil),              // 4: cluster.v1.Locator
+	(*Check)(nil),                // 5: cluster.v1.Check
+	(*Put)(nil),                  // 6: cluster.v1.Put
+	(*RetireNode)(nil),           // 7: cluster.v1.RetireNode
+	(*CommitRestore)(nil),        // 8: cluster.v1.CommitRestore
+	(*PostUsage)(nil),            // 9: cluster.v1.PostUsage
+	(*MoveLeases)(nil),           // 10: cluster.v1.MoveLeases
+	(*RollWindows)(nil),          // 11: cluster.v1.RollWindows
+	(*TrimHistory)(nil),          // 12: cluster.v1.TrimHistory
+	(*StageRestore)(nil),         // 13: cluster.v1.StageRestore
+	(*DropRestore)(nil),          // 14: cluster.v1.DropRestore
+	(*AuditEvent)(nil),           // 15: cluster.v1.AuditEvent
+	(*SetSpend)(nil),             // 16: cluster.v1.SetSpend
+	(*RestoreRange)(nil),         // 17: cluster.v1.RestoreRange
 }
 var file_cluster_v1_command_proto_depIdxs = []int32{
-	6,  // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
-	2,  // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
-	8,  // 2: cluster.v1.Command.post_usage:type_name -> cluster.v1.PostUsage
-	9,  // 3: cluster.v1.Command.move_leases:type_name -> cluster.v1.MoveLeases
-	10, // 4: cluster.v1.Command.roll_windows:type_name -> cluster.v1.RollWindows
-	11, // 5: cluster.v1.Command.trim_history:type_name -> cluster.v1.TrimHistory
-	12, // 6: cluster.v1.Command.stage_restore:type_name -> cluster.v1.StageRestore
-	7,  // 7: cluster.v1.Command.commit_restore:type_name -> cluster.v1.CommitRestore
-	13, // 8: cluster.v1.Command.drop_restore:type_name -> cluster.v1.DropRestore
-	4,  // 9: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
-	5,  // 10: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
-	3,  // 11: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
-	3,  // 12: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
-	14, // 13: cluster.v1.Transaction.audit:type_name -> cluster.v1.AuditEvent
-	15, // 14: cluster.v1.Transaction.set_spends:type_name -> cluster.v1.SetSpend
-	3,  // 15: cluster.v1.Check.at:type_name -> cluster.v1.Locator
-	3,  // 16: cluster.v1.Put.at:type_name -> cluster.v1.Locator
-	16, // 17: cluster.v1.CommitRestore.ranges:type_name -> cluster.v1.RestoreRange
-	2,  // 18: cluster.v1.CommitRestore.transaction:type_name -> cluster.v1.Transaction
-	14, // 19: cluster.v1.CommitRestore.audit:type_name -> cluster.v1.AuditEvent
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	7,  // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
+	3,  // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
+	9,  // 2: cluster.v1.Command.post_usage:type_name -> cluster.v1.PostUsage
+	10, // 3: cluster.v1.Command.move_leases:type_name -> cluster.v1.MoveLeases
+	11, // 4: cluster.v1.Command.roll_windows:type_name -> cluster.v1.RollWindows
+	12, // 5: cluster.v1.Command.trim_history:type_name -> cluster.v1.TrimHistory
+	13, // 6: cluster.v1.Command.stage_restore:type_name -> cluster.v1.StageRestore
+	8,  // 7: cluster.v1.Command.commit_restore:type_name -> cluster.v1.CommitRestore
+	14, // 8: cluster.v1.Command.drop_restore:type_name -> cluster.v1.DropRestore
+	2,  // 9: cluster.v1.Command.versioned_transaction:type_name -> cluster.v1.VersionedTransaction
+	3,  // 10: cluster.v1.VersionedTransaction.transaction:type_name -> cluster.v1.Transaction
+	5,  // 11: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
+	6,  // 12: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
+	4,  // 13: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
+	4,  // 14: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
+	15, // 15: cluster.v1.Transaction.audit:type_name -> cluster.v1.AuditEvent
+	16, // 16: cluster.v1.Transaction.set_spends:type_name -> cluster.v1.SetSpend
+	4,  // 17: cluster.v1.Check.at:type_name -> cluster.v1.Locator
+	4,  // 18: cluster.v1.Put.at:type_name -> cluster.v1.Locator
+	17, // 19: cluster.v1.CommitRestore.ranges:type_name -> cluster.v1.RestoreRange
+	3,  // 20: cluster.v1.CommitRestore.transaction:type_name -> cluster.v1.Transaction
+	15, // 21: cluster.v1.CommitRestore.audit:type_name -> cluster.v1.AuditEvent
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_command_proto_init() }
@@ -869,6 +949,7 @@ func file_cluster_v1_command_proto_init() {
 		(*Command_StageRestore)(nil),
 		(*Command_CommitRestore)(nil),
 		(*Command_DropRestore)(nil),
+		(*Command_VersionedTransaction)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -876,7 +957,7 @@ func file_cluster_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_command_proto_rawDesc), len(file_cluster_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1561,7 +1561,7 @@ var File_cluster_v1_state_proto protoreflect.FileDescriptor
 const file_cluster_v1_state_proto_rawDesc = "" +
 	"\n" +
 	"\x16cluster/v1/state.proto\x12\n" +
-	"cluster.v1\"6\n" +
+	"cluster.v1\x1a\x18cluster/v1/version.proto\"6\n" +
 	"\n" +
 	"NamedValue\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
@@ -1576,7 +1576,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11updated_unix_nano\x18\x03 \x01(\x03R\x0fupdatedUnixNano\x12\x1d\n" +
 	"\n" +
 	"updated_by\x18\x04 \x01(\tR\tupdatedBy\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"\x8a\x06\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\x90\x06\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
@@ -1604,8 +1604,8 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"dropParams\x12'\n" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
-	"\forganization\x18\x15 \x01(\tR\forganization\x122\n" +
-	"\x15max_parallel_requests\x18\x16 \x01(\x03R\x13maxParallelRequests\"\x9a\x06\n" +
+	"\forganization\x18\x15 \x01(\tR\forganization\x128\n" +
+	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\xa6\x06\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1630,10 +1630,10 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x0esuccessor_hash\x18\x13 \x01(\fR\rsuccessorHash\x121\n" +
 	"\x15grace_until_unix_nano\x18\x14 \x01(\x03R\x12graceUntilUnixNano\x12\x1f\n" +
 	"\vorigin_hash\x18\x15 \x01(\fR\n" +
-	"originHash\x12\x1f\n" +
-	"\vparent_hash\x18\x16 \x01(\fR\n" +
-	"parentHash\x12$\n" +
-	"\x0ealias_in_place\x18\x17 \x01(\bR\faliasInPlace\"\xe7\x03\n" +
+	"originHash\x12%\n" +
+	"\vparent_hash\x18\x16 \x01(\fB\x04\x88\xb5\x18\x02R\n" +
+	"parentHash\x12*\n" +
+	"\x0ealias_in_place\x18\x17 \x01(\bB\x04\x88\xb5\x18\x02R\faliasInPlace\"\xe7\x03\n" +
 	"\x06Limits\x12+\n" +
 	"\x0fmax_budget_pico\x18\x01 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12-\n" +
 	"\x10soft_budget_pico\x18\x02 \x01(\x03H\x01R\x0esoftBudgetPico\x88\x01\x01\x12'\n" +
@@ -1652,7 +1652,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\n" +
 	"_rpm_limitB\f\n" +
 	"\n" +
-	"_tpd_limit\"\x8b\x03\n" +
+	"_tpd_limit\"\x91\x03\n" +
 	"\vModelLimits\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12+\n" +
 	"\x0fmax_budget_pico\x18\x02 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12'\n" +
@@ -1660,15 +1660,15 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\ttpm_limit\x18\x04 \x01(\rH\x01R\btpmLimit\x88\x01\x01\x12 \n" +
 	"\trpm_limit\x18\x05 \x01(\rH\x02R\brpmLimit\x88\x01\x01\x12+\n" +
 	"\x0fmodel_tpm_limit\x18\x06 \x01(\rH\x03R\rmodelTpmLimit\x88\x01\x01\x12+\n" +
-	"\x0fmodel_rpm_limit\x18\a \x01(\rH\x04R\rmodelRpmLimit\x88\x01\x01\x12\x1a\n" +
-	"\bresolved\x18\b \x01(\bR\bresolvedB\x12\n" +
+	"\x0fmodel_rpm_limit\x18\a \x01(\rH\x04R\rmodelRpmLimit\x88\x01\x01\x12 \n" +
+	"\bresolved\x18\b \x01(\bB\x04\x88\xb5\x18\x02R\bresolvedB\x12\n" +
 	"\x10_max_budget_picoB\f\n" +
 	"\n" +
 	"_tpm_limitB\f\n" +
 	"\n" +
 	"_rpm_limitB\x12\n" +
 	"\x10_model_tpm_limitB\x12\n" +
-	"\x10_model_rpm_limit\"\xee\t\n" +
+	"\x10_model_rpm_limit\"\xf4\t\n" +
 	"\x0eRouterSettings\x12.\n" +
 	"\x10routing_strategy\x18\x01 \x01(\tH\x00R\x0froutingStrategy\x88\x01\x01\x12$\n" +
 	"\vnum_retries\x18\x02 \x01(\x03H\x01R\n" +
@@ -1688,8 +1688,8 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11default_fallbacks\x18\x0e \x01(\v2\x16.cluster.v1.StringListR\x10defaultFallbacks\x12R\n" +
 	"\x18context_window_fallbacks\x18\x0f \x01(\v2\x18.cluster.v1.FallbackListR\x16contextWindowFallbacks\x12R\n" +
 	"\x18content_policy_fallbacks\x18\x10 \x01(\v2\x18.cluster.v1.FallbackListR\x16contentPolicyFallbacks\x12'\n" +
-	"\x05stamp\x18\x11 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12F\n" +
-	"\x1ddefault_max_parallel_requests\x18\x12 \x01(\x03H\n" +
+	"\x05stamp\x18\x11 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12L\n" +
+	"\x1ddefault_max_parallel_requests\x18\x12 \x01(\x03B\x04\x88\xb5\x18\x02H\n" +
 	"R\x1adefaultMaxParallelRequests\x88\x01\x01B\x13\n" +
 	"\x11_routing_strategyB\x0e\n" +
 	"\f_num_retriesB\x14\n" +
@@ -1792,6 +1792,7 @@ func file_cluster_v1_state_proto_init() {
 	if File_cluster_v1_state_proto != nil {
 		return
 	}
+	file_cluster_v1_version_proto_init()
 	file_cluster_v1_state_proto_msgTypes[5].OneofWrappers = []any{}
 	file_cluster_v1_state_proto_msgTypes[6].OneofWrappers = []any{}
 	file_cluster_v1_state_proto_msgTypes[7].OneofWrappers = []any{}

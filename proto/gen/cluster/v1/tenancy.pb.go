@@ -812,7 +812,7 @@ var File_cluster_v1_tenancy_proto protoreflect.FileDescriptor
 const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\n" +
 	"\x18cluster/v1/tenancy.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\"\xc6\x01\n" +
+	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xc6\x01\n" +
 	"\fOrganization\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05alias\x18\x02 \x01(\tR\x05alias\x12\x16\n" +
@@ -863,7 +863,7 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\n" +
 	"_tpm_limitB\f\n" +
 	"\n" +
-	"_rpm_limit\"\x8a\x03\n" +
+	"_rpm_limit\"\x96\x03\n" +
 	"\x04User\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05email\x18\x02 \x01(\tR\x05email\x12\x14\n" +
@@ -873,18 +873,18 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\rmetadata_json\x18\x06 \x01(\tR\fmetadataJson\x12\x1e\n" +
 	"\vsso_user_id\x18\a \x01(\tR\tssoUserId\x12\x18\n" +
 	"\ablocked\x18\b \x01(\bR\ablocked\x12*\n" +
-	"\x06limits\x18\t \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12:\n" +
+	"\x06limits\x18\t \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12@\n" +
 	"\x19directory_organization_id\x18\n" +
-	" \x01(\tR\x17directoryOrganizationId\x12*\n" +
-	"\x11directory_team_id\x18\v \x01(\tR\x0fdirectoryTeamId\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xe0\x01\n" +
+	" \x01(\tB\x04\x88\xb5\x18\x02R\x17directoryOrganizationId\x120\n" +
+	"\x11directory_team_id\x18\v \x01(\tB\x04\x88\xb5\x18\x02R\x0fdirectoryTeamId\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xe6\x01\n" +
 	"\bCustomer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05alias\x18\x02 \x01(\tR\x05alias\x12\x18\n" +
 	"\ablocked\x18\x03 \x01(\bR\ablocked\x12\x16\n" +
 	"\x06models\x18\x04 \x03(\tR\x06models\x12*\n" +
-	"\x06limits\x18\x05 \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12'\n" +
-	"\x0forganization_id\x18\x06 \x01(\tR\x0eorganizationId\x12'\n" +
+	"\x06limits\x18\x05 \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12-\n" +
+	"\x0forganization_id\x18\x06 \x01(\tB\x04\x88\xb5\x18\x02R\x0eorganizationId\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"m\n" +
 	"\x06Budget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
@@ -943,6 +943,7 @@ func file_cluster_v1_tenancy_proto_init() {
 		return
 	}
 	file_cluster_v1_state_proto_init()
+	file_cluster_v1_version_proto_init()
 	file_cluster_v1_tenancy_proto_msgTypes[1].OneofWrappers = []any{}
 	file_cluster_v1_tenancy_proto_msgTypes[2].OneofWrappers = []any{}
 	file_cluster_v1_tenancy_proto_msgTypes[3].OneofWrappers = []any{}

@@ -1,0 +1,49 @@
+package record_test
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// TestVersionOfATransaction: a transaction with a field that older nodes would lose when
+// they write the record again is a command that older nodes stop at. Every other
+// transaction is one that they apply.
+func TestVersionOfATransaction(t *testing.T) {
+	for name, c := range map[string]struct {
+		records []proto.Message
+		version uint32
+	}{
+		"nothing new":         {[]proto.Message{&clusterv1.VirtualKey{Alias: "a"}, &clusterv1.User{Email: "a@example.com"}}, 1},
+		"a key of a key":      {[]proto.Message{&clusterv1.VirtualKey{ParentHash: []byte("parent")}, &clusterv1.User{}}, 2},
+		"an alias of a place": {[]proto.Message{&clusterv1.VirtualKey{AliasInPlace: true}}, 2},
+		"an address of a directory": {
+			[]proto.Message{&clusterv1.Team{}, &clusterv1.User{DirectoryTeamId: "t"}}, 2,
+		},
+		"a field of a message in a list": {
+			[]proto.Message{&clusterv1.Team{Limits: &clusterv1.Limits{Models: []*clusterv1.ModelLimits{{}, {Resolved: true}}}}}, 2,
+		},
+		"no record": {nil, 1},
+	} {
+		tx := record.NewTxn(time.Unix(1, 0), "ada")
+		for i, r := range c.records {
+			tx.Put(record.At{Space: store.SpaceKey, Key: []byte{byte(i)}}, r)
+		}
+		cmd, err := tx.Command()
+		if err != nil {
+			t.Fatal(err)
+		}
+		version, transaction := uint32(1), cmd.GetTransaction()
+		if v := cmd.GetVersionedTransaction(); v != nil {
+			version, transaction = v.GetVersion(), v.GetTransaction()
+		}
+		if version != c.version || len(transaction.GetPuts()) != len(c.records) || cmd.GetActor() != "ada" {
+			t.Errorf("%s: version %d with %d records by %q", name, version, len(transaction.GetPuts()), cmd.GetActor())
+		}
+	}
+}
