@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,6 +77,7 @@ func pending(t *testing.T, g *gatewayProcess, p *upstream, n int) <-chan int {
 			}
 			r.Header.Set("Authorization", "Bearer "+adminKey)
 			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("x-gateway-tags", "batch,eu")
 			resp, err := http.DefaultTransport.RoundTrip(r)
 			if err != nil {
 				status <- 0 // the connection broke
@@ -170,7 +172,7 @@ func TestGatewayKilled(t *testing.T) {
 		seen[e.RequestID]++
 		if e.Status == "crashed" {
 			crashed++
-			if e.Source != "estimated" || e.PromptTokens == 0 || string(e.Spend) == "0" {
+			if e.Source != "estimated" || e.PromptTokens == 0 || string(e.Spend) == "0" || !slices.Equal(e.Tags, []string{"batch", "eu"}) {
 				t.Errorf("a request that was under way: %+v", e)
 			}
 		}

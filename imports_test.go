@@ -32,7 +32,7 @@ func importRows() []importRow {
 		{"cluster/fault", nil},
 		{"cluster/inject", nil},
 		{"cluster/vault", nil},
-		{"cluster/usage", []string{"cluster/id", "cluster/money"}},
+		{"cluster/usage", []string{"cluster/id", "cluster/money", "proto/gen/cluster/*"}},
 		{"envoy/contract", []string{"cluster/id"}},
 
 		{"cluster/store", []string{"cluster/inject", "cluster/fault", "cluster/id", "proto/gen/cluster/*"}},

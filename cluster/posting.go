@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -225,16 +226,8 @@ func millis(from, to int64) int64 {
 }
 
 func outcomeName(o clusterv1.Outcome) string {
-	switch o {
-	case clusterv1.Outcome_OUTCOME_SUCCESS:
-		return "success"
-	case clusterv1.Outcome_OUTCOME_FAILED:
-		return "failed"
-	case clusterv1.Outcome_OUTCOME_CANCELED:
-		return "canceled"
-	case clusterv1.Outcome_OUTCOME_CRASHED:
-		return "crashed"
-	case clusterv1.Outcome_OUTCOME_UNSPECIFIED:
+	if known := usage.DecodeOutcome(o); known != 0 {
+		return known.String()
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ type begun struct {
 	node   *cluster.Node
 	key    id.KeyHash
 	hold   *lease.Hold
-	intent journal.Intent
+	intent usage.Attempt
 	wrote  *journal.Pending
 }
 
@@ -40,9 +40,9 @@ func (c *spender) begin(node *cluster.Node) (begun, bool) {
 	case err != nil:
 		c.lab.t.Fatal(err)
 	}
-	in := journal.Intent{
-		Request: id.NewRequest(), Attempt: 1, Key: c.key, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
-		CallType: "chat.completions", Start: time.Now(), Estimate: usage.Tokens{Input: 10}, EstimatedCost: perRequest,
+	in := usage.Attempt{
+		Request: id.NewRequest(), Number: 1, Key: c.key, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
+		CallType: "chat.completions", Start: time.Now(), Tokens: usage.Tokens{Input: 10}, Cost: perRequest,
 		Charges: append([]usage.Charge(nil), hold.Charges()...),
 	}
 	wrote := node.Journal().Intent(in)
@@ -57,9 +57,12 @@ func (b begun) end(t *testing.T) {
 	t.Helper()
 	in := &b.intent
 	settled := b.node.Journal().Settle([]*journal.Pending{b.wrote}, []journal.Event{{
-		Request: in.Request, Attempt: 1, Key: b.key, KeyAlias: in.KeyAlias, Deployment: in.Deployment, Group: in.Group, Provider: in.Provider, Model: in.Model,
-		CallType: in.CallType, Start: in.Start, End: time.Now(), Status: 200, Outcome: journal.Success, Final: true,
-		Tokens: usage.Tokens{Input: 10, Output: 5}, Source: usage.Provider, Cost: perRequest, Charges: in.Charges,
+		Attempt: usage.Attempt{
+			Request: in.Request, Number: 1, Key: b.key, KeyAlias: in.KeyAlias, Deployment: in.Deployment, Group: in.Group, Provider: in.Provider, Model: in.Model,
+			CallType: in.CallType, Start: in.Start,
+			Tokens: usage.Tokens{Input: 10, Output: 5}, Cost: perRequest, Charges: in.Charges,
+		},
+		Result: usage.Result{End: time.Now(), Status: 200, Outcome: journal.Success, Final: true, Source: usage.Provider},
 	}})
 	b.hold.Settle(perRequest)
 	if err := settled.Wait(t.Context()); err != nil {

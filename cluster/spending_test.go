@@ -128,16 +128,19 @@ func (c *spender) spend(at birth, node *cluster.Node) {
 	}
 	start := at.on.clock()
 	used, origin := c.hashes(b.cost)
-	in := node.Journal().Intent(journal.Intent{
-		Request: b.request, Attempt: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
-		CallType: "chat.completions", Start: start, Estimate: usage.Tokens{Input: 10}, EstimatedCost: b.estimate, Charges: charges,
+	in := node.Journal().Intent(usage.Attempt{
+		Request: b.request, Number: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
+		CallType: "chat.completions", Start: start, Tokens: usage.Tokens{Input: 10}, Cost: b.estimate, Charges: charges,
 	})
 	b.intended = in.Wait(ctx) == nil
 	tick(time.Duration(c.draw(300)) * time.Millisecond)
 	settled := node.Journal().Settle([]*journal.Pending{in}, []journal.Event{{
-		Request: b.request, Attempt: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
-		CallType: "chat.completions", Start: start, End: at.on.clock(), Status: 200, Outcome: journal.Success, Final: true,
-		Tokens: usage.Tokens{Input: 10, Output: 5}, Source: usage.Provider, Cost: b.cost, Charges: charges,
+		Attempt: usage.Attempt{
+			Request: b.request, Number: 1, Key: used, Origin: origin, KeyAlias: c.name, Deployment: "d", Group: "m", Provider: "openai", Model: "gpt",
+			CallType: "chat.completions", Start: start,
+			Tokens: usage.Tokens{Input: 10, Output: 5}, Cost: b.cost, Charges: charges,
+		},
+		Result: usage.Result{End: at.on.clock(), Status: 200, Outcome: journal.Success, Final: true, Source: usage.Provider},
 	}})
 	hold.Settle(b.cost)
 	b.told = settled.Wait(ctx) == nil

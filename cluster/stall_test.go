@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // TestUsageThatCannotBePosted cuts a node off until it owes more than it may: callers and
@@ -24,8 +25,13 @@ func TestUsageThatCannotBePosted(t *testing.T) {
 		}
 		l.network.Isolate(h.address)
 		settled := h.node().Journal().Settle(nil, []journal.Event{{
-			Request: "req_dear", Attempt: 1, Key: id.HashKey(text("file")), Start: h.clock(), End: h.clock(), Status: 200,
-			Outcome: journal.Success, Final: true, Cost: 101 * money.USD,
+			Attempt: usage.Attempt{
+				Request: "req_dear", Number: 1, Key: id.HashKey(text("file")), Start: h.clock(), Cost: 101 * money.USD,
+			},
+			Result: usage.Result{
+				End: h.clock(), Status: 200,
+				Outcome: journal.Success, Final: true,
+			},
 		}})
 		if err := settled.Wait(t.Context()); err != nil {
 			t.Fatal(err)

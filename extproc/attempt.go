@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
@@ -221,12 +220,18 @@ func (x *Exchange) total() time.Duration {
 
 // intendLocked journals that attempt i goes out. The sync overlaps the provider's work; receive waits for it.
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
+	a := x.attempt(i)
+	a.Tokens = usage.Tokens{Input: x.roughInput()}
+	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, catalog.Standard)
+	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))
+}
+
+// attempt describes attempt i of the plan, for its intent and for its event.
+func (x *Exchange) attempt(i int) usage.Attempt {
 	d := x.Plan[i].Deployment
-	estimate := usage.Tokens{Input: x.roughInput()}
-	steps := x.steps(i)
-	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(journal.Intent{
+	return usage.Attempt{
 		Request:        x.ID,
-		Attempt:        i + 1,
+		Number:         i + 1,
 		Key:            x.Principal.Hash,
 		Origin:         x.Principal.Origin,
 		Parents:        x.Principal.Parents,
@@ -240,16 +245,15 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		EndUser:        x.Options.EndUser,
 		OfOrganization: true,
 		Session:        x.Options.Session,
+		Tags:           x.Options.Tags,
 		Team:           x.Principal.Team,
 		User:           x.Principal.User,
 		Organization:   x.Principal.Organization,
 		Actor:          x.Principal.Actor(),
 		Charges:        x.admission.charges,
+		Steps:          x.steps(i),
 		Start:          x.Start,
-		Steps:          &steps,
-		Estimate:       estimate,
-		EstimatedCost:  d.Prices.Cost(estimate, catalog.Standard),
-	}))
+	}
 }
 
 // again prepares attempt i for a stream of an upstream filter. It is nil if the

@@ -142,7 +142,7 @@ func TestSettlesWhenTheCallerLeavesAStream(t *testing.T) {
 	k.settled()
 }
 
-func outcomeAfter(ended bool) journal.Outcome { //nolint:revive // it is what the outcome depends on
+func outcomeAfter(ended bool) usage.Outcome { //nolint:revive // it is what the outcome depends on
 	if ended {
 		return journal.Success
 	}

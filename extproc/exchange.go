@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -237,7 +238,7 @@ func (t *trouble) merge(more *trouble) {
 
 // Outcome is how an exchange ended.
 type Outcome struct {
-	Kind         journal.Outcome
+	Kind         usage.Outcome
 	Code         string // why, if it did not succeed
 	FinishReason string
 	Usage        wire.Usage

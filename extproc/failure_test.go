@@ -180,10 +180,10 @@ func TestTellsWhyEveryAttemptFailed(t *testing.T) {
 	}
 	var rows []row
 	for _, ev := range k.events(e.uuid) {
-		if ev.Outcome != journal.Failed || (ev.Cost != 0) != (ev.Source == usage.Estimated) || ev.FallbackCount != ev.Attempt-1 {
+		if ev.Outcome != journal.Failed || (ev.Cost != 0) != (ev.Source == usage.Estimated) || ev.FallbackCount != ev.Number-1 {
 			t.Errorf("event %+v", ev)
 		}
-		rows = append(rows, row{ev.Attempt, ev.Status, ev.Deployment, ev.Source, ev.ErrorCode})
+		rows = append(rows, row{ev.Number, ev.Status, ev.Deployment, ev.Source, ev.ErrorCode})
 	}
 	wantRows := []row{
 		{1, 503, "a", usage.None, "upstream_error"},

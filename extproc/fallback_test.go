@@ -90,7 +90,7 @@ func TestRecordsWhichFallbacksWereTaken(t *testing.T) {
 			got := make(map[int][]journal.Fallback)
 			for _, ev := range k.recorded(e.uuid) {
 				if len(ev.Fallbacks) > 0 {
-					got[ev.Attempt] = append(got[ev.Attempt], ev.Fallbacks...)
+					got[ev.Number] = append(got[ev.Number], ev.Fallbacks...)
 				}
 			}
 			if test.want == nil {

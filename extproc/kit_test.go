@@ -272,7 +272,7 @@ func (k *kit) scanned(uuid string) []journal.Event {
 	}); err != nil {
 		k.tb.Fatal(err)
 	}
-	slices.SortFunc(out, func(a, b journal.Event) int { return a.Attempt - b.Attempt })
+	slices.SortFunc(out, func(a, b journal.Event) int { return a.Number - b.Number })
 	return out
 }
 

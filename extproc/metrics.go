@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // Metrics are the pipeline's instruments. The names that begin with gen_ai are
@@ -52,7 +53,7 @@ const mostSpenders = 1000
 
 type labelKey struct {
 	deployment id.Deployment
-	outcome    journal.Outcome
+	outcome    usage.Outcome
 	code       string
 	model      string // as the response has it
 }

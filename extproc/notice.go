@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
@@ -47,9 +48,11 @@ func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 	}
 	now := p.deps.Now()
 	ev := journal.Event{
-		Request: x.ID, Group: id.ModelName(capped(x.Facts.Model)), CallType: string(x.CallType),
-		Stream: x.Facts.Stream, EndUser: x.Options.EndUser,
-		Start: x.Start, End: now, ErrorCode: codeOf(e), Final: true,
+		Attempt: usage.Attempt{
+			Request: x.ID, Group: id.ModelName(capped(x.Facts.Model)), CallType: string(x.CallType),
+			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
+		},
+		Result: usage.Result{End: now, ErrorCode: codeOf(e), Final: true},
 		Notice: &journal.Notice{Type: eventBlocked, Code: codeOf(e), Details: detailsOf(x.Inbound.Path)},
 	}
 	x.owner(&ev)

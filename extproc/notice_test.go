@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // What is blocked is on record, with whose request it was as far as that is known.
@@ -29,26 +30,40 @@ func TestRecordsWhatIsBlocked(t *testing.T) {
 		kit             *kit
 		want            *journal.Event // nil: nothing is
 	}{
-		{"no key", "", hello, own, &journal.Event{ErrorCode: "missing_api_key"}},
-		{"an unknown key", "sk-nobody", hello, own, &journal.Event{ErrorCode: "invalid_api_key"}},
-		{"a key that is gone", "sk-somebody-had-this-once", hello, own, &journal.Event{ErrorCode: "invalid_api_key", Key: id.HashKey("sk-somebody-had-this-once")}},
-		{"no key of ours", "a-password-of-somebody", hello, own, &journal.Event{ErrorCode: "invalid_api_key"}},
-		{"an expired key", expiredKey, hello, own, &journal.Event{ErrorCode: "expired_api_key", Key: id.HashKey(expiredKey), KeyAlias: "expired", Actor: "key:expired"}},
-		{"a blocked key", blockedKey, hello, own, &journal.Event{ErrorCode: "key_blocked", Key: id.HashKey(blockedKey), KeyAlias: "blocked", Actor: "key:blocked"}},
+		{"no key", "", hello, own, &journal.Event{Result: usage.Result{ErrorCode: "missing_api_key"}}},
+		{"an unknown key", "sk-nobody", hello, own, &journal.Event{Result: usage.Result{ErrorCode: "invalid_api_key"}}},
+		{"a key that is gone", "sk-somebody-had-this-once", hello, own, &journal.Event{Attempt: usage.Attempt{Key: id.HashKey("sk-somebody-had-this-once")}, Result: usage.Result{ErrorCode: "invalid_api_key"}}},
+		{"no key of ours", "a-password-of-somebody", hello, own, &journal.Event{Result: usage.Result{ErrorCode: "invalid_api_key"}}},
+		{"an expired key", expiredKey, hello, own, &journal.Event{Attempt: usage.Attempt{Key: id.HashKey(expiredKey), KeyAlias: "expired", Actor: "key:expired"}, Result: usage.Result{ErrorCode: "expired_api_key"}}},
+		{"a blocked key", blockedKey, hello, own, &journal.Event{Attempt: usage.Attempt{Key: id.HashKey(blockedKey), KeyAlias: "blocked", Actor: "key:blocked"}, Result: usage.Result{ErrorCode: "key_blocked"}}},
 		{"a model that the key may not use", fewKey, strings.Replace(hello, "fast", "smart", 1), own, &journal.Event{
-			ErrorCode: "model_access_denied", Key: id.HashKey(fewKey), KeyAlias: "few", Actor: "key:few", Group: "smart", CallType: "chat.completions",
+			Attempt: usage.Attempt{Key: id.HashKey(fewKey), KeyAlias: "few", Actor: "key:few", Group: "smart", CallType: "chat.completions"},
+			Result: usage.Result{
+				ErrorCode: "model_access_denied",
+			},
 		}},
 		{"a model that there is not", appKey, strings.Replace(hello, "fast", "smart", 1), own, nil},
 		{"nonsense", appKey, "{", own, nil},
 		{"a blocked team", "sk-of-shut", hello, their, &journal.Event{
-			ErrorCode: "team_blocked", Key: id.HashKey("sk-of-shut"), KeyAlias: "shut", Actor: "key:shut", Team: "shut",
+			Attempt: usage.Attempt{Key: id.HashKey("sk-of-shut"), KeyAlias: "shut", Actor: "key:shut", Team: "shut"},
+			Result: usage.Result{
+				ErrorCode: "team_blocked",
+			},
 		}},
 		{"a key for other things", "sk-of-manager", hello, their, &journal.Event{
-			ErrorCode: "route_not_allowed", Key: id.HashKey("sk-of-manager"), KeyAlias: "manager", Actor: "key:manager",
+			Attempt: usage.Attempt{Key: id.HashKey("sk-of-manager"), KeyAlias: "manager", Actor: "key:manager"},
+			Result: usage.Result{
+				ErrorCode: "route_not_allowed",
+			},
 		}},
 		{"an end user", "sk-of-team", with(`"user":"mallory"`), their, &journal.Event{
-			ErrorCode: "customer_blocked", Key: id.HashKey("sk-of-team"), KeyAlias: "team", Actor: "key:team", Team: "blue", Organization: "acme",
-			EndUser: "mallory", Group: "fast", CallType: "chat.completions",
+			Attempt: usage.Attempt{
+				Key: id.HashKey("sk-of-team"), KeyAlias: "team", Actor: "key:team", Team: "blue", Organization: "acme",
+				EndUser: "mallory", Group: "fast", CallType: "chat.completions",
+			},
+			Result: usage.Result{
+				ErrorCode: "customer_blocked",
+			},
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -169,7 +184,9 @@ func TestBoundsTheSourcesOfAFlood(t *testing.T) {
 	var out []journal.Event
 	take := func(n int, now time.Time) {
 		ev := journal.Event{
-			Key: id.HashKey(itoa(n)), Team: "blue", EndUser: "bob",
+			Attempt: usage.Attempt{
+				Key: id.HashKey(itoa(n)), Team: "blue", EndUser: "bob",
+			},
 			Notice: &journal.Notice{Code: "budget_exceeded", Account: id.Account{Kind: id.AccountTeam, Owner: "blue"}, AccountEpoch: 1},
 		}
 		out = append(out, f.take(now, &ev)...)

@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -20,7 +21,7 @@ import (
 // Journal is where the pipeline writes usage. Both writes return at once; the
 // Pending that they return is done when the record is on disk.
 type Journal interface {
-	Intent(in journal.Intent) *journal.Pending
+	Intent(a usage.Attempt) *journal.Pending
 	Settle(intents []*journal.Pending, events []journal.Event) *journal.Pending
 	// Notify queues an event that has a Notice. It may be lost: it is not money.
 	Notify(ev journal.Event)

@@ -121,7 +121,7 @@ func TestServesOverGRPC(t *testing.T) {
 		if _, err := s.Recv(); !errors.Is(err, io.EOF) {
 			t.Fatalf("the stream ends with %v", err)
 		}
-		if ev := k.event(uuid); ev.Attempt != 2 || ev.Outcome != journal.Success {
+		if ev := k.event(uuid); ev.Number != 2 || ev.Outcome != journal.Success {
 			t.Errorf("event %+v", ev)
 		}
 	}

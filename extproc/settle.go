@@ -93,7 +93,7 @@ const (
 func (x *Exchange) tellFallbacks(events []journal.Event, failed []trouble) {
 	told := 0
 	for i := range events {
-		for ; told < events[i].Attempt; told++ {
+		for ; told < events[i].Number; told++ {
 			if f, ok := x.fallback(told, failed); ok {
 				events[i].Fallbacks = append(events[i].Fallbacks, f)
 			}
@@ -196,7 +196,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t troubl
 	e.Outcome = journal.Failed
 	e.Status = t.status
 	e.ErrorCode = t.code
-	e.Failures = []journal.Failure{x.failure(i, &t)}
+	e.Failures = []usage.Failure{x.failure(i, &t)}
 	if t.status == 0 {
 		e.Tokens, e.Source = usage.Tokens{Input: p.countInput(x)}, usage.Estimated
 		e.Cost = x.Plan[i].Deployment.Prices.Cost(e.Tokens, x.tier())
@@ -210,42 +210,16 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t troubl
 
 // event is what all events of the exchange share.
 func (x *Exchange) event(i int, end time.Time) journal.Event {
-	d := x.Plan[i].Deployment
-	steps := x.steps(i)
 	return journal.Event{
-		Request:        x.ID,
-		Attempt:        i + 1,
-		Key:            x.Principal.Hash,
-		Origin:         x.Principal.Origin,
-		Parents:        x.Principal.Parents,
-		KeyAlias:       x.Principal.Alias,
-		Team:           x.Principal.Team,
-		User:           x.Principal.User,
-		Organization:   x.Principal.Organization,
-		Actor:          x.Principal.Actor(),
-		Deployment:     d.ID,
-		Group:          x.Model,
-		Provider:       d.Provider,
-		Model:          d.Model,
-		CallType:       string(x.CallType),
-		Stream:         x.Facts.Stream,
-		EndUser:        x.Options.EndUser,
-		OfOrganization: true,
-		Session:        x.Options.Session,
-		Tags:           x.Options.Tags,
-		Start:          x.Start,
-		End:            end,
-		FallbackCount:  i,
-		Steps:          &steps,
-		ServiceTier:    string(x.tier()),
-		Charges:        x.admission.charges,
+		Attempt: x.attempt(i),
+		Result:  usage.Result{End: end, FallbackCount: i, ServiceTier: string(x.tier())},
 	}
 }
 
 // steps counts the retries and the fallbacks that lead to attempt i of the plan. A
 // request of a group that is in cooldown begins with a fallback.
-func (x *Exchange) steps(i int) journal.Steps {
-	var s journal.Steps
+func (x *Exchange) steps(i int) usage.Steps {
+	s := usage.Steps{Counted: true}
 	hop := 0
 	for j := range i + 1 {
 		switch {

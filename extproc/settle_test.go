@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // life is one request, drawn at random: how many attempts fail before the last,
@@ -18,7 +19,7 @@ type life struct {
 	ending  string
 	pieces  int // of a stream that came before the end
 	reached int // attempts that reached their provider
-	outcome journal.Outcome
+	outcome usage.Outcome
 }
 
 // failing is a way for an attempt to fail.
@@ -51,7 +52,7 @@ func drawLife(rt *rapid.T) life {
 	type ending struct {
 		name    string
 		reached int
-		outcome journal.Outcome
+		outcome usage.Outcome
 	}
 	end := rapid.SampledFrom([]ending{
 		{"good", 1, journal.Success},
@@ -107,12 +108,12 @@ func TestEveryRequestIsSettledOnce(t *testing.T) {
 		}
 		seen := make(map[int]bool)
 		for i, ev := range events {
-			if seen[ev.Attempt] {
-				rt.Fatalf("attempt %d has two events", ev.Attempt)
+			if seen[ev.Number] {
+				rt.Fatalf("attempt %d has two events", ev.Number)
 			}
-			seen[ev.Attempt] = true
+			seen[ev.Number] = true
 			if i < len(events)-1 && ev.Outcome != journal.Failed {
-				rt.Fatalf("attempt %d is recorded as %v", ev.Attempt, ev.Outcome)
+				rt.Fatalf("attempt %d is recorded as %v", ev.Number, ev.Outcome)
 			}
 		}
 		if l.ending != "unreachable" && events[len(events)-1].Outcome != l.outcome {

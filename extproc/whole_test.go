@@ -39,11 +39,15 @@ func TestAnswersWhole(t *testing.T) {
 	}
 	ev := k.event(e.uuid)
 	wantEvent := journal.Event{
-		ID: ev.ID, Request: id.Request(request), Attempt: 1, Key: id.HashKey(appKey), KeyAlias: "app",
-		Deployment: "solo", Group: "fast", Provider: "openai", Model: "fast", CallType: "chat.completions", EndUser: "customer",
-		Start: ev.Start, End: ev.End, Status: 200, Outcome: journal.Success, FinishReason: "stop",
-		Tokens: usage.Tokens{Input: 9, Output: 3}, Source: usage.Provider, Cost: 39 * money.USD / 1_000_000,
-		Actor: "key:app", Final: true, ClientStatus: 200, Steps: &journal.Steps{},
+		Attempt: usage.Attempt{
+			Request: id.Request(request), Number: 1, Key: id.HashKey(appKey), KeyAlias: "app",
+			Deployment: "solo", Group: "fast", Provider: "openai", Model: "fast", CallType: "chat.completions", EndUser: "customer",
+			Start:  ev.Start,
+			Tokens: usage.Tokens{Input: 9, Output: 3}, Cost: 39 * money.USD / 1_000_000,
+			Actor: "key:app", Steps: usage.Steps{Counted: true},
+		},
+		Result: usage.Result{End: ev.End, Status: 200, Outcome: journal.Success, FinishReason: "stop", Source: usage.Provider, Final: true, ClientStatus: 200},
+		ID:     ev.ID,
 	}
 	if diff := cmp.Diff(wantEvent, ev); diff != "" || !ev.End.After(ev.Start) {
 		t.Errorf("event (-want +got):\n%s", diff)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -30,9 +31,9 @@ func (x *Exchange) failureText(t *trouble, i int, f *wire.Failure, generated []b
 }
 
 // failure is why attempt i failed, as it is recorded.
-func (x *Exchange) failure(i int, t *trouble) journal.Failure {
+func (x *Exchange) failure(i int, t *trouble) usage.Failure {
 	d := x.Plan[i].Deployment
-	f := journal.Failure{
+	f := usage.Failure{
 		Attempt: i + 1, Deployment: d.ID, Provider: d.Provider, Status: t.status, Cause: t.cause,
 		Type: t.errorType, Code: t.errorCode, Message: t.message, RequestID: t.requestID,
 	}
@@ -44,8 +45,8 @@ func (x *Exchange) failure(i int, t *trouble) journal.Failure {
 
 // failures says why attempts failed: all but the last, and the last unless it
 // succeeded or the caller left.
-func (x *Exchange) failures(all []trouble, last int, o *Outcome) []journal.Failure {
-	var out []journal.Failure
+func (x *Exchange) failures(all []trouble, last int, o *Outcome) []usage.Failure {
+	var out []usage.Failure
 	for i := range last {
 		out = append(out, x.failure(i, &all[i]))
 	}
@@ -81,7 +82,7 @@ func isCredentialRejected(t *trouble) bool {
 }
 
 // tellFailures logs each failed attempt of a request, and counts rejected credentials.
-func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []journal.Failure, all []trouble) {
+func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []trouble) {
 	for i := range list {
 		f := &list[i]
 		a, t := &x.Plan[f.Attempt-1], &all[f.Attempt-1]

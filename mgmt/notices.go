@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // auditBlocked is the type of requests that were refused.
@@ -42,9 +43,12 @@ func (s *Server) changed(c *call, resource, operation string, ids ...string) {
 func eventOf(c *call, n *journal.Notice) journal.Event {
 	now, who := time.Now(), &c.principal
 	return journal.Event{
-		Request: id.Request(c.id), Key: who.Hash, KeyAlias: who.Alias, Actor: who.Actor(),
-		Team: who.Team, User: who.User, Organization: who.Organization,
-		Start: now, End: now, Notice: n,
+		Attempt: usage.Attempt{
+			Request: id.Request(c.id), Key: who.Hash, KeyAlias: who.Alias, Actor: who.Actor(),
+			Team: who.Team, User: who.User, Organization: who.Organization, Start: now,
+		},
+		Result: usage.Result{End: now},
+		Notice: n,
 	}
 }
 

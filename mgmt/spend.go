@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -158,7 +159,7 @@ func instant(param, text string, days int) (time.Time, error) {
 }
 
 // attemptFailures are the failed attempts as the API shows them.
-func attemptFailures(list []ledger.Failure) []*gatewayv1.AttemptFailure {
+func attemptFailures(list []usage.Failure) []*gatewayv1.AttemptFailure {
 	var out []*gatewayv1.AttemptFailure
 	for i := range list {
 		f := &list[i]
@@ -203,15 +204,15 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		ModelId:                  string(r.Deployment),
 		ModelGroup:               string(r.Group),
 		CustomLlmProvider:        r.Provider,
-		EndUser:                  textOrNull(string(r.Customer)),
+		EndUser:                  textOrNull(r.EndUser),
 		RequestTags:              r.Tags,
-		Status:                   r.Outcome,
+		Status:                   r.Outcome.String(),
 		ErrorCode:                textOrNull(r.ErrorCode),
 		HttpStatus:               int32(r.Status),
 		FinishReason:             textOrNull(r.FinishReason),
-		Attempt:                  int32(r.Attempt),
-		FallbackCount:            int32(r.FallbackCount),
-		RetryCount:               int32(r.Retries),
+		Attempt:                  int32(r.Number),
+		FallbackCount:            int32(r.Fallbacks()),
+		RetryCount:               int32(r.Steps.Retries),
 		ClientStatus:             int32(r.ClientStatus),
 		Failures:                 attemptFailures(r.Failures),
 		Stream:                   r.Stream,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
 // CodeBacklog is the code of the refusal when too much usage is not posted.
@@ -25,7 +26,7 @@ func (j *Journal) Owed() money.Pico { return money.Pico(j.owed.Load()) }
 
 // Oldest returns when the oldest event of the backlog was recorded, to one part in
 // 256 of MaxAge; zero if there is none.
-func (j *Journal) Oldest() time.Time { return instant(j.oldest.Load()) }
+func (j *Journal) Oldest() time.Time { return record.FromNanos(j.oldest.Load()) }
 
 // Dropped returns how many notices were not taken since Open.
 func (j *Journal) Dropped() uint64 { return j.dropped.Load() }

@@ -36,7 +36,7 @@ type ledgerBook struct {
 // posted is what the ledger would keep of an event.
 type posted struct {
 	request id.Request
-	outcome journal.Outcome
+	outcome usage.Outcome
 }
 
 func newBook() *ledgerBook {
@@ -133,7 +133,7 @@ func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]
 		tb.Fatal(err)
 	}
 	events := list(tb, n.Journal, journal.Filter{})
-	found := map[id.Request]journal.Outcome{}
+	found := map[id.Request]usage.Outcome{}
 	trimmed := n.Last() - uint64(len(events))
 	for seq := uint64(1); seq <= trimmed; seq++ {
 		was, ok := b.shipped[seq]
@@ -156,7 +156,7 @@ func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]
 		switch {
 		case ev.Outcome == journal.Success && !sent[ev.Request]:
 			tb.Errorf("%s was never settled", ev.Request)
-		case ev.Outcome == journal.Crashed && (ev.Source != usage.Estimated || ev.Cost != 25 || ev.Tokens != fullIntent("").Estimate):
+		case ev.Outcome == journal.Crashed && (ev.Source != usage.Estimated || ev.Cost != 25 || ev.Tokens != fullIntent("").Tokens):
 			tb.Errorf("%s is charged as %+v", ev.Request, ev)
 		}
 	}

@@ -2,9 +2,9 @@
 // provider consumed and cost, written down on this node before the caller sees
 // the end of the answer, and shipped from here to the ledger.
 //
-// An attempt is journaled twice. Its Intent, with an estimate, is queued when the
-// attempt is dispatched; its Event, with the real numbers, is settled when it has
-// ended, and takes the intent away in the same batch. Both hand out a Pending to
+// An attempt is journaled twice. Its intent, a usage.Attempt with an estimate, is queued
+// when the attempt is dispatched; its Event, with the real numbers, is settled when it
+// has ended, and takes the intent away in the same batch. Both hand out a Pending to
 // wait on.
 //
 // It guarantees:

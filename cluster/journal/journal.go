@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // Commit is what one commit wrote, for metrics.
@@ -86,14 +87,14 @@ func Open(cfg Config) (*Journal, error) {
 	return j, nil
 }
 
-// Intent queues in and returns at once. When the journal is stopped or MaxPending
-// wait already, what it returns has failed.
-func (j *Journal) Intent(in Intent) *Pending {
+// Intent queues a, which is about to go to a provider, and returns at once. When the
+// journal is stopped or MaxPending wait already, what it returns has failed.
+func (j *Journal) Intent(a usage.Attempt) *Pending {
 	p := &struct { // one allocation for both
 		Pending
-		in Intent
-	}{in: in}
-	p.intent = &p.in
+		a usage.Attempt
+	}{a: a}
+	p.intent = &p.a
 	return j.enqueue(&p.Pending)
 }
 

@@ -22,13 +22,13 @@ import (
 var origin = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 
 // fullIntent has every field set.
-func fullIntent(request id.Request) journal.Intent {
-	return journal.Intent{
-		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
+func fullIntent(request id.Request) usage.Attempt {
+	return usage.Attempt{
+		Request: request, Number: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
 		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Start: origin,
+		Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Tags: []string{"a", "b"}, Start: origin,
 		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
-		Estimate: usage.Tokens{Input: 10, InputImage: 2}, EstimatedCost: 25,
+		Tokens: usage.Tokens{Input: 10, InputImage: 2}, Cost: 25,
 	}
 }
 
@@ -45,18 +45,23 @@ func charges() []usage.Charge {
 // fullEvent has every field set but the ID and the notice.
 func fullEvent(request id.Request) journal.Event {
 	return journal.Event{
-		Request: request, Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
-		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Tags: []string{"a", "b"},
-		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
-		Start: origin, FirstToken: origin.Add(time.Second), End: origin.Add(2 * time.Second),
-		Status: 200, Outcome: journal.Success, ErrorCode: "none", FinishReason: "stop",
-		Tokens: usage.Tokens{
-			Input: 100, CacheRead: 1, CacheWrite: 2, CacheWrite1h: 3, InputAudio: 4, InputImage: 5,
-			Output: 60, Reasoning: 6, OutputAudio: 7, OutputImage: 9, SearchQueries: 8,
-			Images: 10, InputCharacters: 11, InputMillis: 12, OutputMillis: 13, Pages: 14,
+		Attempt: usage.Attempt{
+			Request: request, Number: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
+			Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
+			Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Tags: []string{"a", "b"},
+			Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
+			Start: origin,
+			Tokens: usage.Tokens{
+				Input: 100, CacheRead: 1, CacheWrite: 2, CacheWrite1h: 3, InputAudio: 4, InputImage: 5,
+				Output: 60, Reasoning: 6, OutputAudio: 7, OutputImage: 9, SearchQueries: 8,
+				Images: 10, InputCharacters: 11, InputMillis: 12, OutputMillis: 13, Pages: 14,
+			}, Cost: 12345,
 		},
-		Source: usage.Provider, Cost: 12345, FallbackCount: 1, ServiceTier: "priority", UsageCapped: true, Final: true,
+		Result: usage.Result{
+			FirstToken: origin.Add(time.Second), End: origin.Add(2 * time.Second),
+			Status: 200, Outcome: journal.Success, ErrorCode: "none", FinishReason: "stop",
+			Source: usage.Provider, FallbackCount: 1, ServiceTier: "priority", UsageCapped: true, Final: true,
+		},
 		Fallbacks: []journal.Fallback{
 			{Attempt: 1, Deployment: "dep-0", Provider: "groq", Model: "llama", Status: 500, ErrorCode: "upstream_error", From: "gpt", To: "other"},
 			{Attempt: 2, ErrorCode: "unknown", From: "other", To: "gpt-5"},
@@ -67,7 +72,10 @@ func fullEvent(request id.Request) journal.Event {
 // blocked is a notice with every field set.
 func blocked(request id.Request) journal.Event {
 	return journal.Event{
-		Request: request, Key: id.HashKey("sk-1"), Actor: "alice", Group: "gpt", Start: origin, End: origin, Final: true,
+		Attempt: usage.Attempt{
+			Request: request, Key: id.HashKey("sk-1"), Actor: "alice", Group: "gpt", Start: origin,
+		},
+		Result: usage.Result{End: origin, Final: true},
 		Notice: &journal.Notice{
 			Type: "request.blocked", Code: "budget_exceeded", Count: 2, Details: `{"a":1}`,
 			Account: id.Account{Kind: id.AccountTeamMember, Owner: "t-1", Part: "u-9"}, AccountEpoch: 4,
@@ -98,9 +106,9 @@ func TestEventSurvivesAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	minimal := journal.Event{Request: "req_2", Source: usage.None}
+	minimal := journal.Event{Attempt: usage.Attempt{Request: "req_2"}, Result: usage.Result{Source: usage.None}}
 	// The one after the largest shows what the encoder's memory leaves behind.
-	events := []journal.Event{fullEvent("req_1"), minimal, blocked("req_3"), {Request: "req_4", Notice: &journal.Notice{Type: "key.invalid"}}}
+	events := []journal.Event{fullEvent("req_1"), minimal, blocked("req_3"), {Attempt: usage.Attempt{Request: "req_4"}, Notice: &journal.Notice{Type: "key.invalid"}}}
 	await(t, n.Settle(nil, events))
 	identity := n.store.Identity()
 	for i := range events {
@@ -121,9 +129,9 @@ func TestEventSurvivesAsItIs(t *testing.T) {
 func TestEveryOutcomeAndSourceSurvives(t *testing.T) {
 	n := start(t, config(vfs.NewMem()), journal.Config{})
 	var events []journal.Event
-	for o := journal.Outcome(0); o <= journal.Crashed; o++ {
+	for o := usage.Outcome(0); o <= journal.Crashed; o++ {
 		for s := usage.None; s <= usage.Estimated; s++ {
-			events = append(events, journal.Event{Outcome: o, Source: s})
+			events = append(events, journal.Event{Result: usage.Result{Outcome: o, Source: s}})
 		}
 	}
 	await(t, n.Settle(nil, events))
@@ -138,7 +146,7 @@ func TestTextsThatAreNotUTF8AreKeptReadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev := journal.Event{Request: "req_1", EndUser: "a\xffb", Tags: []string{"\xc0\xc1"}}
+	ev := journal.Event{Attempt: usage.Attempt{Request: "req_1", EndUser: "a\xffb", Tags: []string{"\xc0\xc1"}}}
 	in := fullIntent("req_2")
 	in.EndUser = "\xfe"
 	await(t, n.Settle(nil, []journal.Event{ev}), n.Intent(in))
@@ -163,12 +171,17 @@ func TestDeadAttemptsAreCharged(t *testing.T) {
 	await(t, open, ended, dropped)
 	await(t, n.Settle([]*journal.Pending{ended}, []journal.Event{fullEvent("req_2")}), n.Settle([]*journal.Pending{dropped}, nil))
 	want := []journal.Event{fullEvent("req_2"), {
-		Request: "req_1", Attempt: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
-		Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
-		Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Start: origin, End: origin,
-		Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(), Final: true,
-		Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed,
-		Tokens: usage.Tokens{Input: 10, InputImage: 2}, Source: usage.Estimated, Cost: 25, FallbackCount: 1,
+		Attempt: usage.Attempt{
+			Request: "req_1", Number: 2, Key: id.HashKey("sk-1"), Origin: id.HashKey("sk-0"), Parents: []id.KeyHash{id.HashKey("sk-p"), id.HashKey("sk-q")}, KeyAlias: "alice",
+			Deployment: "dep-1", Group: "gpt", Provider: "openai", Model: "gpt-x", CallType: "acompletion",
+			Stream: true, EndUser: "u-1", OfOrganization: true, Session: "s-1", Tags: []string{"a", "b"}, Start: origin,
+			Team: "t-1", User: "u-9", Organization: "o-1", Actor: "alice", Charges: charges(),
+			Tokens: usage.Tokens{Input: 10, InputImage: 2}, Cost: 25,
+		},
+		Result: usage.Result{
+			End: origin, Final: true,
+			Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed, Source: usage.Estimated, FallbackCount: 1,
+		},
 	}}
 	for i := range want {
 		want[i].ID = journal.EventID{Node: n.store.Identity().Node, Epoch: 1, Seq: uint64(i + 1)}
@@ -338,10 +351,10 @@ func TestScanFilters(t *testing.T) {
 	alice, bob := id.HashKey("sk-alice"), id.HashKey("sk-bob")
 	at := func(m int) time.Time { return origin.Add(time.Duration(m) * time.Minute) }
 	await(t, n.Settle(nil, []journal.Event{
-		{Request: "req_1", Key: alice, Start: at(0)},
-		{Request: "req_2", Key: bob, Start: at(2)},
-		{Request: "req_2", Key: bob, Start: at(1)},
-		{Request: "req_3", Key: alice, Start: at(3)},
+		{Attempt: usage.Attempt{Request: "req_1", Key: alice, Start: at(0)}},
+		{Attempt: usage.Attempt{Request: "req_2", Key: bob, Start: at(2)}},
+		{Attempt: usage.Attempt{Request: "req_2", Key: bob, Start: at(1)}},
+		{Attempt: usage.Attempt{Request: "req_3", Key: alice, Start: at(3)}},
 	}))
 	for _, tc := range []struct {
 		name   string
@@ -429,7 +442,7 @@ func TestDamagedEventStopsAScan(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got := []string{journal.Outcome(0).String(), journal.Success.String(), journal.Failed.String(), journal.Canceled.String(), journal.Crashed.String()}
+	got := []string{usage.Outcome(0).String(), journal.Success.String(), journal.Failed.String(), journal.Canceled.String(), journal.Crashed.String()}
 	if diff := cmp.Diff([]string{"unknown", "success", "failed", "canceled", "crashed"}, got); diff != "" {
 		t.Error(diff)
 	}

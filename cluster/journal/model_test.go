@@ -32,7 +32,7 @@ type machine struct {
 }
 
 type openIntent struct {
-	journal.Intent
+	usage.Attempt
 	pending *journal.Pending
 }
 
@@ -62,11 +62,11 @@ func (m *machine) wait(t *rapid.T) {
 
 func (m *machine) intent(t *rapid.T) {
 	m.made++
-	in := journal.Intent{
-		Request: id.Request(fmt.Sprintf("req_%d", m.made)), Attempt: rapid.IntRange(1, 3).Draw(t, "attempt"),
+	in := usage.Attempt{
+		Request: id.Request(fmt.Sprintf("req_%d", m.made)), Number: rapid.IntRange(1, 3).Draw(t, "attempt"),
 		Key: id.HashKey(rapid.SampledFrom([]string{"sk-1", "sk-2"}).Draw(t, "key")), Group: "gpt",
-		Start:    origin.Add(time.Duration(rapid.IntRange(0, 9).Draw(t, "start")) * time.Minute),
-		Estimate: usage.Tokens{Input: int64(m.made)}, EstimatedCost: 7,
+		Start:  origin.Add(time.Duration(rapid.IntRange(0, 9).Draw(t, "start")) * time.Minute),
+		Tokens: usage.Tokens{Input: int64(m.made)}, Cost: 7,
 	}
 	p := m.node.Intent(in)
 	m.queued = append(m.queued, p)
@@ -83,8 +83,12 @@ func (m *machine) settle(t *rapid.T) {
 		ended = append(ended, o.pending)
 		if rapid.IntRange(0, 4).Draw(t, "reached") > 0 {
 			events = append(events, journal.Event{
-				Request: o.Request, Attempt: o.Attempt, Key: o.Key, Start: o.Start,
-				Outcome: journal.Failed, Source: usage.Provider, Cost: 3,
+				Attempt: usage.Attempt{
+					Request: o.Request, Number: o.Number, Key: o.Key, Start: o.Start, Cost: 3,
+				},
+				Result: usage.Result{
+					Outcome: journal.Failed, Source: usage.Provider,
+				},
 			})
 		}
 		return true
@@ -98,7 +102,9 @@ func (m *machine) settle(t *rapid.T) {
 func (m *machine) notify(t *rapid.T) {
 	m.made++
 	ev := journal.Event{
-		Request: id.Request(fmt.Sprintf("req_%d", m.made)), Key: id.HashKey("sk-1"), Start: origin,
+		Attempt: usage.Attempt{
+			Request: id.Request(fmt.Sprintf("req_%d", m.made)), Key: id.HashKey("sk-1"), Start: origin,
+		},
 		Notice: &journal.Notice{Type: "request.blocked", Count: rapid.Uint64Range(0, 2).Draw(t, "count")},
 	}
 	m.record(ev)
@@ -162,9 +168,14 @@ func (m *machine) restart(t *rapid.T, disk *vfs.MemFS) {
 	}
 	for _, o := range m.open {
 		m.record(journal.Event{
-			Request: o.Request, Attempt: o.Attempt, Key: o.Key, Group: o.Group, Start: o.Start, End: o.Start,
-			Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed, Tokens: o.Estimate, Source: usage.Estimated, Cost: 7,
-			FallbackCount: o.Attempt - 1, Final: true,
+			Attempt: usage.Attempt{
+				Request: o.Request, Number: o.Number, Key: o.Key, Group: o.Group, Start: o.Start, Tokens: o.Tokens, Cost: 7,
+			},
+			Result: usage.Result{
+				End:     o.Start,
+				Outcome: journal.Crashed, ErrorCode: journal.CodeCrashed, Source: usage.Estimated,
+				FallbackCount: o.Number - 1, Final: true,
+			},
 		})
 	}
 	m.open, m.mem = nil, disk

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // Pending is something queued that may not be on the disk yet. The one that
@@ -12,10 +13,10 @@ type Pending struct {
 	group *group // never changes
 
 	// What is to be written; the caller's until it is queued, the committer's after.
-	intent  *Intent    // nil for a settle
-	settles []*Pending // of a settle: the intents it ends
-	events  []Event    // of a settle: what it records
-	notice  bool       // it is one, and may be dropped
+	intent  *usage.Attempt // nil for a settle
+	settles []*Pending     // of a settle: the intents it ends
+	events  []Event        // of a settle: what it records
+	notice  bool           // it is one, and may be dropped
 
 	// The committer's, for intents.
 	number  uint64 // its key; 0 while it is not written

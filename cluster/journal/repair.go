@@ -28,7 +28,7 @@ func (j *Journal) repair(ctx context.Context) error {
 		return err
 	}
 	g := newGroup(nil)
-	g.ops = []*Pending{{group: g, settles: left, events: crashed(left)}}
+	g.ops = []*Pending{{group: g, settles: left, events: crashedAll(left)}}
 	inject.Crash("journal.repair.before")
 	j.repairing = true
 	defer func() { j.repairing = false }()
@@ -40,14 +40,14 @@ func (j *Journal) repair(ctx context.Context) error {
 	return nil
 }
 
-// crashed makes an event of each intent. The last of a request is that of its
+// crashedAll makes an event of each intent. The last of a request is that of its
 // highest attempt.
-func crashed(left []*Pending) []Event {
+func crashedAll(left []*Pending) []Event {
 	events := make([]Event, len(left))
 	last := make(map[id.Request]int, len(left))
 	for i, p := range left {
-		events[i] = p.intent.crashed()
-		if at, other := last[p.intent.Request]; !other || p.intent.Attempt >= left[at].intent.Attempt {
+		events[i] = crashed(p.intent)
+		if at, other := last[p.intent.Request]; !other || p.intent.Number >= left[at].intent.Number {
 			last[p.intent.Request] = i
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // numbered journals n events of 10 pico-dollars each and waits for them.
@@ -295,7 +296,7 @@ func TestTheLastAttemptOfADeadProcessIsFinal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []journal.Intent{{Request: "req_1", Attempt: 2}, {Request: "req_2", Attempt: 1}, {Request: "req_1", Attempt: 3}, {Request: "req_1", Attempt: 1}} {
+	for _, in := range []usage.Attempt{{Request: "req_1", Number: 2}, {Request: "req_2", Number: 1}, {Request: "req_1", Number: 3}, {Request: "req_1", Number: 1}} {
 		await(t, n.Intent(in))
 	}
 	if err := n.shut(); err != nil {
@@ -304,7 +305,7 @@ func TestTheLastAttemptOfADeadProcessIsFinal(t *testing.T) {
 	n = start(t, config(mem), journal.Config{})
 	got := map[string]bool{}
 	for _, ev := range list(t, n.Journal, journal.Filter{}) {
-		got[fmt.Sprintf("%s/%d", ev.Request, ev.Attempt)] = ev.Final
+		got[fmt.Sprintf("%s/%d", ev.Request, ev.Number)] = ev.Final
 	}
 	if diff := cmp.Diff(map[string]bool{"req_1/1": false, "req_1/2": false, "req_1/3": true, "req_2/1": true}, got); diff != "" {
 		t.Error(diff)

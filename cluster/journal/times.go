@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -28,9 +29,9 @@ func (j *Journal) date(instant time.Time) Date {
 }
 
 // dateIntent replaces the time of an intent by the cluster's.
-func (j *Journal) dateIntent(in *Intent) {
-	d := j.date(in.Start)
-	in.Start, in.NotBefore, in.OwnClock = d.At, d.NotBefore, d.Own
+func (j *Journal) dateIntent(a *usage.Attempt) {
+	d := j.date(a.Start)
+	a.Start, a.NotBefore, a.OwnClock = d.At, d.NotBefore, d.Own
 }
 
 // dateEvent replaces the times of an event by the cluster's. The end decides by how much

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -25,9 +26,9 @@ func TestEndUserOfAnOlderVersion(t *testing.T) {
 	}
 	n := start(t, config(vfs.NewMem()), journal.Config{})
 	for _, ev := range []journal.Event{
-		{Request: "req_1", EndUser: "alice", Organization: "acme", OfOrganization: true},
-		{Request: "req_2", EndUser: "alice", OfOrganization: true},
-		{Request: "req_3", Organization: "acme", OfOrganization: true},
+		{Attempt: usage.Attempt{Request: "req_1", EndUser: "alice", Organization: "acme", OfOrganization: true}},
+		{Attempt: usage.Attempt{Request: "req_2", EndUser: "alice", OfOrganization: true}},
+		{Attempt: usage.Attempt{Request: "req_3", Organization: "acme", OfOrganization: true}},
 	} {
 		await(t, n.Settle(nil, []journal.Event{ev}))
 	}
@@ -58,11 +59,11 @@ func TestEndUserOfAnOlderVersion(t *testing.T) {
 func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 	n := start(t, config(vfs.NewMem()), journal.Config{})
 	events := []journal.Event{
-		{Request: "req_1", Steps: &journal.Steps{}},
-		{Request: "req_2", ClientStatus: 200},
-		{Request: "req_3", Failures: []journal.Failure{{Attempt: 1, Cause: "http_429"}}},
-		{Request: "req_4", Steps: &journal.Steps{}, EndUser: "alice", Organization: "acme", OfOrganization: true},
-		{Request: "req_5"},
+		{Attempt: usage.Attempt{Request: "req_1", Steps: usage.Steps{Counted: true}}},
+		{Attempt: usage.Attempt{Request: "req_2"}, Result: usage.Result{ClientStatus: 200}},
+		{Attempt: usage.Attempt{Request: "req_3"}, Result: usage.Result{Failures: []usage.Failure{{Attempt: 1, Cause: "http_429"}}}},
+		{Attempt: usage.Attempt{Request: "req_4", Steps: usage.Steps{Counted: true}, EndUser: "alice", Organization: "acme", OfOrganization: true}},
+		{Attempt: usage.Attempt{Request: "req_5"}},
 	}
 	for _, ev := range events {
 		await(t, n.Settle(nil, []journal.Event{ev}))

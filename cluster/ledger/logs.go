@@ -11,8 +11,6 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/money"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -38,47 +36,23 @@ type LogFilter struct {
 	Reads int
 }
 
-// Record is a posted event: an attempt at a provider.
+// Record is a posted event: an attempt at a provider. It has neither Charges nor Parents.
 type Record struct {
-	Node         id.Node
-	Epoch, Seq   uint64
-	Request      id.Request
-	Attempt      int
-	Final        bool       // the last of its request
-	Key          id.KeyHash // the one that was used
-	KeyAlias     string
-	Actor        string
-	Team         id.Team
-	User         id.User
-	Organization id.Organization
-	Customer     id.Customer
-	Deployment   id.Deployment
-	Group        id.ModelName
-	Provider     string
-	Model        string
-	CallType     string
-	Stream       bool
-	Session      string // the caller's own name for what the request is a part of
-	Tags         []string
-	ServiceTier  string
-
-	Start, FirstToken, End time.Time // FirstToken is zero when none came
-
-	Status        int
-	Outcome       string // success, failed, canceled, crashed or unknown
-	ErrorCode     string
-	FinishReason  string
-	Tokens        usage.Tokens
-	Source        usage.Source
-	Cost          money.Pico
-	FallbackCount int  // steps to a fallback; in records that do not count them apart, attempts before this one
-	UsageCapped   bool // the provider reported more than is possible
-	Retries       int
-	ClientStatus  int // 0 in all but the last record of a request
-	Failures      []Failure
-	Account       id.KeyHash // the key that has paid: the one that was used, or that it comes of by regeneration
+	Node       id.Node
+	Epoch, Seq uint64
+	usage.Attempt
+	usage.Result
 
 	at string // its key
+}
+
+// Fallbacks returns how many fallbacks came before the attempt. Records that do not count
+// them apart from retries have the number of attempts.
+func (r *Record) Fallbacks() int {
+	if r.Steps.Counted {
+		return r.Steps.Fallbacks
+	}
+	return r.FallbackCount
 }
 
 // Cursor is where the record is: LogFilter.After of a query that goes on behind it.
@@ -201,10 +175,10 @@ func nanosOf(t time.Time) int64 {
 // matches reports whether the filter wants a record of its span.
 func (f *LogFilter) matches(r *Record) bool {
 	return (f.Request == "" || r.Request == f.Request) &&
-		(f.Key == nil || r.Account == *f.Key) &&
+		(f.Key == nil || r.Account() == *f.Key) &&
 		(f.Team == "" || r.Team == f.Team) &&
 		(f.User == "" || r.User == f.User) &&
-		(f.Customer == "" || r.Customer == f.Customer) &&
+		(f.Customer == "" || r.EndUser == string(f.Customer)) &&
 		(f.Organization == "" || r.Organization == f.Organization) &&
 		(f.Session == "" || r.Session == f.Session)
 }
@@ -222,93 +196,9 @@ func readRecord(place, value []byte) (Record, error) {
 	if e == nil {
 		return Record{}, errRecord
 	}
-	return Record{
-		Node: id.Node(m.GetNode()), Epoch: m.GetEpoch(), Seq: m.GetSeq(),
-		Request: id.Request(e.GetRequest()), Attempt: int(e.GetAttempt()), Final: e.GetFinal(),
-		Key: hashOf(e), KeyAlias: e.GetKeyAlias(), Actor: e.GetActor(),
-		Team: id.Team(e.GetTeam()), User: id.User(e.GetUser()),
-		Organization: id.Organization(e.GetOrganization()), Customer: id.Customer(e.GetEndUser()),
-		Deployment: id.Deployment(e.GetDeployment()), Group: id.ModelName(e.GetGroup()),
-		Provider: e.GetProvider(), Model: e.GetModel(), CallType: e.GetCallType(),
-		Stream: e.GetStream(), Session: e.GetSession(), Tags: e.GetTags(), ServiceTier: e.GetServiceTier(),
-		Start: record.FromNanos(e.GetStartUnixNano()), FirstToken: record.FromNanos(e.GetFirstTokenUnixNano()),
-		End: record.FromNanos(e.GetEndUnixNano()), Status: int(e.GetStatus()),
-		Outcome: outcome(e.GetOutcome()), ErrorCode: e.GetErrorCode(), FinishReason: e.GetFinishReason(),
-		Tokens: tokens(e.GetTokens()), Source: source(e.GetSource()), UsageCapped: e.GetUsageCapped(), Cost: money.Pico(e.GetCostPico()),
-		FallbackCount: fallbacksOf(e), Retries: int(e.GetRetries()), ClientStatus: int(e.GetClientStatus()), Failures: failuresOf(e),
-		Account: keyAccount(e), at: string(place),
-	}, nil
-}
-
-// fallbacksOf is how many fallbacks came before an attempt. Events that do not count
-// them apart from retries have the number of attempts.
-func fallbacksOf(e *clusterv1.UsageEvent) int {
-	if e.GetCountedApart() {
-		return int(e.GetFallbacksTaken())
-	}
-	return int(e.GetFallbackCount())
-}
-
-// Failure says why one attempt of a request failed.
-type Failure struct {
-	Attempt             int // from 1
-	Deployment          id.Deployment
-	Provider            string
-	Status              int // the provider's; 0 if there was none
-	Cause               string
-	Type, Code, Message string // the provider's own
-	RequestID           string // the provider's own
-}
-
-func failuresOf(e *clusterv1.UsageEvent) []Failure {
-	if len(e.GetFailures()) == 0 {
-		return nil
-	}
-	out := make([]Failure, len(e.GetFailures()))
-	for i, f := range e.GetFailures() {
-		out[i] = Failure{
-			Attempt: int(f.GetAttempt()), Deployment: id.Deployment(f.GetDeployment()), Provider: f.GetProvider(),
-			Status: int(f.GetStatus()), Cause: f.GetCause(), Type: f.GetErrorType(), Code: f.GetErrorCode(),
-			Message: f.GetMessage(), RequestID: f.GetProviderRequestId(),
-		}
-	}
-	return out
-}
-
-func tokens(t *clusterv1.TokenCounts) usage.Tokens {
-	return usage.Tokens{
-		Input: t.GetInput(), CacheRead: t.GetCacheRead(), CacheWrite: t.GetCacheWrite(), CacheWrite1h: t.GetCacheWrite_1H(),
-		InputAudio: t.GetInputAudio(), InputImage: t.GetInputImage(),
-		Output: t.GetOutput(), Reasoning: t.GetReasoning(), OutputAudio: t.GetOutputAudio(), OutputImage: t.GetOutputImage(),
-		SearchQueries: t.GetSearchQueries(), Images: t.GetImages(), InputCharacters: t.GetInputCharacters(),
-		InputMillis: t.GetInputMillis(), OutputMillis: t.GetOutputMillis(), Pages: t.GetPages(),
-	}
-}
-
-// outcome is the name of an outcome, as the API shows it.
-func outcome(o clusterv1.Outcome) string {
-	switch o {
-	case clusterv1.Outcome_OUTCOME_SUCCESS:
-		return "success"
-	case clusterv1.Outcome_OUTCOME_FAILED:
-		return "failed"
-	case clusterv1.Outcome_OUTCOME_CANCELED:
-		return "canceled"
-	case clusterv1.Outcome_OUTCOME_CRASHED:
-		return "crashed"
-	case clusterv1.Outcome_OUTCOME_UNSPECIFIED:
-	}
-	return "unknown"
-}
-
-// source takes what only a newer version knows for an estimate.
-func source(s clusterv1.UsageSource) usage.Source {
-	switch s {
-	case clusterv1.UsageSource_USAGE_SOURCE_NONE:
-		return usage.None
-	case clusterv1.UsageSource_USAGE_SOURCE_PROVIDER:
-		return usage.Provider
-	case clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED, clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED:
-	}
-	return usage.Estimated
+	e.Charges, e.ParentHashes = nil, nil // posting has used them
+	rec := Record{Node: id.Node(m.GetNode()), Epoch: m.GetEpoch(), Seq: m.GetSeq(), at: string(place)}
+	rec.Attempt.Decode(e)
+	rec.Result.Decode(e)
+	return rec, nil
 }

@@ -68,12 +68,9 @@ func (l *load) request(ctx context.Context, busy time.Duration) (settled, error)
 	}
 	charges := append([]usage.Charge(nil), hold.Charges()...)
 	ev := event(i, key, charges)
-	intent := node.Journal().Intent(journal.Intent{
-		Request: ev.Request, Attempt: ev.Attempt, Key: ev.Key, KeyAlias: ev.KeyAlias, Deployment: ev.Deployment,
-		Group: ev.Group, Provider: ev.Provider, Model: ev.Model, CallType: ev.CallType, EndUser: ev.EndUser,
-		Team: ev.Team, User: ev.User, Organization: ev.Organization, Actor: ev.Actor, Charges: charges,
-		Start: ev.Start, Estimate: usage.Tokens{Input: ev.Tokens.Input}, EstimatedCost: cost / 2,
-	})
+	before := ev.Attempt
+	before.Tokens, before.Cost = usage.Tokens{Input: ev.Tokens.Input}, cost/2
+	intent := node.Journal().Intent(before)
 	if err := precise.Sleep(busy); err != nil {
 		return settled{}, err
 	}
@@ -93,12 +90,14 @@ func (l *load) request(ctx context.Context, busy time.Duration) (settled, error)
 func event(i int, key id.KeyHash, charges []usage.Charge) journal.Event {
 	who := i % payers
 	return journal.Event{
-		Request: id.NewRequest(), Attempt: 1, Key: key, KeyAlias: fmt.Sprint("key-", who), Actor: fmt.Sprint("key-", who),
-		Deployment: "gpt-4o-mini-0123456789abcdef", Group: "gpt-4o-mini", Provider: provider, Model: "gpt-4o-mini-2024-07-18",
-		CallType: "chat.completions", EndUser: fmt.Sprint("customer-", i%customers),
-		Team: id.Team(fmt.Sprint("team-", who%teams)), User: id.User(fmt.Sprint("user-", who)), Organization: "acme", Charges: charges,
-		Start: time.Now(), Status: 200, Outcome: journal.Success, FinishReason: "stop", Final: true,
-		Tokens: usage.Tokens{Input: 400, Output: 70}, Source: usage.Provider, Cost: cost,
+		Attempt: usage.Attempt{
+			Request: id.NewRequest(), Number: 1, Key: key, KeyAlias: fmt.Sprint("key-", who), Actor: fmt.Sprint("key-", who),
+			Deployment: "gpt-4o-mini-0123456789abcdef", Group: "gpt-4o-mini", Provider: provider, Model: "gpt-4o-mini-2024-07-18",
+			CallType: "chat.completions", EndUser: fmt.Sprint("customer-", i%customers),
+			Team: id.Team(fmt.Sprint("team-", who%teams)), User: id.User(fmt.Sprint("user-", who)), Organization: "acme", Charges: charges,
+			Start: time.Now(), Tokens: usage.Tokens{Input: 400, Output: 70}, Cost: cost,
+		},
+		Result: usage.Result{Status: 200, Outcome: journal.Success, FinishReason: "stop", Source: usage.Provider, Final: true},
 	}
 }
 

@@ -797,70 +797,13 @@ func (x *Notice) GetAccountEpoch() uint64 {
 // journal is opened belongs to an attempt that the gateway did not survive.
 type UsageIntent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 3 with end_user_of_organization, else 2 with parent_hashes,
-	// else 1.
+	// Version of this record; 4.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// The request: req_ and 32 hex digits.
-	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
-	// Which attempt of the request, from 1.
-	Attempt int64 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// SHA-256 of the caller's key: 32 bytes.
-	KeyHash []byte `protobuf:"bytes,4,opt,name=key_hash,json=keyHash,proto3" json:"key_hash,omitempty"`
-	// The key's display name.
-	KeyAlias string `protobuf:"bytes,5,opt,name=key_alias,json=keyAlias,proto3" json:"key_alias,omitempty"`
-	// The deployment that was picked.
-	Deployment string `protobuf:"bytes,6,opt,name=deployment,proto3" json:"deployment,omitempty"`
-	// The name that the operator gave the model, whatever alias the caller wrote; where that is a pattern, the name that was asked for.
-	Group string `protobuf:"bytes,7,opt,name=group,proto3" json:"group,omitempty"`
-	// The provider's name.
-	Provider string `protobuf:"bytes,8,opt,name=provider,proto3" json:"provider,omitempty"`
-	// The model's name at the provider.
-	Model string `protobuf:"bytes,9,opt,name=model,proto3" json:"model,omitempty"`
-	// What sort of call it is, such as acompletion.
-	CallType string `protobuf:"bytes,10,opt,name=call_type,json=callType,proto3" json:"call_type,omitempty"`
-	// Whether the caller asked for a stream.
-	Stream bool `protobuf:"varint,11,opt,name=stream,proto3" json:"stream,omitempty"`
-	// The end user that the caller named.
-	EndUser string `protobuf:"bytes,12,opt,name=end_user,json=endUser,proto3" json:"end_user,omitempty"`
-	// When the attempt started.
-	StartUnixNano int64 `protobuf:"varint,13,opt,name=start_unix_nano,json=startUnixNano,proto3" json:"start_unix_nano,omitempty"`
-	// The estimated consumption: the input.
-	Estimate *TokenCounts `protobuf:"bytes,14,opt,name=estimate,proto3" json:"estimate,omitempty"`
-	// The cost of the estimate.
-	EstimatedCostPico int64 `protobuf:"varint,15,opt,name=estimated_cost_pico,json=estimatedCostPico,proto3" json:"estimated_cost_pico,omitempty"`
-	// The team of the key.
-	Team string `protobuf:"bytes,16,opt,name=team,proto3" json:"team,omitempty"`
-	// The user of the key.
-	User string `protobuf:"bytes,17,opt,name=user,proto3" json:"user,omitempty"`
-	// The organization of the key.
-	Organization string `protobuf:"bytes,18,opt,name=organization,proto3" json:"organization,omitempty"`
-	// The bounds that the request was admitted by.
-	Charges []*Charge `protobuf:"bytes,19,rep,name=charges,proto3" json:"charges,omitempty"`
-	// The actor: key: and a key alias, user: and a user id, or master; never the key.
-	Actor string `protobuf:"bytes,20,opt,name=actor,proto3" json:"actor,omitempty"`
-	// The hash of the key whose account this one has, where it has none of its own:
-	// the first of those that it comes of by regeneration.
-	OriginHash []byte `protobuf:"bytes,21,opt,name=origin_hash,json=originHash,proto3" json:"origin_hash,omitempty"`
-	// The caller's own name for what the request is a part of.
-	Session string `protobuf:"bytes,22,opt,name=session,proto3" json:"session,omitempty"`
-	// As in UsageEvent.
-	ParentHashes [][]byte `protobuf:"bytes,23,rep,name=parent_hashes,json=parentHashes,proto3" json:"parent_hashes,omitempty"`
-	// Whether retries and fallbacks are counted apart, in the two fields that follow.
-	CountedApart bool `protobuf:"varint,41,opt,name=counted_apart,json=countedApart,proto3" json:"counted_apart,omitempty"`
-	// Attempts before this one that were at the same model or fallback target as the
-	// attempt before them.
-	Retries int64 `protobuf:"varint,42,opt,name=retries,proto3" json:"retries,omitempty"`
-	// Steps to a fallback that the request took before this attempt or with it.
-	FallbacksTaken int64 `protobuf:"varint,43,opt,name=fallbacks_taken,json=fallbacksTaken,proto3" json:"fallbacks_taken,omitempty"`
-	// As in UsageEvent.
-	OwnClock bool `protobuf:"varint,45,opt,name=own_clock,json=ownClock,proto3" json:"own_clock,omitempty"`
-	// Whether end_user is an end user of organization, and is posted to its own account
-	// there. In older records it is one of the gateway's own, whatever the organization.
-	EndUserOfOrganization bool `protobuf:"varint,46,opt,name=end_user_of_organization,json=endUserOfOrganization,proto3" json:"end_user_of_organization,omitempty"`
-	// As in UsageEvent.
-	NotBeforeUnixNano int64 `protobuf:"varint,47,opt,name=not_before_unix_nano,json=notBeforeUnixNano,proto3" json:"not_before_unix_nano,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The attempt, without a result. Its tokens and its cost are the estimates that it is
+	// charged for if the gateway does not survive it.
+	Event         *UsageEvent `protobuf:"bytes,48,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UsageIntent) Reset() {
@@ -900,200 +843,11 @@ func (x *UsageIntent) GetVersion() uint32 {
 	return 0
 }
 
-func (x *UsageIntent) GetRequest() string {
+func (x *UsageIntent) GetEvent() *UsageEvent {
 	if x != nil {
-		return x.Request
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetAttempt() int64 {
-	if x != nil {
-		return x.Attempt
-	}
-	return 0
-}
-
-func (x *UsageIntent) GetKeyHash() []byte {
-	if x != nil {
-		return x.KeyHash
+		return x.Event
 	}
 	return nil
-}
-
-func (x *UsageIntent) GetKeyAlias() string {
-	if x != nil {
-		return x.KeyAlias
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetDeployment() string {
-	if x != nil {
-		return x.Deployment
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetGroup() string {
-	if x != nil {
-		return x.Group
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetProvider() string {
-	if x != nil {
-		return x.Provider
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetModel() string {
-	if x != nil {
-		return x.Model
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetCallType() string {
-	if x != nil {
-		return x.CallType
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetStream() bool {
-	if x != nil {
-		return x.Stream
-	}
-	return false
-}
-
-func (x *UsageIntent) GetEndUser() string {
-	if x != nil {
-		return x.EndUser
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetStartUnixNano() int64 {
-	if x != nil {
-		return x.StartUnixNano
-	}
-	return 0
-}
-
-func (x *UsageIntent) GetEstimate() *TokenCounts {
-	if x != nil {
-		return x.Estimate
-	}
-	return nil
-}
-
-func (x *UsageIntent) GetEstimatedCostPico() int64 {
-	if x != nil {
-		return x.EstimatedCostPico
-	}
-	return 0
-}
-
-func (x *UsageIntent) GetTeam() string {
-	if x != nil {
-		return x.Team
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetUser() string {
-	if x != nil {
-		return x.User
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetOrganization() string {
-	if x != nil {
-		return x.Organization
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetCharges() []*Charge {
-	if x != nil {
-		return x.Charges
-	}
-	return nil
-}
-
-func (x *UsageIntent) GetActor() string {
-	if x != nil {
-		return x.Actor
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetOriginHash() []byte {
-	if x != nil {
-		return x.OriginHash
-	}
-	return nil
-}
-
-func (x *UsageIntent) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *UsageIntent) GetParentHashes() [][]byte {
-	if x != nil {
-		return x.ParentHashes
-	}
-	return nil
-}
-
-func (x *UsageIntent) GetCountedApart() bool {
-	if x != nil {
-		return x.CountedApart
-	}
-	return false
-}
-
-func (x *UsageIntent) GetRetries() int64 {
-	if x != nil {
-		return x.Retries
-	}
-	return 0
-}
-
-func (x *UsageIntent) GetFallbacksTaken() int64 {
-	if x != nil {
-		return x.FallbacksTaken
-	}
-	return 0
-}
-
-func (x *UsageIntent) GetOwnClock() bool {
-	if x != nil {
-		return x.OwnClock
-	}
-	return false
-}
-
-func (x *UsageIntent) GetEndUserOfOrganization() bool {
-	if x != nil {
-		return x.EndUserOfOrganization
-	}
-	return false
-}
-
-func (x *UsageIntent) GetNotBeforeUnixNano() int64 {
-	if x != nil {
-		return x.NotBeforeUnixNano
-	}
-	return 0
 }
 
 // FallbackTaken says that a request went on elsewhere than in the group that it was in.
@@ -1951,41 +1705,11 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x05count\x18\x03 \x01(\x04R\x05count\x12!\n" +
 	"\fdetails_json\x18\x04 \x01(\tR\vdetailsJson\x12/\n" +
 	"\aaccount\x18\x05 \x01(\v2\x15.cluster.v1.AccountIDR\aaccount\x12#\n" +
-	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xb7\a\n" +
+	"\raccount_epoch\x18\x06 \x01(\x04R\faccountEpoch\"\xb2\x03\n" +
 	"\vUsageIntent\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
-	"\arequest\x18\x02 \x01(\tR\arequest\x12\x18\n" +
-	"\aattempt\x18\x03 \x01(\x03R\aattempt\x12\x19\n" +
-	"\bkey_hash\x18\x04 \x01(\fR\akeyHash\x12\x1b\n" +
-	"\tkey_alias\x18\x05 \x01(\tR\bkeyAlias\x12\x1e\n" +
-	"\n" +
-	"deployment\x18\x06 \x01(\tR\n" +
-	"deployment\x12\x14\n" +
-	"\x05group\x18\a \x01(\tR\x05group\x12\x1a\n" +
-	"\bprovider\x18\b \x01(\tR\bprovider\x12\x14\n" +
-	"\x05model\x18\t \x01(\tR\x05model\x12\x1b\n" +
-	"\tcall_type\x18\n" +
-	" \x01(\tR\bcallType\x12\x16\n" +
-	"\x06stream\x18\v \x01(\bR\x06stream\x12\x19\n" +
-	"\bend_user\x18\f \x01(\tR\aendUser\x12&\n" +
-	"\x0fstart_unix_nano\x18\r \x01(\x03R\rstartUnixNano\x123\n" +
-	"\bestimate\x18\x0e \x01(\v2\x17.cluster.v1.TokenCountsR\bestimate\x12.\n" +
-	"\x13estimated_cost_pico\x18\x0f \x01(\x03R\x11estimatedCostPico\x12\x12\n" +
-	"\x04team\x18\x10 \x01(\tR\x04team\x12\x12\n" +
-	"\x04user\x18\x11 \x01(\tR\x04user\x12\"\n" +
-	"\forganization\x18\x12 \x01(\tR\forganization\x12,\n" +
-	"\acharges\x18\x13 \x03(\v2\x12.cluster.v1.ChargeR\acharges\x12\x14\n" +
-	"\x05actor\x18\x14 \x01(\tR\x05actor\x12\x1f\n" +
-	"\vorigin_hash\x18\x15 \x01(\fR\n" +
-	"originHash\x12\x18\n" +
-	"\asession\x18\x16 \x01(\tR\asession\x12#\n" +
-	"\rparent_hashes\x18\x17 \x03(\fR\fparentHashes\x12#\n" +
-	"\rcounted_apart\x18) \x01(\bR\fcountedApart\x12\x18\n" +
-	"\aretries\x18* \x01(\x03R\aretries\x12'\n" +
-	"\x0ffallbacks_taken\x18+ \x01(\x03R\x0efallbacksTaken\x12\x1b\n" +
-	"\town_clock\x18- \x01(\bR\bownClock\x127\n" +
-	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\x12/\n" +
-	"\x14not_before_unix_nano\x18/ \x01(\x03R\x11notBeforeUnixNano\"\xd6\x01\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12,\n" +
+	"\x05event\x180 \x01(\v2\x16.cluster.v1.UsageEventR\x05eventJ\x04\b\x02\x10\x18J\x04\b)\x10,J\x04\b-\x100R\arequestR\aattemptR\bkey_hashR\tkey_aliasR\n" +
+	"deploymentR\x05groupR\bproviderR\x05modelR\tcall_typeR\x06streamR\bend_userR\x0fstart_unix_nanoR\bestimateR\x13estimated_cost_picoR\x04teamR\x04userR\forganizationR\achargesR\x05actorR\vorigin_hashR\asessionR\rparent_hashesR\rcounted_apartR\aretriesR\x0ffallbacks_takenR\town_clockR\x18end_user_of_organizationR\x14not_before_unix_nano\"\xd6\x01\n" +
 	"\rFallbackTaken\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -2133,21 +1857,20 @@ var file_cluster_v1_record_proto_depIdxs = []int32{
 	2,  // 0: cluster.v1.AccountID.kind:type_name -> cluster.v1.AccountKind
 	2,  // 1: cluster.v1.Charge.kind:type_name -> cluster.v1.AccountKind
 	6,  // 2: cluster.v1.Notice.account:type_name -> cluster.v1.AccountID
-	5,  // 3: cluster.v1.UsageIntent.estimate:type_name -> cluster.v1.TokenCounts
-	7,  // 4: cluster.v1.UsageIntent.charges:type_name -> cluster.v1.Charge
-	0,  // 5: cluster.v1.UsageEvent.outcome:type_name -> cluster.v1.Outcome
-	5,  // 6: cluster.v1.UsageEvent.tokens:type_name -> cluster.v1.TokenCounts
-	1,  // 7: cluster.v1.UsageEvent.source:type_name -> cluster.v1.UsageSource
-	7,  // 8: cluster.v1.UsageEvent.charges:type_name -> cluster.v1.Charge
-	8,  // 9: cluster.v1.UsageEvent.notice:type_name -> cluster.v1.Notice
-	10, // 10: cluster.v1.UsageEvent.fallbacks:type_name -> cluster.v1.FallbackTaken
-	12, // 11: cluster.v1.UsageEvent.failures:type_name -> cluster.v1.AttemptFailure
-	14, // 12: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	11, // 3: cluster.v1.UsageIntent.event:type_name -> cluster.v1.UsageEvent
+	0,  // 4: cluster.v1.UsageEvent.outcome:type_name -> cluster.v1.Outcome
+	5,  // 5: cluster.v1.UsageEvent.tokens:type_name -> cluster.v1.TokenCounts
+	1,  // 6: cluster.v1.UsageEvent.source:type_name -> cluster.v1.UsageSource
+	7,  // 7: cluster.v1.UsageEvent.charges:type_name -> cluster.v1.Charge
+	8,  // 8: cluster.v1.UsageEvent.notice:type_name -> cluster.v1.Notice
+	10, // 9: cluster.v1.UsageEvent.fallbacks:type_name -> cluster.v1.FallbackTaken
+	12, // 10: cluster.v1.UsageEvent.failures:type_name -> cluster.v1.AttemptFailure
+	14, // 11: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_record_proto_init() }

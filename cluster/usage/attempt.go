@@ -1,0 +1,131 @@
+package usage
+
+import (
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Attempt describes one attempt of a request at a provider: whose it is, where it goes,
+// which call it makes, and what it uses and costs. The journal keeps it from before the
+// attempt leaves until its event is posted, and the ledger keeps it after that. A new
+// field belongs here, in Encoder.Attempt and in Attempt.Decode.
+type Attempt struct {
+	Request    id.Request
+	Number     int // of the attempt within its request, from 1
+	Key        id.KeyHash
+	Origin     id.KeyHash   // the key whose account this one has; zero: it has its own
+	Parents    []id.KeyHash // as keys.Principal.Parents
+	KeyAlias   string
+	Deployment id.Deployment
+	Group      id.ModelName // the operator's name for the model; where that is a pattern, the name that was requested
+	Provider   string
+	Model      string // its name at the provider
+	CallType   string
+	Stream     bool
+	EndUser    string
+	// OfOrganization says that EndUser is an end user of Organization, if there is one. In
+	// records of older versions all keys of the gateway share the end user.
+	OfOrganization bool
+	Session        string // the caller's own name for what the request is a part of
+	Tags           []string
+	// Team, User and Organization are those of the key; empty where it has none.
+	Team         id.Team
+	User         id.User
+	Organization id.Organization
+	Actor        string   // as keys.Principal.Actor writes it
+	Charges      []Charge // the bounds that the request was admitted by
+	Steps        Steps    // before this attempt
+
+	Start time.Time
+	// OwnClock is assigned by the journal: the times are those of the node's clock, because
+	// the node did not know the cluster's. The cluster's time was not before NotBefore.
+	OwnClock  bool
+	NotBefore time.Time
+
+	// Tokens and Cost are estimates until the attempt has ended: the input, and no output.
+	// An attempt that the gateway does not survive is charged for them.
+	Tokens Tokens
+	Cost   money.Pico
+}
+
+// Steps counts what a request has done before an attempt to get a response.
+type Steps struct {
+	Counted   bool // false in records that are older than the two counts
+	Retries   int  // further attempts at the same model or fallback target
+	Fallbacks int  // steps to a fallback, the one that led to the attempt included
+}
+
+// Account returns the key whose account pays for the attempt.
+func (a *Attempt) Account() id.KeyHash {
+	if a.Origin == (id.KeyHash{}) {
+		return a.Key
+	}
+	return a.Origin
+}
+
+// EndUserAccount returns the account of the end user.
+func (a *Attempt) EndUserAccount() id.Account {
+	u := id.EndUser{ID: id.Customer(a.EndUser)}
+	if a.OfOrganization {
+		u.Organization = a.Organization
+	}
+	return u.Account()
+}
+
+// Attempt sets the fields of m that describe an attempt.
+func (e *Encoder) Attempt(m *clusterv1.UsageEvent, a *Attempt) {
+	m.Request = Text(string(a.Request))
+	m.Attempt = int64(a.Number)
+	m.KeyHash = a.Key[:]
+	m.OriginHash = given(&a.Origin)
+	m.ParentHashes = m.ParentHashes[:0]
+	for i := range a.Parents {
+		m.ParentHashes = append(m.ParentHashes, a.Parents[i][:])
+	}
+	m.KeyAlias = Text(a.KeyAlias)
+	m.Deployment = Text(string(a.Deployment))
+	m.Group = Text(string(a.Group))
+	m.Provider = Text(a.Provider)
+	m.Model = Text(a.Model)
+	m.CallType = Text(a.CallType)
+	m.Stream = a.Stream
+	m.EndUser = Text(a.EndUser)
+	m.EndUserOfOrganization = a.OfOrganization && a.EndUser != "" && a.Organization != ""
+	m.Session = Text(a.Session)
+	m.Tags = m.Tags[:0]
+	for _, tag := range a.Tags {
+		m.Tags = append(m.Tags, Text(tag))
+	}
+	m.Team = Text(string(a.Team))
+	m.User = Text(string(a.User))
+	m.Organization = Text(string(a.Organization))
+	m.Actor = Text(a.Actor)
+	m.Charges = e.encodeCharges(a.Charges)
+	m.CountedApart, m.Retries, m.FallbacksTaken = a.Steps.Counted, int64(a.Steps.Retries), int64(a.Steps.Fallbacks)
+	m.StartUnixNano = nanos(a.Start)
+	m.OwnClock, m.NotBeforeUnixNano = a.OwnClock, nanos(a.NotBefore)
+	m.Tokens = e.encodeTokens(&a.Tokens)
+	m.CostPico = int64(a.Cost)
+}
+
+// Decode replaces a by the attempt that m describes.
+func (a *Attempt) Decode(m *clusterv1.UsageEvent) {
+	*a = Attempt{
+		Request: id.Request(m.GetRequest()), Number: int(m.GetAttempt()),
+		Parents: decodeHashes(m.GetParentHashes()), KeyAlias: m.GetKeyAlias(),
+		Deployment: id.Deployment(m.GetDeployment()), Group: id.ModelName(m.GetGroup()),
+		Provider: m.GetProvider(), Model: m.GetModel(), CallType: m.GetCallType(), Stream: m.GetStream(),
+		EndUser: m.GetEndUser(), OfOrganization: m.GetEndUserOfOrganization(),
+		Session: m.GetSession(), Tags: m.GetTags(),
+		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()),
+		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
+		Steps: Steps{Counted: m.GetCountedApart(), Retries: int(m.GetRetries()), Fallbacks: int(m.GetFallbacksTaken())},
+		Start: instant(m.GetStartUnixNano()), OwnClock: m.GetOwnClock(), NotBefore: instant(m.GetNotBeforeUnixNano()),
+		Tokens: decodeTokens(m.GetTokens()), Cost: money.Pico(m.GetCostPico()),
+	}
+	copy(a.Key[:], m.GetKeyHash())
+	copy(a.Origin[:], m.GetOriginHash())
+}
