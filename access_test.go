@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // company is a gateway with an organization, acme, that has a team, blue, another
@@ -91,7 +91,7 @@ func TestEveryRouteKnowsWhoMayUseIt(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t)
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		path, body := parameter.ReplaceAllString(r.Path, "nothing"), ""
 		if r.Body {
 			body = "{}"
@@ -130,7 +130,7 @@ func changesItself(rpc string) bool {
 }
 
 // refusedAs is the code with which a route refuses a key whatever is asked, or empty.
-func refusedAs(r gatewayv1.Route, name string) string {
+func refusedAs(r surface.Route, name string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(r.RPC, "/gateway.v1."), "/")
 	read := slices.ContainsFunc([]string{"Get", "List", "Check", "Estimate", "Render", "Verify"}, func(s string) bool { return strings.HasPrefix(method, s) })
 	// What every key may use shows it itself and what it spent, the models, and what its

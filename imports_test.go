@@ -42,6 +42,10 @@ func importRows() []importRow {
 		{"cluster/record", []string{"cluster/fault", "cluster/id", "cluster/money", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
+		{"cluster/keys", []string{
+			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
+			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*", "proto/gen/gateway/surface",
+		}},
 		{"cluster/*", []string{
 			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/inject", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
@@ -75,6 +79,8 @@ func importRows() []importRow {
 		{"examples/api-go", []string{"proto/gen/gateway/*"}},
 		{"examples/**", nil},
 		{"tools/defects", []string{"cluster/inject"}},
+		{"tools/openapi", []string{"proto/gen/options/*"}},
+		{"tools/routes", []string{"proto/gen/options/*"}},
 		{"tools/**", nil},
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // configDump asks Envoy for all that it has been told, at its admin socket.
@@ -108,7 +108,7 @@ func TestManagedSecretsStaySecret(t *testing.T) {
 	look(g.chat(request("fast", ""), with("Authorization", "Bearer "+second)))
 	look(post("/key/delete", `{"keys":["`+second+`","`+mark("not-there")+`"]}`))
 
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		if r.Method == http.MethodGet && !strings.Contains(r.Path, "{") {
 			look(g.get(r.Path))
 			look(g.get(r.Path + "?return_full_object=true&size=100"))

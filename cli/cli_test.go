@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/modelgateway/modelgateway/cli"
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // fake is a gateway that says what it was asked and answers what it is told.
@@ -70,7 +70,7 @@ func TestEveryOperationIsACommand(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		if seen[r.RPC] || strings.Contains(r.RPC, "ClusterService") {
 			continue
 		}

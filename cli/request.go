@@ -8,8 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
+	_ "github.com/modelgateway/modelgateway/proto/gen/gateway/v1" // registers the operations
 )
 
 // Request is what a command asks the API.
@@ -23,33 +25,21 @@ type Request struct {
 
 // operation is an operation of the API with its first route.
 type operation struct {
-	route gatewayv1.Route
+	route surface.Route
 	input protoreflect.MessageDescriptor
 }
 
 // operationOf finds an operation; ok is false where there is none of that name.
 func operationOf(service, rpc string) (op operation, ok bool) {
-	for _, file := range []protoreflect.FileDescriptor{
-		gatewayv1.File_gateway_v1_key_proto, gatewayv1.File_gateway_v1_organization_proto, gatewayv1.File_gateway_v1_team_proto,
-		gatewayv1.File_gateway_v1_user_proto, gatewayv1.File_gateway_v1_customer_proto, gatewayv1.File_gateway_v1_budget_proto,
-		gatewayv1.File_gateway_v1_model_proto, gatewayv1.File_gateway_v1_fallback_proto, gatewayv1.File_gateway_v1_credential_proto,
-		gatewayv1.File_gateway_v1_guardrail_proto, gatewayv1.File_gateway_v1_prompt_proto, gatewayv1.File_gateway_v1_config_proto,
-		gatewayv1.File_gateway_v1_cluster_proto, gatewayv1.File_gateway_v1_spend_proto, gatewayv1.File_gateway_v1_activity_proto,
-		gatewayv1.File_gateway_v1_billing_proto, gatewayv1.File_gateway_v1_audit_proto,
-	} {
-		s := file.Services().ByName(protoreflect.Name(service))
-		if s == nil {
-			continue
-		}
-		m := s.Methods().ByName(protoreflect.Name(rpc))
-		if m == nil {
-			return op, false
-		}
-		name := fmt.Sprintf("/%s/%s", s.FullName(), m.Name())
-		for _, r := range gatewayv1.Routes() {
-			if r.RPC == name {
-				return operation{route: r, input: m.Input()}, true
-			}
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("gateway.v1." + service + "." + rpc))
+	m, is := d.(protoreflect.MethodDescriptor)
+	if err != nil || !is {
+		return op, false
+	}
+	name := fmt.Sprintf("/%s/%s", m.Parent().FullName(), m.Name())
+	for _, r := range surface.Routes() {
+		if r.RPC == name {
+			return operation{route: r, input: m.Input()}, true
 		}
 	}
 	return op, false

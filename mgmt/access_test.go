@@ -18,26 +18,26 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // walk calls f for every route with who may use it. Parameters in paths are filled in.
-func walk(s *Server, f func(target string, a access, e effect)) {
+func walk(s *Server, f func(target string, a surface.Access, e surface.Effect)) {
 	fill := strings.NewReplacer(
 		"{model...}", "fast", "{model=**}", "fast", "{node_id}", "33333333333333333333333333333333", "{key}", "sk-nobody-has-this-key-00",
 		"{team_id}", "x", "{event_id}", "evt_000000000000002a", "{model_id}", "x", "{credential_name}", "x", "{guardrail_id}", "x", "{prompt_id}", "x", "{name}", "x")
 	for _, r := range append(s.plain(), s.files()...) {
 		for _, path := range r.paths {
-			e := writes
+			e := surface.Change
 			if r.method == http.MethodGet || strings.HasSuffix(path, "/chat/completions") {
-				e = reads
+				e = surface.Read
 			}
 			f(r.method+" "+fill.Replace(path), r.access, e)
 		}
 	}
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		if op, ok := s.operations.all[r.RPC]; ok {
-			f(r.Method+" "+fill.Replace(r.Path), op.access, op.effect)
+			f(r.Method+" "+fill.Replace(r.Path), op.Access, op.Effect)
 		}
 	}
 }
@@ -47,13 +47,13 @@ func walk(s *Server, f func(target string, a access, e effect)) {
 func TestEveryRouteAsksWhoIsThere(t *testing.T) {
 	s, n := newFake(t)
 	n.fail(fault.New(fault.Unavailable, "", "The nodes are away."))
-	walk(s, func(target string, a access, e effect) {
+	walk(s, func(target string, a surface.Access, e surface.Effect) {
 		if strings.Contains(target, "{") {
 			t.Errorf("%s: a parameter is not filled in", target)
 		}
 		for key, may := range map[string]bool{
-			"": a == public, "sk-nobody-has-this-key-00": a == public, "not a key": a == public,
-			plainKey: a <= anyKey, masterKey: true,
+			"": a == surface.Public, "sk-nobody-has-this-key-00": a == surface.Public, "not a key": a == surface.Public,
+			plainKey: a <= surface.AnyKey, masterKey: true,
 		} {
 			got := ask(t, s, target, "", as(key))
 			if refused := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden; refused == may {
@@ -63,7 +63,7 @@ func TestEveryRouteAsksWhoIsThere(t *testing.T) {
 				t.Errorf("%s with key %q: %s", target, key, got.body)
 			}
 		}
-		if e == writes && a < scoped {
+		if e.Changes() && a < surface.Scoped {
 			t.Errorf("%s changes state and is open to any key", target)
 		}
 	})
@@ -74,15 +74,26 @@ func TestEveryRouteAsksWhoIsThere(t *testing.T) {
 	}
 }
 
-// The table of permissions has what is served, and no more.
+// declared returns the table of operations by their full names.
+func declared() map[string]surface.Operation {
+	out := map[string]surface.Operation{}
+	for _, s := range surface.Services() {
+		for _, op := range s.Operations {
+			out["/"+s.Name+"/"+op.Name] = op
+		}
+	}
+	return out
+}
+
+// The table of operations has what is served, and no more.
 func TestEveryRowIsServed(t *testing.T) {
 	s, _ := newFake(t)
-	for name := range permissions() {
-		if _, ok := s.operations.all[name]; !ok && !strings.HasPrefix(name, "/grpc.reflection.") {
+	for name := range declared() {
+		if _, ok := s.operations.all[name]; !ok {
 			t.Errorf("%s is in the table and not served", name)
 		}
 	}
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		if _, ok := s.operations.all[r.RPC]; !ok {
 			t.Errorf("%s %s leads to %s, which is not served", r.Method, r.Path, r.RPC)
 		}

@@ -81,15 +81,9 @@ func withoutKeys(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// ownServices are the services whose records belong to somebody.
-func ownServices() []string {
-	return []string{"KeyService", "UserService", "TeamService", "OrganizationService", "CustomerService", "SpendService", "ActivityService", "AuditService", "BillingService"}
-}
-
 // logRead logs that a caller has read what belongs to others.
 func (s *Server) logRead(ctx context.Context, c *call, op *operation, in proto.Message) {
-	service, _, _ := strings.Cut(strings.TrimPrefix(op.name, "/"), "/")
-	if !slices.Contains(ownServices(), service[strings.LastIndexByte(service, '.')+1:]) {
+	if !op.of.Owned {
 		return
 	}
 	others, named := subjects(c.principal, in)

@@ -11,6 +11,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/utilities"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -69,7 +70,7 @@ func (s *Server) sendCSV(w http.ResponseWriter, r *http.Request, f audit.Filter,
 	defer stop()
 	first, err, ok := next()
 	if ok && err != nil {
-		s.refuse(w, r, timely(r.Context(), scans, cursorFault(err)))
+		s.refuse(w, r, timely(r.Context(), surface.Report, cursorFault(err)))
 		return
 	}
 	h := w.Header()

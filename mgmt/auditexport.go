@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -30,7 +31,7 @@ func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv
 	out := &exportAnswer{w: w}
 	if err := s.cfg.Audit.Export(ctx, out, after+1); err != nil {
 		if !out.begun {
-			s.refuse(w, r, timely(ctx, scans, err))
+			s.refuse(w, r, timely(ctx, surface.Report, err))
 			return
 		}
 		panic(http.ErrAbortHandler) // so that nobody takes a part for the whole

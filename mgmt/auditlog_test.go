@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -134,13 +135,14 @@ func TestTypesOfRecords(t *testing.T) {
 // audit log knows what it is about.
 func TestEveryServiceThatChangesIsNamed(t *testing.T) {
 	t.Parallel()
-	for name, p := range permissions() {
-		service, _, _ := strings.Cut(strings.TrimPrefix(name, "/gateway.v1."), "/")
-		if _, ok := resources()[service]; p.effect == writes && !ok {
-			t.Errorf("nobody has said what %s changes", name)
+	for _, s := range surface.Services() {
+		for _, op := range s.Operations {
+			if op.Effect.Changes() != (op.Action != "") || op.Action != "" && (s.Resource == "" || len(s.IDFields) == 0) {
+				t.Errorf("%s of %s: nobody has said what it changes", op.Name, s.Name)
+			}
 		}
 	}
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		if r.RPC == gatewayv1.AuditService_ListAuditLog_FullMethodName && r.Path != "/audit-log" {
 			t.Errorf("the audit log has a second path, %s, that gives no files", r.Path)
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // headerConfirm says the same as the parameter confirm.
@@ -30,7 +31,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		out.begin() // also a file of no bytes has headers
 	case !out.begun:
-		s.refuse(w, r, timely(r.Context(), writes, err))
+		s.refuse(w, r, timely(r.Context(), surface.Change, err))
 	default:
 		s.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "snapshot broke off",
 			slog.String("request_id", w.Header().Get(headerRequestID)), slog.String("error", err.Error()))

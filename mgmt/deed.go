@@ -2,8 +2,6 @@ package mgmt
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"google.golang.org/protobuf/proto"
@@ -27,6 +25,7 @@ const mostNamed = 100
 // deed is what an operation does, as far as its name, its request and its answer say.
 type deed struct {
 	operation    string // without its service
+	action       string // created, updated, deleted, …
 	resource     string // of the operation's service
 	ids          []string
 	fields       []string // names of what the request gives
@@ -37,51 +36,22 @@ type deed struct {
 	amounts      []amount // what becomes of bounds
 }
 
-// resources are what services change, and the fields that name it in requests and
-// in answers. Of keys, only answers are read: requests may have the key itself.
-func resources() map[string]struct {
-	name string
-	ids  []protoreflect.Name
-} {
-	return map[string]struct {
-		name string
-		ids  []protoreflect.Name
-	}{
-		"KeyService":          {resourceKey, []protoreflect.Name{"token", "deleted_keys", "key_hash"}},
-		"OrganizationService": {"organization", []protoreflect.Name{"organization_id", "organization_ids"}},
-		"TeamService":         {"team", []protoreflect.Name{"team_id", "team_ids"}},
-		"UserService":         {resourceUser, []protoreflect.Name{"user_id", "user_ids"}},
-		"CustomerService":     {"customer", []protoreflect.Name{"user_id", "user_ids"}},
-		"BudgetService":       {"budget", []protoreflect.Name{"budget_id", "id"}},
-		"ModelService":        {"model", []protoreflect.Name{"model_id", "id"}},
-		"FallbackService":     {"fallback", []protoreflect.Name{"model"}},
-		"CredentialService":   {"credential", []protoreflect.Name{"credential_name"}},
-		"GuardrailService":    {resourceGuardrail, []protoreflect.Name{"guardrail_id"}},
-		"PromptService":       {resourcePrompt, []protoreflect.Name{"prompt_id"}},
-		"ConfigService":       {"config", []protoreflect.Name{"field_name"}},
-		"ClusterService":      {"member", []protoreflect.Name{"node_id"}},
-	}
-}
-
 // deedOf reads what the call's operation does.
 func deedOf(c *call, answer proto.Message) deed {
-	parts := strings.Split(strings.TrimPrefix(c.operation.name, "/gateway.v1."), "/")
-	d := deed{operation: parts[len(parts)-1], resource: parts[0]}
-	if r, ok := resources()[parts[0]]; ok {
-		d.resource = r.name
-		if r.name != resourceKey {
-			d.ids = idsIn(c.request, r.ids, nil)
-		}
-		d.ids = idsIn(answer, r.ids, d.ids)
+	op := c.operation
+	d := deed{operation: op.Name, action: op.Action, resource: op.of.Resource}
+	if !op.of.IDsInResponsesOnly {
+		d.ids = idsIn(c.request, op.of.IDFields, nil)
 	}
+	d.ids = idsIn(answer, op.of.IDFields, d.ids)
 	if d.resource == resourceKey {
 		for i, text := range d.ids {
 			d.ids[i] = keyID(text)
 		}
 	}
 	d.fields = fieldsOf(c.request)
-	d.organization = id.Organization(only(idsIn(answer, []protoreflect.Name{"organization_id", "org"}, nil)))
-	d.team = id.Team(only(idsIn(answer, []protoreflect.Name{"team_id"}, nil)))
+	d.organization = id.Organization(only(idsIn(answer, []string{"organization_id", "org"}, nil)))
+	d.team = id.Team(only(idsIn(answer, []string{"team_id"}, nil)))
 	switch d.resource {
 	case "organization":
 		d.organization = id.Organization(only(d.ids))
@@ -101,16 +71,6 @@ func only(list []string) string {
 	return list[0]
 }
 
-// saidByType reports whether the types of events say all that the operation does.
-func (d deed) saidByType() bool {
-	switch d.operation {
-	case "GenerateKey", "GenerateServiceAccountKey", "DeleteKeys", "CreateUser", "DeleteUsers",
-		"CreateGuardrail", "UpdateGuardrail", "CreatePrompt", "UpdatePrompt":
-		return true
-	}
-	return false
-}
-
 // key is the key that a change of one key is about.
 func (d deed) key() (id.KeyHash, bool) {
 	if d.resource != resourceKey || len(d.ids) != 1 {
@@ -119,42 +79,11 @@ func (d deed) key() (id.KeyHash, bool) {
 	return id.ParseKeyHash(d.ids[0])
 }
 
-// actions are what the first words of operations do. What is not here changes
-// something.
-func actions() map[string]string {
-	return map[string]string{
-		"Create": "created", "Generate": "created", "Delete": "deleted", "Remove": "deleted", "Block": "blocked", "Unblock": "unblocked",
-		"Regenerate": "rotated", "Rotate": "rotated", "Reset": "reset", "Reload": "reloaded", "Restore": "restored",
-	}
-}
-
-func (d deed) action() string {
-	first := d.operation
-	if i := strings.IndexFunc(d.operation[1:], unicode.IsUpper); i >= 0 {
-		first = d.operation[:i+1]
-	}
-	if a, ok := actions()[first]; ok && d.inWhole() {
-		return a
-	}
-	return "updated"
-}
-
-// inWhole reports whether the operation is about all of its resource, and not about
-// a member of it or another part.
-func (d deed) inWhole() bool {
-	for _, part := range []string{"Member", "Models", "ConfigField"} {
-		if strings.Contains(d.operation, part) && d.resource != "member" {
-			return false
-		}
-	}
-	return true
-}
-
 // details are a JSON object about what was done to some things. It has the names of
 // fields, and what they are set to only where they are bounds.
 func (d deed) details(c *call, resource string, ids []string) string {
 	out := map[string]any{
-		"resource_type": resource, "action": d.action(), "operation": d.operation, "changed_by": c.principal.Actor(),
+		"resource_type": resource, "action": d.action, "operation": d.operation, "changed_by": c.principal.Actor(),
 		"changed_by_key": c.principal.Hash.String(),
 	}
 	if c.principal.Master { // who has the configuration knows it
@@ -189,7 +118,7 @@ func (d deed) details(c *call, resource string, ids []string) string {
 
 // idsIn adds the texts of fields of some names to a list, those of a message and
 // of the records in it.
-func idsIn(m proto.Message, names []protoreflect.Name, to []string) []string {
+func idsIn(m proto.Message, names, to []string) []string {
 	add := func(text string) {
 		if text != "" && !slices.Contains(to, text) {
 			to = append(to, text)
@@ -198,7 +127,7 @@ func idsIn(m proto.Message, names []protoreflect.Name, to []string) []string {
 	eachMessage(m.ProtoReflect(), func(m proto.Message) {
 		r := m.ProtoReflect()
 		for _, name := range names {
-			f := r.Descriptor().Fields().ByName(name)
+			f := r.Descriptor().Fields().ByName(protoreflect.Name(name))
 			switch {
 			case f == nil || f.IsMap():
 			case f.IsList() && f.Kind() == protoreflect.StringKind:

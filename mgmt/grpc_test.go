@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -91,7 +92,7 @@ func TestGRPCAsksWhoIsThere(t *testing.T) {
 		for key, want := range map[string]codes.Code{
 			"": codes.Unauthenticated, "sk-nobody-has-this-key-00": codes.Unauthenticated, "not a key": codes.Unauthenticated, plainKey: codes.PermissionDenied,
 		} {
-			if key == plainKey && op.access <= anyKey {
+			if key == plainKey && op.Access <= surface.AnyKey {
 				continue
 			}
 			var header metadata.MD

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -99,12 +100,12 @@ func posted() map[string]struct{ before, body string } {
 func TestEveryPostIsDoneOnce(t *testing.T) {
 	requests, reading, o := posted(), readByPost(), newOffice(t)
 	o.node.mu.prices = priceTable("0.5")
-	for _, route := range gatewayv1.Routes() {
+	for _, route := range surface.Routes() {
 		if route.Method != http.MethodPost {
 			continue
 		}
 		if reading[route.RPC] {
-			if permissions()[route.RPC].effect == writes {
+			if declared()[route.RPC].Effect.Changes() {
 				t.Errorf("POST %s changes something", route.Path)
 			}
 			continue

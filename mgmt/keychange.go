@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -22,14 +23,14 @@ func (s keyService) UpdateKey(ctx context.Context, in *gatewayv1.UpdateKeyReques
 // BlockKey has a key refused.
 func (s keyService) BlockKey(ctx context.Context, in *gatewayv1.BlockKeyRequest) (*gatewayv1.KeyRecord, error) {
 	return s.changed(ctx, func(c keyChange) (*keys.Key, error) {
-		return c.switched(opBlockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = true })
+		return c.switched(surface.PermitBlockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = true })
 	})
 }
 
 // UnblockKey has a key accepted again.
 func (s keyService) UnblockKey(ctx context.Context, in *gatewayv1.UnblockKeyRequest) (*gatewayv1.KeyRecord, error) {
 	return s.changed(ctx, func(c keyChange) (*keys.Key, error) {
-		return c.switched(opUnblockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = false })
+		return c.switched(surface.PermitUnblockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = false })
 	})
 }
 
@@ -103,7 +104,7 @@ func (c keyChange) update(in *gatewayv1.UpdateKeyRequest) (*keys.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, revision, err := c.begin(opUpdateKey, keyName{"key", h}, in.GetIfRevision())
+	before, revision, err := c.begin(surface.PermitUpdateKey, keyName{"key", h}, in.GetIfRevision())
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +122,10 @@ func (c keyChange) patched(before *keys.Key, m proto.Message, clears []string) (
 		return k, err
 	}
 	k = c.set.Completed(c.tx, k)
-	if err := c.rights.MayChangeKey(opUpdateKey, before); err != nil {
+	if err := c.rights.MayChangeKey(surface.PermitUpdateKey, before); err != nil {
 		return k, err
 	}
-	if err := c.rights.MayGrantKey(opUpdateKey, &k); err != nil || k.Team == before.Team {
+	if err := c.rights.MayGrantKey(surface.PermitUpdateKey, &k); err != nil || k.Team == before.Team {
 		return k, err
 	}
 	return k, c.rights.MayMakeKey(c.rules, &k) // moving a key is no way around the rules
@@ -183,7 +184,7 @@ func (s keyService) DeleteKeys(ctx context.Context, in *gatewayv1.DeleteKeysRequ
 				continue
 			}
 			seen[of.hash] = true
-			if _, _, err := c.begin(opDeleteKey, of, 0); err != nil {
+			if _, _, err := c.begin(surface.PermitDeleteKeys, of, 0); err != nil {
 				return nil, err
 			}
 			hashes = append(hashes, of.hash)

@@ -10,23 +10,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
-)
-
-// Operations on keys, as rights and the permissions of teams name them.
-const (
-	opGenerateKey    = "/key/generate"
-	opServiceAccount = "/key/service-account/generate"
-	opUpdateKey      = "/key/update"
-	opDeleteKey      = "/key/delete"
-	opRegenerateKey  = "/key/regenerate"
-	opBlockKey       = "/key/block"
-	opUnblockKey     = "/key/unblock"
 )
 
 // GenerateKey makes a key. Nothing but its hash is kept.
 func (s keyService) GenerateKey(ctx context.Context, in *gatewayv1.GenerateKeyRequest) (*gatewayv1.KeyRecord, error) {
-	return s.generate(ctx, opGenerateKey, in)
+	return s.generate(ctx, surface.PermitGenerateKey, in)
 }
 
 // GenerateServiceAccountKey makes a key of a team that belongs to no user.
@@ -37,7 +27,7 @@ func (s keyService) GenerateServiceAccountKey(ctx context.Context, in *gatewayv1
 	case in.UserId != nil:
 		return nil, fault.Field("user_id", "invalid_value", "A service account's key belongs to no user. Leave user_id out, or use /key/generate.")
 	}
-	return s.generate(ctx, opServiceAccount, in)
+	return s.generate(ctx, surface.PermitGenerateServiceAccountKey, in)
 }
 
 func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.GenerateKeyRequest) (*gatewayv1.KeyRecord, error) {
@@ -51,7 +41,7 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 			return nil, err
 		}
 		r := v.Keys.Rights(tx, principal(ctx))
-		if in.UserId == nil && op == opGenerateKey {
+		if in.UserId == nil && op == surface.PermitGenerateKey {
 			k.User = ownerOf(v.Keys, tx, r, k.Team)
 		}
 		k = v.Keys.Completed(tx, k)
@@ -136,7 +126,7 @@ func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateK
 
 // regenerate is the operation.
 func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, secret string) (*keys.Key, error) {
-	before, revision, err := c.begin(opRegenerateKey, old, in.GetIfRevision())
+	before, revision, err := c.begin(surface.PermitRegenerateKey, old, in.GetIfRevision())
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +135,7 @@ func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, s
 		return nil, err
 	}
 	k.Hash, k.Name = id.HashKey(secret), keys.DisplayName(secret)
-	if err := c.rights.MayGrantKey(opRegenerateKey, &k); err != nil {
+	if err := c.rights.MayGrantKey(surface.PermitRegenerateKey, &k); err != nil {
 		return nil, err
 	}
 	var until time.Time

@@ -13,7 +13,7 @@ import (
 type clusterService struct {
 	gatewayv1.UnimplementedClusterServiceServer
 	state   Members
-	changed func(c *call, resource, operation string, ids ...string)
+	changed func(c *call, d deed)
 }
 
 // GetStatus shows the cluster as this node sees it.
@@ -76,7 +76,7 @@ func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMe
 	if err != nil {
 		return nil, err
 	}
-	s.changed(c, "member", "RemoveMember", in.GetNodeId())
+	s.changed(c, deed{operation: c.operation.Name, action: c.operation.Action, resource: c.operation.of.Resource, ids: []string{in.GetNodeId()}})
 	if c.once != nil {
 		c.once.keepDone(ctx, c.principal.Actor(), out)
 	}

@@ -34,10 +34,9 @@ func (s *Server) blocked(c *call, e *fault.Error, where string) {
 	s.cfg.Notices.Notify(ev)
 }
 
-// changed has the audit log say of a change that goes by no transaction.
-func (s *Server) changed(c *call, resource, operation string, ids ...string) {
-	d := deed{operation: operation, resource: resource, ids: ids}
-	s.cfg.Notices.Notify(eventOf(c, &journal.Notice{Type: auditManagement, Details: d.details(c, resource, ids)}))
+// changed records a change that no transaction makes.
+func (s *Server) changed(c *call, d deed) {
+	s.cfg.Notices.Notify(eventOf(c, &journal.Notice{Type: auditManagement, Details: d.details(c, d.resource, d.ids)}))
 }
 
 func eventOf(c *call, n *journal.Notice) journal.Event {

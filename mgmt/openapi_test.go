@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // describedOperation is what the API's description says of a method and path.
@@ -70,14 +70,14 @@ func TestDescriptionIsOfTheRoutes(t *testing.T) {
 	want, got := map[string]bool{}, map[string]bool{} // whether it is public
 	for _, r := range append(s.plain(), s.files()...) {
 		for _, p := range r.paths {
-			want[r.method+" "+withoutNames(p)] = r.access == public
+			want[r.method+" "+withoutNames(p)] = r.access == surface.Public
 		}
 	}
-	table := permissions()
-	for _, r := range gatewayv1.Routes() {
+	table := declared()
+	for _, r := range surface.Routes() {
 		at := r.Method + " " + withoutNames(r.Path)
-		want[at] = table[r.RPC].access == public
-		if o, ok := described[at]; ok && o.takes("IdempotencyKey") != (table[r.RPC].effect == writes) {
+		want[at] = table[r.RPC].Access == surface.Public
+		if o, ok := described[at]; ok && o.takes("IdempotencyKey") != table[r.RPC].Effect.Changes() {
 			t.Errorf("%s (%s): Idempotency-Key is described: %v", at, r.RPC, o.takes("IdempotencyKey"))
 		}
 	}

@@ -9,15 +9,16 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // operation is one rpc of the API.
 type operation struct {
 	name string // /package.Service/Method
-	permission
+	surface.Operation
+	of            surface.Service
 	input, output protoreflect.MessageType
-	routes        []gatewayv1.Route
+	routes        []surface.Route
 	service       any
 	handler       grpc.MethodHandler
 }
@@ -38,12 +39,11 @@ func (o *operations) RegisterService(desc *grpc.ServiceDesc, service any) {
 	if o.all == nil {
 		o.all = map[string]*operation{}
 	}
-	table := permissions()
 	for _, m := range desc.Methods {
 		op := &operation{name: "/" + desc.ServiceName + "/" + m.MethodName, service: service, handler: m.Handler}
 		var ok bool
-		if op.permission, ok = table[op.name]; !ok {
-			o.err = fmt.Errorf("nobody has said who may use %s: it is not in the table of permissions", op.name)
+		if op.of, op.Operation, ok = described(desc.ServiceName, m.MethodName); !ok {
+			o.err = fmt.Errorf("%s is not in the table of operations; run make proto", op.name)
 			return
 		}
 		d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(desc.ServiceName + "." + m.MethodName))
@@ -59,7 +59,7 @@ func (o *operations) RegisterService(desc *grpc.ServiceDesc, service any) {
 			o.err = fmt.Errorf("messages of %s: %w", op.name, err)
 			return
 		}
-		for _, r := range gatewayv1.Routes() {
+		for _, r := range surface.Routes() {
 			if r.RPC == op.name {
 				op.routes = append(op.routes, r)
 			}
@@ -70,6 +70,18 @@ func (o *operations) RegisterService(desc *grpc.ServiceDesc, service any) {
 		}
 		o.all[op.name] = op
 	}
+}
+
+// described returns the rows of a service and of one of its methods.
+func described(service, method string) (surface.Service, surface.Operation, bool) {
+	for _, s := range surface.Services() {
+		for _, op := range s.Operations {
+			if s.Name == service && op.Name == method {
+				return s, op, true
+			}
+		}
+	}
+	return surface.Service{}, surface.Operation{}, false
 }
 
 // Invoke hands a request to its operation. An error comes back as it is. The

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // answerTime bounds an operation on the agreed state. Without a majority of the
@@ -23,34 +24,34 @@ const mostRetryAfter = 5 * time.Second
 // over gRPC. Who asks is known: it is in the call.
 func (s *Server) pipeline(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	op, in := s.operations.all[info.FullMethod], req.(proto.Message)
-	if err := op.check(principal(ctx)); err != nil { // also where the route has seen to it
+	if err := mayUse(op.Operation, principal(ctx)); err != nil { // also where the route has seen to it
 		return nil, err
 	}
 	c := callOf(ctx)
 	c.operation, c.request = op, in
-	if op.effect != scans {
+	if op.Effect != surface.Report {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerTime)
 		defer cancel()
 	}
 	kept, err := s.prepare(ctx, op, in)
 	if err != nil {
-		return nil, timely(ctx, op.effect, err)
+		return nil, timely(ctx, op.Effect, err)
 	}
 	out := any(kept)
 	if kept == nil {
 		if out, err = next(ctx, in); err != nil {
-			return nil, timely(ctx, op.effect, err)
+			return nil, timely(ctx, op.Effect, err)
 		}
 	}
-	if op.effect != writes {
+	if !op.Effect.Changes() {
 		s.logRead(ctx, c, op, in)
 	}
-	if op.effect == writes { // it is made, however long it took
+	if op.Effect.Changes() { // it is made, however long it took
 		ctx = context.WithoutCancel(ctx)
 	}
 	if err := fillSpend(ctx, s.cfg.Ledger, out.(proto.Message)); err != nil {
-		return nil, timely(ctx, op.effect, err)
+		return nil, timely(ctx, op.Effect, err)
 	}
 	return out, nil
 }
@@ -64,7 +65,7 @@ func (s *Server) prepare(ctx context.Context, op *operation, in proto.Message) (
 	if err := s.validate(in); err != nil {
 		return nil, err
 	}
-	if op.effect != writes || len(c.idempotency) == 0 {
+	if !op.Effect.Changes() || len(c.idempotency) == 0 {
 		return nil, nil //nolint:nilnil // nothing kept and nothing wrong
 	}
 	if c.once, err = s.onlyOnce(c, op, in); err != nil {
@@ -80,7 +81,7 @@ func (s *Server) prepare(ctx context.Context, op *operation, in proto.Message) (
 
 // timely gives errors a kind that have none because an operation was not decided
 // in time.
-func timely(ctx context.Context, of effect, err error) error {
+func timely(ctx context.Context, of surface.Effect, err error) error {
 	var e *fault.Error
 	switch {
 	case errors.As(err, &e):
@@ -92,7 +93,7 @@ func timely(ctx context.Context, of effect, err error) error {
 		return problems(err)
 	case !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return err
-	case of != writes:
+	case !of.Changes():
 		return &fault.Error{Kind: fault.Unavailable, Detail: "The nodes did not agree on what is current in time. Try again.", RetryAfter: time.Second, Err: err}
 	}
 	return &fault.Error{

@@ -29,7 +29,7 @@ const (
 // same. The star, any revision, is what there is without it. A change that cannot
 // be made conditional is not made with a condition.
 func precondition(op *operation, headers []string, in proto.Message) error {
-	if len(headers) == 0 || op.effect != writes {
+	if len(headers) == 0 || !op.Effect.Changes() {
 		return nil
 	}
 	if len(headers) > 1 {

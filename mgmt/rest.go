@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -135,7 +136,7 @@ func muxPattern(path string) (pattern string, names []string) {
 // refuseRedirects keeps the mux from sending a client from /fallbacks on to
 // /fallbacks/ with a method that only the latter has.
 func (s *Server) refuseRedirects() {
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		pattern, _ := muxPattern(r.Path)
 		above, _, many := strings.Cut(pattern, "/{")
 		if !many || !strings.HasSuffix(pattern, "...}") {
@@ -155,7 +156,7 @@ func (s *Server) refuseRedirects() {
 
 // transcode is a route of an operation: it holds the request to what is
 // documented, and hands it to the generated handler.
-func (s *Server) transcode(op *operation, route gatewayv1.Route, names []string, next runtime.HandlerFunc) http.HandlerFunc {
+func (s *Server) transcode(op *operation, route surface.Route, names []string, next runtime.HandlerFunc) http.HandlerFunc {
 	message, form := op.input.Descriptor(), forms()[op.name]
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := make(map[string]string, len(names))

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -29,7 +30,7 @@ func TestRoutesLeadToTheirOperations(t *testing.T) {
 			return op.output.New().Interface(), nil
 		})
 	}
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		if _, ok := s.operations.all[r.RPC]; !ok {
 			continue
 		}

@@ -17,12 +17,18 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 const (
 	operationRestore = "RestoreSnapshot"
 	resourceState    = "state"
 )
+
+// restored describes a restore in the audit log. No service has this operation.
+func restored() deed {
+	return deed{operation: operationRestore, action: "restored", resource: resourceState}
+}
 
 // restore brings back what a file that snapshot sent says. It takes nothing for
 // consent but the word: settings that were changed since are lost.
@@ -38,7 +44,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 	}
 	out, err := restore(r.Context(), c, r)
 	if err != nil {
-		s.refuse(w, r, timely(r.Context(), writes, err))
+		s.refuse(w, r, timely(r.Context(), surface.Change, err))
 		return
 	}
 	if c.replayed {
@@ -169,10 +175,9 @@ func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) 
 		return restoredState{}, err
 	}
 	if kept == nil {
-		did := deed{operation: operationRestore, resource: resourceState}
 		request := cluster.RestoreRequest{
 			Actor: c.principal.Actor(), AcceptUnusable: r.URL.Query().Get(paramUnusable) == confirmed,
-			Audit: record.Audit{Type: auditManagement, Details: did.details(c, resourceState, nil)},
+			Audit: record.Audit{Type: auditManagement, Details: restored().details(c, resourceState, nil)},
 		}
 		if in.once != nil {
 			request.Also = func(tx *record.Txn, name []byte) error {
@@ -212,7 +217,7 @@ func (s *Server) restoreAll(ctx context.Context, c *call, r *http.Request) (rest
 	if err := s.cfg.State.Backups.RestoreAll(ctx, in.file); err != nil {
 		return out, err
 	}
-	s.changed(c, resourceState, operationRestore)
+	s.changed(c, restored())
 	if in.once != nil {
 		in.once.fingerprint = [sha256.Size]byte(in.sum.Sum(nil))
 		in.once.keepDone(ctx, c.principal.Actor(), &wrapperspb.BytesValue{})

@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // give makes a key, and the user that it names with a role.
@@ -52,9 +53,9 @@ func answering(t *testing.T) (*Server, *fakeNode) {
 // who only look change nothing.
 func TestRolesHaveTheirClasses(t *testing.T) {
 	s, n := answering(t)
-	for role, most := range map[keys.Role]access{
-		keys.RoleProxyAdmin: admin, keys.RoleProxyAdminViewer: viewer,
-		keys.RoleInternalUser: scoped, keys.RoleInternalUserViewer: scoped, keys.RoleNone: anyKey,
+	for role, most := range map[keys.Role]surface.Access{
+		keys.RoleProxyAdmin: surface.Admin, keys.RoleProxyAdminViewer: surface.Viewer,
+		keys.RoleInternalUser: surface.Scoped, keys.RoleInternalUserViewer: surface.Scoped, keys.RoleNone: surface.AnyKey,
 	} {
 		k := keys.Key{}
 		if role != keys.RoleNone {
@@ -62,8 +63,8 @@ func TestRolesHaveTheirClasses(t *testing.T) {
 		}
 		key := give(t, n, k, role)
 		still := role == keys.RoleProxyAdminViewer || role == keys.RoleInternalUserViewer
-		walk(s, func(target string, a access, e effect) {
-			may := a <= most && (!still || e != writes || a <= anyKey)
+		walk(s, func(target string, a surface.Access, e surface.Effect) {
+			may := a <= most && (!still || !e.Changes() || a <= surface.AnyKey)
 			got := ask(t, s, target, "", as(key))
 			if refused := got.status == http.StatusForbidden; refused == may {
 				t.Errorf("%s as %q: %d %s", target, role, got.status, got.body)

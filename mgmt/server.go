@@ -19,6 +19,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/mgmt/openapi"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -96,17 +97,17 @@ func New(cfg Config) (*Server, error) {
 	}
 	for _, r := range s.plain() {
 		for _, p := range r.paths {
-			s.mux.Handle(r.method+" "+p, s.guard(permission{access: r.access}, r.handler))
+			s.mux.Handle(r.method+" "+p, s.guard(surface.Operation{Access: r.access}, r.handler))
 			s.paths = append(s.paths, strings.Replace(p, "...}", "}", 1))
 		}
 	}
 	for _, r := range s.files() {
 		for _, p := range r.paths {
-			s.mux.Handle(r.method+" "+p, managed(place{}, s.guard(permission{access: r.access}, r.handler)))
+			s.mux.Handle(r.method+" "+p, managed(place{}, s.guard(surface.Operation{Access: r.access}, r.handler)))
 			s.paths = append(s.paths, p)
 		}
 	}
-	for _, r := range gatewayv1.Routes() {
+	for _, r := range surface.Routes() {
 		op, ok := s.operations.all[r.RPC]
 		if !ok {
 			return nil, fmt.Errorf("%s %s leads to %s, which no service has", r.Method, r.Path, r.RPC)
@@ -120,7 +121,7 @@ func New(cfg Config) (*Server, error) {
 		if r.RPC == gatewayv1.AuditService_ListAuditLog_FullMethodName {
 			form = s.withFiles(op, form)
 		}
-		handler := s.guard(op.permission, form)
+		handler := s.guard(op.Operation, form)
 		s.mux.Handle(r.Method+" "+pattern, managed(place{path: names, body: r.Body}, handler))
 		s.paths = append(s.paths, strings.Replace(r.Path, "=**}", "}", 1))
 	}
@@ -135,21 +136,21 @@ func New(cfg Config) (*Server, error) {
 type route struct {
 	method  string
 	paths   []string
-	access  access
+	access  surface.Access
 	handler http.HandlerFunc
 }
 
 // plain are the routes whose errors are as OpenAI has them and no more.
 func (s *Server) plain() []route {
 	return []route{
-		{http.MethodGet, []string{"/health/liveliness", "/health/liveness"}, public, s.alive},
-		{http.MethodGet, []string{"/health/readiness"}, public, s.readiness},
-		{http.MethodGet, []string{"/v1/models", "/models"}, anyKey, s.models},
-		{http.MethodGet, []string{"/v1/models/{model...}", "/models/{model...}"}, anyKey, s.model},
-		{http.MethodGet, []string{"/openapi.json"}, public, s.shows(s.reference.Document)},
-		{http.MethodGet, []string{"/docs"}, public, s.shows(s.reference.Page)},
-		{http.MethodGet, []string{"/metrics"}, viewer, s.cfg.Metrics.ServeHTTP},
-		{http.MethodPost, inferencePaths(), anyKey, s.bodyless},
+		{http.MethodGet, []string{"/health/liveliness", "/health/liveness"}, surface.Public, s.alive},
+		{http.MethodGet, []string{"/health/readiness"}, surface.Public, s.readiness},
+		{http.MethodGet, []string{"/v1/models", "/models"}, surface.AnyKey, s.models},
+		{http.MethodGet, []string{"/v1/models/{model...}", "/models/{model...}"}, surface.AnyKey, s.model},
+		{http.MethodGet, []string{"/openapi.json"}, surface.Public, s.shows(s.reference.Document)},
+		{http.MethodGet, []string{"/docs"}, surface.Public, s.shows(s.reference.Page)},
+		{http.MethodGet, []string{"/metrics"}, surface.Viewer, s.cfg.Metrics.ServeHTTP},
+		{http.MethodPost, inferencePaths(), surface.AnyKey, s.bodyless},
 	}
 }
 
@@ -157,8 +158,8 @@ func (s *Server) plain() []route {
 // generated.
 func (s *Server) files() []route {
 	return []route{
-		{http.MethodGet, []string{"/cluster/snapshot"}, admin, s.snapshot},
-		{http.MethodPost, []string{"/cluster/restore"}, admin, s.restore},
+		{http.MethodGet, []string{"/cluster/snapshot"}, surface.Admin, s.snapshot},
+		{http.MethodPost, []string{"/cluster/restore"}, surface.Admin, s.restore},
 	}
 }
 
@@ -170,10 +171,10 @@ func managed(at place, next http.Handler) http.Handler {
 }
 
 // guard lets through who may use a route. It has read nothing of the body.
-func (s *Server) guard(may permission, next http.HandlerFunc) http.Handler {
+func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stamp(w, r)
-		if may.access == public {
+		if op.Access == surface.Public {
 			next(w, r)
 			return
 		}
@@ -183,7 +184,7 @@ func (s *Server) guard(may permission, next http.HandlerFunc) http.Handler {
 			err = c.principal.MayUse(r.Method, r.URL.Path)
 		}
 		if err == nil {
-			err = may.check(c.principal)
+			err = mayUse(op, c.principal)
 		}
 		r = r.WithContext(withCall(r.Context(), c))
 		if err != nil {

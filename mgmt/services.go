@@ -9,9 +9,8 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// services are all services of the API. Who adds one adds its line here, its
-// operations to the table of permissions, and what REST clients may write beyond
-// its messages to forms.
+// services returns all services of the API. A new service needs a line here, and an
+// entry in forms for what REST clients may write beyond its messages.
 func (s *Server) services() []entry {
 	base := service{state: s.cfg.State.Changes, ledger: s.cfg.Ledger, defaults: s.cfg.Defaults, rules: &s.cfg.KeyRules}
 	return []entry{

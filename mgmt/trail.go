@@ -66,7 +66,7 @@ func (t *trail) write(answer proto.Message) error {
 	t.gone(w)
 	t.made(w)
 	t.deactivated(answer)
-	if !t.typed || !t.did.saidByType() {
+	if !t.typed || !t.call.operation.TypedEvents {
 		t.management()
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // Rights are what somebody may see and change, by one set. In a transaction, what
@@ -261,7 +262,7 @@ func (r *Rights) MaySeeKey(k *Key) bool {
 		return true
 	}
 	m, ok := r.place(k.Team)
-	return ok && (m.Role == TeamAdmin || slices.Contains(r.permissions(k.Team), "/key/info"))
+	return ok && (m.Role == TeamAdmin || slices.Contains(r.permissions(k.Team), surface.PermitGetKey))
 }
 
 // organizationOf is the organization whose a key is: that of its team, if it has
@@ -290,4 +291,6 @@ func (r *Rights) permissions(t id.Team) []string {
 
 // DefaultMemberPermissions are what the members of a team may do with its keys
 // where the team does not say.
-func DefaultMemberPermissions() []string { return []string{"/key/info", "/key/health"} }
+func DefaultMemberPermissions() []string {
+	return []string{surface.PermitGetKey, surface.PermitCheckKeyHealth}
+}

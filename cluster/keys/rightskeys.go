@@ -7,13 +7,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
-)
-
-// Operations on keys whose answer has the key itself.
-const (
-	opGenerate       = "/key/generate"
-	opServiceAccount = "/key/service-account/generate"
-	opRegenerate     = "/key/regenerate"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // MayChangeKey refuses who may not do an operation, named by its path such as
@@ -55,11 +49,11 @@ func (r *Rights) MayChangeKey(op string, k *Key) error {
 // not make so, or that has rights which the asking key has not and the key had not
 // before. Models that its team has not are model_access_denied for everybody.
 func (r *Rights) MayGrantKey(op string, k *Key) error {
-	reveals := op == opGenerate || op == opServiceAccount || op == opRegenerate
+	reveals := op == surface.PermitGenerateKey || op == surface.PermitGenerateServiceAccountKey || op == surface.PermitRegenerateKey
 	before, there := r.set.Key(r.tx, k.Hash)
 	asked := !there || before.Team != k.Team || before.Organization != k.Organization || !slices.Equal(before.Models, k.Models)
 	if r.Admin() {
-		if !asked || op == opRegenerate {
+		if !asked || op == surface.PermitRegenerateKey {
 			return nil
 		}
 		return r.teamHas(k)
@@ -74,14 +68,14 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 			return err
 		}
 	}
-	if err := r.checkBudget(had, k.Limits.Budget); err != nil && op != opRegenerate {
+	if err := r.checkBudget(had, k.Limits.Budget); err != nil && op != surface.PermitRegenerateKey {
 		return err
 	}
 	if there && before.Blocked && !k.Blocked && !r.runs(r.organizationOf(before)) && !r.leads(before.Team) {
 		// Whoever blocked it may have been above its owner.
 		return denied("blocked", "Only a team admin, an org_admin or a proxy_admin may unblock a key.")
 	}
-	if asked && op != opRegenerate && everything(k.Models) {
+	if asked && op != surface.PermitRegenerateKey && everything(k.Models) {
 		return modelsDenied("Only a proxy_admin may name all models there are. Name models, or none for all that this API key may use.")
 	}
 	if reveals || !there || before.User != k.User || before.Team != k.Team || before.Organization != k.Organization {
@@ -90,7 +84,7 @@ func (r *Rights) MayGrantKey(op string, k *Key) error {
 		}
 	}
 	// Only now: what a team or organization has not is for those that belong to it.
-	if asked && op != opRegenerate {
+	if asked && op != surface.PermitRegenerateKey {
 		if err := r.teamHas(k); err != nil {
 			return err
 		}
@@ -153,7 +147,7 @@ func (r *Rights) mayHold(op string, k *Key) error {
 	case k.User == r.user.ID:
 		return nil
 	case k.User == "":
-		if runs || k.Team != "" && (op == opServiceAccount || r.leads(k.Team)) {
+		if runs || k.Team != "" && (op == surface.PermitGenerateServiceAccountKey || r.leads(k.Team)) {
 			return nil
 		}
 		return denied("user_id", "Only a team admin, for the team, an org_admin or a proxy_admin may make a key that belongs to no user.")

@@ -1,6 +1,9 @@
 package keys
 
-import "github.com/modelgateway/modelgateway/cluster/id"
+import (
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
+)
 
 // checkPlace denies access to a key outside the place of the API key that makes the
 // request. The place of a key is its team, or else its organization; a key with
@@ -40,7 +43,7 @@ func (r *Rights) checkMove(before, after *Key) error {
 	case before.Team != "" && before.Team != after.Team && !r.runs(from):
 		return denied("team_id", "Only an org_admin of the team's organization, or a proxy_admin, may move a key out of its team. Make a new key instead.")
 	case after.Team != "" && before.Team != after.Team:
-		return r.MayChangeKey(opGenerate, after)
+		return r.MayChangeKey(surface.PermitGenerateKey, after)
 	}
 	return nil
 }

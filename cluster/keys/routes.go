@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // Groups of routes, which a key's allowed_routes may name.
@@ -39,34 +40,16 @@ func inferenceStem(path string) bool {
 // ownRoute reports whether a path is one that a key of every type and role has: what
 // it is itself, and the models.
 func ownRoute(path string) bool {
-	switch path {
-	case "/key/info", "/key/health", "/v1/models", "/models", "/model/info", "/v1/model/info", "/v2/model/info",
-		"/model_group/info", "/model/cost", "/model/cost/estimate", "/cost/estimate":
-		return true
-	}
-	return strings.HasPrefix(path, "/v1/models/") || strings.HasPrefix(path, "/models/")
+	return path == "/v1/models" || path == "/models" || strings.HasPrefix(path, "/v1/models/") || strings.HasPrefix(path, "/models/") ||
+		surface.GroupOf(path) == surface.Own
 }
 
 // infoRoute reports whether a path is one of groupInfo.
-func infoRoute(path string) bool {
-	switch path {
-	case "/v2/key/info", "/key/list", "/key/aliases", "/team/info", "/team/list", "/v2/team/list", "/user/info", "/v2/user/info",
-		"/organization/info", "/organization/list":
-		return true
-	}
-	return ownRoute(path)
-}
+func infoRoute(path string) bool { return ownRoute(path) || surface.GroupOf(path) == surface.Info }
 
 // reading reports whether a request of the management API changes nothing.
 func reading(method, path string) bool {
-	if method == http.MethodGet || method == http.MethodHead {
-		return true
-	}
-	switch path {
-	case "/key/health", "/v2/key/info", "/organization/info", "/budget/info", "/cost/estimate", "/model/cost/estimate":
-		return method == http.MethodPost
-	}
-	return method == http.MethodPost && strings.HasPrefix(path, "/prompts/") && strings.HasSuffix(path, "/render")
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodPost && surface.ReadsByPost(path)
 }
 
 // CheckRoutes says what is wrong with a key's allowed_routes: a *fault.Error of the

@@ -7,6 +7,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // JoinTeam puts a user into a team; the transaction has read both, or makes them.
@@ -106,8 +107,9 @@ func (m *TeamMember) limits() Limits {
 // team's keys.
 func TeamPermissions() []string {
 	return []string{
-		"/key/generate", "/key/service-account/generate", "/key/update", "/key/delete", "/key/regenerate",
-		"/key/block", "/key/unblock", "/key/list", "/key/info", "/key/health",
+		surface.PermitGenerateKey, surface.PermitGenerateServiceAccountKey, surface.PermitUpdateKey, surface.PermitDeleteKeys,
+		surface.PermitRegenerateKey, surface.PermitBlockKey, surface.PermitUnblockKey, surface.PermitListKeys,
+		surface.PermitGetKey, surface.PermitCheckKeyHealth,
 	}
 }
 

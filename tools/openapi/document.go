@@ -10,9 +10,6 @@ import (
 
 // Members of the base that are for this program and not for the document.
 const (
-	hintTags     = "x-services" // tag by service
-	hintPublic   = "x-public"   // calls that need no key
-	hintReading  = "x-reading"  // first words of calls that change nothing
 	hintKept     = "x-kept"     // fields that an update does not clear
 	hintFields   = "x-examples" // examples by field
 	hintExamples = "x-calls"    // examples by call
@@ -24,19 +21,11 @@ func document(src *source) (*object, error) {
 	doc := src.base.copyOf()
 	components := doc.child("components")
 	ops := &operations{
-		kept:   doc.child(hintExamples),
-		public: map[string]bool{},
-		tags:   map[string][]string{},
+		kept: doc.child(hintExamples),
 	}
 	ops.examples = newExamples(components.child("schemas"), doc.child(hintFields), src.calls)
 	ops.schemas = newSchemas(components.child("schemas"), listAt(doc, hintKept), src.calls)
-	for _, name := range listAt(doc, hintPublic) {
-		ops.public[fmt.Sprint(name)] = true
-	}
-	for _, word := range listAt(doc, hintReading) {
-		ops.reading = append(ops.reading, fmt.Sprint(word))
-	}
-	if err := tags(doc, src.calls, ops.tags); err != nil {
+	if err := tags(doc, src.calls); err != nil {
 		return nil, err
 	}
 	paths := obj()
@@ -62,7 +51,7 @@ func document(src *source) (*object, error) {
 		}
 	}
 	doc.set("paths", paths)
-	for _, hint := range []string{hintTags, hintPublic, hintReading, hintKept, hintFields, hintExamples} {
+	for _, hint := range []string{hintKept, hintFields, hintExamples} {
 		doc.drop(hint)
 	}
 	return doc, checkIDs(paths)
@@ -131,10 +120,9 @@ func checkIDs(paths *object) error {
 	return nil
 }
 
-// tags gives every service its tag: that of x-services, or else its own name.
-// What the service's comment says becomes the tag's description.
-func tags(doc *object, calls []call, out map[string][]string) error {
-	given := doc.child(hintTags)
+// tags lists the tags of services that the base does not list. The service's comment
+// becomes the tag's description.
+func tags(doc *object, calls []call) error {
 	listed, _ := doc.get("tags").([]any)
 	known := map[string]*object{}
 	for _, t := range listed {
@@ -145,22 +133,13 @@ func tags(doc *object, calls []call, out map[string][]string) error {
 		known[fmt.Sprint(one.get("name"))] = one
 	}
 	for _, c := range calls {
-		service := c.method.Parent()
-		name := string(service.Name())
-		if out[name] != nil {
-			continue
-		}
-		tag, _ := given.get(name).(string)
-		if tag == "" {
-			tag = strings.TrimSuffix(name, "Service")
-		}
-		out[name] = []string{tag}
+		tag := c.tag()
 		if known[tag] == nil {
 			known[tag] = obj("name", tag)
 			listed = append(listed, known[tag])
 		}
 		if known[tag].get("description") == nil {
-			known[tag].set("description", serviceText(service))
+			known[tag].set("description", serviceText(c.method.Parent()))
 		}
 	}
 	doc.set("tags", listed)

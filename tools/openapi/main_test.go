@@ -18,6 +18,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 	"google.golang.org/protobuf/types/pluginpb"
+
+	optionsv1 "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs")
@@ -35,7 +37,7 @@ func descriptors(t *testing.T, edit func(string) string) []*descriptorpb.FileDes
 		t.Fatal(err)
 	}
 	imported := map[string]protoreflect.FileDescriptor{}
-	for _, f := range []protoreflect.FileDescriptor{structpb.File_google_protobuf_struct_proto, wrapperspb.File_google_protobuf_wrappers_proto, validate.File_buf_validate_validate_proto} {
+	for _, f := range []protoreflect.FileDescriptor{structpb.File_google_protobuf_struct_proto, wrapperspb.File_google_protobuf_wrappers_proto, validate.File_buf_validate_validate_proto, optionsv1.File_options_v1_options_proto} {
 		imported[f.Path()] = f
 		for i := range f.Imports().Len() {
 			imported[f.Imports().Get(i).Path()] = f.Imports().Get(i).FileDescriptor

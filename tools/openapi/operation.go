@@ -14,10 +14,7 @@ import (
 type operations struct {
 	schemas  *schemas
 	examples *examples
-	kept     *object             // whole examples kept by hand, by the name of the call
-	public   map[string]bool     // calls that need no key
-	reading  []string            // first words of calls that change nothing
-	tags     map[string][]string // by service
+	kept     *object // whole examples kept by hand, by the name of the call
 }
 
 // operation makes the n-th operation of a call.
@@ -25,7 +22,7 @@ func (o *operations) operation(c call, n int) (*object, error) {
 	b := c.bindings[n]
 	name := string(c.method.Name())
 	text := capital(strings.TrimPrefix(strings.TrimPrefix(comment(c.method), name+" "), "is "))
-	out := obj("operationId", operationID(c, n), "tags", o.tags[string(c.method.Parent().Name())], "summary", words(name))
+	out := obj("operationId", operationID(c, n), "tags", []string{c.tag()}, "summary", words(name))
 	whole := text
 	if n > 0 {
 		whole = described(text, "The same as "+c.bindings[0].verb+" "+c.bindings[0].path+".")
@@ -36,7 +33,7 @@ func (o *operations) operation(c call, n int) (*object, error) {
 	if n > 0 {
 		out.set(sameAs, operationID(c, 0))
 	}
-	if o.public[name] {
+	if c.public() {
 		out.set("security", []any{})
 	}
 	params, err := o.parameters(c, b)
@@ -135,7 +132,7 @@ func (o *operations) parameters(c call, b binding) ([]any, error) {
 		}
 		out = append(out, one)
 	}
-	if o.changes(c) {
+	if c.changes() {
 		out = append(out, obj("$ref", "#/components/parameters/IdempotencyKey"))
 	}
 	if fields.ByName(fieldExpected) != nil {
@@ -253,7 +250,7 @@ func (o *operations) responses(c call, b binding, text string) (*object, error) 
 	if single {
 		headers.set("etag", obj("$ref", "#/components/headers/ETag"))
 	}
-	if o.changes(c) {
+	if c.changes() {
 		headers.set("idempotency-replayed", obj("$ref", "#/components/headers/IdempotencyReplayed"))
 	}
 	first, _ := sentence(about(output))
@@ -264,7 +261,7 @@ func (o *operations) responses(c call, b binding, text string) (*object, error) 
 		}
 	}
 	out := obj("200", obj("description", first, "headers", headers, "content", content))
-	for _, r := range o.refusals(c, b, text) {
+	for _, r := range refusals(c, b, text) {
 		one := obj("$ref", "#/components/responses/"+r.component)
 		if why := said(text, r.status); why != "" {
 			one.set("description", why)
@@ -272,12 +269,6 @@ func (o *operations) responses(c call, b binding, text string) (*object, error) 
 		out.set(r.status, one)
 	}
 	return out, nil
-}
-
-// changes says whether a call changes anything, which its first word tells.
-func (o *operations) changes(c call) bool {
-	first, _, _ := strings.Cut(words(string(c.method.Name())), " ")
-	return !slices.Contains(o.reading, first)
 }
 
 // isRecord says whether an answer is one record, or has one and facts about it:
@@ -299,8 +290,8 @@ func isRecord(m protoreflect.MessageDescriptor) bool {
 type refusal struct{ status, component string }
 
 // refusals are the errors that an operation may answer with.
-func (o *operations) refusals(c call, b binding, text string) []refusal {
-	secured := !o.public[string(c.method.Name())]
+func refusals(c call, b binding, text string) []refusal {
+	secured := !c.public()
 	named := c.method.Input().Fields().Len() > 0 || strings.Contains(text, "404")
 	var out []refusal
 	for _, row := range []struct {
@@ -312,7 +303,7 @@ func (o *operations) refusals(c call, b binding, text string) []refusal {
 		{refusal{"403", "Forbidden"}, secured},
 		{refusal{"404", "NotFound"}, named},
 		{refusal{"408", "RequestTimeout"}, b.body != ""},
-		{refusal{"409", "Conflict"}, o.changes(c)},
+		{refusal{"409", "Conflict"}, c.changes()},
 		{refusal{"413", "TooLarge"}, b.body != ""},
 		{refusal{"415", "UnsupportedMediaType"}, b.body != ""},
 		{refusal{"422", "Invalid"}, true},

@@ -12,8 +12,11 @@ import (
 	// Its options are in the descriptors.
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"github.com/goccy/go-yaml"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	optionsv1 "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 )
 
 // source is all that the document is made of.
@@ -27,6 +30,27 @@ type source struct {
 type call struct {
 	method   protoreflect.MethodDescriptor
 	bindings []binding
+}
+
+// option is the option operation of the call.
+func (c call) option() *optionsv1.Operation {
+	out, _ := proto.GetExtension(c.method.Options(), optionsv1.E_Operation).(*optionsv1.Operation)
+	return out
+}
+
+// public reports whether the call needs no key.
+func (c call) public() bool { return c.option().GetAccess() == optionsv1.Access_ACCESS_PUBLIC }
+
+// changes reports whether the call changes anything.
+func (c call) changes() bool {
+	effect := c.option().GetEffect()
+	return effect == optionsv1.Effect_EFFECT_CHANGE || effect == optionsv1.Effect_EFFECT_DELETE
+}
+
+// tag is the tag of the call's service.
+func (c call) tag() string {
+	resource, _ := proto.GetExtension(c.method.Parent().Options(), optionsv1.E_Resource).(*optionsv1.Resource)
+	return resource.GetTag()
 }
 
 // binding is one method and path of a call.

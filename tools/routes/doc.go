@@ -1,5 +1,6 @@
-// Command routes is a plugin of protoc that writes the table of all routes of the
-// REST surface, routes.go, from the page that grpc-gateway reads, too. The server
-// has its routes from there, so that a route cannot be generated and not served,
-// or served and in no table.
+// Command routes is a plugin of protoc that writes the table of the management API,
+// gateway/surface: all routes, from the page that grpc-gateway reads, too, and all
+// operations, from the options of the services. The server, the command line and the
+// rights of keys read this table, so a route cannot be generated and not served, and
+// an operation cannot exist without a decision about who may use it.
 package main

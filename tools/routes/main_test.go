@@ -35,8 +35,8 @@ http:
 		{"DELETE", "/m/{name=**}", "/a.S/M", false},
 		{"GET", "/n", "/a.S/N", false},
 	}
-	if err != nil || !cmp.Equal(got, want, cmp.AllowUnexported(route{})) {
-		t.Errorf("%v\n%s", err, cmp.Diff(want, got, cmp.AllowUnexported(route{})))
+	if err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}
 }
 

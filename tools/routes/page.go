@@ -26,8 +26,8 @@ type Binding struct {
 
 // route is a row of the table.
 type route struct {
-	method, path, rpc string
-	body              bool
+	Method, Path, RPC string
+	Body              bool
 }
 
 // parse reads the page. A name that it does not know is an error: it would be a
@@ -66,10 +66,10 @@ func routesOf(rules []rule, methods map[string]string) ([]route, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Selector, err)
 			}
-			if other, twice := seen[one.method+" "+one.path]; twice {
-				return nil, fmt.Errorf("%s %s leads to %s and to %s", one.method, one.path, other, rpc)
+			if other, twice := seen[one.Method+" "+one.Path]; twice {
+				return nil, fmt.Errorf("%s %s leads to %s and to %s", one.Method, one.Path, other, rpc)
 			}
-			seen[one.method+" "+one.path] = rpc
+			seen[one.Method+" "+one.Path] = rpc
 			out = append(out, one)
 		}
 	}
@@ -85,14 +85,14 @@ func (b Binding) route(rpc string) (route, error) {
 	var found []route
 	for _, m := range [][2]string{{"GET", b.Get}, {"POST", b.Post}, {"PUT", b.Put}, {"PATCH", b.Patch}, {"DELETE", b.Delete}} {
 		if m[1] != "" {
-			found = append(found, route{method: m[0], path: m[1], rpc: rpc, body: b.Body != ""})
+			found = append(found, route{Method: m[0], Path: m[1], RPC: rpc, Body: b.Body != ""})
 		}
 	}
 	switch {
 	case len(found) != 1:
 		return route{}, fmt.Errorf("an entry has %d methods; it needs one", len(found))
 	case b.Body != "" && b.Body != "*":
-		return route{}, fmt.Errorf("%s: the body is %q; only * is served", found[0].path, b.Body)
+		return route{}, fmt.Errorf("%s: the body is %q; only * is served", found[0].Path, b.Body)
 	}
 	return found[0], nil
 }

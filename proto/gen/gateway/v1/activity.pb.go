@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -1173,7 +1174,7 @@ var File_gateway_v1_activity_proto protoreflect.FileDescriptor
 const file_gateway_v1_activity_proto_rawDesc = "" +
 	"\n" +
 	"\x19gateway/v1/activity.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xda\a\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x18options/v1/options.proto\"\xda\a\n" +
 	"\x16GetTeamActivityRequest\x12R\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x92\x02\n" +
@@ -1335,12 +1336,12 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	" \x01(\x05R\x04page\x12\x1f\n" +
 	"\vtotal_pages\x18\v \x01(\rR\n" +
 	"totalPages\x12\x19\n" +
-	"\bhas_more\x18\f \x01(\bR\ahasMore2\xf1\x02\n" +
-	"\x0fActivityService\x12P\n" +
-	"\x0fGetTeamActivity\x12\".gateway.v1.GetTeamActivityRequest\x1a\x19.gateway.v1.DailyActivity\x12P\n" +
-	"\x0fGetUserActivity\x12\".gateway.v1.GetUserActivityRequest\x1a\x19.gateway.v1.DailyActivity\x12X\n" +
-	"\x13GetCustomerActivity\x12&.gateway.v1.GetCustomerActivityRequest\x1a\x19.gateway.v1.DailyActivity\x12`\n" +
-	"\x17GetOrganizationActivity\x12*.gateway.v1.GetOrganizationActivityRequest\x1a\x19.gateway.v1.DailyActivityBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\bhas_more\x18\f \x01(\bR\ahasMore2\xa8\x03\n" +
+	"\x0fActivityService\x12Z\n" +
+	"\x0fGetTeamActivity\x12\".gateway.v1.GetTeamActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12Z\n" +
+	"\x0fGetUserActivity\x12\".gateway.v1.GetUserActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12b\n" +
+	"\x13GetCustomerActivity\x12&.gateway.v1.GetCustomerActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12j\n" +
+	"\x17GetOrganizationActivity\x12*.gateway.v1.GetOrganizationActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x1a\r\xb2\xbb\x18\t \x01*\x05UsageBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_activity_proto_rawDescOnce sync.Once

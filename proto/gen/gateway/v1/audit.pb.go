@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -791,7 +792,7 @@ var File_gateway_v1_audit_proto protoreflect.FileDescriptor
 const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/audit.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x9d\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x9d\b\n" +
 	"\x13ListAuditLogRequest\x12'\n" +
 	"\x05limit\x18\x01 \x01(\x05B\f\xbaH\t\x1a\a@d\x18\xe8\a(\x01H\x00R\x05limit\x88\x01\x01\x12\x8a\x01\n" +
 	"\bkey_hash\x18\x02 \x01(\tBo\xbaHl\xd8\x01\x01rg2\x1b^(sha256:)?[0-9a-fA-F]{64}$\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\akeyHash\x123\n" +
@@ -874,11 +875,11 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\x10covered_event_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x0ecoveredEventId\x12\x18\n" +
 	"\adropped\x18\n" +
 	" \x01(\x01R\adropped\x12C\n" +
-	"\x0echeckpoint_key\x18\v \x01(\v2\x1c.google.protobuf.StringValueR\rcheckpointKey2\x88\x02\n" +
-	"\fAuditService\x12Q\n" +
-	"\fListAuditLog\x12\x1f.gateway.v1.ListAuditLogRequest\x1a .gateway.v1.ListAuditLogResponse\x12W\n" +
-	"\x0eVerifyAuditLog\x12!.gateway.v1.VerifyAuditLogRequest\x1a\".gateway.v1.VerifyAuditLogResponse\x12L\n" +
-	"\x0eGetAuditRecord\x12!.gateway.v1.GetAuditRecordRequest\x1a\x17.gateway.v1.AuditRecordBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x0echeckpoint_key\x18\v \x01(\v2\x1c.google.protobuf.StringValueR\rcheckpointKey2\xb5\x02\n" +
+	"\fAuditService\x12[\n" +
+	"\fListAuditLog\x12\x1f.gateway.v1.ListAuditLogRequest\x1a .gateway.v1.ListAuditLogResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12a\n" +
+	"\x0eVerifyAuditLog\x12!.gateway.v1.VerifyAuditLogRequest\x1a\".gateway.v1.VerifyAuditLogResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x02\x12V\n" +
+	"\x0eGetAuditRecord\x12!.gateway.v1.GetAuditRecordRequest\x1a\x17.gateway.v1.AuditRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x1a\r\xb2\xbb\x18\t \x01*\x05AuditBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_audit_proto_rawDescOnce sync.Once

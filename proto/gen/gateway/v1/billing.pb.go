@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -517,7 +518,7 @@ var File_gateway_v1_billing_proto protoreflect.FileDescriptor
 const file_gateway_v1_billing_proto_rawDesc = "" +
 	"\n" +
 	"\x18gateway/v1/billing.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\"\xaf\x06\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18options/v1/options.proto\"\xaf\x06\n" +
 	"\x14GetDailySpendRequest\x12R\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB3\xbaH0\xd8\x01\x01r+2\x1c^[0-9]{4}-[0-9]{2}-[0-9]{2}$\x92\x02\n" +
@@ -570,9 +571,9 @@ const file_gateway_v1_billing_proto_rawDesc = "" +
 	"\ftokens_input\x18\x06 \x01(\x01R\vtokensInput\x12#\n" +
 	"\rtokens_output\x18\a \x01(\x01R\ftokensOutput\x12#\n" +
 	"\rcached_tokens\x18\b \x01(\x01R\fcachedTokens\x12#\n" +
-	"\rspend_decimal\x18\t \x01(\tR\fspendDecimal2f\n" +
-	"\x0eBillingService\x12T\n" +
-	"\rGetDailySpend\x12 .gateway.v1.GetDailySpendRequest\x1a!.gateway.v1.GetDailySpendResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\rspend_decimal\x18\t \x01(\tR\fspendDecimal2\x7f\n" +
+	"\x0eBillingService\x12^\n" +
+	"\rGetDailySpend\x12 .gateway.v1.GetDailySpendRequest\x1a!.gateway.v1.GetDailySpendResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x1a\r\xb2\xbb\x18\t \x01*\x05UsageBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_billing_proto_rawDescOnce sync.Once

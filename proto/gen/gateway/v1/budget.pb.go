@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -860,7 +861,7 @@ var File_gateway_v1_budget_proto protoreflect.FileDescriptor
 const file_gateway_v1_budget_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/budget.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xb9\a\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xb9\a\n" +
 	"\fBudgetRecord\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12;\n" +
 	"\n" +
@@ -968,15 +969,16 @@ const file_gateway_v1_budget_proto_rawDesc = "" +
 	"storedInDb\x12F\n" +
 	"\x13field_default_value\x18\x06 \x01(\v2\x16.google.protobuf.ValueR\x11fieldDefaultValue\"M\n" +
 	"\x19GetBudgetSettingsResponse\x120\n" +
-	"\x06fields\x18\x01 \x03(\v2\x18.gateway.v1.SettingFieldR\x06fields2\xef\x03\n" +
-	"\rBudgetService\x12I\n" +
-	"\fCreateBudget\x12\x1f.gateway.v1.CreateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\x12K\n" +
+	"\x06fields\x18\x01 \x03(\v2\x18.gateway.v1.SettingFieldR\x06fields2\xda\x04\n" +
+	"\rBudgetService\x12\\\n" +
+	"\fCreateBudget\x12\x1f.gateway.v1.CreateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12U\n" +
 	"\n" +
-	"GetBudgets\x12\x1d.gateway.v1.GetBudgetsRequest\x1a\x1e.gateway.v1.GetBudgetsResponse\x12N\n" +
-	"\vListBudgets\x12\x1e.gateway.v1.ListBudgetsRequest\x1a\x1f.gateway.v1.ListBudgetsResponse\x12I\n" +
-	"\fUpdateBudget\x12\x1f.gateway.v1.UpdateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\x12I\n" +
-	"\fDeleteBudget\x12\x1f.gateway.v1.DeleteBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\x12`\n" +
-	"\x11GetBudgetSettings\x12$.gateway.v1.GetBudgetSettingsRequest\x1a%.gateway.v1.GetBudgetSettingsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"GetBudgets\x12\x1d.gateway.v1.GetBudgetsRequest\x1a\x1e.gateway.v1.GetBudgetsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12X\n" +
+	"\vListBudgets\x12\x1e.gateway.v1.ListBudgetsRequest\x1a\x1f.gateway.v1.ListBudgetsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12S\n" +
+	"\fUpdateBudget\x12\x1f.gateway.v1.UpdateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12S\n" +
+	"\fDeleteBudget\x12\x1f.gateway.v1.DeleteBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12j\n" +
+	"\x11GetBudgetSettings\x12$.gateway.v1.GetBudgetSettingsRequest\x1a%.gateway.v1.GetBudgetSettingsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x1a$\xb2\xbb\x18 \n" +
+	"\x06budget\x12\tbudget_id\x12\x02id*\aBudgetsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_budget_proto_rawDescOnce sync.Once

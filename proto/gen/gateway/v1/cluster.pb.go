@@ -7,6 +7,7 @@
 package gatewayv1
 
 import (
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -631,7 +632,7 @@ var File_gateway_v1_cluster_proto protoreflect.FileDescriptor
 const file_gateway_v1_cluster_proto_rawDesc = "" +
 	"\n" +
 	"\x18gateway/v1/cluster.proto\x12\n" +
-	"gateway.v1\".\n" +
+	"gateway.v1\x1a\x18options/v1/options.proto\".\n" +
 	"\x10GetStatusRequest\x12\x1a\n" +
 	"\bchecksum\x18\x01 \x01(\bR\bchecksum\"\x9d\x03\n" +
 	"\x11GetStatusResponse\x12\x12\n" +
@@ -678,11 +679,12 @@ const file_gateway_v1_cluster_proto_rawDesc = "" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\"I\n" +
 	"\x14RemoveMemberResponse\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x18\n" +
-	"\aremoved\x18\x02 \x01(\bR\aremoved2\xfd\x01\n" +
-	"\x0eClusterService\x12H\n" +
-	"\tGetStatus\x12\x1c.gateway.v1.GetStatusRequest\x1a\x1d.gateway.v1.GetStatusResponse\x12N\n" +
-	"\vListMembers\x12\x1e.gateway.v1.ListMembersRequest\x1a\x1f.gateway.v1.ListMembersResponse\x12Q\n" +
-	"\fRemoveMember\x12\x1f.gateway.v1.RemoveMemberRequest\x1a .gateway.v1.RemoveMemberResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\aremoved\x18\x02 \x01(\bR\aremoved2\xbb\x02\n" +
+	"\x0eClusterService\x12R\n" +
+	"\tGetStatus\x12\x1c.gateway.v1.GetStatusRequest\x1a\x1d.gateway.v1.GetStatusResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12X\n" +
+	"\vListMembers\x12\x1e.gateway.v1.ListMembersRequest\x1a\x1f.gateway.v1.ListMembersResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12[\n" +
+	"\fRemoveMember\x12\x1f.gateway.v1.RemoveMemberRequest\x1a .gateway.v1.RemoveMemberResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x1a\x1e\xb2\xbb\x18\x1a\n" +
+	"\x06member\x12\anode_id*\aClusterBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_cluster_proto_rawDescOnce sync.Once

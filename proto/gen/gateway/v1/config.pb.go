@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -824,7 +825,7 @@ var File_gateway_v1_config_proto protoreflect.FileDescriptor
 const file_gateway_v1_config_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/config.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/budget.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x91\t\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/budget.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x18options/v1/options.proto\"\x91\t\n" +
 	"\x0eRouterSettings\x12.\n" +
 	"\x10routing_strategy\x18\x01 \x01(\tH\x00R\x0froutingStrategy\x88\x01\x01\x12$\n" +
 	"\vnum_retries\x18\x02 \x01(\x05H\x01R\n" +
@@ -911,15 +912,17 @@ const file_gateway_v1_config_proto_rawDesc = "" +
 	"\n" +
 	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12]\n" +
 	"\vconfig_type\x18\x02 \x01(\tB<\xbaH9r7R\x00R\x0frouter_settingsR\x10general_settings\x92\x02\x0frouter_settingsR\n" +
-	"configType2\xf2\x03\n" +
-	"\rConfigService\x12H\n" +
-	"\tGetConfig\x12\x1c.gateway.v1.GetConfigRequest\x1a\x1d.gateway.v1.GetConfigResponse\x12Q\n" +
-	"\fUpdateConfig\x12\x1f.gateway.v1.UpdateConfigRequest\x1a .gateway.v1.UpdateConfigResponse\x12K\n" +
+	"configType2\xd2\x04\n" +
+	"\rConfigService\x12R\n" +
+	"\tGetConfig\x12\x1c.gateway.v1.GetConfigRequest\x1a\x1d.gateway.v1.GetConfigResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12[\n" +
+	"\fUpdateConfig\x12\x1f.gateway.v1.UpdateConfigRequest\x1a .gateway.v1.UpdateConfigResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12U\n" +
 	"\n" +
-	"ListConfig\x12\x1d.gateway.v1.ListConfigRequest\x1a\x1e.gateway.v1.ListConfigResponse\x12M\n" +
-	"\x0eGetConfigField\x12!.gateway.v1.GetConfigFieldRequest\x1a\x18.gateway.v1.SettingField\x12S\n" +
-	"\x11UpdateConfigField\x12$.gateway.v1.UpdateConfigFieldRequest\x1a\x18.gateway.v1.SettingField\x12S\n" +
-	"\x11DeleteConfigField\x12$.gateway.v1.DeleteConfigFieldRequest\x1a\x18.gateway.v1.SettingFieldBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"ListConfig\x12\x1d.gateway.v1.ListConfigRequest\x1a\x1e.gateway.v1.ListConfigResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12W\n" +
+	"\x0eGetConfigField\x12!.gateway.v1.GetConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12]\n" +
+	"\x11UpdateConfigField\x12$.gateway.v1.UpdateConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12]\n" +
+	"\x11DeleteConfigField\x12$.gateway.v1.DeleteConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x1a\"\xb2\xbb\x18\x1e\n" +
+	"\x06config\x12\n" +
+	"field_name*\bSettingsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_config_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -633,7 +634,7 @@ var File_gateway_v1_credential_proto protoreflect.FileDescriptor
 const file_gateway_v1_credential_proto_rawDesc = "" +
 	"\n" +
 	"\x1bgateway/v1/credential.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8c\x04\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18options/v1/options.proto\"\x8c\x04\n" +
 	"\x10CredentialRecord\x12'\n" +
 	"\x0fcredential_name\x18\x01 \x01(\tR\x0ecredentialName\x12_\n" +
 	"\x11credential_values\x18\x02 \x03(\v22.gateway.v1.CredentialRecord.CredentialValuesEntryR\x10credentialValues\x12@\n" +
@@ -685,14 +686,16 @@ const file_gateway_v1_credential_proto_rawDesc = "" +
 	"\x19RotateCredentialsResponse\x12\x1a\n" +
 	"\bresealed\x18\x01 \x01(\rR\bresealed\x12\x18\n" +
 	"\aalready\x18\x02 \x01(\rR\aalready\x12\x14\n" +
-	"\x05total\x18\x03 \x01(\rR\x05total2\xaf\x04\n" +
-	"\x11CredentialService\x12U\n" +
-	"\x10CreateCredential\x12#.gateway.v1.CreateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\x12Z\n" +
-	"\x0fListCredentials\x12\".gateway.v1.ListCredentialsRequest\x1a#.gateway.v1.ListCredentialsResponse\x12O\n" +
-	"\rGetCredential\x12 .gateway.v1.GetCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\x12U\n" +
-	"\x10UpdateCredential\x12#.gateway.v1.UpdateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\x12]\n" +
-	"\x10DeleteCredential\x12#.gateway.v1.DeleteCredentialRequest\x1a$.gateway.v1.DeleteCredentialResponse\x12`\n" +
-	"\x11RotateCredentials\x12$.gateway.v1.RotateCredentialsRequest\x1a%.gateway.v1.RotateCredentialsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x05total\x18\x03 \x01(\rR\x05total2\xad\x05\n" +
+	"\x11CredentialService\x12h\n" +
+	"\x10CreateCredential\x12#.gateway.v1.CreateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12d\n" +
+	"\x0fListCredentials\x12\".gateway.v1.ListCredentialsRequest\x1a#.gateway.v1.ListCredentialsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12Y\n" +
+	"\rGetCredential\x12 .gateway.v1.GetCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12_\n" +
+	"\x10UpdateCredential\x12#.gateway.v1.UpdateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12g\n" +
+	"\x10DeleteCredential\x12#.gateway.v1.DeleteCredentialRequest\x1a$.gateway.v1.DeleteCredentialResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12s\n" +
+	"\x11RotateCredentials\x12$.gateway.v1.RotateCredentialsRequest\x1a%.gateway.v1.RotateCredentialsResponse\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\arotated\x1a.\xb2\xbb\x18*\n" +
+	"\n" +
+	"credential\x12\x0fcredential_name*\vCredentialsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_credential_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -1112,7 +1113,7 @@ var File_gateway_v1_customer_proto protoreflect.FileDescriptor
 const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\n" +
 	"\x19gateway/v1/customer.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xd8\t\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xd8\t\n" +
 	"\x0eCustomerRecord\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x122\n" +
 	"\x05alias\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x05alias\x12\x18\n" +
@@ -1253,15 +1254,16 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\x0forganization_id\x18\x02 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\"\x86\x01\n" +
 	"\x18UnblockCustomersResponse\x12#\n" +
 	"\rblocked_users\x18\x01 \x03(\tR\fblockedUsers\x12E\n" +
-	"\x0forganization_id\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId2\xe8\x04\n" +
-	"\x0fCustomerService\x12O\n" +
-	"\x0eCreateCustomer\x12!.gateway.v1.CreateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\x12I\n" +
-	"\vGetCustomer\x12\x1e.gateway.v1.GetCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\x12T\n" +
-	"\rListCustomers\x12 .gateway.v1.ListCustomersRequest\x1a!.gateway.v1.ListCustomersResponse\x12O\n" +
-	"\x0eUpdateCustomer\x12!.gateway.v1.UpdateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\x12Z\n" +
-	"\x0fDeleteCustomers\x12\".gateway.v1.DeleteCustomersRequest\x1a#.gateway.v1.DeleteCustomersResponse\x12W\n" +
-	"\x0eBlockCustomers\x12!.gateway.v1.BlockCustomersRequest\x1a\".gateway.v1.BlockCustomersResponse\x12]\n" +
-	"\x10UnblockCustomers\x12#.gateway.v1.UnblockCustomersRequest\x1a$.gateway.v1.UnblockCustomersResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x0forganization_id\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId2\xfb\x05\n" +
+	"\x0fCustomerService\x12b\n" +
+	"\x0eCreateCustomer\x12!.gateway.v1.CreateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\acreated\x12S\n" +
+	"\vGetCustomer\x12\x1e.gateway.v1.GetCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12^\n" +
+	"\rListCustomers\x12 .gateway.v1.ListCustomersRequest\x1a!.gateway.v1.ListCustomersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12Y\n" +
+	"\x0eUpdateCustomer\x12!.gateway.v1.UpdateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12d\n" +
+	"\x0fDeleteCustomers\x12\".gateway.v1.DeleteCustomersRequest\x1a#.gateway.v1.DeleteCustomersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12j\n" +
+	"\x0eBlockCustomers\x12!.gateway.v1.BlockCustomersRequest\x1a\".gateway.v1.BlockCustomersResponse\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\ablocked\x12r\n" +
+	"\x10UnblockCustomers\x12#.gateway.v1.UnblockCustomersRequest\x1a$.gateway.v1.UnblockCustomersResponse\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\tunblocked\x1a.\xb2\xbb\x18*\n" +
+	"\bcustomer\x12\auser_id\x12\buser_ids \x01*\tCustomersBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_customer_proto_rawDescOnce sync.Once

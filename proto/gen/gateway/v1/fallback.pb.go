@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -530,7 +531,7 @@ var File_gateway_v1_fallback_proto protoreflect.FileDescriptor
 const file_gateway_v1_fallback_proto_rawDesc = "" +
 	"\n" +
 	"\x19gateway/v1/fallback.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\"\xaa\x01\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18options/v1/options.proto\"\xaa\x01\n" +
 	"\x0eFallbackRecord\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12'\n" +
 	"\x0ffallback_models\x18\x02 \x03(\tR\x0efallbackModels\x12#\n" +
@@ -567,13 +568,14 @@ const file_gateway_v1_fallback_proto_rawDesc = "" +
 	"\x16DeleteFallbackResponse\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12#\n" +
 	"\rfallback_type\x18\x02 \x01(\tR\ffallbackType\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xad\x03\n" +
-	"\x0fFallbackService\x12O\n" +
-	"\x0eCreateFallback\x12!.gateway.v1.CreateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\x12T\n" +
-	"\rListFallbacks\x12 .gateway.v1.ListFallbacksRequest\x1a!.gateway.v1.ListFallbacksResponse\x12I\n" +
-	"\vGetFallback\x12\x1e.gateway.v1.GetFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\x12O\n" +
-	"\x0eUpdateFallback\x12!.gateway.v1.UpdateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\x12W\n" +
-	"\x0eDeleteFallback\x12!.gateway.v1.DeleteFallbackRequest\x1a\".gateway.v1.DeleteFallbackResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\amessage\x18\x03 \x01(\tR\amessage2\x8a\x04\n" +
+	"\x0fFallbackService\x12b\n" +
+	"\x0eCreateFallback\x12!.gateway.v1.CreateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12^\n" +
+	"\rListFallbacks\x12 .gateway.v1.ListFallbacksRequest\x1a!.gateway.v1.ListFallbacksResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12S\n" +
+	"\vGetFallback\x12\x1e.gateway.v1.GetFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12Y\n" +
+	"\x0eUpdateFallback\x12!.gateway.v1.UpdateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12a\n" +
+	"\x0eDeleteFallback\x12!.gateway.v1.DeleteFallbackRequest\x1a\".gateway.v1.DeleteFallbackResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x1a \xb2\xbb\x18\x1c\n" +
+	"\bfallback\x12\x05model*\tFallbacksBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_fallback_proto_rawDescOnce sync.Once

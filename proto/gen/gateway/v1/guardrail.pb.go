@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -970,7 +971,7 @@ var File_gateway_v1_guardrail_proto protoreflect.FileDescriptor
 const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\n" +
 	"\x1agateway/v1/guardrail.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x83\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x83\b\n" +
 	"\x0fGuardrailConfig\x12L\n" +
 	"\bentities\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xc8\x01\x18\x01\"#r!2\x16^[A-Z][A-Z0-9_]{0,63}$\x92\x02\x06PERSONR\bentities\x12H\n" +
 	"\x06action\x18\x02 \x01(\tB+\xbaH(r&R\tanonymizeR\x06redactR\x05block\x92\x02\tanonymizeH\x00R\x06action\x88\x01\x01\x127\n" +
@@ -1065,14 +1066,17 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"eventHooks\x12<\n" +
 	"\rconfig_schema\x18\x04 \x01(\v2\x17.google.protobuf.StructR\fconfigSchema\"W\n" +
 	"\x1cListGuardrailEnginesResponse\x127\n" +
-	"\aengines\x18\x01 \x03(\v2\x1d.gateway.v1.EngineDescriptionR\aengines2\xa8\x04\n" +
-	"\x10GuardrailService\x12R\n" +
-	"\x0fCreateGuardrail\x12\".gateway.v1.CreateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\x12W\n" +
-	"\x0eListGuardrails\x12!.gateway.v1.ListGuardrailsRequest\x1a\".gateway.v1.ListGuardrailsResponse\x12L\n" +
-	"\fGetGuardrail\x12\x1f.gateway.v1.GetGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\x12R\n" +
-	"\x0fUpdateGuardrail\x12\".gateway.v1.UpdateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\x12Z\n" +
-	"\x0fDeleteGuardrail\x12\".gateway.v1.DeleteGuardrailRequest\x1a#.gateway.v1.DeleteGuardrailResponse\x12i\n" +
-	"\x14ListGuardrailEngines\x12'.gateway.v1.ListGuardrailEnginesRequest\x1a(.gateway.v1.ListGuardrailEnginesResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\aengines\x18\x01 \x03(\v2\x1d.gateway.v1.EngineDescriptionR\aengines2\x9c\x05\n" +
+	"\x10GuardrailService\x12g\n" +
+	"\x0fCreateGuardrail\x12\".gateway.v1.CreateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\acreated0\x01\x12a\n" +
+	"\x0eListGuardrails\x12!.gateway.v1.ListGuardrailsRequest\x1a\".gateway.v1.ListGuardrailsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12V\n" +
+	"\fGetGuardrail\x12\x1f.gateway.v1.GetGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12^\n" +
+	"\x0fUpdateGuardrail\x12\".gateway.v1.UpdateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x030\x01\x12d\n" +
+	"\x0fDeleteGuardrail\x12\".gateway.v1.DeleteGuardrailRequest\x1a#.gateway.v1.DeleteGuardrailResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12s\n" +
+	"\x14ListGuardrailEngines\x12'.gateway.v1.ListGuardrailEnginesRequest\x1a(.gateway.v1.ListGuardrailEnginesResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x1a)\xb2\xbb\x18%\n" +
+	"\tguardrail\x12\fguardrail_id*\n" +
+	"GuardrailsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_guardrail_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -2429,7 +2430,7 @@ var File_gateway_v1_key_proto protoreflect.FileDescriptor
 const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\x14gateway/v1/key.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xca\x14\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xca\x14\n" +
 	"\x12GenerateKeyRequest\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
 	"\bduration\x18\x02 \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\x00R\bduration\x88\x01\x01\x12F\n" +
@@ -2801,25 +2802,30 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x15CheckKeyHealthRequest\"U\n" +
 	"\x16CheckKeyHealthResponse\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xb0\b\n" +
+	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xca\n" +
 	"\n" +
-	"KeyService\x12D\n" +
-	"\vGenerateKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12R\n" +
-	"\x19GenerateServiceAccountKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12?\n" +
-	"\x06GetKey\x12\x19.gateway.v1.GetKeyRequest\x1a\x1a.gateway.v1.GetKeyResponse\x12B\n" +
-	"\aGetKeys\x12\x1a.gateway.v1.GetKeysRequest\x1a\x1b.gateway.v1.GetKeysResponse\x12E\n" +
-	"\bListKeys\x12\x1b.gateway.v1.ListKeysRequest\x1a\x1c.gateway.v1.ListKeysResponse\x12W\n" +
-	"\x0eListKeyAliases\x12!.gateway.v1.ListKeyAliasesRequest\x1a\".gateway.v1.ListKeyAliasesResponse\x12@\n" +
-	"\tUpdateKey\x12\x1c.gateway.v1.UpdateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12W\n" +
-	"\x0eBulkUpdateKeys\x12!.gateway.v1.BulkUpdateKeysRequest\x1a\".gateway.v1.BulkUpdateKeysResponse\x12K\n" +
 	"\n" +
-	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\x12H\n" +
-	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12T\n" +
-	"\rResetKeySpend\x12 .gateway.v1.ResetKeySpendRequest\x1a!.gateway.v1.ResetKeySpendResponse\x12>\n" +
-	"\bBlockKey\x12\x1b.gateway.v1.BlockKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12B\n" +
+	"KeyService\x12[\n" +
+	"\vGenerateKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\acreated(\x010\x01\x12i\n" +
+	"\x19GenerateServiceAccountKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\acreated(\x010\x01\x12M\n" +
+	"\x06GetKey\x12\x19.gateway.v1.GetKeyRequest\x1a\x1a.gateway.v1.GetKeyResponse\"\f\xaa\xbb\x18\b\b\x02\x10\x01 \x02(\x01\x12N\n" +
+	"\aGetKeys\x12\x1a.gateway.v1.GetKeysRequest\x1a\x1b.gateway.v1.GetKeysResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12S\n" +
+	"\bListKeys\x12\x1b.gateway.v1.ListKeysRequest\x1a\x1c.gateway.v1.ListKeysResponse\"\f\xaa\xbb\x18\b\b\x03\x10\x01 \x01(\x01\x12c\n" +
+	"\x0eListKeyAliases\x12!.gateway.v1.ListKeyAliasesRequest\x1a\".gateway.v1.ListKeyAliasesResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12L\n" +
+	"\tUpdateKey\x12\x1c.gateway.v1.UpdateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x03(\x01\x12a\n" +
+	"\x0eBulkUpdateKeys\x12!.gateway.v1.BulkUpdateKeysRequest\x1a\".gateway.v1.BulkUpdateKeysResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Y\n" +
 	"\n" +
-	"UnblockKey\x12\x1d.gateway.v1.UnblockKeyRequest\x1a\x15.gateway.v1.KeyRecord\x12W\n" +
-	"\x0eCheckKeyHealth\x12!.gateway.v1.CheckKeyHealthRequest\x1a\".gateway.v1.CheckKeyHealthResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\"\f\xaa\xbb\x18\b\b\x03\x10\x04(\x010\x01\x12]\n" +
+	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\arotated(\x01\x12e\n" +
+	"\rResetKeySpend\x12 .gateway.v1.ResetKeySpendRequest\x1a!.gateway.v1.ResetKeySpendResponse\"\x0f\xaa\xbb\x18\v\b\x03\x10\x03\x1a\x05reset\x12S\n" +
+	"\bBlockKey\x12\x1b.gateway.v1.BlockKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\ablocked(\x01\x12Y\n" +
+	"\n" +
+	"UnblockKey\x12\x1d.gateway.v1.UnblockKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\tunblocked(\x01\x12e\n" +
+	"\x0eCheckKeyHealth\x12!.gateway.v1.CheckKeyHealthRequest\x1a\".gateway.v1.CheckKeyHealthResponse\"\f\xaa\xbb\x18\b\b\x02\x10\x01 \x02(\x01\x1a2\xb2\xbb\x18.\n" +
+	"\x03key\x12\x05token\x12\fdeleted_keys\x12\bkey_hash\x18\x01 \x01*\x04KeysBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_key_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -1882,7 +1883,7 @@ var File_gateway_v1_model_proto protoreflect.FileDescriptor
 const file_gateway_v1_model_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/model.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x01\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18options/v1/options.proto\"\xe1\x01\n" +
 	"\x12CreateModelRequest\x12H\n" +
 	"\n" +
 	"model_name\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04chatR\tmodelName\x12F\n" +
@@ -2085,17 +2086,23 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\x15ReloadCostMapResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x16\n" +
 	"\x06models\x18\x02 \x01(\rR\x06models\x12\x18\n" +
-	"\achanged\x18\x03 \x01(\rR\achanged2\x88\x06\n" +
-	"\fModelService\x12K\n" +
-	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\x12K\n" +
-	"\vUpdateModel\x12\x1e.gateway.v1.UpdateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\x12N\n" +
-	"\vDeleteModel\x12\x1e.gateway.v1.DeleteModelRequest\x1a\x1f.gateway.v1.DeleteModelResponse\x12T\n" +
-	"\rListModelInfo\x12 .gateway.v1.ListModelInfoRequest\x1a!.gateway.v1.ListModelInfoResponse\x12`\n" +
-	"\x11ListModelInfoPage\x12$.gateway.v1.ListModelInfoPageRequest\x1a%.gateway.v1.ListModelInfoPageResponse\x12Z\n" +
-	"\x0fListModelGroups\x12\".gateway.v1.ListModelGroupsRequest\x1a#.gateway.v1.ListModelGroupsResponse\x12Q\n" +
-	"\fGetModelCost\x12\x1f.gateway.v1.GetModelCostRequest\x1a .gateway.v1.GetModelCostResponse\x12Q\n" +
-	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponse\x12T\n" +
-	"\rReloadCostMap\x12 .gateway.v1.ReloadCostMapRequest\x1a!.gateway.v1.ReloadCostMapResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\achanged\x18\x03 \x01(\rR\achanged2\xa2\a\n" +
+	"\fModelService\x12^\n" +
+	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12U\n" +
+	"\vUpdateModel\x12\x1e.gateway.v1.UpdateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12X\n" +
+	"\vDeleteModel\x12\x1e.gateway.v1.DeleteModelRequest\x1a\x1f.gateway.v1.DeleteModelResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12`\n" +
+	"\rListModelInfo\x12 .gateway.v1.ListModelInfoRequest\x1a!.gateway.v1.ListModelInfoResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12l\n" +
+	"\x11ListModelInfoPage\x12$.gateway.v1.ListModelInfoPageRequest\x1a%.gateway.v1.ListModelInfoPageResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12f\n" +
+	"\x0fListModelGroups\x12\".gateway.v1.ListModelGroupsRequest\x1a#.gateway.v1.ListModelGroupsResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12]\n" +
+	"\fGetModelCost\x12\x1f.gateway.v1.GetModelCostRequest\x1a .gateway.v1.GetModelCostResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12]\n" +
+	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12h\n" +
+	"\rReloadCostMap\x12 .gateway.v1.ReloadCostMapRequest\x1a!.gateway.v1.ReloadCostMapResponse\"\x12\xaa\xbb\x18\x0e\b\x05\x10\x03\x1a\breloaded\x1a!\xb2\xbb\x18\x1d\n" +
+	"\x05model\x12\bmodel_id\x12\x02id*\x06ModelsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_model_proto_rawDescOnce sync.Once

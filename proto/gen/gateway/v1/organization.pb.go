@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -1495,7 +1496,7 @@ var File_gateway_v1_organization_proto protoreflect.FileDescriptor
 const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\n" +
 	"\x1dgateway/v1/organization.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xa5\r\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xa5\r\n" +
 	"\x19CreateOrganizationRequest\x12`\n" +
 	"\x0forganization_id\x18\x01 \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x00R\x0eorganizationId\x88\x01\x01\x12X\n" +
 	"\x12organization_alias\x18\x02 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04AcmeR\x11organizationAlias\x12H\n" +
@@ -1696,17 +1697,21 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x0forganization_id\x18\x01 \x01(\tB5\xbaH2\xc8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x12M\n" +
 	"\auser_id\x18\x02 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12>\n" +
 	"\n" +
-	"user_email\x18\x03 \x01(\tB\x1f\xbaH\x1c\xd8\x01\x01r\x17\x18\xfe\x01\x92\x02\x0fada@example.com`\x01R\tuserEmail2\x9a\a\n" +
-	"\x13OrganizationService\x12[\n" +
-	"\x12CreateOrganization\x12%.gateway.v1.CreateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\x12U\n" +
-	"\x0fGetOrganization\x12\".gateway.v1.GetOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\x12]\n" +
-	"\x10GetOrganizations\x12#.gateway.v1.GetOrganizationsRequest\x1a$.gateway.v1.GetOrganizationsResponse\x12`\n" +
-	"\x11ListOrganizations\x12$.gateway.v1.ListOrganizationsRequest\x1a%.gateway.v1.ListOrganizationsResponse\x12[\n" +
-	"\x12UpdateOrganization\x12%.gateway.v1.UpdateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\x12f\n" +
-	"\x13DeleteOrganizations\x12&.gateway.v1.DeleteOrganizationsRequest\x1a'.gateway.v1.DeleteOrganizationsResponse\x12o\n" +
-	"\x16AddOrganizationMembers\x12).gateway.v1.AddOrganizationMembersRequest\x1a*.gateway.v1.AddOrganizationMembersResponse\x12k\n" +
-	"\x18UpdateOrganizationMember\x12+.gateway.v1.UpdateOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembership\x12k\n" +
-	"\x18DeleteOrganizationMember\x12+.gateway.v1.DeleteOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembershipBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"user_email\x18\x03 \x01(\tB\x1f\xbaH\x1c\xd8\x01\x01r\x17\x18\xfe\x01\x92\x02\x0fada@example.com`\x01R\tuserEmail2\xcb\b\n" +
+	"\x13OrganizationService\x12n\n" +
+	"\x12CreateOrganization\x12%.gateway.v1.CreateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12a\n" +
+	"\x0fGetOrganization\x12\".gateway.v1.GetOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12i\n" +
+	"\x10GetOrganizations\x12#.gateway.v1.GetOrganizationsRequest\x1a$.gateway.v1.GetOrganizationsResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12l\n" +
+	"\x11ListOrganizations\x12$.gateway.v1.ListOrganizationsRequest\x1a%.gateway.v1.ListOrganizationsResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12e\n" +
+	"\x12UpdateOrganization\x12%.gateway.v1.UpdateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12p\n" +
+	"\x13DeleteOrganizations\x12&.gateway.v1.DeleteOrganizationsRequest\x1a'.gateway.v1.DeleteOrganizationsResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12y\n" +
+	"\x16AddOrganizationMembers\x12).gateway.v1.AddOrganizationMembersRequest\x1a*.gateway.v1.AddOrganizationMembersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12u\n" +
+	"\x18UpdateOrganizationMember\x12+.gateway.v1.UpdateOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembership\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12u\n" +
+	"\x18DeleteOrganizationMember\x12+.gateway.v1.DeleteOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembership\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x1aF\xb2\xbb\x18B\n" +
+	"\forganization\x12\x0forganization_id\x12\x10organization_ids \x01*\rOrganizationsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_organization_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -943,7 +944,7 @@ var File_gateway_v1_prompt_proto protoreflect.FileDescriptor
 const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/prompt.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x93\x01\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x93\x01\n" +
 	"\rPromptMessage\x12I\n" +
 	"\x04role\x18\x01 \x01(\tB5\xbaH2\xc8\x01\x01r-R\x06systemR\tdeveloperR\x04userR\tassistant\x92\x02\x06systemR\x04role\x127\n" +
 	"\acontent\x18\x02 \x01(\tB\x1d\xbaH\x1ar\x18(\x80\x80\x10\x92\x02\x11Greet {{ name }}.R\acontent\"\xa5\x03\n" +
@@ -1022,15 +1023,17 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\x14RenderPromptResponse\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\rR\aversion\x125\n" +
-	"\bmessages\x18\x03 \x03(\v2\x19.gateway.v1.PromptMessageR\bmessages2\xc5\x04\n" +
-	"\rPromptService\x12I\n" +
-	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\x12N\n" +
-	"\vListPrompts\x12\x1e.gateway.v1.ListPromptsRequest\x1a\x1f.gateway.v1.ListPromptsResponse\x12C\n" +
-	"\tGetPrompt\x12\x1c.gateway.v1.GetPromptRequest\x1a\x18.gateway.v1.PromptRecord\x12c\n" +
-	"\x12ListPromptVersions\x12%.gateway.v1.ListPromptVersionsRequest\x1a&.gateway.v1.ListPromptVersionsResponse\x12I\n" +
-	"\fUpdatePrompt\x12\x1f.gateway.v1.UpdatePromptRequest\x1a\x18.gateway.v1.PromptRecord\x12Q\n" +
-	"\fDeletePrompt\x12\x1f.gateway.v1.DeletePromptRequest\x1a .gateway.v1.DeletePromptResponse\x12Q\n" +
-	"\fRenderPrompt\x12\x1f.gateway.v1.RenderPromptRequest\x1a .gateway.v1.RenderPromptResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\bmessages\x18\x03 \x03(\v2\x19.gateway.v1.PromptMessageR\bmessages2\xba\x05\n" +
+	"\rPromptService\x12^\n" +
+	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\acreated0\x01\x12X\n" +
+	"\vListPrompts\x12\x1e.gateway.v1.ListPromptsRequest\x1a\x1f.gateway.v1.ListPromptsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12M\n" +
+	"\tGetPrompt\x12\x1c.gateway.v1.GetPromptRequest\x1a\x18.gateway.v1.PromptRecord\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12m\n" +
+	"\x12ListPromptVersions\x12%.gateway.v1.ListPromptVersionsRequest\x1a&.gateway.v1.ListPromptVersionsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12U\n" +
+	"\fUpdatePrompt\x12\x1f.gateway.v1.UpdatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x030\x01\x12[\n" +
+	"\fDeletePrompt\x12\x1f.gateway.v1.DeletePromptRequest\x1a .gateway.v1.DeletePromptResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12[\n" +
+	"\fRenderPrompt\x12\x1f.gateway.v1.RenderPromptRequest\x1a .gateway.v1.RenderPromptResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x1a \xb2\xbb\x18\x1c\n" +
+	"\x06prompt\x12\tprompt_id*\aPromptsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_prompt_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	wrapperspb "google.golang.org/protobuf/types/known/wrapperspb"
@@ -734,7 +735,7 @@ var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/spend.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xfd\x04\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xfd\x04\n" +
 	"\x14ListSpendLogsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -814,9 +815,9 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\a \x01(\v2\x1c.google.protobuf.StringValueR\terrorCode\x126\n" +
 	"\amessage\x18\b \x01(\v2\x1c.google.protobuf.StringValueR\amessage\x12L\n" +
-	"\x13provider_request_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x11providerRequestId2d\n" +
-	"\fSpendService\x12T\n" +
-	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x13provider_request_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x11providerRequestId2}\n" +
+	"\fSpendService\x12^\n" +
+	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x02\x1a\r\xb2\xbb\x18\t \x01*\x05UsageBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_spend_proto_rawDescOnce sync.Once

@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -2566,7 +2567,7 @@ var File_gateway_v1_team_proto protoreflect.FileDescriptor
 const file_gateway_v1_team_proto_rawDesc = "" +
 	"\n" +
 	"\x15gateway/v1/team.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x14gateway/v1/key.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x8d\x06\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x14gateway/v1/key.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x8d\x06\n" +
 	"\x0eTeamMembership\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x17\n" +
 	"\ateam_id\x18\x02 \x01(\tR\x06teamId\x12\x12\n" +
@@ -2922,28 +2923,31 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"/key/blockR\f/key/unblockR\t/key/listR\t/key/infoR\v/key/health\x92\x02\t/key/infoR\x15teamMemberPermissions\x12F\n" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
 	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision2\xe0\n" +
+	"\f_if_revision2\xd5\f\n" +
+	"\vTeamService\x12V\n" +
 	"\n" +
-	"\vTeamService\x12C\n" +
+	"CreateTeam\x12\x1d.gateway.v1.CreateTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\acreated\x12N\n" +
+	"\aGetTeam\x12\x1a.gateway.v1.GetTeamRequest\x1a\x1b.gateway.v1.GetTeamResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12T\n" +
+	"\tListTeams\x12\x1c.gateway.v1.ListTeamsRequest\x1a\x1d.gateway.v1.ListTeamsResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12`\n" +
+	"\rListTeamsPage\x12 .gateway.v1.ListTeamsPageRequest\x1a!.gateway.v1.ListTeamsPageResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12U\n" +
 	"\n" +
-	"CreateTeam\x12\x1d.gateway.v1.CreateTeamRequest\x1a\x16.gateway.v1.TeamRecord\x12B\n" +
-	"\aGetTeam\x12\x1a.gateway.v1.GetTeamRequest\x1a\x1b.gateway.v1.GetTeamResponse\x12H\n" +
-	"\tListTeams\x12\x1c.gateway.v1.ListTeamsRequest\x1a\x1d.gateway.v1.ListTeamsResponse\x12T\n" +
-	"\rListTeamsPage\x12 .gateway.v1.ListTeamsPageRequest\x1a!.gateway.v1.ListTeamsPageResponse\x12K\n" +
-	"\n" +
-	"UpdateTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x1e.gateway.v1.UpdateTeamResponse\x12B\n" +
-	"\tPatchTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x16.gateway.v1.TeamRecord\x12N\n" +
-	"\vDeleteTeams\x12\x1e.gateway.v1.DeleteTeamsRequest\x1a\x1f.gateway.v1.DeleteTeamsResponse\x12A\n" +
-	"\tBlockTeam\x12\x1c.gateway.v1.BlockTeamRequest\x1a\x16.gateway.v1.TeamRecord\x12E\n" +
-	"\vUnblockTeam\x12\x1e.gateway.v1.UnblockTeamRequest\x1a\x16.gateway.v1.TeamRecord\x12W\n" +
-	"\x0eAddTeamMembers\x12!.gateway.v1.AddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\x12_\n" +
-	"\x12BulkAddTeamMembers\x12%.gateway.v1.BulkAddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\x12S\n" +
-	"\x10UpdateTeamMember\x12#.gateway.v1.UpdateTeamMemberRequest\x1a\x1a.gateway.v1.TeamMembership\x12O\n" +
-	"\x10DeleteTeamMember\x12#.gateway.v1.DeleteTeamMemberRequest\x1a\x16.gateway.v1.TeamRecord\x12I\n" +
-	"\rAddTeamModels\x12 .gateway.v1.AddTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\x12O\n" +
-	"\x10DeleteTeamModels\x12#.gateway.v1.DeleteTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\x12f\n" +
-	"\x13ListTeamPermissions\x12&.gateway.v1.ListTeamPermissionsRequest\x1a'.gateway.v1.ListTeamPermissionsResponse\x12Y\n" +
-	"\x15UpdateTeamPermissions\x12(.gateway.v1.UpdateTeamPermissionsRequest\x1a\x16.gateway.v1.TeamRecordBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"UpdateTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x1e.gateway.v1.UpdateTeamResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12L\n" +
+	"\tPatchTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12X\n" +
+	"\vDeleteTeams\x12\x1e.gateway.v1.DeleteTeamsRequest\x1a\x1f.gateway.v1.DeleteTeamsResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12T\n" +
+	"\tBlockTeam\x12\x1c.gateway.v1.BlockTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\ablocked\x12Z\n" +
+	"\vUnblockTeam\x12\x1e.gateway.v1.UnblockTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\tunblocked\x12a\n" +
+	"\x0eAddTeamMembers\x12!.gateway.v1.AddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12i\n" +
+	"\x12BulkAddTeamMembers\x12%.gateway.v1.BulkAddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12]\n" +
+	"\x10UpdateTeamMember\x12#.gateway.v1.UpdateTeamMemberRequest\x1a\x1a.gateway.v1.TeamMembership\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Y\n" +
+	"\x10DeleteTeamMember\x12#.gateway.v1.DeleteTeamMemberRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12S\n" +
+	"\rAddTeamModels\x12 .gateway.v1.AddTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Y\n" +
+	"\x10DeleteTeamModels\x12#.gateway.v1.DeleteTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12p\n" +
+	"\x13ListTeamPermissions\x12&.gateway.v1.ListTeamPermissionsRequest\x1a'.gateway.v1.ListTeamPermissionsResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12c\n" +
+	"\x15UpdateTeamPermissions\x12(.gateway.v1.UpdateTeamPermissionsRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x1a&\xb2\xbb\x18\"\n" +
+	"\x04team\x12\ateam_id\x12\bteam_ids \x01*\x05TeamsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_team_proto_rawDescOnce sync.Once

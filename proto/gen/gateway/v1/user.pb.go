@@ -8,6 +8,7 @@ package gatewayv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -1656,7 +1657,7 @@ var File_gateway_v1_user_proto protoreflect.FileDescriptor
 const file_gateway_v1_user_proto_rawDesc = "" +
 	"\n" +
 	"\x15gateway/v1/user.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x14gateway/v1/key.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x84\x02\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x14gateway/v1/key.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x84\x02\n" +
 	"\tTeamPlace\x12R\n" +
 	"\ateam_id\x18\x01 \x01(\tB9\xbaH6\xc8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x128\n" +
 	"\tuser_role\x18\x02 \x01(\tB\x1b\xbaH\x18r\x16R\x00R\x05adminR\x04user\x92\x02\x04userR\buserRole\x12R\n" +
@@ -1905,17 +1906,21 @@ const file_gateway_v1_user_proto_rawDesc = "" +
 	"\x13DeleteUsersResponse\x12#\n" +
 	"\rdeleted_users\x18\x01 \x01(\rR\fdeletedUsers\x12!\n" +
 	"\fdeleted_keys\x18\x02 \x01(\rR\vdeletedKeys\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xac\x04\n" +
-	"\vUserService\x12K\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xab\x05\n" +
+	"\vUserService\x12`\n" +
 	"\n" +
-	"CreateUser\x12\x1d.gateway.v1.CreateUserRequest\x1a\x1e.gateway.v1.CreateUserResponse\x12B\n" +
-	"\aGetUser\x12\x1a.gateway.v1.GetUserRequest\x1a\x1b.gateway.v1.GetUserResponse\x12I\n" +
-	"\rGetUserRecord\x12 .gateway.v1.GetUserRecordRequest\x1a\x16.gateway.v1.UserRecord\x12H\n" +
-	"\tListUsers\x12\x1c.gateway.v1.ListUsersRequest\x1a\x1d.gateway.v1.ListUsersResponse\x12K\n" +
+	"CreateUser\x12\x1d.gateway.v1.CreateUserRequest\x1a\x1e.gateway.v1.CreateUserResponse\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\acreated0\x01\x12N\n" +
+	"\aGetUser\x12\x1a.gateway.v1.GetUserRequest\x1a\x1b.gateway.v1.GetUserResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12U\n" +
+	"\rGetUserRecord\x12 .gateway.v1.GetUserRecordRequest\x1a\x16.gateway.v1.UserRecord\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12R\n" +
+	"\tListUsers\x12\x1c.gateway.v1.ListUsersRequest\x1a\x1d.gateway.v1.ListUsersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12U\n" +
 	"\n" +
-	"UpdateUser\x12\x1d.gateway.v1.UpdateUserRequest\x1a\x1e.gateway.v1.UpdateUserResponse\x12Z\n" +
-	"\x0fBulkUpdateUsers\x12\".gateway.v1.BulkUpdateUsersRequest\x1a#.gateway.v1.BulkUpdateUsersResponse\x12N\n" +
-	"\vDeleteUsers\x12\x1e.gateway.v1.DeleteUsersRequest\x1a\x1f.gateway.v1.DeleteUsersResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"UpdateUser\x12\x1d.gateway.v1.UpdateUserRequest\x1a\x1e.gateway.v1.UpdateUserResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12d\n" +
+	"\x0fBulkUpdateUsers\x12\".gateway.v1.BulkUpdateUsersRequest\x1a#.gateway.v1.BulkUpdateUsersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Z\n" +
+	"\vDeleteUsers\x12\x1e.gateway.v1.DeleteUsersRequest\x1a\x1f.gateway.v1.DeleteUsersResponse\"\n" +
+	"\xaa\xbb\x18\x06\b\x03\x10\x040\x01\x1a&\xb2\xbb\x18\"\n" +
+	"\x04user\x12\auser_id\x12\buser_ids \x01*\x05UsersBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_user_proto_rawDescOnce sync.Once
