@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -138,7 +139,7 @@ func (t *table) paths(rpc, name string, does *optionsv1.Operation) error {
 			t.Permissions = append(t.Permissions, permission{name, r.Path})
 		}
 		first = false
-		if does.GetEffect() > optionsv1.Effect_EFFECT_REPORT || r.Method != "POST" {
+		if does.GetEffect() > optionsv1.Effect_EFFECT_REPORT || r.Method != http.MethodPost {
 			continue
 		}
 		switch {
