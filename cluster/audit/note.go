@@ -95,8 +95,7 @@ func (list verifiers) Verifier(name string, hash uint32) (note.Verifier, error) 
 // signature that names one of the keys and does not verify is an error.
 func openNote(message string, keys []Verifier) (text string, signed bool, err error) {
 	n, err := note.Open([]byte(message), verifiers(keys))
-	var unverified *note.UnverifiedNoteError
-	if errors.As(err, &unverified) {
+	if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
 		n, err = unverified.Note, nil
 	}
 	if err != nil {

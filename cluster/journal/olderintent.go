@@ -28,7 +28,7 @@ func olderIntent(m *clusterv1.UsageEvent, value []byte) error {
 
 // eventField is the number in UsageEvent of a field of an older UsageIntent.
 func eventField(number protowire.Number) protowire.Number {
-	switch number {
+	switch n := int(number); n {
 	case 13:
 		return fieldStart
 	case 14: // estimate

@@ -16,7 +16,7 @@ import (
 // fill sets every field to a value that is not its zero value.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
-	if at, ok := v.Addr().Interface().(*time.Time); ok {
+	if at, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 		*at = time.Unix(1_700_000_000, 5).UTC()
 		return
 	}
@@ -37,8 +37,8 @@ func fill(t *testing.T, v reflect.Value) {
 			fill(t, v.Index(i))
 		}
 	case v.Kind() == reflect.Struct:
-		for i := range v.NumField() {
-			fill(t, v.Field(i))
+		for _, field := range v.Fields() {
+			fill(t, field)
 		}
 	default:
 		t.Fatalf("a field of kind %s: say here how to fill it", v.Kind())
