@@ -297,7 +297,19 @@ func (g *gatewayProcess) do(method, path string, body io.Reader, options ...opti
 	if err != nil {
 		b = append(b, []byte("\n<"+err.Error()+">")...)
 	}
+	if strings.Contains(string(b), `"upstream_cut"`) {
+		// Such a stream ends its connection. The next request must not meet the FIN; see
+		// "A stream that the provider resets" in extproc/DESIGN.md.
+		g.closeIdle()
+	}
 	return &answer{status: resp.StatusCode, header: resp.Header, body: string(b)}
+}
+
+// closeIdle closes the connections that no request uses.
+func (g *gatewayProcess) closeIdle() {
+	if tr, ok := http.DefaultTransport.(*http.Transport); ok {
+		tr.CloseIdleConnections()
+	}
 }
 
 // failedTry is why an attempt failed, in /spend/logs and in x-gateway-debug.

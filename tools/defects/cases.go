@@ -35,7 +35,7 @@ func trials() []trial {
 		{"charge_once_per_request", "extproc", "TestEveryRequestIsSettledOnce", drawn(), ""},
 		{"event_before_settle", "extproc", "TestHoldsTheAnswerUntilItIsRecorded", nil, ""},
 		{"event_before_settle", "extproc", "TestHoldsTheEndOfAStreamUntilItIsRecorded", nil, ""},
-		{"no_dedup", "cluster", "TestRandomSchedules", []string{"-cluster.seeds=2"}, "the account has "},
+		{"no_dedup", "cluster", "TestRandomSchedules", []string{"-cluster.seeds=8"}, "the account has "},
 		{"leases_ignore_others", "cluster", "TestRandomSchedules", []string{"-cluster.seeds=2"}, " were spent of "},
 		{"ack_before_commit", "cluster", "TestRandomSchedules", []string{"-cluster.seeds=2"}, " is not posted"},
 	}
