@@ -9,10 +9,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// longContent makes a body of 640 KiB, which the processor gets in pieces.
-func longContent() string { return strings.Repeat("0123456789abcdef", 40<<10) }
+// longContent makes a body that the processor gets in pieces.
+func longContent() string { return strings.Repeat("0123456789abcdef", 2*contract.LongBody/16) }
 
 // Long bodies reach the provider as they came, with and without a declared length, also
 // when earlier attempts have failed in one way or another, and once.
@@ -45,9 +47,10 @@ router_settings:
 				t.Errorf("%s, declared %t: the provider saw %d requests", c.model, declared, len(requests))
 				continue
 			}
-			got := requests[len(requests)-1].Body
-			if strings.Count(got, `"`+content+`"`) != 1 || len(got) > len(content)+1000 {
-				t.Errorf("%s, declared %t: %d bytes reach the provider and are not those that were sent", c.model, declared, len(got))
+			last := requests[len(requests)-1]
+			start := content[:len(last.Body)/2] // the provider keeps the start of a body
+			if more := last.BodyBytes - len(content); !strings.Contains(last.Body, `"`+start) || more < 0 || more > 1000 {
+				t.Errorf("%s, declared %t: %d bytes reach the provider and are not those that were sent", c.model, declared, last.BodyBytes)
 			}
 		}
 	}

@@ -30,8 +30,8 @@ const (
 )
 
 // LongBody is the declared length from which on Envoy sends a body to ext_proc in pieces
-// as it comes.
-const LongBody = 256 << 10
+// as it comes. A shorter one takes about a millisecond of one turn of Envoy's loop.
+const LongBody = 1 << 20
 
 // Edited is by how much the gateway may lengthen a body of the largest size: Envoy's limit
 // holds for what replaces the body as well. The gateway rejects what is longer as it came.
