@@ -369,7 +369,7 @@ func TestCheckPatch(t *testing.T) {
 		{"nothing", catalog.RouterSpec{}, nil},
 		{"something else", catalog.RouterSpec{NumRetries: new(1)}, nil},
 		{"mended", catalog.RouterSpec{Strategy: new("least_busy"), Fallbacks: []map[string][]string{}, ModelGroupAlias: map[string]string{"x": "a"}}, nil},
-		{"broken anew", catalog.RouterSpec{NumRetries: new(-1), ModelGroupAlias: map[string]string{"x": "gone", "y": "gone"}, DefaultFallbacks: []string{"b", "gone"}}, []string{
+		{"broken by the change", catalog.RouterSpec{NumRetries: new(-1), ModelGroupAlias: map[string]string{"x": "gone", "y": "gone"}, DefaultFallbacks: []string{"b", "gone"}}, []string{
 			"router_settings.num_retries", "router_settings.model_group_alias.y", "router_settings.default_fallbacks[1]",
 		}},
 		{"through the other's list", catalog.RouterSpec{Fallbacks: []map[string][]string{{"a": {"b"}}, {"b": {"a"}}}}, []string{"router_settings.fallbacks[1].b"}},

@@ -50,7 +50,7 @@ func (r *Rights) checkMove(before, after *Key) error {
 
 // reaches reports whether the API key that makes the request may change anything in an
 // organization. A key of an organization acts there only, even if its user runs others as
-// well: otherwise whoever gets hold of the key also gets hold of those. Empty is what
+// well: otherwise a stolen key of one organization would reach the others. Empty is what
 // belongs to no organization.
 func (r *Rights) reaches(o id.Organization) bool { return r.org == "" || r.org == o || r.Admin() }
 

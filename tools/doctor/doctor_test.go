@@ -90,7 +90,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestBare: a machine that has nothing is told everything in one run, with packages.
+// TestBare: on a machine that has nothing, one run names everything that is missing, with packages.
 func TestBare(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
