@@ -64,7 +64,7 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	}
 	mutation, err := d.admit(ctx)
 	if large {
-		<-u.turns // before the body is sent: how long that takes is up to the provider
+		<-u.turns
 	}
 	if err != nil {
 		return d.refuse(ctx, err)
