@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -50,7 +52,8 @@ type gateway struct {
 	logger *slog.Logger
 	node   *cluster.Node
 	xds    *xds.Server
-	grpc   *grpc.Server
+	grpc   *grpc.Server // what Envoy asks
+	bulk   *grpc.Server // the same, for long bodies
 	mgmt   *mgmt.Server
 
 	processor *extproc.Server
@@ -59,6 +62,7 @@ type gateway struct {
 
 	launcher *launch.Launcher // nil: somebody else runs Envoy
 	grpcL    net.Listener     // of what Envoy itself asks
+	bulkL    net.Listener     // the same, for long bodies
 	httpL    net.Listener
 	apiL     net.Listener // of the management API over gRPC
 
@@ -174,6 +178,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	}
 	g.xds = xds.NewServer(xds.Config{Logger: g.logger})
 	g.bodies = inflight.New(g.cfg.Limits.MaxInflightBytes)
+	g.bodies.Pace(cmp.Or(g.cfg.Limits.LongBodyRate, longBodyRate*int64(runtime.GOMAXPROCS(0))))
 	if err := g.bodies.Measure(meter); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
@@ -192,17 +197,33 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 			EnforcedParams:     g.cfg.Enforced.Params, EnforcedServiceParams: g.cfg.Enforced.ServiceParams,
 		},
 	}))
-	g.grpc = grpc.NewServer(
+	g.grpc = g.processorServer(1<<20, 16<<20) // most bodies that come whole go in one flight
+	g.xds.Register(g.grpc)
+	g.bulk = g.processorServer(bodiesWindow, bodiesWindow)
+	return nil
+}
+
+// longBodyRate is how many bytes of long bodies may move per second and core: a sixth of
+// what a core can move, so that other requests do not wait long for one.
+const longBodyRate = 32 << 20
+
+// bodiesWindow is what Envoy may send of a long body before the processor takes it: a
+// piece while another waits for its turn.
+const bodiesWindow = 128 << 10
+
+// processorServer returns a gRPC server with the processor. A stream and a connection may
+// be so many bytes ahead of it.
+func (g *gateway) processorServer(stream, conn int32) *grpc.Server {
+	s := grpc.NewServer(
 		grpc.ForceServerCodecV2(frame.Codec{Proto: encoding.GetCodecV2("proto")}),
 		grpc.MaxRecvMsgSize(int(g.cfg.Limits.MaxRequestBytes)+1<<20), // a whole body, and its attributes
 		grpc.MaxSendMsgSize(1<<31-1),
 		grpc.NumStreamWorkers(streamWorkers),
-		grpc.InitialWindowSize(1<<20), // per stream: most bodies go in one flight
-		grpc.InitialConnWindowSize(16<<20),
+		grpc.InitialWindowSize(stream),
+		grpc.InitialConnWindowSize(conn),
 	)
-	g.processor.Register(g.grpc)
-	g.xds.Register(g.grpc)
-	return nil
+	g.processor.Register(s)
+	return s
 }
 
 // envoy prepares the sockets, the configuration and, unless somebody else runs
@@ -225,6 +246,7 @@ func (g *gateway) envoy(ctx context.Context, envoy launch.Binary) error {
 	b := bootstrap.Config{
 		AdminSocket:     filepath.Join(dir, adminSocket),
 		ProcessorSocket: filepath.Join(dir, processorSocket),
+		BodiesSocket:    filepath.Join(dir, bodiesSocket),
 		GatewaySocket:   filepath.Join(dir, httpSocket),
 		GRPCSocket:      filepath.Join(dir, grpcSocket),
 		Address:         addr.Addr().String(), Port: addr.Port(),
@@ -240,6 +262,9 @@ func (g *gateway) envoy(ctx context.Context, envoy launch.Binary) error {
 		listen = append(listen, management)
 	}
 	if g.grpcL, err = socket.Listen(ctx, b.ProcessorSocket); err != nil {
+		return err
+	}
+	if g.bulkL, err = socket.Listen(ctx, b.BodiesSocket); err != nil {
 		return err
 	}
 	if g.httpL, err = socket.Listen(ctx, b.GatewaySocket); err != nil {
@@ -331,6 +356,7 @@ func (g *gateway) run(ctx context.Context) error {
 	front.Go(func() error { return g.xds.Run(servers) })
 	front.Go(func() error { return g.followView(servers) })
 	front.Go(func() error { return g.grpc.Serve(g.grpcL) })
+	front.Go(func() error { return g.bulk.Serve(g.bulkL) })
 	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
 	front.Go(func() error { return g.mgmt.ServeGRPC(servers, g.apiL) })
 	front.Go(func() error { return g.processor.Run(servers) })
@@ -417,8 +443,12 @@ func (g *gateway) announce(ctx context.Context) {
 const stopTime = 5 * time.Second
 
 func (g *gateway) stopGRPC() {
-	timer := time.AfterFunc(stopTime, g.grpc.Stop)
+	timer := time.AfterFunc(stopTime, func() {
+		g.grpc.Stop()
+		g.bulk.Stop()
+	})
 	defer timer.Stop()
+	g.bulk.GracefulStop()
 	g.grpc.GracefulStop()
 }
 
@@ -431,7 +461,7 @@ func (g *gateway) close() error {
 	if g.node != nil {
 		errs = append(errs, g.node.Close())
 	}
-	for _, l := range []net.Listener{g.grpcL, g.httpL, g.apiL} {
+	for _, l := range []net.Listener{g.grpcL, g.bulkL, g.httpL, g.apiL} {
 		if l != nil {
 			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 				errs = append(errs, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,6 +52,33 @@ router_settings:
 		}
 	}
 	g.until("nothing is in flight", func() bool { return g.inFlight() == "0" })
+}
+
+// Long bodies wait for their pace, as they come and as they go on. Short ones do not.
+func TestLongBodiesKeepThePace(t *testing.T) {
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "fast=openai/fake-gpt")+"limits: {long_body_bytes_per_second: 2097152}\n")
+	waited := func() string {
+		for line := range strings.Lines(g.get("/metrics").body) {
+			if value, ok := strings.CutPrefix(line, "gateway_request_body_wait_seconds_total "); ok {
+				return strings.TrimSpace(value)
+			}
+		}
+		t.Fatal("/metrics does not have gateway_request_body_wait_seconds_total")
+		return ""
+	}
+	g.chat(good)
+	if s := waited(); s != "0" {
+		t.Errorf("a short body has waited %s s", s)
+	}
+	a := g.chat(strings.Replace(good, "hello", longContent(), 1))
+	if a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	// 2 MiB come and go, and half a second's worth is free.
+	if s, _ := strconv.ParseFloat(waited(), 64); s < 1 {
+		t.Errorf("a long body has waited %g s, want 1.5 s and more", s)
+	}
 }
 
 // Of a request with trailers the gateway could not say that its body is sent once.

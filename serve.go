@@ -197,4 +197,5 @@ const (
 	grpcSocket      = "grpc.sock"
 	httpSocket      = "http.sock"
 	processorSocket = "processor.sock" // the longest
+	bodiesSocket    = "bodies.sock"
 )

@@ -120,6 +120,7 @@ type Limits struct {
 	MaxRequestBytes   int64         // largest request body
 	MaxConnections    int64         // of callers that are open at one time
 	MaxInflightBytes  int64         // of all request bodies that are held at one time; a key may hold a quarter
+	LongBodyRate      int64         // bytes of long request bodies that move per second; 0: by the number of cores
 	MaxResponseBytes  int64         // largest whole answer of a provider; streams have no total
 	RequestTimeout    time.Duration // a request must have come in whole by then
 	StreamIdleTimeout time.Duration // a stream without a byte for this long is ended

@@ -239,6 +239,7 @@ func TestSections(t *testing.T) {
 		"whole float":          {"router_settings: {num_retries: 3.0}", func(c *config.Config) any { return c.Router.NumRetries }, int64(3)},
 		"request size":         {"limits: {max_request_bytes: 4096}", func(c *config.Config) any { return c.Limits.MaxRequestBytes }, int64(4096)},
 		"bytes in flight":      {"limits: {max_inflight_request_bytes: 1073741824}", func(c *config.Config) any { return c.Limits.MaxInflightBytes }, int64(1 << 30)},
+		"pace":                 {"limits: {long_body_bytes_per_second: 2097152}", func(c *config.Config) any { return c.Limits.LongBodyRate }, int64(2 << 20)},
 		"connections":          {"limits: {max_connections: 100}", func(c *config.Config) any { return c.Limits.MaxConnections }, int64(100)},
 		"management":           {"management_listen: localhost:8081", func(c *config.Config) any { return c.ManagementListen }, "127.0.0.1:8081"},
 		"bytes, large bodies":  {"limits: {max_request_bytes: 1073741824}", func(c *config.Config) any { return c.Limits.MaxInflightBytes }, int64(4 << 30)},

@@ -30,6 +30,9 @@ func (c *Config) Effective() []byte {
 	w.section("limits", func() {
 		w.integer("max_request_bytes", c.Limits.MaxRequestBytes)
 		w.integer("max_inflight_request_bytes", c.Limits.MaxInflightBytes)
+		if c.Limits.LongBodyRate > 0 {
+			w.integer("long_body_bytes_per_second", c.Limits.LongBodyRate)
+		}
 		w.integer("max_connections", c.Limits.MaxConnections)
 		w.integer("max_response_bytes", c.Limits.MaxResponseBytes)
 		w.seconds("request_timeout", c.Limits.RequestTimeout)

@@ -24,6 +24,8 @@ const (
 	defaultConnections = 50_000
 	mostConnections    = 10_000_000
 	mostInflight       = 1 << 40
+	// leastRate lets a body of the default size pass within request_timeout, both ways.
+	leastRate = 2 << 20
 	// inflightShares is how many times the largest body must fit: a key may hold a quarter.
 	inflightShares = 4
 	// defaultStreamIdle is Envoy's own: models that think are silent for minutes.
@@ -66,6 +68,7 @@ func (d *decoder) server(o *object, c *Config) {
 	limits := d.open(n)
 	limits.integer("max_request_bytes", &c.Limits.MaxRequestBytes, leastBody, mostBody)
 	limits.integer("max_inflight_request_bytes", &c.Limits.MaxInflightBytes, leastBody, mostInflight)
+	limits.integer("long_body_bytes_per_second", &c.Limits.LongBodyRate, leastRate, mostInflight)
 	limits.integer("max_connections", &c.Limits.MaxConnections, 1, mostConnections)
 	limits.integer("max_response_bytes", &c.Limits.MaxResponseBytes, leastBody, mostBody)
 	limits.duration("request_timeout", &c.Limits.RequestTimeout, time.Second, 24*time.Hour)

@@ -82,6 +82,9 @@ func (d *session) close() {
 func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 	var err error
 	if d.x, err = d.p.begin(ctx, m); err != nil {
+		if d.pieces != nil {
+			d.pieces.ended = true
+		}
 		return d.refuse(ctx, err)
 	}
 	if d.pieces != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // upload is a body that comes in pieces. It belongs to its stream.
@@ -48,6 +49,9 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	if err := d.room(len(m.Body)); err != nil {
 		return d.refusePieces(ctx, err)
 	}
+	if err := d.x.flight.Move(ctx, len(m.Body)); err != nil {
+		return err
+	}
 	u.take(m.Body, d.x.Inbound.length)
 	if !m.End {
 		return nil
@@ -69,18 +73,15 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	if err != nil {
 		return d.refuse(ctx, err)
 	}
-	return d.sendPieces(mutation)
+	return d.sendPieces(ctx, mutation)
 }
 
-// take appends a piece. The buffer doubles up to the declared length, so a caller that
-// declares much and sends little costs little.
+// take appends a piece. A declared length is counted among the bytes in flight already, so
+// its buffer is made at once; the system gives it memory as it fills. Other buffers double.
 func (u *upload) take(piece []byte, declared int64) {
 	if need := len(u.body) + len(piece); need > cap(u.body) {
-		room := max(2*cap(u.body), leastUpload)
-		if declared != undeclared {
-			room = min(room, int(declared))
-		}
-		u.body = append(make([]byte, 0, max(room, need)), u.body...)
+		room := max(2*cap(u.body), leastUpload, int(declared))
+		u.body = splice.Append(make([]byte, 0, max(room, need)), u.body)
 	}
 	u.body = append(u.body, piece...)
 }
@@ -105,7 +106,7 @@ func (d *session) refusePieces(ctx context.Context, err error) error {
 }
 
 // sendPieces answers the headers with the plan, and then sends the body.
-func (d *session) sendPieces(m *frame.Mutation) error {
+func (d *session) sendPieces(ctx context.Context, m *frame.Mutation) error {
 	body := d.x.Body
 	if m.Replace {
 		body = m.Body
@@ -117,13 +118,20 @@ func (d *session) sendPieces(m *frame.Mutation) error {
 	head, _ := frame.AppendAnswer(d.plan(), frame.RequestHeaders, m)
 	err := d.send(head, nil)
 	for err == nil && len(body) > pieceSize {
-		err = d.send(frame.AppendPiece(make([]byte, 0, pieceHead), pieceSize), body[:pieceSize])
+		err = d.sendPiece(ctx, frame.AppendPiece(make([]byte, 0, pieceHead), pieceSize), body[:pieceSize])
 		body = body[pieceSize:]
 	}
 	if err == nil {
-		err = d.send(frame.AppendLastPiece(make([]byte, 0, pieceHead), len(body)), body)
+		err = d.sendPiece(ctx, frame.AppendLastPiece(make([]byte, 0, pieceHead), len(body)), body)
 	}
 	return afterDispatch(err)
+}
+
+func (d *session) sendPiece(ctx context.Context, head, piece []byte) error {
+	if err := d.x.flight.Move(ctx, len(piece)); err != nil {
+		return err
+	}
+	return d.send(head, piece)
 }
 
 // requestTrailers refuses a body in pieces that ends with trailers. With trailers, Envoy's

@@ -173,3 +173,22 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 		t.Errorf("%d bytes leave; refused: %v", len(got.body), got.refused)
 	}
 }
+
+// A request that its headers have rejected stays rejected, though all of its body was on
+// its way by then.
+func TestARejectedBodyInPieces(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, one(), room, bounded(budget(0)), limiter, newBank(t, 0).use)
+	e := inPieces(t, k)
+	e.sends(hello[:10], false)
+	e.sends(hello[10:], true)
+	refusedWith(t, e, e.goesOut().refused, 429, "budget_exceeded")
+	e.silent()
+	e.leave()
+	if got := k.events(e.uuid); len(got) != 0 {
+		t.Errorf("a rejected request is on record with %v", got)
+	}
+	if n := k.bytes.Held(); n != 0 {
+		t.Errorf("%d bytes are in flight when nothing is", n)
+	}
+}

@@ -62,7 +62,7 @@ func newRig(t *testing.T, c xds.Config, changes ...func(*bootstrap.Config)) *rig
 	listen := porttest.Free(t)
 	r.url = "http://" + listen.String()
 	conf := bootstrap.Config{
-		AdminSocket: filepath.Join(dir, "a"), ProcessorSocket: filepath.Join(dir, "p"), GatewaySocket: filepath.Join(dir, "g"), GRPCSocket: filepath.Join(dir, "r"),
+		AdminSocket: filepath.Join(dir, "a"), ProcessorSocket: filepath.Join(dir, "p"), BodiesSocket: filepath.Join(dir, "b"), GatewaySocket: filepath.Join(dir, "g"), GRPCSocket: filepath.Join(dir, "r"),
 		Address: listen.Addr().String(), Port: listen.Port(), RequestTimeout: patience, BodyLimit: bodyLimit,
 	}
 	for _, change := range changes {
@@ -79,8 +79,10 @@ func newRig(t *testing.T, c xds.Config, changes ...func(*bootstrap.Config)) *rig
 	r.server.Register(g)
 	extproc.RegisterExternalProcessorServer(g, r.proc)
 	als.RegisterAccessLogServiceServer(g, r.log)
-	procListener := listenUnix(t, conf.ProcessorSocket)
-	running.Go(func() { _ = g.Serve(procListener) })
+	for _, path := range []string{conf.ProcessorSocket, conf.BodiesSocket} {
+		l := listenUnix(t, path)
+		running.Go(func() { _ = g.Serve(l) })
+	}
 	running.Go(func() { _ = r.server.Run(ctx) })
 
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -17,7 +17,7 @@ import (
 )
 
 func minimal() bootstrap.Config {
-	return bootstrap.Config{AdminSocket: "/run/a", ProcessorSocket: "/run/p", GatewaySocket: "/run/g", GRPCSocket: "/run/r"}
+	return bootstrap.Config{AdminSocket: "/run/a", ProcessorSocket: "/run/p", BodiesSocket: "/run/b", GatewaySocket: "/run/g", GRPCSocket: "/run/r"}
 }
 
 // TestEnvoyAccepts has Envoy itself read the configuration.

@@ -8,12 +8,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Config is what differs from one Envoy to the next. The four sockets are
+// Config is what differs from one Envoy to the next. The five sockets are
 // required; every other zero value means the default beside it.
 type Config struct {
 	NodeID          string // name of this Envoy; default "modelgateway"
 	AdminSocket     string // Unix socket that Envoy creates; whoever may open it rules Envoy
 	ProcessorSocket string // Unix socket of ext_proc, attempt log and xDS
+	BodiesSocket    string // Unix socket of ext_proc for long bodies
 	GatewaySocket   string // Unix socket of the gateway's HTTP server
 	GRPCSocket      string // Unix socket of the gateway's gRPC server
 
@@ -65,6 +66,7 @@ func (c Config) check() error {
 	for _, s := range []struct{ param, path string }{
 		{"admin_socket", c.AdminSocket},
 		{"processor_socket", c.ProcessorSocket},
+		{"bodies_socket", c.BodiesSocket},
 		{"gateway_socket", c.GatewaySocket},
 		{"grpc_socket", c.GRPCSocket},
 	} {

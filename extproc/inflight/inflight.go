@@ -1,5 +1,5 @@
 // Package inflight bounds the bytes of request bodies that one node holds at one
-// time: in total, and per key. It has no goroutine and no clock.
+// time, in total and per key, and how fast long bodies move. It has no goroutine.
 //
 // Once three quarters of the total are held, a key may hold no more than a small part
 // of what is left free. Keys that hold much are therefore rejected before the total is
@@ -9,9 +9,11 @@ package inflight
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
+	"golang.org/x/time/rate"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -38,20 +40,28 @@ const retryAfter = time.Second
 // Limiter counts the bytes in flight. It is safe for concurrent use.
 type Limiter struct {
 	total, share  int64
-	onMany, onFew func() // nil: nobody watches
+	onMany, onFew func()        // nil: nobody watches
+	pace          *rate.Limiter // nil: bodies move as fast as they come
+	waited        atomic.Int64  // nanoseconds, all bodies together
 
 	mu struct {
 		sync.Mutex
 		held int64
 		many bool
-		keys map[id.KeyHash]int64 // without entries of 0
+		keys map[id.KeyHash]share // of those that hold bytes
 	}
+}
+
+// share is what one key holds.
+type share struct {
+	held int64
+	turn chan struct{} // its long bodies take turns at it; nil before there is one
 }
 
 // New returns a limiter of total bytes, of which each key may hold a quarter.
 func New(total int64) *Limiter {
 	l := &Limiter{total: total, share: total / Shares}
-	l.mu.keys = make(map[id.KeyHash]int64)
+	l.mu.keys = make(map[id.KeyHash]share)
 	return l
 }
 
@@ -85,9 +95,18 @@ func (l *Limiter) Held() int64 {
 	return l.mu.held
 }
 
-// Measure has the meter show how many bytes are in flight.
+// Measure has the meter show how many bytes are in flight, and how long bodies have waited
+// for the pace.
 func (l *Limiter) Measure(m metric.Meter) error {
-	_, err := m.Int64ObservableGauge("gateway.request.bytes.inflight", metric.WithDescription("Bytes of request bodies that are held."),
+	_, err := m.Float64ObservableCounter("gateway.request.body.wait", metric.WithUnit("s"), metric.WithDescription("Time that long request bodies have waited for limits.long_body_bytes_per_second, together."),
+		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
+			o.Observe(time.Duration(l.waited.Load()).Seconds())
+			return nil
+		}))
+	if err != nil {
+		return err
+	}
+	_, err = m.Int64ObservableGauge("gateway.request.bytes.inflight", metric.WithDescription("Bytes of request bodies that are held."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(l.Held())
 			return nil
@@ -133,25 +152,27 @@ func (r *Reservation) Reach(n int64) error {
 
 func (r *Reservation) growLocked(n int64) error {
 	l := r.limiter
+	of := l.mu.keys[r.key]
 	switch {
 	case r.ended || n <= 0:
 		return nil
-	case l.mu.keys[r.key]+n > l.share:
+	case of.held+n > l.share:
 		return &fault.Error{
 			Op: "inflight", Kind: fault.RateLimited, Code: CodeShare, RetryAfter: retryAfter,
 			Detail: "The request bodies of this API key that are in flight have reached the limit. Try again when one of its requests has ended.",
 			Details: map[string]any{
-				"scope": "key", "limit_type": "inflight_request_bytes", "limit": l.share, "remaining": l.share - l.mu.keys[r.key],
+				"scope": "key", "limit_type": "inflight_request_bytes", "limit": l.share, "remaining": l.share - of.held,
 			},
 		}
-	case l.crowdedLocked(l.mu.keys[r.key]+n, l.total-l.mu.held-n):
+	case l.crowdedLocked(of.held+n, l.total-l.mu.held-n):
 		return &fault.Error{
 			Op: "inflight", Kind: fault.Unavailable, Code: CodeTotal, RetryAfter: retryAfter,
 			Detail: "The gateway holds as many bytes of request bodies as it may. Try again.",
 		}
 	}
 	l.mu.held += n
-	l.mu.keys[r.key] += n
+	of.held += n
+	l.mu.keys[r.key] = of
 	r.held += n
 	l.changedLocked()
 	return nil
@@ -176,8 +197,9 @@ func (r *Reservation) Release() {
 	}
 	r.ended = true
 	l.mu.held -= r.held
-	if rest := l.mu.keys[r.key] - r.held; rest > 0 {
-		l.mu.keys[r.key] = rest
+	of := l.mu.keys[r.key]
+	if of.held -= r.held; of.held > 0 {
+		l.mu.keys[r.key] = of
 	} else {
 		delete(l.mu.keys, r.key)
 	}

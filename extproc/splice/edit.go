@@ -26,11 +26,22 @@ func Apply(dst, body []byte, edits []Edit) []byte {
 	from := 0
 	for i := range edits {
 		e := &edits[i]
-		dst = append(dst, body[from:e.Off]...)
+		dst = Append(dst, body[from:e.Off])
 		dst = append(dst, e.With...)
 		from = e.End
 	}
-	return append(dst, body[from:]...)
+	return Append(dst, body[from:])
+}
+
+// Append is append for a long src. It copies in steps: the collector can stop a goroutine
+// between two, but not in the middle of one.
+func Append(dst, src []byte) []byte {
+	const step = 256 << 10
+	for len(src) > step {
+		dst = append(dst, src[:step]...)
+		src = src[step:]
+	}
+	return append(dst, src...)
 }
 
 // Member is a value to give to a field.
