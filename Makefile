@@ -89,15 +89,24 @@ bench-ledger: ## measure journal, agreement, ledger and audit chain on one node 
 doctor: ## name everything that this machine lacks for make test, and the packages to install
 	@tools/doctor/doctor.sh test
 
+# These play one scenario thousands of times, or for minutes of virtual time, and the race
+# detector makes each three to eight times slower. The other tests of their packages run the
+# same code with it, and make nightly runs these with it too.
+REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive)$$
+
+REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal ./cluster/store ./cluster/table ./extproc/tokens
+
 .PHONY: test
-test: doctor envoy sdks api-tools ## run all tests with the race detector, count them, and list the slowest
-	go run ./tools/testcount -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
+test: doctor envoy sdks api-tools ## run all tests, all but some long ones with the race detector, count them, and list the slowest
+	go run ./tools/testcount -race -shuffle=on -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
+	go run ./tools/testcount -shuffle=on -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 
 # Go keeps the results of tests that run in their order. It does not see changes to what
 # tests start as other programs: Python scripts, Envoy.
 .PHONY: test-fast
 test-fast: envoy sdks api-tools ## as test, in a fixed order, so that packages whose tests passed before and did not change are not run
-	go run ./tools/testcount -race -timeout 20m $(TESTFLAGS) ./...
+	go run ./tools/testcount -race -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
+	go run ./tools/testcount -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 
 .PHONY: test-servers
 test-servers: doctor-servers kafka versitygw ## deliver the audit log to a real Kafka and a real server for S3 (needs Java and Maven)
