@@ -12,6 +12,7 @@ import (
 // The examples of the management API do what they say, by the generated client
 // and by plain requests.
 func TestAPIExamples(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, quickstart(p))
 	python, err := filepath.Abs(pythonPath(t))

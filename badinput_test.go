@@ -404,6 +404,7 @@ func TestHTTP2Abuse(t *testing.T) {
 
 // Row 33: a report of usage that cannot be believed is replaced, one of nothing is not.
 func TestBadUsage(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "negative=openai/badusage", "string=openai/badusage-string", "fraction=openai/badusage-fraction", "huge=openai/badusage-huge", "nothing=openai/badusage-null", "absent=openai/nousage"))
 	for _, model := range []string{"negative", "string", "fraction", "huge", "nothing", "absent"} {

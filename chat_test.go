@@ -20,6 +20,7 @@ func models(p *upstream, pairs ...string) string {
 }
 
 func TestChat(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt", "fake-gpt=openai/fake-gpt"))
 	a := g.chat(`{"model":"fast","messages":[{"role":"user","content":"hello"}],"unknown_field":{"x":[1,2]}}`)
@@ -54,6 +55,7 @@ func TestChat(t *testing.T) {
 // What a request cost is by the service tier that the provider says it got, not by
 // the one that was asked for.
 func TestServiceTier(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t) // it says "default", whatever is asked for
 	g := startGateway(t, `
 model_list:

@@ -51,6 +51,7 @@ func (c *terminal) object(args ...string) map[string]any {
 
 // TestCommandLine does from a terminal what an operator does in a first week.
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, quickstart(p))
 	c := newTerminal(t, g)

@@ -96,6 +96,7 @@ func pending(t *testing.T, g *gatewayProcess, p *upstream, n int) <-chan int {
 }
 
 func TestEnvoyKilled(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt", "stuck=openai/hang"))
 	first := g.chat(request("fast", ""))
@@ -135,6 +136,7 @@ func TestEnvoyKilled(t *testing.T) {
 }
 
 func TestGatewayKilled(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt", "stuck=openai/hang", "slow=openai/words-200+pace-20ms"))
 	var acked sync.Map
@@ -193,6 +195,7 @@ func TestGatewayKilled(t *testing.T) {
 
 // A stop lets what is running end.
 func TestGracefulStop(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "slow=openai/fake-gpt+slow-1s"))
 	done := make(chan *answer, 1)

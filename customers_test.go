@@ -43,6 +43,7 @@ const alice = `,"max_tokens":5,"user":"alice"`
 // Two organizations and keys without one name an end user of the same id. Each has a
 // record, a budget and an account of its own.
 func TestEndUsersBelongToAnOrganization(t *testing.T) {
+	t.Parallel()
 	since := time.Now()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "chat=openai/fake-gpt")+"router_settings: {num_retries: 0}\n")

@@ -214,6 +214,7 @@ func inParallel(t *testing.T, g *gatewayProcess, to *receiver, n int) {
 // signed, in order and linked to the one before, whatever happens meanwhile to the
 // receiver, to the network and to the gateway.
 func TestWebhook(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt")+"audit: {allow_private_webhooks: true}\n")
 	to := newReceiver(t)

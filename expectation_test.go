@@ -7,6 +7,7 @@ import (
 
 // TestUnknownExpectation: a header Expect that means nothing changes no response.
 func TestUnknownExpectation(t *testing.T) {
+	t.Parallel()
 	g := startGateway(t, models(newUpstream(t), "fast=openai/fake-gpt"))
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+"/spend/logs", nil)
 	if err != nil {

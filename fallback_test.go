@@ -12,6 +12,7 @@ const ask = `{"model":"%s","messages":[{"role":"user","content":"hello"}]%s}`
 func request(model, more string) string { return fmt.Sprintf(ask, model, more) }
 
 func TestFallback(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p,
 		"down=openai/fail-500", "limited=openai/fail-429", "wrongkey=openai/fail-401", "broken=openai/reset", "stuck=openai/hang",
@@ -113,6 +114,7 @@ router_settings:
 }
 
 func TestCooldown(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "down=openai/fail-500", "fast=openai/fake-gpt")+`
 router_settings:
@@ -132,6 +134,7 @@ router_settings:
 }
 
 func TestRetryOnContent(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "filtered=openai/filter", "cut=openai/filter-200", "event=openai/error-first", "later=openai/error-10th+words-30", "clean=openai/fake-gpt")+`
 router_settings:

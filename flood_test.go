@@ -290,6 +290,7 @@ func atLeast(t *testing.T, text string, least float64) bool {
 
 // A caller that leaves while its body is on the way has its place and its count back.
 func TestLeavingWithABodyOnItsWay(t *testing.T) {
+	t.Parallel()
 	g := startGateway(t, models(newUpstream(t), "fast=openai/fake-gpt"))
 	key := g.tenant(tree{"rpm_limit": 1, "max_parallel_requests": 1, "max_budget": 1})
 	leave := make(chan struct{})

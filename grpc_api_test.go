@@ -41,6 +41,7 @@ func grpcAs(t *testing.T, key string, more ...string) context.Context {
 // The management API answers gRPC on the port of everything else, through Envoy,
 // and by the same rules as over REST.
 func TestGRPCThroughEnvoy(t *testing.T) {
+	t.Parallel()
 	g := startGateway(t, "")
 	conn := grpcConn(t, g)
 	keys := gatewayv1.NewKeyServiceClient(conn)
@@ -116,6 +117,7 @@ func services(t *testing.T, conn *grpc.ClientConn, key string) (string, error) {
 // What is not gRPC does not reach the gRPC server, and what is does not reach
 // inference.
 func TestOnlyGRPCIsGRPC(t *testing.T) {
+	t.Parallel()
 	g := startGateway(t, "")
 	for _, path := range []string{"/gateway.v1.KeyService/GenerateKey", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"} {
 		a := g.do(http.MethodPost, path, strings.NewReader("{}"))

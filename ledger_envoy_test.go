@@ -20,6 +20,7 @@ const (
 // second attempts. Each attempt that has reached the provider is paid for once, and
 // what was delivered of an answer is paid for, whether it came to an end or not.
 func TestLedgerSurvivesEnvoy(t *testing.T) {
+	t.Parallel()
 	provider := newBookkeeper(t, listen(t))
 	provider.pace, provider.flaky = envoyPace, 5
 	g := startGateway(t, bookModels(provider)+"router_settings: {num_retries: 1, retry_after: 0.01, cooldown_time: 0}\n")

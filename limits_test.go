@@ -57,6 +57,7 @@ func (g *gatewayProcess) asks(key, model, more string) string {
 // A limit under an alias is a limit of the model: neither the key itself nor a key that
 // it makes is rid of it by another alias or by none.
 func TestModelLimitsFollowTheModel(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "chat=openai/fake-gpt", "other=openai/fake-gpt", "third=openai/fake-gpt")+
 		"router_settings: {num_retries: 0, model_group_alias: {routed: third}}\n")
@@ -160,6 +161,7 @@ func (f *family) spends(want string) int {
 // Keys with the bounds of the key that makes them do not have them a second time: what
 // they spend and how fast counts at that key, and at the one above it.
 func TestLimitsDoNotMultiplyByMinting(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "chat=openai/fake-gpt")+"router_settings: {num_retries: 0}\n")
 	g.changes("/user/new", tree{"user_id": "ada", "user_role": "internal_user", "auto_create_key": false})

@@ -16,6 +16,7 @@ func longContent() string { return strings.Repeat("0123456789abcdef", 2*contract
 // Long bodies reach the provider as they came, with and without a declared length, also
 // when earlier attempts have failed in one way or another, and once.
 func TestLongBodies(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt", "down=openai/fail-500", "broken=openai/reset", "claude=anthropic/fake-claude")+`
 router_settings:
@@ -56,6 +57,7 @@ router_settings:
 
 // Long bodies wait for their pace, as they come and as they go on. Short ones do not.
 func TestLongBodiesKeepThePace(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt")+"limits: {long_body_bytes_per_second: 2097152}\n")
 	waited := func() string {
@@ -83,6 +85,7 @@ func TestLongBodiesKeepThePace(t *testing.T) {
 
 // Of a request with trailers the gateway could not say that its body is sent once.
 func TestLongBodyWithTrailers(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt"))
 	for content, want := range map[string]int{"hello": http.StatusOK, longContent(): http.StatusBadRequest} {

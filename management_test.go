@@ -14,6 +14,7 @@ import (
 // While callers hold every connection of the listener, probes, management over REST and
 // over gRPC, and the gateway's own socket are reached all the same.
 func TestManagementListener(t *testing.T) {
+	t.Parallel()
 	management := freePort(t)
 	g := newGateway(t, models(newUpstream(t), "fast=openai/fake-gpt")+"limits: {max_connections: 8}\nmanagement_listen: "+management+"\n")
 	g.start()

@@ -51,6 +51,7 @@ func expect(t *testing.T, text string, want float64, name string, labels ...stri
 // An operator sees what keys, teams, users and organizations have spent and have left, which model
 // answered, and how long the gateway itself took.
 func TestMetricsOfSpenders(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt", "claude=anthropic/fake-claude"))
 	who := newPayers(g)
@@ -123,6 +124,7 @@ func TestMetricsOfSpenders(t *testing.T) {
 
 // The gateway's own time has no part of the provider's.
 func TestOverheadWithoutProvider(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "stuck=openai/hang")+"router_settings: {num_retries: 0, timeout: 2, cooldown_time: 0}\n")
 	g.chat(request("stuck", ""))
@@ -137,6 +139,7 @@ func TestOverheadWithoutProvider(t *testing.T) {
 // An operator sees what is under way, what is in cooldown, and how full the disk is; a
 // key of a viewer may scrape, and one of a user without that role may not.
 func TestMetricsOfState(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt", "stuck=openai/hang", "limited=openai/fail-429")+
 		"router_settings: {num_retries: 0, retry_after: 0.01, cooldown_time: 300, fallbacks: [{limited: [fast]}]}\n")

@@ -136,6 +136,7 @@ func newPayers(g *gatewayProcess) payers {
 // it cost in every report, to the 1e-12 USD; in the audit log too, which a file of it
 // proves with no gateway beside it.
 func TestCostIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
 	since := time.Now()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt", "claude=anthropic/fake-claude", "down=openai/fail-500")+
@@ -322,6 +323,7 @@ func proved(t *testing.T, data string) {
 
 // TestUnknownPrice: what nobody knows the cost of is for callers without a budget.
 func TestUnknownPrice(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt")+`
   - model_name: riddle
@@ -354,6 +356,7 @@ func TestUnknownPrice(t *testing.T) {
 
 // TestRateLimit counts requests and tokens of one key, and tells what is left.
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt", "slow=openai/slow-4s"))
 	made, _ := g.changes("/key/generate", tree{"rpm_limit": 3, "tpm_limit": 1000})["key"].(string)
@@ -413,6 +416,7 @@ func TestRateLimit(t *testing.T) {
 // TestBudgetBeginsAnew has keys spend all that they have, and go on when the window
 // is over, or when somebody resets what they have spent.
 func TestBudgetBeginsAnew(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt"))
 	const window = 5 * time.Second

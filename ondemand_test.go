@@ -44,6 +44,7 @@ func (g *gatewayProcess) clusters() map[string]bool {
 // Envoy has one cluster for each of 2,000 addresses, and the clusters of later attempts
 // only where a plan has needed them: a request falls back to one.
 func TestManyAddresses(t *testing.T) {
+	t.Parallel()
 	const addresses = 2000
 	var b strings.Builder
 	b.WriteString(models(newUpstream(t), "good=openai/fake-gpt"))

@@ -131,6 +131,7 @@ func (g *gatewayProcess) send(method, path string, o exampleOf) (status int, ans
 // The requests that the description shows are right: they are done, unless what
 // they are about is not there, or is there already.
 func TestOpenAPIExamples(t *testing.T) {
+	t.Parallel()
 	g := startGateway(t, models(newUpstream(t), schemathesisModels()...))
 	text, err := os.ReadFile("proto/gen/openapi.json")
 	if err != nil {
@@ -175,6 +176,7 @@ func (g *gatewayProcess) knock(method, path string) *http.Response {
 // The gateway has the operations of its description, no other methods at their
 // paths, and lets nobody in without a key where the description asks for one.
 func TestOpenAPIIsWhatIsServed(t *testing.T) {
+	t.Parallel()
 	g := startGateway(t, models(newUpstream(t), "fast=openai/fake-gpt"))
 	resp, err := http.Get(g.url + "/openapi.json")
 	if err != nil {

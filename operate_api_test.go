@@ -46,6 +46,7 @@ func (g *gatewayProcess) configDump() string {
 // anybody can look at: answers, lists, the log, metrics, Envoy's configuration, and
 // every file of the data directory.
 func TestManagedSecretsStaySecret(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, quickstart(p))
 	var seen strings.Builder

@@ -25,6 +25,7 @@ const (
 
 // Nothing that is secret is found anywhere that an operator or a caller can look.
 func TestSecretsStaySecret(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, `
 model_list:
@@ -87,6 +88,7 @@ keys:
 
 // The names that dashboards are built on.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt", "down=openai/fail-500")+"router_settings: {num_retries: 1, retry_after: 0.01, fallbacks: [{down: [fast]}]}\n")
 	g.chat(request("fast", ""))
@@ -113,6 +115,7 @@ func TestMetrics(t *testing.T) {
 
 // The log of a shutdown names its cause and each stage, in order.
 func TestShutdownIsLogged(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, "shutdown_delay: 50ms\n"+models(p, "fast=openai/fake-gpt"))
 	g.stop()
@@ -131,6 +134,7 @@ func TestShutdownIsLogged(t *testing.T) {
 
 // The log names one request by one id, from the refusal to the event.
 func TestOneRequestID(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt"))
 	a := g.chat(request("fast", ""))
@@ -248,6 +252,7 @@ func TestConfigCheck(t *testing.T) {
 
 // least_busy sends a request where the fewest are under way.
 func TestLeastBusy(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, `
 model_list:

@@ -130,6 +130,7 @@ func full(t *testing.T, g *gatewayProcess, what, model, scope string) {
 // A deployment serves as many requests at a time as max_parallel_requests allows, and
 // however a request ends, its slot is free again, once.
 func TestParallelRequestsOfADeployment(t *testing.T) {
+	t.Parallel()
 	p := newGatedProvider(t)
 	g := startGateway(t, p.deployments("chat=gate=, max_parallel_requests: 1", "breaks=gate-reset=, max_parallel_requests: 1",
 		"fails=gate-500=, max_parallel_requests: 1", "slow=gate=, max_parallel_requests: 1, timeout: 3")+
@@ -198,6 +199,7 @@ func TestParallelRequestsOfADeployment(t *testing.T) {
 // Requests go to another deployment or to the fallback while one is full. A fallback
 // that is full when its turn comes waits, and ends the request if that takes too long.
 func TestParallelRequestsGoElsewhere(t *testing.T) {
+	t.Parallel()
 	p := newGatedProvider(t)
 	g := startGateway(t, p.deployments("chat=gate-a=, order: 1", "chat=gate-b=, order: 2", "spare=gate-c=",
 		"broken=fail-500=, max_parallel_requests: 100", "last=gate-d=, timeout: 60", "brief=fail-500=", "short=gate-e=, timeout: 1")+
@@ -253,6 +255,7 @@ general_settings: {master_key: `+adminKey+`, max_parallel_requests: 1}
 // the management API is not part of that. Limits of deployments can be changed while
 // it runs.
 func TestParallelRequestsOfTheGateway(t *testing.T) {
+	t.Parallel()
 	p := newGatedProvider(t)
 	g := startGateway(t, p.deployments("chat=gate=")+`router_settings: {num_retries: 0}
 general_settings: {master_key: `+adminKey+`, global_max_parallel_requests: 2}

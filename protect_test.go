@@ -23,6 +23,7 @@ litellm_settings: {callbacks: [prometheus, presidio]}
 // neither or one of them accepted it does not start, and with both accepted each
 // start warns of both.
 func TestStartsUnprotectedOnlyIfAccepted(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t, guarded(newUpstream(t)))
 	tags, presidio := "--accept-unprotected=litellm_params.tags", "--accept-unprotected=callbacks.presidio"
 	for _, args := range [][]string{nil, {tags}} {
@@ -55,6 +56,7 @@ func TestStartsUnprotectedOnlyIfAccepted(t *testing.T) {
 // TestDefaultsOfUsersAndTeams creates users and teams at a gateway whose file has
 // defaults for them: without a budget of their own they get the file's, and it holds.
 func TestDefaultsOfUsersAndTeams(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, `
 model_list:
@@ -106,6 +108,7 @@ func (v tree) in(name string) tree {
 // TestEnforcedParams sends requests with and without the parameters that the file
 // requires: of each request, and of those of service accounts.
 func TestEnforcedParams(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt")+`
 general_settings:
@@ -147,6 +150,7 @@ general_settings:
 // TestKeyGenerationSettings makes keys at a gateway whose file says who may: in teams
 // their admins, who must give tags, and elsewhere only a proxy_admin.
 func TestKeyGenerationSettings(t *testing.T) {
+	t.Parallel()
 	g := startGateway(t, models(newUpstream(t), "fast=openai/fake-gpt")+`
 litellm_settings:
   key_generation_settings:

@@ -11,6 +11,7 @@ import (
 // What a provider says to its own clients alone does not reach the caller: how its
 // answer may be cached, how long its proxy took, and lines of a stream beside the data.
 func TestProviderSpeaksOfItself(t *testing.T) {
+	t.Parallel()
 	const chunk = `{"id":"c","object":"chat.completion.chunk","created":1,"model":"fast","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}`
 	const last = `{"id":"c","object":"chat.completion.chunk","created":1,"model":"fast","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
 	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -45,6 +45,7 @@ func (g *gatewayProcess) loggedOf(hash string) (cost map[string]int64, n int) {
 // and is in use: it and the one that takes its place spend no more together than the
 // key may; both say the same of it, and the provider has been asked as often.
 func TestRegeneratedKeyHasOneBudget(t *testing.T) {
+	t.Parallel()
 	up := newUpstream(t)
 	g := startGateway(t, models(up, "fast=openai/fake-gpt", "slow=openai/slow-2s"))
 	const budget = 2_500_000_000 // of 1e-12 USD: some thirty requests

@@ -35,6 +35,7 @@ func (g *gatewayProcess) spentBy(key string) float64 {
 // TestCallersRetriesAreBounded is an attack: a caller that gives up each attempt at once,
 // and has the gateway make ten more, pays for eleven attempts of which it sees none.
 func TestCallersRetriesAreBounded(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, "model_list:"+expensive(p, "slow", "slow-400ms")+"router_settings: {num_retries: 2, retry_after: 0.01, cooldown_time: 0}\n")
 	key, _ := g.changes("/key/generate", tree{"max_budget": 0.12})["key"].(string)
@@ -69,6 +70,7 @@ func TestCallersRetriesAreBounded(t *testing.T) {
 // answers. Each attempt that times out costs its input; all of them together stay
 // within the budget.
 func TestAttemptsAreReserved(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, "model_list:"+expensive(p, "stuck", "hang")+"router_settings: {num_retries: 4, retry_after: 0.01, cooldown_time: 0, timeout: 0.5}\n")
 	key, _ := g.changes("/key/generate", tree{"max_budget": 0.5})["key"].(string)

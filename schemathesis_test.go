@@ -74,6 +74,7 @@ func (r schemathesisRun) config(t *testing.T) string {
 // that it describes: no failure of the server, no undocumented status, no answer
 // that breaks its schema, and what is not valid is refused.
 func TestSchemathesis(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	// No model rests, whatever was asked of it.
 	g := startGateway(t, models(p, schemathesisModels()...)+"router_settings: {disable_cooldowns: true}\n")

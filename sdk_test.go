@@ -27,6 +27,7 @@ func pythonPath(t *testing.T) string {
 // The OpenAI SDK does all that applications do with it, through the gateway, to a
 // provider of its own dialect and to one of another.
 func TestOpenAISDK(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "gpt=openai/fake-gpt", "claude=anthropic/fake-claude", "failing=openai/fail-500"))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -50,6 +51,7 @@ func quickstart(p *upstream) string {
 }
 
 func TestPythonExample(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, quickstart(p))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -68,6 +70,7 @@ func TestPythonExample(t *testing.T) {
 // An Envoy that somebody else runs serves as well as a child, from the file that
 // the gateway writes, and may come later and go earlier.
 func TestExternalEnvoy(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := newGateway(t, quickstart(p))
 	g.args = []string{"--envoy", "external"}

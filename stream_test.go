@@ -13,6 +13,7 @@ import (
 )
 
 func TestStream(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt+words-20", "odd=openai/dribble+crlf+comments+words-20", "claude=anthropic/fake-claude+words-20",
 		"nousage=openai/nousage+words-20", "cut=openai/cut-5+words-20+pace-20ms", "nodone=openai/nodone+words-20", "fake-gpt=openai/fake-gpt+words-20"))
@@ -109,6 +110,7 @@ func (g *gatewayProcess) events(n int) []spendLog {
 // A caller that leaves is charged for what was generated until then, and the
 // provider is told to stop.
 func TestCallerLeaves(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "slow=openai/words-2000+pace-20ms", "claude=anthropic/words-2000+pace-20ms", "stuck=openai/hang"))
 	for _, model := range []string{"slow", "claude"} {
@@ -145,6 +147,7 @@ func TestCallerLeaves(t *testing.T) {
 
 // A caller that reads nothing holds the provider up, not memory.
 func TestSlowReader(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "long=openai/words-20000"))
 	r, err := http.NewRequest(http.MethodPost, g.url+"/v1/chat/completions", strings.NewReader(request("long", `,"stream":true`)))

@@ -11,6 +11,7 @@ import (
 // A response that begins and does not end is recorded with its true cause and with the
 // status that the caller got.
 func TestResponseThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		sent := string(body)

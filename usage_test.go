@@ -13,6 +13,7 @@ import (
 // A provider that reports 4,000,000,000 tokens for an answer of two letters is charged for
 // what is possible. The row says so, and a metric counts it.
 func TestImplausibleUsage(t *testing.T) {
+	t.Parallel()
 	const (
 		text = `"content":"ok"`
 		head = `{"id":"c","created":1,"model":"m",`

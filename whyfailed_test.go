@@ -124,6 +124,7 @@ func causesLogged(log, request string) []string {
 // A trace that the caller is in goes on to the provider, with a span of the gateway's
 // own, and is in the log. What is no valid trace goes nowhere.
 func TestTraceContextGoesOn(t *testing.T) {
+	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "fast=openai/fake-gpt"))
 	const id, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
