@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/frame"
 )
 
-// Headers of answers; see the README for what they say.
+// Headers of answers; docs/requests.md says what they mean.
 const (
 	headerRequestID     = "x-request-id"
 	headerGatewayID     = "x-gateway-request-id"
