@@ -7,15 +7,15 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Outcome is how an attempt ended.
+// Outcome is how an attempt ended. Its numbers are those of stored records.
 type Outcome uint8
 
 // The outcomes. The zero value is none of them.
 const (
-	Success  Outcome = iota + 1 // the provider responded in full
-	Failed                      // the provider rejected the request, broke off or timed out
-	Canceled                    // the caller left before the end
-	Crashed                     // the gateway died during the attempt; only journal.Open makes these
+	Success  = Outcome(clusterv1.Outcome_OUTCOME_SUCCESS)  // the provider responded in full
+	Failed   = Outcome(clusterv1.Outcome_OUTCOME_FAILED)   // the provider rejected the request, broke off or timed out
+	Canceled = Outcome(clusterv1.Outcome_OUTCOME_CANCELED) // the caller left before the end
+	Crashed  = Outcome(clusterv1.Outcome_OUTCOME_CRASHED)  // the gateway died during the attempt; only journal.Open makes these
 )
 
 // String returns the outcome's name, for logs, metrics and the API.
@@ -73,7 +73,7 @@ func (e *Encoder) Result(m *clusterv1.UsageEvent, r *Result) {
 	m.FirstTokenUnixNano = nanos(r.FirstToken)
 	m.EndUnixNano = nanos(r.End)
 	m.Status = int64(r.Status)
-	m.Outcome = encodeOutcome(r.Outcome)
+	m.Outcome = clusterv1.Outcome(r.Outcome)
 	m.ErrorCode = Text(r.ErrorCode)
 	m.FinishReason = Text(r.FinishReason)
 	m.Source = encodeSource(r.Source)
@@ -123,34 +123,12 @@ func decodeFailures(list []*clusterv1.AttemptFailure) []Failure {
 	return out
 }
 
-func encodeOutcome(o Outcome) clusterv1.Outcome {
-	switch o {
-	case Success:
-		return clusterv1.Outcome_OUTCOME_SUCCESS
-	case Failed:
-		return clusterv1.Outcome_OUTCOME_FAILED
-	case Canceled:
-		return clusterv1.Outcome_OUTCOME_CANCELED
-	case Crashed:
-		return clusterv1.Outcome_OUTCOME_CRASHED
-	}
-	return clusterv1.Outcome_OUTCOME_UNSPECIFIED
-}
-
 // DecodeOutcome returns 0 for an outcome that only a newer gateway knows.
 func DecodeOutcome(o clusterv1.Outcome) Outcome {
-	switch o {
-	case clusterv1.Outcome_OUTCOME_SUCCESS:
-		return Success
-	case clusterv1.Outcome_OUTCOME_FAILED:
-		return Failed
-	case clusterv1.Outcome_OUTCOME_CANCELED:
-		return Canceled
-	case clusterv1.Outcome_OUTCOME_CRASHED:
-		return Crashed
-	case clusterv1.Outcome_OUTCOME_UNSPECIFIED:
+	if o < 0 || o > clusterv1.Outcome_OUTCOME_CRASHED {
+		return 0
 	}
-	return 0
+	return Outcome(o)
 }
 
 func encodeSource(s Source) clusterv1.UsageSource {
