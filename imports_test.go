@@ -26,6 +26,7 @@ func importRows() []importRow {
 	return []importRow{
 		{".", []string{"**"}},
 
+		{"dataplane", nil},
 		{"cluster/id", nil},
 		{"cluster/address", nil},
 		{"cluster/money", nil},
@@ -44,7 +45,7 @@ func importRows() []importRow {
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/keys", []string{
 			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
-			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*", "proto/gen/gateway/surface",
+			"cluster/store", "cluster/record", "cluster/table", "dataplane", "proto/gen/cluster/*", "proto/gen/gateway/surface",
 		}},
 		{"cluster/*", []string{
 			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/inject", "cluster/vault", "cluster/usage",
@@ -59,12 +60,12 @@ func importRows() []importRow {
 
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"extproc/*", []string{"extproc/wire", "extproc/splice", "cluster/*"}},
-		{"extproc", []string{"extproc/*", "cluster", "cluster/*", "envoy/contract"}},
+		{"extproc", []string{"extproc/*", "cluster", "cluster/*", "dataplane", "envoy/contract"}},
 
-		{"xds", []string{"cluster", "cluster/*", "envoy/contract"}},
+		{"xds", []string{"cluster", "cluster/*", "dataplane", "envoy/contract"}},
 
 		{"mgmt/*", []string{"cluster/*"}},
-		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "proto/gen/gateway/*"}},
+		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "dataplane", "proto/gen/gateway/*"}},
 
 		{"config", []string{"cluster/*"}},
 		{"cli", []string{"proto/gen/gateway/*"}},
@@ -194,6 +195,8 @@ func TestImportRules(t *testing.T) {
 		{"extproc/wire", module + "cluster/catalog", false},
 		{"extproc", module + "mgmt", false},
 		{"xds", module + "extproc/wire", false},
+		{"xds", module + "dataplane", true},
+		{"dataplane", module + "cluster/id", false},
 		{"xds", "github.com/envoyproxy/go-control-plane/pkg/cache/v3", true},
 		{"extproc", "github.com/envoyproxy/go-control-plane/pkg/cache/v3", false},
 		{"extproc", "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3", true},

@@ -106,7 +106,7 @@ func (d *session) unstreamed(ctx context.Context, m *frame.Message, h *head) err
 	var out []byte
 	var o Outcome
 	if err == nil {
-		err = acceptable(h, mediaJSON)
+		err = acceptable(h, d.x.op.response)
 	}
 	if err == nil {
 		out, o, err = d.p.whole(d.x, body)
@@ -191,7 +191,7 @@ func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
 
 // streamed passes an event stream on, event by event.
 func (d *session) streamed(ctx context.Context, m *frame.Message, h *head) error {
-	if err := acceptable(h, mediaStream); err != nil || m.End {
+	if err := acceptable(h, d.x.op.stream); err != nil || m.End {
 		body, _, readErr := d.body(h, m.End, maxErrorBytes)
 		if readErr != nil && !errors.Is(readErr, errTooLong) {
 			return readErr

@@ -45,7 +45,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
 	t := target(d, x.Options.DropParams)
-	call, err := a.Provider.Driver.Address(t, provider.Operation{Endpoint: provider.Chat, Stream: x.Facts.Stream})
+	call, err := a.Provider.Driver.Address(t, provider.Operation{Endpoint: x.op.endpoint, Stream: x.Facts.Stream})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
 // canonical is the request in the form that every provider's driver reads.
 func (x *Exchange) canonical() (*wire.Ask, error) {
 	body := splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
-	return dialect.ByName(x.Dialect).DecodeAsk(body)
+	return dialect.ByName(x.op.language).DecodeAsk(body)
 }
 
 // spliced is the caller's body with what must change changed, the body itself
@@ -221,7 +221,7 @@ func (x *Exchange) total() time.Duration {
 // intendLocked journals that attempt i goes out. The sync overlaps the provider's work; receive waits for it.
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	a := x.attempt(i)
-	a.Tokens = usage.Tokens{Input: x.roughInput()}
+	a.Tokens = usage.Tokens{Input: x.op.rough(&x.Facts)}
 	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, catalog.Standard)
 	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))
 }
@@ -240,7 +240,7 @@ func (x *Exchange) attempt(i int) usage.Attempt {
 		Group:          x.Model,
 		Provider:       d.Provider,
 		Model:          d.Model,
-		CallType:       string(x.CallType),
+		CallType:       x.op.callType,
 		Stream:         x.Facts.Stream,
 		EndUser:        x.Options.EndUser,
 		OfOrganization: true,

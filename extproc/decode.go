@@ -7,17 +7,18 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/splice"
-	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // decode reads what the request asks for. The body is scanned once and not
 // decoded: same-dialect traffic needs no more.
 func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
-	x.Dialect, x.CallType = wire.OpenAI, ChatCompletion
+	if x.op = p.operations[x.Inbound.Path]; x.op == nil {
+		return fault.New(fault.NotFound, "", "No operation has this path.")
+	}
 	if len(x.Body) == 0 {
 		return errEmptyBody()
 	}
-	if err := splice.Scan(x.Body, &x.Facts); err != nil {
+	if err := x.op.scan(x.Body, &x.Facts); err != nil {
 		return err
 	}
 	return x.readOptions()

@@ -44,7 +44,7 @@ func (x *Exchange) inputBound(d *catalog.Deployment) int64 {
 	case e.other != "" && tokens.SameBound(e.other, model):
 		return e.more
 	}
-	n := boundInput(&x.Facts, x.Body, model)
+	n := x.op.bound(&x.Facts, x.Body, model)
 	if e.model == "" {
 		e.model, e.tokens = model, n
 	} else {
@@ -73,10 +73,10 @@ func boundInput(facts *splice.Request, body []byte, model string) int64 {
 	return max(bound.Tokens()-framing*count, least) + int64(data)/bytesPerToken
 }
 
-// roughInput is about what the input is, by its bytes.
-func (x *Exchange) roughInput() int64 {
-	n := len(x.Facts.Raw(splice.Messages))
-	for part := range x.Facts.Parts(unread | 1<<splice.Messages) {
+// roughInput estimates the input by its bytes.
+func roughInput(facts *splice.Request) int64 {
+	n := len(facts.Raw(splice.Messages))
+	for part := range facts.Parts(unread | 1<<splice.Messages) {
 		n += len(part)
 	}
 	return int64(n) / bytesPerToken

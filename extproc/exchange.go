@@ -22,12 +22,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// CallType names what a request asks for, in events and metrics.
-type CallType string
-
-// ChatCompletion is POST /v1/chat/completions.
-const ChatCompletion CallType = "chat.completions"
-
 // Exchange is one request's life, from its first byte to its last settle.
 //
 // The stream of the downstream filter owns it and is the only one to change it,
@@ -40,9 +34,8 @@ type Exchange struct {
 	Start     time.Time
 	View      *cluster.View
 	Inbound   Inbound
-	Dialect   wire.Dialect
-	CallType  CallType
-	Body      []byte // the caller's; valid until the exchange ends
+	op        *operation // nil until the body is decoded
+	Body      []byte     // the caller's; valid until the exchange ends
 	Facts     splice.Request
 	Options   Options
 	Principal keys.Principal
@@ -260,7 +253,7 @@ func (x *Exchange) lastIndex() int {
 
 // sameDialect reports whether the caller's bytes can go to the attempt's
 // provider as they are, but for what must change.
-func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.Dialect }
+func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.op.language }
 
 // logged records an entry of the attempt log. Entries do not say which attempt
 // they are of, but there is one for every attempt that failed, in order: only the

@@ -23,8 +23,6 @@ const (
 	headerVersion       = "x-gateway-version"
 	contentTypeJSON     = "application/json"
 	contentTypeStream   = "text/event-stream; charset=utf-8"
-	mediaJSON           = "application/json"
-	mediaStream         = "text/event-stream"
 	headerContentType   = "content-type"
 	headerContentLength = "content-length"
 )

@@ -49,7 +49,7 @@ func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 	now := p.deps.Now()
 	ev := journal.Event{
 		Attempt: usage.Attempt{
-			Request: x.ID, Group: id.ModelName(capped(x.Facts.Model)), CallType: string(x.CallType),
+			Request: x.ID, Group: id.ModelName(capped(x.Facts.Model)), CallType: x.op.name(),
 			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
 		},
 		Result: usage.Result{End: now, ErrorCode: codeOf(e), Final: true},

@@ -79,13 +79,14 @@ type Settings struct {
 // Pipeline is the stages of a request and what they stand on. It is safe for
 // concurrent use. All that changes of it is what keeps its own lock.
 type Pipeline struct {
-	deps      Deps
-	providers map[string]*provider.Provider
-	entry     []stage // on the request's headers
-	stages    []stage // on its body
-	throttle  throttle
-	flood     flood
-	inFlight  atomic.Int64 // requests that parallel counts
+	deps       Deps
+	providers  map[string]*provider.Provider
+	operations map[string]*operation // by path
+	entry      []stage               // on the request's headers
+	stages     []stage               // on its body
+	throttle   throttle
+	flood      flood
+	inFlight   atomic.Int64 // requests that parallel counts
 }
 
 // stage is one step before dispatch. nil means go on; a *fault.Error refuses.
@@ -96,7 +97,7 @@ type stage struct {
 
 // NewPipeline returns a pipeline over deps.
 func NewPipeline(deps Deps) *Pipeline {
-	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider)}
+	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operations()}
 	for _, row := range provider.Providers() {
 		p.providers[row.Name] = &row
 	}

@@ -62,7 +62,7 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 			o.Text = generated(reply)
 			reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, &o, trouble{})
 		}
-		return dialect.ByName(x.Dialect).EncodeReply(make([]byte, 0, len(body)+512), reply, x.meta()), o, nil
+		return dialect.ByName(x.op.language).EncodeReply(make([]byte, 0, len(body)+512), reply, x.meta()), o, nil
 	}
 	facts := splice.ReplyFacts{Most: x.most(o.Bytes)}
 	if err := splice.Reply(body, &facts); err != nil {

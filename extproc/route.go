@@ -78,7 +78,7 @@ func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog
 		}
 	}
 	if settings.EnablePreCallChecks {
-		out = strategy.Fitting(out, x.roughInput())
+		out = strategy.Fitting(out, x.op.rough(&x.Facts))
 		if len(out) == 0 {
 			return nil, fault.Field("messages", "context_length_exceeded", "The prompt is longer than the context window of every deployment of this model.")
 		}

@@ -167,7 +167,7 @@ func (x *Exchange) tokenizer() string { return vocabulary(x.last().Deployment) }
 func (p *Pipeline) countInput(x *Exchange) int64 {
 	ask, err := x.canonical()
 	if err != nil { // passed on as it was; the provider may read more than is read here
-		return x.roughInput()
+		return x.op.rough(&x.Facts)
 	}
 	messages := make([]tokens.Message, len(ask.Messages))
 	for i := range ask.Messages {

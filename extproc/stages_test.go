@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/dataplane"
 )
 
 // The table in doc.go is what a reader trusts; it must name the stages that
@@ -49,6 +51,21 @@ func TestDocListsTheStages(t *testing.T) {
 		}
 		if !strings.Contains(string(source), ") "+name+"(ctx context.Context, ") && !strings.Contains(string(source), ") "+name+"(_ context.Context, ") {
 			t.Errorf("%s has no stage %s", file, name)
+		}
+	}
+}
+
+// Each operation of the table must have the code that reads its requests, and must be found
+// at each of its paths.
+func TestEveryOperationHasItsReader(t *testing.T) {
+	t.Parallel()
+	byPath := NewPipeline(Deps{}).operations
+	for _, path := range dataplane.Paths() {
+		switch op := byPath[path]; {
+		case op == nil:
+			t.Errorf("POST %s has no operation", path)
+		case op.scan == nil || op.bound == nil || op.rough == nil:
+			t.Errorf("operation %s of POST %s lacks a scanner or an estimate", op.callType, path)
 		}
 	}
 }

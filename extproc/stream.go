@@ -51,7 +51,7 @@ func newRelay(p *Pipeline, x *Exchange) *relay {
 	a := x.last()
 	meta := x.meta()
 	meta.ID = completionID(x.ID)
-	r.encoder = dialect.ByName(x.Dialect).Stream(meta)
+	r.encoder = dialect.ByName(x.op.language).Stream(meta)
 	if x.sameDialect(a) {
 		r.alias = splice.Quote(nil, x.Facts.Model)
 		r.facts.Collect = true
@@ -156,7 +156,7 @@ func (r *relay) idle(e *splice.Event) {
 
 // plain reports whether the caller may see all lines of an event. Other dialects than
 // OpenAI's name each event's type.
-func (r *relay) plain(e *splice.Event) bool { return e.Plain || r.x.Dialect != wire.OpenAI }
+func (r *relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language != wire.OpenAI }
 
 // emit lets an event out with its data, and without the provider's other lines.
 func (r *relay) emit(e *splice.Event) {

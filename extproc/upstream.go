@@ -146,7 +146,7 @@ func causeOfCheck(f *wire.Failure) string {
 // start reads the answer's body: all of it, or the first event of a stream.
 func (u *upstream) start(h *head) (body []byte, pieces int, err error) {
 	limit := u.p.deps.Settings.MaxResponseBytes
-	stream := h.media == mediaStream
+	stream := h.media == u.x.op.stream
 	var split splice.Splitter
 	var e splice.Event
 	for {
@@ -184,7 +184,7 @@ func (u *upstream) verdict(h *head, body []byte) *wire.Failure {
 			return f
 		}
 		return nil
-	case h.media == mediaStream:
+	case h.media == u.x.op.stream:
 		if _, err := driver.Stream().Event(nil, "", body); err != nil {
 			return failureOf(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/mgmt/openapi"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -150,7 +151,7 @@ func (s *Server) plain() []route {
 		{http.MethodGet, []string{"/openapi.json"}, surface.Public, s.shows(s.reference.Document)},
 		{http.MethodGet, []string{"/docs"}, surface.Public, s.shows(s.reference.Page)},
 		{http.MethodGet, []string{"/metrics"}, surface.Viewer, s.cfg.Metrics.ServeHTTP},
-		{http.MethodPost, inferencePaths(), surface.AnyKey, s.bodyless},
+		{http.MethodPost, dataplane.Paths(), surface.AnyKey, s.bodyless},
 	}
 }
 

@@ -6,20 +6,18 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/dataplane"
 )
 
 // codeUnsupportedEndpoint is the code of a path that OpenAI's or another provider's
 // API has, and that the gateway does not serve.
 const codeUnsupportedEndpoint = "unsupported_endpoint"
 
-// inferencePaths are the paths that a model answers, with the shortest form last.
-func inferencePaths() []string { return []string{"/v1/chat/completions", "/chat/completions"} }
-
 // unsupportedEndpoints are the first segments, without a version, of the endpoints of
 // known APIs that are not served here.
 func unsupportedEndpoints() []string {
 	return []string{
-		"a2a", "agents", "assistants", "audio", "batches", "chat/completions", "completions", "containers", "conversations", "converse", "edits", "embeddings", "engines",
+		"a2a", "agents", "assistants", "audio", "batches", "completions", "containers", "conversations", "converse", "edits", "embeddings", "engines",
 		"evals", "files", "fine_tuning", "images", "interactions", "mcp", "mcp-rest", "memory", "messages", "moderations", "ocr", "rag", "realtime", "rerank",
 		"responses", "search", "skills", "threads", "token-saving", "uploads", "vector_stores", "videos",
 	}
@@ -33,7 +31,7 @@ const maxNamedPath = 128
 func (s *Server) unknownPath(r *http.Request) *fault.Error {
 	path := r.URL.Path
 	if isUnsupported(path) {
-		supported := append(inferencePaths(), "/v1/models")
+		supported := append(dataplane.Paths(), "/v1/models")
 		return &fault.Error{
 			Kind: fault.NotFound, Code: codeUnsupportedEndpoint,
 			Detail: "The gateway does not support the endpoint " + shownPath(path) + ". It supports " +
@@ -73,14 +71,15 @@ func isUnsupported(path string) bool {
 			if deployment, ok := strings.CutPrefix(rest, "deployments/"); ok { // Azure's classic form
 				_, rest, _ = strings.Cut(deployment, "/")
 			}
-			return isKnown(unversioned(rest))
+			endpoint := unversioned(rest)
+			return isKnown(endpoint) || dataplane.IsOperation("/"+endpoint)
 		}
 	}
 	if strings.Contains(rest, ":generateContent") || strings.Contains(rest, ":streamGenerateContent") || strings.Contains(rest, ":countTokens") {
 		return true
 	}
 	endpoint := unversioned(rest)
-	return !strings.HasPrefix(endpoint, "chat/") && isKnown(endpoint)
+	return isKnown(endpoint) && !dataplane.IsOperation("/"+endpoint)
 }
 
 // unversioned is a path without a leading v1/ or v1beta/.

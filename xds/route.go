@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
@@ -42,7 +43,7 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 		return nil, err
 	}
 	routes := append([]*route.Route{planned}, refusedMethods()...)
-	for _, path := range contract.InferencePaths() {
+	for _, path := range dataplane.Paths() {
 		of, err := inferenceRoutes(in, path)
 		if err != nil {
 			return nil, err

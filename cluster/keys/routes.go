@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
@@ -16,26 +17,6 @@ const (
 	groupManagement = "management_routes"
 	groupInfo       = "info_routes"
 )
-
-// inferenceStems are the first segments of the paths that ask a model, behind
-// /v1, /v2 or nothing.
-func inferenceStem(path string) bool {
-	for _, version := range [...]string{"/v1/", "/v2/"} {
-		if rest, ok := strings.CutPrefix(path, version); ok {
-			path = "/" + rest
-			break
-		}
-	}
-	for _, stem := range [...]string{
-		"/chat/completions", "/completions", "/embeddings", "/messages", "/responses", "/rerank", "/moderations",
-		"/images", "/audio", "/files", "/batches", "/openai", "/engines",
-	} {
-		if rest, ok := strings.CutPrefix(path, stem); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	return false
-}
 
 // ownRoute reports whether a path is one that a key of every type and role has: what
 // it is itself, and the models.
@@ -88,7 +69,7 @@ func (k *Key) access() routes { return routes{k.Type, k.AllowedRoutes} }
 func (r routes) has(method, path string) bool {
 	switch {
 	case ownRoute(path):
-	case inferenceStem(path):
+	case dataplane.IsInference(path):
 		if !r.infers() {
 			return false
 		}
@@ -102,9 +83,9 @@ func (r routes) has(method, path string) bool {
 func names(element, path string) bool {
 	switch element {
 	case groupInference:
-		return inferenceStem(path)
+		return dataplane.IsInference(path)
 	case groupManagement:
-		return !inferenceStem(path)
+		return !dataplane.IsInference(path)
 	case groupInfo:
 		return infoRoute(path)
 	}
@@ -119,13 +100,13 @@ func (r routes) manages() bool { return r.of != TypeInference }
 
 // infersWithin reports whether all inference that r has is in o.
 func (r routes) infersWithin(o routes) bool {
-	return !r.infers() || !r.touches(inferenceStem, groupInference) || o.infers() && r.listed(o, groupInference)
+	return !r.infers() || !r.touches(dataplane.IsInference, groupInference) || o.infers() && r.listed(o, groupInference)
 }
 
 // managesWithin reports whether all management that r has is in o, but for what
 // every key has.
 func (r routes) managesWithin(o routes) bool {
-	if !r.manages() || !r.touches(func(path string) bool { return !inferenceStem(path) }, groupManagement, groupInfo) {
+	if !r.manages() || !r.touches(func(path string) bool { return !dataplane.IsInference(path) }, groupManagement, groupInfo) {
 		return true
 	}
 	return o.manages() && (o.of != TypeReadOnly || r.of == TypeReadOnly) && r.listed(o, groupManagement)

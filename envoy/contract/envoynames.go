@@ -31,9 +31,3 @@ func AttemptHeaders() []string {
 func ProviderIDHeaders() []string {
 	return []string{"x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray"}
 }
-
-// InferencePaths lists the paths whose POST requests are answered by a model.
-// All else goes to ClusterGateway.
-func InferencePaths() []string {
-	return []string{"/v1/chat/completions", "/chat/completions"}
-}
