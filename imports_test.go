@@ -39,9 +39,11 @@ func importRows() []importRow {
 		{"cluster/store", []string{"cluster/inject", "cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
 		{"cluster/store/storetest", nil},
 		{"cluster/gossip", []string{"cluster/fault", "cluster/id", "proto/gen/cluster/*"}},
-		{"cluster/prompts", []string{"cluster/prompts/template", "cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
+		{"cluster/prompts", []string{"cluster/prompts/template", "cluster/fault", "cluster/id", "cluster/resource", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
 		{"cluster/record", []string{"cluster/fault", "cluster/id", "cluster/money", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
+		{"cluster/resource", []string{"cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table"}},
+		{"cluster/guardrails", []string{"cluster/fault", "cluster/id", "cluster/resource", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/keys", []string{
 			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",

@@ -84,6 +84,23 @@ func (v *View) With(changes []record.Change, open vault.Open) (next *View, gone 
 	return next, gone, append(broken, bad...)
 }
 
+// DeleteOrganization removes an organization with all that it owns, and returns it as
+// it was. Creating a resource reads the record of its organization, so none can be
+// added while that record is deleted.
+func (v *View) DeleteOrganization(tx *record.Txn, o id.Organization) (*keys.Organization, error) {
+	old, err := v.Keys.DeleteOrganization(tx, o)
+	if err != nil {
+		return nil, err
+	}
+	for p := range v.Prompts.Of(o) {
+		v.Prompts.Delete(tx, p)
+	}
+	for g := range v.Guardrails.Of(o) {
+		v.Guardrails.Delete(tx, g)
+	}
+	return old, nil
+}
+
 // View returns the view in force.
 func (n *Node) View() *View { return n.view.Load() }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -19,21 +19,16 @@ type guardrailService struct {
 	service
 }
 
-// lookerFor is somebody with these rights who looks for a guardrail.
-func lookerFor(r *keys.Rights) guardrails.Who {
-	return guardrails.Who{Organization: r.Organization(), MaySee: r.MayUseResource}
-}
-
 // CreateGuardrail makes a guardrail.
 func (s guardrailService) CreateGuardrail(ctx context.Context, in *gatewayv1.CreateGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
 	fresh := id.NewUUID()
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
-		org, err := ownerFor(v, tx, v.Keys.Rights(tx, principal(ctx)), in.OrganizationId)
+		org, err := ownerFor(ctx, v, tx, in.OrganizationId)
 		if err != nil {
 			return nil, err
 		}
 		g, err := v.Guardrails.Create(tx, guardrails.Guardrail{
-			ID: fresh, Name: in.GetGuardrailName(), Organization: org, DefaultOn: in.GetDefaultOn(), Engines: enginesOf(in.GetEngines()),
+			Head: resource.Head{ID: fresh, Name: in.GetGuardrailName(), Organization: org}, DefaultOn: in.GetDefaultOn(), Engines: enginesOf(in.GetEngines()),
 		})
 		if err != nil {
 			return nil, err
@@ -45,11 +40,7 @@ func (s guardrailService) CreateGuardrail(ctx context.Context, in *gatewayv1.Cre
 // ListGuardrails shows the guardrails that the caller may use.
 func (s guardrailService) ListGuardrails(ctx context.Context, in *gatewayv1.ListGuardrailsRequest) (*gatewayv1.ListGuardrailsResponse, error) {
 	v := viewOf(ctx)
-	r := v.Keys.Rights(nil, principal(ctx))
-	all := keep(v.Guardrails.Newest(), func(g *guardrails.Guardrail) bool {
-		return r.MayUseResource(g.Organization) && (in.GetOrganizationId() == "" || string(g.Organization) == in.GetOrganizationId())
-	})
-	page, err := pageOf(all, func(g *guardrails.Guardrail) string { return g.ID }, in)
+	page, err := pageOf(v.Guardrails.Newest(readerOf(ctx, v, nil), in.GetOrganizationId()), func(g *guardrails.Guardrail) string { return g.ID }, in)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +58,7 @@ func (s guardrailService) GetGuardrail(ctx context.Context, in *gatewayv1.GetGua
 		return nil, err
 	}
 	show(ctx, v)
-	g, err := v.Guardrails.Find(nil, "guardrail_id", in.GetGuardrailId(), lookerFor(v.Keys.Rights(nil, principal(ctx))))
+	g, err := v.Guardrails.Find(nil, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -80,43 +71,39 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 	if err != nil {
 		return nil, err
 	}
-	c := guardrails.Change{Name: in.GuardrailName, DefaultOn: in.DefaultOn}
-	if len(in.GetEngines()) > 0 {
-		c.Engines = enginesOf(in.GetEngines())
-	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
-		g, err := s.changeable(ctx, v, tx, in.GetGuardrailId())
+		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
 		}
-		next, err := v.Guardrails.Update(tx, g, c, uint64(ifRevision))
+		next := *g
+		if in.GuardrailName != nil {
+			next.Name = in.GetGuardrailName()
+		}
+		if in.DefaultOn != nil {
+			next.DefaultOn = in.GetDefaultOn()
+		}
+		if len(in.GetEngines()) > 0 {
+			next.Engines = enginesOf(in.GetEngines())
+		}
+		after, err := v.Guardrails.Update(tx, g, next, uint64(ifRevision))
 		if err != nil {
 			return nil, err
 		}
-		return guardrailRecord(next), nil
+		return guardrailRecord(after), nil
 	})
 }
 
 // DeleteGuardrail deletes a guardrail.
 func (s guardrailService) DeleteGuardrail(ctx context.Context, in *gatewayv1.DeleteGuardrailRequest) (*gatewayv1.DeleteGuardrailResponse, error) {
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteGuardrailResponse, error) {
-		g, err := s.changeable(ctx, v, tx, in.GetGuardrailId())
+		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
 		}
 		v.Guardrails.Delete(tx, g)
 		return &gatewayv1.DeleteGuardrailResponse{GuardrailId: g.ID, Deleted: true}, nil
 	})
-}
-
-// changeable returns a guardrail that the caller may change.
-func (s guardrailService) changeable(ctx context.Context, v *cluster.View, tx *record.Txn, ref string) (*guardrails.Guardrail, error) {
-	r := v.Keys.Rights(tx, principal(ctx))
-	g, err := v.Guardrails.Find(tx, "guardrail_id", ref, lookerFor(r))
-	if err != nil {
-		return nil, err
-	}
-	return g, r.MayChangeResource(g.Organization)
 }
 
 // ListGuardrailEngines shows the engines that guardrails can have.

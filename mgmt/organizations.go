@@ -153,12 +153,10 @@ func (s organizationService) DeleteOrganizations(ctx context.Context, in *gatewa
 				continue
 			}
 			seen[of] = true
-			old, err := v.Keys.DeleteOrganization(tx, id.Organization(of))
+			old, err := v.DeleteOrganization(tx, id.Organization(of))
 			if err != nil {
 				return nil, named(at("organization_ids", i), err)
 			}
-			v.Prompts.DeleteOrganization(tx, old.ID)
-			v.Guardrails.DeleteOrganization(tx, old.ID)
 			out.Organizations = append(out.GetOrganizations(), organizationRecord(old))
 		}
 		return out, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 )
 
 // step is a request, and what has to come of it: a status, and of a refusal its
@@ -182,9 +183,9 @@ func TestDeletedOrganization(t *testing.T) {
 	ask(t, s, "POST /organization/new", `{"organization_id":"acme","organization_alias":"Acme"}`, nil)
 	n.do(t, func(v *cluster.View, tx *record.Txn) error {
 		hello := []prompts.Message{{Role: "user", Content: "Hello"}}
-		_, _, err := v.Prompts.Create(tx, prompts.Prompt{ID: id.NewUUID(), Name: "hello", Organization: "acme"}, hello, nil)
+		_, _, err := v.Prompts.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "hello", Organization: "acme"}}, hello, nil)
 		if err == nil {
-			_, _, err = v.Prompts.Create(tx, prompts.Prompt{ID: id.NewUUID(), Name: "hello"}, hello, nil)
+			_, _, err = v.Prompts.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "hello"}}, hello, nil)
 		}
 		return err
 	})

@@ -8,9 +8,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -19,38 +19,15 @@ type promptService struct {
 	service
 }
 
-// readerOf is somebody with these rights who looks for a prompt.
-func readerOf(r *keys.Rights) prompts.Who {
-	return prompts.Who{Organization: r.Organization(), MaySee: r.MayUseResource}
-}
-
-// ownerFor is the organization that something new is for: the one that is asked
-// for, or that of who asks, and for an admin without one none, which is everybody's.
-func ownerFor(v *cluster.View, tx *record.Txn, r *keys.Rights, asked *string) (id.Organization, error) {
-	org := r.Organization()
-	if asked != nil {
-		org = id.Organization(*asked)
-	}
-	if err := r.MayChangeResource(org); err != nil {
-		return "", err
-	}
-	if org != "" {
-		if err := v.Keys.JoinOrganization(tx, "organization_id", org); err != nil {
-			return "", err
-		}
-	}
-	return org, nil
-}
-
 // CreatePrompt makes a prompt: its version 1.
 func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePromptRequest) (*gatewayv1.PromptRecord, error) {
 	fresh := id.NewUUID()
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
-		org, err := ownerFor(v, tx, v.Keys.Rights(tx, principal(ctx)), in.OrganizationId)
+		org, err := ownerFor(ctx, v, tx, in.OrganizationId)
 		if err != nil {
 			return nil, err
 		}
-		p, version, err := v.Prompts.Create(tx, prompts.Prompt{ID: fresh, Name: in.GetPromptName(), Organization: org}, messagesOf(in.GetMessages()), in.GetVariables())
+		p, version, err := v.Prompts.Create(tx, prompts.Prompt{Head: resource.Head{ID: fresh, Name: in.GetPromptName(), Organization: org}}, messagesOf(in.GetMessages()), in.GetVariables())
 		if err != nil {
 			return nil, err
 		}
@@ -61,11 +38,9 @@ func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePro
 // ListPrompts shows the latest versions of the prompts that the caller may use.
 func (s promptService) ListPrompts(ctx context.Context, in *gatewayv1.ListPromptsRequest) (*gatewayv1.ListPromptsResponse, error) {
 	v := viewOf(ctx)
-	r := v.Keys.Rights(nil, principal(ctx))
 	name, _ := id.CleanName(in.GetPromptName())
-	all := keep(v.Prompts.Newest(), func(p *prompts.Prompt) bool {
-		return r.MayUseResource(p.Organization) &&
-			(in.GetPromptName() == "" || p.Name == name) && (in.GetOrg() == "" || string(p.Organization) == in.GetOrg())
+	all := keep(v.Prompts.Newest(readerOf(ctx, v, nil), in.GetOrg()), func(p *prompts.Prompt) bool {
+		return in.GetPromptName() == "" || p.Name == name
 	})
 	page, err := pageOf(all, func(p *prompts.Prompt) string { return p.ID }, in)
 	if err != nil {
@@ -100,7 +75,7 @@ func (s promptService) find(ctx context.Context, ref string) (*cluster.View, *pr
 		return nil, nil, err
 	}
 	show(ctx, v)
-	p, err := v.Prompts.Find(nil, "prompt_id", ref, readerOf(v.Keys.Rights(nil, principal(ctx))))
+	p, err := v.Prompts.Find(nil, "prompt_id", ref, readerOf(ctx, v, nil))
 	return v, p, err
 }
 
@@ -137,7 +112,7 @@ func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePro
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
-		p, err := s.changeable(ctx, v, tx, in.GetName())
+		p, err := v.Prompts.FindToChange(tx, "name", in.GetName(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
 		}
@@ -152,23 +127,13 @@ func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePro
 // DeletePrompt deletes a prompt with all its versions.
 func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePromptRequest) (*gatewayv1.DeletePromptResponse, error) {
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeletePromptResponse, error) {
-		p, err := s.changeable(ctx, v, tx, in.GetName())
+		p, err := v.Prompts.FindToChange(tx, "name", in.GetName(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
 		}
 		n := v.Prompts.Delete(tx, p)
 		return &gatewayv1.DeletePromptResponse{PromptId: p.ID, PromptName: p.Name, Deleted: true, VersionsDeleted: uint32(n)}, nil
 	})
-}
-
-// changeable returns a prompt that the caller may change.
-func (s promptService) changeable(ctx context.Context, v *cluster.View, tx *record.Txn, ref string) (*prompts.Prompt, error) {
-	r := v.Keys.Rights(tx, principal(ctx))
-	p, err := v.Prompts.Find(tx, "name", ref, readerOf(r))
-	if err != nil {
-		return nil, err
-	}
-	return p, r.MayChangeResource(p.Organization)
 }
 
 // RenderPrompt shows what a prompt comes to.

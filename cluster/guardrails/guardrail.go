@@ -5,20 +5,17 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/store"
-	"github.com/modelgateway/modelgateway/cluster/table"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // Guardrail is what requests name by guardrail_id. One that a Set holds is shared:
 // nobody changes it.
 type Guardrail struct {
-	ID           string // a UUID, for good
-	Name         string
-	Organization id.Organization // empty: it is everybody's
-	DefaultOn    bool            // it is applied to requests that do not name it
-	Engines      []Engine        // in the order in which they look
-	record.Meta
+	resource.Head
+	DefaultOn bool     // it is applied to requests that do not name it
+	Engines   []Engine // in the order in which they look
 }
 
 // Engine is one engine with its settings. Those that are not its own are empty.
@@ -38,32 +35,20 @@ type Engine struct {
 	Detectors        []string // detect_secret; empty means all
 }
 
-// indexes of the table of guardrails.
-const (
-	byName         = 0 // organization, 0, name
-	byAge          = 1
-	byOrganization = 2
-	byNameAlone    = 3
-)
+// Set holds all guardrails.
+type Set = resource.Table[Guardrail]
 
-func newTable() *table.Table[Guardrail] {
-	return table.New(&table.Spec[Guardrail]{
-		Space:    store.SpaceGuardrail,
-		Key:      func(g *Guardrail) []byte { return []byte(g.ID) },
-		Revision: func(g *Guardrail) uint64 { return g.Revision },
-		Encode:   func(g *Guardrail) proto.Message { return g.record() },
-		Decode:   decode,
-		Indexes: []func(*Guardrail) [][]byte{
-			byName:         func(g *Guardrail) [][]byte { return [][]byte{nameKey(g.Organization, g.Name)} },
-			byAge:          func(g *Guardrail) [][]byte { return [][]byte{record.Newest(g.CreatedAt)} },
-			byOrganization: func(g *Guardrail) [][]byte { return [][]byte{[]byte(g.Organization)} },
-			byNameAlone:    func(g *Guardrail) [][]byte { return [][]byte{[]byte(g.Name)} },
-		},
+// New returns an empty set.
+func New() *Set {
+	return resource.New(&resource.Kind[Guardrail]{
+		Noun: "guardrail", Records: store.SpaceGuardrail, Names: store.SpaceGuardrailName,
+		Taken: "Choose another name.", Enforced: true,
+		Check:  func(g *Guardrail) error { return check(g.Engines) },
+		Head:   func(g *Guardrail) *resource.Head { return &g.Head },
+		Encode: func(g *Guardrail) proto.Message { return g.record() },
+		Decode: decode,
 	})
 }
-
-// nameKey is what a name is unique by.
-func nameKey(org id.Organization, name string) []byte { return record.Join(string(org), name) }
 
 func (g *Guardrail) record() *clusterv1.Guardrail {
 	r := &clusterv1.Guardrail{Id: g.ID, Name: g.Name, OrganizationId: string(g.Organization), DefaultOn: g.DefaultOn}
@@ -78,15 +63,14 @@ func (g *Guardrail) record() *clusterv1.Guardrail {
 	return r
 }
 
-func decode(_, value []byte) (*Guardrail, error) {
+func decode(value []byte) (*Guardrail, error) {
 	r := &clusterv1.Guardrail{}
 	if err := proto.Unmarshal(value, r); err != nil {
 		return nil, err
 	}
-	g := &Guardrail{
-		ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()), DefaultOn: r.GetDefaultOn(),
-		Meta: record.MetaOf(r.GetStamp()),
-	}
+	g := &Guardrail{DefaultOn: r.GetDefaultOn(), Head: resource.Head{
+		ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()), Meta: record.MetaOf(r.GetStamp()),
+	}}
 	for _, e := range r.GetEngines() {
 		g.Engines = append(g.Engines, Engine{
 			Name: e.GetEngineName(), Hooks: e.GetEventHooks(), Entities: e.GetEntities(), Action: e.GetAction(), Language: e.GetLanguage(),

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 )
 
 // world is a state and the set that it comes to.
@@ -48,7 +49,7 @@ func (w *world) create(g guardrails.Guardrail) (made *guardrails.Guardrail, err 
 	return made, err
 }
 
-var everybody = guardrails.Who{MaySee: func(id.Organization) bool { return true }}
+var everybody = resource.Who{MaySee: func(id.Organization) bool { return true }}
 
 func pii() guardrails.Engine {
 	return guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Entities: []string{"PERSON"}, Action: "anonymize"}
@@ -56,7 +57,7 @@ func pii() guardrails.Engine {
 
 func TestLife(t *testing.T) {
 	w := &world{t: t, set: guardrails.New()}
-	made, err := w.create(guardrails.Guardrail{Name: "pii", Organization: "acme", Engines: []guardrails.Engine{pii()}, DefaultOn: true})
+	made, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "pii", Organization: "acme"}, Engines: []guardrails.Engine{pii()}, DefaultOn: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,10 +68,10 @@ func TestLife(t *testing.T) {
 	if diff := cmp.Diff(made.Engines, got.Engines); diff != "" || !got.DefaultOn || got.CreatedBy != "ada" {
 		t.Errorf("stored %v\n%s", got, diff)
 	}
-	if _, err := w.create(guardrails.Guardrail{Name: "pii", Organization: "acme", Engines: []guardrails.Engine{pii()}}); fault.From(err).Code != "already_exists" {
+	if _, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "pii", Organization: "acme"}, Engines: []guardrails.Engine{pii()}}); fault.From(err).Code != "already_exists" {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := w.create(guardrails.Guardrail{Name: "pii", Engines: []guardrails.Engine{pii()}}); err != nil {
+	if _, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "pii"}, Engines: []guardrails.Engine{pii()}}); err != nil {
 		t.Errorf("the same name for everybody: %v", err)
 	}
 	rename := func(to string, revision uint64) error {
@@ -79,7 +80,9 @@ func TestLife(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = w.set.Update(tx, g, guardrails.Change{Name: &to}, revision)
+			next := *g
+			next.Name = to
+			_, err = w.set.Update(tx, g, next, revision)
 			return err
 		})
 	}
@@ -89,14 +92,16 @@ func TestLife(t *testing.T) {
 	if err := rename("names", 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.create(guardrails.Guardrail{Name: "pii", Organization: "acme", Engines: []guardrails.Engine{pii()}}); err != nil {
+	if _, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "pii", Organization: "acme"}, Engines: []guardrails.Engine{pii()}}); err != nil {
 		t.Errorf("the name is not free again: %v", err)
 	}
 	if err := rename("pii", 0); fault.From(err).Code != "already_exists" {
 		t.Errorf("back to a name that is taken: %v", err)
 	}
 	err = w.run(func(tx *record.Txn) error {
-		w.set.DeleteOrganization(tx, "acme")
+		for g := range w.set.Of("acme") {
+			w.set.Delete(tx, g)
+		}
 		return nil
 	})
 	if err != nil || w.set.Len() != 1 {
@@ -131,7 +136,7 @@ func TestSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{t: t, set: guardrails.New()}
-			_, err := w.create(guardrails.Guardrail{Name: "g", Engines: []guardrails.Engine{tc.engine}})
+			_, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "g"}, Engines: []guardrails.Engine{tc.engine}})
 			param := ""
 			if err != nil {
 				param = fault.From(err).Param

@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/table"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -16,11 +17,8 @@ import (
 
 // Prompt is the head of a prompt. One that a Set holds is shared: nobody changes it.
 type Prompt struct {
-	ID           string // a UUID, for good
-	Name         string
-	Organization id.Organization // empty: it is everybody's
-	Latest       uint32          // versions are dense from 1 to it
-	record.Meta
+	resource.Head
+	Latest uint32 // versions are dense from 1 to it
 }
 
 // Version is one version of a prompt. It never changes.
@@ -72,45 +70,28 @@ func compiled(messages []Message) func() ([]*template.Template, error) {
 	})
 }
 
-// indexes of the tables of prompts and their versions.
-const (
-	promptByName         = 0 // organization, 0, name
-	promptByAge          = 1
-	promptByOrganization = 2
-	promptByNameAlone    = 3
+// versionByPrompt is the index of the table of versions.
+const versionByPrompt = 0
 
-	versionByPrompt = 0
-)
-
-func newHeads() *table.Table[Prompt] {
-	return table.New(&table.Spec[Prompt]{
-		Space:    store.SpacePrompt,
-		Key:      func(p *Prompt) []byte { return []byte(p.ID) },
-		Revision: func(p *Prompt) uint64 { return p.Revision },
+func newHeads() *heads {
+	return resource.New(&resource.Kind[Prompt]{
+		Noun: "prompt", Records: store.SpacePrompt, Names: store.SpacePromptName,
+		Taken: "Choose another name, or make its next version with PUT /prompts/{name}.",
+		Head:  func(p *Prompt) *resource.Head { return &p.Head },
 		Encode: func(p *Prompt) proto.Message {
 			return &clusterv1.Prompt{Id: p.ID, Name: p.Name, OrganizationId: string(p.Organization), Latest: p.Latest}
 		},
-		Decode: func(_, value []byte) (*Prompt, error) {
+		Decode: func(value []byte) (*Prompt, error) {
 			r := &clusterv1.Prompt{}
 			if err := proto.Unmarshal(value, r); err != nil {
 				return nil, err
 			}
-			return &Prompt{
-				ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()),
-				Latest: r.GetLatest(), Meta: record.MetaOf(r.GetStamp()),
-			}, nil
-		},
-		Indexes: []func(*Prompt) [][]byte{
-			promptByName:         func(p *Prompt) [][]byte { return [][]byte{nameKey(p.Organization, p.Name)} },
-			promptByAge:          func(p *Prompt) [][]byte { return [][]byte{record.Newest(p.CreatedAt)} },
-			promptByOrganization: func(p *Prompt) [][]byte { return [][]byte{[]byte(p.Organization)} },
-			promptByNameAlone:    func(p *Prompt) [][]byte { return [][]byte{[]byte(p.Name)} },
+			return &Prompt{resource.Head{
+				ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()), Meta: record.MetaOf(r.GetStamp()),
+			}, r.GetLatest()}, nil
 		},
 	})
 }
-
-// nameKey is what a name is unique by.
-func nameKey(org id.Organization, name string) []byte { return record.Join(string(org), name) }
 
 func versionKey(prompt string, number uint32) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(prompt), 0), number)

@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 )
 
 // world is a state and the set that it comes to.
@@ -52,7 +53,7 @@ func (w *world) create(org id.Organization, name, text string) (*prompts.Prompt,
 	var made *prompts.Prompt
 	pid := id.NewUUID()
 	err := w.run(func(tx *record.Txn) (err error) {
-		made, _, err = w.set.Create(tx, prompts.Prompt{ID: pid, Name: name, Organization: org}, messages(text), nil)
+		made, _, err = w.set.Create(tx, prompts.Prompt{Head: resource.Head{ID: pid, Name: name, Organization: org}}, messages(text), nil)
 		return err
 	})
 	return made, err
@@ -74,10 +75,10 @@ func messages(text string) []prompts.Message {
 }
 
 // everybody may see every prompt; member is of one organization.
-var everybody = prompts.Who{MaySee: func(id.Organization) bool { return true }}
+var everybody = resource.Who{MaySee: func(id.Organization) bool { return true }}
 
-func member(org id.Organization) prompts.Who {
-	return prompts.Who{Organization: org, MaySee: func(o id.Organization) bool { return o == "" || o == org }}
+func member(org id.Organization) resource.Who {
+	return resource.Who{Organization: org, MaySee: func(o id.Organization) bool { return o == "" || o == org }}
 }
 
 func code(err error) string {
@@ -146,7 +147,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("the name %q: %v", name, err)
 		}
 	}
-	find := func(ref string, who prompts.Who) string {
+	find := func(ref string, who resource.Who) string {
 		p, err := w.set.Find(nil, "prompt_id", ref, who)
 		if err != nil {
 			return code(err)
@@ -219,7 +220,7 @@ func TestRefusedTemplates(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	err = w.run(func(tx *record.Txn) error {
-		_, _, err := w.set.Create(tx, prompts.Prompt{ID: id.NewUUID(), Name: "b"}, messages("{{ x }} {{ y }}"), []string{"x"})
+		_, _, err := w.set.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "b"}}, messages("{{ x }} {{ y }}"), []string{"x"})
 		return err
 	})
 	if f := fault.From(err); f == nil || f.Param != "variables" {
