@@ -97,42 +97,38 @@ func (d *session) end(ctx context.Context, o Outcome, e *fault.Error) error {
 	return d.immediate(d.p.refusal(d.x, e))
 }
 
-// unstreamed ends a request with a whole answer.
-func (d *session) unstreamed(ctx context.Context, m *frame.Message, h *head) error {
-	body, pieces, err := d.body(h, m.End, d.p.deps.Settings.MaxResponseBytes)
-	if err != nil && !errors.Is(err, errTooLong) {
+// unstreamed takes a whole response through its stages and sends it.
+func (d *session) unstreamed(ctx context.Context, m *frame.Message) error {
+	r := &d.x.response
+	body, pieces, err := d.body(&r.head, m.End, d.p.deps.Settings.MaxResponseBytes)
+	if r.tooLong = errors.Is(err, errTooLong); err != nil && !r.tooLong {
 		return err
 	}
-	var out []byte
-	var o Outcome
-	if err == nil {
-		err = acceptable(h, d.x.op.response)
+	r.body = body
+	if err := d.p.run(ctx, d.x, d.p.whole); err != nil {
+		return d.unanswered(ctx, err)
 	}
-	if err == nil {
-		out, o, err = d.p.whole(d.x, body)
-	}
-	if err != nil {
-		e := d.p.unusable(d.x, err)
-		o = outcomeOf(e)
-		o.Text, o.Bytes, o.unread = body, int64(len(body)), true
-		return d.end(ctx, o, e)
-	}
-	d.awaitEarlier(ctx)
-	answer, err := d.p.finish(ctx, d.x, h, len(out), o)
-	if err != nil {
-		e := fault.From(err)
-		return d.immediate(d.p.refusal(d.x, e))
-	}
-	if err := d.answer(frame.ResponseHeaders, answer); err != nil {
+	if err := d.answer(frame.ResponseHeaders, r.headers); err != nil {
 		return err
 	}
-	return d.release(pieces, len(body) > 0 && len(out) == len(body) && &out[0] == &body[0], out)
+	return d.release(pieces, len(body) > 0 && len(r.out) == len(body) && &r.out[0] == &body[0], r.out)
+}
+
+// unanswered ends a request whose whole response a stage has stopped.
+func (d *session) unanswered(ctx context.Context, err error) error {
+	if d.x.ended() { // its usage is recorded, or cannot be
+		return d.immediate(d.p.refusal(d.x, fault.From(err)))
+	}
+	e := d.p.unusable(d.x, err)
+	o := outcomeOf(e)
+	o.Text, o.Bytes, o.unread = d.x.response.body, int64(len(d.x.response.body)), true
+	return d.end(ctx, o, e)
 }
 
 // awaitEarlier gives the attempt log time to say why earlier attempts failed.
-func (d *session) awaitEarlier(ctx context.Context) {
-	if d.x.Tries > 1 {
-		d.x.awaitTrouble(ctx, d.x.Tries-1)
+func (x *Exchange) awaitEarlier(ctx context.Context) {
+	if x.Tries > 1 {
+		x.awaitTrouble(ctx, x.Tries-1)
 	}
 }
 
@@ -198,7 +194,7 @@ func (d *session) streamed(ctx context.Context, m *frame.Message, h *head) error
 		}
 		return d.end(ctx, Outcome{Kind: journal.Failed, Code: "upstream_invalid_response", Text: body}, d.p.broken(d.x, err))
 	}
-	d.awaitEarlier(ctx)
+	d.x.awaitEarlier(ctx)
 	// A crash before this leaves a request of which the caller has seen nothing
 	// and, perhaps, no trace; from here on there is one.
 	if err := d.p.synced(ctx, d.x, nil); err != nil {

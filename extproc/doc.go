@@ -16,8 +16,16 @@
 //	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
 //	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable
 //	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
-//	receive   | receive.go   | response headers, body   | Tries, Status, Usage            | upstream, timeout, unavailable
+//	receive   | receive.go   | response headers         | Tries, Status, response         | upstream, timeout, unavailable
+//	accept    | receive.go   | a whole response         | -                               | upstream
+//	translate | receive.go   | "                        | response: body, usage           | upstream
+//	record    | receive.go   | "                        | usage events                    | unavailable
+//	address   | receive.go   | "                        | response: headers               | never
 //	settle    | settle.go    | end, whatever the end    | usage events; ends admission    | never
+//
+// A response that is streamed takes the place of accept to address: relay (stream.go)
+// translates each event, and settles before the last one leaves. Stages that are not
+// here yet have their places in NewPipeline: compose, guard and screen.
 //
 // Who has no key learns nothing from what is wrong with the rest of the request,
 // so identify comes first. No byte of the body is taken in before the stages of the

@@ -68,6 +68,8 @@ type Exchange struct {
 	FirstToken time.Time
 	Tier       string // service tier, as the provider says that it was; empty if it does not
 
+	response response // set by receive and the stages of a whole response
+
 	busy atomic.Int64 // nanoseconds that the streams of the attempts spent
 
 	mu struct {

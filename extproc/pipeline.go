@@ -84,12 +84,14 @@ type Pipeline struct {
 	operations map[string]*operation // by path
 	entry      []stage               // on the request's headers
 	stages     []stage               // on its body
+	whole      []stage               // on a whole response
 	throttle   throttle
 	flood      flood
 	inFlight   atomic.Int64 // requests that parallel counts
 }
 
-// stage is one step before dispatch. nil means go on; a *fault.Error refuses.
+// stage is one step of a request before dispatch, or of its whole response. nil continues;
+// before dispatch a *fault.Error rejects the request.
 type stage struct {
 	name string
 	run  func(ctx context.Context, x *Exchange) error
@@ -112,14 +114,24 @@ func NewPipeline(deps Deps) *Pipeline {
 	p.stages = []stage{
 		{"decode", p.decode},
 		{"enforce", p.enforce},
+		// compose: stages that add to the request (prompts, memory) belong here, so that the
+		// rights, the route and the estimate are those of what is sent.
 		{"authorize", p.authorize},
 		{"route", p.route},
+		// guard: guardrails for requests belong here, before anything is reserved.
 		{"admit", p.admit}, // last: what it takes, only dispatch has to give back
+	}
+	p.whole = []stage{
+		{"accept", p.accept},
+		{"translate", p.translate},
+		// screen: guardrails for responses belong here. Nothing is recorded or sent yet.
+		{"record", p.record},
+		{"address", p.address},
 	}
 	return p
 }
 
-// run takes the exchange through stages, until one refuses it.
+// run takes the exchange through stages, until one returns an error.
 func (p *Pipeline) run(ctx context.Context, x *Exchange, stages []stage) error {
 	for i := range stages {
 		if err := stages[i].run(ctx, x); err != nil {

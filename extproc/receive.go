@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/frame"
@@ -22,8 +23,9 @@ import (
 // receive takes the answer: its headers, which m is, and what follows them.
 func (d *session) receive(ctx context.Context, m *frame.Message) error {
 	inject.Crash("request.answered")
-	h := readHead(m)
 	x := d.x
+	x.response.head = readHead(m)
+	h := &x.response.head
 	x.Tries = max(h.tries, 1)
 	x.requestID = h.requestID
 	if x.Tries > len(x.Plan) {
@@ -35,41 +37,69 @@ func (d *session) receive(ctx context.Context, m *frame.Message) error {
 	}
 	switch {
 	case h.local || h.status >= 300:
-		return d.failed(ctx, m, &h)
+		return d.failed(ctx, m, h)
 	case x.Facts.Stream:
-		return d.streamed(ctx, m, &h)
+		return d.streamed(ctx, m, h)
 	}
-	return d.unstreamed(ctx, m, &h)
+	return d.unstreamed(ctx, m)
 }
 
-// whole turns a provider's whole answer into the caller's: the new body (body
-// itself if nothing changes) and what was consumed.
-func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
-	o := Outcome{Kind: journal.Success, Bytes: int64(len(body))}
-	a := x.last()
-	if !x.sameDialect(a) {
-		reply, err := a.Provider.Driver.Decode(body)
-		if err != nil {
-			return nil, o, err
-		}
-		p.answeredBy(x, splice.Quote(nil, reply.Model))
-		o.Usage = reply.Usage
-		x.Tier = reply.ServiceTier
-		if n := len(reply.Choices); n > 0 {
-			o.FinishReason = string(reply.Choices[n-1].Finish)
-		}
-		if !o.Usage.Known() {
-			o.Text = generated(reply)
-			reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, &o, trouble{})
-		}
-		return dialect.ByName(x.op.language).EncodeReply(make([]byte, 0, len(body)+512), reply, x.meta()), o, nil
+// response is a provider's whole response on its way to the caller.
+type response struct {
+	head    head
+	body    []byte          // the provider's
+	tooLong bool            // the body is only the beginning
+	out     []byte          // the caller's; the body itself if nothing changes
+	outcome Outcome         // set by translate
+	cost    money.Pico      // set by record
+	headers *frame.Mutation // set by address
+}
+
+// accept rejects a response that is too long or of another form than requested.
+func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
+	if x.response.tooLong {
+		return errTooLong
 	}
+	return acceptable(&x.response.head, x.op.response)
+}
+
+// translate turns the provider's response into the caller's, and reads its usage.
+func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
+	r := &x.response
+	r.outcome = Outcome{Kind: journal.Success, Bytes: int64(len(r.body))}
+	if x.sameDialect(x.last()) {
+		return p.relabel(x)
+	}
+	o := &r.outcome
+	reply, err := x.last().Provider.Driver.Decode(r.body)
+	if err != nil {
+		return err
+	}
+	p.answeredBy(x, splice.Quote(nil, reply.Model))
+	o.Usage = reply.Usage
+	x.Tier = reply.ServiceTier
+	if n := len(reply.Choices); n > 0 {
+		o.FinishReason = string(reply.Choices[n-1].Finish)
+	}
+	if !o.Usage.Known() {
+		o.Text = generated(reply)
+		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, trouble{})
+	}
+	r.out = dialect.ByName(x.op.language).EncodeReply(make([]byte, 0, len(r.body)+512), reply, x.meta())
+	return nil
+}
+
+// relabel is translate where the provider speaks the caller's language: only the name of
+// the model changes.
+func (p *Pipeline) relabel(x *Exchange) error {
+	r := &x.response
+	o, body := &r.outcome, r.body
 	facts := splice.ReplyFacts{Most: x.most(o.Bytes)}
 	if err := splice.Reply(body, &facts); err != nil {
-		return nil, o, err
+		return err
 	}
 	if facts.HasError() {
-		return nil, o, a.Provider.Driver.Classify(502, none, body)
+		return x.last().Provider.Driver.Classify(502, none, body)
 	}
 	p.answeredBy(x, facts.Model.Of(body))
 	o.FinishReason = facts.FinishReason
@@ -82,10 +112,10 @@ func (p *Pipeline) whole(x *Exchange, body []byte) ([]byte, Outcome, error) {
 		_ = splice.Reply(body, &facts) // it was read once already
 		o.Text = facts.Text
 	}
-	if facts.Model.Empty() {
-		return body, o, nil
+	if r.out = body; !facts.Model.Empty() {
+		r.out = splice.Replace(nil, body, facts.Model, splice.Quote(nil, x.Facts.Model))
 	}
-	return splice.Replace(nil, body, facts.Model, splice.Quote(nil, x.Facts.Model)), o, nil
+	return nil
 }
 
 // generated is all text of an answer, for counting.
@@ -120,21 +150,27 @@ func (x *Exchange) meta() dialect.Meta {
 	}
 }
 
-// finish settles a whole answer and returns its headers. The caller gets none
-// of it before both the intent and the settle are on disk.
-func (p *Pipeline) finish(ctx context.Context, x *Exchange, h *head, body int, o Outcome) (*frame.Mutation, error) {
-	o.status = http.StatusOK
-	pending, cost := p.settle(ctx, x, o)
-	if err := p.synced(ctx, x, pending); err != nil {
-		return nil, err
-	}
-	m := p.answerHeaders(x, h)
-	m.Set = append(m.Set,
-		frame.Header{Name: headerContentLength, Value: strconv.Itoa(body)},
+// record settles the request. The caller gets nothing of a whole response before both the
+// intent and the settle are on disk.
+func (p *Pipeline) record(ctx context.Context, x *Exchange) error {
+	r := &x.response
+	x.awaitEarlier(ctx)
+	r.outcome.status = http.StatusOK
+	pending, cost := p.settle(ctx, x, r.outcome)
+	r.cost = cost
+	return p.synced(ctx, x, pending)
+}
+
+// address makes the headers of the caller's response.
+func (p *Pipeline) address(_ context.Context, x *Exchange) error {
+	r := &x.response
+	r.headers = p.answerHeaders(x, &r.head)
+	r.headers.Set = append(r.headers.Set,
+		frame.Header{Name: headerContentLength, Value: strconv.Itoa(len(r.out))},
 		frame.Header{Name: headerContentType, Value: contentTypeJSON},
-		costHeader(cost),
+		costHeader(r.cost),
 		durationHeader(p.deps.Now().Sub(x.Start)))
-	return m, nil
+	return nil
 }
 
 // synced waits until what was recorded of the exchange is on disk.

@@ -39,7 +39,11 @@ func TestDocListsTheStages(t *testing.T) {
 	for _, s := range slices.Concat(p.entry, p.stages) {
 		want = append(want, s.name)
 	}
-	want = append(want, "dispatch", "receive", "settle")
+	want = append(want, "dispatch", "receive")
+	for _, s := range p.whole {
+		want = append(want, s.name)
+	}
+	want = append(want, "settle")
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("the stages and doc.go's table differ (-pipeline +doc):\n%s", diff)
 	}

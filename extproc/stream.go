@@ -128,6 +128,8 @@ func (r *relay) keep(e *splice.Event) {
 	r.kept += len(e.Raw)
 }
 
+// event handles one event. Guardrails for streamed responses (screen) belong here, before
+// anything of the event goes out.
 func (r *relay) event(e *splice.Event) {
 	switch {
 	case r.done:
