@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net"
 	"strconv"
@@ -44,7 +45,7 @@ func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*frame.Mutation, 
 func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
-	t := target(d, x.Options.DropParams)
+	t := target(a.Provider, d, x.Options.DropParams)
 	call, err := a.Provider.Driver.Address(t, provider.Operation{Endpoint: x.op.endpoint, Stream: x.Facts.Stream})
 	if err != nil {
 		return nil, err
@@ -107,14 +108,16 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 }
 
 // target is a deployment as its driver sees it.
-func target(d *catalog.Deployment, dropParams bool) provider.Target {
+func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) provider.Target {
 	t := provider.Target{
 		Model:           d.Model,
 		BasePath:        d.BasePath,
 		APIKey:          d.APIKey,
 		MaxOutputTokens: d.MaxOutputTokens,
 		DropParams:      d.DropParams || dropParams,
-		Features:        features(d),
+	}
+	if p.Features != nil {
+		t.Features = p.Features(cmp.Or(d.BaseModel, d.Model))
 	}
 	for _, h := range d.ExtraHeaders {
 		t.Headers = append(t.Headers, provider.Header{Name: h.Name, Value: h.Value})

@@ -46,7 +46,8 @@ func TestFeaturesByTheModelsName(t *testing.T) {
 		{"anthropic", "my-own-name", "claude-3-haiku", provider.Features{}},
 		{"anthropic", "something-new", "", provider.Features{JSONSchema: true}},
 	} {
-		if got := features(&catalog.Deployment{Provider: test.provider, Model: test.model, BaseModel: test.base}); got != test.want {
+		row, _ := provider.ByName(test.provider)
+		if got := target(&row, &catalog.Deployment{Model: test.model, BaseModel: test.base}, false).Features; got != test.want {
 			t.Errorf("%s %s (%s): %+v, want %+v", test.provider, test.model, test.base, got, test.want)
 		}
 	}

@@ -111,6 +111,10 @@ type Provider struct {
 	NeedsBase bool
 	Like      string // name of the provider whose driver and goldens it shares; empty if its own
 	Driver    Driver
+
+	// Features returns the features of a model by the provider's name for it.
+	// nil means that all models of the provider have the zero Features.
+	Features func(model string) Features
 }
 
 // Providers lists every provider. It is written out, so that the list of what
@@ -118,7 +122,7 @@ type Provider struct {
 func Providers() []Provider {
 	rows := []Provider{
 		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openAI{newLimit: true}},
-		{Name: "anthropic", Speaks: wire.Anthropic, BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic{}},
+		{Name: "anthropic", Speaks: wire.Anthropic, BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic{}, Features: claudeFeatures},
 	}
 	for _, c := range []struct {
 		name, base string

@@ -1,11 +1,8 @@
-package extproc
+package provider
 
 import (
 	"regexp"
 	"strconv"
-
-	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/extproc/provider"
 )
 
 // generation is a Claude model's family and version, as in claude-opus-4-5-20251101
@@ -16,23 +13,16 @@ type generation struct {
 	minor  int
 }
 
-// features is how a deployment's model differs from others of its provider. Only
-// Anthropic's models do. What is not known by name is taken for a current one:
-// a new model is more often the successor of the last than of the first.
-func features(d *catalog.Deployment) provider.Features {
-	if d.Provider != "anthropic" {
-		return provider.Features{}
-	}
-	name := d.Model
-	if d.BaseModel != "" {
-		name = d.BaseModel
-	}
-	g, ok := parseGeneration(name)
+// claudeFeatures returns the features of a Claude model. A model with an unknown
+// name counts as a current one: new models are more often successors of the
+// latest model than of the first.
+func claudeFeatures(model string) Features {
+	g, ok := parseGeneration(model)
 	if !ok {
-		return provider.Features{JSONSchema: true}
+		return Features{JSONSchema: true}
 	}
 	version := g.major*100 + g.minor
-	return provider.Features{
+	return Features{
 		// Structured outputs came with Sonnet 4.5, Haiku 4.5 and Opus 4.1.
 		JSONSchema: version >= 405 || g.family == "opus" && version >= 401,
 		// Adaptive thinking and the effort levels above high came with the 4.6 models.
