@@ -43,7 +43,6 @@ func importRows() []importRow {
 		{"cluster/record", []string{"cluster/fault", "cluster/id", "cluster/money", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/record/recordtest", []string{"cluster/record", "cluster/fault", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/resource", []string{"cluster/fault", "cluster/id", "cluster/record", "cluster/store", "cluster/table"}},
-		{"cluster/guardrails", []string{"cluster/fault", "cluster/id", "cluster/resource", "cluster/record", "cluster/store", "cluster/table", "proto/gen/cluster/*"}},
 		{"cluster/table", []string{"cluster/record", "cluster/store"}},
 		{"cluster/keys", []string{
 			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
@@ -51,7 +50,7 @@ func importRows() []importRow {
 		}},
 		{"cluster/*", []string{
 			"cluster/address", "cluster/id", "cluster/money", "cluster/fault", "cluster/inject", "cluster/vault", "cluster/usage",
-			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
+			"cluster/store", "cluster/record", "cluster/resource", "cluster/table", "proto/gen/cluster/*",
 		}},
 		{"cluster/prompts/template", []string{"cluster/fault"}},
 		{"cluster/vault/kms", []string{"cluster/vault"}},
