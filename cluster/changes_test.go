@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
-	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	records "github.com/modelgateway/modelgateway/cluster/record"
@@ -141,7 +141,7 @@ func restoreCommand(c *command) string {
 // restore brings the settings of a backup back.
 func restore(ctx context.Context, node *cluster.Node, backup []byte) error {
 	_, err := node.Restore(ctx, bytes.NewReader(backup), cluster.RestoreRequest{
-		Actor: actor, Audit: records.Audit{Type: audit.TypeManagement, Details: `{"action":"restored"}`},
+		Actor: actor, Audit: records.Audit{Type: event.TypeManagement, Details: `{"action":"restored"}`},
 	})
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	records "github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -24,7 +25,7 @@ func (h *host) grow(t *testing.T, n int) {
 			return err
 		}
 		for range n {
-			tx.Audit(records.Audit{Type: audit.TypeManagement})
+			tx.Audit(records.Audit{Type: event.TypeManagement})
 		}
 		return nil
 	})

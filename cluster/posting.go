@@ -3,25 +3,16 @@ package cluster
 import (
 	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
-	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
-)
-
-// The event types that posting usage makes.
-const (
-	auditRouted   = "request.routed"
-	auditFailed   = "request.failed"
-	auditFallback = "request.fallback_triggered"
-	auditDebited  = "spend.debited"
 )
 
 // records is what the audit log says of what was posted. It depends on the notes
@@ -54,21 +45,21 @@ func records(notes []ledger.Note) []*clusterv1.AuditEvent {
 // failed, which may have no event of its own.
 func wentOn(e *clusterv1.UsageEvent, f *clusterv1.FallbackTaken) *clusterv1.AuditEvent {
 	out := common(e)
-	out.Type, out.Provider, out.Model = auditFallback, f.GetProvider(), ""
+	out.Type, out.Provider, out.Model = event.TypeFallbackTriggered, f.GetProvider(), ""
 	if f.GetModel() != "" {
 		out.Model = f.GetProvider() + "/" + f.GetModel()
 	}
 	out.FallbackCount = max(f.GetAttempt()-1, 0)
-	d := details{}
-	d.integer("attempt", f.GetAttempt())
-	d.text("call_type", e.GetCallType())
-	d.text("deployment", f.GetDeployment())
-	d.text("error_code", f.GetErrorCode())
-	d.text("from", f.GetFrom())
-	d.text("model_group", e.GetGroup())
-	d.integer("status", f.GetStatus())
-	d.text("to", f.GetTo())
-	out.DetailsJson = d.object()
+	d := event.Details{}
+	d.Integer("attempt", f.GetAttempt())
+	d.Text("call_type", e.GetCallType())
+	d.Text("deployment", f.GetDeployment())
+	d.Text("error_code", f.GetErrorCode())
+	d.Text("from", f.GetFrom())
+	d.Text("model_group", e.GetGroup())
+	d.Integer("status", f.GetStatus())
+	d.Text("to", f.GetTo())
+	out.DetailsJson = d.Object()
 	return out
 }
 
@@ -76,29 +67,29 @@ func wentOn(e *clusterv1.UsageEvent, f *clusterv1.FallbackTaken) *clusterv1.Audi
 // that it failed. The others are in the usage records.
 func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out := common(e)
-	out.Type = auditRouted
+	out.Type = event.TypeRequestRouted
 	if e.GetOutcome() == clusterv1.Outcome_OUTCOME_FAILED {
-		out.Type = auditFailed
+		out.Type = event.TypeRequestFailed
 	}
 	out.TokensInput, out.TokensOutput = e.GetTokens().GetInput(), e.GetTokens().GetOutput()
 	out.CostPico = e.GetCostPico()
 	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
 	out.TimeToFirstTokenMs = millis(e.GetStartUnixNano(), e.GetFirstTokenUnixNano())
 	out.FallbackCount = stepsOf(e)
-	d := details{}
-	d.integer("attempt", e.GetAttempt())
-	d.text("call_type", e.GetCallType())
-	d.integer("client_status", e.GetClientStatus())
-	d.text("deployment", e.GetDeployment())
-	d.text("error_code", e.GetErrorCode())
-	d.failures(e.GetFailures())
-	d.integer("fallbacks", e.GetFallbacksTaken())
-	d.text("model_group", e.GetGroup())
-	d.text("outcome", outcomeName(e.GetOutcome()))
-	d.integer("retries", e.GetRetries())
-	d.integer("status", e.GetStatus())
-	d.text("usage_source", sourceName(e.GetSource()))
-	out.DetailsJson = d.object()
+	d := event.Details{}
+	d.Integer("attempt", e.GetAttempt())
+	d.Text("call_type", e.GetCallType())
+	d.Integer("client_status", e.GetClientStatus())
+	d.Text("deployment", e.GetDeployment())
+	d.Text("error_code", e.GetErrorCode())
+	addFailures(&d, e.GetFailures())
+	d.Integer("fallbacks", e.GetFallbacksTaken())
+	d.Text("model_group", e.GetGroup())
+	d.Text("outcome", outcomeName(e.GetOutcome()))
+	d.Integer("retries", e.GetRetries())
+	d.Integer("status", e.GetStatus())
+	d.Text("usage_source", sourceName(e.GetSource()))
+	out.DetailsJson = d.Object()
 	return out
 }
 
@@ -114,10 +105,10 @@ func stepsOf(e *clusterv1.UsageEvent) int64 {
 // debited is the record of a cost that was taken.
 func debited(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out := common(e)
-	out.Type, out.CostPico = auditDebited, e.GetCostPico()
-	d := details{}
-	d.integer("attempt", e.GetAttempt())
-	out.DetailsJson = d.object()
+	out.Type, out.CostPico = event.TypeSpendDebited, e.GetCostPico()
+	d := event.Details{}
+	d.Integer("attempt", e.GetAttempt())
+	out.DetailsJson = d.Object()
 	return out
 }
 
@@ -128,21 +119,21 @@ func noticed(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out.Type = n.GetType()
 	out.FallbackCount = stepsOf(e)
 	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
-	d := details{}
-	d.text("call_type", e.GetCallType())
-	d.integer("client_status", e.GetClientStatus())
-	d.text("code", n.GetCode())
+	d := event.Details{}
+	d.Text("call_type", e.GetCallType())
+	d.Integer("client_status", e.GetClientStatus())
+	d.Text("code", n.GetCode())
 	if n.GetCount() > 1 {
-		d.integer("count", int64(n.GetCount()))
+		d.Integer("count", int64(n.GetCount()))
 	}
-	d.failures(e.GetFailures())
-	d.integer("fallbacks", e.GetFallbacksTaken())
+	addFailures(&d, e.GetFailures())
+	d.Integer("fallbacks", e.GetFallbacksTaken())
 	if jsontext.Value(n.GetDetailsJson()).IsValid() {
-		d.raw("more", n.GetDetailsJson())
+		d.Raw("more", n.GetDetailsJson())
 	}
-	d.text("model_group", e.GetGroup())
-	d.integer("retries", e.GetRetries())
-	out.DetailsJson = d.object()
+	d.Text("model_group", e.GetGroup())
+	d.Integer("retries", e.GetRetries())
+	out.DetailsJson = d.Object()
 	return out
 }
 
@@ -158,15 +149,15 @@ func crossed(n *ledger.Note) *clusterv1.AuditEvent {
 		}
 	}
 	place(out, c.Account)
-	d := details{}
-	d.text("account", c.Account.Kind.String())
-	d.integer("epoch", int64(c.Epoch))
-	d.amount("max_budget", c.Max)
-	d.text("owner", c.Account.Owner)
-	d.text("part", c.Account.Part)
-	d.amount("soft_budget", c.Soft)
-	d.raw("spend", c.Window.String())
-	out.DetailsJson = d.object()
+	d := event.Details{}
+	d.Text("account", c.Account.Kind.String())
+	d.Integer("epoch", int64(c.Epoch))
+	d.Amount("max_budget", c.Max)
+	d.Text("owner", c.Account.Owner)
+	d.Text("part", c.Account.Part)
+	d.Amount("soft_budget", c.Soft)
+	d.Raw("spend", c.Window.String())
+	out.DetailsJson = d.Object()
 	return out
 }
 
@@ -245,69 +236,24 @@ func sourceName(s clusterv1.UsageSource) string {
 	return ""
 }
 
-// details makes a JSON object, member by member, in the order of their names:
-// canonical, as RFC 8785 has it. What is empty is left out.
-type details struct{ out []byte }
-
-func (d *details) raw(name, value string) {
-	if len(d.out) > 0 {
-		d.out = append(d.out, ',')
-	}
-	d.out = append(d.out, '"')
-	d.out = append(d.out, name...)
-	d.out = append(d.out, '"', ':')
-	d.out = append(d.out, value...)
-}
-
-func (d *details) text(name, value string) {
-	if value == "" {
-		return
-	}
-	quoted, err := jsontext.AppendQuote(nil, value)
-	if err != nil { // not UTF-8, which no record has; what is quoted has U+FFFD there
-		quoted = []byte(strconv.Quote("�"))
-	}
-	d.raw(name, string(quoted))
-}
-
-// failures adds why attempts failed.
-func (d *details) failures(list []*clusterv1.AttemptFailure) {
+// addFailures adds why attempts failed.
+func addFailures(d *event.Details, list []*clusterv1.AttemptFailure) {
 	if len(list) == 0 {
 		return
 	}
 	all := make([]string, len(list))
 	for i, f := range list {
-		one := details{}
-		one.integer("attempt", f.GetAttempt())
-		one.text("cause", f.GetCause())
-		one.text("deployment", f.GetDeployment())
-		one.text("error_code", f.GetErrorCode())
-		one.text("error_type", f.GetErrorType())
-		one.text("message", f.GetMessage())
-		one.text("provider", f.GetProvider())
-		one.text("provider_request_id", f.GetProviderRequestId())
-		one.integer("status", f.GetStatus())
-		all[i] = one.object()
+		one := event.Details{}
+		one.Integer("attempt", f.GetAttempt())
+		one.Text("cause", f.GetCause())
+		one.Text("deployment", f.GetDeployment())
+		one.Text("error_code", f.GetErrorCode())
+		one.Text("error_type", f.GetErrorType())
+		one.Text("message", f.GetMessage())
+		one.Text("provider", f.GetProvider())
+		one.Text("provider_request_id", f.GetProviderRequestId())
+		one.Integer("status", f.GetStatus())
+		all[i] = one.Object()
 	}
-	d.raw("failures", "["+strings.Join(all, ",")+"]")
-}
-
-func (d *details) integer(name string, value int64) {
-	if value != 0 {
-		d.raw(name, strconv.FormatInt(value, 10))
-	}
-}
-
-func (d *details) amount(name string, value money.Pico) {
-	if value != 0 {
-		d.raw(name, value.String())
-	}
-}
-
-// object is the text of the object; empty for one without members.
-func (d *details) object() string {
-	if len(d.out) == 0 {
-		return ""
-	}
-	return "{" + string(d.out) + "}"
+	d.Raw("failures", "["+strings.Join(all, ",")+"]")
 }

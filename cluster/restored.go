@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/restore"
@@ -78,29 +79,26 @@ func (m machine) restoreSettings(tx *store.Tx, e consensus.Entry, c *clusterv1.C
 // restored returns the audit event of a restore, with what it has changed in its
 // details. It depends on the entry and the counts alone.
 func restored(e *clusterv1.AuditEvent, done *clusterv1.RestoreDone) *clusterv1.AuditEvent {
-	counts := details{}
+	counts := event.Details{}
 	for _, c := range done.GetCounts() {
-		one := details{}
-		one.integer("returned", int64(c.GetReturned()))
-		one.integer("changed", int64(c.GetChanged()))
-		one.integer("removed", int64(c.GetRemoved()))
-		one.integer("unblocked", int64(c.GetUnblocked()))
-		one.hexes("returned_keys", c.GetReturnedKeys())
-		one.hexes("removed_keys", c.GetRemovedKeys())
-		one.hexes("unblocked_keys", c.GetUnblockedKeys())
-		if text := one.object(); text != "" {
-			counts.raw(c.GetName(), text)
+		one := event.Details{}
+		one.Integer("returned", int64(c.GetReturned()))
+		one.Integer("changed", int64(c.GetChanged()))
+		one.Integer("removed", int64(c.GetRemoved()))
+		one.Integer("unblocked", int64(c.GetUnblocked()))
+		addHexes(&one, "returned_keys", c.GetReturnedKeys())
+		addHexes(&one, "removed_keys", c.GetRemovedKeys())
+		addHexes(&one, "unblocked_keys", c.GetUnblockedKeys())
+		if text := one.Object(); text != "" {
+			counts.Raw(c.GetName(), text)
 		}
 	}
-	d := details{}
-	if text := e.GetDetailsJson(); len(text) > 2 { // more than {}
-		d.out = append(d.out, text[1:len(text)-1]...)
+	d := event.ParseDetails(e.GetDetailsJson())
+	if text := counts.Object(); text != "" {
+		d.Raw("restored", text)
 	}
-	if text := counts.object(); text != "" {
-		d.raw("restored", text)
-	}
-	d.text("snapshot_time", record.FromNanos(done.GetBackupUnixNano()).Format(time.RFC3339))
-	e.DetailsJson = d.object()
+	d.Text("snapshot_time", record.FromNanos(done.GetBackupUnixNano()).Format(time.RFC3339))
+	e.DetailsJson = d.Object()
 	return e
 }
 
@@ -134,8 +132,8 @@ func restoredOf(done *clusterv1.RestoreDone) *Restored {
 	return out
 }
 
-// hexes writes a list of texts.
-func (d *details) hexes(name string, values [][]byte) {
+// addHexes adds a list of texts.
+func addHexes(d *event.Details, name string, values [][]byte) {
 	if len(values) == 0 {
 		return
 	}
@@ -146,7 +144,7 @@ func (d *details) hexes(name string, values [][]byte) {
 		}
 		list = strconv.AppendQuote(list, hex.EncodeToString(v))
 	}
-	d.raw(name, string(append(list, ']')))
+	d.Raw(name, string(append(list, ']')))
 }
 
 // merged returns the keyring that is in force with the roots that only the backup has.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	records "github.com/modelgateway/modelgateway/cluster/record"
 )
 
@@ -187,7 +188,7 @@ func TestRestoreSaysWhatItDid(t *testing.T) {
 		must(err)
 		k, _ := node.View().Keys.Get(hashOf("same"))
 		revision := k.Revision
-		done, err := node.Restore(ctx, bytes.NewReader(backup.Bytes()), cluster.RestoreRequest{Actor: actor, Audit: records.Audit{Type: audit.TypeManagement}})
+		done, err := node.Restore(ctx, bytes.NewReader(backup.Bytes()), cluster.RestoreRequest{Actor: actor, Audit: records.Audit{Type: event.TypeManagement}})
 		must(err)
 		c := done.Counts[0]
 		back, gone, free := hashOf("deleted"), hashOf("new"), hashOf("blocked")
@@ -202,7 +203,7 @@ func TestRestoreSaysWhatItDid(t *testing.T) {
 			t.Errorf("a key that is back is of revision %d, and the View of %d, want %d", k.Revision, node.View().Revision, done.Index)
 		}
 		// The same backup again changes nothing, and says so.
-		again, err := node.Restore(ctx, bytes.NewReader(backup.Bytes()), cluster.RestoreRequest{Actor: actor, Audit: records.Audit{Type: audit.TypeManagement}})
+		again, err := node.Restore(ctx, bytes.NewReader(backup.Bytes()), cluster.RestoreRequest{Actor: actor, Audit: records.Audit{Type: event.TypeManagement}})
 		must(err)
 		if c := again.Counts[0]; c.Returned+c.Removed+c.Changed != 0 || c.Kept != 3 {
 			t.Errorf("%+v", c)

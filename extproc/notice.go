@@ -4,19 +4,13 @@ import (
 	"errors"
 	"strings"
 
+	events "github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/usage"
-	"github.com/modelgateway/modelgateway/extproc/splice"
-)
-
-// Types of the notices that are made here.
-const (
-	eventBlocked = "request.blocked"
-	eventFailed  = "request.failed"
 )
 
 // Codes of refusals for a budget or a rate.
@@ -53,7 +47,7 @@ func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
 		},
 		Result: usage.Result{End: now, ErrorCode: codeOf(e), Final: true},
-		Notice: &journal.Notice{Type: eventBlocked, Code: codeOf(e), Details: detailsOf(x.Inbound.Path)},
+		Notice: &journal.Notice{Type: events.TypeRequestBlocked, Code: codeOf(e), Details: detailsOf(x.Inbound.Path)},
 	}
 	x.owner(&ev)
 	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Held { // else the budget has not come to its end
@@ -98,5 +92,5 @@ func detailsOf(path string) string {
 	if len(path) > maxPath {
 		path = path[:maxPath]
 	}
-	return string(append(splice.Quote([]byte(`{"path":`), strings.ToValidUTF8(path, "\uFFFD")), '}'))
+	return events.Member("path", strings.ToValidUTF8(path, "\uFFFD"))
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	events "github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
@@ -54,7 +55,7 @@ func (s *Server) Run(ctx context.Context) error {
 // bounds that hold for what is told here: who asks the management API without a key
 // does not decide how long the audit log is either.
 func (s *Server) Notify(ev journal.Event) {
-	if ev.Notice == nil || ev.Notice.Type != eventBlocked {
+	if ev.Notice == nil || ev.Notice.Type != events.TypeRequestBlocked {
 		s.pipeline.deps.Journal.Notify(ev)
 		return
 	}

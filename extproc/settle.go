@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	events "github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -127,7 +128,7 @@ func (x *Exchange) fallback(i int, failed []trouble) (journal.Fallback, bool) {
 // unasked is the last word on a request whose last attempt reached nobody: it has
 // no event of an attempt, but an end that is on record.
 func unasked(e journal.Event) journal.Event {
-	e.Notice, e.Charges = &journal.Notice{Type: eventFailed, Code: e.ErrorCode}, nil
+	e.Notice, e.Charges = &journal.Notice{Type: events.TypeRequestFailed, Code: e.ErrorCode}, nil
 	return e
 }
 

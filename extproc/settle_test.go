@@ -99,7 +99,7 @@ func TestEveryRequestIsSettledOnce(t *testing.T) {
 			if ev.Final {
 				final++
 			}
-			if ev.Notice != nil && (l.ending != "unreachable" || ev.Notice.Type != eventFailed || ev.Cost != 0) {
+			if ev.Notice != nil && (l.ending != "unreachable" || ev.Notice.Type != "request.failed" || ev.Cost != 0) {
 				rt.Fatalf("noted %+v", ev)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -93,13 +94,13 @@ func TestAmountsAreBounded(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
 	var models []string
-	for i := range mostNamed + 7 {
+	for i := range event.MaxListed + 7 {
 		models = append(models, fmt.Sprintf(`"m%d":%d`, i, i+1))
 	}
 	if a := ask(t, s, "POST /key/generate", `{"model_rpm_limit":{`+strings.Join(models, ",")+`}}`, nil); a.status != http.StatusOK {
 		t.Fatal(a.body)
 	}
-	if got, _ := amountsRecorded(t, n, 0); len(got) != mostNamed+1 || got[mostNamed] != "7 more" {
+	if got, _ := amountsRecorded(t, n, 0); len(got) != event.MaxListed+1 || got[event.MaxListed] != "7 more" {
 		t.Errorf("%d lines: %v", len(got), got)
 	}
 }
@@ -118,13 +119,13 @@ func TestRotationNamesBoth(t *testing.T) {
 	type rotation struct {
 		Key     string `json:"user_key_hash"`
 		Details struct {
-			Replaced string   `json:"replaced_key_hash"`
-			Amounts  []amount `json:"amounts"`
+			Replaced string         `json:"replaced_key_hash"`
+			Amounts  []event.Amount `json:"amounts"`
 		} `json:"details"`
 	}
 	var got []rotation
 	for _, r := range (auditOf{n}).records(t, 1) {
-		if r.Type == auditKeyRotated {
+		if r.Type == event.TypeKeyRotated {
 			var one rotation
 			if err := json.Unmarshal(r.Full(), &one); err != nil {
 				t.Fatal(err)
@@ -136,7 +137,7 @@ func TestRotationNamesBoth(t *testing.T) {
 	for i, pair := range [][2]string{{first, second}, {second, third}} {
 		want[i].Details.Replaced, want[i].Key = "sha256:"+hexOf(pair[0]), "sha256:"+hexOf(pair[1])
 	}
-	want[0].Details.Amounts = []amount{{"key", "sha256:" + hexOf(second), "max_budget", 5.0, 6.0}}
+	want[0].Details.Amounts = []event.Amount{{Resource: "key", ID: "sha256:" + hexOf(second), Field: "max_budget", Old: 5.0, New: 6.0}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(- want):\n%s", diff)
 	}

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -83,7 +84,7 @@ func auditFilter(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (audit.
 		Type: in.GetEventType(), Request: in.GetRequestId(), Org: in.GetOrgId(), Team: in.GetTeamId(), Customer: in.GetCustomerId(),
 		Model: in.GetModel(), Provider: in.GetProvider(), OldestFirst: in.GetOrder() == "asc",
 	}
-	if f.Type != "" && !audit.KnownType(f.Type) {
+	if f.Type != "" && !event.KnownType(f.Type) {
 		return f, fault.Field("event_type", "invalid_value", "There are no events of that type. Name one such as key.created, or leave event_type out.")
 	}
 	if in.GetKeyHash() != "" {

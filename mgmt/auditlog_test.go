@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -332,7 +333,7 @@ func TestRefusalsAreTold(t *testing.T) {
 	}
 	ask(t, s, "DELETE /cluster/members/33333333333333333333333333333333", "", nil)
 	told := n.noticed()
-	if len(told) != 1 || told[0].Notice.Type != auditManagement || !strings.Contains(told[0].Notice.Details, `"resource_id":"33333333333333333333333333333333"`) {
+	if len(told) != 1 || told[0].Notice.Type != event.TypeManagement || !strings.Contains(told[0].Notice.Details, `"resource_id":"33333333333333333333333333333333"`) {
 		t.Errorf("a member was removed: %+v", told)
 	}
 }

@@ -34,10 +34,11 @@ type service struct {
 }
 
 // change runs an operation of the API that changes the state. op decides by the
-// view, writes to the transaction and returns the whole answer, which it makes anew
-// whenever it is run. What the audit log says of it is written with it. Fields called revision that are 0 in it get the revision that
-// the change is committed with. Under an Idempotency-Key op is not run where the
-// answer is there already, and its answer is kept by the change that it makes.
+// view, writes to the transaction and returns the whole response, each time that it is
+// run. The transaction carries its audit events. Fields called revision that are 0 in the
+// response get the revision that the change is committed with. Under an Idempotency-Key
+// op is not run if there is a response already, and the change that it makes keeps its
+// response.
 func change[R proto.Message](ctx context.Context, s service, op func(v *cluster.View, tx *record.Txn) (R, error)) (answer R, err error) {
 	c := callOf(ctx)
 	var kept proto.Message
@@ -51,8 +52,9 @@ func change[R proto.Message](ctx context.Context, s service, op func(v *cluster.
 		if answer, err = op(v, tx); err != nil {
 			return err
 		}
-		if err := trailOf(c, v, tx).write(answer); err != nil || c.once == nil {
-			return err
+		c.audit(tx, answer)
+		if c.once == nil {
+			return nil
 		}
 		return c.once.keep(tx, answer, stale)
 	})

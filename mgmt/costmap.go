@@ -32,15 +32,12 @@ func (s modelService) ReloadCostMap(ctx context.Context, _ *gatewayv1.ReloadCost
 		if err := adminOnly(ctx, v, tx); err != nil {
 			return nil, err
 		}
-		if err := v.Catalog.SetPrices(tx, rows); err != nil {
-			return nil, err
-		}
-		w, err := cluster.WrittenBy(tx)
+		changed, err := v.Catalog.SetPrices(tx, rows)
 		if err != nil {
 			return nil, err
 		}
 		return &gatewayv1.ReloadCostMapResponse{
-			Message: fmt.Sprintf("%d of %d models have other prices now.", w.Prices, len(rows)), Models: uint32(len(rows)), Changed: uint32(w.Prices),
+			Message: fmt.Sprintf("%d of %d models have other prices now.", changed, len(rows)), Models: uint32(len(rows)), Changed: uint32(changed),
 		}, nil
 	})
 }

@@ -174,7 +174,8 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 			if r, err = reseal(v, tx); err != nil {
 				return err
 			}
-			return trailOf(callOf(ctx), v, tx).write(&gatewayv1.RotateCredentialsResponse{})
+			callOf(ctx).audit(tx, &gatewayv1.RotateCredentialsResponse{})
+			return nil
 		})
 		if err != nil {
 			return nil, err

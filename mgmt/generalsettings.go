@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster"
-	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -58,7 +58,7 @@ func generalChange(in *gatewayv1.GeneralSettings) (delivery.Change, error) {
 	}
 	if in.GetAlertingWebhookEvents() != nil {
 		for i, e := range events {
-			if !audit.KnownType(e) {
+			if !event.KnownType(e) {
 				return c, fault.Field(at(fieldGeneral+".alerting_webhook_events", i), "invalid_value", "There are no events of that type. Name types such as key.created.")
 			}
 		}

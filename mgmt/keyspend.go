@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/keys"
@@ -43,7 +44,9 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 		if to.Total().Compare(now) > 0 {
 			return nil, fault.Field("reset_to", "invalid_value", "reset_to must not be more than the key has spent, which is %s USD.", now)
 		}
-		tx.SetSpend(account, to)
+		tx.SetSpend(account, to, event.Amount{
+			Resource: event.ResourceKey, ID: k.Hash.String(), Field: fieldSpend, Old: inDollars(now), New: inDollars(to),
+		})
 		terms := termsOf(v.Keys, tx, k.Limits)
 		out := &gatewayv1.ResetKeySpendResponse{
 			KeyHash: tokenOf(k.Hash), Spend: inDollars(to), PreviousSpend: inDollars(now), MaxBudget: dollarsOrNull(terms.MaxBudget),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -13,7 +14,7 @@ import (
 type clusterService struct {
 	gatewayv1.UnimplementedClusterServiceServer
 	state   Members
-	changed func(c *call, d deed)
+	changed func(c *call, e event.Event, by event.Request)
 }
 
 // GetStatus shows the cluster as this node sees it.
@@ -76,7 +77,7 @@ func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMe
 	if err != nil {
 		return nil, err
 	}
-	s.changed(c, deed{operation: c.operation.Name, action: c.operation.Action, resource: c.operation.of.Resource, ids: []string{in.GetNodeId()}})
+	s.changed(c, event.ManagementChanged(c.operation.of.Resource, []string{in.GetNodeId()}), c.by(c.operation.Name, c.operation.Action, nil))
 	if c.once != nil {
 		c.once.keepDone(ctx, c.principal.Actor(), out)
 	}

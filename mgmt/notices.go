@@ -5,8 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -14,16 +13,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// auditBlocked is the type of requests that were refused.
-const auditBlocked = "request.blocked"
-
 // blocked has the audit log say that a request was refused for who asks. where is
 // the route, which names no record: paths may have keys in them.
 func (s *Server) blocked(c *call, e *fault.Error, where string) {
 	if status := e.HTTPStatus(); status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
 	}
-	ev := eventOf(c, &journal.Notice{Type: auditBlocked, Code: symbolic(e), Details: jsonObject(map[string]any{"route": where})})
+	ev := eventOf(c, &journal.Notice{Type: event.TypeRequestBlocked, Code: symbolic(e), Details: event.Member("route", where)})
 	if ev.Key == (id.KeyHash{}) {
 		if ev.Key, _ = keys.HashOf(c.presented); c.view != nil {
 			if k, ok := c.view.Keys.Key(nil, ev.Key); ok { // one that may not be used
@@ -34,9 +30,9 @@ func (s *Server) blocked(c *call, e *fault.Error, where string) {
 	s.cfg.Notices.Notify(ev)
 }
 
-// changed records a change that no transaction makes.
-func (s *Server) changed(c *call, d deed) {
-	s.cfg.Notices.Notify(eventOf(c, &journal.Notice{Type: auditManagement, Details: d.details(c, d.resource, d.ids)}))
+// changed records the event of a change that no transaction makes.
+func (s *Server) changed(c *call, e event.Event, by event.Request) {
+	s.cfg.Notices.Notify(eventOf(c, &journal.Notice{Type: e.Type, Details: e.Details(by)}))
 }
 
 func eventOf(c *call, n *journal.Notice) journal.Event {
@@ -49,14 +45,6 @@ func eventOf(c *call, n *journal.Notice) journal.Event {
 		Result: usage.Result{End: now},
 		Notice: n,
 	}
-}
-
-func jsonObject(members map[string]any) string {
-	text, err := json.Marshal(members, json.Deterministic(true))
-	if err != nil { // a text is not UTF-8
-		return ""
-	}
-	return string(text)
 }
 
 // routeOf is the route of a request: its method and the pattern of its path.

@@ -15,19 +15,17 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
-const (
-	operationRestore = "RestoreSnapshot"
-	resourceState    = "state"
-)
+const operationRestore = "RestoreSnapshot"
 
-// restored describes a restore in the audit log. No service has this operation.
-func restored() deed {
-	return deed{operation: operationRestore, action: "restored", resource: resourceState}
+// restored returns the event of a restore and its request. No service has this operation.
+func restored(c *call) (event.Event, event.Request) {
+	return event.ManagementChanged("state", nil), c.by(operationRestore, "restored", nil)
 }
 
 // restore brings back what a file that snapshot sent says. It takes nothing for
@@ -104,7 +102,7 @@ func restoredOf(done *cluster.Restored) restoredState {
 				out.Notes = append(out.Notes, fmt.Sprintf(text, c.Name, n))
 			}
 		}
-		if c.Name == resourceKey+"s" {
+		if c.Name == "keys" {
 			note(c.Returned, "%s that were deleted or regenerated after the snapshot and are valid again: %d.")
 			note(c.Removed, "%s that were made after the snapshot and are not valid any more: %d.")
 		}
@@ -175,9 +173,10 @@ func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) 
 		return restoredState{}, err
 	}
 	if kept == nil {
+		what, by := restored(c)
 		request := cluster.RestoreRequest{
 			Actor: c.principal.Actor(), AcceptUnusable: r.URL.Query().Get(paramUnusable) == confirmed,
-			Audit: record.Audit{Type: auditManagement, Details: restored().details(c, resourceState, nil)},
+			Audit: record.Audit{Type: what.Type, Details: what.Details(by)},
 		}
 		if in.once != nil {
 			request.Also = func(tx *record.Txn, name []byte) error {
@@ -217,7 +216,8 @@ func (s *Server) restoreAll(ctx context.Context, c *call, r *http.Request) (rest
 	if err := s.cfg.State.Backups.RestoreAll(ctx, in.file); err != nil {
 		return out, err
 	}
-	s.changed(c, restored())
+	what, by := restored(c)
+	s.changed(c, what, by)
 	if in.once != nil {
 		in.once.fingerprint = [sha256.Size]byte(in.sum.Sum(nil))
 		in.once.keepDone(ctx, c.principal.Actor(), &wrapperspb.BytesValue{})

@@ -209,7 +209,7 @@ func (d *dayParts) show(a *activity) *gatewayv1.ActivityDay {
 		if a.filter.Organization != nil {
 			return string(u.ID)
 		}
-		return customerName(u)
+		return u.Name()
 	}
 	return &gatewayv1.ActivityDay{
 		Date: d.day, Metrics: d.metrics(),

@@ -181,7 +181,7 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 		if err := r.SetParent(&k); err != nil {
 			return nil, err
 		}
-		created, err := set.CreateUserKey(tx, made, k)
+		created, err := set.CreateUserKey(tx, made, k, organizations)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -22,14 +23,14 @@ const (
 // trimmedEvent is the event that the records before a number were dropped.
 func trimmedEvent(first uint64) *clusterv1.AuditEvent {
 	return &clusterv1.AuditEvent{
-		Type: TypeManagement, Actor: trimActor, DetailsJson: trimmedBefore + EventID(first) + trimmedBehind,
+		Type: event.TypeManagement, Actor: trimActor, DetailsJson: trimmedBefore + EventID(first) + trimmedBehind,
 	}
 }
 
 // trimmedTo returns the number of the first record that stayed where a record, by its
 // two objects, says that those before it were dropped.
 func trimmedTo(external, internal members) (first uint64, ok bool) {
-	if external.text("event_type") != TypeManagement || internal.text("actor") != trimActor {
+	if external.text("event_type") != event.TypeManagement || internal.text("actor") != trimActor {
 		return 0, false
 	}
 	id, ok := bytes.CutPrefix(internal.get("details"), []byte(trimmedBefore))

@@ -30,16 +30,16 @@ const paramPrices = "prices"
 // transaction that is decided by this catalogue. It refuses rows that make no sense,
 // each by its model and key, and a map that is too small or lacks most of the models
 // that are in use: such a map is a mistake, and would make requests free.
-func (c *Catalog) SetPrices(tx *record.Txn, rows []PriceRow) error {
+// It returns how many models have other prices then.
+func (c *Catalog) SetPrices(tx *record.Txn, rows []PriceRow) (changed int, err error) {
 	next, err := checkPriceRows(rows)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := c.plausible(next); err != nil {
-		return err
+		return 0, err
 	}
-	c.replacePrices(tx, next)
-	return nil
+	return c.replacePrices(tx, next), nil
 }
 
 // ResetPrices drops the price map that was loaded, in a transaction that is decided
@@ -65,25 +65,26 @@ func (c *Catalog) PriceMap() (rows []PriceRow, revision uint64) {
 	return rows, c.priceMark
 }
 
-// replacePrices writes what differs between the map in force and the next.
-func (c *Catalog) replacePrices(tx *record.Txn, next map[string]row) {
+// replacePrices writes what differs between the map in force and the next, and returns
+// how many models differ.
+func (c *Catalog) replacePrices(tx *record.Txn, next map[string]row) (changed int) {
 	tx.Saw(priceMarkAt(), c.priceMark)
-	changed := false
 	for model := range c.loaded.all() {
 		if _, stays := next[model]; !stays {
 			tx.Delete(priceRowAt(model))
-			changed = true
+			changed++
 		}
 	}
 	for model, r := range next {
 		if before, there := c.loaded.get(model); !there || before != r {
 			tx.Put(priceRowAt(model), r.record())
-			changed = true
+			changed++
 		}
 	}
-	if changed {
+	if changed > 0 {
 		tx.Grow(priceMarkAt())
 	}
+	return changed
 }
 
 // checkPriceRows checks rows, each by itself, and returns them by model.

@@ -39,7 +39,10 @@ func million(tb testing.TB, c *catalog.Catalog, d id.Deployment) string {
 }
 
 func set(w *world, rows []catalog.PriceRow) error {
-	return w.do(func(tx *record.Txn) error { return w.now.SetPrices(tx, rows) })
+	return w.do(func(tx *record.Txn) error {
+		_, err := w.now.SetPrices(tx, rows)
+		return err
+	})
 }
 
 // TestPriceMapTakesThePlaceOfTheBuiltIn: at deployments of the file and of the state,
@@ -115,7 +118,7 @@ func TestPriceMapTakesThePlaceOfTheBuiltIn(t *testing.T) {
 
 	// The same once more changes nothing.
 	tx := record.NewTxn(at(9), "admin")
-	if err := w.now.SetPrices(tx, mapOf(catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("0.000004")})); err != nil || !tx.Empty() {
+	if _, err := w.now.SetPrices(tx, mapOf(catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("0.000004")})); err != nil || !tx.Empty() {
 		t.Errorf("%v, and writes something: %v", err, !tx.Empty())
 	}
 	if err := w.do(func(tx *record.Txn) error { return w.now.ResetPrices(tx) }); err != nil {
@@ -134,7 +137,7 @@ func TestTwoPriceMapsDoNotMix(t *testing.T) {
 	w := newWorld(t)
 	one, other := record.NewTxn(at(1), "a"), record.NewTxn(at(1), "b")
 	for i, tx := range []*record.Txn{one, other} {
-		err := w.now.SetPrices(tx, mapOf(catalog.PriceRow{Model: fmt.Sprint("only-", i)}, catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("1")}))
+		_, err := w.now.SetPrices(tx, mapOf(catalog.PriceRow{Model: fmt.Sprint("only-", i)}, catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("1")}))
 		if err != nil {
 			t.Fatal(err)
 		}

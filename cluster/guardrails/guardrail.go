@@ -3,6 +3,7 @@ package guardrails
 import (
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
@@ -43,10 +44,11 @@ func New() *Set {
 	return resource.New(&resource.Kind[Guardrail]{
 		Noun: "guardrail", Records: store.SpaceGuardrail, Names: store.SpaceGuardrailName,
 		Taken: "Choose another name.", Enforced: true,
-		Check:  func(g *Guardrail) error { return check(g.Engines) },
-		Head:   func(g *Guardrail) *resource.Head { return &g.Head },
-		Encode: func(g *Guardrail) proto.Message { return g.record() },
-		Decode: decode,
+		Check:   func(g *Guardrail) error { return check(g.Engines) },
+		Head:    func(g *Guardrail) *resource.Head { return &g.Head },
+		Changed: event.GuardrailConfigured,
+		Encode:  func(g *Guardrail) proto.Message { return g.record() },
+		Decode:  decode,
 	})
 }
 

@@ -45,6 +45,15 @@ type EndUser struct {
 	ID           Customer
 }
 
+// Name returns the id for people and the audit log: after the organization and a slash
+// if the end user has one.
+func (u EndUser) Name() string {
+	if u.Organization == "" {
+		return string(u.ID)
+	}
+	return string(u.Organization) + "/" + string(u.ID)
+}
+
 // Account returns the account of the end user.
 func (u EndUser) Account() Account {
 	return Account{Kind: AccountCustomer, Owner: string(u.ID), Part: string(u.Organization)}

@@ -3,6 +3,7 @@ package keys
 import (
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -22,6 +23,8 @@ func newBudgets() *table.Table[Budget] {
 		Space:    store.SpaceBudget,
 		Key:      func(b *Budget) []byte { return []byte(b.ID) },
 		Revision: func(b *Budget) uint64 { return b.Revision },
+		Resource: event.ResourceBudget,
+		Bounds:   func(b *Budget) (string, event.Bounds) { return string(b.ID), b.Limits.bounds() },
 		Encode: func(b *Budget) proto.Message {
 			return &clusterv1.Budget{Id: string(b.ID), Limits: b.Limits.record()}
 		},

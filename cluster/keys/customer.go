@@ -1,10 +1,9 @@
 package keys
 
 import (
-	"bytes"
-
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -46,17 +45,13 @@ func customerKey(u id.EndUser) []byte {
 	return record.Join(string(u.ID), string(u.Organization))
 }
 
-// CustomerOf returns the end user whose record has a key.
-func CustomerOf(key []byte) id.EndUser {
-	of, organization, _ := bytes.Cut(key, []byte{0})
-	return id.EndUser{Organization: id.Organization(organization), ID: id.Customer(of)}
-}
-
 func newCustomers() *table.Table[Customer] {
 	return table.New(&table.Spec[Customer]{
 		Space:    store.SpaceCustomer,
 		Key:      func(c *Customer) []byte { return customerKey(c.EndUser()) },
 		Revision: func(c *Customer) uint64 { return c.Revision },
+		Resource: event.ResourceCustomer,
+		Bounds:   func(c *Customer) (string, event.Bounds) { return c.EndUser().Name(), c.Limits.bounds() },
 		Encode: func(c *Customer) proto.Message {
 			return &clusterv1.Customer{
 				Id: string(c.ID), OrganizationId: string(c.Organization), Alias: c.Alias, Blocked: c.Blocked, Models: c.Models, Limits: c.Limits.record(),

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -70,6 +71,8 @@ func newKeys() *table.Table[Key] {
 		Space: store.SpaceKey, Field: 8,
 		Key:      func(k *Key) []byte { return k.Hash[:] },
 		Revision: func(k *Key) uint64 { return k.Revision },
+		Resource: event.ResourceKey,
+		Bounds:   func(k *Key) (string, event.Bounds) { return k.Hash.String(), k.Limits.bounds() },
 		Encode:   func(k *Key) proto.Message { return k.record() },
 		Decode:   decodeKey,
 		Indexes: []func(*Key) [][]byte{

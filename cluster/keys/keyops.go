@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -18,12 +19,12 @@ func (s *Set) CreateKey(tx *record.Txn, k Key) (*Key, error) {
 	if err := s.place(tx, &Key{}, &k); err != nil {
 		return nil, err
 	}
-	return s.insertKey(tx, k)
+	return s.insertKey(tx, k, event.Place{Organization: k.Organization, Team: k.Team})
 }
 
-// insertKey is CreateKey without a look at whom the key belongs to, for one of a
-// user that the same transaction makes.
-func (s *Set) insertKey(tx *record.Txn, k Key) (*Key, error) {
+// insertKey is CreateKey without checking the owner of the key, for a user that the same
+// transaction makes. in is the place in the key's event.
+func (s *Set) insertKey(tx *record.Txn, k Key, in event.Place) (*Key, error) {
 	if err := s.unused(tx, k.Hash, id.KeyHash{}); err != nil {
 		return nil, err
 	}
@@ -35,6 +36,7 @@ func (s *Set) insertKey(tx *record.Txn, k Key) (*Key, error) {
 	s.claimAlias(tx, &Key{}, &k)
 	k.Meta = tx.Stamped(record.Meta{})
 	s.keys.Put(tx, &k)
+	tx.Record(event.KeyCreated(k.Hash, in))
 	return &k, nil
 }
 
@@ -206,9 +208,15 @@ func (s *Set) DeleteKeys(tx *record.Txn, hashes []id.KeyHash) error {
 // deleteKey removes a key, with those that it replaced, and frees its alias.
 func (s *Set) deleteKey(tx *record.Txn, k *Key) {
 	for old := range s.keys.By(keyBySuccessor, k.Hash[:]) {
-		s.keys.Delete(tx, old)
+		s.revoke(tx, old)
 	}
-	s.keys.Delete(tx, k)
+	s.revoke(tx, k)
 	s.claimAlias(tx, k, &Key{})
 	tx.Revokes()
+}
+
+// revoke deletes the record of a key, and records that.
+func (s *Set) revoke(tx *record.Txn, k *Key) {
+	s.keys.Delete(tx, k)
+	tx.Record(event.KeyRevoked(k.Hash, s.placeOf(k)))
 }

@@ -3,6 +3,7 @@ package keys
 import (
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -62,16 +63,22 @@ func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until tim
 		s.keys.Put(tx, follow(tx, before, &after))
 	}
 	s.keys.Put(tx, &after)
+	tx.Record(event.KeyRotated(after.Hash, old, event.Place{Organization: after.Organization, Team: after.Team}, before.Limits.bounds(), after.Limits.bounds()))
 	tx.Revokes()
 	return &after, nil
 }
 
 // lead has the keys that a key has replaced follow it as it is now, under the hash
-// that it has now. Without a grace they go.
+// that it has now. Without a grace they go: an update revokes them, and the event of a
+// rotation stands for all that the rotation ends.
 func (s *Set) lead(tx *record.Txn, was id.KeyHash, k *Key) {
 	for old := range s.keys.By(keyBySuccessor, was[:]) {
 		if k.GraceUntil.IsZero() {
-			s.keys.Delete(tx, old)
+			if was == k.Hash {
+				s.revoke(tx, old)
+			} else {
+				s.keys.Delete(tx, old)
+			}
 			continue
 		}
 		if _, ok := s.keys.Read(tx, old.Hash[:]); ok {

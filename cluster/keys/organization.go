@@ -3,6 +3,7 @@ package keys
 import (
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -46,6 +47,8 @@ func newOrganizations() *table.Table[Organization] {
 		Space:    store.SpaceOrganization,
 		Key:      func(o *Organization) []byte { return []byte(o.ID) },
 		Revision: func(o *Organization) uint64 { return o.Revision },
+		Resource: event.ResourceOrganization,
+		Bounds:   func(o *Organization) (string, event.Bounds) { return string(o.ID), o.Limits.bounds() },
 		Encode: func(o *Organization) proto.Message {
 			return &clusterv1.Organization{Id: string(o.ID), Alias: o.Alias, Models: o.Models, MetadataJson: o.Metadata, Limits: o.Limits.record()}
 		},
@@ -78,6 +81,10 @@ func newOrganizationMembers() *table.Table[OrganizationMember] {
 		Space:    store.SpaceOrganizationMember,
 		Key:      func(m *OrganizationMember) []byte { return record.Join(string(m.Organization), string(m.User)) },
 		Revision: func(m *OrganizationMember) uint64 { return m.Revision },
+		Resource: event.ResourceOrganizationMember,
+		Bounds: func(m *OrganizationMember) (string, event.Bounds) {
+			return string(m.Organization) + "/" + string(m.User), event.Bounds{}.Money("max_budget_in_organization", m.MaxBudget)
+		},
 		Encode: func(m *OrganizationMember) proto.Message {
 			return &clusterv1.OrganizationMember{OrganizationId: string(m.Organization), UserId: string(m.User), Role: string(m.Role), MaxBudgetPico: (*int64)(m.MaxBudget)}
 		},

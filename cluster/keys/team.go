@@ -3,6 +3,7 @@ package keys
 import (
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -68,6 +69,8 @@ func newTeams() *table.Table[Team] {
 		Space:    store.SpaceTeam,
 		Key:      func(t *Team) []byte { return []byte(t.ID) },
 		Revision: func(t *Team) uint64 { return t.Revision },
+		Resource: event.ResourceTeam,
+		Bounds:   func(t *Team) (string, event.Bounds) { return string(t.ID), t.bounds() },
 		Encode:   func(t *Team) proto.Message { return t.record() },
 		Decode:   decodeTeam,
 		Indexes: []func(*Team) [][]byte{
@@ -112,6 +115,8 @@ func newTeamMembers() *table.Table[TeamMember] {
 		Space:    store.SpaceTeamMember,
 		Key:      func(m *TeamMember) []byte { return record.Join(string(m.Team), string(m.User)) },
 		Revision: func(m *TeamMember) uint64 { return m.Revision },
+		Resource: event.ResourceTeamMember,
+		Bounds:   func(m *TeamMember) (string, event.Bounds) { return string(m.Team) + "/" + string(m.User), m.bounds() },
 		Encode: func(m *TeamMember) proto.Message {
 			return &clusterv1.TeamMember{
 				TeamId: string(m.Team), UserId: string(m.User), Role: m.Role, MaxBudgetPico: (*int64)(m.MaxBudget), BudgetDuration: m.BudgetDuration,

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -62,6 +63,8 @@ func newUsers() *table.Table[User] {
 		Space:    store.SpaceUser,
 		Key:      func(u *User) []byte { return []byte(u.ID) },
 		Revision: func(u *User) uint64 { return u.Revision },
+		Resource: event.ResourceUser,
+		Bounds:   func(u *User) (string, event.Bounds) { return string(u.ID), u.Limits.bounds() },
 		Encode: func(u *User) proto.Message {
 			return &clusterv1.User{
 				Id: string(u.ID), Email: u.Email, Alias: u.Alias, Role: string(u.Role), Models: u.Models, MetadataJson: u.Metadata,

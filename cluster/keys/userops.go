@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -151,6 +152,12 @@ func (b *UserBatch) put(before *User, u User) (*User, error) {
 	}
 	u.Meta = b.tx.Stamped(before.Meta)
 	b.set.users.Put(b.tx, &u)
+	switch {
+	case before.ID == "":
+		b.tx.Record(event.UserCreated(u.ID))
+	case u.Blocked && !before.Blocked:
+		b.tx.Record(event.UserBlocked(u.ID))
+	}
 	b.users[u.ID] = struct{}{}
 	return &u, nil
 }
@@ -216,13 +223,19 @@ func (s *Set) DeleteUser(tx *record.Txn, u id.User) (deleted int, err error) {
 		}
 	}
 	s.users.Delete(tx, old)
+	tx.Record(event.UserDeleted(u))
 	tx.Revokes()
 	return deleted, nil
 }
 
 // CreateUserKey adds a key of a user that the same transaction makes, which is in
-// no team. It faults as CreateKey does.
-func (s *Set) CreateUserKey(tx *record.Txn, u *User, k Key) (*Key, error) {
+// no team. It faults as CreateKey does. The key's event names the organization of the
+// user, if the user is in one only.
+func (s *Set) CreateUserKey(tx *record.Txn, u *User, k Key, organizations []id.Organization) (*Key, error) {
 	k.User = u.ID
-	return s.insertKey(tx, k)
+	var in event.Place
+	if len(organizations) == 1 {
+		in.Organization = organizations[0]
+	}
+	return s.insertKey(tx, k, in)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
@@ -95,7 +96,7 @@ func TestWindowBeyondABudget(t *testing.T) {
 		}
 		told = append(told, crossings(posted.Notes)...)
 	}
-	if diff := cmp.Diff([]string{ledger.CrossingThreshold, ledger.CrossingExceeded, ledger.CrossingKeyExceeded}, told); diff != "" {
+	if diff := cmp.Diff([]string{event.TypeBudgetThreshold, event.TypeBudgetExceeded, event.TypeKeyBudgetExceeded}, told); diff != "" {
 		t.Errorf("crossings: -want +got\n%s", diff)
 	}
 	const three = "27670116.110564327418" // 3 x (2^63 - 2) pico-dollars

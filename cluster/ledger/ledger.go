@@ -73,14 +73,6 @@ type Note struct {
 	Crossing *Crossing
 }
 
-// The types of crossings.
-const (
-	CrossingThreshold   = "budget.threshold_reached"
-	CrossingExceeded    = "budget.exceeded"
-	CrossingKeyExceeded = "key.budget_exceeded"
-	CrossingReset       = "budget.reset"
-)
-
 // Crossing says that an account came to a bound, or that its window began anew.
 type Crossing struct {
 	Type    string

@@ -4,8 +4,8 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/ledger"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -125,7 +125,7 @@ func (n *naive) charge(node string, e *clusterv1.UsageEvent, name id.Account, am
 	}
 	if soft := c.GetSoftPico(); soft > 0 && before < soft && a.window >= soft && !a.warned {
 		a.warned = true
-		n.told = append(n.told, ledger.CrossingThreshold)
+		n.told = append(n.told, event.TypeBudgetThreshold)
 	}
 	if c.MaxPico != nil && a.window >= c.GetMaxPico() {
 		n.exceeded(a, name.Kind)
@@ -137,15 +137,15 @@ func (n *naive) exceeded(a *naiveAccount, kind id.AccountKind) {
 		return
 	}
 	a.exceeded = true
-	n.told = append(n.told, ledger.CrossingExceeded)
+	n.told = append(n.told, event.TypeBudgetExceeded)
 	if kind == id.AccountKey {
-		n.told = append(n.told, ledger.CrossingKeyExceeded)
+		n.told = append(n.told, event.TypeKeyBudgetExceeded)
 	}
 }
 
 func (n *naive) roll(a *naiveAccount, ends int64) {
 	*a = naiveAccount{total: a.total, epoch: a.epoch + 1, resets: ends, duration: a.duration, leases: map[string]int64{}, max: a.max}
-	n.told = append(n.told, ledger.CrossingReset)
+	n.told = append(n.told, event.TypeBudgetReset)
 }
 
 // ask grants, in the words of the rule: below one part in twenty what is wanted, else

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/inject"
@@ -162,7 +163,7 @@ func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 	}
 	if soft := money.Pico(c.GetSoftPico()); soft > 0 && before < soft && a.over(soft) && !a.GetWarned() {
 		a.Warned = true
-		p.tell(a, e, c, CrossingThreshold)
+		p.tell(a, e, c, event.TypeBudgetThreshold)
 	}
 	if c.MaxPico != nil && a.over(money.Pico(c.GetMaxPico())) {
 		p.exceeded(a, e, c)
@@ -174,7 +175,7 @@ func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 // be left of it that is too little for any request.
 func (p *posting) notice(e *clusterv1.UsageEvent) *fault.Error {
 	n := e.GetNotice()
-	if n.GetType() != noticeBlocked || n.GetAccount() == nil {
+	if n.GetType() != event.TypeRequestBlocked || n.GetAccount() == nil {
 		return nil
 	}
 	name, f := accountOf(n.GetAccount())
@@ -191,18 +192,15 @@ func (p *posting) notice(e *clusterv1.UsageEvent) *fault.Error {
 	return nil
 }
 
-// noticeBlocked is the type of the notice that a request was refused.
-const noticeBlocked = "request.blocked"
-
 // exceeded tells once in a window that its budget has come to its end.
 func (p *posting) exceeded(a *account, e *clusterv1.UsageEvent, c *clusterv1.Charge) {
 	if a.GetExceeded() {
 		return
 	}
 	a.Exceeded, a.dirty = true, true
-	p.tell(a, e, c, CrossingExceeded)
+	p.tell(a, e, c, event.TypeBudgetExceeded)
 	if a.name.Kind == id.AccountKey {
-		p.tell(a, e, c, CrossingKeyExceeded)
+		p.tell(a, e, c, event.TypeKeyBudgetExceeded)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
@@ -180,18 +181,18 @@ func TestCrossings(t *testing.T) {
 		want  []string
 	}{
 		{attempt(1, 49, charge(0)), nil},
-		{attempt(1, 1, charge(0)), []string{ledger.CrossingThreshold}},
+		{attempt(1, 1, charge(0)), []string{event.TypeBudgetThreshold}},
 		{attempt(1, 49, charge(0)), nil},
-		{attempt(1, 1, charge(0)), []string{ledger.CrossingExceeded, ledger.CrossingKeyExceeded}},
+		{attempt(1, 1, charge(0)), []string{event.TypeBudgetExceeded, event.TypeKeyBudgetExceeded}},
 		{attempt(1, 1, charge(0)), nil},
 		{blockedBefore, nil},
-		{nil, []string{ledger.CrossingReset}},
+		{nil, []string{event.TypeBudgetReset}},
 		{attempt(1, 500, charge(0)), nil}, // late: it belongs to the window before
 		{blockedBefore, nil},
 		{attempt(1, 20, charge(1)), nil},
-		{blocked, []string{ledger.CrossingExceeded, ledger.CrossingKeyExceeded}},
+		{blocked, []string{event.TypeBudgetExceeded, event.TypeKeyBudgetExceeded}},
 		{blocked, nil},
-		{attempt(1, 500, charge(1)), []string{ledger.CrossingThreshold}},
+		{attempt(1, 500, charge(1)), []string{event.TypeBudgetThreshold}},
 	} {
 		var notes []ledger.Note
 		if step.event == nil {

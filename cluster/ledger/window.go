@@ -3,6 +3,7 @@ package ledger
 import (
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -60,7 +61,7 @@ func (b *books) turn(a *account, ends int64) {
 // what is admitted by it and posted later belongs to the old one.
 func (b *books) roll(a *account, ends int64) {
 	a.Epoch++
-	note := b.crossing(a, CrossingReset)
+	note := b.crossing(a, event.TypeBudgetReset)
 	note.Resets = record.FromNanos(ends)
 	b.notes = append(b.notes, Note{Crossing: note})
 	a.setWindow(money.Total{})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -73,6 +74,7 @@ func (s *Set) putVersion(tx *record.Txn, p *Prompt, messages []Message, variable
 		Meta: tx.Stamped(record.Meta{}), compile: compiled(messages),
 	}
 	s.versions.Put(tx, v)
+	tx.Record(event.PromptPublished(p.ID, p.Organization))
 	return v, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -46,6 +47,7 @@ type Txn struct {
 	deletes map[string]*clusterv1.Locator
 	touches map[string]*clusterv1.Locator
 	audit   []*clusterv1.AuditEvent
+	events  event.Log
 	spends  []*clusterv1.SetSpend
 	revokes bool
 	version uint32 // the greatest that a record needs; 0: it has none
@@ -105,6 +107,7 @@ func (t *Txn) Put(at At, r proto.Message) {
 // Delete deletes a record.
 func (t *Txn) Delete(at At) {
 	delete(t.puts, at.name())
+	t.events.Amounts(at.name(), nil)
 	t.deletes[at.name()] = at.locator()
 }
 
@@ -141,7 +144,7 @@ func (t *Txn) Message() (*clusterv1.Transaction, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	out := &clusterv1.Transaction{TimeUnixNano: Nanos(t.now), Audit: t.audit, SetSpends: t.spends}
+	out := &clusterv1.Transaction{TimeUnixNano: Nanos(t.now), Audit: t.auditEvents(), SetSpends: t.spends}
 	for _, c := range t.checks {
 		out.Checks = append(out.GetChecks(), c)
 	}

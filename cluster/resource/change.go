@@ -21,7 +21,7 @@ func (t *Table[T]) Create(tx *record.Txn, r T) (*T, error) {
 		return nil, err
 	}
 	t.rows.Read(tx, []byte(h.ID))
-	t.rows.Put(tx, &r)
+	t.put(tx, &r)
 	return &r, nil
 }
 
@@ -43,11 +43,20 @@ func (t *Table[T]) Update(tx *record.Txn, r *T, next T, ifRevision uint64) (*T, 
 			return nil, err
 		}
 	}
-	t.rows.Put(tx, &next)
+	t.put(tx, &next)
 	if t.kind.Enforced {
 		tx.Revokes()
 	}
 	return &next, nil
+}
+
+// put writes a resource and records the change.
+func (t *Table[T]) put(tx *record.Txn, r *T) {
+	t.rows.Put(tx, r)
+	if t.kind.Changed != nil {
+		h := t.kind.Head(r)
+		tx.Record(t.kind.Changed(h.ID, h.Organization))
+	}
 }
 
 func (t *Table[T]) check(r *T) error {

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -37,9 +38,10 @@ type Kind[T any] struct {
 	Taken    string      // what the error for a name that is taken suggests
 	Enforced bool        // every node must know an update before it is acknowledged
 	Head     func(*T) *Head
-	Check    func(*T) error                 // of content; nil if any is valid. Errors may be joined
-	Encode   func(*T) proto.Message         // without the stamp
-	Decode   func(value []byte) (*T, error) // with the stamp
+	Changed  func(id string, of id.Organization) event.Event // what Create and Update record; nil: nothing
+	Check    func(*T) error                                  // of content; nil if any is valid. Errors may be joined
+	Encode   func(*T) proto.Message                          // without the stamp
+	Decode   func(value []byte) (*T, error)                  // with the stamp
 }
 
 // Who is a caller, and which resources it may see and change.

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -29,6 +30,8 @@ type Spec[T any] struct {
 	Encode   func(*T) proto.Message              // without its stamp
 	Decode   func(key, value []byte) (*T, error) // the stamp as well
 	Indexes  []func(*T) (keys [][]byte)          // Index n of By: what it is found by; none leaves it out
+	Resource string                              // the kind of record that has Bounds
+	Bounds   func(*T) (string, event.Bounds)     // its name in the audit log, and what bounds spend or rates; nil: nothing does
 }
 
 // Table holds records. Those it returns are shared: nobody changes them. It is
@@ -64,8 +67,20 @@ func (t *Table[T]) Read(tx *record.Txn, key []byte) (*T, bool) {
 	return r, ok
 }
 
-// Put writes a record in a transaction.
-func (t *Table[T]) Put(tx *record.Txn, r *T) { tx.Put(t.at(t.spec.Key(r)), t.spec.Encode(r)) }
+// Put writes a record in a transaction, and adds the amounts that change to its events.
+func (t *Table[T]) Put(tx *record.Txn, r *T) {
+	at := t.at(t.spec.Key(r))
+	tx.Put(at, t.spec.Encode(r))
+	if t.spec.Bounds == nil {
+		return
+	}
+	var old event.Bounds
+	if before, ok := t.rows.Get(at.Key); ok {
+		_, old = t.spec.Bounds(before)
+	}
+	name, now := t.spec.Bounds(r)
+	tx.Amounts(at, event.Changed(t.spec.Resource, name, old, now))
+}
 
 // Delete deletes a record in a transaction. That it is as it was read is then what
 // the transaction rests on.

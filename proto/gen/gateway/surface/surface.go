@@ -216,7 +216,7 @@ func Services() []Service {
 				{Name: "UpdateKey", Access: Scoped, Effect: Change, Action: "updated"},
 				{Name: "BulkUpdateKeys", Access: Scoped, Effect: Change, Action: "updated"},
 				{Name: "DeleteKeys", Access: Scoped, Effect: Delete, Action: "deleted", TypedEvents: true},
-				{Name: "RegenerateKey", Access: Scoped, Effect: Change, Action: "rotated"},
+				{Name: "RegenerateKey", Access: Scoped, Effect: Change, Action: "rotated", TypedEvents: true},
 				{Name: "ResetKeySpend", Access: Scoped, Effect: Change, Action: "reset"},
 				{Name: "BlockKey", Access: Scoped, Effect: Change, Action: "blocked"},
 				{Name: "UnblockKey", Access: Scoped, Effect: Change, Action: "unblocked"},

@@ -2802,7 +2802,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x15CheckKeyHealthRequest\"U\n" +
 	"\x16CheckKeyHealthResponse\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xca\n" +
+	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xcc\n" +
 	"\n" +
 	"\n" +
 	"KeyService\x12[\n" +
@@ -2818,8 +2818,8 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\xaa\xbb\x18\x06\b\x03\x10\x03(\x01\x12a\n" +
 	"\x0eBulkUpdateKeys\x12!.gateway.v1.BulkUpdateKeysRequest\x1a\".gateway.v1.BulkUpdateKeysResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Y\n" +
 	"\n" +
-	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\"\f\xaa\xbb\x18\b\b\x03\x10\x04(\x010\x01\x12]\n" +
-	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\arotated(\x01\x12e\n" +
+	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\"\f\xaa\xbb\x18\b\b\x03\x10\x04(\x010\x01\x12_\n" +
+	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\arotated(\x010\x01\x12e\n" +
 	"\rResetKeySpend\x12 .gateway.v1.ResetKeySpendRequest\x1a!.gateway.v1.ResetKeySpendResponse\"\x0f\xaa\xbb\x18\v\b\x03\x10\x03\x1a\x05reset\x12S\n" +
 	"\bBlockKey\x12\x1b.gateway.v1.BlockKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\ablocked(\x01\x12Y\n" +
 	"\n" +
