@@ -12,7 +12,6 @@ const ask = `{"model":"%s","messages":[{"role":"user","content":"hello"}]%s}`
 func request(model, more string) string { return fmt.Sprintf(ask, model, more) }
 
 func TestFallback(t *testing.T) {
-	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, models(p,
 		"down=openai/fail-500", "limited=openai/fail-429", "wrongkey=openai/fail-401", "broken=openai/reset", "stuck=openai/hang",
