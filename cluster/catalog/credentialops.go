@@ -53,7 +53,7 @@ func (c *Catalog) UpdateCredential(tx *record.Txn, next Credential, ifRevision u
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision("credential", before.Revision, ifRevision); err != nil {
+	if err := record.CheckRevision("credential", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	return putCredential(tx, &next, before, seal)
@@ -131,12 +131,4 @@ func (c *Catalog) restOn(tx *record.Txn, name, before string) {
 	if name != before {
 		tx.Grow(namersAt(name))
 	}
-}
-
-// checkRevision is Conflict where a change wants another revision than there is.
-func checkRevision(what string, is, want uint64) error {
-	if want != 0 && want != is {
-		return fault.New(fault.Conflict, "revision_conflict", "The %s is of revision %d, not %d; read it again and decide anew.", what, is, want)
-	}
-	return nil
 }

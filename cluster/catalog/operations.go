@@ -53,7 +53,7 @@ func (c *Catalog) Update(tx *record.Txn, s DeploymentSpec, ifRevision uint64, se
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision("deployment", before.Revision, ifRevision); err != nil {
+	if err := record.CheckRevision("deployment", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	return c.write(tx, &s, &before, seal)

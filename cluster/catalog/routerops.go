@@ -38,7 +38,7 @@ func NoSetting(name string) error {
 // makes sense is for the caller to see.
 func (c *Catalog) putPatch(tx *record.Txn, patch RouterSpec, ifRevision uint64) error {
 	revision := c.router.revision
-	if err := checkRevision("record of router settings", revision, ifRevision); err != nil {
+	if err := record.CheckRevision("record of router settings", revision, ifRevision); err != nil {
 		return err
 	}
 	tx.Saw(routerAt(), revision)

@@ -41,8 +41,8 @@ type Rules struct {
 // made is it, and nobody is told of it again. Set is Malformed, naming the setting,
 // for what makes no sense, and Conflict where the settings are of another revision.
 func (s Settings) Set(tx *record.Txn, c Change, by Rules) (next Settings, made vault.Secret, err error) {
-	if by.IfRevision != 0 && by.IfRevision != s.Revision {
-		return s, made, fault.New(fault.Conflict, "revision_conflict", "The settings of the webhook are of revision %d, not %d; read them again and decide anew.", s.Revision, by.IfRevision)
+	if err := record.CheckRevision("configuration of the webhook", s.Revision, by.IfRevision); err != nil {
+		return s, made, err
 	}
 	next = s
 	next.Meta = tx.Stamped(s.Meta)

@@ -45,7 +45,7 @@ func (s *Set) UpdateBudget(tx *record.Txn, b Budget, ifRevision uint64) (*Budget
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	return s.putBudget(tx, before, b)

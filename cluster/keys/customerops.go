@@ -51,7 +51,7 @@ func (s *Set) UpdateCustomer(tx *record.Txn, c Customer, ifRevision uint64) (*Cu
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	return s.putCustomer(tx, before, c)

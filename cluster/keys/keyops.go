@@ -112,7 +112,7 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 	if before.Replaced() {
 		return nil, replaced()
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	if err := s.place(tx, before, &after); err != nil {

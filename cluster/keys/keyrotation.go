@@ -30,7 +30,7 @@ func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until tim
 	if before.Replaced() {
 		return nil, replaced()
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	if err := s.unused(tx, after.Hash, before.Account()); err != nil {

@@ -30,7 +30,7 @@ func (s *Set) UpdateOrganizationMember(tx *record.Txn, m OrganizationMember, ifR
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	if m.Role != before.Role || m.MaxBudget != nil {

@@ -26,7 +26,7 @@ func (s *Set) UpdateOrganization(tx *record.Txn, o Organization, ifRevision uint
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	return s.putOrganization(tx, before, o)

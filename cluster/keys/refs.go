@@ -45,15 +45,6 @@ func find[T any](tx *record.Txn, t *table.Table[T], key []byte) (*T, bool) {
 	return t.Read(tx, key)
 }
 
-// checkRevision refuses a change of a record that has changed since the caller
-// read it; wanted 0 means that the caller does not ask.
-func checkRevision(wanted, have uint64) error {
-	if wanted != 0 && wanted != have {
-		return fault.New(fault.Conflict, "revision_conflict", "The record has revision %d by now, not %d. Read it again and decide anew.", have, wanted)
-	}
-	return nil
-}
-
 // sameLimits reports whether two limits are the same.
 func sameLimits(a, b Limits) bool { return proto.Equal(a.record(), b.record()) }
 

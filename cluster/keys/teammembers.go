@@ -41,7 +41,7 @@ func (s *Set) UpdateTeamMember(tx *record.Txn, m TeamMember, ifRevision uint64) 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	if err := m.check(); err != nil {

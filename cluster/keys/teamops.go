@@ -27,7 +27,7 @@ func (s *Set) UpdateTeam(tx *record.Txn, t Team, ifRevision uint64) (*Team, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	return s.putTeam(tx, before, t)

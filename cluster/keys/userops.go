@@ -46,7 +46,7 @@ func (b *UserBatch) Update(u User, ifRevision uint64) (*User, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRevision(ifRevision, before.Revision); err != nil {
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
 		return nil, err
 	}
 	return b.put(before, u)

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -142,4 +143,13 @@ func Again(value []byte, field protowire.Number, by Stamp) ([]byte, error) {
 		return nil, err
 	}
 	return stamped(body, value, field, by)
+}
+
+// CheckRevision rejects a change of something that has another revision than the caller
+// has read. A want of 0 means that the caller does not ask. The error is a Conflict.
+func CheckRevision(noun string, have, want uint64) error {
+	if want == 0 || want == have {
+		return nil
+	}
+	return fault.New(fault.Conflict, "revision_conflict", "The %s has revision %d, not %d. Read it again, and repeat the change if it still applies.", noun, have, want)
 }

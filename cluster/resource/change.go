@@ -30,8 +30,8 @@ func (t *Table[T]) Create(tx *record.Txn, r T) (*T, error) {
 // if ifRevision is neither 0 nor the resource's revision.
 func (t *Table[T]) Update(tx *record.Txn, r *T, next T, ifRevision uint64) (*T, error) {
 	before, after := t.kind.Head(r), t.kind.Head(&next)
-	if ifRevision != 0 && ifRevision != before.Revision {
-		return nil, fault.New(fault.Conflict, "revision_conflict", "The %s is of revision %d, not %d; read it again and decide anew.", t.kind.Noun, before.Revision, ifRevision)
+	if err := record.CheckRevision(t.kind.Noun, before.Revision, ifRevision); err != nil {
+		return nil, err
 	}
 	if err := t.check(&next); err != nil {
 		return nil, err
