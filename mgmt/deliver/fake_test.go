@@ -218,16 +218,18 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.asked = append(r.asked, request{q.Header, body, q.URL.String(), time.Now()})
 	answer := r.answer
 	r.mu.Unlock()
-	saw := &status{ResponseWriter: w, code: http.StatusOK}
+	saw := &status{ResponseWriter: w, taken: func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.got = append(r.got, eventsOf(q.Header, body)...)
+	}}
 	if answer == nil {
 		saw.WriteHeader(http.StatusNoContent)
-	} else {
-		answer(saw, q, body)
+		return
 	}
-	if saw.code/100 == 2 {
-		r.mu.Lock()
-		r.got = append(r.got, eventsOf(q.Header, body)...)
-		r.mu.Unlock()
+	answer(saw, q, body)
+	if !saw.written { // net/http answers 200
+		saw.taken()
 	}
 }
 
@@ -250,13 +252,19 @@ func (r *receiver) requests() []request {
 	return append([]request(nil), r.asked...)
 }
 
+// status notes when a response with 2xx begins. The deliverer sends the next event as
+// soon as it has read that; the handler may still be writing the body then.
 type status struct {
 	http.ResponseWriter
-	code int
+	taken   func()
+	written bool
 }
 
 func (s *status) WriteHeader(code int) {
-	s.code = code
+	s.written = true
+	if code/100 == 2 {
+		s.taken()
+	}
 	s.ResponseWriter.WriteHeader(code)
 }
 
