@@ -114,7 +114,7 @@ test-servers: doctor-servers kafka versitygw ## deliver the audit log to a real 
 
 .PHONY: e2e
 e2e: envoy sdks api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
-	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) .
+	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) ./e2e
 
 .PHONY: schedules
 schedules: ## play SEEDS random schedules of faults, and ten restores, on clusters in memory, in virtual time
@@ -122,7 +122,7 @@ schedules: ## play SEEDS random schedules of faults, and ten restores, on cluste
 
 .PHONY: schemathesis
 schemathesis: envoy api-tools ## make 30,000 requests from the API's description, valid and invalid (about 4 minutes; make nightly does)
-	go run ./tools/testcount -count=1 -timeout 20m -run '^TestSchemathesis$$' . -schemathesis=check
+	go run ./tools/testcount -count=1 -timeout 20m -run '^TestSchemathesis$$' ./e2e -schemathesis=check
 
 .PHONY: defects
 defects: ## build known bugs in, one at a time, and see that the tests find each (about a minute)
@@ -164,9 +164,9 @@ nightly: check vet schemathesis ## check, then the tests five times with every g
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -n "$$packages" ]; then go run ./tools/testcount -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
 	$(MAKE) schedules SEEDS=10000
-	go run ./tools/testcount -count=1 -timeout 120m -run '^TestSchemathesis$$' . -schemathesis=nightly
-	GORACE= MODELGATEWAY_TEST_RACED=all go run ./tools/testcount -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' .
-	go run ./tools/testcount -tags nightly -count=1 -timeout 20m -run '^TestFlood$$' .
+	go run ./tools/testcount -count=1 -timeout 120m -run '^TestSchemathesis$$' ./e2e -schemathesis=nightly
+	GORACE= MODELGATEWAY_TEST_RACED=all go run ./tools/testcount -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' ./e2e
+	go run ./tools/testcount -tags nightly -count=1 -timeout 20m -run '^TestFlood$$' ./e2e
 	tools/fuzz.sh 10m
 
 .PHONY: tools

@@ -57,8 +57,7 @@ func importRows() []importRow {
 		{"cluster/vault/kms", []string{"cluster/vault"}},
 		{"cluster/link/memlink", []string{"cluster/link", "cluster/id", "cluster/fault"}},
 		{"cluster", []string{"cluster/*", "proto/gen/cluster/*"}},
-		{"clustertest", nil},
-		{"porttest", nil},
+		{"e2e/**", nil},
 
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"extproc/*", []string{"extproc/wire", "extproc/splice", "cluster/*"}},
@@ -112,7 +111,7 @@ func importOwners() []importOwner {
 		{"github.com/twmb/franz-go", []string{"mgmt/deliver"}},
 		{"github.com/hashicorp/vault", []string{"cluster/vault/kms"}},
 		{"buf.build", []string{"mgmt", "tools/openapi"}},
-		{"github.com/vishvananda", []string{"clustertest"}},
+		{"github.com/vishvananda", []string{"e2e/clustertest"}},
 		{"github.com/grpc-ecosystem/grpc-gateway", []string{"mgmt"}},
 		{"github.com/envoyproxy/go-control-plane/pkg", []string{"xds"}},
 		{"github.com/envoyproxy/go-control-plane/envoy/service/ext_proc", []string{"extproc"}},

@@ -23,7 +23,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
 	"github.com/modelgateway/modelgateway/envoy/launch"
-	"github.com/modelgateway/modelgateway/porttest"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 	"github.com/modelgateway/modelgateway/xds"
 )
 

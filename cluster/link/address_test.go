@@ -16,7 +16,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/link"
-	"github.com/modelgateway/modelgateway/porttest"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 )
 
 // port is the number of the port that a link has.

@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/peer"
-	"github.com/modelgateway/modelgateway/porttest"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 

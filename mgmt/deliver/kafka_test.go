@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/modelgateway/modelgateway/cluster/delivery"
-	"github.com/modelgateway/modelgateway/porttest"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 )
 
 // installed returns what make has put below .tmp, or what a variable names instead.

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/modelgateway/modelgateway/cluster/delivery"
-	"github.com/modelgateway/modelgateway/porttest"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 )
 
 const queuePassword = "canary-queue-password"

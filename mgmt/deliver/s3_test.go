@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/delivery"
-	"github.com/modelgateway/modelgateway/porttest"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 )
 
 // TestServerS3 puts objects into a bucket of a real server for S3, whose own files are

@@ -7,7 +7,7 @@
 set -uo pipefail
 PROC=${DOCTOR_PROC:-/proc}
 TUN=${DOCTOR_TUN:-/dev/net/tun}
-# The ports that tests give to programs, see porttest.
+# The ports that tests give to programs, see e2e/porttest.
 LOWEST_PORT=20000
 HIGHEST_PORT=29999
 MISSING=0

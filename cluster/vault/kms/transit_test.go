@@ -20,7 +20,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/cluster/vault/kms"
-	"github.com/modelgateway/modelgateway/porttest"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 )
 
 const (

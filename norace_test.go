@@ -1,6 +1,0 @@
-//go:build !race
-
-package main
-
-// raceEnabled says whether the tests detect races.
-const raceEnabled = false
