@@ -10,8 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/spf13/cobra"
-
+	"github.com/modelgateway/modelgateway/cli"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
@@ -27,7 +26,7 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := command().ExecuteContext(ctx); err != nil {
+	if err := cli.Root(version).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "modelgateway: "+explain(err))
 		return 1
 	}
@@ -40,28 +39,4 @@ func explain(err error) string {
 		return e.Message()
 	}
 	return err.Error()
-}
-
-func command() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "modelgateway",
-		Short:         "A gateway between applications and language-model providers",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.AddCommand(serveCommand(), configCommand(), clusterCommand(), secretsCommand(), auditCommand(), versionCommand())
-	root.AddCommand(apiCommands()...)
-	return root
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(c.OutOrStdout(), "modelgateway "+version)
-			return err
-		},
-	}
 }

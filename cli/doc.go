@@ -1,10 +1,13 @@
-// Package cli is the management API as commands: one for each operation, named as
-// people say it (key generate, team member-add), with a flag for each field of its
-// request. Commands are made from the API's own descriptors and routes, so a field
-// that the API gets is a flag of the next build; the table in words.go says only
-// what they are called and what of an answer is shown in a table.
+// Package cli holds the program's commands: serve and config check, which use package
+// gateway, cluster and secrets, which call a running gateway, and audit, which verifies
+// the audit log. [Root] returns them all.
 //
-// Nothing here is kept: what a command is given goes into one request, what comes
-// back is printed. A secret may be given as @file, - (standard input) or
-// os.environ/NAME, so that it need not stand in the shell's history.
+// The management API has one command for each operation (key generate, team member-add),
+// with a flag for each field of its request. [Commands] makes them from the API's
+// descriptors and routes, so a new field of the API is a flag of the next build. The
+// table in words.go has only their names and the columns of their tables.
+//
+// Such a command keeps nothing: its flags become one request, and it prints the response.
+// A secret may be given as @file, - (standard input) or os.environ/NAME, so that it is
+// not in the shell's history.
 package cli

@@ -20,8 +20,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/modelgateway/modelgateway/examples/upstream/fake"
 	"github.com/modelgateway/modelgateway/e2e/porttest"
+	"github.com/modelgateway/modelgateway/examples/upstream/fake"
 )
 
 // adminKey is the master key of every gateway that the tests start.

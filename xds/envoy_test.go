@@ -21,9 +21,9 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 	"github.com/modelgateway/modelgateway/envoy/bootstrap"
 	"github.com/modelgateway/modelgateway/envoy/launch"
-	"github.com/modelgateway/modelgateway/e2e/porttest"
 	"github.com/modelgateway/modelgateway/xds"
 )
 

@@ -25,8 +25,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/envoy/launch"
 	"github.com/modelgateway/modelgateway/e2e/porttest"
+	"github.com/modelgateway/modelgateway/envoy/launch"
 )
 
 // patience bounds every wait; none needs a tenth of it.

@@ -1,4 +1,4 @@
-package main
+package gateway
 
 import (
 	"context"
@@ -13,87 +13,60 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/spf13/cobra"
-
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/envoy/launch"
 	"github.com/modelgateway/modelgateway/envoy/socket"
 )
 
-// options are the flags of serve; each set one replaces what the file says.
-type options struct {
-	file, data, listen, envoyPath, envoyMode string
-	managementListen                         string
-	join, accepted                           []string
-	expect                                   int
-	clusterListen, clusterAdvertise          string
+// Options are the flags of serve; each set one replaces what the file says.
+type Options struct {
+	File, Data, Listen, EnvoyPath, EnvoyMode string
+	ManagementListen                         string
+	Join, Accepted                           []string
+	Expect                                   int
+	ClusterListen, ClusterAdvertise          string
 }
 
-func serveCommand() *cobra.Command {
-	var o options
-	c := &cobra.Command{
-		Use:   "serve --config FILE",
-		Short: "Run the gateway and its Envoy",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return serve(c.Context(), o)
-		},
+func (o *Options) apply(c *config.Config) error {
+	if o.Data != "" {
+		c.DataDir = o.Data
 	}
-	f := c.Flags()
-	f.StringVarP(&o.file, "config", "c", "", "configuration file (YAML)")
-	f.StringVar(&o.data, "data", "", "data directory (default: data_dir of the file, or ./data)")
-	f.StringVar(&o.listen, "listen", "", "address to listen on (default: listen of the file, or 127.0.0.1:8080)")
-	f.StringVar(&o.managementListen, "management-listen", "", "address for management and health alone, without a limit on connections (default: management_listen of the file, or none)")
-	f.StringVar(&o.envoyPath, "envoy-path", "", "Envoy to run (default: $ENVOY_PATH, the one that make fetched, or the one on PATH)")
-	f.StringVar(&o.envoyMode, "envoy", "", "child: run Envoy; external: serve one that somebody else runs")
-	f.StringSliceVar(&o.join, "join", nil, "nodes to find the cluster at, host:port (default: cluster.join of the file)")
-	f.IntVar(&o.expect, "expect", -1, "this node votes, and the first start waits for so many: 1, 3, 5 or 7; 0: it does not vote (default: cluster.expect of the file)")
-	f.StringVar(&o.clusterListen, "cluster-listen", "", "address for the other nodes, TCP and UDP (default: cluster.listen of the file, or 0.0.0.0:7400)")
-	f.StringVar(&o.clusterAdvertise, "cluster-advertise", "", "address that the other nodes reach this one at (default: derived)")
-	acceptUnprotected(c, &o.accepted)
-	_ = c.MarkFlagRequired("config")
-	return c
-}
-
-func (o *options) apply(c *config.Config) error {
-	if o.data != "" {
-		c.DataDir = o.data
-	}
-	if err := c.SetListen(o.listen, o.managementListen); err != nil {
+	if err := c.SetListen(o.Listen, o.ManagementListen); err != nil {
 		return err
 	}
-	if o.envoyPath != "" {
-		c.Envoy.Path = o.envoyPath
+	if o.EnvoyPath != "" {
+		c.Envoy.Path = o.EnvoyPath
 	}
-	switch m := config.EnvoyMode(o.envoyMode); m {
+	switch m := config.EnvoyMode(o.EnvoyMode); m {
 	case "":
 	case config.EnvoyChild, config.EnvoyExternal:
 		c.Envoy.Mode = m
 	default:
-		return fmt.Errorf("--envoy %s: must be child or external", o.envoyMode)
+		return fmt.Errorf("--envoy %s: must be child or external", o.EnvoyMode)
 	}
-	return c.SetCluster(o.join, o.expect, o.clusterListen, o.clusterAdvertise)
+	return c.SetCluster(o.Join, o.Expect, o.ClusterListen, o.ClusterAdvertise)
 }
 
-func serve(ctx context.Context, o options) error {
-	s, err := load(o.file, o.accepted)
+// Serve runs the gateway until ctx ends.
+func Serve(ctx context.Context, version string, o Options) error {
+	s, err := Load(o.File, o.Accepted)
 	if err != nil {
 		return err
 	}
-	if err := o.apply(s.config); err != nil {
+	if err := o.apply(s.Config); err != nil {
 		return err
 	}
-	for _, v := range s.config.Environment {
+	for _, v := range s.Config.Environment {
 		if err := os.Setenv(v.Name, v.Value.Reveal()); err != nil {
 			return fmt.Errorf("environment_variables: %w", err)
 		}
 	}
 	tuneMemory()
-	logger := newLogger(s.config.Log)
-	for i := range s.config.Warnings {
-		logger.WarnContext(ctx, "configuration", "problem", s.config.Warnings[i].String())
+	logger := newLogger(s.Config.Log)
+	for i := range s.Config.Warnings {
+		logger.WarnContext(ctx, "configuration", "problem", s.Config.Warnings[i].String())
 	}
-	g, err := assemble(ctx, s, logger)
+	g, err := assemble(ctx, s, version, logger)
 	if err != nil {
 		return err
 	}

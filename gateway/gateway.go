@@ -1,4 +1,6 @@
-package main
+// Package gateway puts all parts together, starts them and stops them. It is the only
+// package that knows all of them.
+package gateway
 
 import (
 	"cmp"
@@ -48,13 +50,14 @@ import (
 
 // gateway is everything that one process runs. Nothing runs before run.
 type gateway struct {
-	cfg    *config.Config
-	logger *slog.Logger
-	node   *cluster.Node
-	xds    *xds.Server
-	grpc   *grpc.Server // what Envoy asks
-	bulk   *grpc.Server // the same, for long bodies
-	mgmt   *mgmt.Server
+	cfg     *config.Config
+	version string // of the program
+	logger  *slog.Logger
+	node    *cluster.Node
+	xds     *xds.Server
+	grpc    *grpc.Server // what Envoy asks
+	bulk    *grpc.Server // the same, for long bodies
+	mgmt    *mgmt.Server
 
 	processor *extproc.Server
 	deliverer *deliver.Deliverer
@@ -75,8 +78,8 @@ type gateway struct {
 
 // assemble builds the gateway from a checked configuration. What it opened
 // before an error is closed again.
-func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, err error) {
-	g := &gateway{cfg: s.config, logger: logger, demand: newOnDemand()}
+func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger) (_ *gateway, err error) {
+	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -88,7 +91,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 			return g, err
 		}
 	}
-	if g.node, err = openNode(ctx, s, &g.collector, logger); err != nil {
+	if g.node, err = g.openNode(ctx, s); err != nil {
 		return g, err
 	}
 	registry := prometheus.NewRegistry()
@@ -102,7 +105,7 @@ func assemble(ctx context.Context, s *setup, logger *slog.Logger) (_ *gateway, e
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Pace: g.pace(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
 		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(),
-		Ready:            g.ready, Logger: logger, Version: version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.begin,
+		Ready:            g.ready, Logger: logger, Version: g.version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.begin,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
 	if err != nil {
@@ -167,7 +170,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithCardinalityLimit(mostSeries), sdkmetric.WithResource(resource.NewSchemaless(
-		attribute.String("service.name", "modelgateway"), attribute.String("service.version", version)))).Meter("github.com/modelgateway/modelgateway")
+		attribute.String("service.name", "modelgateway"), attribute.String("service.version", g.version)))).Meter("github.com/modelgateway/modelgateway")
 	g.meter = meter
 	metrics, err := extproc.NewMetrics(meter, g.node.Spent)
 	if err != nil {
@@ -193,7 +196,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,
 			MaxResponseBytes:   g.cfg.Limits.MaxResponseBytes,
 			MaxParallel:        g.cfg.MaxParallel,
-			Version:            version,
+			Version:            g.version,
 			EnforcedParams:     g.cfg.Enforced.Params, EnforcedServiceParams: g.cfg.Enforced.ServiceParams,
 		},
 	}))
@@ -373,7 +376,7 @@ func (g *gateway) run(ctx context.Context) error {
 		stopEdge()
 	}()
 
-	g.logger.InfoContext(ctx, "starting", "version", version, "listen", g.cfg.Listen)
+	g.logger.InfoContext(ctx, "starting", "version", g.version, "listen", g.cfg.Listen)
 	go g.announce(edge)
 	err := g.serveEnvoy(edge)
 	stopEdge()

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -10,22 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/modelgateway/modelgateway/cli"
 	"github.com/modelgateway/modelgateway/proto/gen"
 )
 
 // apiCommands are the commands for what the management API manages.
 func apiCommands() []*cobra.Command {
 	flags := map[*cobra.Command]*remote{}
-	cfg := cli.Config{
+	cfg := Config{
 		Document: func() []byte { return []byte(gen.OpenAPI) },
 		Getenv:   os.Getenv,
-		Caller: func(cmd *cobra.Command) (cli.Caller, error) {
+		Caller: func(cmd *cobra.Command) (Caller, error) {
 			c, err := flags[cmd].client()
 			return apiCaller{c}, err
 		},
 	}
-	return cli.Commands(cfg, func(cmd *cobra.Command) {
+	return Commands(cfg, func(cmd *cobra.Command) {
 		o := &remote{output: "json"} // which only the cluster's commands take from here
 		flags[cmd] = o
 		cmd.Flags().StringVar(&o.url, "url", "", "the gateway's address (default: $"+envURL+", or "+defaultURL+")")
@@ -37,7 +36,7 @@ func apiCommands() []*cobra.Command {
 type apiCaller struct{ client *client }
 
 // Call sends a request and returns the body of its answer.
-func (a apiCaller) Call(ctx context.Context, r cli.Request) ([]byte, error) {
+func (a apiCaller) Call(ctx context.Context, r Request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	var body io.Reader
@@ -61,7 +60,7 @@ func (a apiCaller) Call(ctx context.Context, r cli.Request) ([]byte, error) {
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return nil, cli.UnansweredError{Err: err}
+		return nil, UnansweredError{Err: err}
 	}
 	return text, nil
 }
@@ -76,5 +75,5 @@ func lost(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	return cli.UnansweredError{Err: err}
+	return UnansweredError{Err: err}
 }

@@ -1,10 +1,9 @@
-package main
+package gateway
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
@@ -17,18 +16,18 @@ import (
 
 // openNode opens the data directory, as a cluster of one or as a member of a
 // larger one.
-func openNode(ctx context.Context, s *setup, memory *collector, logger *slog.Logger) (*cluster.Node, error) {
-	c := s.config
+func (g *gateway) openNode(ctx context.Context, s *Setup) (*cluster.Node, error) {
+	c := s.Config
 	ring, err := vault.NewRing(vault.RingConfig{
-		Primary: c.EncryptionSource(), Previous: c.EncryptionKeysPrevious, Open: kms.Open, Logger: logger,
+		Primary: c.EncryptionSource(), Previous: c.EncryptionKeysPrevious, Open: kms.Open, Logger: g.logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the encryption key: %w", err)
 	}
 	cfg := cluster.Config{
 		Dir: c.DataDir, Catalog: s.catalog, Keys: s.keys, Sealer: ring, Ring: ring, Unlock: func() error { return ring.Unlock(ctx) },
-		Logger: logger, Fatal: fatal(logger), BeginRestore: memory.begin,
-		KeyStaleness: c.Cluster.KeyStaleness, Retention: time.Duration(c.Audit.RetentionDays) * 24 * time.Hour, Version: version, Digest: c.Digest(),
+		Logger: g.logger, Fatal: fatal(g.logger), BeginRestore: g.collector.begin,
+		KeyStaleness: c.Cluster.KeyStaleness, Retention: time.Duration(c.Audit.RetentionDays) * 24 * time.Hour, Version: g.version, Digest: c.Digest(),
 	}
 	if !c.Cluster.Enabled() {
 		return cluster.Open(cfg)
@@ -41,7 +40,7 @@ func openNode(ctx context.Context, s *setup, memory *collector, logger *slog.Log
 			return nil, nil, err
 		}
 		l, err := link.New(ctx, link.Config{
-			Listen: c.Cluster.Listen, Advertise: c.Cluster.Advertise, Identity: identity, Logger: logger,
+			Listen: c.Cluster.Listen, Advertise: c.Cluster.Advertise, Identity: identity, Logger: g.logger,
 		})
 		if err != nil {
 			return nil, nil, err

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/modelgateway/modelgateway/e2e/porttest"
 )
 
 const cliKey = "sk-the-operators-key-0123456789"
@@ -150,7 +152,7 @@ func TestClusterRestoreAsks(t *testing.T) {
 
 // Every error says what to do, and none shows the key.
 func TestClusterErrorsHaveARemedy(t *testing.T) {
-	nobody := "http://" + freePort(t)
+	nobody := "http://" + porttest.Free(t).String()
 	refusing := func(status int, body string, headers ...string) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			for i := 0; i+1 < len(headers); i += 2 {
