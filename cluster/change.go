@@ -16,7 +16,7 @@ type Operation func(v *View, tx *record.Txn) error
 
 // Change runs an operation until it is committed, as if nobody else had been
 // changing anything meanwhile, or until it refuses: what it refuses by is then
-// true at some moment within the call. actor is what keys.Principal.Actor returns.
+// true at some moment within the call. actor is what tenancy.Principal.Actor returns.
 //
 // When it returns nil, the change is durable, this node's View has it, and so have
 // the other nodes that can be reached: for a change that revokes, all of them but

@@ -14,8 +14,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	records "github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -25,8 +25,8 @@ type memberStatus = cluster.MemberStatus
 const actor = "test"
 
 // newKey is the key that has an alias.
-func newKey(alias string) keys.Key {
-	return keys.Key{Alias: alias, Hash: hashOf(alias), Name: keys.DisplayName(text(alias))}
+func newKey(alias string) tenancy.Key {
+	return tenancy.Key{Alias: alias, Hash: hashOf(alias), Name: tenancy.DisplayName(text(alias))}
 }
 
 // newDeployment is a deployment that every node can use.

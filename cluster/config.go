@@ -11,9 +11,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/gossip"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/link"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -22,7 +22,7 @@ import (
 type Config struct {
 	Dir     string // data directory; created if it is not there
 	Catalog *catalog.Catalog
-	Keys    *keys.Set
+	Keys    *tenancy.Set
 	Sealer  Sealer      // opens and seals what the state holds of secrets
 	Ring    *vault.Ring // the Sealer, if its keys are agreed on; nil: they are given
 	// Unlock waits, at the start, for the keys of the Ring that a KMS holds. nil:

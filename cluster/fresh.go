@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // freshness is when this node last knew that it had everything the cluster had
@@ -108,14 +108,14 @@ func (n *Node) Fresh() bool { return n.fresh.good() }
 // longer than Config.KeyStaleness does not know whether a key that others may
 // have made or revoked is good, and says so, with Unavailable and code cut_off;
 // the keys of its own file it knows.
-func (n *Node) Identify(v *View, p keys.Presented, now time.Time) (keys.Principal, error) {
+func (n *Node) Identify(v *View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
 	who, err := v.Keys.Authenticate(p, now)
 	if n.Fresh() {
 		return who, err
 	}
 	unknown := err != nil && fault.From(err).Code == "invalid_api_key"
 	if who.Cluster || unknown {
-		return keys.Principal{}, &fault.Error{
+		return tenancy.Principal{}, &fault.Error{
 			Op: "cluster.identify", Kind: fault.Unavailable, Code: "cut_off", RetryAfter: retryAfter,
 			Detail: "This node is cut off from its cluster and cannot tell whether the key is still valid. Try another node, or again later.",
 		}

@@ -22,8 +22,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/link/memlink"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -113,7 +113,7 @@ func startedLab(t *testing.T, seed uint64, nodes int) *lab {
 // parts are what all labs share: making them takes a while, and they do not change.
 var parts = sync.OnceValue(func() (p struct {
 	catalog *catalog.Catalog
-	keys    *keys.Set
+	keys    *tenancy.Set
 	sealer  *vault.Sealer
 },
 ) {
@@ -125,7 +125,7 @@ var parts = sync.OnceValue(func() (p struct {
 	var err error
 	p.catalog, err = catalog.New(catalog.Spec{}, catalog.Providers{"openai": {DefaultBase: "https://api.openai.com/v1", NeedsKey: true}}, nil)
 	must(err)
-	p.keys, err = keys.New([]keys.Key{{Alias: "file", Hash: id.HashKey(text("file"))}}, vault.NewSecret(text("master")))
+	p.keys, err = tenancy.New([]tenancy.Key{{Alias: "file", Hash: id.HashKey(text("file"))}}, vault.NewSecret(text("master")))
 	must(err)
 	k, err := vault.KeyFromSecret(vault.NewSecret("the secret that credentials are sealed with"))
 	must(err)
@@ -394,8 +394,8 @@ func codeOf(err error) string {
 
 // identify presents a key to a node.
 func identify(node *cluster.Node, alias string) error {
-	var p keys.Presented
-	p.Add(keys.HeaderAuthorization, "Bearer "+text(alias))
+	var p tenancy.Presented
+	p.Add(tenancy.HeaderAuthorization, "Bearer "+text(alias))
 	_, err := node.Identify(node.View(), p, time.Now())
 	return err
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 const (
@@ -293,7 +293,7 @@ func (c *caller) alias(ctx context.Context, h *host, node *cluster.Node) {
 		err = deleteKeys(ctx, node, k.Hash)
 	default:
 		op.Input = input{op: opRead}
-		var k keys.Key
+		var k tenancy.Key
 		var found bool
 		if k, found, err = findAlias(ctx, node, alias); found {
 			op.Output = output{value: k.Hash.String()}

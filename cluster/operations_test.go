@@ -6,13 +6,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	records "github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // The operations that the tests make, as the management API makes its own.
 
-func createKey(ctx context.Context, n *cluster.Node, k keys.Key) error {
+func createKey(ctx context.Context, n *cluster.Node, k tenancy.Key) error {
 	_, err := n.Change(ctx, actor, func(v *cluster.View, tx *records.Txn) error {
 		_, err := v.Keys.CreateKey(tx, k)
 		return err
@@ -35,15 +35,15 @@ func findKey(ctx context.Context, n *cluster.Node, h id.KeyHash) (bool, error) {
 	return ok, nil
 }
 
-func findAlias(ctx context.Context, n *cluster.Node, alias string) (keys.Key, bool, error) {
+func findAlias(ctx context.Context, n *cluster.Node, alias string) (tenancy.Key, bool, error) {
 	v, err := n.Current(ctx)
 	if err != nil {
-		return keys.Key{}, false, err
+		return tenancy.Key{}, false, err
 	}
 	for k := range v.Keys.ByAlias(alias) {
 		return *k, true, nil
 	}
-	return keys.Key{}, false, nil
+	return tenancy.Key{}, false, nil
 }
 
 func createDeployment(ctx context.Context, n *cluster.Node, s catalog.DeploymentSpec) error {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // TestNewIsNotRemoved: a new node that has the state, and not yet the entry behind it
@@ -26,7 +26,7 @@ func TestNewIsNotRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, alias := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			if err := createKey(t.Context(), l.hosts[0].node(), keys.Key{Alias: alias, Hash: hashOf(alias)}); err != nil {
+			if err := createKey(t.Context(), l.hosts[0].node(), tenancy.Key{Alias: alias, Hash: hashOf(alias)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/table"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -20,7 +20,7 @@ type View struct {
 	// means the same View on every node with the same file. It never goes back.
 	Revision uint64
 	Catalog  *catalog.Catalog
-	Keys     *keys.Set
+	Keys     *tenancy.Set
 
 	Prompts    *prompts.Set
 	Guardrails *guardrails.Set
@@ -31,7 +31,7 @@ type View struct {
 
 // NewView returns the view of a node that has agreed to nothing yet: what its file
 // says.
-func NewView(c *catalog.Catalog, k *keys.Set) *View {
+func NewView(c *catalog.Catalog, k *tenancy.Set) *View {
 	return &View{Catalog: c, Keys: k.Named(c), Prompts: prompts.New(), Guardrails: guardrails.New()}
 }
 
@@ -87,7 +87,7 @@ func (v *View) With(changes []record.Change, open vault.Open) (next *View, gone 
 // DeleteOrganization removes an organization with all that it owns, and returns it as
 // it was. Creating a resource reads the record of its organization, so none can be
 // added while that record is deleted.
-func (v *View) DeleteOrganization(tx *record.Txn, o id.Organization) (*keys.Organization, error) {
+func (v *View) DeleteOrganization(tx *record.Txn, o id.Organization) (*tenancy.Organization, error) {
 	old, err := v.Keys.DeleteOrganization(tx, o)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -23,7 +23,7 @@ func viewOf(tb testing.TB, nKeys, nDeployments int) *Node {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	set, err := keys.New(nil, vault.Secret{})
+	set, err := tenancy.New(nil, vault.Secret{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package config
 import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -21,10 +21,10 @@ func (c *Config) Catalog() catalog.Spec {
 }
 
 // VirtualKeys returns the keys as the set of keys takes them: their hashes.
-func (c *Config) VirtualKeys() []keys.Key {
-	all := make([]keys.Key, len(c.Keys))
+func (c *Config) VirtualKeys() []tenancy.Key {
+	all := make([]tenancy.Key, len(c.Keys))
 	for i, k := range c.Keys {
-		all[i] = keys.Key{Alias: k.Alias, Hash: id.HashKey(k.Key.Reveal()), Models: k.Models, Expires: k.Expires, Blocked: k.Blocked}
+		all[i] = tenancy.Key{Alias: k.Alias, Hash: id.HashKey(k.Key.Reveal()), Models: k.Models, Expires: k.Expires, Blocked: k.Blocked}
 	}
 	return all
 }

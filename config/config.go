@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -32,13 +32,13 @@ type Config struct {
 	EncryptionKey vault.Source
 	// EncryptionKeysPrevious open what was sealed before, in the order of the file.
 	EncryptionKeysPrevious []vault.Source
-	Audit                  Audit         // how long what happened is kept, and where it goes
-	Webhook                Webhook       // how fast the webhook gets it, where nothing else is set at run time
-	Budgets                Budgets       // what general_settings say of spending
-	Enforced               Enforced      // parameters that requests must have
-	MaxParallel            int64         // requests in flight at this node; 0 means no limit
-	KeyRules               keys.KeyRules // who may make keys, beyond rights
-	Defaults               keys.Defaults // what users and teams get that are created without it
+	Audit                  Audit            // how long what happened is kept, and where it goes
+	Webhook                Webhook          // how fast the webhook gets it, where nothing else is set at run time
+	Budgets                Budgets          // what general_settings say of spending
+	Enforced               Enforced         // parameters that requests must have
+	MaxParallel            int64            // requests in flight at this node; 0 means no limit
+	KeyRules               tenancy.KeyRules // who may make keys, beyond rights
+	Defaults               tenancy.Defaults // what users and teams get that are created without it
 	// PrivateEndpoints is general_settings.allow_private_endpoints; nil where the file
 	// does not give it. AllowsPrivateEndpoints is what holds.
 	PrivateEndpoints *bool

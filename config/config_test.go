@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/config"
 )
@@ -146,7 +146,7 @@ func TestAccepted(t *testing.T) {
 			if _, err := catalog.New(c.Catalog(), providers(), nil); err != nil {
 				t.Errorf("catalogue: %v", c.Locate(err))
 			}
-			if _, err := keys.New(c.VirtualKeys(), c.MasterKey); err != nil {
+			if _, err := tenancy.New(c.VirtualKeys(), c.MasterKey); err != nil {
 				t.Errorf("keys: %v", err)
 			}
 			again(t, c, effective)

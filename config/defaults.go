@@ -8,13 +8,13 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // defaults reads what litellm_settings say of users and teams that are created
 // without it.
-func (d *decoder) defaults(o *object, to *keys.Defaults) {
+func (d *decoder) defaults(o *object, to *tenancy.Defaults) {
 	if n, ok := o.take("default_internal_user_params"); ok {
 		d.userDefaults(n, &to.User)
 	}
@@ -35,9 +35,9 @@ func (d *decoder) defaults(o *object, to *keys.Defaults) {
 }
 
 // userDefaults reads default_internal_user_params.
-func (d *decoder) userDefaults(n *node, to *keys.UserDefaults) {
+func (d *decoder) userDefaults(n *node, to *tenancy.UserDefaults) {
 	o := d.open(n)
-	oneOf(o, "user_role", &to.Role, keys.RoleInternalUser, keys.RoleInternalUserViewer)
+	oneOf(o, "user_role", &to.Role, tenancy.RoleInternalUser, tenancy.RoleInternalUserViewer)
 	o.strings("models", &to.Models)
 	d.defaultLimits(o, &to.Limits)
 	o.rest(func(f field) bool {
@@ -55,14 +55,14 @@ func (d *decoder) userDefaults(n *node, to *keys.UserDefaults) {
 }
 
 // teamDefaults reads default_team_params.
-func (d *decoder) teamDefaults(n *node, to *keys.TeamDefaults) {
+func (d *decoder) teamDefaults(n *node, to *tenancy.TeamDefaults) {
 	o := d.open(n)
 	o.strings("models", &to.Models)
 	if list, ok := o.take("team_member_permissions"); ok {
 		to.Permissions = d.strings(list)
 		for _, p := range to.Permissions {
-			if !slices.Contains(keys.TeamPermissions(), p) {
-				d.fail(list, "%s is not a permission: use some of %s", quote(p), strings.Join(keys.TeamPermissions(), ", "))
+			if !slices.Contains(tenancy.TeamPermissions(), p) {
+				d.fail(list, "%s is not a permission: use some of %s", quote(p), strings.Join(tenancy.TeamPermissions(), ", "))
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (d *decoder) teamDefaults(n *node, to *keys.TeamDefaults) {
 }
 
 // defaultLimits reads the limits among defaults.
-func (d *decoder) defaultLimits(o *object, to *keys.Limits) {
+func (d *decoder) defaultLimits(o *object, to *tenancy.Limits) {
 	d.amount(o, "max_budget", &to.MaxBudget)
 	d.amount(o, "soft_budget", &to.SoftBudget)
 	d.period(o, "budget_duration", &to.BudgetDuration)
@@ -118,7 +118,7 @@ func (d *decoder) period(o *object, name string, to *string) {
 		return
 	}
 	s = strings.TrimSpace(s)
-	if _, err := keys.ParsePeriod(name, s); err != nil {
+	if _, err := tenancy.ParsePeriod(name, s); err != nil {
 		d.fail(n, "%s is not a budget_duration: write a whole number and a unit, such as 12h, 30d or 1mo", quote(n.text))
 		return
 	}
@@ -136,7 +136,7 @@ func (d *decoder) count(o *object, name string, to **uint32) {
 
 // defaults writes litellm_settings, of which only the defaults and the rules for keys
 // remain.
-func (w *writer) defaults(of *keys.Defaults, rules *keys.KeyRules) {
+func (w *writer) defaults(of *tenancy.Defaults, rules *tenancy.KeyRules) {
 	w.optional("litellm_settings", func() {
 		w.keyRules(rules)
 		w.optional("default_internal_user_params", func() {
@@ -154,7 +154,7 @@ func (w *writer) defaults(of *keys.Defaults, rules *keys.KeyRules) {
 }
 
 // limits writes limits that are set.
-func (w *writer) limits(l *keys.Limits) {
+func (w *writer) limits(l *tenancy.Limits) {
 	for _, a := range []struct {
 		name   string
 		amount *money.Pico

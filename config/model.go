@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 const (
@@ -27,8 +27,8 @@ const (
 // settings are what litellm_settings says about every deployment, and about records.
 type settings struct {
 	dropParams bool
-	defaults   keys.Defaults // of users and teams
-	keyRules   keys.KeyRules
+	defaults   tenancy.Defaults // of users and teams
+	keyRules   tenancy.KeyRules
 }
 
 // model reads one entry of model_list.

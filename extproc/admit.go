@@ -8,10 +8,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // Budgets sets money aside before it is spent. *lease.Teller does.
@@ -102,7 +102,7 @@ func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-func leaseBound(b *keys.Bound) lease.Bound {
+func leaseBound(b *tenancy.Bound) lease.Bound {
 	out := lease.Bound{Account: b.Account, Parent: b.Parent, Duration: b.Duration, Resets: b.Resets}
 	if b.Max != nil {
 		out.Max, out.Bounded = *b.Max, true

@@ -16,10 +16,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -32,9 +32,9 @@ func keyAccount() id.Account {
 }
 
 // bounded gives appKey limits.
-func bounded(l keys.Limits) change {
+func bounded(l tenancy.Limits) change {
 	return func(k *kit, d *Deps) {
-		set, err := keys.New([]keys.Key{{Alias: "app", Hash: id.HashKey(appKey), Limits: l, Aliases: map[string]string{"nickname": "fast"}}}, vault.Secret{})
+		set, err := tenancy.New([]tenancy.Key{{Alias: "app", Hash: id.HashKey(appKey), Limits: l, Aliases: map[string]string{"nickname": "fast"}}}, vault.Secret{})
 		if err != nil {
 			k.tb.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func bounded(l keys.Limits) change {
 }
 
 // budget is limits with an amount of money.
-func budget(most money.Pico) keys.Limits { return keys.Limits{MaxBudget: &most} }
+func budget(most money.Pico) tenancy.Limits { return tenancy.Limits{MaxBudget: &most} }
 
 // bank grants this node all that is left of every budget.
 type bank struct {
@@ -294,7 +294,7 @@ func TestLimitsOfAModelHoldForItsAliases(t *testing.T) {
 		"openai/gpt-4o": {"openai/gpt-4o", "wide"},
 	} {
 		for _, limited := range names {
-			k := newKit(t, spec, bounded(keys.Limits{Models: []keys.ModelLimits{{Model: limited, RPM: new(uint32(1))}}}), func(k *kit, d *Deps) { d.Rates = rate.New(epoch()) })
+			k := newKit(t, spec, bounded(tenancy.Limits{Models: []tenancy.ModelLimits{{Model: limited, RPM: new(uint32(1))}}}), func(k *kit, d *Deps) { d.Rates = rate.New(epoch()) })
 			for i, name := range names {
 				e := k.open(t)
 				body := strings.Replace(hello, "fast", name, 1)
@@ -326,13 +326,13 @@ func TestRefusesWhatNobodyKnowsThePriceOf(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		spec  catalog.Spec
-		limit keys.Limits
+		limit tenancy.Limits
 		want  []string // empty: refused
 	}{
 		{"a budget and one without a price", lone, budget(money.USD), nil},
-		{"no budget", lone, keys.Limits{BudgetDuration: "1d"}, []string{"free"}},
+		{"no budget", lone, tenancy.Limits{BudgetDuration: "1d"}, []string{"free"}},
 		{"others have one", spec, budget(money.USD), []string{"b", "b", "b", "c~"}},
-		{"others, and no budget", spec, keys.Limits{BudgetDuration: "1d"}, []string{"free", "b~", "free~", "c~"}},
+		{"others, and no budget", spec, tenancy.Limits{BudgetDuration: "1d"}, []string{"free", "b~", "free~", "c~"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -475,7 +475,7 @@ func TestAdmitsTheUnboundForNothing(t *testing.T) {
 	k := newKit(t, one(), b.use, func(_ *kit, d *Deps) { d.Rates = rate.New(epoch()) })
 	p := k.server.pipeline
 	x := &Exchange{View: p.deps.View(), Start: epoch(), Model: "fast"}
-	x.Inbound.Credentials.Add(keys.HeaderAnthropic, appKey)
+	x.Inbound.Credentials.Add(tenancy.HeaderAnthropic, appKey)
 	if err := p.identify(t.Context(), x); err != nil && fault.KindOf(err) == fault.Unauthenticated {
 		t.Fatal(err)
 	}

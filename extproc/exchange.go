@@ -13,7 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
@@ -38,7 +38,7 @@ type Exchange struct {
 	Body      []byte     // the caller's; valid until the exchange ends
 	Facts     splice.Request
 	Options   Options
-	Principal keys.Principal
+	Principal tenancy.Principal
 
 	flight inflight.Reservation // the body's bytes; begun by bytes, and grown by count while the body comes
 
@@ -52,7 +52,7 @@ type Exchange struct {
 
 	// What bounds the request; nil if nothing does. Set by quota as far as the headers
 	// tell, and by route as a whole.
-	bounds []keys.Bound
+	bounds []tenancy.Bound
 
 	// Set by quota and admit.
 	labels    *labels // of the request's metrics; set by settle
@@ -89,7 +89,7 @@ type Exchange struct {
 
 // Inbound is what the pipeline reads of the caller's headers.
 type Inbound struct {
-	Credentials keys.Presented
+	Credentials tenancy.Presented
 	Path        string // without its query
 	ContentType string
 	Encoding    string
@@ -119,16 +119,16 @@ func (x *Exchange) header(name, value []byte) {
 		in.Path = string(path)
 	case "x-request-id":
 		x.ID = id.RequestFromUUID(string(value))
-	case keys.HeaderAuthorization:
-		in.Credentials.Add(keys.HeaderAuthorization, string(value))
-	case keys.HeaderAnthropic:
-		in.Credentials.Add(keys.HeaderAnthropic, string(value))
-	case keys.HeaderAzure:
-		in.Credentials.Add(keys.HeaderAzure, string(value))
-	case keys.HeaderGoogle:
-		in.Credentials.Add(keys.HeaderGoogle, string(value))
-	case keys.HeaderGateway:
-		in.Credentials.Add(keys.HeaderGateway, string(value))
+	case tenancy.HeaderAuthorization:
+		in.Credentials.Add(tenancy.HeaderAuthorization, string(value))
+	case tenancy.HeaderAnthropic:
+		in.Credentials.Add(tenancy.HeaderAnthropic, string(value))
+	case tenancy.HeaderAzure:
+		in.Credentials.Add(tenancy.HeaderAzure, string(value))
+	case tenancy.HeaderGoogle:
+		in.Credentials.Add(tenancy.HeaderGoogle, string(value))
+	case tenancy.HeaderGateway:
+		in.Credentials.Add(tenancy.HeaderGateway, string(value))
 	case "content-type":
 		in.ContentType = string(value)
 		return
@@ -174,7 +174,7 @@ func forwarded(name string) bool {
 	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route takes it away
 		return true
 	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
-		keys.HeaderAuthorization, keys.HeaderAnthropic, keys.HeaderAzure, keys.HeaderGoogle,
+		tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle,
 		"anthropic-version", "anthropic-beta", "openai-organization", "openai-project":
 		return true
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
@@ -56,7 +56,7 @@ func TestRefusedRequestsCountNowhere(t *testing.T) {
 			limits := budget(money.USD)
 			limits.RPM, limits.MaxParallel = new(uint32(1)), new(uint32(1))
 			limits.TPM, limits.TPD = new(uint32(60)), new(uint32(60))
-			limits.Models = []keys.ModelLimits{{Model: "other", TPM: new(uint32(0))}}
+			limits.Models = []tenancy.ModelLimits{{Model: "other", TPM: new(uint32(0))}}
 			b := &purse{bank: newBank(t, 0)}
 			spec := catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("claude", "fast", 0), place("o", "other", "o", 0)}, Router: quick(0)}
 			k := newKit(t, spec, steady, bounded(limits), limiter, func(_ *kit, d *Deps) { d.Budgets = b })
@@ -98,7 +98,7 @@ func clusters(k *kit) []string {
 // and its place among those under way are free again.
 func TestDispatchedRequestsCount(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, one(), steady, bounded(keys.Limits{RPM: new(uint32(1)), TPM: new(uint32(60)), MaxParallel: new(uint32(1))}), limiter)
+	k := newKit(t, one(), steady, bounded(tenancy.Limits{RPM: new(uint32(1)), TPM: new(uint32(60)), MaxParallel: new(uint32(1))}), limiter)
 	e := k.open(t)
 	taken(t, e, hello)
 	e.answer(local(refused)) // nobody was reached

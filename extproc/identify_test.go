@@ -10,9 +10,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -21,7 +21,7 @@ import (
 func office(k *kit, d *Deps) {
 	k.tb.Helper()
 	var state recordtest.State
-	set, err := keys.New(nil, vault.Secret{})
+	set, err := tenancy.New(nil, vault.Secret{})
 	if err != nil {
 		k.tb.Fatal(err)
 	}
@@ -37,45 +37,45 @@ func office(k *kit, d *Deps) {
 		}
 		set, _ = set.With(changes)
 	}
-	key := func(made keys.Key) {
+	key := func(made tenancy.Key) {
 		made.Hash = id.HashKey("sk-of-" + made.Alias)
 		must(func(tx *record.Txn) error { _, err := set.CreateKey(tx, made); return err })
 	}
-	customer := func(made keys.Customer) {
+	customer := func(made tenancy.Customer) {
 		must(func(tx *record.Txn) error { _, err := set.CreateCustomer(tx, made); return err })
 	}
 	must(func(tx *record.Txn) error {
-		_, err := set.CreateOrganization(tx, keys.Organization{ID: "acme", Alias: "acme", Models: []string{"fast", "slow"}})
+		_, err := set.CreateOrganization(tx, tenancy.Organization{ID: "acme", Alias: "acme", Models: []string{"fast", "slow"}})
 		return err
 	})
-	team := func(made keys.Team) {
+	team := func(made tenancy.Team) {
 		must(func(tx *record.Txn) error { _, err := set.CreateTeam(tx, made); return err })
 	}
-	team(keys.Team{ID: "blue", Organization: "acme", Models: []string{"fast"}, ModelAliases: map[string]string{"quick": "fast", "mine": "slow"}, Tags: []string{"blue", "shared"}})
-	team(keys.Team{ID: "shut", Blocked: true})
+	team(tenancy.Team{ID: "blue", Organization: "acme", Models: []string{"fast"}, ModelAliases: map[string]string{"quick": "fast", "mine": "slow"}, Tags: []string{"blue", "shared"}})
+	team(tenancy.Team{ID: "shut", Blocked: true})
 	must(func(tx *record.Txn) error {
-		_, err := set.UserBatch(tx).Create(keys.User{ID: "eve", Role: keys.RoleInternalUser, Blocked: true})
+		_, err := set.UserBatch(tx).Create(tenancy.User{ID: "eve", Role: tenancy.RoleInternalUser, Blocked: true})
 		return err
 	})
-	key(keys.Key{Alias: "team", Team: "blue", Aliases: map[string]string{"mine": "fast"}, Tags: []string{"app", "shared"}})
-	key(keys.Key{Alias: "organization", Organization: "acme", Models: []string{"all-proxy-models"}})
-	key(keys.Key{Alias: "shut", Team: "shut"})
-	key(keys.Key{Alias: "eve", User: "eve"})
-	key(keys.Key{Alias: "manager", Type: keys.TypeManagement})
-	key(keys.Key{Alias: "reader", Type: keys.TypeReadOnly})
-	key(keys.Key{Alias: "caller", Type: keys.TypeInference})
-	key(keys.Key{Alias: "elsewhere", AllowedRoutes: []string{"/v1/embeddings"}})
-	key(keys.Key{Alias: "here", AllowedRoutes: []string{"/v1/chat/*"}})
-	customer(keys.Customer{ID: "mallory", Blocked: true})
-	customer(keys.Customer{ID: "mallory", Organization: "acme", Blocked: true})
-	customer(keys.Customer{ID: "bob", Models: []string{"slow"}})
-	customer(keys.Customer{ID: "bob", Organization: "acme", Models: []string{"slow"}})
-	customer(keys.Customer{ID: "trent", Blocked: true})
-	customer(keys.Customer{ID: "ted", Organization: "acme", Blocked: true})
-	customer(keys.Customer{ID: id.Customer(strings.Repeat("m", 200)), Blocked: true})
+	key(tenancy.Key{Alias: "team", Team: "blue", Aliases: map[string]string{"mine": "fast"}, Tags: []string{"app", "shared"}})
+	key(tenancy.Key{Alias: "organization", Organization: "acme", Models: []string{"all-proxy-models"}})
+	key(tenancy.Key{Alias: "shut", Team: "shut"})
+	key(tenancy.Key{Alias: "eve", User: "eve"})
+	key(tenancy.Key{Alias: "manager", Type: tenancy.TypeManagement})
+	key(tenancy.Key{Alias: "reader", Type: tenancy.TypeReadOnly})
+	key(tenancy.Key{Alias: "caller", Type: tenancy.TypeInference})
+	key(tenancy.Key{Alias: "elsewhere", AllowedRoutes: []string{"/v1/embeddings"}})
+	key(tenancy.Key{Alias: "here", AllowedRoutes: []string{"/v1/chat/*"}})
+	customer(tenancy.Customer{ID: "mallory", Blocked: true})
+	customer(tenancy.Customer{ID: "mallory", Organization: "acme", Blocked: true})
+	customer(tenancy.Customer{ID: "bob", Models: []string{"slow"}})
+	customer(tenancy.Customer{ID: "bob", Organization: "acme", Models: []string{"slow"}})
+	customer(tenancy.Customer{ID: "trent", Blocked: true})
+	customer(tenancy.Customer{ID: "ted", Organization: "acme", Blocked: true})
+	customer(tenancy.Customer{ID: id.Customer(strings.Repeat("m", 200)), Blocked: true})
 	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
 	d.View = func() *cluster.View { return view }
-	d.Identify = func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error) {
+	d.Identify = func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
 		return v.Keys.Authenticate(p, now)
 	}
 }

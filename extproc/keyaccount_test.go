@@ -5,9 +5,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -18,7 +18,7 @@ func TestRegeneratedKeySharesItsBounds(t *testing.T) {
 	const nextKey = "sk-next-0123456789abcdef"
 	limits := budget(money.USD)
 	limits.RPM = new(uint32(4))
-	set, err := keys.New([]keys.Key{
+	set, err := tenancy.New([]tenancy.Key{
 		{Alias: "app", Hash: id.HashKey(appKey), Limits: limits},
 		{Alias: "app", Hash: id.HashKey(nextKey), Origin: id.HashKey(appKey), Limits: limits},
 	}, vault.Secret{})

@@ -21,8 +21,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
@@ -107,7 +107,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	if k.catalog, err = catalog.New(spec, known, nil); err != nil {
 		tb.Fatal(err)
 	}
-	set, err := keys.New([]keys.Key{
+	set, err := tenancy.New([]tenancy.Key{
 		{Alias: "app", Hash: id.HashKey(appKey)},
 		{Alias: "few", Hash: id.HashKey(fewKey), Models: []string{"fast"}},
 		{Alias: "expired", Hash: id.HashKey(expiredKey), Expires: epoch()},
@@ -136,7 +136,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 }
 
 // byView believes the View, as a node does that is up to date.
-func byView(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error) {
+func byView(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
 	return v.Keys.Authenticate(p, now)
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -178,7 +178,7 @@ func TestIntentTellsWhatItsEventTells(t *testing.T) {
 	k := newKit(t, one(), bounded(budget(money.USD)), b.use, func(_ *kit, d *Deps) {
 		d.Journal = noted{d.Journal, func(in usage.Attempt) { intents <- in }}
 		identify := d.Identify
-		d.Identify = func(v *cluster.View, presented keys.Presented, now time.Time) (keys.Principal, error) {
+		d.Identify = func(v *cluster.View, presented tenancy.Presented, now time.Time) (tenancy.Principal, error) {
 			p, err := identify(v, presented, now)
 			p.Origin, p.Team, p.User, p.Organization = id.HashKey("sk-first"), "blue", "ada", "acme"
 			return p, err

@@ -8,7 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // refused notes a request that no provider was asked for, and has it recorded if it
@@ -66,7 +66,7 @@ func (p *Pipeline) ended(ctx context.Context, x *Exchange, e *journal.Event) {
 func (x *Exchange) keyHash() string {
 	hash := x.Principal.Hash
 	if hash == (id.KeyHash{}) {
-		hash, _ = keys.HashOf(x.Inbound.Credentials)
+		hash, _ = tenancy.HashOf(x.Inbound.Credentials)
 	}
 	if hash == (id.KeyHash{}) {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -71,7 +71,7 @@ func (x *Exchange) owner(ev *journal.Event) {
 		ev.Team, ev.User, ev.Organization = who.Team, who.User, who.Organization
 		return
 	}
-	text, err := keys.Parse(x.Inbound.Credentials)
+	text, err := tenancy.Parse(x.Inbound.Credentials)
 	if err != nil || x.View == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (x *Exchange) owner(ev *journal.Event) {
 		ev.Team, ev.User, ev.Organization = k.Team, k.User, k.Organization
 		return
 	}
-	ev.Key, _ = keys.HashOf(x.Inbound.Credentials)
+	ev.Key, _ = tenancy.HashOf(x.Inbound.Credentials)
 }
 
 // maxPath is how much of a path is kept, in bytes.

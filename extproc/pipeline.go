@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
@@ -39,7 +39,7 @@ type Need struct {
 type Deps struct {
 	View func() *cluster.View
 	// Identify says who presents credentials, by a View.
-	Identify func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error)
+	Identify func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error)
 	Journal  Journal
 	Budgets  Budgets // nil: no budget is enforced
 	Rates    Rates   // nil: no rate is

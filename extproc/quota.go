@@ -5,9 +5,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // quota rejects a request whose key, team, user or organization has no budget, no
@@ -74,7 +74,7 @@ func (p *Pipeline) takePlace(x *Exchange) error {
 
 // atHead reports whether quota has counted the request at a bound. Bounds of a model
 // and of an end user are known only when the body has been read.
-func atHead(b *keys.Bound) bool { return b.Model == "" && b.Account.Kind != id.AccountCustomer }
+func atHead(b *tenancy.Bound) bool { return b.Model == "" && b.Account.Kind != id.AccountCustomer }
 
 // bytes rejects a body that is declared too large, or for which there is no room, and
 // reserves the declared length. Where none is declared, count reserves it as it comes.

@@ -3,8 +3,8 @@ package extproc
 import (
 	"testing"
 
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 )
 
@@ -26,17 +26,17 @@ func TestRejectsOnTheHeaders(t *testing.T) {
 	one32 := new(uint32(1))
 	for _, test := range []struct {
 		name   string
-		limits keys.Limits
+		limits tenancy.Limits
 		before int // requests that are let in and wait for their bodies
 		length string
 		status int
 		code   string
 	}{
 		{"no budget", budget(0), 0, "10", 429, "budget_exceeded"},
-		{"no requests left", keys.Limits{RPM: one32}, 1, "10", 429, "rate_limit_exceeded"},
-		{"no place left", keys.Limits{MaxParallel: one32}, 1, "10", 429, "rate_limit_exceeded"},
-		{"too large", keys.Limits{}, 0, "1001", 413, "request_too_large"},
-		{"the share of the key", keys.Limits{}, 2, "400", 429, "request_bytes_exceeded"},
+		{"no requests left", tenancy.Limits{RPM: one32}, 1, "10", 429, "rate_limit_exceeded"},
+		{"no place left", tenancy.Limits{MaxParallel: one32}, 1, "10", 429, "rate_limit_exceeded"},
+		{"too large", tenancy.Limits{}, 0, "1001", 413, "request_too_large"},
+		{"the share of the key", tenancy.Limits{}, 2, "400", 429, "request_bytes_exceeded"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +73,7 @@ func TestRejectsOnTheHeaders(t *testing.T) {
 // One request is counted once, on its headers, and its place is free when it has ended.
 func TestCountsARequestOnce(t *testing.T) {
 	t.Parallel()
-	limits := keys.Limits{RPM: new(uint32(5)), MaxParallel: new(uint32(2)), TPM: new(uint32(1000))}
+	limits := tenancy.Limits{RPM: new(uint32(5)), MaxParallel: new(uint32(2)), TPM: new(uint32(1000))}
 	k := newKit(t, one(), steady, bounded(limits), limiter, room)
 	for i := range 5 {
 		e := k.open(t)

@@ -3,9 +3,9 @@ package extproc
 import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // takeRates counts the request against every rate that bounds it and that quota did
@@ -49,7 +49,7 @@ func throttled(a id.Account) error {
 	}
 }
 
-func appendBuckets(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucket {
+func appendBuckets(dst []rate.Bucket, b *tenancy.Bound, scale float64) []rate.Bucket {
 	if !atHead(b) {
 		dst = appendRequests(dst, b, scale)
 	}
@@ -58,12 +58,12 @@ func appendBuckets(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucke
 }
 
 // appendRequests adds the limits on requests, which the headers suffice for.
-func appendRequests(dst []rate.Bucket, b *keys.Bound, scale float64) []rate.Bucket {
+func appendRequests(dst []rate.Bucket, b *tenancy.Bound, scale float64) []rate.Bucket {
 	dst = appendBucket(dst, b, rate.RequestsPerMinute, b.RPM, scale)
 	return appendBucket(dst, b, rate.Parallel, b.Parallel, scale)
 }
 
-func appendBucket(dst []rate.Bucket, b *keys.Bound, what rate.What, limit *uint32, scale float64) []rate.Bucket {
+func appendBucket(dst []rate.Bucket, b *tenancy.Bound, what rate.What, limit *uint32, scale float64) []rate.Bucket {
 	if limit == nil {
 		return dst
 	}
@@ -74,7 +74,7 @@ func appendBucket(dst []rate.Bucket, b *keys.Bound, what rate.What, limit *uint3
 // spend lies between its soft and its hard budget. A soft budget alone only warns. Of
 // a request that the hard one does not cover it is for that to say so: slowing it down
 // would have the caller try again in vain.
-func (p *Pipeline) scale(x *Exchange, b *keys.Bound) float64 {
+func (p *Pipeline) scale(x *Exchange, b *tenancy.Bound) float64 {
 	if b.Soft == nil || b.Max == nil || p.deps.ThrottleFactor == nil || p.deps.Budgets == nil {
 		return 1
 	}

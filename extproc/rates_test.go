@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // limiter counts rates from the kit's beginning.
@@ -19,18 +19,18 @@ func TestRefusesWhatIsTooFast(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
-		limits keys.Limits
+		limits tenancy.Limits
 		body   string
 		pass   int // how many pass before
 		want   headers
 	}{
-		{"requests", keys.Limits{RPM: new(uint32(2))}, hello, 2, headers{
+		{"requests", tenancy.Limits{RPM: new(uint32(2))}, hello, 2, headers{
 			"retry-after": "30", "x-ratelimit-limit-requests": "2", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m0s",
 		}},
-		{"tokens", keys.Limits{TPM: new(uint32(600))}, with(`"max_tokens":486`), 1, headers{
+		{"tokens", tenancy.Limits{TPM: new(uint32(600))}, with(`"max_tokens":486`), 1, headers{
 			"retry-after": "40", "x-ratelimit-limit-tokens": "600", "x-ratelimit-remaining-tokens": "100", "x-ratelimit-reset-tokens": "50s",
 		}},
-		{"parallel requests", keys.Limits{MaxParallel: new(uint32(1))}, hello, 1, headers{
+		{"parallel requests", tenancy.Limits{MaxParallel: new(uint32(1))}, hello, 1, headers{
 			"retry-after": "1", "x-ratelimit-limit-requests": "1", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "0s",
 		}},
 	} {
@@ -63,7 +63,7 @@ func TestRefusesWhatIsTooFast(t *testing.T) {
 // When a request has ended it is under way no more, and counts the tokens that it used.
 func TestGivesBackRates(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, one(), steady, bounded(keys.Limits{MaxParallel: new(uint32(1)), TPM: new(uint32(1000))}), limiter)
+	k := newKit(t, one(), steady, bounded(tenancy.Limits{MaxParallel: new(uint32(1)), TPM: new(uint32(1000))}), limiter)
 	for _, end := range []func(e *envoy){
 		func(e *envoy) { e.answer(jsonAnswer(goodReply)) }, // 12 tokens
 		func(e *envoy) { e.answer(failedWith(400, "x", "x")) },

@@ -8,7 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 )
@@ -237,7 +237,7 @@ const leastTimeout = time.Second
 
 // unbounded reports whether the caller may retry more often than num_retries, and give
 // up attempts earlier than leastTimeout: only a proxy_admin, who may change those settings.
-func (x *Exchange) unbounded() bool { return x.Principal.Role() == keys.RoleProxyAdmin }
+func (x *Exchange) unbounded() bool { return x.Principal.Role() == tenancy.RoleProxyAdmin }
 
 // hasty reports whether the caller gave an attempt less time than its deployment
 // would have had.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
@@ -105,7 +105,7 @@ func TestReleasesWhatAttemptsDidNotCost(t *testing.T) {
 func TestProxyAdminExceedsRetriesAndTimeout(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), func(k *kit, d *Deps) {
-		set, err := keys.New(nil, vault.NewSecret(appKey))
+		set, err := tenancy.New(nil, vault.NewSecret(appKey))
 		if err != nil {
 			k.tb.Fatal(err)
 		}

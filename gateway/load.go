@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/mgmt"
@@ -15,7 +15,7 @@ import (
 type Setup struct {
 	Config  *config.Config
 	catalog *catalog.Catalog
-	keys    *keys.Set
+	keys    *tenancy.Set
 }
 
 // Load reads a file. What `config check` accepts, `serve` starts with, if both get
@@ -29,7 +29,7 @@ func Load(file string, accepted []string) (*Setup, error) {
 	if err != nil {
 		return nil, cfg.Locate(err)
 	}
-	set, err := keys.New(cfg.VirtualKeys(), cfg.MasterKey)
+	set, err := tenancy.New(cfg.VirtualKeys(), cfg.MasterKey)
 	if err != nil {
 		return nil, cfg.Locate(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // headerForwardedFor has the client's address last: Envoy appends that of its peer.
@@ -51,7 +51,7 @@ func (s *Server) logRefusal(ctx context.Context, c *call, e *fault.Error, where 
 	}
 	hash := c.principal.Hash
 	if hash == (id.KeyHash{}) {
-		hash, _ = keys.HashOf(c.presented)
+		hash, _ = tenancy.HashOf(c.presented)
 	}
 	source := lineSource{kind: symbolic(e), key: c.principal.Hash} // keys that nobody knows are one source
 	held, ok := s.lines.take(time.Now(), source)
@@ -104,7 +104,7 @@ func (s *Server) logRead(ctx context.Context, c *call, op *operation, in proto.M
 
 // subjects are whom a request names that is not the caller itself. named says whether
 // it names anybody. Keys are shown by their hashes.
-func subjects(who keys.Principal, in proto.Message) (others []string, named bool) {
+func subjects(who tenancy.Principal, in proto.Message) (others []string, named bool) {
 	own := map[string]string{
 		"user_id": string(who.User), "team_id": string(who.Team), "organization_id": string(who.Organization), "org_id": string(who.Organization),
 		"key": who.Hash.String(), "api_key": who.Hash.String(), "key_hash": who.Hash.String(), "end_user": "", "end_user_id": "", "customer_id": "",
@@ -118,7 +118,7 @@ func subjects(who keys.Principal, in proto.Message) (others []string, named bool
 		named = true
 		value := v.String()
 		if strings.HasSuffix(name, "key") || name == "key_hash" {
-			hash, err := keys.ParseReference(value)
+			hash, err := tenancy.ParseReference(value)
 			if err != nil {
 				return true // it names no key
 			}

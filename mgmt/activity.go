@@ -10,8 +10,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -55,8 +55,8 @@ type activity struct {
 	except        []string                      // owners
 	model         string                        // by either of its names
 	counts        func(r *ledger.DailyRow) bool // nil: all rows
-	set           *keys.Set
-	rights        *keys.Rights
+	set           *tenancy.Set
+	rights        *tenancy.Rights
 }
 
 func (s activityService) activity(ctx context.Context, kind id.AccountKind, in activityRequest) (*activity, error) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -19,7 +19,7 @@ type budgetService struct {
 
 // CreateBudget makes a budget.
 func (s budgetService) CreateBudget(ctx context.Context, in *gatewayv1.CreateBudgetRequest) (*gatewayv1.BudgetRecord, error) {
-	b, err := patchBudget(keys.Budget{ID: id.Budget(chosen(in.BudgetId))}, in, nil)
+	b, err := patchBudget(tenancy.Budget{ID: id.Budget(chosen(in.BudgetId))}, in, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (s budgetService) CreateBudget(ctx context.Context, in *gatewayv1.CreateBud
 }
 
 // patchBudget returns the budget as a request wants it.
-func patchBudget(b keys.Budget, m proto.Message, clears []string) (keys.Budget, error) {
+func patchBudget(b tenancy.Budget, m proto.Message, clears []string) (tenancy.Budget, error) {
 	if _, err := cleared(clears, termFields()...); err != nil {
 		return b, err
 	}
@@ -48,7 +48,7 @@ func termFields() []string {
 }
 
 // budgetRecord is a budget as the API shows it.
-func budgetRecord(b *keys.Budget) *gatewayv1.BudgetRecord {
+func budgetRecord(b *tenancy.Budget) *gatewayv1.BudgetRecord {
 	out := &gatewayv1.BudgetRecord{BudgetId: string(b.ID)}
 	showLimits(out, b.Limits)
 	showMeta(out, b.Meta)

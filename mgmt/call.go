@@ -6,14 +6,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // call is what comes with a request beside its message and goes with its answer
 // beside that, over REST and over gRPC alike. It belongs to one goroutine.
 type call struct {
-	presented keys.Presented
-	principal keys.Principal // empty for who is not let in
+	presented tenancy.Presented
+	principal tenancy.Principal // empty for who is not let in
 	// view is what the answer shows: the view that the caller was authenticated by,
 	// or after a change the one that has the change.
 	view *cluster.View
@@ -43,7 +43,7 @@ func callOf(ctx context.Context) *call {
 }
 
 // principal is who asks.
-func principal(ctx context.Context) keys.Principal { return callOf(ctx).principal }
+func principal(ctx context.Context) tenancy.Principal { return callOf(ctx).principal }
 
 // viewOf returns the view that a request is answered from.
 func viewOf(ctx context.Context) *cluster.View { return callOf(ctx).view }

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // Changes is the state that the nodes agree on, as the services see and change it.
@@ -29,8 +29,8 @@ type Changes interface {
 type service struct {
 	state    Changes
 	ledger   Ledger
-	defaults keys.Defaults  // of users and teams
-	rules    *keys.KeyRules // of new keys
+	defaults tenancy.Defaults  // of users and teams
+	rules    *tenancy.KeyRules // of new keys
 }
 
 // change runs an operation of the API that changes the state. op decides by the

@@ -9,8 +9,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -21,7 +21,7 @@ type customerService struct {
 
 // CreateCustomer makes a customer.
 func (s customerService) CreateCustomer(ctx context.Context, in *gatewayv1.CreateCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	c, err := patchCustomer(keys.Customer{ID: id.Customer(in.GetUserId())}, in, nil)
+	c, err := patchCustomer(tenancy.Customer{ID: id.Customer(in.GetUserId())}, in, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (s customerService) CreateCustomer(ctx context.Context, in *gatewayv1.Creat
 		if c.Organization, err = r.CustomersToChange(id.Organization(in.GetOrganizationId())); err != nil {
 			return nil, err
 		}
-		if err := r.MayGiveCustomer(&keys.Customer{}, &c); err != nil {
+		if err := r.MayGiveCustomer(&tenancy.Customer{}, &c); err != nil {
 			return nil, err
 		}
 		made, err := v.Keys.CreateCustomer(tx, c)
@@ -48,7 +48,7 @@ func customersPlace(ctx context.Context, v *cluster.View, tx *record.Txn, in int
 }
 
 // patchCustomer returns the customer as a request wants it.
-func patchCustomer(c keys.Customer, m proto.Message, clears []string) (keys.Customer, error) {
+func patchCustomer(c tenancy.Customer, m proto.Message, clears []string) (tenancy.Customer, error) {
 	if _, err := cleared(clears, limitFields("alias", "models")...); err != nil {
 		return c, err
 	}
@@ -65,7 +65,7 @@ func patchCustomer(c keys.Customer, m proto.Message, clears []string) (keys.Cust
 }
 
 // customerRecord is a customer as the API shows it.
-func customerRecord(c *keys.Customer) *gatewayv1.CustomerRecord {
+func customerRecord(c *tenancy.Customer) *gatewayv1.CustomerRecord {
 	out := &gatewayv1.CustomerRecord{UserId: string(c.ID), OrganizationId: textOrNull(string(c.Organization)), Alias: textOrNull(c.Alias), Blocked: c.Blocked, Models: c.Models}
 	showLimits(out, c.Limits)
 	showMeta(out, c.Meta)
@@ -75,7 +75,7 @@ func customerRecord(c *keys.Customer) *gatewayv1.CustomerRecord {
 // need returns a customer that a request names by a field: one that was made, or else
 // one that has nothing but an account, because requests have named it. Its error
 // is that there is neither.
-func (s customerService) need(ctx context.Context, set *keys.Set, tx *record.Txn, param string, u id.EndUser) (*keys.Customer, error) {
+func (s customerService) need(ctx context.Context, set *tenancy.Set, tx *record.Txn, param string, u id.EndUser) (*tenancy.Customer, error) {
 	found, absent := set.NeedCustomer(tx, param, u)
 	if absent == nil {
 		return found, nil
@@ -92,7 +92,7 @@ func (s customerService) need(ctx context.Context, set *keys.Set, tx *record.Txn
 	case absent != nil:
 		return nil, absent
 	}
-	return &keys.Customer{ID: u.ID, Organization: u.Organization}, nil
+	return &tenancy.Customer{ID: u.ID, Organization: u.Organization}, nil
 }
 
 // GetCustomer shows one customer.
@@ -154,11 +154,11 @@ func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCu
 
 // firstCustomers merges customers that were made and ones that requests have named, both
 // in order, and returns the first ones after another.
-func firstCustomers(made iter.Seq[*keys.Customer], named []id.EndUser, after id.EndUser, most int) []*keys.Customer {
-	found := make([]*keys.Customer, 0, min(most, len(named)+1))
+func firstCustomers(made iter.Seq[*tenancy.Customer], named []id.EndUser, after id.EndUser, most int) []*tenancy.Customer {
+	found := make([]*tenancy.Customer, 0, min(most, len(named)+1))
 	nameds := func(upTo int) {
 		for _, u := range named[:upTo] {
-			found = append(found, &keys.Customer{ID: u.ID, Organization: u.Organization})
+			found = append(found, &tenancy.Customer{ID: u.ID, Organization: u.Organization})
 		}
 		named = named[upTo:]
 	}
@@ -204,7 +204,7 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 		if err := r.MayGiveCustomer(before, &after); err != nil {
 			return nil, err
 		}
-		var made *keys.Customer
+		var made *tenancy.Customer
 		if _, there := v.Keys.Customer(tx, after.EndUser()); there || revision != 0 {
 			made, err = v.Keys.UpdateCustomer(tx, after, uint64(revision))
 		} else {

@@ -24,10 +24,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -277,7 +277,7 @@ func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := keys.New([]keys.Key{{Alias: "app", Hash: id.HashKey(plainKey), Models: []string{"fast"}}}, vault.NewSecret(masterKey))
+	set, err := tenancy.New([]tenancy.Key{{Alias: "app", Hash: id.HashKey(plainKey), Models: []string{"fast"}}}, vault.NewSecret(masterKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 	}
 	n.mu.actors = nil
 	s, err := New(Config{
-		View: n.View, Identify: func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error) {
+		View: n.View, Identify: func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
 			return v.Keys.Authenticate(p, now)
 		},
 		State: State{Changes: n, Members: n, Backups: n}, Sealer: keyHolder{n.sealer},

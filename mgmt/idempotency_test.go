@@ -17,9 +17,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -30,12 +30,12 @@ func makesKeys(t *testing.T, s *Server, n *fakeNode, between func()) {
 	t.Helper()
 	replace(t, s, gatewayv1.KeyService_GenerateKey_FullMethodName, func(ctx context.Context, in proto.Message) (proto.Message, error) {
 		alias := in.(*gatewayv1.GenerateKeyRequest).GetKeyAlias()
-		secret, _, err := keys.Generate(rand.Reader)
+		secret, _, err := tenancy.Generate(rand.Reader)
 		if err != nil {
 			return nil, err
 		}
 		return change(ctx, service{state: n}, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-			k, err := v.Keys.CreateKey(tx, keys.Key{Alias: alias, Hash: id.HashKey(secret.Reveal())})
+			k, err := v.Keys.CreateKey(tx, tenancy.Key{Alias: alias, Hash: id.HashKey(secret.Reveal())})
 			if err != nil {
 				return nil, err
 			}
@@ -57,7 +57,7 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 		t.Fatalf("%d %v %s", first.status, first.header, first.body)
 	}
 	n.do(t, func(v *cluster.View, tx *record.Txn) error { // others go on meanwhile
-		_, err := v.Keys.CreateKey(tx, keys.Key{Hash: id.HashKey("sk-something-else-0123")})
+		_, err := v.Keys.CreateKey(tx, tenancy.Key{Hash: id.HashKey("sk-something-else-0123")})
 		return err
 	})
 	again := ask(t, s, "POST /key/generate", ` {"tags":["x"], "key_alias":"a", "models":null}`, withKey("one"))
@@ -194,7 +194,7 @@ func TestScopesAreApart(t *testing.T) {
 	for _, c := range []*call{
 		{idempotency: []string{"one"}},
 		{idempotency: []string{"two"}},
-		{idempotency: []string{"one"}, principal: keys.Principal{Hash: id.HashKey("sk-1")}},
+		{idempotency: []string{"one"}, principal: tenancy.Principal{Hash: id.HashKey("sk-1")}},
 	} {
 		o, err := s.onlyOnce(c, op, in)
 		if err != nil || seen[o.scope] {

@@ -9,33 +9,33 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // UpdateKey changes what the request gives.
 func (s keyService) UpdateKey(ctx context.Context, in *gatewayv1.UpdateKeyRequest) (*gatewayv1.KeyRecord, error) {
-	return s.changed(ctx, func(c keyChange) (*keys.Key, error) { return c.update(in) })
+	return s.changed(ctx, func(c keyChange) (*tenancy.Key, error) { return c.update(in) })
 }
 
 // BlockKey has a key refused.
 func (s keyService) BlockKey(ctx context.Context, in *gatewayv1.BlockKeyRequest) (*gatewayv1.KeyRecord, error) {
-	return s.changed(ctx, func(c keyChange) (*keys.Key, error) {
-		return c.switched(surface.PermitBlockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = true })
+	return s.changed(ctx, func(c keyChange) (*tenancy.Key, error) {
+		return c.switched(surface.PermitBlockKey, in.GetKey(), func(k *tenancy.Key) { k.Blocked = true })
 	})
 }
 
 // UnblockKey has a key accepted again.
 func (s keyService) UnblockKey(ctx context.Context, in *gatewayv1.UnblockKeyRequest) (*gatewayv1.KeyRecord, error) {
-	return s.changed(ctx, func(c keyChange) (*keys.Key, error) {
-		return c.switched(surface.PermitUnblockKey, in.GetKey(), func(k *keys.Key) { k.Blocked = false })
+	return s.changed(ctx, func(c keyChange) (*tenancy.Key, error) {
+		return c.switched(surface.PermitUnblockKey, in.GetKey(), func(k *tenancy.Key) { k.Blocked = false })
 	})
 }
 
 // changed makes a change of one key and shows it.
-func (s keyService) changed(ctx context.Context, op func(c keyChange) (*keys.Key, error)) (*gatewayv1.KeyRecord, error) {
+func (s keyService) changed(ctx context.Context, op func(c keyChange) (*tenancy.Key, error)) (*gatewayv1.KeyRecord, error) {
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 		made, err := op(s.changeOf(ctx, v, tx))
 		if err != nil {
@@ -73,11 +73,11 @@ func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdate
 
 // keyChange is changes of keys in one transaction.
 type keyChange struct {
-	set    *keys.Set
+	set    *tenancy.Set
 	tx     *record.Txn
-	rights *keys.Rights
-	batch  *keys.KeyBatch
-	rules  *keys.KeyRules
+	rights *tenancy.Rights
+	batch  *tenancy.KeyBatch
+	rules  *tenancy.KeyRules
 }
 
 func (s keyService) changeOf(ctx context.Context, v *cluster.View, tx *record.Txn) keyChange {
@@ -86,7 +86,7 @@ func (s keyService) changeOf(ctx context.Context, v *cluster.View, tx *record.Tx
 
 // begin returns the key that an operation of who asks changes, and the revision
 // that it must have, 0 for any.
-func (c keyChange) begin(op string, of keyName, ifRevision float64) (*keys.Key, uint64, error) {
+func (c keyChange) begin(op string, of keyName, ifRevision float64) (*tenancy.Key, uint64, error) {
 	revision, err := whole("if_revision", ifRevision)
 	if err != nil {
 		return nil, 0, err
@@ -99,7 +99,7 @@ func (c keyChange) begin(op string, of keyName, ifRevision float64) (*keys.Key, 
 }
 
 // update makes one update. One that it refuses has written nothing.
-func (c keyChange) update(in *gatewayv1.UpdateKeyRequest) (*keys.Key, error) {
+func (c keyChange) update(in *gatewayv1.UpdateKeyRequest) (*tenancy.Key, error) {
 	h, err := reference("key", in.GetKey())
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c keyChange) update(in *gatewayv1.UpdateKeyRequest) (*keys.Key, error) {
 }
 
 // patched is a key as a request wants it to be, where who asks may make it so.
-func (c keyChange) patched(before *keys.Key, m proto.Message, clears []string) (keys.Key, error) {
+func (c keyChange) patched(before *tenancy.Key, m proto.Message, clears []string) (tenancy.Key, error) {
 	k, err := patchKey(*before, m, clears, c.tx.Time())
 	if err != nil || !changes(m, clears) {
 		return k, err
@@ -146,7 +146,7 @@ func changes(m proto.Message, clears []string) bool {
 }
 
 // switched changes one thing of a key.
-func (c keyChange) switched(op, text string, set func(k *keys.Key)) (*keys.Key, error) {
+func (c keyChange) switched(op, text string, set func(k *tenancy.Key)) (*tenancy.Key, error) {
 	h, err := reference("key", text)
 	if err != nil {
 		return nil, err

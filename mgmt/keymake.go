@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -36,7 +36,7 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 		return nil, err
 	}
 	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-		k, err := patchKey(keys.Key{Hash: id.HashKey(secret), Name: keys.DisplayName(secret)}, in, nil, tx.Time())
+		k, err := patchKey(tenancy.Key{Hash: id.HashKey(secret), Name: tenancy.DisplayName(secret)}, in, nil, tx.Time())
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 }
 
 // shownOnce is the record of a key that was just made, with the key.
-func shownOnce(k *keys.Key, secret string) *gatewayv1.KeyRecord {
+func shownOnce(k *tenancy.Key, secret string) *gatewayv1.KeyRecord {
 	out := keyRecord(k)
 	out.Key = secret
 	return out
@@ -71,7 +71,7 @@ func shownOnce(k *keys.Key, secret string) *gatewayv1.KeyRecord {
 
 // ownerOf is whom a key is for that names no user: who asks. A proxy_admin makes
 // keys that belong to nobody, and so does who manages a team from without.
-func ownerOf(set *keys.Set, tx *record.Txn, r *keys.Rights, t id.Team) id.User {
+func ownerOf(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, t id.Team) id.User {
 	if r.Admin() {
 		return ""
 	}
@@ -87,10 +87,10 @@ func ownerOf(set *keys.Set, tx *record.Txn, r *keys.Rights, t id.Team) id.User {
 // one.
 func keyText(param string, chosen *string) (string, error) {
 	if chosen == nil {
-		made, _, err := keys.Generate(rand.Reader)
+		made, _, err := tenancy.Generate(rand.Reader)
 		return made.Reveal(), err
 	}
-	if err := keys.CheckCustom(*chosen); err != nil {
+	if err := tenancy.CheckCustom(*chosen); err != nil {
 		return "", named(param, err)
 	}
 	return *chosen, nil
@@ -125,7 +125,7 @@ func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateK
 }
 
 // regenerate is the operation.
-func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, secret string) (*keys.Key, error) {
+func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, secret string) (*tenancy.Key, error) {
 	before, revision, err := c.begin(surface.PermitRegenerateKey, old, in.GetIfRevision())
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, s
 	if err != nil {
 		return nil, err
 	}
-	k.Hash, k.Name = id.HashKey(secret), keys.DisplayName(secret)
+	k.Hash, k.Name = id.HashKey(secret), tenancy.DisplayName(secret)
 	if err := c.rights.MayGrantKey(surface.PermitRegenerateKey, &k); err != nil {
 		return nil, err
 	}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // keyRecord is a key as the API shows it.
-func keyRecord(k *keys.Key) *gatewayv1.KeyRecord {
+func keyRecord(k *tenancy.Key) *gatewayv1.KeyRecord {
 	now := time.Now()
 	token := tokenOf(k.Hash)
 	out := &gatewayv1.KeyRecord{
@@ -55,7 +55,7 @@ func clearableKey() []string {
 
 // patchKey returns a key as a request wants it, at a time. A key that goes to
 // another team goes to the team's organization with it.
-func patchKey(k keys.Key, m proto.Message, clears []string, now time.Time) (keys.Key, error) {
+func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (tenancy.Key, error) {
 	if _, err := cleared(clears, clearableKey()...); err != nil {
 		return k, err
 	}
@@ -74,7 +74,7 @@ func patchKey(k keys.Key, m proto.Message, clears []string, now time.Time) (keys
 	k.Aliases = p.pairs("aliases", k.Aliases)
 	k.AllowedRoutes = p.list("allowed_routes", k.AllowedRoutes)
 	if k.Type = p.text("key_type", k.Type); k.Type == typeDefault {
-		k.Type = keys.TypeDefault
+		k.Type = tenancy.TypeDefault
 	}
 	if f, clears := p.given("duration"); clears {
 		k.Expires = time.Time{}
@@ -96,7 +96,7 @@ func patchKey(k keys.Key, m proto.Message, clears []string, now time.Time) (keys
 
 // after is the end of a duration that begins now.
 func after(param, text string, now time.Time) (time.Time, error) {
-	d, err := keys.ParsePeriod(param, text)
+	d, err := tenancy.ParsePeriod(param, text)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -4,17 +4,17 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // CheckKeyRules rejects rules that require a field which a request for a key does not
 // have: nobody could make a key.
-func CheckKeyRules(rules *keys.KeyRules) error {
+func CheckKeyRules(rules *tenancy.KeyRules) error {
 	fields := (*gatewayv1.GenerateKeyRequest)(nil).ProtoReflect().Descriptor().Fields()
 	for _, sort := range []struct {
 		name string
-		rule *keys.KeyRule
+		rule *tenancy.KeyRule
 	}{{"team_key_generation", &rules.Team}, {"personal_key_generation", &rules.Personal}} {
 		for _, name := range sort.rule.Required {
 			if fields.ByName(protoreflect.Name(name)) == nil {
@@ -28,7 +28,7 @@ func CheckKeyRules(rules *keys.KeyRules) error {
 
 // mayMake denies a new key that the operator's rules do not allow, and rejects a
 // request that lacks a field which they require.
-func mayMake(rules *keys.KeyRules, r *keys.Rights, k *keys.Key, in *gatewayv1.GenerateKeyRequest) error {
+func mayMake(rules *tenancy.KeyRules, r *tenancy.Rights, k *tenancy.Key, in *gatewayv1.GenerateKeyRequest) error {
 	if err := r.MayMakeKey(rules, k); err != nil {
 		return err
 	}

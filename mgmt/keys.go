@@ -9,8 +9,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -96,7 +96,7 @@ func (keyService) CheckKeyHealth(ctx context.Context, _ *gatewayv1.CheckKeyHealt
 
 // ListKeys shows a page of the keys that were made at run time.
 func (s keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest) (*gatewayv1.ListKeysResponse, error) {
-	q := keys.KeyQuery{
+	q := tenancy.KeyQuery{
 		Alias: in.GetKeyAlias(), Search: in.GetSearch(), User: id.User(in.GetUserId()), Team: id.Team(in.GetTeamId()),
 		Organization: id.Organization(in.GetOrganizationId()), Status: in.GetStatus(), Now: time.Now(),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() != "asc",
@@ -126,7 +126,7 @@ func (s keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest)
 // ListKeyAliases shows a page of the aliases of those keys.
 func (keyService) ListKeyAliases(ctx context.Context, in *gatewayv1.ListKeyAliasesRequest) (*gatewayv1.ListKeyAliasesResponse, error) {
 	page, size := span(in.Page, in.Size, defaultAliasPage)
-	q := keys.KeyQuery{Named: true, Search: in.GetSearch(), Team: id.Team(in.GetTeamId()), Sort: keys.KeysByAlias}
+	q := tenancy.KeyQuery{Named: true, Search: in.GetSearch(), Team: id.Team(in.GetTeamId()), Sort: tenancy.KeysByAlias}
 	list, total := keysPage(ctx, q, page, size)
 	out := &gatewayv1.ListKeyAliasesResponse{TotalCount: uint32(total), CurrentPage: page, TotalPages: pages(total, size), Size: size}
 	for _, k := range list {
@@ -152,7 +152,7 @@ func pages(total int, size int32) uint32 { return uint32((total + int(size) - 1)
 
 // keysPage returns a page of the keys that a query finds and that who asks may see,
 // and how many those are in all.
-func keysPage(ctx context.Context, q keys.KeyQuery, page, size int32) (list []*keys.Key, total int) {
+func keysPage(ctx context.Context, q tenancy.KeyQuery, page, size int32) (list []*tenancy.Key, total int) {
 	set := viewOf(ctx).Keys
 	if r := set.Rights(nil, principal(ctx)); !r.SeesAll() {
 		q.May, q.Near = r.MaySeeKey, r.User()
@@ -162,7 +162,7 @@ func keysPage(ctx context.Context, q keys.KeyQuery, page, size int32) (list []*k
 }
 
 // keyValue is an entry of a list of keys.
-func (s keyService) keyValue(ctx context.Context, k *keys.Key, in *gatewayv1.ListKeysRequest) (*structpb.Value, error) {
+func (s keyService) keyValue(ctx context.Context, k *tenancy.Key, in *gatewayv1.ListKeysRequest) (*structpb.Value, error) {
 	if !in.GetReturnFullObject() {
 		return structpb.NewStringValue(tokenOf(k.Hash)), nil
 	}
@@ -180,7 +180,7 @@ type keyName struct {
 // visibleKey returns a key that who asks may see; tx is nil for an answer that
 // changes nothing. Who does not see everything learns nothing of which others there
 // are.
-func visibleKey(set *keys.Set, tx *record.Txn, r *keys.Rights, of keyName) (*keys.Key, error) {
+func visibleKey(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of keyName) (*tenancy.Key, error) {
 	k, ok := set.Key(tx, of.hash)
 	switch {
 	case ok && r.MaySeeKey(k):
@@ -193,7 +193,7 @@ func visibleKey(set *keys.Set, tx *record.Txn, r *keys.Rights, of keyName) (*key
 
 // reference reads a key's name in a parameter.
 func reference(param, text string) (id.KeyHash, error) {
-	h, err := keys.ParseReference(text)
+	h, err := tenancy.ParseReference(text)
 	if err != nil {
 		return h, named(param, err)
 	}
@@ -210,7 +210,7 @@ func masterHasNoRecord() error {
 
 // hexOf is the hash of a key as the API shows it, empty for a name of none.
 func hexOf(text string) string {
-	h, err := keys.ParseReference(text)
+	h, err := tenancy.ParseReference(text)
 	if err != nil {
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -293,7 +293,7 @@ func TestKeyList(t *testing.T) {
 func TestKeyExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2028, 1, 31, 9, 30, 0, 0, time.UTC)
-	k, err := patchKey(keys.Key{}, &gatewayv1.GenerateKeyRequest{Duration: new("1mo")}, nil, now)
+	k, err := patchKey(tenancy.Key{}, &gatewayv1.GenerateKeyRequest{Duration: new("1mo")}, nil, now)
 	if want := time.Date(2028, 2, 29, 9, 30, 0, 0, time.UTC); err != nil || !k.Expires.Equal(want) {
 		t.Errorf("%v %v", k.Expires, err)
 	}
@@ -311,7 +311,7 @@ func TestChosenKeys(t *testing.T) {
 			return // drawn before
 		}
 		hash := id.HashKey(secret)
-		if v := a.json(t); v["key"] != secret || v["token"] != hex.EncodeToString(hash[:]) || v["key_name"] != keys.DisplayName(secret) {
+		if v := a.json(t); v["key"] != secret || v["token"] != hex.EncodeToString(hash[:]) || v["key_name"] != tenancy.DisplayName(secret) {
 			rt.Fatalf("%d %s", a.status, a.body)
 		}
 		if info := ask(t, s, "GET /key/info?key="+hex.EncodeToString(hash[:]), "", nil); info.status != http.StatusOK || strings.Contains(info.body, secret) {

@@ -10,9 +10,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -51,7 +51,7 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 		out := &gatewayv1.ResetKeySpendResponse{
 			KeyHash: tokenOf(k.Hash), Spend: inDollars(to), PreviousSpend: inDollars(now), MaxBudget: dollarsOrNull(terms.MaxBudget),
 		}
-		if at, ok := keys.NextReset(terms.BudgetDuration, tx.Time()); ok {
+		if at, ok := tenancy.NextReset(terms.BudgetDuration, tx.Time()); ok {
 			out.BudgetResetAt = timestamppb.New(at)
 		}
 		return out, nil
@@ -59,7 +59,7 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 }
 
 // mayResetSpend refuses who is not above a key.
-func mayResetSpend(set *keys.Set, tx *record.Txn, r *keys.Rights, k *keys.Key) error {
+func mayResetSpend(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, k *tenancy.Key) error {
 	if r.Admin() {
 		return nil
 	}
@@ -74,7 +74,7 @@ func mayResetSpend(set *keys.Set, tx *record.Txn, r *keys.Rights, k *keys.Key) e
 
 // accountOf is the key whose account is meant by the hash of one: by any that it has
 // ever had, as far as that is known still.
-func accountOf(ctx context.Context, l Ledger, set *keys.Set, h id.KeyHash) (id.KeyHash, error) {
+func accountOf(ctx context.Context, l Ledger, set *tenancy.Set, h id.KeyHash) (id.KeyHash, error) {
 	if k, ok := set.Key(nil, h); ok {
 		return k.Account(), nil
 	}
@@ -83,7 +83,7 @@ func accountOf(ctx context.Context, l Ledger, set *keys.Set, h id.KeyHash) (id.K
 
 // shownOf is the hash that reports call the key of an account by: the one that it has
 // now, or where it is gone that of the account.
-func shownOf(set *keys.Set, account id.KeyHash) id.KeyHash {
+func shownOf(set *tenancy.Set, account id.KeyHash) id.KeyHash {
 	if k, ok := set.OfAccount(account); ok {
 		return k.Hash
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -41,11 +41,11 @@ func limitFields(others ...string) []string {
 }
 
 // limitsOf reads the limits that a request gives.
-func limitsOf(m proto.Message) (keys.Limits, error) { return patchLimits(keys.Limits{}, m, nil) }
+func limitsOf(m proto.Message) (tenancy.Limits, error) { return patchLimits(tenancy.Limits{}, m, nil) }
 
 // patchLimits changes limits by what a request gives and by what it clears, and
 // checks them as a whole.
-func patchLimits(old keys.Limits, m proto.Message, clears []string) (keys.Limits, error) {
+func patchLimits(old tenancy.Limits, m proto.Message, clears []string) (tenancy.Limits, error) {
 	p := patchOf(m, clears)
 	l := old
 	l.MaxBudget = p.amount(fieldMaxBudget, old.MaxBudget)
@@ -58,7 +58,7 @@ func patchLimits(old keys.Limits, m proto.Message, clears []string) (keys.Limits
 	l.Budget = p.budget(old.Budget)
 	l.Models = p.models(old.Models)
 	if p.err != nil {
-		return keys.Limits{}, p.err
+		return tenancy.Limits{}, p.err
 	}
 	return l, l.Check("")
 }
@@ -77,14 +77,14 @@ const budgetNumber protoreflect.FieldNumber = 38
 
 // models changes the limits of single models, which three fields give. Each that
 // is given, or cleared, takes the place of all that it said before.
-func (p *patch) models(old []keys.ModelLimits) []keys.ModelLimits {
-	by := make(map[string]keys.ModelLimits, len(old))
+func (p *patch) models(old []tenancy.ModelLimits) []tenancy.ModelLimits {
+	by := make(map[string]tenancy.ModelLimits, len(old))
 	for _, m := range old {
 		by[m.Model] = m
 	}
 	p.each(fieldModelBudget, by,
-		func(m *keys.ModelLimits) { m.MaxBudget, m.BudgetDuration, m.TPM, m.RPM = nil, "", nil, nil },
-		func(m *keys.ModelLimits, v protoreflect.Value) {
+		func(m *tenancy.ModelLimits) { m.MaxBudget, m.BudgetDuration, m.TPM, m.RPM = nil, "", nil, nil },
+		func(m *tenancy.ModelLimits, v protoreflect.Value) {
 			in, _ := v.Message().Interface().(*gatewayv1.ModelBudget)
 			if proto.Size(in) == 0 {
 				p.fail(fault.Field(fieldModelBudget+"."+shortName(m.Model), "invalid_value", "The budget of the model says nothing. Give max_budget, tpm_limit or rpm_limit, or leave the model out."))
@@ -97,24 +97,24 @@ func (p *patch) models(old []keys.ModelLimits) []keys.ModelLimits {
 			m.BudgetDuration, m.TPM, m.RPM = in.GetBudgetDuration(), in.TpmLimit, in.RpmLimit
 		})
 	p.each(fieldModelRPM, by,
-		func(m *keys.ModelLimits) { m.ModelRPM = nil },
-		func(m *keys.ModelLimits, v protoreflect.Value) { n := uint32(v.Uint()); m.ModelRPM = &n })
+		func(m *tenancy.ModelLimits) { m.ModelRPM = nil },
+		func(m *tenancy.ModelLimits, v protoreflect.Value) { n := uint32(v.Uint()); m.ModelRPM = &n })
 	p.each(fieldModelTPM, by,
-		func(m *keys.ModelLimits) { m.ModelTPM = nil },
-		func(m *keys.ModelLimits, v protoreflect.Value) { n := uint32(v.Uint()); m.ModelTPM = &n })
-	var out []keys.ModelLimits
+		func(m *tenancy.ModelLimits) { m.ModelTPM = nil },
+		func(m *tenancy.ModelLimits, v protoreflect.Value) { n := uint32(v.Uint()); m.ModelTPM = &n })
+	var out []tenancy.ModelLimits
 	for model, m := range by {
-		if m != (keys.ModelLimits{Model: model, Resolved: m.Resolved}) {
+		if m != (tenancy.ModelLimits{Model: model, Resolved: m.Resolved}) {
 			out = append(out, m)
 		}
 	}
-	slices.SortFunc(out, func(a, b keys.ModelLimits) int { return cmp.Compare(a.Model, b.Model) })
+	slices.SortFunc(out, func(a, b tenancy.ModelLimits) int { return cmp.Compare(a.Model, b.Model) })
 	return out
 }
 
 // each goes through the entries of a field that is a map by model. Where the
 // request gives or clears it, reset is called for what there is before.
-func (p *patch) each(name protoreflect.Name, by map[string]keys.ModelLimits, reset func(*keys.ModelLimits), set func(*keys.ModelLimits, protoreflect.Value)) {
+func (p *patch) each(name protoreflect.Name, by map[string]tenancy.ModelLimits, reset func(*tenancy.ModelLimits), set func(*tenancy.ModelLimits, protoreflect.Value)) {
 	f, clears := p.given(name)
 	if f == nil && !clears {
 		return
@@ -180,7 +180,7 @@ func dollarsOrNull(amount *money.Pico) *wrapperspb.DoubleValue {
 }
 
 // showLimits sets the fields of a record that limits are made of, where it has them.
-func showLimits(m proto.Message, l keys.Limits) {
+func showLimits(m proto.Message, l tenancy.Limits) {
 	setWrapped(m, fieldMaxBudget, dollarsOrNull(l.MaxBudget))
 	setWrapped(m, fieldSoftBudget, dollarsOrNull(l.SoftBudget))
 	setWrapped(m, fieldBudgetDuration, textOrNull(l.BudgetDuration))
@@ -206,7 +206,7 @@ func setWrapped[W interface {
 	}
 }
 
-func showModelLimits(m proto.Message, of keys.ModelLimits) {
+func showModelLimits(m proto.Message, of tenancy.ModelLimits) {
 	if of.MaxBudget != nil || of.BudgetDuration != "" || of.TPM != nil || of.RPM != nil {
 		b := &gatewayv1.ModelBudget{TpmLimit: of.TPM, RpmLimit: of.RPM}
 		if of.MaxBudget != nil {

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -29,10 +29,10 @@ func TestLimitsAreReadExactly(t *testing.T) {
 		ModelMaxBudget: map[string]*gatewayv1.ModelBudget{"b": {MaxBudget: new(2.5), BudgetDuration: new("1d"), RpmLimit: new(uint32(5))}},
 		ModelRpmLimit:  map[string]uint32{"b": 6, "a": 7}, ModelTpmLimit: map[string]uint32{"c": 8},
 	}
-	want := keys.Limits{
+	want := tenancy.Limits{
 		MaxBudget: pico(300_000_000_000), SoftBudget: pico(1), BudgetDuration: "monthly", MaxParallel: new(uint32(1)),
 		TPM: new(uint32(2)), RPM: new(uint32(0)), TPD: new(uint32(4)), Budget: "gold",
-		Models: []keys.ModelLimits{
+		Models: []tenancy.ModelLimits{
 			{Model: "a", ModelRPM: new(uint32(7))},
 			{Model: "b", MaxBudget: pico(2_500_000_000_000), BudgetDuration: "1d", RPM: new(uint32(5)), ModelRPM: new(uint32(6))},
 			{Model: "c", ModelTPM: new(uint32(8))},
@@ -86,7 +86,7 @@ func TestLimitsThatAreRefused(t *testing.T) {
 // them.
 func TestSoftBudgetOfAnUpdate(t *testing.T) {
 	t.Parallel()
-	old := keys.Limits{MaxBudget: pico(10 * int64(money.USD)), SoftBudget: pico(5 * int64(money.USD))}
+	old := tenancy.Limits{MaxBudget: pico(10 * int64(money.USD)), SoftBudget: pico(5 * int64(money.USD))}
 	for _, test := range []struct {
 		in     *gatewayv1.UpdateTeamRequest
 		clears []string

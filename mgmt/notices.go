@@ -9,7 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -21,7 +21,7 @@ func (s *Server) blocked(c *call, e *fault.Error, where string) {
 	}
 	ev := eventOf(c, &journal.Notice{Type: event.TypeRequestBlocked, Code: symbolic(e), Details: event.Member("route", where)})
 	if ev.Key == (id.KeyHash{}) {
-		if ev.Key, _ = keys.HashOf(c.presented); c.view != nil {
+		if ev.Key, _ = tenancy.HashOf(c.presented); c.view != nil {
 			if k, ok := c.view.Keys.Key(nil, ev.Key); ok { // one that may not be used
 				ev.KeyAlias, ev.Actor, ev.Team, ev.User, ev.Organization = k.Alias, k.Actor(), k.Team, k.User, k.Organization
 			}

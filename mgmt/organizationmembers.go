@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -49,7 +49,7 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 		out := &gatewayv1.AddOrganizationMembersResponse{OrganizationId: string(o.ID)}
 		all := joining{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), defaults: s.defaults.User}
 		for i, m := range in.GetMember() {
-			u, place, err := all.add(m, fresh[i], keys.OrganizationMember{Organization: o.ID, Role: keys.Role(m.GetRole()), MaxBudget: budget})
+			u, place, err := all.add(m, fresh[i], tenancy.OrganizationMember{Organization: o.ID, Role: tenancy.Role(m.GetRole()), MaxBudget: budget})
 			if err != nil {
 				return nil, within(at("member", i), err)
 			}
@@ -69,23 +69,23 @@ func nobody() error {
 
 // joining is users that are put into an organization in one transaction.
 type joining struct {
-	set    *keys.Set
+	set    *tenancy.Set
 	tx     *record.Txn
-	rights *keys.Rights
-	batch  *keys.UserBatch
+	rights *tenancy.Rights
+	batch  *tenancy.UserBatch
 	// defaults are those of users who are made
-	defaults keys.UserDefaults
+	defaults tenancy.UserDefaults
 }
 
 // add puts a user into an organization and makes it where it is not there yet. Invite says
 // which users a caller may add: an org_admin has a say over the members.
-func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place keys.OrganizationMember) (*keys.User, *keys.OrganizationMember, error) {
-	newcomer := keys.User{ID: id.User(in.GetUserId()), Email: in.GetUserEmail(), Role: keys.RoleInternalUser}
-	if place.Role == keys.RoleInternalUserViewer {
-		newcomer.Role = keys.RoleInternalUserViewer
+func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place tenancy.OrganizationMember) (*tenancy.User, *tenancy.OrganizationMember, error) {
+	newcomer := tenancy.User{ID: id.User(in.GetUserId()), Email: in.GetUserEmail(), Role: tenancy.RoleInternalUser}
+	if place.Role == tenancy.RoleInternalUserViewer {
+		newcomer.Role = tenancy.RoleInternalUserViewer
 	}
-	u, made, err := j.batch.Invite(keys.Invitation{
-		User: j.defaults.Complete(newcomer), Fresh: fresh, To: keys.Place{Organization: place.Organization}, Rights: j.rights,
+	u, made, err := j.batch.Invite(tenancy.Invitation{
+		User: j.defaults.Complete(newcomer), Fresh: fresh, To: tenancy.Place{Organization: place.Organization}, Rights: j.rights,
 	})
 	if err == nil && made {
 		err = j.rights.MayGrantUser(nil, u)
@@ -118,7 +118,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 		}
 		after := *before
 		if in.Role != nil {
-			after.Role = keys.Role(in.GetRole())
+			after.Role = tenancy.Role(in.GetRole())
 		}
 		if budget != nil || clears[fieldOrganizationBudget] {
 			after.MaxBudget = budget
@@ -135,7 +135,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 }
 
 // selfServed refuses a bound of their own that admins of an organization loosen.
-func selfServed(r *keys.Rights, before, after *keys.OrganizationMember) error {
+func selfServed(r *tenancy.Rights, before, after *tenancy.OrganizationMember) error {
 	loosened := before.MaxBudget != nil && (after.MaxBudget == nil || *after.MaxBudget > *before.MaxBudget)
 	if r.Admin() || before.User != r.User() || !loosened {
 		return nil
@@ -166,7 +166,7 @@ type memberName interface {
 
 // member returns the member that a request names, which who asks has to be allowed
 // to change.
-func (organizationService) member(ctx context.Context, v *cluster.View, tx *record.Txn, in memberName) (*keys.User, *keys.OrganizationMember, error) {
+func (organizationService) member(ctx context.Context, v *cluster.View, tx *record.Txn, in memberName) (*tenancy.User, *tenancy.OrganizationMember, error) {
 	r := v.Keys.Rights(tx, principal(ctx))
 	o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
 	if err != nil {
@@ -175,7 +175,7 @@ func (organizationService) member(ctx context.Context, v *cluster.View, tx *reco
 	if err := r.MayManageOrganization(o); err != nil {
 		return nil, nil, err
 	}
-	var m *keys.OrganizationMember
+	var m *tenancy.OrganizationMember
 	u, ok, err := userOf(v.Keys, tx, in, func(u id.User) (is bool) {
 		m, is = v.Keys.OrganizationMember(tx, o.ID, u)
 		return is

@@ -1,13 +1,13 @@
 package mgmt
 
 import (
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // organizationRecord is an organization as the API shows it, without its members
 // and teams.
-func organizationRecord(o *keys.Organization) *gatewayv1.OrganizationRecord {
+func organizationRecord(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 	out := &gatewayv1.OrganizationRecord{
 		OrganizationId: string(o.ID), OrganizationAlias: o.Alias, Models: o.Models, Metadata: showMetadata(o.Metadata),
 	}
@@ -17,7 +17,7 @@ func organizationRecord(o *keys.Organization) *gatewayv1.OrganizationRecord {
 }
 
 // fullOrganization is an organization with its members and teams.
-func fullOrganization(set *keys.Set, o *keys.Organization) *gatewayv1.OrganizationRecord {
+func fullOrganization(set *tenancy.Set, o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 	out := organizationRecord(o)
 	for m := range set.OrganizationMembers(o.ID) {
 		u, _ := set.User(nil, m.User)
@@ -30,7 +30,7 @@ func fullOrganization(set *keys.Set, o *keys.Organization) *gatewayv1.Organizati
 }
 
 // membership is a user in an organization as the API shows it.
-func membership(m *keys.OrganizationMember, u *keys.User) *gatewayv1.OrganizationMembership {
+func membership(m *tenancy.OrganizationMember, u *tenancy.User) *gatewayv1.OrganizationMembership {
 	out := &gatewayv1.OrganizationMembership{
 		UserId: string(m.User), OrganizationId: string(m.Organization), UserRole: string(m.Role),
 		MaxBudgetInOrganization: dollarsOrNull(m.MaxBudget),

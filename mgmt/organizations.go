@@ -7,8 +7,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -19,7 +19,7 @@ type organizationService struct {
 
 // CreateOrganization makes an organization.
 func (s organizationService) CreateOrganization(ctx context.Context, in *gatewayv1.CreateOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	o := keys.Organization{ID: id.Organization(chosen(in.OrganizationId)), Alias: in.GetOrganizationAlias(), Models: in.GetModels()}
+	o := tenancy.Organization{ID: id.Organization(chosen(in.OrganizationId)), Alias: in.GetOrganizationAlias(), Models: in.GetModels()}
 	var err error
 	if o.Limits, err = limitsOf(in); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s organizationService) UpdateOrganization(ctx context.Context, in *gateway
 }
 
 // patchOrganization returns the organization as a request wants it.
-func patchOrganization(before *keys.Organization, in *gatewayv1.UpdateOrganizationRequest) (keys.Organization, error) {
+func patchOrganization(before *tenancy.Organization, in *gatewayv1.UpdateOrganizationRequest) (tenancy.Organization, error) {
 	after := *before
 	clears, err := cleared(in.GetClear(), limitFields("models", "metadata")...)
 	if err != nil {
@@ -175,7 +175,7 @@ const (
 // visibleOrganization returns an organization that who asks may see; tx is nil for
 // an answer that changes nothing. Who does not see everything learns nothing of
 // which others there are.
-func visibleOrganization(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*keys.Organization, error) {
+func visibleOrganization(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.Organization, error) {
 	o, ok := set.Organization(tx, id.Organization(of))
 	switch {
 	case ok && r.MaySeeOrganization(o):

@@ -12,22 +12,22 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // give makes a key, and the user that it names with a role.
-func give(t *testing.T, n *fakeNode, k keys.Key, role keys.Role) string {
+func give(t *testing.T, n *fakeNode, k tenancy.Key, role tenancy.Role) string {
 	t.Helper()
-	secret, _, err := keys.Generate(rand.Reader)
+	secret, _, err := tenancy.Generate(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.Hash = id.HashKey(secret.Reveal())
 	if k.User != "" {
 		n.do(t, func(v *cluster.View, tx *record.Txn) error {
-			_, err := v.Keys.UserBatch(tx).Create(keys.User{ID: k.User, Role: role})
+			_, err := v.Keys.UserBatch(tx).Create(tenancy.User{ID: k.User, Role: role})
 			return err
 		})
 	}
@@ -53,16 +53,16 @@ func answering(t *testing.T) (*Server, *fakeNode) {
 // who only look change nothing.
 func TestRolesHaveTheirClasses(t *testing.T) {
 	s, n := answering(t)
-	for role, most := range map[keys.Role]surface.Access{
-		keys.RoleProxyAdmin: surface.Admin, keys.RoleProxyAdminViewer: surface.Viewer,
-		keys.RoleInternalUser: surface.Scoped, keys.RoleInternalUserViewer: surface.Scoped, keys.RoleNone: surface.AnyKey,
+	for role, most := range map[tenancy.Role]surface.Access{
+		tenancy.RoleProxyAdmin: surface.Admin, tenancy.RoleProxyAdminViewer: surface.Viewer,
+		tenancy.RoleInternalUser: surface.Scoped, tenancy.RoleInternalUserViewer: surface.Scoped, tenancy.RoleNone: surface.AnyKey,
 	} {
-		k := keys.Key{}
-		if role != keys.RoleNone {
+		k := tenancy.Key{}
+		if role != tenancy.RoleNone {
 			k.User = id.User(role)
 		}
 		key := give(t, n, k, role)
-		still := role == keys.RoleProxyAdminViewer || role == keys.RoleInternalUserViewer
+		still := role == tenancy.RoleProxyAdminViewer || role == tenancy.RoleInternalUserViewer
 		walk(s, func(target string, a surface.Access, e surface.Effect) {
 			may := a <= most && (!still || !e.Changes() || a <= surface.AnyKey)
 			got := ask(t, s, target, "", as(key))
@@ -78,16 +78,16 @@ func TestKeysHaveTheirRoutes(t *testing.T) {
 	s, n := answering(t)
 	own := []string{"GET /key/info", "POST /key/health", "GET /v1/models", "GET /model/info"}
 	for name, c := range map[string]struct {
-		key keys.Key
+		key tenancy.Key
 		may []string
 		not []string
 	}{
-		"inference": {keys.Key{Type: keys.TypeInference}, own, []string{"GET /key/list", "POST /key/generate", "GET /cluster/status", "GET /cluster/snapshot", "GET /metrics"}},
-		"reading":   {keys.Key{Type: keys.TypeReadOnly}, append([]string{"GET /key/list", "POST /v2/key/info", "POST /budget/info"}, own...), []string{"POST /key/generate", "DELETE /key/delete", "POST /cluster/restore"}},
-		"a list":    {keys.Key{AllowedRoutes: []string{"/team/*", "/key/info"}}, []string{"GET /key/info", "POST /team/new", "PATCH /team/x"}, []string{"GET /key/list", "GET /v1/models", "POST /user/new"}},
+		"inference": {tenancy.Key{Type: tenancy.TypeInference}, own, []string{"GET /key/list", "POST /key/generate", "GET /cluster/status", "GET /cluster/snapshot", "GET /metrics"}},
+		"reading":   {tenancy.Key{Type: tenancy.TypeReadOnly}, append([]string{"GET /key/list", "POST /v2/key/info", "POST /budget/info"}, own...), []string{"POST /key/generate", "DELETE /key/delete", "POST /cluster/restore"}},
+		"a list":    {tenancy.Key{AllowedRoutes: []string{"/team/*", "/key/info"}}, []string{"GET /key/info", "POST /team/new", "PATCH /team/x"}, []string{"GET /key/list", "GET /v1/models", "POST /user/new"}},
 	} {
 		c.key.User = id.User(strings.ReplaceAll(name, " ", "-"))
-		key := give(t, n, c.key, keys.RoleProxyAdmin)
+		key := give(t, n, c.key, tenancy.RoleProxyAdmin)
 		for _, target := range slices.Concat(c.may, c.not) {
 			a := ask(t, s, target, "", as(key))
 			refused := a.status == http.StatusForbidden && a.refusal(t) == "route_not_allowed"

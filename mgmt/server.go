@@ -17,7 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/mgmt/openapi"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
@@ -28,7 +28,7 @@ import (
 type Config struct {
 	View func() *cluster.View
 	// Identify says who presents credentials, by a View.
-	Identify func(v *cluster.View, p keys.Presented, now time.Time) (keys.Principal, error)
+	Identify func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error)
 	State    State
 	Sealer   Sealer
 	Ledger   Ledger
@@ -49,9 +49,9 @@ type Config struct {
 	PrivateEndpoints bool
 	Ready            func(ctx context.Context) error // nil, or why no traffic should come here
 	// Defaults are what users and teams get that are created without it.
-	Defaults keys.Defaults
+	Defaults tenancy.Defaults
 	// KeyRules are what the operator allows of new keys.
-	KeyRules keys.KeyRules
+	KeyRules tenancy.KeyRules
 	Metrics  http.Handler // Prometheus's exposition; labels name models, deployments, teams and aliases of keys
 	Logger   *slog.Logger
 	Version  string
@@ -198,13 +198,13 @@ func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler
 
 // credentialHeaders are the headers that may carry a credential.
 func credentialHeaders() []string {
-	return []string{keys.HeaderAuthorization, keys.HeaderAnthropic, keys.HeaderAzure, keys.HeaderGoogle, keys.HeaderGateway}
+	return []string{tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle, tenancy.HeaderGateway}
 }
 
 // presented collects the credentials of a request. Two headers of one name are
 // two credentials.
-func presented(h http.Header) keys.Presented {
-	var p keys.Presented
+func presented(h http.Header) tenancy.Presented {
+	var p tenancy.Presented
 	for _, name := range credentialHeaders() {
 		for _, v := range h.Values(name) {
 			p.Add(name, v)

@@ -11,10 +11,10 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -32,8 +32,8 @@ const (
 type spender struct {
 	account func(a id.Account) (ledger.State, error)
 	models  func(kind id.AccountKind, owner string, fn func(model string, s ledger.State) bool) error
-	set     *keys.Set
-	rights  *keys.Rights // of the caller
+	set     *tenancy.Set
+	rights  *tenancy.Rights // of the caller
 	now     time.Time
 }
 
@@ -176,12 +176,12 @@ func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id
 
 // duration is that of a record, or else that of the budget that it names.
 func (s spender) duration(own, budget string) string {
-	return termsOf(s.set, nil, keys.Limits{BudgetDuration: own, Budget: id.Budget(budget)}).BudgetDuration
+	return termsOf(s.set, nil, tenancy.Limits{BudgetDuration: own, Budget: id.Budget(budget)}).BudgetDuration
 }
 
 // termsOf are limits with what the budget says that they name, where they say
 // nothing of it themselves.
-func termsOf(set *keys.Set, tx *record.Txn, l keys.Limits) keys.Limits {
+func termsOf(set *tenancy.Set, tx *record.Txn, l tenancy.Limits) tenancy.Limits {
 	if l.Budget == "" {
 		return l
 	}
@@ -225,7 +225,7 @@ func windowAt(s ledger.State, now time.Time) money.Total {
 
 // resets sets when a window of a duration ends that is under way.
 func (s spender) resets(r proto.Message, duration string) {
-	if at, ok := keys.NextReset(duration, s.now); ok {
+	if at, ok := tenancy.NextReset(duration, s.now); ok {
 		setField(r, fieldResetAt, protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()))
 	}
 }

@@ -12,7 +12,7 @@ import (
 // parts are safe for concurrent use, and a node is all of them. A method that
 // changes something returns nil only when the change is committed and this
 // node's View has it; where it cannot know in time, it is a fault.Unavailable
-// and the change may or may not come about. An actor is what keys.Principal.Actor
+// and the change may or may not come about. An actor is what tenancy.Principal.Actor
 // returns, never a key.
 type State struct {
 	Changes Changes

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -231,7 +231,7 @@ func (d *dayParts) show(a *activity) *gatewayv1.ActivityDay {
 
 // entityAbout is what people call a team, user, organization or end user that is
 // there still.
-func entityAbout(set *keys.Set, kind id.AccountKind, name string) map[string]*structpb.Value {
+func entityAbout(set *tenancy.Set, kind id.AccountKind, name string) map[string]*structpb.Value {
 	switch kind { //nolint:exhaustive // there are days of no others
 	case id.AccountTeam:
 		if t, ok := set.Team(nil, id.Team(name)); ok {

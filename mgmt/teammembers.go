@@ -9,8 +9,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -46,15 +46,15 @@ func newTeamMembers(in *gatewayv1.CreateTeamRequest) ([]newcomer, error) {
 			by[of] = i
 			out = append(out, newcomer{param: param, user: of, role: role})
 		}
-		if role == keys.TeamAdmin {
+		if role == tenancy.TeamAdmin {
 			out[i].role = role
 		}
 	}
 	for i, of := range in.GetAdmins() {
-		add(at("admins", i), keys.TeamAdmin, id.User(of))
+		add(at("admins", i), tenancy.TeamAdmin, id.User(of))
 	}
 	for i, of := range in.GetMembers() {
-		add(at("members", i), keys.TeamUser, id.User(of))
+		add(at("members", i), tenancy.TeamUser, id.User(of))
 	}
 	return out, nil
 }
@@ -73,27 +73,27 @@ func newcomers(list string, in []*gatewayv1.NewTeamMember) ([]newcomer, error) {
 
 // gathering is users that are put into a team in one transaction.
 type gathering struct {
-	set    *keys.Set
+	set    *tenancy.Set
 	tx     *record.Txn
-	rights *keys.Rights
-	batch  *keys.UserBatch
-	team   *keys.Team
+	rights *tenancy.Rights
+	batch  *tenancy.UserBatch
+	team   *tenancy.Team
 	// defaults are those of users who are made
-	defaults keys.UserDefaults
+	defaults tenancy.UserDefaults
 }
 
 // add puts a user into the team. Invite says who that may be. A user that is not there
 // yet is made: by a proxy_admin as an internal user, by others as a guest.
-func (g gathering) add(n newcomer, m keys.TeamMember) (*keys.User, *keys.TeamMember, error) {
-	fresh := keys.Guest(n.user, n.email)
+func (g gathering) add(n newcomer, m tenancy.TeamMember) (*tenancy.User, *tenancy.TeamMember, error) {
+	fresh := tenancy.Guest(n.user, n.email)
 	if g.rights.Admin() {
 		fresh.Models = nil
 	}
 	if g.defaults.Role != "" {
 		fresh.Role = g.defaults.Role
 	}
-	u, _, err := g.batch.Invite(keys.Invitation{
-		User: g.defaults.Complete(fresh), Fresh: n.fresh, To: keys.Place{Organization: g.team.Organization, Team: g.team.ID}, Rights: g.rights,
+	u, _, err := g.batch.Invite(tenancy.Invitation{
+		User: g.defaults.Complete(fresh), Fresh: n.fresh, To: tenancy.Place{Organization: g.team.Organization, Team: g.team.ID}, Rights: g.rights,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func (g gathering) add(n newcomer, m keys.TeamMember) (*keys.User, *keys.TeamMem
 }
 
 // put puts a user into the team that is there.
-func (g gathering) put(u *keys.User, m keys.TeamMember) (*keys.User, *keys.TeamMember, error) {
+func (g gathering) put(u *tenancy.User, m tenancy.TeamMember) (*tenancy.User, *tenancy.TeamMember, error) {
 	m.Team, m.User = g.team.ID, u.ID
 	if err := g.rights.MayGrantTeamMember(g.team, &m); err != nil {
 		return nil, nil, err
@@ -112,7 +112,7 @@ func (g gathering) put(u *keys.User, m keys.TeamMember) (*keys.User, *keys.TeamM
 }
 
 // memberTerms reads what is the same for all members that a request adds.
-func memberTerms(m keys.TeamMember, in proto.Message, clears []string) (keys.TeamMember, error) {
+func memberTerms(m tenancy.TeamMember, in proto.Message, clears []string) (tenancy.TeamMember, error) {
 	if _, err := cleared(clears, fieldTeamBudget, fieldBudgetDuration, "allowed_models", fieldTPM, fieldRPM); err != nil {
 		return m, err
 	}
@@ -131,7 +131,7 @@ func (s teamService) AddTeamMembers(ctx context.Context, in *gatewayv1.AddTeamMe
 	if err != nil {
 		return nil, err
 	}
-	terms, err := memberTerms(keys.TeamMember{}, in, nil)
+	terms, err := memberTerms(tenancy.TeamMember{}, in, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s teamService) BulkAddTeamMembers(ctx context.Context, in *gatewayv1.BulkA
 	if in.GetAllUsers() == (len(list) > 0) {
 		return nil, fault.Field("members", "invalid_value", "Give members, or all_users, and not both.")
 	}
-	terms, err := memberTerms(keys.TeamMember{}, in, nil)
+	terms, err := memberTerms(tenancy.TeamMember{}, in, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -167,12 +167,12 @@ func (s teamService) BulkAddTeamMembers(ctx context.Context, in *gatewayv1.BulkA
 type addition struct {
 	team      string
 	newcomers []newcomer
-	terms     keys.TeamMember
-	defaults  keys.UserDefaults // of users who are made
+	terms     tenancy.TeamMember
+	defaults  tenancy.UserDefaults // of users who are made
 }
 
 // run is the operation.
-func (a addition) run(ctx context.Context, set *keys.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
+func (a addition) run(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 	r := set.Rights(tx, principal(ctx))
 	t, err := managedTeam(set, tx, r, a.team)
 	if err != nil {
@@ -194,7 +194,7 @@ func (a addition) run(ctx context.Context, set *keys.Set, tx *record.Txn) (*gate
 }
 
 // runAll is the operation that adds everybody who is not in the team yet.
-func (a addition) runAll(ctx context.Context, set *keys.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
+func (a addition) runAll(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 	r := set.Rights(tx, principal(ctx))
 	t, err := managedTeam(set, tx, r, a.team)
 	if err != nil {
@@ -206,7 +206,7 @@ func (a addition) runAll(ctx context.Context, set *keys.Set, tx *record.Txn) (*g
 	shown, out := teamRecord(set, t), &gatewayv1.AddTeamMembersResponse{}
 	g := gathering{set: set, tx: tx, rights: r, team: t}
 	terms := a.terms
-	terms.Role = keys.TeamUser
+	terms.Role = tenancy.TeamUser
 	for listed := range set.AllUsers() {
 		if _, is := set.TeamMember(nil, t.ID, listed.ID); is {
 			continue
@@ -227,7 +227,7 @@ func (a addition) runAll(ctx context.Context, set *keys.Set, tx *record.Txn) (*g
 
 // showAdded adds a new member to the answer. Of a user who asks for it may not see,
 // the membership is all that is shown.
-func (g gathering) showAdded(out *gatewayv1.AddTeamMembersResponse, team *gatewayv1.TeamRecord, u *keys.User, m *keys.TeamMember) {
+func (g gathering) showAdded(out *gatewayv1.AddTeamMembersResponse, team *gatewayv1.TeamRecord, u *tenancy.User, m *tenancy.TeamMember) {
 	addTeamMember(team, m, u.Email)
 	out.UpdatedTeamMemberships = append(out.GetUpdatedTeamMemberships(), teamMembership(m, u.Email))
 	if u.Revision != 0 && !g.rights.MaySeeUser(u) {
@@ -290,8 +290,8 @@ func (s teamService) DeleteTeamMember(ctx context.Context, in *gatewayv1.DeleteT
 }
 
 // teamMemberOf returns the member of a team that a request names.
-func teamMemberOf(set *keys.Set, tx *record.Txn, t *keys.Team, in userName) (*keys.User, *keys.TeamMember, error) {
-	var m *keys.TeamMember
+func teamMemberOf(set *tenancy.Set, tx *record.Txn, t *tenancy.Team, in userName) (*tenancy.User, *tenancy.TeamMember, error) {
+	var m *tenancy.TeamMember
 	u, ok, err := userOf(set, tx, in, func(u id.User) (is bool) {
 		m, is = set.TeamMember(tx, t.ID, u)
 		return is

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // patchTeam returns a team as a request wants it.
-func patchTeam(t keys.Team, m proto.Message, clears []string) (keys.Team, error) {
+func patchTeam(t tenancy.Team, m proto.Message, clears []string) (tenancy.Team, error) {
 	if _, err := cleared(clears, limitFields("team_alias", "organization_id", "metadata", "models", "model_aliases", "tags",
 		fieldMemberPermissions, fieldMemberBudget, fieldMemberBudgetDuration, fieldMemberRPM, fieldMemberTPM, fieldMemberKeyDuration)...); err != nil {
 		return t, err
@@ -49,20 +49,20 @@ func patchTeam(t keys.Team, m proto.Message, clears []string) (keys.Team, error)
 }
 
 // teamRecord is a team as the API shows it.
-func teamRecord(set *keys.Set, t *keys.Team) *gatewayv1.TeamRecord {
+func teamRecord(set *tenancy.Set, t *tenancy.Team) *gatewayv1.TeamRecord {
 	out := bareTeam(t)
 	for m := range set.TeamMembers(t.ID) {
 		appendTeamMember(out, len(out.GetMembers()), m, emailOf(set, m.User))
 	}
 	for _, m := range out.GetMembersWithRoles() {
-		if m.GetRole() == keys.TeamAdmin {
+		if m.GetRole() == tenancy.TeamAdmin {
 			out.Admins = append(out.GetAdmins(), m.GetUserId())
 		}
 	}
 	return out
 }
 
-func teamRecords(set *keys.Set, teams []*keys.Team) []*gatewayv1.TeamRecord {
+func teamRecords(set *tenancy.Set, teams []*tenancy.Team) []*gatewayv1.TeamRecord {
 	out := make([]*gatewayv1.TeamRecord, len(teams))
 	for i, t := range teams {
 		out[i] = teamRecord(set, t)
@@ -71,7 +71,7 @@ func teamRecords(set *keys.Set, teams []*keys.Team) []*gatewayv1.TeamRecord {
 }
 
 // bareTeam is a team without its members.
-func bareTeam(t *keys.Team) *gatewayv1.TeamRecord {
+func bareTeam(t *tenancy.Team) *gatewayv1.TeamRecord {
 	out := &gatewayv1.TeamRecord{
 		TeamId: string(t.ID), TeamAlias: textOrNull(t.Alias), OrganizationId: textOrNull(string(t.Organization)),
 		TeamMemberPermissions: t.Permissions(), Metadata: showMetadata(t.Metadata), Models: t.Models, ModelAliases: t.ModelAliases,
@@ -85,7 +85,7 @@ func bareTeam(t *keys.Team) *gatewayv1.TeamRecord {
 }
 
 // emailOf is the address of a user; empty for none.
-func emailOf(set *keys.Set, of id.User) string {
+func emailOf(set *tenancy.Set, of id.User) string {
 	u, ok := set.User(nil, of)
 	if !ok {
 		return ""
@@ -94,16 +94,16 @@ func emailOf(set *keys.Set, of id.User) string {
 }
 
 // addTeamMember adds a member to a team's record, where it belongs by id.
-func addTeamMember(to *gatewayv1.TeamRecord, m *keys.TeamMember, email string) {
+func addTeamMember(to *gatewayv1.TeamRecord, m *tenancy.TeamMember, email string) {
 	i, _ := slices.BinarySearch(to.GetMembers(), string(m.User))
 	appendTeamMember(to, i, m, email)
-	if m.Role == keys.TeamAdmin {
+	if m.Role == tenancy.TeamAdmin {
 		to.Admins = sortedInsert(to.GetAdmins(), string(m.User))
 	}
 }
 
 // appendTeamMember adds a member at a place, and leaves out whether it is an admin.
-func appendTeamMember(to *gatewayv1.TeamRecord, i int, m *keys.TeamMember, email string) {
+func appendTeamMember(to *gatewayv1.TeamRecord, i int, m *tenancy.TeamMember, email string) {
 	to.Members = slices.Insert(to.GetMembers(), i, string(m.User))
 	to.MembersWithRoles = slices.Insert(to.GetMembersWithRoles(), i, &gatewayv1.TeamMember{UserId: string(m.User), UserEmail: textOrNull(email), Role: m.Role})
 }
@@ -116,7 +116,7 @@ func removeTeamMember(from *gatewayv1.TeamRecord, of id.User) {
 }
 
 // teamMembership is a user's place in a team as the API shows it.
-func teamMembership(m *keys.TeamMember, email string) *gatewayv1.TeamMembership {
+func teamMembership(m *tenancy.TeamMember, email string) *gatewayv1.TeamMembership {
 	out := &gatewayv1.TeamMembership{
 		UserId: string(m.User), TeamId: string(m.Team), Role: m.Role, UserEmail: textOrNull(email),
 		MaxBudgetInTeam: dollarsOrNull(m.MaxBudget), BudgetDuration: textOrNull(m.BudgetDuration),

@@ -7,8 +7,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -25,7 +25,7 @@ const (
 
 // CreateTeam makes a team with its members.
 func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamRequest) (*gatewayv1.TeamRecord, error) {
-	t, err := patchTeam(keys.Team{ID: id.Team(chosen(in.TeamId))}, in, nil)
+	t, err := patchTeam(tenancy.Team{ID: id.Team(chosen(in.TeamId))}, in, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 		out := bareTeam(made)
 		g := gathering{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), team: made, defaults: s.defaults.User}
 		for _, n := range newcomers {
-			u, m, err := g.add(n, keys.TeamMember{Role: n.role})
+			u, m, err := g.add(n, tenancy.TeamMember{Role: n.role})
 			if err != nil {
 				return nil, within(n.param, err)
 			}
@@ -69,13 +69,13 @@ func (s teamService) GetTeam(ctx context.Context, in *gatewayv1.GetTeamRequest) 
 		return nil, err
 	}
 	out := &gatewayv1.GetTeamResponse{TeamId: string(t.ID), TeamInfo: teamRecord(t.set, t.Team)}
-	var list []*keys.Key
+	var list []*tenancy.Key
 	for k := range t.set.TeamKeys(t.ID) {
 		if t.rights.MaySeeKey(k) {
 			list = append(list, k)
 		}
 	}
-	slices.SortFunc(list, func(a, b *keys.Key) int {
+	slices.SortFunc(list, func(a, b *tenancy.Key) int {
 		if n := b.CreatedAt.Compare(a.CreatedAt); n != 0 {
 			return n
 		}
@@ -96,9 +96,9 @@ func (s teamService) GetTeam(ctx context.Context, in *gatewayv1.GetTeamRequest) 
 
 // seenTeam is a team in front of who asks and may see it.
 type seenTeam struct {
-	*keys.Team
-	set    *keys.Set
-	rights *keys.Rights
+	*tenancy.Team
+	set    *tenancy.Set
+	rights *tenancy.Rights
 }
 
 // team returns a team as it is now.
@@ -116,7 +116,7 @@ func (s teamService) team(ctx context.Context, of string) (seenTeam, error) {
 // visibleTeam returns a team that who asks may see; tx is nil for an answer that
 // changes nothing. Who does not see everything learns nothing of which others there
 // are.
-func visibleTeam(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*keys.Team, error) {
+func visibleTeam(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.Team, error) {
 	t, ok := set.Team(tx, id.Team(of))
 	switch {
 	case ok && r.MaySeeTeam(t):
@@ -128,7 +128,7 @@ func visibleTeam(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*key
 }
 
 // managedTeam returns a team that who asks may manage.
-func managedTeam(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*keys.Team, error) {
+func managedTeam(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.Team, error) {
 	t, err := visibleTeam(set, tx, r, of)
 	if err != nil {
 		return nil, err
@@ -139,8 +139,8 @@ func managedTeam(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*key
 // ListTeams shows the teams that who asks may see, ordered by name.
 func (teamService) ListTeams(ctx context.Context, in *gatewayv1.ListTeamsRequest) (*gatewayv1.ListTeamsResponse, error) {
 	v := viewOf(ctx)
-	teams, _ := v.Keys.Teams(visibleTeams(ctx, keys.TeamQuery{
-		User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Sort: keys.TeamsByAlias,
+	teams, _ := v.Keys.Teams(visibleTeams(ctx, tenancy.TeamQuery{
+		User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Sort: tenancy.TeamsByAlias,
 	}))
 	return &gatewayv1.ListTeamsResponse{Teams: teamRecords(v.Keys, teams)}, nil
 }
@@ -155,7 +155,7 @@ func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPag
 	if in.PageSize != nil {
 		size = int(in.GetPageSize())
 	}
-	teams, total := v.Keys.Teams(visibleTeams(ctx, keys.TeamQuery{
+	teams, total := v.Keys.Teams(visibleTeams(ctx, tenancy.TeamQuery{
 		ID: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Alias: in.GetTeamAlias(),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() != "asc", Offset: (page - 1) * size, Limit: size,
 	}))
@@ -166,7 +166,7 @@ func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPag
 }
 
 // visibleTeams narrows a query to what who asks may see.
-func visibleTeams(ctx context.Context, q keys.TeamQuery) keys.TeamQuery {
+func visibleTeams(ctx context.Context, q tenancy.TeamQuery) tenancy.TeamQuery {
 	if r := viewOf(ctx).Keys.Rights(nil, principal(ctx)); !r.SeesAll() {
 		q.May, q.Near = r.MaySeeTeam, r.User()
 	}
@@ -201,7 +201,7 @@ func (s teamService) PatchTeam(ctx context.Context, in *gatewayv1.UpdateTeamRequ
 type teamUpdate struct {
 	team       string
 	ifRevision uint64
-	patch      func(keys.Team) (keys.Team, error)
+	patch      func(tenancy.Team) (tenancy.Team, error)
 }
 
 func readTeamUpdate(in *gatewayv1.UpdateTeamRequest) (teamUpdate, error) {
@@ -209,12 +209,12 @@ func readTeamUpdate(in *gatewayv1.UpdateTeamRequest) (teamUpdate, error) {
 	if err != nil {
 		return teamUpdate{}, err
 	}
-	return teamUpdate{in.GetTeamId(), uint64(revision), func(t keys.Team) (keys.Team, error) { return patchTeam(t, in, in.GetClear()) }}, nil
+	return teamUpdate{in.GetTeamId(), uint64(revision), func(t tenancy.Team) (tenancy.Team, error) { return patchTeam(t, in, in.GetClear()) }}, nil
 }
 
 // run is the operation. Who asks must be allowed to manage the team, and to grant
 // it what it has then.
-func (u teamUpdate) run(ctx context.Context, set *keys.Set, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+func (u teamUpdate) run(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
 	r := set.Rights(tx, principal(ctx))
 	before, err := managedTeam(set, tx, r, u.team)
 	if err != nil {
@@ -268,7 +268,7 @@ func (s teamService) DeleteTeams(ctx context.Context, in *gatewayv1.DeleteTeamsR
 }
 
 // aboveTeam refuses who may not decide whether a team is in use at all.
-func aboveTeam(r *keys.Rights, t *keys.Team) error {
+func aboveTeam(r *tenancy.Rights, t *tenancy.Team) error {
 	other := *t
 	other.Blocked = !t.Blocked
 	return r.MayGrantTeam(t, &other)
@@ -276,7 +276,7 @@ func aboveTeam(r *keys.Rights, t *keys.Team) error {
 
 // BlockTeam has a team's keys refused.
 func (s teamService) BlockTeam(ctx context.Context, in *gatewayv1.BlockTeamRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
 		t.Blocked = true
 		return t, nil
 	}})
@@ -284,7 +284,7 @@ func (s teamService) BlockTeam(ctx context.Context, in *gatewayv1.BlockTeamReque
 
 // UnblockTeam has them accepted again.
 func (s teamService) UnblockTeam(ctx context.Context, in *gatewayv1.UnblockTeamRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
 		t.Blocked = false
 		return t, nil
 	}})
@@ -292,14 +292,14 @@ func (s teamService) UnblockTeam(ctx context.Context, in *gatewayv1.UnblockTeamR
 
 // AddTeamModels lets a team use further models.
 func (s teamService) AddTeamModels(ctx context.Context, in *gatewayv1.AddTeamModelsRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
 		return t.WithModels(in.GetModels()), nil
 	}})
 }
 
 // DeleteTeamModels takes models from a team.
 func (s teamService) DeleteTeamModels(ctx context.Context, in *gatewayv1.DeleteTeamModelsRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t keys.Team) (keys.Team, error) {
+	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
 		return t.WithoutModels(in.GetModels())
 	}})
 }
@@ -311,7 +311,7 @@ func (s teamService) ListTeamPermissions(ctx context.Context, in *gatewayv1.List
 		return nil, err
 	}
 	return &gatewayv1.ListTeamPermissionsResponse{
-		TeamId: string(t.ID), TeamMemberPermissions: t.Permissions(), AllAvailablePermissions: keys.TeamPermissions(),
+		TeamId: string(t.ID), TeamMemberPermissions: t.Permissions(), AllAvailablePermissions: tenancy.TeamPermissions(),
 	}, nil
 }
 
@@ -321,7 +321,7 @@ func (s teamService) UpdateTeamPermissions(ctx context.Context, in *gatewayv1.Up
 	if err != nil {
 		return nil, err
 	}
-	return s.updateTeam(ctx, teamUpdate{in.GetTeamId(), uint64(revision), func(t keys.Team) (keys.Team, error) {
+	return s.updateTeam(ctx, teamUpdate{in.GetTeamId(), uint64(revision), func(t tenancy.Team) (tenancy.Team, error) {
 		t.MemberPermissions = in.GetTeamMemberPermissions()
 		return t, nil
 	}})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 func TestTeamRoutes(t *testing.T) {
@@ -72,7 +72,7 @@ func TestTeamRoutes(t *testing.T) {
 		t.Errorf("after the updates (- want):\n%s", diff)
 	}
 	list := ask(t, s, "GET /team/permissions_list?team_id=red", "", nil).json(t)
-	if all, _ := list["all_available_permissions"].([]any); len(all) != len(keys.TeamPermissions()) || fmt.Sprint(list["team_member_permissions"]) != "[/key/list]" {
+	if all, _ := list["all_available_permissions"].([]any); len(all) != len(tenancy.TeamPermissions()) || fmt.Sprint(list["team_member_permissions"]) != "[/key/list]" {
 		t.Errorf("permissions are %v", list)
 	}
 	if a = ask(t, s, "POST /team/unblock", `{"team_id":"red"}`, nil); a.json(t)["blocked"] != false {
@@ -143,7 +143,7 @@ func TestTeamMembers(t *testing.T) {
 	for range n.View().Keys.KeysOf("bob") {
 		t.Error("the member's key stayed when the member left")
 	}
-	if m, _ := n.View().Keys.TeamMember(nil, "red", "bob"); m == nil || m.Role != keys.TeamUser {
+	if m, _ := n.View().Keys.TeamMember(nil, "red", "bob"); m == nil || m.Role != tenancy.TeamUser {
 		t.Errorf("all users are in the team, and bob is %+v", m)
 	}
 	// A team admin manages the members, and no more.

@@ -14,8 +14,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -41,12 +41,12 @@ func userForms(members map[string]jsontext.Value) error {
 
 // newUser is a user that is to be made, with the places that it is put into.
 type newUser struct {
-	user          keys.User
+	user          tenancy.User
 	chosen        bool // the request chooses the id
-	teams         []keys.TeamMember
+	teams         []tenancy.TeamMember
 	organizations []string
-	key           *keys.Key // nil: none is made
-	secret        string    // the key itself
+	key           *tenancy.Key // nil: none is made
+	secret        string       // the key itself
 }
 
 // CreateUser makes a user, with the defaults of the configuration file, and unless
@@ -76,12 +76,12 @@ func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserReq
 
 // readNewUser checks what a request says by itself.
 func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, error) {
-	n := &newUser{organizations: in.GetOrganizations(), chosen: in.UserId != nil, user: keys.User{
-		ID: id.User(chosen(in.UserId)), Email: in.GetUserEmail(), Alias: in.GetUserAlias(), Role: keys.RoleInternalUser,
+	n := &newUser{organizations: in.GetOrganizations(), chosen: in.UserId != nil, user: tenancy.User{
+		ID: id.User(chosen(in.UserId)), Email: in.GetUserEmail(), Alias: in.GetUserAlias(), Role: tenancy.RoleInternalUser,
 		Models: in.GetModels(), SSO: in.GetSsoUserId(), Blocked: in.GetBlocked(),
 	}}
 	if in.UserRole != nil {
-		n.user.Role = keys.Role(in.GetUserRole())
+		n.user.Role = tenancy.Role(in.GetUserRole())
 	}
 	var err error
 	if n.user.Limits, err = limitsOf(in); err != nil {
@@ -91,7 +91,7 @@ func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, erro
 		return nil, err
 	}
 	for i, t := range in.GetTeams() {
-		m := keys.TeamMember{Team: id.Team(t.GetTeamId()), Role: keys.TeamUser}
+		m := tenancy.TeamMember{Team: id.Team(t.GetTeamId()), Role: tenancy.TeamUser}
 		if t.GetUserRole() != "" {
 			m.Role = t.GetUserRole()
 		}
@@ -114,14 +114,14 @@ func (n *newUser) makeKey(in *gatewayv1.CreateUserRequest, now time.Time) error 
 		}
 		return nil
 	}
-	secret, name, err := keys.Generate(rand.Reader)
+	secret, name, err := tenancy.Generate(rand.Reader)
 	if err != nil {
 		return err
 	}
 	n.secret = secret.Reveal()
-	n.key = &keys.Key{Hash: id.HashKey(n.secret), Name: name, Alias: in.GetKeyAlias(), User: n.user.ID}
+	n.key = &tenancy.Key{Hash: id.HashKey(n.secret), Name: name, Alias: in.GetKeyAlias(), User: n.user.ID}
 	if in.Duration != nil {
-		d, err := keys.ParsePeriod("duration", in.GetDuration())
+		d, err := tenancy.ParsePeriod("duration", in.GetDuration())
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (n *newUser) makeKey(in *gatewayv1.CreateUserRequest, now time.Time) error 
 }
 
 // create is the operation.
-func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewayv1.CreateUserResponse, error) {
+func (n *newUser) create(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) (*gatewayv1.CreateUserResponse, error) {
 	u := n.user
 	if err := r.MayGrantUser(nil, &u); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (n *newUser) create(set *keys.Set, tx *record.Txn, r *keys.Rights) (*gatewa
 
 // managed returns the organizations that the request names, which the caller has to
 // manage.
-func (n *newUser) managed(set *keys.Set, tx *record.Txn, r *keys.Rights) ([]id.Organization, error) {
+func (n *newUser) managed(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) ([]id.Organization, error) {
 	var out []id.Organization
 	for i, of := range n.organizations {
 		param := at("organizations", i)
@@ -214,13 +214,13 @@ func (n *newUser) managed(set *keys.Set, tx *record.Txn, r *keys.Rights) ([]id.O
 }
 
 // joinOrganizations puts the user into its organizations.
-func joinOrganizations(set *keys.Set, tx *record.Txn, organizations []id.Organization, u *keys.User, shown *gatewayv1.UserRecord) error {
-	role := keys.RoleInternalUser
-	if u.Role == keys.RoleInternalUserViewer {
-		role = keys.RoleInternalUserViewer
+func joinOrganizations(set *tenancy.Set, tx *record.Txn, organizations []id.Organization, u *tenancy.User, shown *gatewayv1.UserRecord) error {
+	role := tenancy.RoleInternalUser
+	if u.Role == tenancy.RoleInternalUserViewer {
+		role = tenancy.RoleInternalUserViewer
 	}
 	for i, of := range organizations {
-		m, err := set.AddOrganizationMember(tx, u, keys.OrganizationMember{Organization: of, Role: role})
+		m, err := set.AddOrganizationMember(tx, u, tenancy.OrganizationMember{Organization: of, Role: role})
 		if err != nil {
 			return named(at("organizations", i), err)
 		}
@@ -236,7 +236,7 @@ func chosenID(param string) error {
 }
 
 // joinTeams puts the user into its teams.
-func (n *newUser) joinTeams(set *keys.Set, tx *record.Txn, r *keys.Rights, u *keys.User, shown *gatewayv1.UserRecord) error {
+func (n *newUser) joinTeams(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, u *tenancy.User, shown *gatewayv1.UserRecord) error {
 	seen := map[id.Team]bool{}
 	for i, m := range n.teams {
 		param := at("teams", i) + ".team_id"

@@ -9,14 +9,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // userRecord is a user as the API shows it to a caller with these rights. Of a user who
 // is also in organizations of others it shows only memberships and keys that the caller
 // may see.
-func userRecord(set *keys.Set, r *keys.Rights, u *keys.User) *gatewayv1.UserRecord {
+func userRecord(set *tenancy.Set, r *tenancy.Rights, u *tenancy.User) *gatewayv1.UserRecord {
 	out := &gatewayv1.UserRecord{
 		UserId: string(u.ID), UserEmail: textOrNull(u.Email), UserAlias: textOrNull(u.Alias), UserRole: string(u.Role),
 		Models: u.Models, Metadata: showMetadata(u.Metadata), SsoUserId: textOrNull(u.SSO), Blocked: u.Blocked,
@@ -43,7 +43,7 @@ func userRecord(set *keys.Set, r *keys.Rights, u *keys.User) *gatewayv1.UserReco
 }
 
 // addPlace adds an organization to a user's record, where it belongs by id.
-func addPlace(to *gatewayv1.UserRecord, m *keys.OrganizationMember) {
+func addPlace(to *gatewayv1.UserRecord, m *tenancy.OrganizationMember) {
 	place := &gatewayv1.OrganizationPlace{OrganizationId: string(m.Organization), UserRole: string(m.Role)}
 	list := to.GetOrganizationMemberships()
 	i := slices.IndexFunc(list, func(p *gatewayv1.OrganizationPlace) bool { return p.GetOrganizationId() > place.GetOrganizationId() })

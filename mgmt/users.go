@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -28,13 +28,13 @@ func (s userService) GetUser(ctx context.Context, in *gatewayv1.GetUserRequest) 
 		return nil, err
 	}
 	out := &gatewayv1.GetUserResponse{UserId: string(u.ID), UserInfo: userRecord(u.set, u.rights, u.User)}
-	var list []*keys.Key
+	var list []*tenancy.Key
 	for k := range u.set.KeysOf(u.ID) {
 		if u.rights.MaySeeKey(k) {
 			list = append(list, k)
 		}
 	}
-	slices.SortFunc(list, func(a, b *keys.Key) int {
+	slices.SortFunc(list, func(a, b *tenancy.Key) int {
 		if n := b.CreatedAt.Compare(a.CreatedAt); n != 0 {
 			return n
 		}
@@ -62,9 +62,9 @@ func (s userService) GetUserRecord(ctx context.Context, in *gatewayv1.GetUserRec
 
 // shownUser is a user, and what the answer about it rests on.
 type shownUser struct {
-	*keys.User
-	set    *keys.Set
-	rights *keys.Rights
+	*tenancy.User
+	set    *tenancy.Set
+	rights *tenancy.Rights
 }
 
 // user returns a user that who asks may see; an empty id is who asks.
@@ -86,14 +86,14 @@ func (s userService) user(ctx context.Context, of string) (shownUser, error) {
 
 // visibleUser returns a user that who asks may see; tx is nil for an answer that
 // changes nothing.
-func visibleUser(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (*keys.User, error) {
+func visibleUser(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.User, error) {
 	u, _ := set.User(tx, id.User(of))
 	return seenUser(r, u, "user_id")
 }
 
 // seenUser returns a user, nil where there is none, if who asks may see it. Who does
 // not see everything learns nothing of which others there are.
-func seenUser(r *keys.Rights, u *keys.User, param string) (*keys.User, error) {
+func seenUser(r *tenancy.Rights, u *tenancy.User, param string) (*tenancy.User, error) {
 	switch {
 	case u != nil && r.MaySeeUser(u):
 		return u, nil
@@ -112,7 +112,7 @@ type userName interface {
 // userOf returns the user that a request names, if that user is a member. Both names
 // must belong to the same user. The check of the second name comes after that of the
 // membership: otherwise its error would reveal which other users exist.
-func userOf(set *keys.Set, tx *record.Txn, in userName, member func(u id.User) bool) (u *keys.User, ok bool, err error) {
+func userOf(set *tenancy.Set, tx *record.Txn, in userName, member func(u id.User) bool) (u *tenancy.User, ok bool, err error) {
 	switch {
 	case in.GetUserId() == "" && in.GetUserEmail() == "":
 		return nil, false, nobody()
@@ -131,12 +131,12 @@ func userOf(set *keys.Set, tx *record.Txn, in userName, member func(u id.User) b
 
 // memberByEmail returns the only member of an address. Two members may have one address
 // if it is in the directories of two organizations.
-func memberByEmail(set *keys.Set, tx *record.Txn, address string, member func(u id.User) bool) (u *keys.User, ok bool, err error) {
+func memberByEmail(set *tenancy.Set, tx *record.Txn, address string, member func(u id.User) bool) (u *tenancy.User, ok bool, err error) {
 	for found := range set.UsersByEmail(tx, address) {
 		switch {
 		case !member(found.ID):
 		case u != nil:
-			return nil, false, keys.AmbiguousEmail()
+			return nil, false, tenancy.AmbiguousEmail()
 		default:
 			u = found
 		}
@@ -157,8 +157,8 @@ func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest
 	if in.PageSize != nil {
 		size = int(in.GetPageSize())
 	}
-	q := keys.UserQuery{
-		Role: keys.Role(in.GetRole()), IDs: listed[id.User](in.GetUserIds()), Email: in.GetUserEmail(), Search: in.GetSearch(),
+	q := tenancy.UserQuery{
+		Role: tenancy.Role(in.GetRole()), IDs: listed[id.User](in.GetUserIds()), Email: in.GetUserEmail(), Search: in.GetSearch(),
 		Team: id.Team(in.GetTeam()), Organizations: listed[id.Organization](in.GetOrganizationIds()), SSO: listed[string](in.GetSsoUserIds()),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: (page - 1) * size, Limit: size,
 	}
@@ -179,21 +179,21 @@ func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest
 // visibleUsers narrows a query to what the caller may see. A filter by a team or an
 // organization that the caller may not see matches no user, like a filter by an unknown
 // one: otherwise the list would reveal the memberships that records leave out.
-func visibleUsers(set *keys.Set, r *keys.Rights, q keys.UserQuery) keys.UserQuery {
+func visibleUsers(set *tenancy.Set, r *tenancy.Rights, q tenancy.UserQuery) tenancy.UserQuery {
 	q.May, q.Near = r.MaySeeUser, near(set, r.User())
 	q.Organizations = slices.DeleteFunc(q.Organizations, func(of id.Organization) bool {
 		o, ok := set.Organization(nil, of)
 		return !ok || !r.MaySeeOrganization(o)
 	})
 	if t, ok := set.Team(nil, q.Team); q.Team != "" && (!ok || !r.MaySeeTeam(t)) {
-		q.May = func(*keys.User) bool { return false }
+		q.May = func(*tenancy.User) bool { return false }
 	}
 	return q
 }
 
 // near is everybody that a user who does not see everything can possibly see: the
 // user, and who is in an organization with the user.
-func near(set *keys.Set, u id.User) []id.User {
+func near(set *tenancy.Set, u id.User) []id.User {
 	list := []id.User{u}
 	for of := range set.OrganizationsOf(u) {
 		for m := range set.OrganizationMembers(of.Organization) {
@@ -237,7 +237,7 @@ func (s userService) DeleteUsers(ctx context.Context, in *gatewayv1.DeleteUsersR
 }
 
 // deleteUser deletes a user and returns how many keys went with it.
-func deleteUser(set *keys.Set, tx *record.Txn, r *keys.Rights, of string) (int, error) {
+func deleteUser(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (int, error) {
 	u, err := visibleUser(set, tx, r, of)
 	if err != nil {
 		return 0, err

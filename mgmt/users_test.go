@@ -9,11 +9,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/modelgateway/modelgateway/cluster/keys"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // usersAll asks for all users.
-func usersAll() keys.UserQuery { return keys.UserQuery{Limit: 1000} }
+func usersAll() tenancy.UserQuery { return tenancy.UserQuery{Limit: 1000} }
 
 // list decodes a body that is a list of objects.
 func list(t *testing.T, a answer) []map[string]any {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -58,14 +58,14 @@ func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpda
 
 // userChange is changes of users in one transaction.
 type userChange struct {
-	set    *keys.Set
+	set    *tenancy.Set
 	tx     *record.Txn
-	rights *keys.Rights
-	batch  *keys.UserBatch
+	rights *tenancy.Rights
+	batch  *tenancy.UserBatch
 }
 
 // make makes one change. One that it refuses has written nothing.
-func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*keys.User, error) {
+func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
 	revision, err := whole("if_revision", in.GetIfRevision())
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*keys.User, error) {
 
 // before is the user that a request is about: that of user_id, whose address
 // user_email then is to be, or else that of user_email.
-func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*keys.User, error) {
+func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
 	if in.GetUserId() != "" {
 		return visibleUser(c.set, c.tx, c.rights, in.GetUserId())
 	}
@@ -104,7 +104,7 @@ func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*keys.User, error) 
 }
 
 // patchUser returns the user as a request wants it.
-func patchUser(before *keys.User, in *gatewayv1.UpdateUserRequest) (keys.User, error) {
+func patchUser(before *tenancy.User, in *gatewayv1.UpdateUserRequest) (tenancy.User, error) {
 	after := *before
 	clears, err := cleared(in.GetClear(), limitFields("user_email", "user_alias", "models", "metadata", "sso_user_id")...)
 	if err != nil {
@@ -123,7 +123,7 @@ func patchUser(before *keys.User, in *gatewayv1.UpdateUserRequest) (keys.User, e
 		after.SSO = in.GetSsoUserId()
 	}
 	if in.UserRole != nil {
-		after.Role = keys.Role(in.GetUserRole())
+		after.Role = tenancy.Role(in.GetUserRole())
 	}
 	if in.Blocked != nil {
 		after.Blocked = in.GetBlocked()

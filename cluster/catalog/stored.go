@@ -14,7 +14,7 @@ type Stored struct {
 	Sealed    Sealed         // its secrets as the state has them
 	Static    bool           // it comes from the file: it has no revision and cannot be deleted
 	CreatedAt time.Time      // zero for one from the file, as all that follows
-	CreatedBy string         // the actor, as keys.Principal.Actor writes it
+	CreatedBy string         // the actor, as tenancy.Principal.Actor writes it
 	UpdatedAt time.Time
 	Revision  uint64 // index of the log entry that wrote it last
 }

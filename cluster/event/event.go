@@ -173,7 +173,7 @@ func same(a, b Event) bool {
 type Request struct {
 	Operation string   // without its service
 	Action    string   // created, updated, deleted, …
-	Actor     string   // as keys.Principal.Actor returns it
+	Actor     string   // as tenancy.Principal.Actor returns it
 	ActorKey  string   // the hash of the caller's key; empty for the master key
 	Fields    []string // the names of the fields that the request sets
 }

@@ -26,7 +26,7 @@ type Tx interface {
 type Stamp struct {
 	Index uint64
 	Time  time.Time
-	Actor string // the actor, as keys.Principal.Actor writes it
+	Actor string // the actor, as tenancy.Principal.Actor writes it
 }
 
 // Change is a record as a transaction left it.

@@ -18,7 +18,7 @@ const StampField protowire.Number = 100
 // Meta is what a stamp says: who made a record, and who changed it last.
 type Meta struct {
 	CreatedAt time.Time
-	CreatedBy string // the actor, as keys.Principal.Actor writes it
+	CreatedBy string // the actor, as tenancy.Principal.Actor writes it
 	UpdatedAt time.Time
 	UpdatedBy string
 	Revision  uint64 // index of the entry that wrote it last; 0 before it is committed

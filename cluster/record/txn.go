@@ -55,7 +55,7 @@ type Txn struct {
 }
 
 // NewTxn begins a transaction that is decided now, for an actor as
-// keys.Principal.Actor writes it.
+// tenancy.Principal.Actor writes it.
 func NewTxn(now time.Time, actor string) *Txn {
 	return &Txn{
 		now: now.Round(0), actor: actor,

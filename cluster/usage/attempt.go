@@ -17,7 +17,7 @@ type Attempt struct {
 	Number     int // of the attempt within its request, from 1
 	Key        id.KeyHash
 	Origin     id.KeyHash   // the key whose account this one has; zero: it has its own
-	Parents    []id.KeyHash // as keys.Principal.Parents
+	Parents    []id.KeyHash // as tenancy.Principal.Parents
 	KeyAlias   string
 	Deployment id.Deployment
 	Group      id.ModelName // the operator's name for the model; where that is a pattern, the name that was requested
@@ -35,7 +35,7 @@ type Attempt struct {
 	Team         id.Team
 	User         id.User
 	Organization id.Organization
-	Actor        string   // as keys.Principal.Actor writes it
+	Actor        string   // as tenancy.Principal.Actor writes it
 	Charges      []Charge // the bounds that the request was admitted by
 	Steps        Steps    // before this attempt
 

@@ -17,8 +17,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/keys"
 	"github.com/modelgateway/modelgateway/cluster/link"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -84,7 +84,7 @@ func newConfig(dir string) (cluster.Config, error) {
 	if err != nil {
 		return cluster.Config{}, err
 	}
-	known, err := keys.New(nil, vault.NewSecret(random()))
+	known, err := tenancy.New(nil, vault.NewSecret(random()))
 	return cluster.Config{
 		Dir: dir, Catalog: models, Keys: known, Version: "bench",
 		Fatal: func(err error) { log.Fatal(err) },

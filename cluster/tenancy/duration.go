@@ -1,0 +1,94 @@
+package tenancy
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
+
+// Duration is a length of time as people write it. Months are kept apart from
+// the rest, for how long they are depends on when they begin.
+type Duration struct {
+	months int
+	exact  time.Duration
+}
+
+// maxYears is the longest duration. A key for longer is one without an end.
+const maxYears = 100
+
+// ParseDuration reads `<n>s`, `m`, `h`, `d`, `w` or `mo`: a whole number, at
+// least 1, and one unit. The error is a *fault.Error of the given param.
+func ParseDuration(param, s string) (Duration, error) {
+	digits := 0
+	n, overflow := int64(0), false
+	for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
+		overflow = overflow || n > (math.MaxInt64-9)/10
+		if !overflow {
+			n = n*10 + int64(s[digits]-'0')
+		}
+		digits++
+	}
+	var unit time.Duration
+	most := int64(maxYears * 12)
+	switch s[digits:] {
+	case "s":
+		unit = time.Second
+	case "m":
+		unit = time.Minute
+	case "h":
+		unit = time.Hour
+	case "d":
+		unit = 24 * time.Hour
+	case "w":
+		unit = 7 * 24 * time.Hour
+	case "mo":
+	default:
+		digits = 0
+	}
+	if unit > 0 {
+		most = int64(maxYears * 365 * 24 * time.Hour / unit)
+	}
+	switch {
+	case digits == 0:
+		return Duration{}, fault.Field(param, "invalid_value", "%s is not a duration. Write a whole number and a unit: 30s, 15m, 12h, 7d, 2w or 1mo.", short(s))
+	case overflow || n > most:
+		return Duration{}, fault.Field(param, "invalid_value", "The duration is longer than %d years. Leave it out for no end.", maxYears)
+	case n == 0:
+		return Duration{}, fault.Field(param, "invalid_value", "The duration is zero. Leave it out for no end.")
+	case unit == 0:
+		return Duration{months: int(n)}, nil
+	}
+	return Duration{exact: time.Duration(n) * unit}, nil
+}
+
+// short quotes what was given, cut to a readable length and without controls.
+func short(s string) string {
+	const most = 32
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return `"` + strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '"' {
+			return -1
+		}
+		return r
+	}, s) + `"`
+}
+
+// After returns the end of a duration that begins at t. Months end on the same
+// day of the month at the same time, UTC, or on the month's last day where it
+// is shorter: a month after January 31 is February 28 or 29, not March 3.
+func (d Duration) After(t time.Time) time.Time {
+	t = t.UTC()
+	if d.months == 0 {
+		return t.Add(d.exact)
+	}
+	year, month, day := t.Date()
+	// Day 0 of the month after is the last day of the one that is meant.
+	last := time.Date(year, month+time.Month(d.months)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	hour, minute, second := t.Clock()
+	return time.Date(year, month+time.Month(d.months), min(day, last), hour, minute, second, t.Nanosecond(), time.UTC)
+}

@@ -1,0 +1,61 @@
+package tenancy
+
+import (
+	"bytes"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/table"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// collection is something that records are added to: the keys and members of a
+// team, what belongs to a user or an organization, those who have a budget's terms, the
+// hashes that have followed the first one of an account.
+type collection struct {
+	what string // one of the letters below
+	id   string
+}
+
+// What collections are of.
+const (
+	ofTeam         = "t"
+	ofUser         = "u"
+	ofOrganization = "o"
+	ofBudget       = "b"
+	ofAccount      = "a"
+)
+
+func (c collection) key() []byte { return record.Join(c.what, c.id) }
+
+// mark is the record of when a collection has grown last.
+type mark struct {
+	at []byte
+	record.Meta
+}
+
+func newMarks() *table.Table[mark] {
+	return table.New(&table.Spec[mark]{
+		Space:    store.SpaceGrown,
+		Key:      func(m *mark) []byte { return m.at },
+		Revision: func(m *mark) uint64 { return m.Revision },
+		Encode:   func(*mark) proto.Message { return &clusterv1.Mark{} },
+		Decode: func(key, value []byte) (*mark, error) {
+			r := &clusterv1.Mark{}
+			if err := proto.Unmarshal(value, r); err != nil {
+				return nil, err
+			}
+			return &mark{at: bytes.Clone(key), Meta: record.MetaOf(r.GetStamp())}, nil
+		},
+	})
+}
+
+// grow notes that a transaction adds to a collection.
+func (s *Set) grow(tx *record.Txn, c collection) {
+	tx.Grow(record.At{Space: store.SpaceGrown, Key: c.key()})
+}
+
+// sawAll notes that a transaction rests on having seen all of a collection.
+func (s *Set) sawAll(tx *record.Txn, c collection) { s.marks.Read(tx, c.key()) }

@@ -1,0 +1,106 @@
+package tenancy
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/event"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/table"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
+)
+
+// Organization owns teams, keys, prompts and guardrails.
+type Organization struct {
+	ID       id.Organization
+	Alias    string   // unique
+	Models   []string // what its keys may use; empty means everything
+	Metadata string   // text of a JSON object; empty for none
+	Limits   Limits
+	record.Meta
+
+	allowed *allowed
+}
+
+// OrganizationMember is a user in an organization.
+type OrganizationMember struct {
+	Organization id.Organization
+	User         id.User
+	Role         Role // RoleOrgAdmin, RoleInternalUser or RoleInternalUserViewer
+	MaxBudget    *money.Pico
+	record.Meta
+}
+
+// indexes of the tables of organizations and their members.
+const (
+	organizationByAlias  = 0
+	organizationByBudget = 1
+
+	organizationMemberByOrganization = 0
+	organizationMemberByUser         = 1
+)
+
+func newOrganizations() *table.Table[Organization] {
+	return table.New(&table.Spec[Organization]{
+		Space:    store.SpaceOrganization,
+		Key:      func(o *Organization) []byte { return []byte(o.ID) },
+		Revision: func(o *Organization) uint64 { return o.Revision },
+		Resource: event.ResourceOrganization,
+		Bounds:   func(o *Organization) (string, event.Bounds) { return string(o.ID), o.Limits.bounds() },
+		Encode: func(o *Organization) proto.Message {
+			return &clusterv1.Organization{Id: string(o.ID), Alias: o.Alias, Models: o.Models, MetadataJson: o.Metadata, Limits: o.Limits.record()}
+		},
+		Decode: decodeOrganization,
+		Indexes: []func(*Organization) [][]byte{
+			organizationByAlias:  func(o *Organization) [][]byte { return given(o.Alias) },
+			organizationByBudget: func(o *Organization) [][]byte { return given(string(o.Limits.Budget)) },
+		},
+	})
+}
+
+func decodeOrganization(_, value []byte) (*Organization, error) {
+	r := &clusterv1.Organization{}
+	if err := proto.Unmarshal(value, r); err != nil {
+		return nil, err
+	}
+	o := &Organization{
+		ID: id.Organization(r.GetId()), Alias: r.GetAlias(), Models: r.GetModels(), Metadata: r.GetMetadataJson(),
+		Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
+	}
+	var bad int
+	if o.allowed, bad = compile(o.Models); bad >= 0 {
+		return nil, badPattern("", bad)
+	}
+	return o, nil
+}
+
+func newOrganizationMembers() *table.Table[OrganizationMember] {
+	return table.New(&table.Spec[OrganizationMember]{
+		Space:    store.SpaceOrganizationMember,
+		Key:      func(m *OrganizationMember) []byte { return record.Join(string(m.Organization), string(m.User)) },
+		Revision: func(m *OrganizationMember) uint64 { return m.Revision },
+		Resource: event.ResourceOrganizationMember,
+		Bounds: func(m *OrganizationMember) (string, event.Bounds) {
+			return string(m.Organization) + "/" + string(m.User), event.Bounds{}.Money("max_budget_in_organization", m.MaxBudget)
+		},
+		Encode: func(m *OrganizationMember) proto.Message {
+			return &clusterv1.OrganizationMember{OrganizationId: string(m.Organization), UserId: string(m.User), Role: string(m.Role), MaxBudgetPico: (*int64)(m.MaxBudget)}
+		},
+		Decode: func(_, value []byte) (*OrganizationMember, error) {
+			r := &clusterv1.OrganizationMember{}
+			if err := proto.Unmarshal(value, r); err != nil {
+				return nil, err
+			}
+			return &OrganizationMember{
+				Organization: id.Organization(r.GetOrganizationId()), User: id.User(r.GetUserId()), Role: Role(r.GetRole()),
+				MaxBudget: (*money.Pico)(r.MaxBudgetPico), Meta: record.MetaOf(r.GetStamp()),
+			}, nil
+		},
+		Indexes: []func(*OrganizationMember) [][]byte{
+			organizationMemberByOrganization: func(m *OrganizationMember) [][]byte { return given(string(m.Organization)) },
+			organizationMemberByUser:         func(m *OrganizationMember) [][]byte { return given(string(m.User)) },
+		},
+	})
+}

@@ -1,0 +1,124 @@
+package tenancy
+
+import (
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// MayGrantUser refuses a user, as an operation would leave it, that whoever asks may
+// not make so. before is nil for one that is new: a proxy_admin makes any, an
+// org_admin plain ones, which have to become members of an organization that
+// MayManageOrganization lets through. Users may change their own name and metadata.
+func (r *Rights) MayGrantUser(before, after *User) error {
+	switch {
+	case r.Admin():
+		return nil
+	case r.user == nil:
+		return denied("", "This API key belongs to no user who could do that.")
+	case before != nil && before.ID == r.user.ID:
+		return r.mayChangeSelf(before, after)
+	case before == nil && !r.runsAny(), before != nil && !r.controls(before):
+		return denied("user_id", "Only a proxy_admin, or an org_admin of all organizations that the user is in, may do that.")
+	case !plain(after.Role):
+		return denied("user_role", "Only a proxy_admin may give that role. An org_admin may give internal_user and internal_user_viewer.")
+	}
+	if after.SSO != "" && (before == nil || before.SSO != after.SSO) {
+		// It is unique in the whole gateway, so a conflict would reveal users of other organizations.
+		return denied("sso_user_id", "Only a proxy_admin may set sso_user_id. Leave it out, or ask a proxy_admin.")
+	}
+	had := id.Budget("")
+	if before != nil {
+		had = before.Limits.Budget
+	}
+	if err := r.checkBudget(had, after.Limits.Budget); err != nil {
+		return err
+	}
+	own, has := r.set.effectiveOf(r.tx, r.key), (bounds{}).and(compiled(after.Models))
+	if !has.within(own.models) && (before == nil || !has.within((bounds{}).and(before.allowed))) {
+		return exceeds("models")
+	}
+	limits := r.userTerms(after)
+	if before != nil && exceedingLimit(limits, r.userTerms(before)) == "" {
+		return nil
+	}
+	for _, bound := range []Limits{own.limits, r.userTerms(r.user)} {
+		if what := exceedingLimit(limits, bound); what != "" {
+			return denied(what, "This API key, or its user, has a %s, and users that it manages need one that does not exceed it.", what)
+		}
+	}
+	return nil
+}
+
+// userTerms are the limits of a user, with those of its budget, by model.
+func (r *Rights) userTerms(u *User) Limits {
+	l := r.set.terms(r.tx, u.Limits)
+	l.Models = r.set.models(l)
+	return l
+}
+
+// mayChangeSelf refuses all but a name and metadata.
+func (r *Rights) mayChangeSelf(before, after *User) error {
+	field := ""
+	switch {
+	case r.still || r.role == RoleNone:
+		return denied("", "The role of this API key's user may read only.")
+	case before.Email != after.Email:
+		field = "user_email"
+	case before.Role != after.Role:
+		field = "user_role"
+	case !slices.Equal(before.Models, after.Models):
+		field = "models"
+	case before.SSO != after.SSO:
+		field = "sso_user_id"
+	case before.Blocked != after.Blocked:
+		field = "blocked"
+	case !sameLimits(before.Limits, after.Limits):
+		field = "limits"
+	default:
+		return nil
+	}
+	return denied(field, "Users may change their own user_alias and metadata only, not %s.", field)
+}
+
+// runsAny reports whether the user is org_admin of some organization, to change
+// what is there.
+func (r *Rights) runsAny() bool {
+	if r.still || r.user == nil {
+		return false
+	}
+	for m := range r.set.OrganizationsOf(r.user.ID) {
+		if r.runs(m.Organization) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayDeleteUser refuses who may not delete a user.
+func (r *Rights) MayDeleteUser(u *User) error {
+	switch {
+	case r.Admin():
+		return nil
+	case r.user != nil && r.user.ID != u.ID && r.controls(u):
+		return nil
+	}
+	return denied("user_id", "Only a proxy_admin, or an org_admin of all organizations that the user is in, may delete a user.")
+}
+
+// MayManageOrganization refuses who may not change an organization's members.
+func (r *Rights) MayManageOrganization(o *Organization) error {
+	if err := r.checkReach(o.ID); err != nil || r.Admin() || r.runs(o.ID) {
+		return err
+	}
+	return denied("organization_id", "Only an org_admin of the organization, or a proxy_admin, may do that.")
+}
+
+// MayGrantOrganization refuses who may not make or change an organization itself.
+// before is nil for one that is new.
+func (r *Rights) MayGrantOrganization(_, _ *Organization) error {
+	if r.Admin() {
+		return nil
+	}
+	return denied("", "Only a proxy_admin may make, change or delete an organization.")
+}

@@ -1,0 +1,155 @@
+package tenancy
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
+)
+
+// Groups of routes, which a key's allowed_routes may name.
+const (
+	groupInference  = "llm_api_routes"
+	groupManagement = "management_routes"
+	groupInfo       = "info_routes"
+)
+
+// ownRoute reports whether a path is one that a key of every type and role has: what
+// it is itself, and the models.
+func ownRoute(path string) bool {
+	return path == "/v1/models" || path == "/models" || strings.HasPrefix(path, "/v1/models/") || strings.HasPrefix(path, "/models/") ||
+		surface.GroupOf(path) == surface.Own
+}
+
+// infoRoute reports whether a path is one of groupInfo.
+func infoRoute(path string) bool { return ownRoute(path) || surface.GroupOf(path) == surface.Info }
+
+// reading reports whether a request of the management API changes nothing.
+func reading(method, path string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodPost && surface.ReadsByPost(path)
+}
+
+// CheckRoutes says what is wrong with a key's allowed_routes: a *fault.Error of the
+// field of that name.
+func CheckRoutes(param string, routes []string) error {
+	for i, r := range routes {
+		star := strings.IndexByte(r, '*')
+		switch {
+		case r == groupInference, r == groupManagement, r == groupInfo, r == "*":
+		case !strings.HasPrefix(r, "/"), star >= 0 && star != len(r)-1:
+			return fault.Field(fmt.Sprintf("%s[%d]", param, i), "invalid_value",
+				"A route is a path such as /key/info, the beginning of one and a star such as /key/*, or one of %s, %s and %s.", groupInference, groupManagement, groupInfo)
+		}
+	}
+	return nil
+}
+
+// MayUse refuses what the key's type or its allowed routes do not include: 403 with
+// route_not_allowed. What a role may do is another matter.
+func (p Principal) MayUse(method, path string) error {
+	if p.key == nil || p.key.access().has(method, path) {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Denied, Code: "route_not_allowed", Detail: "This API key is not for that route. Use another one, or ask the gateway's administrator."}
+}
+
+// routes are what a key may call: what its type has, and of that only what a list
+// names, if there is one.
+type routes struct {
+	of   string // one of the types of keys
+	list []string
+}
+
+func (k *Key) access() routes { return routes{k.Type, k.AllowedRoutes} }
+
+func (r routes) has(method, path string) bool {
+	switch {
+	case ownRoute(path):
+	case dataplane.IsInference(path):
+		if !r.infers() {
+			return false
+		}
+	case r.of == TypeInference, r.of == TypeReadOnly && !reading(method, path):
+		return false
+	}
+	return len(r.list) == 0 || slices.ContainsFunc(r.list, func(e string) bool { return names(e, path) })
+}
+
+// names reports whether an element of a list of routes names a path.
+func names(element, path string) bool {
+	switch element {
+	case groupInference:
+		return dataplane.IsInference(path)
+	case groupManagement:
+		return !dataplane.IsInference(path)
+	case groupInfo:
+		return infoRoute(path)
+	}
+	if prefix, ok := strings.CutSuffix(element, "*"); ok {
+		return strings.HasPrefix(path, prefix)
+	}
+	return element == path
+}
+
+func (r routes) infers() bool  { return r.of == TypeDefault || r.of == TypeInference }
+func (r routes) manages() bool { return r.of != TypeInference }
+
+// infersWithin reports whether all inference that r has is in o.
+func (r routes) infersWithin(o routes) bool {
+	return !r.infers() || !r.touches(dataplane.IsInference, groupInference) || o.infers() && r.listed(o, groupInference)
+}
+
+// managesWithin reports whether all management that r has is in o, but for what
+// every key has.
+func (r routes) managesWithin(o routes) bool {
+	if !r.manages() || !r.touches(func(path string) bool { return !dataplane.IsInference(path) }, groupManagement, groupInfo) {
+		return true
+	}
+	return o.manages() && (o.of != TypeReadOnly || r.of == TypeReadOnly) && r.listed(o, groupManagement)
+}
+
+// touches reports whether a list may name a path of a class, which groups are all
+// in: true for one that cannot be told.
+func (r routes) touches(in func(path string) bool, groups ...string) bool {
+	return len(r.list) == 0 || slices.ContainsFunc(r.list, func(e string) bool {
+		switch {
+		case e == groupInference, e == groupManagement, e == groupInfo:
+			return slices.Contains(groups, e)
+		case strings.HasSuffix(e, "*"):
+			return true
+		}
+		return in(e)
+	})
+}
+
+// listed reports whether o's list has all that r's has of a class, whose group is
+// given. It may say no where only several elements together have it.
+func (r routes) listed(o routes, class string) bool {
+	if len(o.list) == 0 {
+		return true
+	}
+	return len(r.list) > 0 && !slices.ContainsFunc(r.list, func(e string) bool {
+		return !slices.ContainsFunc(o.list, func(outer string) bool { return includes(outer, e, class) })
+	})
+}
+
+// includes reports whether an element of a list names all paths of a class that
+// another does.
+func includes(outer, e, class string) bool {
+	if outer == class || outer == e {
+		return true
+	}
+	group := e == groupInference || e == groupManagement || e == groupInfo
+	prefix, star := strings.CutSuffix(outer, "*")
+	switch {
+	case star && group:
+		return prefix == "" || prefix == "/"
+	case star:
+		return strings.HasPrefix(strings.TrimSuffix(e, "*"), prefix)
+	}
+	return outer == groupInfo && !group && !strings.HasSuffix(e, "*") && infoRoute(e)
+}
