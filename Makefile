@@ -110,7 +110,7 @@ test-fast: envoy sdks api-tools ## as test, in a fixed order, so that packages w
 
 .PHONY: test-servers
 test-servers: doctor-servers kafka versitygw ## deliver the audit log to a real Kafka and a real server for S3 (needs Java and Maven)
-	go run ./tools/testcount -race -count=1 -tags servers -run '^TestServer' ./mgmt/deliver
+	go run ./tools/testcount -race -count=1 -tags servers -run '^TestServer' ./auditsink
 
 .PHONY: e2e
 e2e: envoy sdks api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider

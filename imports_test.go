@@ -26,7 +26,7 @@ func importRows() []importRow {
 	return []importRow{
 		{".", []string{"cli", "cluster/fault"}},
 		{"cli", []string{"gateway", "cluster/audit", "cluster/store", "cluster/vault", "proto/gen", "proto/gen/cluster/*", "proto/gen/gateway/*"}},
-		{"gateway", []string{"cluster", "cluster/*", "cluster/vault/kms", "config", "envoy/*", "extproc", "extproc/*", "mgmt", "mgmt/*", "proto/gen", "xds"}},
+		{"gateway", []string{"auditsink", "cluster", "cluster/*", "cluster/vault/kms", "config", "envoy/*", "extproc", "extproc/*", "mgmt", "mgmt/*", "proto/gen", "xds"}},
 
 		{"dataplane", nil},
 		{"cluster/id", nil},
@@ -70,6 +70,7 @@ func importRows() []importRow {
 		{"mgmt/*", []string{"cluster/*"}},
 		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "dataplane", "proto/gen/gateway/*"}},
 
+		{"auditsink", []string{"cluster/*"}},
 		{"config", []string{"cluster/*"}},
 
 		{"envoy/bootstrap", []string{"envoy/contract", "cluster/fault", "cluster/id"}},
@@ -105,10 +106,10 @@ func importOwners() []importOwner {
 		{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}},
 		{"github.com/hashicorp/raft", []string{"cluster/consensus"}},
 		{"github.com/tink-crypto", []string{"cluster/vault"}},
-		{"gocloud.dev", []string{"cluster/vault/kms", "mgmt/deliver"}},
-		{"gocloud.dev/blob", []string{"mgmt/deliver"}},
-		{"github.com/nats-io/nats.go", []string{"mgmt/deliver"}},
-		{"github.com/twmb/franz-go", []string{"mgmt/deliver"}},
+		{"gocloud.dev", []string{"cluster/vault/kms", "auditsink"}},
+		{"gocloud.dev/blob", []string{"auditsink"}},
+		{"github.com/nats-io/nats.go", []string{"auditsink"}},
+		{"github.com/twmb/franz-go", []string{"auditsink"}},
 		{"github.com/hashicorp/vault", []string{"cluster/vault/kms"}},
 		{"buf.build", []string{"mgmt", "tools/openapi"}},
 		{"github.com/vishvananda", []string{"e2e/clustertest"}},
@@ -185,6 +186,7 @@ func TestImportRules(t *testing.T) {
 		{"cluster/gossip", module + "cluster/consensus", false},
 		{"cluster/link", module + "cluster/gossip", false},
 		{"mgmt", module + "proto/gen/cluster/v1", false},
+		{"mgmt", module + "auditsink", false},
 		{"cluster/store", "github.com/cockroachdb/pebble/v2/vfs", true},
 		{"cluster/journal", "github.com/cockroachdb/pebble/v2", false},
 		{"cluster/fault", module + "cluster/id", false},

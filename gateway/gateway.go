@@ -30,6 +30,7 @@ import (
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // the codec that frame.Codec hands everything but frames to
 
+	"github.com/modelgateway/modelgateway/auditsink"
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -43,7 +44,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/mgmt"
-	"github.com/modelgateway/modelgateway/mgmt/deliver"
 	"github.com/modelgateway/modelgateway/proto/gen"
 	"github.com/modelgateway/modelgateway/xds"
 )
@@ -60,7 +60,7 @@ type gateway struct {
 	mgmt    *mgmt.Server
 
 	processor *extproc.Server
-	deliverer *deliver.Deliverer
+	deliverer *auditsink.Deliverer
 	meter     metric.Meter // what /metrics shows
 
 	launcher *launch.Launcher // nil: somebody else runs Envoy

@@ -3,12 +3,12 @@ package gateway
 import (
 	"os"
 
+	"github.com/modelgateway/modelgateway/auditsink"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/config"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/mgmt"
-	"github.com/modelgateway/modelgateway/mgmt/deliver"
 )
 
 // Setup is a configuration file, read and checked as a whole.
@@ -44,7 +44,7 @@ func Load(file string, accepted []string) (*Setup, error) {
 
 // checkPlaces reads the addresses that the audit log goes to, and connects to nothing.
 func checkPlaces(a config.Audit) error {
-	d, err := deliver.New(deliver.Config{QueueURL: a.QueueURL.Reveal(), BucketURL: a.BucketURL})
+	d, err := auditsink.New(auditsink.Config{QueueURL: a.QueueURL.Reveal(), BucketURL: a.BucketURL})
 	if err != nil {
 		return err
 	}

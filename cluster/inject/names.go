@@ -63,7 +63,7 @@ func Points() []string {
 		"audit.checkpoint.before", // a checkpoint is signed and not committed
 		"audit.checkpoint.kept",   // it is committed
 
-		// mgmt/deliver.
+		// auditsink.
 		"deliver.post.before", // before the webhook gets a record
 		"deliver.post.taken",  // it has accepted the record, and no position is stored
 		"deliver.save.before", // before the position of a target is stored
