@@ -25,7 +25,11 @@ const headerForwardedFor = "x-forwarded-for"
 const maxLogged = 200
 
 // client is where a request came from.
-type client struct{ path, address, agent string }
+type client struct {
+	route          string // names no record: paths may have keys in them
+	path           string // empty over gRPC
+	address, agent string
+}
 
 // lastAddress is the last entry of a list in headers.
 func lastAddress(values []string) string {
@@ -36,15 +40,15 @@ func lastAddress(values []string) string {
 	return clipped(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:]))
 }
 
-func clientOf(md metadata.MD) client {
-	return client{address: lastAddress(md.Get(headerForwardedFor)), agent: strings.Join(md.Get("user-agent"), " ")}
+func clientOf(md metadata.MD, route string) client {
+	return client{route: route, address: lastAddress(md.Get(headerForwardedFor)), agent: strings.Join(md.Get("user-agent"), " ")}
 }
 
 func clipped(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxLogged)], "\uFFFD") }
 
 // logRefusal logs that a request was refused because of who asks, or for a path or a
-// thing that is not there. where is the route.
-func (s *Server) logRefusal(ctx context.Context, c *call, e *fault.Error, where string, from client) {
+// thing that is not there.
+func (s *Server) logRefusal(ctx context.Context, c *call, e *fault.Error, from client) {
 	status := e.HTTPStatus()
 	if status != http.StatusUnauthorized && status != http.StatusForbidden && status != http.StatusNotFound {
 		return
@@ -64,7 +68,7 @@ func (s *Server) logRefusal(ctx context.Context, c *call, e *fault.Error, where 
 	}
 	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "management request refused",
 		slog.String("request_id", c.id), slog.Int("status", status), slog.String("code", symbolic(e)),
-		slog.String("route", where), slog.String("path", withoutKeys(from.path)), slog.String("param", e.Param),
+		slog.String("route", from.route), slog.String("path", withoutKeys(from.path)), slog.String("param", e.Param),
 		slog.String("key_hash", key), slog.String("key_alias", c.principal.Alias),
 		slog.String("client_address", from.address), slog.String("user_agent", clipped(from.agent)),
 		slog.Uint64("not_logged", held))
@@ -82,11 +86,12 @@ func withoutKeys(path string) string {
 }
 
 // logRead logs that a caller has read what belongs to others.
-func (s *Server) logRead(ctx context.Context, c *call, op *operation, in proto.Message) {
+func (s *Server) logRead(ctx context.Context, c *call) {
+	op := c.operation
 	if !op.of.Owned {
 		return
 	}
-	others, named := subjects(c.principal, in)
+	others, named := subjects(c.principal, c.request)
 	if !named && c.view.Keys.Rights(nil, c.principal).SeesAll() {
 		others = []string{"all"}
 	}

@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -40,9 +41,11 @@ type activityRequest interface {
 	pagedRequest
 }
 
-// pagedRequest is a request with pages of breakdowns.
+// pagedRequest is a request with pages of days and of breakdowns.
 type pagedRequest interface {
 	proto.Message
+	GetPage() int32
+	GetPageSize() int32
 	GetBreakdownPage() int32
 }
 
@@ -59,7 +62,7 @@ type activity struct {
 	rights        *tenancy.Rights
 }
 
-func (s activityService) activity(ctx context.Context, kind id.AccountKind, in activityRequest) (*activity, error) {
+func (s activityService) activity(ctx context.Context, kind id.AccountKind, in activityRequest, size int32) (*activity, error) {
 	between, err := daysOf(in.GetStartDate(), in.GetEndDate())
 	if err != nil {
 		return nil, err
@@ -68,6 +71,7 @@ func (s activityService) activity(ctx context.Context, kind id.AccountKind, in a
 	a := &activity{
 		filter: ledger.DailyFilter{Kind: kind, From: between.from, To: between.to},
 		model:  in.GetModel(), set: set, rights: set.Rights(nil, principal(ctx)),
+		page: max(in.GetPage(), 1), size: cmp.Or(in.GetPageSize(), size), breakdownPage: max(in.GetBreakdownPage(), 1),
 	}
 	if in.GetApiKey() != "" {
 		h, ok := id.ParseKeyHash(in.GetApiKey())
@@ -95,11 +99,10 @@ func namesIn(list string, single ...string) []string {
 
 // GetTeamActivity shows the use of teams.
 func (s activityService) GetTeamActivity(ctx context.Context, in *gatewayv1.GetTeamActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := s.activity(ctx, id.AccountTeam, in)
+	a, err := s.activity(ctx, id.AccountTeam, in, defaultActivityPage)
 	if err != nil {
 		return nil, err
 	}
-	a.page, a.size = span(in.Page, in.PageSize, defaultActivityPage)
 	a.filter.Owners, a.except = namesIn(in.GetTeamIds(), in.GetTeamId()), namesIn(in.GetExcludeTeamIds())
 	if err := a.ownTeams(); err != nil {
 		return nil, err
@@ -168,11 +171,10 @@ func (a *activity) some() {
 
 // GetUserActivity shows the use of users.
 func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetUserActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := s.activity(ctx, id.AccountUser, in)
+	a, err := s.activity(ctx, id.AccountUser, in, defaultUserActivityPage)
 	if err != nil {
 		return nil, err
 	}
-	a.page, a.size = span(in.Page, in.PageSize, defaultUserActivityPage)
 	a.filter.Owners = namesIn(in.GetUserId())
 	if !a.rights.SeesAll() {
 		own := string(a.rights.User())
@@ -187,11 +189,10 @@ func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetU
 
 // GetCustomerActivity shows the use of end users.
 func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.GetCustomerActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := s.activity(ctx, id.AccountCustomer, in)
+	a, err := s.activity(ctx, id.AccountCustomer, in, defaultActivityPage)
 	if err != nil {
 		return nil, err
 	}
-	a.page, a.size = span(in.Page, in.PageSize, defaultActivityPage)
 	a.filter.Owners = namesIn(in.GetEndUserIds(), in.GetCustomerId(), in.GetEndUserId())
 	a.except = namesIn(in.GetExcludeEndUserIds())
 	if in.GetOrganizationId() != "" || !a.rights.SeesAll() {
@@ -206,11 +207,10 @@ func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.
 
 // GetOrganizationActivity shows the use of organizations.
 func (s activityService) GetOrganizationActivity(ctx context.Context, in *gatewayv1.GetOrganizationActivityRequest) (*gatewayv1.DailyActivity, error) {
-	a, err := s.activity(ctx, id.AccountOrganization, in)
+	a, err := s.activity(ctx, id.AccountOrganization, in, defaultActivityPage)
 	if err != nil {
 		return nil, err
 	}
-	a.page, a.size = span(in.Page, in.PageSize, defaultActivityPage)
 	a.filter.Owners, a.except = namesIn(in.GetOrganizationIds(), in.GetOrganizationId()), namesIn(in.GetExcludeOrganizationIds())
 	if !a.rights.SeesAll() {
 		for _, o := range a.filter.Owners {
@@ -235,7 +235,6 @@ func (a *activity) wants(r *ledger.DailyRow) bool {
 // answer sums over all days, to know which there are, and then over those of the page
 // in detail. Equal requests at the same time share one answer.
 func (s activityService) answer(ctx context.Context, in activityRequest, a *activity) (*gatewayv1.DailyActivity, error) {
-	a.breakdownPage = max(in.GetBreakdownPage(), 1)
 	return shared(ctx, s.reports, in, func() (*gatewayv1.DailyActivity, error) { return s.compute(ctx, a) })
 }
 

@@ -81,7 +81,7 @@ func idsIn(m proto.Message, names, to []string) []string {
 			to = append(to, text)
 		}
 	}
-	eachMessage(m.ProtoReflect(), func(m proto.Message) {
+	eachMessage(m.ProtoReflect(), 2, func(m proto.Message) {
 		r := m.ProtoReflect()
 		for _, name := range names {
 			f := r.Descriptor().Fields().ByName(protoreflect.Name(name))
@@ -101,27 +101,18 @@ func idsIn(m proto.Message, names, to []string) []string {
 	return to
 }
 
-// eachMessage calls fn for a message and for those in its fields that are of this
-// API, two levels deep.
-func eachMessage(m protoreflect.Message, fn func(proto.Message)) { eachWithin(m, 2, fn) }
-
-func eachWithin(m protoreflect.Message, depth int, fn func(proto.Message)) {
+// eachMessage calls fn for a message and for those in its fields that are of this API,
+// so many levels deep.
+func eachMessage(m protoreflect.Message, depth int, fn func(proto.Message)) {
 	fn(m.Interface())
 	if depth == 0 {
 		return
 	}
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case f.IsMap() || f.Message() == nil || isFree(f.Message()):
-		case f.IsList():
-			for i := range v.List().Len() {
-				eachWithin(v.List().Get(i).Message(), depth-1, fn)
-			}
-		default:
-			eachWithin(v.Message(), depth-1, fn)
+	for _, one := range messages("", m) {
+		if !isFree(one.Descriptor()) {
+			eachMessage(one, depth-1, fn)
 		}
-		return true
-	})
+	}
 }
 
 // fieldsOf returns the sorted names of the fields that a request sets or clears, without

@@ -15,7 +15,7 @@ const formatExport = "jsonl"
 // sendExport sends the chain from the record behind starting_after on. It is the
 // only parameter: with records left out the others would prove nothing. A file whose
 // last line is missing was broken off, and does not verify.
-func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv1.ListAuditLogRequest) {
+func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv1.ListAuditLogRequest) error {
 	ctx := r.Context()
 	after, err := eventNumber("starting_after", in.GetStartingAfter())
 	if err == nil {
@@ -25,62 +25,26 @@ func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv
 		err = notYours("format", "Only who sees everything may export the audit log; format=csv shows an organization's records.")
 	}
 	if err != nil {
-		s.refuse(w, r, err)
-		return
+		return err
 	}
-	out := &exportAnswer{w: w}
-	if err := s.cfg.Audit.Export(ctx, out, after+1); err != nil {
-		if !out.begun {
-			s.refuse(w, r, timely(ctx, surface.Report, err))
-			return
-		}
-		panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
-	}
+	out := &file{w: w, media: "application/jsonl", name: "audit-log.jsonl"}
+	return out.send(r, surface.Report, func() error { return s.cfg.Audit.Export(ctx, out, after+1) })
 }
 
 // exportable refuses what would leave records out.
 func exportable(in *gatewayv1.ListAuditLogRequest) error {
 	var refused []string
-	for _, p := range []struct {
-		name  string
-		given bool
-	}{
-		{"limit", in.Limit != nil},
-		{"key_hash", in.GetKeyHash() != ""},
-		{"start_date", in.GetStartDate() != ""},
-		{"end_date", in.GetEndDate() != ""},
-		{"event_type", in.GetEventType() != ""},
-		{"org_id", in.GetOrgId() != ""},
-		{"team_id", in.GetTeamId() != ""},
-		{"customer_id", in.GetCustomerId() != ""},
-		{"model", in.GetModel() != ""},
-		{"provider", in.GetProvider() != ""},
-		{"request_id", in.GetRequestId() != ""},
-		{"order", in.GetOrder() == "desc"},
-	} {
-		if p.given {
-			refused = append(refused, p.name)
+	m := in.ProtoReflect()
+	for i := range m.Descriptor().Fields().Len() {
+		f := m.Descriptor().Fields().Get(i)
+		switch name := string(f.Name()); {
+		case name == "format", name == "starting_after", name == "order" && in.GetOrder() == "asc":
+		case m.Has(f):
+			refused = append(refused, name)
 		}
 	}
 	if len(refused) == 0 {
 		return nil
 	}
 	return fault.Field(refused[0], "invalid_value", "An export that can be verified has no gaps: leave out %s, or ask for format=csv.", strings.Join(refused, ", "))
-}
-
-// exportAnswer is a file's answer, which begins with its first bytes.
-type exportAnswer struct {
-	w     http.ResponseWriter
-	begun bool
-}
-
-func (a *exportAnswer) Write(b []byte) (int, error) {
-	if !a.begun {
-		a.begun = true
-		h := a.w.Header()
-		h.Set("Content-Type", "application/jsonl")
-		h.Set("Content-Disposition", `attachment; filename="audit-log.jsonl"`)
-		h.Set("Cache-Control", "no-store")
-	}
-	return a.w.Write(b)
 }

@@ -61,7 +61,7 @@ func (s auditService) ListAuditLog(ctx context.Context, in *gatewayv1.ListAuditL
 
 // cursorFault gives the fault of a cursor whose record is gone its code.
 func cursorFault(err error) error {
-	if e := fault.From(err); e.Kind == fault.Malformed && e.Code == "" {
+	if e := fault.From(err); err != nil && e.Kind == fault.Malformed && e.Code == "" {
 		coded := *e
 		coded.Code = "invalid_value"
 		return &coded

@@ -21,46 +21,62 @@ const (
 	paramUnusable = "accept_unusable"
 )
 
-// snapshot sends the whole agreed state as one file. It is made while it is sent,
-// so that it needs no memory; an error after its first byte cuts the connection,
-// for there is no other way left to say that the file is not whole.
+// snapshot sends the whole agreed state as one file. It is made while it is sent, so
+// that it needs no memory.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
-	out := &download{w: w}
-	err := s.cfg.State.Backups.Backup(r.Context(), out)
+	out := &file{w: w, media: binaryType, name: "modelgateway.snapshot"}
+	err := out.send(r, surface.Change, func() error {
+		err := s.cfg.State.Backups.Backup(r.Context(), out)
+		if err != nil && out.begun {
+			s.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "snapshot broke off",
+				slog.String("request_id", w.Header().Get(headerRequestID)), slog.String("error", err.Error()))
+		}
+		return err
+	})
+	if err != nil {
+		s.refuse(w, r, err)
+	}
+}
+
+// file is a response that becomes a file with its first byte. Until then an error can
+// be sent.
+type file struct {
+	w           http.ResponseWriter
+	media, name string
+	begun       bool
+}
+
+// send sends what write writes. It returns an error if the file has not begun. Later it
+// cuts the connection, so that the caller does not take a part for the whole.
+func (f *file) send(r *http.Request, effect surface.Effect, write func() error) error {
+	err := write()
 	switch {
 	case err == nil:
-		out.begin() // also a file of no bytes has headers
-	case !out.begun:
-		s.refuse(w, r, timely(r.Context(), surface.Change, err))
+		f.begin() // a file without bytes has headers, too
+	case !f.begun:
+		return timely(r.Context(), effect, err)
 	default:
-		s.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "snapshot broke off",
-			slog.String("request_id", w.Header().Get(headerRequestID)), slog.String("error", err.Error()))
 		panic(http.ErrAbortHandler)
 	}
+	return nil
 }
 
-// download is a response that becomes a file with its first byte.
-type download struct {
-	w     http.ResponseWriter
-	begun bool
-}
-
-func (d *download) begin() {
-	if d.begun {
+func (f *file) begin() {
+	if f.begun {
 		return
 	}
-	d.begun = true
-	h := d.w.Header()
-	h.Set("Content-Type", binaryType)
-	h.Set("Content-Disposition", `attachment; filename="modelgateway.snapshot"`)
+	f.begun = true
+	h := f.w.Header()
+	h.Set("Content-Type", f.media)
+	h.Set("Content-Disposition", `attachment; filename="`+f.name+`"`)
 	h.Set("Cache-Control", "no-store")
-	d.w.WriteHeader(http.StatusOK)
+	f.w.WriteHeader(http.StatusOK)
 }
 
 // Write sends a piece.
-func (d *download) Write(p []byte) (int, error) {
-	d.begin()
-	return d.w.Write(p)
+func (f *file) Write(p []byte) (int, error) {
+	f.begin()
+	return f.w.Write(p)
 }
 
 func checkRestore(r *http.Request) error {

@@ -3,12 +3,10 @@ package mgmt
 import (
 	"errors"
 	"io"
-	"maps"
 	"math"
 	"mime"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +30,42 @@ const (
 	jsonType   = "application/json"
 	binaryType = "application/octet-stream"
 )
+
+// rewrite changes what clients may write into what the message has.
+type rewrite func(members map[string]jsontext.Value) error
+
+// readMessage reads a body whose members are the parameters, as protobuf's JSON form
+// has them. form may be nil.
+func readMessage(w http.ResponseWriter, r *http.Request, m protoreflect.MessageDescriptor, form rewrite, path map[string]string) ([]byte, error) {
+	members, err := readMembers(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if form != nil {
+		if err := form(members); err != nil {
+			return nil, err
+		}
+	}
+	if err := conform("", members, m); err != nil {
+		return nil, err
+	}
+	for name, value := range path {
+		if v, ok := members[name]; ok && v.Kind() != 'n' && !sameText(v, value) {
+			return nil, fault.Field(name, "invalid_value", "%s is in the path, too, with another value. Leave it out of the body.", name)
+		}
+		delete(members, name)
+	}
+	if err := sameQuery(r.URL.RawQuery, members); err != nil {
+		return nil, err
+	}
+	if err := widen(members, m); err != nil {
+		return nil, err
+	}
+	if err := gatherClears(members, m); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members, json.Deterministic(true))
+}
 
 // readMembers reads a body as one JSON object. No body at all is the empty one.
 func readMembers(w http.ResponseWriter, r *http.Request) (map[string]jsontext.Value, error) {
@@ -119,14 +153,14 @@ func parseObject(body []byte) (map[string]jsontext.Value, error) {
 func conform(at string, members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
 	for _, name := range sortedNames(members) {
 		param := at + shortName(name)
-		field := m.Fields().ByName(protoreflect.Name(name))
-		if field == nil {
+		f := m.Fields().ByName(protoreflect.Name(name))
+		if f == nil {
 			return unknownField(param)
 		}
 		if members[name].Kind() == 'n' { // null: not given
 			continue
 		}
-		if err := conformField(param, members[name], field); err != nil {
+		if err := conformField(param, members[name], f); err != nil {
 			return err
 		}
 	}
@@ -277,25 +311,4 @@ func objectAt(param string, v jsontext.Value) (map[string]jsontext.Value, error)
 		return nil, wrongType(param, "an object")
 	}
 	return members, nil
-}
-
-// sortedNames are the names of a map, sorted, so that one request always has one
-// answer.
-func sortedNames[V any](members map[string]V) []string { return slices.Sorted(maps.Keys(members)) }
-
-func wrongType(param, want string) error {
-	return fault.Field(param, "invalid_type", "%s must be %s.", param, want)
-}
-
-func unknownField(param string) error {
-	return fault.Field(param, "unknown_field", "There is no field %s here. Remove it, or correct its name.", param)
-}
-
-// shortName is a name from a request, cut to what an answer repeats of it.
-func shortName(name string) string {
-	const most = 64
-	if len(name) > most {
-		return strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	return name
 }

@@ -23,7 +23,7 @@ func (s budgetService) CreateBudget(ctx context.Context, in *gatewayv1.CreateBud
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
 		made, err := v.Keys.CreateBudget(tx, b)
 		if err != nil {
 			return nil, err
@@ -34,12 +34,9 @@ func (s budgetService) CreateBudget(ctx context.Context, in *gatewayv1.CreateBud
 
 // patchBudget returns the budget as a request wants it.
 func patchBudget(b tenancy.Budget, m proto.Message, clears []string) (tenancy.Budget, error) {
-	if _, err := cleared(clears, termFields()...); err != nil {
-		return b, err
-	}
-	var err error
-	b.Limits, err = patchLimits(b.Limits, m, clears)
-	return b, err
+	p := patchOf(m, clears, termFields()...)
+	b.Limits = p.limits(b.Limits)
+	return b, p.err
 }
 
 // termFields are the fields that budgets have of those that limits are made of.
@@ -57,11 +54,10 @@ func budgetRecord(b *tenancy.Budget) *gatewayv1.BudgetRecord {
 
 // GetBudgets shows several budgets, all that are asked for or none.
 func (s budgetService) GetBudgets(ctx context.Context, in *gatewayv1.GetBudgetsRequest) (*gatewayv1.GetBudgetsResponse, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	show(ctx, v)
 	out := &gatewayv1.GetBudgetsResponse{}
 	for i, of := range in.GetBudgets() {
 		b, err := v.Keys.NeedBudget(nil, at("budgets", i), id.Budget(of))
@@ -84,11 +80,7 @@ func (budgetService) ListBudgets(ctx context.Context, _ *gatewayv1.ListBudgetsRe
 
 // UpdateBudget changes what the request gives, for everybody who has the budget.
 func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBudgetRequest) (*gatewayv1.BudgetRecord, error) {
-	revision, err := whole(fieldIfRevision, in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
 		before, err := v.Keys.NeedBudget(tx, fieldBudgetID, id.Budget(in.GetBudgetId()))
 		if err != nil {
 			return nil, err
@@ -97,7 +89,7 @@ func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBud
 		if err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateBudget(tx, after, uint64(revision))
+		made, err := v.Keys.UpdateBudget(tx, after, ifRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +99,7 @@ func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBud
 
 // DeleteBudget deletes a budget that nothing has the terms of.
 func (s budgetService) DeleteBudget(ctx context.Context, in *gatewayv1.DeleteBudgetRequest) (*gatewayv1.BudgetRecord, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
 		old, err := v.Keys.DeleteBudget(tx, "id", id.Budget(in.GetId()))
 		if err != nil {
 			return nil, err

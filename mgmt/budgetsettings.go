@@ -28,11 +28,11 @@ func terms() []term {
 
 // GetBudgetSettings shows a budget field by field.
 func (s budgetService) GetBudgetSettings(ctx context.Context, in *gatewayv1.GetBudgetSettingsRequest) (*gatewayv1.GetBudgetSettingsResponse, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	b, err := show(ctx, v).Keys.NeedBudget(nil, fieldBudgetID, id.Budget(in.GetBudgetId()))
+	b, err := v.Keys.NeedBudget(nil, fieldBudgetID, id.Budget(in.GetBudgetId()))
 	if err != nil {
 		return nil, err
 	}

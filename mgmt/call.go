@@ -2,12 +2,17 @@ package mgmt
 
 import (
 	"context"
+	"strconv"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
+
+// HeaderRevision carries the revision of the view that an answer shows. A client
+// that has seen one can tell whether another node is as far.
+const HeaderRevision = "x-gateway-revision"
 
 // call is what comes with a request beside its message and goes with its answer
 // beside that, over REST and over gRPC alike. It belongs to one goroutine.
@@ -26,6 +31,7 @@ type call struct {
 	idempotency []string // headers Idempotency-Key
 	once        *once    // nil: the answer is not kept
 	replayed    bool     // the answer was kept by an earlier request
+	ifRevision  uint64   // that the record must have; 0 for any
 }
 
 type callKey struct{}
@@ -48,8 +54,37 @@ func principal(ctx context.Context) tenancy.Principal { return callOf(ctx).princ
 // viewOf returns the view that a request is answered from.
 func viewOf(ctx context.Context) *cluster.View { return callOf(ctx).view }
 
+// ifRevision returns the revision that the record which a request changes must have; 0
+// for any.
+func ifRevision(ctx context.Context) uint64 { return callOf(ctx).ifRevision }
+
 // show changes the view that a request is answered from.
 func show(ctx context.Context, v *cluster.View) *cluster.View {
 	callOf(ctx).view = v
 	return v
+}
+
+// headers are those of an answer beside its message.
+func (c *call) headers(answer proto.Message) map[string]string {
+	out := map[string]string{}
+	if c.view != nil {
+		out[HeaderRevision] = strconv.FormatUint(c.view.Revision, 10)
+	}
+	if tag := etag(answer.ProtoReflect()); tag != "" {
+		out[HeaderETag] = tag
+	}
+	if c.replayed {
+		out[HeaderReplayed] = "true"
+	}
+	return out
+}
+
+// current returns a view that shows every acknowledged change of any node, and has the
+// response show it.
+func current(ctx context.Context, state Changes) (*cluster.View, error) {
+	v, err := state.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return show(ctx, v), nil
 }

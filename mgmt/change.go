@@ -6,8 +6,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // Changes is the state that the nodes agree on, as the services see and change it.
@@ -25,27 +26,24 @@ type Changes interface {
 	Replayed(ctx context.Context, scope [32]byte) (*record.Remembered, error)
 }
 
-// service is what every service of the API stands on.
-type service struct {
-	state    Changes
-	ledger   Ledger
-	defaults tenancy.Defaults  // of users and teams
-	rules    *tenancy.KeyRules // of new keys
-}
-
 // change runs an operation of the API that changes the state. op decides by the
 // view, writes to the transaction and returns the whole response, each time that it is
 // run. The transaction carries its audit events. Fields called revision that are 0 in the
 // response get the revision that the change is committed with. Under an Idempotency-Key
 // op is not run if there is a response already, and the change that it makes keeps its
-// response.
-func change[R proto.Message](ctx context.Context, s service, op func(v *cluster.View, tx *record.Txn) (R, error)) (answer R, err error) {
+// response. The caller of an operation for admins must be one when it is committed.
+func change[R proto.Message](ctx context.Context, state Changes, op func(v *cluster.View, tx *record.Txn) (R, error)) (answer R, err error) {
 	c := callOf(ctx)
 	var kept proto.Message
-	committed, err := s.state.Change(ctx, c.principal.Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
+	committed, err := state.Change(ctx, c.principal.Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
 		var stale uint64
 		if c.once != nil { // somebody may have been quicker since the last run
 			if kept, stale, err = c.once.find(ctx); err != nil || kept != nil {
+				return err
+			}
+		}
+		if c.operation.Access == surface.Admin {
+			if err = stillAdmin(ctx, v, tx); err != nil {
 				return err
 			}
 		}
@@ -62,11 +60,19 @@ func change[R proto.Message](ctx context.Context, s service, op func(v *cluster.
 		var none R
 		return none, err
 	}
-	show(ctx, s.state.View())
+	show(ctx, state.View())
 	if kept != nil {
 		c.replayed = true
 		return kept.(R), nil
 	}
 	setRevision(answer.ProtoReflect(), committed.Revision)
 	return answer, nil
+}
+
+// stillAdmin denies a change to a caller that is not an admin when it is decided.
+func stillAdmin(ctx context.Context, v *cluster.View, tx *record.Txn) error {
+	if !v.Keys.Rights(tx, principal(ctx)).Admin() {
+		return fault.New(fault.Denied, "insufficient_permissions", "Only a proxy_admin may do that.")
+	}
+	return nil
 }

@@ -62,10 +62,7 @@ func (s credentialService) CreateCredential(ctx context.Context, in *gatewayv1.C
 	if err := s.reach.check("credential_values.api_base", "", c.APIBase); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
 		made, err := v.Catalog.CreateCredential(tx, c, s.sealer.Seal)
 		if err != nil {
 			return nil, err
@@ -85,11 +82,11 @@ func (s credentialService) ListCredentials(ctx context.Context, _ *gatewayv1.Lis
 
 // GetCredential shows one credential, masked.
 func (s credentialService) GetCredential(ctx context.Context, in *gatewayv1.GetCredentialRequest) (*gatewayv1.CredentialRecord, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	found, err := show(ctx, v).Catalog.FindCredential(nil, in.GetCredentialName())
+	found, err := v.Catalog.FindCredential(nil, in.GetCredentialName())
 	if err != nil {
 		return nil, err
 	}
@@ -98,10 +95,6 @@ func (s credentialService) GetCredential(ctx context.Context, in *gatewayv1.GetC
 
 // UpdateCredential changes the values that the request gives.
 func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.UpdateCredentialRequest) (*gatewayv1.CredentialRecord, error) {
-	revision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
 	clear, err := cleared(in.GetClear(), "credential_info")
 	if err != nil {
 		return nil, err
@@ -110,10 +103,7 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 	if err != nil {
 		return nil, named("credential_info", err)
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
 		before, err := v.Catalog.FindCredential(tx, in.GetCredentialName())
 		if err != nil {
 			return nil, err
@@ -131,7 +121,7 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 		if in.GetCredentialInfo() != nil || clear["credential_info"] {
 			next.Info = info
 		}
-		made, err := v.Catalog.UpdateCredential(tx, next, uint64(revision), s.sealer.Seal)
+		made, err := v.Catalog.UpdateCredential(tx, next, ifRevision(ctx), s.sealer.Seal)
 		if err != nil {
 			return nil, err
 		}
@@ -141,10 +131,7 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 
 // DeleteCredential deletes a credential that no deployment names.
 func (s credentialService) DeleteCredential(ctx context.Context, in *gatewayv1.DeleteCredentialRequest) (*gatewayv1.DeleteCredentialResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCredentialResponse, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCredentialResponse, error) {
 		if err := v.Catalog.DeleteCredential(tx, in.GetCredentialName()); err != nil {
 			return nil, err
 		}
@@ -158,7 +145,7 @@ func (s credentialService) DeleteCredential(ctx context.Context, in *gatewayv1.D
 func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.RotateCredentialsRequest) (*gatewayv1.RotateCredentialsResponse, error) {
 	done := 0
 	reseal := func(v *cluster.View, tx *record.Txn) (catalog.Resealed, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
+		if err := stillAdmin(ctx, v, tx); err != nil {
 			return catalog.Resealed{}, err
 		}
 		return v.Catalog.Reseal(tx, s.sealer.Reseal)
@@ -182,7 +169,7 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 		}
 		done, more = done+r.Done, r.More
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.RotateCredentialsResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.RotateCredentialsResponse, error) {
 		r, err := reseal(v, tx) // what has come meanwhile
 		if err != nil {
 			return nil, err

@@ -59,3 +59,14 @@ func pageOf[T any](all iter.Seq[T], idOf func(T) string, in cursors) (page[T], e
 	}
 	return out, nil
 }
+
+// keep yields those for which holds does.
+func keep[T any](all iter.Seq[T], holds func(T) bool) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for v := range all {
+			if holds(v) && !yield(v) {
+				return
+			}
+		}
+	}
+}

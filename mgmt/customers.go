@@ -25,7 +25,7 @@ func (s customerService) CreateCustomer(ctx context.Context, in *gatewayv1.Creat
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		var err error
 		if c.Organization, err = r.CustomersToChange(id.Organization(in.GetOrganizationId())); err != nil {
@@ -49,19 +49,12 @@ func customersPlace(ctx context.Context, v *cluster.View, tx *record.Txn, in int
 
 // patchCustomer returns the customer as a request wants it.
 func patchCustomer(c tenancy.Customer, m proto.Message, clears []string) (tenancy.Customer, error) {
-	if _, err := cleared(clears, limitFields("alias", "models")...); err != nil {
-		return c, err
-	}
-	p := patchOf(m, clears)
+	p := patchOf(m, clears, limitFields("alias", "models")...)
 	c.Alias = p.text("alias", c.Alias)
 	c.Blocked = p.flag("blocked", c.Blocked)
 	c.Models = p.list("models", c.Models)
-	if p.err != nil {
-		return c, p.err
-	}
-	var err error
-	c.Limits, err = patchLimits(c.Limits, m, clears)
-	return c, err
+	c.Limits = p.limits(c.Limits)
+	return c, p.err
 }
 
 // customerRecord is a customer as the API shows it.
@@ -97,11 +90,11 @@ func (s customerService) need(ctx context.Context, set *tenancy.Set, tx *record.
 
 // GetCustomer shows one customer.
 func (s customerService) GetCustomer(ctx context.Context, in *gatewayv1.GetCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	set := show(ctx, v).Keys
+	set := v.Keys
 	of, err := set.Rights(nil, principal(ctx)).CustomersToSee(id.Organization(in.GetOrganizationId()))
 	if err != nil {
 		return nil, err
@@ -183,11 +176,7 @@ func firstCustomers(made iter.Seq[*tenancy.Customer], named []id.EndUser, after 
 // UpdateCustomer changes what the request gives, and makes a customer that is only named
 // so far.
 func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.UpdateCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	revision, err := whole(fieldIfRevision, in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		of, err := r.CustomersToChange(id.Organization(in.GetOrganizationId()))
 		if err != nil {
@@ -205,8 +194,8 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 			return nil, err
 		}
 		var made *tenancy.Customer
-		if _, there := v.Keys.Customer(tx, after.EndUser()); there || revision != 0 {
-			made, err = v.Keys.UpdateCustomer(tx, after, uint64(revision))
+		if _, there := v.Keys.Customer(tx, after.EndUser()); there || ifRevision(ctx) != 0 {
+			made, err = v.Keys.UpdateCustomer(tx, after, ifRevision(ctx))
 		} else {
 			made, err = v.Keys.CreateCustomer(tx, after)
 		}
@@ -219,7 +208,7 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 
 // DeleteCustomers deletes customers, all of them or none.
 func (s customerService) DeleteCustomers(ctx context.Context, in *gatewayv1.DeleteCustomersRequest) (*gatewayv1.DeleteCustomersResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCustomersResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCustomersResponse, error) {
 		place, err := customersPlace(ctx, v, tx, in)
 		if err != nil {
 			return nil, err
@@ -237,12 +226,7 @@ func (s customerService) DeleteCustomers(ctx context.Context, in *gatewayv1.Dele
 // eachCustomer calls fn once for each customer of an organization that a request names,
 // with the place where it does, until there is an error.
 func eachCustomer(of id.Organization, ids []string, fn func(param string, of id.EndUser) error) error {
-	seen := map[string]bool{}
-	for i, name := range ids {
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
+	for i, name := range distinct(ids) {
 		if err := fn(at("user_ids", i), id.EndUser{Organization: of, ID: id.Customer(name)}); err != nil {
 			return err
 		}
@@ -252,7 +236,7 @@ func eachCustomer(of id.Organization, ids []string, fn func(param string, of id.
 
 // BlockCustomers has customers refused.
 func (s customerService) BlockCustomers(ctx context.Context, in *gatewayv1.BlockCustomersRequest) (*gatewayv1.BlockCustomersResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BlockCustomersResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BlockCustomersResponse, error) {
 		place, err := customersPlace(ctx, v, tx, in)
 		if err != nil {
 			return nil, err
@@ -272,7 +256,7 @@ func (s customerService) BlockCustomers(ctx context.Context, in *gatewayv1.Block
 
 // UnblockCustomers has customers accepted again, and says who is not.
 func (s customerService) UnblockCustomers(ctx context.Context, in *gatewayv1.UnblockCustomersRequest) (*gatewayv1.UnblockCustomersResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UnblockCustomersResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UnblockCustomersResponse, error) {
 		place, err := customersPlace(ctx, v, tx, in)
 		if err != nil {
 			return nil, err

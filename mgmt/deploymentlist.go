@@ -69,12 +69,12 @@ func (s modelService) ListModelInfoPage(ctx context.Context, in *gatewayv1.ListM
 	if in.GetSortOrder() == "desc" {
 		slices.Reverse(all)
 	}
-	page, size := cmp.Or(int(in.GetPage()), 1), cmp.Or(int(in.GetSize()), modelPageSize)
+	page, size := span(in.Page, in.Size, modelPageSize)
 	out := &gatewayv1.ListModelInfoPageResponse{
-		TotalCount: uint32(len(all)), TotalPages: uint32((len(all) + size - 1) / size), CurrentPage: int32(page), Size: int32(size),
+		TotalCount: uint32(len(all)), TotalPages: pages(len(all), size), CurrentPage: page, Size: size,
 	}
-	from := min((page-1)*size, len(all))
-	for _, d := range all[from:min(from+size, len(all))] {
+	from := min(int(page-1)*int(size), len(all))
+	for _, d := range all[from:min(from+int(size), len(all))] {
 		out.Data = append(out.GetData(), shown(d))
 	}
 	return out, nil

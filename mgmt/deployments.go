@@ -39,14 +39,6 @@ func (r reach) check(param, before, after string) error {
 	return nil
 }
 
-// adminOnly refuses whoever is no admin when a change is decided.
-func adminOnly(ctx context.Context, v *cluster.View, tx *record.Txn) error {
-	if !v.Keys.Rights(tx, principal(ctx)).Admin() {
-		return fault.New(fault.Denied, codeNoRight, "Only a proxy_admin may do that.")
-	}
-	return nil
-}
-
 // CreateModel adds a deployment.
 func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModelRequest) (*gatewayv1.DeploymentRecord, error) {
 	spec := catalog.DeploymentSpec{ID: in.GetModelInfo().GetId(), ModelName: in.GetModelName()}
@@ -59,10 +51,7 @@ func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModel
 	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
 		made, err := v.Catalog.Create(tx, spec, s.sealer.Seal)
 		if err != nil {
 			return nil, err
@@ -73,18 +62,11 @@ func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModel
 
 // UpdateModel changes what the request gives.
 func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModelRequest) (*gatewayv1.DeploymentRecord, error) {
-	revision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
 	named, err := namedDeployment(in)
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
 		before, err := v.Catalog.Changeable(tx, "model_id", named)
 		if err != nil {
 			return nil, err
@@ -99,7 +81,7 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 		if err := s.reach.check("gateway_params.api_base", before.Spec.APIBase, spec.APIBase); err != nil {
 			return nil, err
 		}
-		made, err := v.Catalog.Update(tx, spec, uint64(revision), s.sealer.Seal)
+		made, err := v.Catalog.Update(tx, spec, ifRevision(ctx), s.sealer.Seal)
 		if err != nil {
 			return nil, err
 		}
@@ -137,10 +119,7 @@ func namedDeployment(in *gatewayv1.UpdateModelRequest) (id.Deployment, error) {
 // DeleteModel removes a deployment that was added at run time.
 func (s modelService) DeleteModel(ctx context.Context, in *gatewayv1.DeleteModelRequest) (*gatewayv1.DeleteModelResponse, error) {
 	name := in.GetId()
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteModelResponse, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteModelResponse, error) {
 		if err := v.Catalog.Delete(tx, id.Deployment(name)); err != nil {
 			return nil, err
 		}

@@ -3,9 +3,7 @@ package mgmt
 import (
 	"cmp"
 	"maps"
-	"math"
 	"strings"
-	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -74,44 +72,25 @@ func describeModel(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error
 }
 
 func describeNumbers(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gatewayv1.ModelInfoInput) error {
-	for _, n := range []struct {
-		param string
-		given *float64
-		to    *int64
-	}{
-		{"gateway_params.rpm", p.Rpm, &spec.RPM},
-		{"gateway_params.tpm", p.Tpm, &spec.TPM},
-		{"gateway_params.max_parallel_requests", p.MaxParallelRequests, &spec.MaxParallel},
-		{"gateway_params.weight", p.Weight, &spec.Weight},
-		{"model_info.max_tokens", info.MaxTokens, &spec.MaxTokens},
-		{"model_info.max_input_tokens", info.MaxInputTokens, &spec.MaxInputTokens},
-		{"model_info.max_output_tokens", info.MaxOutputTokens, &spec.MaxOutputTokens},
-	} {
-		if n.given == nil {
-			continue
-		}
-		var err error
-		if *n.to, err = whole(n.param, *n.given); err != nil {
-			return err
-		}
+	return cmp.Or(
+		assign(&spec.RPM, p.Rpm, "gateway_params.rpm", whole),
+		assign(&spec.TPM, p.Tpm, "gateway_params.tpm", whole),
+		assign(&spec.MaxParallel, p.MaxParallelRequests, "gateway_params.max_parallel_requests", whole),
+		assign(&spec.Weight, p.Weight, "gateway_params.weight", whole),
+		assign(&spec.MaxTokens, info.MaxTokens, "model_info.max_tokens", whole),
+		assign(&spec.MaxInputTokens, info.MaxInputTokens, "model_info.max_input_tokens", whole),
+		assign(&spec.MaxOutputTokens, info.MaxOutputTokens, "model_info.max_output_tokens", whole),
+		assign(&spec.Timeout, p.Timeout, "gateway_params.timeout", seconds),
+		assign(&spec.StreamTimeout, p.StreamTimeout, "gateway_params.stream_timeout", seconds),
+	)
+}
+
+// assign reads a number of a request, if it gives it.
+func assign[T any](to *T, given *float64, param string, read func(param string, v float64) (T, error)) (err error) {
+	if given != nil {
+		*to, err = read(param, *given)
 	}
-	for _, n := range []struct {
-		param string
-		given *float64
-		to    *time.Duration
-	}{
-		{"gateway_params.timeout", p.Timeout, &spec.Timeout},
-		{"gateway_params.stream_timeout", p.StreamTimeout, &spec.StreamTimeout},
-	} {
-		if n.given == nil {
-			continue
-		}
-		var err error
-		if *n.to, err = seconds(n.param, *n.given); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // describeSecrets reads what is secret. What stands for a secret in answers stands
@@ -211,26 +190,4 @@ func checkSecret(param, value string) error {
 		return fault.Field(param, "invalid_value", "The credential is empty, begins or ends with a space, or holds a character that is not printable ASCII. Copy it again.")
 	}
 	return nil
-}
-
-// largestWhole is the largest number below which a double holds every whole number.
-const largestWhole = 1 << 53
-
-// whole reads a whole number that is not negative.
-func whole(param string, v float64) (int64, error) {
-	if v < 0 || v > largestWhole || v != math.Trunc(v) {
-		return 0, fault.Field(param, "invalid_value", "%s must be a whole number, and not negative.", param)
-	}
-	return int64(v), nil
-}
-
-// maxSeconds bounds what is read as a duration; what makes sense is less.
-const maxSeconds = 1e9
-
-// seconds reads a time in seconds, to the nanosecond.
-func seconds(param string, v float64) (time.Duration, error) {
-	if v < 0 || v > maxSeconds {
-		return 0, fault.Field(param, "invalid_value", "%s must be a number of seconds, not negative and at most %.0f.", param, maxSeconds)
-	}
-	return time.Duration(math.Round(v * float64(time.Second))), nil
 }

@@ -1,8 +1,6 @@
 package mgmt
 
 import (
-	"strconv"
-
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -15,28 +13,14 @@ import (
 const maxDepth = 32
 
 // checkDepth rejects a request with a field of free JSON that nests deeper than
-// maxDepth.
+// maxDepth. No request has such JSON in a map.
 func checkDepth(at string, m protoreflect.Message) error {
-	var err error
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		param := at + string(f.Name())
-		switch {
-		case f.IsMap() && f.MapValue().Message() != nil:
-			v.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
-				err = checkDepthOf(param+"."+shortName(k.String()), v.Message())
-				return err == nil
-			})
-		case f.IsMap() || f.Message() == nil:
-		case f.IsList():
-			for i := 0; i < v.List().Len() && err == nil; i++ {
-				err = checkDepthOf(param+"["+strconv.Itoa(i)+"]", v.List().Get(i).Message())
-			}
-		default:
-			err = checkDepthOf(param, v.Message())
+	for path, one := range messages(at, m) {
+		if err := checkDepthOf(path, one); err != nil {
+			return err
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // checkDepthOf checks one message of a request.

@@ -62,17 +62,10 @@ func (s fallbackService) UpdateFallback(ctx context.Context, in *gatewayv1.Updat
 }
 
 func (s fallbackService) set(ctx context.Context, in setting) (*gatewayv1.FallbackRecord, error) {
-	revision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
 	kind := cmp.Or(in.GetFallbackType(), typeGeneral)
 	f := catalog.Fallback{Class: classOf(kind), From: in.GetModel(), To: in.GetFallbackModels()}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.FallbackRecord, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
-		if err := v.Catalog.SetFallback(tx, f, uint64(revision)); err != nil {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.FallbackRecord, error) {
+		if err := v.Catalog.SetFallback(tx, f, ifRevision(ctx)); err != nil {
 			return nil, err
 		}
 		out := fallbackRecord(f, kind)
@@ -100,11 +93,10 @@ func (s fallbackService) ListFallbacks(ctx context.Context, in *gatewayv1.ListFa
 
 // GetFallback shows what a model falls back to.
 func (s fallbackService) GetFallback(ctx context.Context, in *gatewayv1.GetFallbackRequest) (*gatewayv1.FallbackRecord, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	show(ctx, v)
 	kind := cmp.Or(in.GetFallbackType(), typeGeneral)
 	list := v.Catalog.FallbackList(classOf(kind))
 	at := slices.IndexFunc(list, func(f catalog.Fallback) bool { return f.From == in.GetModel() })
@@ -119,16 +111,9 @@ func (s fallbackService) GetFallback(ctx context.Context, in *gatewayv1.GetFallb
 
 // DeleteFallback has a model fall back to nothing.
 func (s fallbackService) DeleteFallback(ctx context.Context, in *gatewayv1.DeleteFallbackRequest) (*gatewayv1.DeleteFallbackResponse, error) {
-	revision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
 	kind := cmp.Or(in.GetFallbackType(), typeGeneral)
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteFallbackResponse, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
-		if err := v.Catalog.DeleteFallback(tx, classOf(kind), in.GetModel(), uint64(revision)); err != nil {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteFallbackResponse, error) {
+		if err := v.Catalog.DeleteFallback(tx, classOf(kind), in.GetModel(), ifRevision(ctx)); err != nil {
 			return nil, err
 		}
 		return &gatewayv1.DeleteFallbackResponse{Model: in.GetModel(), FallbackType: kind, Message: "Fallback configuration deleted for " + shortName(in.GetModel())}, nil

@@ -154,11 +154,11 @@ func (s configService) getGeneralField(ctx context.Context, in *gatewayv1.GetCon
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	return generalSetting(s.webhook(show(ctx, v)), s.pace, f), nil
+	return generalSetting(s.webhook(v), s.pace, f), nil
 }
 
 // updateGeneralField sets one general setting.
@@ -177,7 +177,7 @@ func (s configService) updateGeneralField(ctx context.Context, in *gatewayv1.Upd
 	if err != nil {
 		return nil, err
 	}
-	return s.changeGeneralField(ctx, f, c, in.GetIfRevision())
+	return s.changeGeneralField(ctx, f, c)
 }
 
 // deleteGeneralField has one general setting be what it is where nobody has set it.
@@ -191,9 +191,9 @@ func (s configService) deleteGeneralField(ctx context.Context, in *gatewayv1.Del
 	}
 	switch string(f.Name()) {
 	case delivery.FieldBatch:
-		return s.changeGeneralField(ctx, f, delivery.Change{Batch: new(0)}, 0)
+		return s.changeGeneralField(ctx, f, delivery.Change{Batch: new(0)})
 	case delivery.FieldParallel:
-		return s.changeGeneralField(ctx, f, delivery.Change{Parallel: new(0)}, 0)
+		return s.changeGeneralField(ctx, f, delivery.Change{Parallel: new(0)})
 	}
 	given := &gatewayv1.GeneralSettings{}
 	given.ProtoReflect().Set(f, showGeneral(delivery.Settings{}, s.pace).ProtoReflect().Get(f))
@@ -201,19 +201,12 @@ func (s configService) deleteGeneralField(ctx context.Context, in *gatewayv1.Del
 	if err != nil {
 		return nil, err
 	}
-	return s.changeGeneralField(ctx, f, c, 0)
+	return s.changeGeneralField(ctx, f, c)
 }
 
-func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, c delivery.Change, ifRevision float64) (*gatewayv1.SettingField, error) {
-	revision, err := whole(fieldIfRevision, ifRevision)
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
-		if err := s.expected(v, uint64(revision)); err != nil {
+func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, c delivery.Change) (*gatewayv1.SettingField, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
+		if err := s.expected(v, ifRevision(ctx)); err != nil {
 			return nil, err
 		}
 		next, made, err := s.setGeneral(v, tx, c)

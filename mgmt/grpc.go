@@ -37,9 +37,7 @@ func (s *Server) ServeGRPC(ctx context.Context, l net.Listener) error {
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 	)
-	for _, e := range s.services() {
-		e.serve(srv)
-	}
+	s.register(srv)
 	reflectionv1.RegisterServerReflectionServer(srv, reflection.NewServerV1(reflection.ServerOptions{Services: srv}))
 	stopped := make(chan struct{})
 	go func() {
@@ -61,17 +59,13 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	md, _ := metadata.FromIncomingContext(ctx)
 	request := requestID(md)
 	header := metadata.Pairs(headerRequestID, request, headerGatewayRequestID, request)
-	c := &call{id: request, matches: md.Get(HeaderIfMatch), idempotency: md.Get(HeaderIdempotency)}
+	c := &call{presented: presented(md.Get), id: request, matches: md.Get(HeaderIfMatch), idempotency: md.Get(HeaderIdempotency)}
 	defer func() {
 		if p := recover(); p != nil { // as the HTTP server does: one request is lost, not all
 			out, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err != nil {
-			e := fault.From(err)
-			s.logInternal(ctx, e, info.FullMethod, request)
-			s.blocked(c, e, info.FullMethod)
-			s.logRefusal(ctx, c, e, info.FullMethod, clientOf(md))
-			out, err = nil, statusOf(e)
+			out, err = nil, statusOf(s.failed(ctx, c, err, clientOf(md, info.FullMethod)))
 		}
 		_ = grpc.SetHeader(ctx, header) // fails only where the caller has left
 	}()
@@ -79,13 +73,13 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	if !ok {
 		return nil, fault.New(fault.NotFound, "", "There is no such operation.")
 	}
-	if err := s.admit(c, md); err != nil {
+	if err := s.identify(c); err != nil {
 		return nil, err
 	}
 	if err := c.principal.MayUse(op.routes[0].Method, op.routes[0].Path); err != nil { // as over REST
 		return nil, err
 	}
-	if out, err = s.pipeline(withCall(ctx, c), req, info, next); err != nil {
+	if out, err = s.operations.pipeline(withCall(ctx, c), req, info, next); err != nil {
 		return nil, err
 	}
 	for name, value := range c.headers(out.(proto.Message)) {
@@ -100,8 +94,8 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 		return status.Error(codes.Unimplemented, "There is no such operation.")
 	}
 	md, _ := metadata.FromIncomingContext(stream.Context())
-	c := &call{id: requestID(md)}
-	err := s.admit(c, md)
+	c := &call{presented: presented(md.Get), id: requestID(md)}
+	err := s.identify(c)
 	if err == nil {
 		err = c.principal.MayUse(http.MethodGet, info.FullMethod) // it changes nothing
 	}
@@ -109,25 +103,9 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 		err = mayUse(surface.Operation{Access: surface.Viewer}, c.principal)
 	}
 	if err != nil {
-		e := fault.From(err)
-		s.blocked(c, e, info.FullMethod)
-		s.logRefusal(stream.Context(), c, e, info.FullMethod, clientOf(md))
-		return statusOf(e)
+		return statusOf(s.failed(stream.Context(), c, err, clientOf(md, info.FullMethod)))
 	}
 	return next(srv, stream)
-}
-
-// admit finds out who asks.
-func (s *Server) admit(c *call, md metadata.MD) error {
-	for _, name := range credentialHeaders() {
-		for _, v := range md.Get(name) {
-			c.presented.Add(name, v)
-		}
-	}
-	c.view = s.cfg.View()
-	var err error
-	c.principal, err = s.cfg.Identify(c.view, c.presented, time.Now())
-	return err
 }
 
 // requestID is the id of a request, from what Envoy numbers it by.

@@ -22,7 +22,7 @@ type guardrailService struct {
 // CreateGuardrail makes a guardrail.
 func (s guardrailService) CreateGuardrail(ctx context.Context, in *gatewayv1.CreateGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
 	fresh := id.NewUUID()
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
 		org, err := ownerFor(ctx, v, tx, in.OrganizationId)
 		if err != nil {
 			return nil, err
@@ -44,7 +44,7 @@ func (s guardrailService) ListGuardrails(ctx context.Context, in *gatewayv1.List
 	if err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.ListGuardrailsResponse{Object: "list", HasMore: page.more, TotalCount: uint32(page.total), NextCursor: optional(page.next)}
+	out := &gatewayv1.ListGuardrailsResponse{Object: "list", HasMore: page.more, TotalCount: uint32(page.total), NextCursor: textOrNull(page.next)}
 	for _, g := range page.items {
 		out.Guardrails = append(out.GetGuardrails(), guardrailRecord(g))
 	}
@@ -53,11 +53,10 @@ func (s guardrailService) ListGuardrails(ctx context.Context, in *gatewayv1.List
 
 // GetGuardrail shows one guardrail.
 func (s guardrailService) GetGuardrail(ctx context.Context, in *gatewayv1.GetGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	show(ctx, v)
 	g, err := v.Guardrails.Find(nil, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, nil))
 	if err != nil {
 		return nil, err
@@ -67,11 +66,7 @@ func (s guardrailService) GetGuardrail(ctx context.Context, in *gatewayv1.GetGua
 
 // UpdateGuardrail changes what the request gives.
 func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.UpdateGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
-	ifRevision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
 		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
@@ -86,7 +81,7 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 		if len(in.GetEngines()) > 0 {
 			next.Engines = enginesOf(in.GetEngines())
 		}
-		after, err := v.Guardrails.Update(tx, g, next, uint64(ifRevision))
+		after, err := v.Guardrails.Update(tx, g, next, ifRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +91,7 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 
 // DeleteGuardrail deletes a guardrail.
 func (s guardrailService) DeleteGuardrail(ctx context.Context, in *gatewayv1.DeleteGuardrailRequest) (*gatewayv1.DeleteGuardrailResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteGuardrailResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteGuardrailResponse, error) {
 		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
@@ -142,7 +137,7 @@ func enginesOf(in []*gatewayv1.GuardrailEngine) []guardrails.Engine {
 
 // guardrailRecord is a guardrail as the API shows it.
 func guardrailRecord(g *guardrails.Guardrail) *gatewayv1.GuardrailRecord {
-	out := &gatewayv1.GuardrailRecord{GuardrailId: g.ID, GuardrailName: g.Name, OrganizationId: optional(string(g.Organization)), DefaultOn: g.DefaultOn}
+	out := &gatewayv1.GuardrailRecord{GuardrailId: g.ID, GuardrailName: g.Name, OrganizationId: textOrNull(string(g.Organization)), DefaultOn: g.DefaultOn}
 	for i := range g.Engines {
 		out.Engines = append(out.GetEngines(), showEngine(&g.Engines[i]))
 	}

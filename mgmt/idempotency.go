@@ -48,18 +48,18 @@ type once struct {
 
 // onlyOnce reads the header. in is the request as it was checked, so that two ways
 // to write one request are one request.
-func (s *Server) onlyOnce(c *call, op *operation, in proto.Message) (*once, error) {
-	o, err := s.onceOf(c, op.name, op.output)
+func (o *operations) onlyOnce(c *call, op *operation, in proto.Message) (*once, error) {
+	one, err := o.onceOf(c, op.name, op.output)
 	if err != nil {
 		return nil, err
 	}
 	request, err := proto.MarshalOptions{Deterministic: true}.Marshal(in)
-	o.fingerprint = digest("idempotency request v1", request)
-	return o, err
+	one.fingerprint = digest("idempotency request v1", request)
+	return one, err
 }
 
 // onceOf reads the header for an operation whose request is not known yet.
-func (s *Server) onceOf(c *call, operation string, output protoreflect.MessageType) (*once, error) {
+func (o *operations) onceOf(c *call, operation string, output protoreflect.MessageType) (*once, error) {
 	if len(c.idempotency) > 1 {
 		return nil, fault.Field(HeaderIdempotency, "invalid_value", "The header Idempotency-Key is given more than once.")
 	}
@@ -69,7 +69,7 @@ func (s *Server) onceOf(c *call, operation string, output protoreflect.MessageTy
 	}
 	return &once{
 		scope:  digest("idempotency scope v1", c.principal.Hash[:], []byte(operation), []byte(key)),
-		output: output, state: s.cfg.State.Changes, sealer: s.cfg.Sealer,
+		output: output, state: o.state, sealer: o.sealer,
 	}, nil
 }
 

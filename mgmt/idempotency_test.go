@@ -34,7 +34,7 @@ func makesKeys(t *testing.T, s *Server, n *fakeNode, between func()) {
 		if err != nil {
 			return nil, err
 		}
-		return change(ctx, service{state: n}, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+		return change(ctx, n, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 			k, err := v.Keys.CreateKey(tx, tenancy.Key{Alias: alias, Hash: id.HashKey(secret.Reveal())})
 			if err != nil {
 				return nil, err
@@ -178,37 +178,6 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// One caller's keys are no other's, and one operation's no other's.
-func TestScopesAreApart(t *testing.T) {
-	one := digest("x", []byte("ab"), []byte("c"))
-	for _, other := range [][32]byte{digest("x", []byte("a"), []byte("bc")), digest("x", []byte("abc")), digest("xa", []byte("b"), []byte("c"))} {
-		if one == other {
-			t.Error("two scopes are one")
-		}
-	}
-	s, n := newFake(t)
-	makesKeys(t, s, n, nil)
-	op := s.operations.all[gatewayv1.KeyService_GenerateKey_FullMethodName]
-	in := &gatewayv1.GenerateKeyRequest{}
-	seen := map[[32]byte]bool{}
-	for _, c := range []*call{
-		{idempotency: []string{"one"}},
-		{idempotency: []string{"two"}},
-		{idempotency: []string{"one"}, principal: tenancy.Principal{Hash: id.HashKey("sk-1")}},
-	} {
-		o, err := s.onlyOnce(c, op, in)
-		if err != nil || seen[o.scope] {
-			t.Errorf("%v", err)
-		}
-		seen[o.scope] = true
-	}
-	other := *op
-	other.name = "/gateway.v1.KeyService/RegenerateKey"
-	if o, err := s.onlyOnce(&call{idempotency: []string{"one"}}, &other, in); err != nil || seen[o.scope] {
-		t.Errorf("%v", err)
-	}
-}
-
 // An answer whose key was replaced is not given again, and nothing is done twice.
 func TestAnswersThatCannotBeRead(t *testing.T) {
 	s, n := newFake(t)
@@ -216,7 +185,7 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 	if a := ask(t, s, "POST /key/generate", `{}`, withKey("one")); a.status != http.StatusOK {
 		t.Fatal(a.body)
 	}
-	s.cfg.Sealer = blind{s.cfg.Sealer}
+	s.operations.sealer = blind{s.operations.sealer}
 	if a := ask(t, s, "POST /key/generate", `{}`, withKey("one")); a.status != http.StatusConflict || a.refusal(t) != "idempotency_conflict Idempotency-Key" || n.View().Keys.Cluster() != 1 {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -36,7 +36,7 @@ func (s keyService) UnblockKey(ctx context.Context, in *gatewayv1.UnblockKeyRequ
 
 // changed makes a change of one key and shows it.
 func (s keyService) changed(ctx context.Context, op func(c keyChange) (*tenancy.Key, error)) (*gatewayv1.KeyRecord, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 		made, err := op(s.changeOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdate
 	if _, err := s.state.Current(ctx); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateKeysResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateKeysResponse, error) {
 		out := &gatewayv1.BulkUpdateKeysResponse{TotalRequested: uint32(len(in.GetKeys()))}
 		c := s.changeOf(ctx, v, tx)
 		for _, one := range in.GetKeys() {
@@ -171,7 +171,7 @@ func (s keyService) DeleteKeys(ctx context.Context, in *gatewayv1.DeleteKeysRequ
 	case len(in.GetKeys()) > 0 && len(in.GetKeyAliases()) > 0:
 		return nil, fault.Field("key_aliases", "invalid_value", "Name the keys in keys or in key_aliases, not in both.")
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteKeysResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteKeysResponse, error) {
 		c := s.changeOf(ctx, v, tx)
 		names, err := c.deleted(in)
 		if err != nil {

@@ -35,7 +35,7 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 		k, err := patchKey(tenancy.Key{Hash: id.HashKey(secret), Name: tenancy.DisplayName(secret)}, in, nil, tx.Time())
 		if err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateK
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 		made, err := s.changeOf(ctx, v, tx).regenerate(old, in, secret)
 		if err != nil {
 			return nil, err

@@ -48,18 +48,11 @@ func moment(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// clearableKey are the fields of a key that a request may clear.
-func clearableKey() []string {
-	return limitFields("models", "duration", "key_alias", "metadata", "team_id", "user_id", "organization_id", "tags", "aliases", "allowed_routes", "key_type")
-}
-
 // patchKey returns a key as a request wants it, at a time. A key that goes to
 // another team goes to the team's organization with it.
 func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (tenancy.Key, error) {
-	if _, err := cleared(clears, clearableKey()...); err != nil {
-		return k, err
-	}
-	before, p := k, patchOf(m, clears)
+	before, p := k, patchOf(m, clears, limitFields("models", "duration", "key_alias", "metadata", "team_id", "user_id", "organization_id",
+		"tags", "aliases", "allowed_routes", "key_type")...)
 	k.Alias = p.text("key_alias", k.Alias)
 	k.Models = p.list("models", k.Models)
 	k.Metadata = p.free("metadata", k.Metadata)
@@ -86,12 +79,8 @@ func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (t
 	if strings.TrimSpace(k.Alias) != k.Alias {
 		p.fail(fault.Field("key_alias", "invalid_value", "key_alias begins or ends with a space."))
 	}
-	if p.err != nil {
-		return k, p.err
-	}
-	var err error
-	k.Limits, err = patchLimits(k.Limits, m, clears)
-	return k, err
+	k.Limits = p.limits(k.Limits)
+	return k, p.err
 }
 
 // after is the end of a duration that begins now.

@@ -1,8 +1,11 @@
 package mgmt
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
+	"iter"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -44,11 +47,10 @@ func (s keyService) GetKey(ctx context.Context, in *gatewayv1.GetKeyRequest) (*g
 		}
 		hash = h
 	}
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	show(ctx, v)
 	if p.Master && hash == p.Hash {
 		return nil, masterHasNoRecord()
 	}
@@ -70,11 +72,10 @@ func (s keyService) GetKeys(ctx context.Context, in *gatewayv1.GetKeysRequest) (
 		}
 		hashes = append(hashes, h)
 	}
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	show(ctx, v)
 	r, out := v.Keys.Rights(nil, principal(ctx)), &gatewayv1.GetKeysResponse{}
 	for _, h := range hashes {
 		if k, ok := v.Keys.Key(nil, h); ok && r.MaySeeKey(k) {
@@ -177,18 +178,26 @@ type keyName struct {
 	hash  id.KeyHash
 }
 
-// visibleKey returns a key that who asks may see; tx is nil for an answer that
-// changes nothing. Who does not see everything learns nothing of which others there
-// are.
+// visibleKey returns a key that the caller may see; tx is nil for a request that changes
+// nothing.
 func visibleKey(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of keyName) (*tenancy.Key, error) {
 	k, ok := set.Key(tx, of.hash)
-	switch {
-	case ok && r.MaySeeKey(k):
+	if ok && r.MaySeeKey(k) {
 		return k, nil
-	case ok || !r.SeesAll():
-		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: of.param, Detail: "This API key may not see that key."}
 	}
-	return nil, notFound(of.param, "There is no such key.")
+	return nil, unseen(r, ok, codeKeyNotFound, of.param, "key")
+}
+
+// newestKeys shows keys that the caller may see, the newest first.
+func newestKeys(all iter.Seq[*tenancy.Key], r *tenancy.Rights, limit int) []*gatewayv1.KeyRecord {
+	list := slices.SortedFunc(keep(all, r.MaySeeKey), func(a, b *tenancy.Key) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), slices.Compare(a.Hash[:], b.Hash[:]))
+	})
+	var out []*gatewayv1.KeyRecord
+	for _, k := range list[:min(len(list), limit)] {
+		out = append(out, keyRecord(k))
+	}
+	return out
 }
 
 // reference reads a key's name in a parameter.

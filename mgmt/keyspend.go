@@ -27,7 +27,7 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ResetKeySpendResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ResetKeySpendResponse, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		k, err := visibleKey(v.Keys, tx, r, keyName{"key", h})
 		if err != nil {

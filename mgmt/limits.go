@@ -40,27 +40,22 @@ func limitFields(others ...string) []string {
 		fieldModelBudget, fieldModelRPM, fieldModelTPM, fieldBudgetID)
 }
 
-// limitsOf reads the limits that a request gives.
-func limitsOf(m proto.Message) (tenancy.Limits, error) { return patchLimits(tenancy.Limits{}, m, nil) }
-
-// patchLimits changes limits by what a request gives and by what it clears, and
-// checks them as a whole.
-func patchLimits(old tenancy.Limits, m proto.Message, clears []string) (tenancy.Limits, error) {
-	p := patchOf(m, clears)
-	l := old
-	l.MaxBudget = p.amount(fieldMaxBudget, old.MaxBudget)
-	l.SoftBudget = p.amount(fieldSoftBudget, old.SoftBudget)
-	l.BudgetDuration = p.text(fieldBudgetDuration, old.BudgetDuration)
-	l.MaxParallel = p.count(fieldMaxParallel, old.MaxParallel)
-	l.TPM = p.count(fieldTPM, old.TPM)
-	l.RPM = p.count(fieldRPM, old.RPM)
-	l.TPD = p.count(fieldTPD, old.TPD)
-	l.Budget = p.budget(old.Budget)
-	l.Models = p.models(old.Models)
-	if p.err != nil {
-		return tenancy.Limits{}, p.err
+// limits changes limits by what a request gives and by what it clears, and checks them
+// as a whole.
+func (p *patch) limits(l tenancy.Limits) tenancy.Limits {
+	l.MaxBudget = p.amount(fieldMaxBudget, l.MaxBudget)
+	l.SoftBudget = p.amount(fieldSoftBudget, l.SoftBudget)
+	l.BudgetDuration = p.text(fieldBudgetDuration, l.BudgetDuration)
+	l.MaxParallel = p.count(fieldMaxParallel, l.MaxParallel)
+	l.TPM = p.count(fieldTPM, l.TPM)
+	l.RPM = p.count(fieldRPM, l.RPM)
+	l.TPD = p.count(fieldTPD, l.TPD)
+	l.Budget = p.budget(l.Budget)
+	l.Models = p.models(l.Models)
+	if p.err == nil {
+		p.err = l.Check("")
 	}
-	return l, l.Check("")
+	return l
 }
 
 // budget reads a budget's id. In messages of budgets the field is the budget's own.

@@ -60,6 +60,16 @@ func TestLimitsAreReadExactly(t *testing.T) {
 	}
 }
 
+// limitsOf reads the limits that a request gives.
+func limitsOf(m proto.Message) (tenancy.Limits, error) { return patchLimits(tenancy.Limits{}, m, nil) }
+
+// patchLimits changes limits by what a request gives and clears.
+func patchLimits(old tenancy.Limits, m proto.Message, clears []string) (tenancy.Limits, error) {
+	p := patchOf(m, clears, clears...)
+	l := p.limits(old)
+	return l, p.err
+}
+
 func TestLimitsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for want, in := range map[string]*gatewayv1.CreateTeamRequest{

@@ -37,7 +37,7 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 		}
 		fresh[i] = id.User(id.NewUUID())
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddOrganizationMembersResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddOrganizationMembersResponse, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
 		if err != nil {
@@ -99,10 +99,6 @@ func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place t
 
 // UpdateOrganizationMember changes a member's role or budget.
 func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *gatewayv1.UpdateOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
-	revision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
 	budget, err := optionalDollars(fieldOrganizationBudget, in.MaxBudgetInOrganization)
 	if err != nil {
 		return nil, err
@@ -111,7 +107,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
 		u, before, err := s.member(ctx, v, tx, in)
 		if err != nil {
 			return nil, err
@@ -126,7 +122,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 		if err := selfServed(v.Keys.Rights(tx, principal(ctx)), before, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateOrganizationMember(tx, after, uint64(revision))
+		made, err := v.Keys.UpdateOrganizationMember(tx, after, ifRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +141,7 @@ func selfServed(r *tenancy.Rights, before, after *tenancy.OrganizationMember) er
 
 // DeleteOrganizationMember takes a user out of an organization.
 func (s organizationService) DeleteOrganizationMember(ctx context.Context, in *gatewayv1.DeleteOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
 		u, m, err := s.member(ctx, v, tx, in)
 		if err != nil {
 			return nil, err

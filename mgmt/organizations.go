@@ -2,7 +2,10 @@ package mgmt
 
 import (
 	"context"
+	"iter"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -19,15 +22,11 @@ type organizationService struct {
 
 // CreateOrganization makes an organization.
 func (s organizationService) CreateOrganization(ctx context.Context, in *gatewayv1.CreateOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	o := tenancy.Organization{ID: id.Organization(chosen(in.OrganizationId)), Alias: in.GetOrganizationAlias(), Models: in.GetModels()}
-	var err error
-	if o.Limits, err = limitsOf(in); err != nil {
+	o, err := patchOrganization(tenancy.Organization{ID: id.Organization(chosen(in.OrganizationId))}, in, nil)
+	if err != nil {
 		return nil, err
 	}
-	if o.Metadata, err = metadataText(in.GetMetadata()); err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
 		if err := v.Keys.Rights(tx, principal(ctx)).MayGrantOrganization(nil, &o); err != nil {
 			return nil, err
 		}
@@ -49,11 +48,10 @@ func chosen(given *string) string {
 
 // GetOrganization shows one organization.
 func (s organizationService) GetOrganization(ctx context.Context, in *gatewayv1.GetOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	show(ctx, v)
 	o, err := visibleOrganization(v.Keys, nil, v.Keys.Rights(nil, principal(ctx)), in.GetOrganizationId())
 	if err != nil {
 		return nil, err
@@ -63,11 +61,10 @@ func (s organizationService) GetOrganization(ctx context.Context, in *gatewayv1.
 
 // GetOrganizations shows several organizations, all that are asked for or none.
 func (s organizationService) GetOrganizations(ctx context.Context, in *gatewayv1.GetOrganizationsRequest) (*gatewayv1.GetOrganizationsResponse, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	show(ctx, v)
 	r, out := v.Keys.Rights(nil, principal(ctx)), &gatewayv1.GetOrganizationsResponse{}
 	for i, of := range in.GetOrganizations() {
 		o, err := visibleOrganization(v.Keys, nil, r, of)
@@ -94,24 +91,20 @@ func (s organizationService) ListOrganizations(ctx context.Context, in *gatewayv
 
 // UpdateOrganization changes what the request gives.
 func (s organizationService) UpdateOrganization(ctx context.Context, in *gatewayv1.UpdateOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	revision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		before, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
 		if err != nil {
 			return nil, err
 		}
-		after, err := patchOrganization(before, in)
+		after, err := patchOrganization(*before, in, in.GetClear())
 		if err != nil {
 			return nil, err
 		}
 		if err := r.MayGrantOrganization(before, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateOrganization(tx, after, uint64(revision))
+		made, err := v.Keys.UpdateOrganization(tx, after, ifRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -120,39 +113,20 @@ func (s organizationService) UpdateOrganization(ctx context.Context, in *gateway
 }
 
 // patchOrganization returns the organization as a request wants it.
-func patchOrganization(before *tenancy.Organization, in *gatewayv1.UpdateOrganizationRequest) (tenancy.Organization, error) {
-	after := *before
-	clears, err := cleared(in.GetClear(), limitFields("models", "metadata")...)
-	if err != nil {
-		return after, err
-	}
-	if in.OrganizationAlias != nil {
-		after.Alias = in.GetOrganizationAlias()
-	}
-	if len(in.GetModels()) > 0 || clears["models"] {
-		after.Models = in.GetModels()
-	}
-	if in.GetMetadata() != nil || clears["metadata"] {
-		if after.Metadata, err = metadataText(in.GetMetadata()); err != nil {
-			return after, err
-		}
-	}
-	after.Limits, err = patchLimits(before.Limits, in, in.GetClear())
-	return after, err
+func patchOrganization(o tenancy.Organization, m proto.Message, clears []string) (tenancy.Organization, error) {
+	p := patchOf(m, clears, limitFields("models", "metadata")...)
+	o.Alias = p.text("organization_alias", o.Alias)
+	o.Models = p.list("models", o.Models)
+	o.Metadata = p.free("metadata", o.Metadata)
+	o.Limits = p.limits(o.Limits)
+	return o, p.err
 }
 
 // DeleteOrganizations deletes organizations with all that is theirs.
 func (s organizationService) DeleteOrganizations(ctx context.Context, in *gatewayv1.DeleteOrganizationsRequest) (*gatewayv1.DeleteOrganizationsResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteOrganizationsResponse, error) {
-		r, out, seen := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteOrganizationsResponse{}, map[string]bool{}
-		if !r.Admin() {
-			return nil, fault.New(fault.Denied, codeNoRight, "Only a proxy_admin deletes organizations.")
-		}
-		for i, of := range in.GetOrganizationIds() {
-			if seen[of] {
-				continue
-			}
-			seen[of] = true
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteOrganizationsResponse, error) {
+		out := &gatewayv1.DeleteOrganizationsResponse{}
+		for i, of := range distinct(in.GetOrganizationIds()) {
 			old, err := v.DeleteOrganization(tx, id.Organization(of))
 			if err != nil {
 				return nil, named(at("organization_ids", i), err)
@@ -172,30 +146,34 @@ const (
 	codeNoMember       = "member_not_found"
 )
 
-// visibleOrganization returns an organization that who asks may see; tx is nil for
-// an answer that changes nothing. Who does not see everything learns nothing of
-// which others there are.
+// visibleOrganization returns an organization that the caller may see; tx is nil for a
+// request that changes nothing.
 func visibleOrganization(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.Organization, error) {
 	o, ok := set.Organization(tx, id.Organization(of))
-	switch {
-	case ok && r.MaySeeOrganization(o):
+	if ok && r.MaySeeOrganization(o) {
 		return o, nil
-	case ok || !r.SeesAll():
-		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "organization_id", Detail: "This API key may not see that organization."}
 	}
-	return nil, &fault.Error{Kind: fault.NotFound, Code: codeNoOrganization, Param: "organization_id", Detail: "There is no such organization."}
+	return nil, unseen(r, ok, codeNoOrganization, "organization_id", "organization")
 }
 
-// named returns a fault with the param of the request's field that it is about.
-func named(param string, err error) error {
-	e := *fault.From(err)
-	e.Param = param
-	return &e
+// unseen returns the error for a record that does not exist or that the caller may not
+// see. Only callers that see everything learn which of both it is.
+func unseen(r *tenancy.Rights, exists bool, code, param, what string) error {
+	if exists || !r.SeesAll() {
+		return notYours(param, "This API key may not see that "+what+".")
+	}
+	return &fault.Error{Kind: fault.NotFound, Code: code, Param: param, Detail: "There is no such " + what + "."}
 }
 
-// within returns a fault with a param that is within another field of the request.
-func within(field string, err error) error {
-	e := *fault.From(err)
-	e.Param = strings.TrimSuffix(field+"."+e.Param, ".")
-	return &e
+// distinct yields the entries of a list at the place where they occur first.
+func distinct(list []string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		seen := map[string]bool{}
+		for i, one := range list {
+			if !seen[one] && !yield(i, one) {
+				return
+			}
+			seen[one] = true
+		}
+	}
 }

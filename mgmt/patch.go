@@ -18,8 +18,12 @@ type patch struct {
 	err    error
 }
 
-func patchOf(m proto.Message, clears []string) *patch {
-	return &patch{m: m.ProtoReflect(), clears: clears}
+// patchOf reads a request that clears some fields. A field that is not among those that
+// may be cleared is an error.
+func patchOf(m proto.Message, clears []string, clearable ...string) *patch {
+	p := &patch{m: m.ProtoReflect(), clears: clears}
+	_, p.err = cleared(clears, clearable...)
+	return p
 }
 
 // given returns the field that a name has where the request gives a value, and
@@ -32,102 +36,73 @@ func (p *patch) given(name protoreflect.Name) (f protoreflect.FieldDescriptor, c
 	return f, false
 }
 
-func (p *patch) amount(name protoreflect.Name, old *money.Pico) *money.Pico {
-	f, clears := p.given(name)
-	switch {
-	case clears:
-		return nil
-	case f == nil:
-		return old
-	}
-	amount, err := dollars(string(name), p.m.Get(f).Float())
-	p.fail(err)
-	return &amount
-}
-
-func (p *patch) text(name protoreflect.Name, old string) string {
-	f, clears := p.given(name)
-	switch {
-	case clears:
-		return ""
-	case f == nil:
-		return old
-	}
-	return p.m.Get(f).String()
-}
-
-func (p *patch) count(name protoreflect.Name, old *uint32) *uint32 {
-	f, clears := p.given(name)
-	switch {
-	case clears:
-		return nil
-	case f == nil:
-		return old
-	}
-	n := uint32(p.m.Get(f).Uint())
-	return &n
-}
-
 func (p *patch) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-func (p *patch) flag(name protoreflect.Name, old bool) bool {
+// read returns what a request gives for a field, nothing if it clears the field, or else
+// what the record has.
+func read[T any](p *patch, name protoreflect.Name, old T, value func(v protoreflect.Value) T) T {
 	f, clears := p.given(name)
 	switch {
 	case clears:
-		return false
+		var none T
+		return none
 	case f == nil:
 		return old
 	}
-	return p.m.Get(f).Bool()
+	return value(p.m.Get(f))
+}
+
+func (p *patch) text(name protoreflect.Name, old string) string {
+	return read(p, name, old, protoreflect.Value.String)
+}
+
+func (p *patch) flag(name protoreflect.Name, old bool) bool {
+	return read(p, name, old, protoreflect.Value.Bool)
+}
+
+func (p *patch) count(name protoreflect.Name, old *uint32) *uint32 {
+	return read(p, name, old, func(v protoreflect.Value) *uint32 { return new(uint32(v.Uint())) })
+}
+
+func (p *patch) amount(name protoreflect.Name, old *money.Pico) *money.Pico {
+	return read(p, name, old, func(v protoreflect.Value) *money.Pico {
+		amount, err := dollars(string(name), v.Float())
+		p.fail(err)
+		return &amount
+	})
 }
 
 func (p *patch) list(name protoreflect.Name, old []string) []string {
-	f, clears := p.given(name)
-	switch {
-	case clears:
-		return nil
-	case f == nil:
-		return old
-	}
-	given := p.m.Get(f).List()
-	out := make([]string, given.Len())
-	for i := range out {
-		out[i] = given.Get(i).String()
-	}
-	return out
+	return read(p, name, old, func(v protoreflect.Value) []string {
+		out := make([]string, v.List().Len())
+		for i := range out {
+			out[i] = v.List().Get(i).String()
+		}
+		return out
+	})
 }
 
 func (p *patch) pairs(name protoreflect.Name, old map[string]string) map[string]string {
-	f, clears := p.given(name)
-	switch {
-	case clears:
-		return nil
-	case f == nil:
-		return old
-	}
-	out := map[string]string{}
-	p.m.Get(f).Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
-		out[k.String()] = v.String()
-		return true
+	return read(p, name, old, func(v protoreflect.Value) map[string]string {
+		out := map[string]string{}
+		v.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
+			out[k.String()] = v.String()
+			return true
+		})
+		return out
 	})
-	return out
 }
 
 // free reads the free object that is kept with a record, as text.
 func (p *patch) free(name protoreflect.Name, old string) string {
-	f, clears := p.given(name)
-	switch {
-	case clears:
-		return ""
-	case f == nil:
-		return old
-	}
-	given, _ := p.m.Get(f).Message().Interface().(*structpb.Struct)
-	text, err := metadataText(given)
-	p.fail(err)
-	return text
+	return read(p, name, old, func(v protoreflect.Value) string {
+		given, _ := v.Message().Interface().(*structpb.Struct)
+		text, err := metadataText(given)
+		p.fail(err)
+		return text
+	})
 }

@@ -22,8 +22,8 @@ const mostRetryAfter = 5 * time.Second
 
 // pipeline is what every request goes through before its operation, over REST and
 // over gRPC. Who asks is known: it is in the call.
-func (s *Server) pipeline(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	op, in := s.operations.all[info.FullMethod], req.(proto.Message)
+func (o *operations) pipeline(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	op, in := o.all[info.FullMethod], req.(proto.Message)
 	if err := mayUse(op.Operation, principal(ctx)); err != nil { // also where the route has seen to it
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *Server) pipeline(ctx context.Context, req any, info *grpc.UnaryServerIn
 		ctx, cancel = context.WithTimeout(ctx, answerTime)
 		defer cancel()
 	}
-	kept, err := s.prepare(ctx, op, in)
+	kept, err := o.prepare(ctx, op, in)
 	if err != nil {
 		return nil, timely(ctx, op.Effect, err)
 	}
@@ -45,36 +45,42 @@ func (s *Server) pipeline(ctx context.Context, req any, info *grpc.UnaryServerIn
 		}
 	}
 	if !op.Effect.Changes() {
-		s.logRead(ctx, c, op, in)
-	}
-	if op.Effect.Changes() { // it is made, however long it took
+		o.read(ctx, c)
+	} else { // it is made, however long it took
 		ctx = context.WithoutCancel(ctx)
 	}
-	if err := fillSpend(ctx, s.cfg.Ledger, out.(proto.Message)); err != nil {
+	if err := o.complete(ctx, out.(proto.Message)); err != nil {
 		return nil, timely(ctx, op.Effect, err)
 	}
 	return out, nil
 }
 
 // prepare checks a request. It returns an answer where an earlier request had it.
-func (s *Server) prepare(ctx context.Context, op *operation, in proto.Message) (kept proto.Message, err error) {
+func (o *operations) prepare(ctx context.Context, op *operation, in proto.Message) (kept proto.Message, err error) {
 	c := callOf(ctx)
 	if err := precondition(op, c.matches, in); err != nil {
 		return nil, err
 	}
-	if err := s.validate(in); err != nil {
+	if err := o.validate(in); err != nil {
 		return nil, err
+	}
+	if f := in.ProtoReflect().Descriptor().Fields().ByName(fieldIfRevision); f != nil {
+		revision, err := whole(fieldIfRevision, in.ProtoReflect().Get(f).Float())
+		if err != nil {
+			return nil, err
+		}
+		c.ifRevision = uint64(revision)
 	}
 	if !op.Effect.Changes() || len(c.idempotency) == 0 {
 		return nil, nil //nolint:nilnil // nothing kept and nothing wrong
 	}
-	if c.once, err = s.onlyOnce(c, op, in); err != nil {
+	if c.once, err = o.onlyOnce(c, op, in); err != nil {
 		return nil, err
 	}
 	kept, _, err = c.once.find(ctx)
 	if kept != nil {
 		c.replayed = true
-		show(ctx, s.cfg.View())
+		show(ctx, o.state.View())
 	}
 	return kept, err
 }
@@ -100,31 +106,4 @@ func timely(ctx context.Context, of surface.Effect, err error) error {
 		Kind: fault.Unavailable, Code: "outcome_unknown", RetryAfter: time.Second, Err: err,
 		Detail: "The nodes did not decide in time. The change may still come about: look whether it has before you try again.",
 	}
-}
-
-// problem is one of several things that are wrong with a request.
-type problem struct {
-	Message string `json:"message"`
-	Param   string `json:"param"`
-	Code    string `json:"code"`
-}
-
-// detailProblems is where an error has all of its problems.
-const detailProblems = "problems"
-
-// problems makes one error of several, of which the first counts and all are told.
-func problems(err error) error {
-	joined, ok := err.(interface{ Unwrap() []error }) // what was joined at the top, and no deeper
-	if !ok || len(joined.Unwrap()) < 2 {
-		return err
-	}
-	var list []problem
-	for _, one := range joined.Unwrap() {
-		if e := fault.From(one); e.Kind != fault.Internal {
-			list = append(list, problem{e.Message(), e.Param, e.Code})
-		}
-	}
-	first := *fault.From(err)
-	first.Details = map[string]any{detailProblems: list}
-	return &first
 }

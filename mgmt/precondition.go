@@ -10,21 +10,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Headers that say more of a request than its message does, and their names in
-// errors.
-const (
-	HeaderIfMatch     = "If-Match"
-	HeaderIdempotency = "Idempotency-Key"
-	HeaderETag        = "ETag"
-)
-
-// Fields that have a meaning in every message.
-const (
-	fieldRevision   = "revision"    // of a record: which change it was changed by last
-	fieldIfRevision = "if_revision" // the revision that a record must have
-	fieldClear      = "clear"       // names of fields to clear
-)
-
 // precondition reads the header If-Match into the field if_revision, which says the
 // same. The star, any revision, is what there is without it. A change that cannot
 // be made conditional is not made with a condition.
@@ -39,8 +24,8 @@ func precondition(op *operation, headers []string, in proto.Message) error {
 	if tag == "*" {
 		return nil
 	}
-	field := in.ProtoReflect().Descriptor().Fields().ByName(fieldIfRevision)
-	if field == nil {
+	f := in.ProtoReflect().Descriptor().Fields().ByName(fieldIfRevision)
+	if f == nil {
 		return fault.Field(HeaderIfMatch, "unsupported_parameter", "This operation changes nothing that has one revision. Leave the header If-Match out.")
 	}
 	text, ok := strings.CutPrefix(strings.TrimPrefix(tag, "W/"), `"`)
@@ -50,18 +35,18 @@ func precondition(op *operation, headers []string, in proto.Message) error {
 		return fault.Field(HeaderIfMatch, "invalid_value", `The header If-Match must be one revision in quotes, such as "42", as the header ETag of an answer has it.`)
 	}
 	m := in.ProtoReflect()
-	if m.Has(field) && m.Get(field).Float() != float64(revision) {
+	if m.Has(f) && m.Get(f).Float() != float64(revision) {
 		return fault.Field(HeaderIfMatch, "invalid_value", "The header If-Match and the field if_revision differ. Send one of them.")
 	}
-	m.Set(field, protoreflect.ValueOfFloat64(float64(revision)))
+	m.Set(f, protoreflect.ValueOfFloat64(float64(revision)))
 	return nil
 }
 
 // etag is the header ETag of an answer that is one record: its revision. It is
 // empty for any other, and for a record that has none.
 func etag(m protoreflect.Message) string {
-	if field := revisionField(m.Descriptor()); field != nil {
-		if r := m.Get(field).Float(); r > 0 {
+	if f := revisionField(m.Descriptor()); f != nil {
+		if r := m.Get(f).Float(); r > 0 {
 			return `"` + strconv.FormatUint(uint64(r), 10) + `"`
 		}
 		return ""
@@ -99,20 +84,7 @@ func setRevision(m protoreflect.Message, revision uint64) {
 	if f := revisionField(m.Descriptor()); f != nil && m.Get(f).Float() == 0 {
 		m.Set(f, protoreflect.ValueOfFloat64(float64(revision)))
 	}
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case f.IsMap() && f.MapValue().Message() != nil:
-			v.Map().Range(func(_ protoreflect.MapKey, entry protoreflect.Value) bool {
-				setRevision(entry.Message(), revision)
-				return true
-			})
-		case f.IsList() && f.Message() != nil:
-			for i := range v.List().Len() {
-				setRevision(v.List().Get(i).Message(), revision)
-			}
-		case !f.IsMap() && !f.IsList() && f.Message() != nil:
-			setRevision(v.Message(), revision)
-		}
-		return true
-	})
+	for _, one := range messages("", m) {
+		setRevision(one, revision)
+	}
 }

@@ -43,14 +43,14 @@ func answerProbe(ctx context.Context, _ *http.Request) metadata.MD {
 }
 
 // probed keeps requests that only ask from the operations.
-type probed struct{ *operations }
+type probed struct{ grpc.ClientConnInterface }
 
 // Invoke hands a request to its operation.
 func (p probed) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	if ctx.Value(probeKey{}) != nil {
 		return errors.New("this request asks only what handles it")
 	}
-	return p.operations.Invoke(ctx, method, args, reply, opts...)
+	return p.ClientConnInterface.Invoke(ctx, method, args, reply, opts...)
 }
 
 // nowhere is where answers go that nobody waits for.

@@ -2,9 +2,6 @@ package mgmt
 
 import (
 	"context"
-	"iter"
-
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -22,7 +19,7 @@ type promptService struct {
 // CreatePrompt makes a prompt: its version 1.
 func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePromptRequest) (*gatewayv1.PromptRecord, error) {
 	fresh := id.NewUUID()
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
 		org, err := ownerFor(ctx, v, tx, in.OrganizationId)
 		if err != nil {
 			return nil, err
@@ -46,7 +43,7 @@ func (s promptService) ListPrompts(ctx context.Context, in *gatewayv1.ListPrompt
 	if err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.ListPromptsResponse{Object: "list", HasMore: page.more, TotalCount: uint32(page.total), NextCursor: optional(page.next)}
+	out := &gatewayv1.ListPromptsResponse{Object: "list", HasMore: page.more, TotalCount: uint32(page.total), NextCursor: textOrNull(page.next)}
 	for _, p := range page.items {
 		version, err := v.Prompts.Version(p, 0)
 		if err != nil {
@@ -57,24 +54,12 @@ func (s promptService) ListPrompts(ctx context.Context, in *gatewayv1.ListPrompt
 	return out, nil
 }
 
-// keep yields those for which holds does.
-func keep[T any](all iter.Seq[T], holds func(T) bool) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for v := range all {
-			if holds(v) && !yield(v) {
-				return
-			}
-		}
-	}
-}
-
 // find returns a prompt as it is now, and the view that has it.
 func (s promptService) find(ctx context.Context, ref string) (*cluster.View, *prompts.Prompt, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, nil, err
 	}
-	show(ctx, v)
 	p, err := v.Prompts.Find(nil, "prompt_id", ref, readerOf(ctx, v, nil))
 	return v, p, err
 }
@@ -107,16 +92,12 @@ func (s promptService) ListPromptVersions(ctx context.Context, in *gatewayv1.Lis
 
 // UpdatePrompt makes the next version of a prompt.
 func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePromptRequest) (*gatewayv1.PromptRecord, error) {
-	ifRevision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
 		p, err := v.Prompts.FindToChange(tx, "name", in.GetName(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
 		}
-		next, version, err := v.Prompts.Update(tx, p, messagesOf(in.GetMessages()), in.GetVariables(), uint64(ifRevision))
+		next, version, err := v.Prompts.Update(tx, p, messagesOf(in.GetMessages()), in.GetVariables(), ifRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +107,7 @@ func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePro
 
 // DeletePrompt deletes a prompt with all its versions.
 func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePromptRequest) (*gatewayv1.DeletePromptResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeletePromptResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeletePromptResponse, error) {
 		p, err := v.Prompts.FindToChange(tx, "name", in.GetName(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
@@ -173,15 +154,7 @@ func showMessages(in []prompts.Message) []*gatewayv1.PromptMessage {
 func promptRecord(p *prompts.Prompt, v *prompts.Version) *gatewayv1.PromptRecord {
 	return &gatewayv1.PromptRecord{
 		PromptId: p.ID, PromptName: p.Name, Messages: showMessages(v.Messages), Variables: v.Variables,
-		Version: v.Number, IsLatest: v.Number == p.Latest, Org: optional(string(p.Organization)), VersionsCount: p.Latest,
+		Version: v.Number, IsLatest: v.Number == p.Latest, Org: textOrNull(string(p.Organization)), VersionsCount: p.Latest,
 		CreatedAt: moment(v.CreatedAt), CreatedBy: v.CreatedBy, Revision: float64(p.Revision),
 	}
-}
-
-// optional is a text as the API shows it that may be missing: null for none.
-func optional(text string) *wrapperspb.StringValue {
-	if text == "" {
-		return nil
-	}
-	return wrapperspb.String(text)
 }

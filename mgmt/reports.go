@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // Bounds of reports, which sum up what the ledger has. Together with the bounds of one
@@ -141,39 +139,4 @@ func (r *reports) run(ctx context.Context, compute func() (proto.Message, error)
 	defer func() { <-r.turns }()
 	defer r.begin()()
 	return compute()
-}
-
-// streamed is what is left to write of an answer that streamJSON has written.
-type streamed struct{}
-
-// streamJSON writes a report as JSON, day by day, so that its text is never in memory as
-// a whole. It reports false for any other answer, which it leaves alone.
-func streamJSON(w http.ResponseWriter, answer proto.Message) (bool, error) {
-	report, ok := answer.(*gatewayv1.DailyActivity)
-	if !ok {
-		return false, nil
-	}
-	form := jsonForm()
-	text, err := form.Marshal(report.GetMetadata())
-	if err != nil {
-		return false, err
-	}
-	before := `{"results":[`
-	for _, day := range report.GetResults() {
-		one, err := form.Marshal(day)
-		if err == nil {
-			_, err = w.Write(append([]byte(before), one...))
-		}
-		if err != nil {
-			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
-		}
-		before = ","
-	}
-	if len(report.GetResults()) > 0 {
-		before = ""
-	}
-	if _, err := fmt.Fprintf(w, `%s],"metadata":%s}`, before, text); err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	return true, nil
 }

@@ -21,7 +21,7 @@ import (
 // and brings what is in its path.
 func TestRoutesLeadToTheirOperations(t *testing.T) {
 	s, _ := newFake(t)
-	s.rules = lax{}
+	s.operations.rules = lax{}
 	var reached string
 	var got proto.Message
 	for name, op := range s.operations.all {

@@ -134,7 +134,7 @@ func (s *Server) restoringOf(ctx context.Context, c *call, mode string, file io.
 		return r, nil, nil
 	}
 	var err error
-	if r.once, err = s.onceOf(c, operationRestore, (&wrapperspb.BytesValue{}).ProtoReflect().Type()); err != nil {
+	if r.once, err = s.operations.onceOf(c, operationRestore, (&wrapperspb.BytesValue{}).ProtoReflect().Type()); err != nil {
 		return nil, nil, err
 	}
 	r.sum = sha256.New()

@@ -42,7 +42,7 @@ func give(t *testing.T, n *fakeNode, k tenancy.Key, role tenancy.Role) string {
 func answering(t *testing.T) (*Server, *fakeNode) {
 	t.Helper()
 	s, n := newFake(t)
-	s.rules = lax{}
+	s.operations.rules = lax{}
 	for name, op := range s.operations.all {
 		replace(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return op.output.New().Interface(), nil })
 	}

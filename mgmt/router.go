@@ -28,11 +28,11 @@ type configService struct {
 
 // GetConfig shows the settings in force.
 func (s configService) GetConfig(ctx context.Context, _ *gatewayv1.GetConfigRequest) (*gatewayv1.GetConfigResponse, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	patch, _ := show(ctx, v).Catalog.Patch()
+	patch, _ := v.Catalog.Patch()
 	return &gatewayv1.GetConfigResponse{
 		RouterSettings: showRouter(v.Catalog.RouterWith(patch)), GeneralSettings: showGeneral(s.webhook(v), s.pace), Revision: float64(s.revision(v)),
 	}, nil
@@ -47,11 +47,8 @@ func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateCon
 	if router == nil && general == nil {
 		return nil, fault.Field(fieldRouter, "missing_required_parameter", "There is nothing to change; send %s or %s.", fieldRouter, fieldGeneral)
 	}
-	revision, err := whole("if_revision", in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
 	var patch catalog.RouterSpec
+	var err error
 	if router != nil {
 		if patch, err = routerPatch(router); err != nil {
 			return nil, err
@@ -63,11 +60,8 @@ func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateCon
 			return nil, err
 		}
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateConfigResponse, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
-		if err := s.expected(v, uint64(revision)); err != nil {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateConfigResponse, error) {
+		if err := s.expected(v, ifRevision(ctx)); err != nil {
 			return nil, err
 		}
 		before, _ := v.Catalog.Patch()

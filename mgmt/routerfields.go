@@ -153,11 +153,11 @@ func (s configService) GetConfigField(ctx context.Context, in *gatewayv1.GetConf
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	patch, _ := show(ctx, v).Catalog.Patch()
+	patch, _ := v.Catalog.Patch()
 	return settingsWith(v.Catalog, patch).field(f), nil
 }
 
@@ -167,10 +167,6 @@ func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.Upda
 		return s.updateGeneralField(ctx, in)
 	}
 	f, err := routerField(in.GetFieldName())
-	if err != nil {
-		return nil, err
-	}
-	revision, err := whole("if_revision", in.GetIfRevision())
 	if err != nil {
 		return nil, err
 	}
@@ -184,11 +180,8 @@ func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.Upda
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
-		if err := s.expected(v, uint64(revision)); err != nil {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
+		if err := s.expected(v, ifRevision(ctx)); err != nil {
 			return nil, err
 		}
 		if err := v.Catalog.UpdateRouter(tx, patch, 0); err != nil {
@@ -208,10 +201,7 @@ func (s configService) DeleteConfigField(ctx context.Context, in *gatewayv1.Dele
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := adminOnly(ctx, v, tx); err != nil {
-			return nil, err
-		}
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
 		if err := v.Catalog.ResetRouter(tx, in.GetFieldName(), 0); err != nil {
 			return nil, err
 		}

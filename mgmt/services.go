@@ -1,19 +1,25 @@
 package mgmt
 
 import (
-	"context"
-
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
 
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
+// service is what every service of the API stands on.
+type service struct {
+	state    Changes
+	ledger   Ledger
+	defaults tenancy.Defaults  // of users and teams
+	rules    *tenancy.KeyRules // of new keys
+}
+
 // services returns all services of the API. A new service needs a line here, and an
 // entry in forms for what REST clients may write beyond its messages.
-func (s *Server) services() []entry {
+func (s *Server) services() []restService {
 	base := service{state: s.cfg.State.Changes, ledger: s.cfg.Ledger, defaults: s.cfg.Defaults, rules: &s.cfg.KeyRules}
-	return []entry{
+	return []restService{
 		api(gatewayv1.RegisterKeyServiceServer, gatewayv1.NewKeyServiceClient, gatewayv1.RegisterKeyServiceHandlerClient)(keyService{service: base}),
 		api(gatewayv1.RegisterOrganizationServiceServer, gatewayv1.NewOrganizationServiceClient, gatewayv1.RegisterOrganizationServiceHandlerClient)(organizationService{service: base}),
 		api(gatewayv1.RegisterUserServiceServer, gatewayv1.NewUserServiceClient, gatewayv1.RegisterUserServiceHandlerClient)(userService{service: base}),
@@ -34,6 +40,13 @@ func (s *Server) services() []entry {
 	}
 }
 
+// register adds all services to a server.
+func (s *Server) register(to grpc.ServiceRegistrar) {
+	for _, one := range s.services() {
+		one.serve(to)
+	}
+}
+
 // forms are what REST clients may write beyond the messages, by operation.
 func forms() map[string]rewrite {
 	return map[string]rewrite{
@@ -42,26 +55,5 @@ func forms() map[string]rewrite {
 		gatewayv1.TeamService_AddTeamMembers_FullMethodName:                 memberForms,
 		gatewayv1.ModelService_CreateModel_FullMethodName:                   modelForms,
 		gatewayv1.ModelService_UpdateModel_FullMethodName:                   modelForms,
-	}
-}
-
-// entry is a service, as gRPC and as REST take it.
-type entry struct {
-	serve func(grpc.ServiceRegistrar)
-	rest  func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
-}
-
-// api makes an entry of what is generated for a service, and then of the service.
-func api[S, C any](
-	register func(grpc.ServiceRegistrar, S),
-	client func(grpc.ClientConnInterface) C, handle func(context.Context, *runtime.ServeMux, C) error,
-) func(service S) entry {
-	return func(service S) entry {
-		return entry{
-			serve: func(r grpc.ServiceRegistrar) { register(r, service) },
-			rest: func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-				return handle(ctx, mux, client(conn))
-			},
-		}
 	}
 }

@@ -71,7 +71,7 @@ func widenField(param string, v jsontext.Value, f protoreflect.FieldDescriptor) 
 // widenOne is widen for one message.
 func widenOne(param string, v jsontext.Value, m protoreflect.MessageDescriptor) (jsontext.Value, error) {
 	if hasShortForm(m) && v.Kind() == '0' {
-		return json.Marshal(map[string]jsontext.Value{fieldMaxBudget: v})
+		return json.Marshal(map[string]jsontext.Value{"max_budget": v})
 	}
 	if isFree(m) {
 		return v, nil

@@ -55,25 +55,19 @@ func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
 }
 
 // walk goes through the messages of an answer.
-func (s spender) walk(m protoreflect.Message) (err error) {
+func (s spender) walk(m protoreflect.Message) error {
 	if err := s.fill(m.Interface()); err != nil {
 		return err
 	}
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case f.IsMap() || f.Message() == nil || isFree(f.Message()):
-		case f.IsList():
-			for i := range v.List().Len() {
-				if err = s.walk(v.List().Get(i).Message()); err != nil {
-					return false
-				}
-			}
-		default:
-			err = s.walk(v.Message())
+	for _, one := range messages("", m) {
+		if isFree(one.Descriptor()) {
+			continue
 		}
-		return err == nil
-	})
-	return err
+		if err := s.walk(one); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bounded is a record that has limits, and may name a budget beside them.

@@ -22,13 +22,7 @@ type sums struct {
 }
 
 func (s *sums) count(c *ledger.Counts) {
-	s.spend = s.spend.Add(c.Spend)
-	s.prompt += c.PromptTokens
-	s.completion += c.CompletionTokens
-	s.cacheRead += c.CacheReadTokens
-	s.cacheWrite += c.CacheWriteTokens
-	s.successful += c.Successful
-	s.failed += c.Failed
+	s.merge(&sums{c.Spend, c.PromptTokens, c.CompletionTokens, c.CacheReadTokens, c.CacheWriteTokens, c.Successful, c.Failed})
 }
 
 // merge adds other sums.

@@ -113,10 +113,7 @@ func (g gathering) put(u *tenancy.User, m tenancy.TeamMember) (*tenancy.User, *t
 
 // memberTerms reads what is the same for all members that a request adds.
 func memberTerms(m tenancy.TeamMember, in proto.Message, clears []string) (tenancy.TeamMember, error) {
-	if _, err := cleared(clears, fieldTeamBudget, fieldBudgetDuration, "allowed_models", fieldTPM, fieldRPM); err != nil {
-		return m, err
-	}
-	p := patchOf(in, clears)
+	p := patchOf(in, clears, fieldTeamBudget, fieldBudgetDuration, "allowed_models", fieldTPM, fieldRPM)
 	m.Role = p.text("role", m.Role)
 	m.MaxBudget = p.amount(fieldTeamBudget, m.MaxBudget)
 	m.BudgetDuration = p.text(fieldBudgetDuration, m.BudgetDuration)
@@ -136,7 +133,7 @@ func (s teamService) AddTeamMembers(ctx context.Context, in *gatewayv1.AddTeamMe
 		return nil, err
 	}
 	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 		return a.run(ctx, v.Keys, tx)
 	})
 }
@@ -155,7 +152,7 @@ func (s teamService) BulkAddTeamMembers(ctx context.Context, in *gatewayv1.BulkA
 		return nil, err
 	}
 	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 		if in.GetAllUsers() {
 			return a.runAll(ctx, v.Keys, tx)
 		}
@@ -240,11 +237,7 @@ func (g gathering) showAdded(out *gatewayv1.AddTeamMembersResponse, team *gatewa
 
 // UpdateTeamMember changes a member's role or limits.
 func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateTeamMemberRequest) (*gatewayv1.TeamMembership, error) {
-	revision, err := whole(fieldIfRevision, in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamMembership, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamMembership, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		t, err := managedTeam(v.Keys, tx, r, in.GetTeamId())
 		if err != nil {
@@ -261,7 +254,7 @@ func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateT
 		if err := r.MayGrantTeamMember(t, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateTeamMember(tx, after, uint64(revision))
+		made, err := v.Keys.UpdateTeamMember(tx, after, ifRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -271,7 +264,7 @@ func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateT
 
 // DeleteTeamMember takes a user out of a team.
 func (s teamService) DeleteTeamMember(ctx context.Context, in *gatewayv1.DeleteTeamMemberRequest) (*gatewayv1.TeamRecord, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
 		t, err := managedTeam(v.Keys, tx, v.Keys.Rights(tx, principal(ctx)), in.GetTeamId())
 		if err != nil {
 			return nil, err

@@ -22,11 +22,8 @@ const (
 
 // patchTeam returns a team as a request wants it.
 func patchTeam(t tenancy.Team, m proto.Message, clears []string) (tenancy.Team, error) {
-	if _, err := cleared(clears, limitFields("team_alias", "organization_id", "metadata", "models", "model_aliases", "tags",
-		fieldMemberPermissions, fieldMemberBudget, fieldMemberBudgetDuration, fieldMemberRPM, fieldMemberTPM, fieldMemberKeyDuration)...); err != nil {
-		return t, err
-	}
-	p := patchOf(m, clears)
+	p := patchOf(m, clears, limitFields("team_alias", "organization_id", "metadata", "models", "model_aliases", "tags",
+		fieldMemberPermissions, fieldMemberBudget, fieldMemberBudgetDuration, fieldMemberRPM, fieldMemberTPM, fieldMemberKeyDuration)...)
 	t.Alias = p.text("team_alias", t.Alias)
 	t.Organization = id.Organization(p.text("organization_id", string(t.Organization)))
 	t.Metadata = p.free("metadata", t.Metadata)
@@ -40,12 +37,8 @@ func patchTeam(t tenancy.Team, m proto.Message, clears []string) (tenancy.Team, 
 	t.MemberRPM = p.count(fieldMemberRPM, t.MemberRPM)
 	t.MemberTPM = p.count(fieldMemberTPM, t.MemberTPM)
 	t.MemberKeyDuration = p.text(fieldMemberKeyDuration, t.MemberKeyDuration)
-	if p.err != nil {
-		return t, p.err
-	}
-	var err error
-	t.Limits, err = patchLimits(t.Limits, m, clears)
-	return t, err
+	t.Limits = p.limits(t.Limits)
+	return t, p.err
 }
 
 // teamRecord is a team as the API shows it.

@@ -2,10 +2,8 @@ package mgmt
 
 import (
 	"context"
-	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster"
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
@@ -37,7 +35,7 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		if err := r.MayGrantTeam(nil, &t); err != nil {
 			return nil, err
@@ -69,25 +67,11 @@ func (s teamService) GetTeam(ctx context.Context, in *gatewayv1.GetTeamRequest) 
 		return nil, err
 	}
 	out := &gatewayv1.GetTeamResponse{TeamId: string(t.ID), TeamInfo: teamRecord(t.set, t.Team)}
-	var list []*tenancy.Key
-	for k := range t.set.TeamKeys(t.ID) {
-		if t.rights.MaySeeKey(k) {
-			list = append(list, k)
-		}
-	}
-	slices.SortFunc(list, func(a, b *tenancy.Key) int {
-		if n := b.CreatedAt.Compare(a.CreatedAt); n != 0 {
-			return n
-		}
-		return slices.Compare(a.Hash[:], b.Hash[:])
-	})
 	limit := teamKeys
 	if in.KeyLimit != nil {
 		limit = int(in.GetKeyLimit())
 	}
-	for _, k := range list[:min(len(list), limit)] {
-		out.Keys = append(out.GetKeys(), keyRecord(k))
-	}
+	out.Keys = newestKeys(t.set.TeamKeys(t.ID), t.rights, limit)
 	for m := range t.set.TeamMembers(t.ID) {
 		out.TeamMemberships = append(out.GetTeamMemberships(), teamMembership(m, emailOf(t.set, m.User)))
 	}
@@ -103,28 +87,23 @@ type seenTeam struct {
 
 // team returns a team as it is now.
 func (s teamService) team(ctx context.Context, of string) (seenTeam, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return seenTeam{}, err
 	}
-	show(ctx, v)
 	out := seenTeam{set: v.Keys, rights: v.Keys.Rights(nil, principal(ctx))}
 	out.Team, err = visibleTeam(out.set, nil, out.rights, of)
 	return out, err
 }
 
-// visibleTeam returns a team that who asks may see; tx is nil for an answer that
-// changes nothing. Who does not see everything learns nothing of which others there
-// are.
+// visibleTeam returns a team that the caller may see; tx is nil for a request that
+// changes nothing.
 func visibleTeam(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.Team, error) {
 	t, ok := set.Team(tx, id.Team(of))
-	switch {
-	case ok && r.MaySeeTeam(t):
+	if ok && r.MaySeeTeam(t) {
 		return t, nil
-	case ok || !r.SeesAll():
-		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "team_id", Detail: "This API key may not see that team."}
 	}
-	return nil, &fault.Error{Kind: fault.NotFound, Code: codeNoTeam, Param: "team_id", Detail: "There is no such team."}
+	return nil, unseen(r, ok, codeNoTeam, "team_id", "team")
 }
 
 // managedTeam returns a team that who asks may manage.
@@ -148,20 +127,14 @@ func (teamService) ListTeams(ctx context.Context, in *gatewayv1.ListTeamsRequest
 // ListTeamsPage shows a page of them.
 func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPageRequest) (*gatewayv1.ListTeamsPageResponse, error) {
 	v := viewOf(ctx)
-	page, size := 1, teamPage
-	if in.Page != nil {
-		page = int(in.GetPage())
-	}
-	if in.PageSize != nil {
-		size = int(in.GetPageSize())
-	}
+	page, size := span(in.Page, in.PageSize, teamPage)
 	teams, total := v.Keys.Teams(visibleTeams(ctx, tenancy.TeamQuery{
 		ID: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Alias: in.GetTeamAlias(),
-		Sort: in.GetSortBy(), Descending: in.GetSortOrder() != "asc", Offset: (page - 1) * size, Limit: size,
+		Sort: in.GetSortBy(), Descending: in.GetSortOrder() != "asc", Offset: int(page-1) * int(size), Limit: int(size),
 	}))
 	return &gatewayv1.ListTeamsPageResponse{
 		Teams: teamRecords(v.Keys, teams),
-		Total: uint32(total), Page: int32(page), PageSize: int32(size), TotalPages: uint32((total + size - 1) / size),
+		Total: uint32(total), Page: page, PageSize: size, TotalPages: pages(total, size),
 	}, nil
 }
 
@@ -175,12 +148,8 @@ func visibleTeams(ctx context.Context, q tenancy.TeamQuery) tenancy.TeamQuery {
 
 // UpdateTeam changes what the request gives.
 func (s teamService) UpdateTeam(ctx context.Context, in *gatewayv1.UpdateTeamRequest) (*gatewayv1.UpdateTeamResponse, error) {
-	u, err := readTeamUpdate(in)
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateTeamResponse, error) {
-		t, err := u.run(ctx, v.Keys, tx)
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateTeamResponse, error) {
+		t, err := updateTeam(ctx, v.Keys, tx, teamPatch(in))
 		if err != nil {
 			return nil, err
 		}
@@ -188,66 +157,58 @@ func (s teamService) UpdateTeam(ctx context.Context, in *gatewayv1.UpdateTeamReq
 	})
 }
 
-// PatchTeam is UpdateTeam with another answer.
+// PatchTeam is UpdateTeam with another response.
 func (s teamService) PatchTeam(ctx context.Context, in *gatewayv1.UpdateTeamRequest) (*gatewayv1.TeamRecord, error) {
-	u, err := readTeamUpdate(in)
-	if err != nil {
-		return nil, err
-	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) { return u.run(ctx, v.Keys, tx) })
+	return s.update(ctx, teamPatch(in))
 }
 
 // teamUpdate is a change of one team.
 type teamUpdate struct {
-	team       string
-	ifRevision uint64
-	patch      func(tenancy.Team) (tenancy.Team, error)
+	team  string
+	patch func(*tenancy.Team) error
 }
 
-func readTeamUpdate(in *gatewayv1.UpdateTeamRequest) (teamUpdate, error) {
-	revision, err := whole(fieldIfRevision, in.GetIfRevision())
-	if err != nil {
-		return teamUpdate{}, err
-	}
-	return teamUpdate{in.GetTeamId(), uint64(revision), func(t tenancy.Team) (tenancy.Team, error) { return patchTeam(t, in, in.GetClear()) }}, nil
+func teamPatch(in *gatewayv1.UpdateTeamRequest) teamUpdate {
+	return teamUpdate{in.GetTeamId(), func(t *tenancy.Team) (err error) {
+		*t, err = patchTeam(*t, in, in.GetClear())
+		return err
+	}}
 }
 
-// run is the operation. Who asks must be allowed to manage the team, and to grant
-// it what it has then.
-func (u teamUpdate) run(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+// updateTeam changes a team. The caller must be allowed to manage the team, and to
+// grant it what it has then.
+func updateTeam(ctx context.Context, set *tenancy.Set, tx *record.Txn, u teamUpdate) (*gatewayv1.TeamRecord, error) {
 	r := set.Rights(tx, principal(ctx))
 	before, err := managedTeam(set, tx, r, u.team)
 	if err != nil {
 		return nil, err
 	}
-	after, err := u.patch(*before)
-	if err != nil {
+	after := *before
+	if err := u.patch(&after); err != nil {
 		return nil, err
 	}
 	if err := r.MayGrantTeam(before, &after); err != nil {
 		return nil, err
 	}
-	made, err := set.UpdateTeam(tx, after, u.ifRevision)
+	made, err := set.UpdateTeam(tx, after, ifRevision(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return teamRecord(set, made), nil
 }
 
-// updateTeam changes one team by a function of it.
-func (s teamService) updateTeam(ctx context.Context, u teamUpdate) (*gatewayv1.TeamRecord, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) { return u.run(ctx, v.Keys, tx) })
+// update changes one team and shows it.
+func (s teamService) update(ctx context.Context, u teamUpdate) (*gatewayv1.TeamRecord, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+		return updateTeam(ctx, v.Keys, tx, u)
+	})
 }
 
 // DeleteTeams deletes teams with their keys and memberships, all of them or none.
 func (s teamService) DeleteTeams(ctx context.Context, in *gatewayv1.DeleteTeamsRequest) (*gatewayv1.DeleteTeamsResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteTeamsResponse, error) {
-		r, out, seen := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteTeamsResponse{}, map[string]bool{}
-		for i, of := range in.GetTeamIds() {
-			if seen[of] {
-				continue
-			}
-			seen[of] = true
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteTeamsResponse, error) {
+		r, out := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteTeamsResponse{}
+		for i, of := range distinct(in.GetTeamIds()) {
 			t, err := visibleTeam(v.Keys, tx, r, of)
 			if err == nil {
 				err = aboveTeam(r, t)
@@ -274,33 +235,35 @@ func aboveTeam(r *tenancy.Rights, t *tenancy.Team) error {
 	return r.MayGrantTeam(t, &other)
 }
 
-// BlockTeam has a team's keys refused.
+// BlockTeam rejects requests with a team's keys.
 func (s teamService) BlockTeam(ctx context.Context, in *gatewayv1.BlockTeamRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
+	return s.update(ctx, teamUpdate{in.GetTeamId(), func(t *tenancy.Team) error {
 		t.Blocked = true
-		return t, nil
+		return nil
 	}})
 }
 
-// UnblockTeam has them accepted again.
+// UnblockTeam accepts them again.
 func (s teamService) UnblockTeam(ctx context.Context, in *gatewayv1.UnblockTeamRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
+	return s.update(ctx, teamUpdate{in.GetTeamId(), func(t *tenancy.Team) error {
 		t.Blocked = false
-		return t, nil
+		return nil
 	}})
 }
 
 // AddTeamModels lets a team use further models.
 func (s teamService) AddTeamModels(ctx context.Context, in *gatewayv1.AddTeamModelsRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
-		return t.WithModels(in.GetModels()), nil
+	return s.update(ctx, teamUpdate{in.GetTeamId(), func(t *tenancy.Team) error {
+		*t = t.WithModels(in.GetModels())
+		return nil
 	}})
 }
 
-// DeleteTeamModels takes models from a team.
+// DeleteTeamModels removes models from a team.
 func (s teamService) DeleteTeamModels(ctx context.Context, in *gatewayv1.DeleteTeamModelsRequest) (*gatewayv1.TeamRecord, error) {
-	return s.updateTeam(ctx, teamUpdate{team: in.GetTeamId(), patch: func(t tenancy.Team) (tenancy.Team, error) {
-		return t.WithoutModels(in.GetModels())
+	return s.update(ctx, teamUpdate{in.GetTeamId(), func(t *tenancy.Team) (err error) {
+		*t, err = t.WithoutModels(in.GetModels())
+		return err
 	}})
 }
 
@@ -315,14 +278,10 @@ func (s teamService) ListTeamPermissions(ctx context.Context, in *gatewayv1.List
 	}, nil
 }
 
-// UpdateTeamPermissions says what members may do with a team's keys.
+// UpdateTeamPermissions sets what members may do with a team's keys.
 func (s teamService) UpdateTeamPermissions(ctx context.Context, in *gatewayv1.UpdateTeamPermissionsRequest) (*gatewayv1.TeamRecord, error) {
-	revision, err := whole(fieldIfRevision, in.GetIfRevision())
-	if err != nil {
-		return nil, err
-	}
-	return s.updateTeam(ctx, teamUpdate{in.GetTeamId(), uint64(revision), func(t tenancy.Team) (tenancy.Team, error) {
+	return s.update(ctx, teamUpdate{in.GetTeamId(), func(t *tenancy.Team) error {
 		t.MemberPermissions = in.GetTeamMemberPermissions()
-		return t, nil
+		return nil
 	}})
 }

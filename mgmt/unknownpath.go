@@ -1,7 +1,6 @@
 package mgmt
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -27,9 +26,9 @@ func unsupportedEndpoints() []string {
 // suggestion either: the comparison costs time in proportion to the length.
 const maxNamedPath = 128
 
-// unknownPath is the error of a path that leads nowhere.
-func (s *Server) unknownPath(r *http.Request) *fault.Error {
-	path := r.URL.Path
+// unknownPath is the error of a path that leads nowhere. It suggests one of the paths
+// that there are.
+func unknownPath(path string, paths []string) *fault.Error {
 	if isUnsupported(path) {
 		supported := append(dataplane.Paths(), "/v1/models")
 		return &fault.Error{
@@ -43,7 +42,7 @@ func (s *Server) unknownPath(r *http.Request) *fault.Error {
 		Kind: fault.NotFound, Code: "not_found", Detail: "There is nothing at the path " + shownPath(path) + ".",
 		Details: map[string]any{"path": shownPath(path)},
 	}
-	if near := nearest(path, s.paths); near != "" {
+	if near := nearest(path, paths); near != "" {
 		e.Detail += " Did you mean " + near + "?"
 		e.Details["nearest"] = near
 	} else {

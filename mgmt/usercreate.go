@@ -63,7 +63,7 @@ func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserReq
 	if err := n.user.Limits.Check(""); err != nil { // as a whole: a default may be below what the request gives
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
 		r := v.Keys.Rights(tx, principal(ctx))
 		if n.key != nil {
 			if err := r.MayMakeKey(s.rules, n.key); err != nil {
@@ -76,20 +76,15 @@ func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserReq
 
 // readNewUser checks what a request says by itself.
 func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, error) {
-	n := &newUser{organizations: in.GetOrganizations(), chosen: in.UserId != nil, user: tenancy.User{
-		ID: id.User(chosen(in.UserId)), Email: in.GetUserEmail(), Alias: in.GetUserAlias(), Role: tenancy.RoleInternalUser,
-		Models: in.GetModels(), SSO: in.GetSsoUserId(), Blocked: in.GetBlocked(),
-	}}
-	if in.UserRole != nil {
-		n.user.Role = tenancy.Role(in.GetUserRole())
+	p := patchOf(in, nil)
+	n := &newUser{
+		organizations: in.GetOrganizations(), chosen: in.UserId != nil,
+		user: p.user(tenancy.User{ID: id.User(chosen(in.UserId)), Email: in.GetUserEmail(), Role: tenancy.RoleInternalUser}),
+	}
+	if p.err != nil {
+		return nil, p.err
 	}
 	var err error
-	if n.user.Limits, err = limitsOf(in); err != nil {
-		return nil, err
-	}
-	if n.user.Metadata, err = metadataText(in.GetMetadata()); err != nil {
-		return nil, err
-	}
 	for i, t := range in.GetTeams() {
 		m := tenancy.TeamMember{Team: id.Team(t.GetTeamId()), Role: tenancy.TeamUser}
 		if t.GetUserRole() != "" {
@@ -244,15 +239,8 @@ func (n *newUser) joinTeams(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights,
 			return fault.Field(param, "duplicate_value", "The request names the team twice.")
 		}
 		seen[m.Team] = true
-		t, ok := set.Team(tx, m.Team)
-		switch {
-		case !ok && r.SeesAll():
-			return &fault.Error{Kind: fault.NotFound, Code: codeNoTeam, Param: param, Detail: "There is no such team."}
-		case !ok || !r.MaySeeTeam(t):
-			return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: "This API key may not see that team."}
-		}
+		t, err := managedTeam(set, tx, r, string(m.Team))
 		m.User = u.ID
-		err := r.MayManageTeam(t)
 		if err == nil {
 			err = r.MayGrantTeamMember(t, &m)
 		}

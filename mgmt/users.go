@@ -28,21 +28,7 @@ func (s userService) GetUser(ctx context.Context, in *gatewayv1.GetUserRequest) 
 		return nil, err
 	}
 	out := &gatewayv1.GetUserResponse{UserId: string(u.ID), UserInfo: userRecord(u.set, u.rights, u.User)}
-	var list []*tenancy.Key
-	for k := range u.set.KeysOf(u.ID) {
-		if u.rights.MaySeeKey(k) {
-			list = append(list, k)
-		}
-	}
-	slices.SortFunc(list, func(a, b *tenancy.Key) int {
-		if n := b.CreatedAt.Compare(a.CreatedAt); n != 0 {
-			return n
-		}
-		return slices.Compare(a.Hash[:], b.Hash[:])
-	})
-	for _, k := range list[:min(len(list), maxUserKeys)] {
-		out.Keys = append(out.GetKeys(), keyRecord(k))
-	}
+	out.Keys = newestKeys(u.set.KeysOf(u.ID), u.rights, maxUserKeys)
 	for m := range u.set.TeamsOf(u.ID) {
 		if t, ok := u.set.Team(nil, m.Team); ok && u.rights.MaySeeTeam(t) {
 			out.Teams = append(out.GetTeams(), teamRecord(u.set, t))
@@ -69,11 +55,10 @@ type shownUser struct {
 
 // user returns a user that who asks may see; an empty id is who asks.
 func (s userService) user(ctx context.Context, of string) (shownUser, error) {
-	v, err := s.state.Current(ctx)
+	v, err := current(ctx, s.state)
 	if err != nil {
 		return shownUser{}, err
 	}
-	show(ctx, v)
 	r := v.Keys.Rights(nil, principal(ctx))
 	if of == "" {
 		if of = string(r.User()); of == "" {
@@ -91,16 +76,12 @@ func visibleUser(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string)
 	return seenUser(r, u, "user_id")
 }
 
-// seenUser returns a user, nil where there is none, if who asks may see it. Who does
-// not see everything learns nothing of which others there are.
+// seenUser returns a user, nil if there is none, if the caller may see it.
 func seenUser(r *tenancy.Rights, u *tenancy.User, param string) (*tenancy.User, error) {
-	switch {
-	case u != nil && r.MaySeeUser(u):
+	if u != nil && r.MaySeeUser(u) {
 		return u, nil
-	case u != nil || !r.SeesAll():
-		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: "This API key may not see that user."}
 	}
-	return nil, &fault.Error{Kind: fault.NotFound, Code: codeNoUser, Param: param, Detail: "There is no such user."}
+	return nil, unseen(r, u != nil, codeNoUser, param, "user")
 }
 
 // userName names a user, by one of two names.
@@ -150,17 +131,11 @@ const userPage = 25
 // ListUsers shows a page of the users that who asks may see.
 func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest) (*gatewayv1.ListUsersResponse, error) {
 	v := viewOf(ctx)
-	page, size := 1, userPage
-	if in.Page != nil {
-		page = int(in.GetPage())
-	}
-	if in.PageSize != nil {
-		size = int(in.GetPageSize())
-	}
+	page, size := span(in.Page, in.PageSize, userPage)
 	q := tenancy.UserQuery{
 		Role: tenancy.Role(in.GetRole()), IDs: listed[id.User](in.GetUserIds()), Email: in.GetUserEmail(), Search: in.GetSearch(),
 		Team: id.Team(in.GetTeam()), Organizations: listed[id.Organization](in.GetOrganizationIds()), SSO: listed[string](in.GetSsoUserIds()),
-		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: (page - 1) * size, Limit: size,
+		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: int(page-1) * int(size), Limit: int(size),
 	}
 	r := v.Keys.Rights(nil, principal(ctx))
 	if !r.SeesAll() {
@@ -168,7 +143,7 @@ func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest
 	}
 	users, total := v.Keys.Users(q)
 	out := &gatewayv1.ListUsersResponse{
-		Total: uint32(total), Page: int32(page), PageSize: int32(size), TotalPages: uint32((total + size - 1) / size),
+		Total: uint32(total), Page: page, PageSize: size, TotalPages: pages(total, size),
 	}
 	for _, u := range users {
 		out.Users = append(out.GetUsers(), userRecord(v.Keys, r, u))
@@ -217,13 +192,9 @@ func listed[T ~string](text string) []T {
 
 // DeleteUsers deletes users with their keys and memberships, all of them or none.
 func (s userService) DeleteUsers(ctx context.Context, in *gatewayv1.DeleteUsersRequest) (*gatewayv1.DeleteUsersResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteUsersResponse, error) {
-		r, out, seen := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteUsersResponse{}, map[string]bool{}
-		for i, of := range in.GetUserIds() {
-			if seen[of] {
-				continue
-			}
-			seen[of] = true
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteUsersResponse, error) {
+		r, out := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteUsersResponse{}
+		for i, of := range distinct(in.GetUserIds()) {
 			n, err := deleteUser(v.Keys, tx, r, of)
 			if err != nil {
 				return nil, named(at("user_ids", i), err)

@@ -2,7 +2,7 @@ package mgmt
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
@@ -16,7 +16,7 @@ import (
 // UpdateUser changes what the request gives. A user who is not there is not made:
 // a slip in the id would else be another user.
 func (s userService) UpdateUser(ctx context.Context, in *gatewayv1.UpdateUserRequest) (*gatewayv1.UpdateUserResponse, error) {
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateUserResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateUserResponse, error) {
 		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.UserBatch(tx)}
 		made, err := c.make(in)
 		if err != nil {
@@ -34,7 +34,7 @@ func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpda
 	if _, err := s.state.Current(ctx); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.service, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateUsersResponse, error) {
+	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateUsersResponse, error) {
 		out := &gatewayv1.BulkUpdateUsersResponse{TotalRequested: uint32(len(in.GetUsers()))}
 		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.UserBatch(tx)}
 		for _, one := range in.GetUsers() {
@@ -103,42 +103,28 @@ func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*tenancy.User, erro
 	return seenUser(c.rights, u, "user_email")
 }
 
-// patchUser returns the user as a request wants it.
+// patchUser returns the user as a request wants it. user_email is only the name of the
+// user if user_id is missing.
 func patchUser(before *tenancy.User, in *gatewayv1.UpdateUserRequest) (tenancy.User, error) {
-	after := *before
-	clears, err := cleared(in.GetClear(), limitFields("user_email", "user_alias", "models", "metadata", "sso_user_id")...)
-	if err != nil {
-		return after, err
+	after, p := *before, patchOf(in, in.GetClear(), limitFields("user_email", "user_alias", "models", "metadata", "sso_user_id")...)
+	email := p.text("user_email", after.Email)
+	switch {
+	case in.GetUserId() != "":
+		after.Email = email
+	case slices.Contains(in.GetClear(), "user_email"):
+		p.fail(nobody())
 	}
-	if clears["user_email"] && in.GetUserId() == "" {
-		return after, nobody()
-	}
-	if in.UserEmail != nil && in.GetUserId() != "" || clears["user_email"] {
-		after.Email = in.GetUserEmail()
-	}
-	if in.UserAlias != nil || clears["user_alias"] {
-		after.Alias = in.GetUserAlias()
-	}
-	if in.SsoUserId != nil || clears["sso_user_id"] {
-		after.SSO = in.GetSsoUserId()
-	}
-	if in.UserRole != nil {
-		after.Role = tenancy.Role(in.GetUserRole())
-	}
-	if in.Blocked != nil {
-		after.Blocked = in.GetBlocked()
-	}
-	if len(in.GetModels()) > 0 || clears["models"] {
-		after.Models = in.GetModels()
-	}
-	if in.GetMetadata() != nil || clears["metadata"] {
-		if after.Metadata, err = metadataText(in.GetMetadata()); err != nil {
-			return after, err
-		}
-	}
-	after.Limits, err = patchLimits(before.Limits, in, in.GetClear())
-	return after, err
+	return p.user(after), p.err
 }
 
-// at is the place of an item of a list.
-func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+// user changes what all requests for users give.
+func (p *patch) user(u tenancy.User) tenancy.User {
+	u.Alias = p.text("user_alias", u.Alias)
+	u.SSO = p.text("sso_user_id", u.SSO)
+	u.Role = tenancy.Role(p.text("user_role", string(u.Role)))
+	u.Blocked = p.flag("blocked", u.Blocked)
+	u.Models = p.list("models", u.Models)
+	u.Metadata = p.free("metadata", u.Metadata)
+	u.Limits = p.limits(u.Limits)
+	return u
+}

@@ -17,11 +17,11 @@ import (
 const maxProblems = 100
 
 // validate holds a request to the rules that stand beside its fields.
-func (s *Server) validate(in proto.Message) error {
+func (o *operations) validate(in proto.Message) error {
 	if err := checkDepth("", in.ProtoReflect()); err != nil {
 		return err
 	}
-	err := s.rules.Validate(in)
+	err := o.rules.Validate(in)
 	var invalid *protovalidate.ValidationError
 	switch {
 	case errors.As(err, &invalid):
@@ -82,21 +82,15 @@ func checkClears(at string, m protoreflect.Message) error {
 			}
 		}
 	}
-	var err error
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		if f.Message() == nil || f.IsMap() {
-			return true
+	for path, one := range messages(at, m) {
+		if isFree(one.Descriptor()) {
+			continue
 		}
-		if !f.IsList() {
-			err = checkClears(at+string(f.Name())+".", v.Message())
-			return err == nil
+		if err := checkClears(path+".", one); err != nil {
+			return err
 		}
-		for i := 0; i < v.List().Len() && err == nil; i++ {
-			err = checkClears(at+string(f.Name())+"["+strconv.Itoa(i)+"].", v.List().Get(i).Message())
-		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // checkClear checks one name, such as gateway_params.rpm.
@@ -116,19 +110,4 @@ func checkClear(param, name string, m protoreflect.Message) error {
 		}
 	}
 	return nil
-}
-
-// clearField is the field clear of a message, nil if it has none.
-func clearField(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
-	f := m.Fields().ByName(fieldClear)
-	if f == nil || !f.IsList() || f.Kind() != protoreflect.StringKind {
-		return nil
-	}
-	return f
-}
-
-// isFree reports whether a message is JSON of whatever form, a moment, or a value
-// that may be null: nothing that has fields for a caller.
-func isFree(m protoreflect.MessageDescriptor) bool {
-	return m.ParentFile().Package() == "google.protobuf"
 }

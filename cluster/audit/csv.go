@@ -22,7 +22,6 @@ func WriteCSV(out io.Writer, records iter.Seq2[Record, error]) error {
 	var cells []string
 	for r, err := range records {
 		if err != nil {
-			w.Flush()
 			return err
 		}
 		cells = cells[:0]

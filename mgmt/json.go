@@ -2,11 +2,15 @@ package mgmt
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -83,4 +87,45 @@ func writeFree(e *jsontext.Encoder, v *structpb.Value) error {
 		return err
 	}
 	return e.WriteToken(jsontext.Null)
+}
+
+// jsonForm is how messages are written: names as the documentation spells them,
+// and every field, so that its absence need not be told from its zero.
+func jsonForm() protojson.MarshalOptions {
+	return protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}
+}
+
+// streamed is what is left to write of an answer that streamJSON has written.
+type streamed struct{}
+
+// streamJSON writes a report as JSON, day by day, so that its text is never in memory as
+// a whole. It reports false for any other answer, which it leaves alone.
+func streamJSON(w http.ResponseWriter, answer proto.Message) (bool, error) {
+	report, ok := answer.(*gatewayv1.DailyActivity)
+	if !ok {
+		return false, nil
+	}
+	form := jsonForm()
+	text, err := form.Marshal(report.GetMetadata())
+	if err != nil {
+		return false, err
+	}
+	before := `{"results":[`
+	for _, day := range report.GetResults() {
+		one, err := form.Marshal(day)
+		if err == nil {
+			_, err = w.Write(append([]byte(before), one...))
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
+		}
+		before = ","
+	}
+	if len(report.GetResults()) > 0 {
+		before = ""
+	}
+	if _, err := fmt.Fprintf(w, `%s],"metadata":%s}`, before, text); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return true, nil
 }

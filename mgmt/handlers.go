@@ -1,0 +1,104 @@
+package mgmt
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// service is a service of the API as gRPC and as REST take it.
+type restService struct {
+	serve  func(grpc.ServiceRegistrar)
+	handle func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
+}
+
+// api makes an entry of what is generated for a service, and then of the service.
+func api[S, C any](
+	register func(grpc.ServiceRegistrar, S),
+	client func(grpc.ClientConnInterface) C, handle func(context.Context, *runtime.ServeMux, C) error,
+) func(service S) restService {
+	return func(service S) restService {
+		return restService{
+			serve: func(r grpc.ServiceRegistrar) { register(r, service) },
+			handle: func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+				return handle(ctx, mux, client(conn))
+			},
+		}
+	}
+}
+
+// backend is what the generated handlers need.
+type backend struct {
+	operations grpc.ClientConnInterface
+	// headers returns the headers of a response.
+	headers func(ctx context.Context, response proto.Message) map[string]string
+	// refuse sends an error.
+	refuse func(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// handlers returns the generated handlers by operation and path. They are called
+// directly. Their own router tries the patterns from the last to the first: GET
+// /guardrail/list would be the guardrail called list.
+func handlers(services []restService, to backend) (map[string]runtime.HandlerFunc, error) {
+	var all []runtime.HandlerFunc
+	mux := runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, &answerJSON{runtime.JSONPb{MarshalOptions: jsonForm()}}),
+		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Value(probeKey{}) == nil {
+				to.refuse(w, r, unreadable(err))
+			}
+		}),
+		runtime.WithForwardResponseOption(func(ctx context.Context, w http.ResponseWriter, response proto.Message) error {
+			for name, value := range to.headers(ctx, response) {
+				w.Header().Set(name, value)
+			}
+			_, err := streamJSON(w, response)
+			return err
+		}),
+		runtime.WithForwardResponseRewriter(func(_ context.Context, response proto.Message) (any, error) {
+			if _, ok := response.(*gatewayv1.DailyActivity); ok {
+				return streamed{}, nil
+			}
+			return response, nil
+		}),
+		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }), // none of them is a parameter
+		runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {
+			all = append(all, next)
+			return next
+		}),
+		runtime.WithMetadata(answerProbe),
+	)
+	for _, s := range services {
+		if err := s.handle(context.Background(), mux, probed{to.operations}); err != nil {
+			return nil, err
+		}
+	}
+	out := make(map[string]runtime.HandlerFunc, len(all))
+	for _, h := range all {
+		name, err := probe(h)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = h
+	}
+	return out, nil
+}
+
+// unreadable gives the generated code's own errors a kind: they are about
+// parameters that it cannot read.
+func unreadable(err error) error {
+	var e *fault.Error
+	if st, ok := status.FromError(err); ok && !errors.As(err, &e) && st.Code() == codes.InvalidArgument {
+		return fault.New(fault.Malformed, "invalid_parameter", "A parameter cannot be read: %s", st.Message())
+	}
+	return err
+}

@@ -1,0 +1,260 @@
+package mgmt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// route adds all routes.
+func (s *Server) route() error {
+	generated, err := handlers(s.services(), backend{
+		operations: s.operations, refuse: s.refuse,
+		headers: func(ctx context.Context, response proto.Message) map[string]string {
+			return callOf(ctx).headers(response)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range s.plain() {
+		for _, p := range r.paths {
+			s.handle(r.method, p, s.guard(surface.Operation{Access: r.access}, r.handler))
+		}
+	}
+	for _, r := range s.files() {
+		for _, p := range r.paths {
+			s.handle(r.method, p, managed(place{}, s.guard(surface.Operation{Access: r.access}, r.handler)))
+		}
+	}
+	for _, r := range surface.Routes() {
+		op, ok := s.operations.all[r.RPC]
+		if !ok {
+			return fmt.Errorf("%s %s leads to %s, which no service has", r.Method, r.Path, r.RPC)
+		}
+		next, ok := generated[r.RPC+" "+r.Path]
+		if !ok {
+			return fmt.Errorf("there is nothing generated for %s %s", r.Method, r.Path)
+		}
+		pattern, names := muxPattern(r.Path)
+		form := s.transcode(op, r, names, next)
+		if r.RPC == gatewayv1.AuditService_ListAuditLog_FullMethodName {
+			form = s.withFiles(form)
+		}
+		s.handle(r.Method, pattern, managed(place{path: names, body: r.Body}, s.guard(op.Operation, form)))
+	}
+	slices.Sort(s.paths)
+	s.paths = slices.Compact(s.paths)
+	s.refuseRedirects()
+	s.mux.HandleFunc("/", s.unknown)
+	return nil
+}
+
+// handle adds a route.
+func (s *Server) handle(method, pattern string, h http.Handler) {
+	s.mux.Handle(method+" "+pattern, h)
+	s.paths = append(s.paths, strings.Replace(pattern, "...}", "}", 1))
+}
+
+// route is one row of the table of the routes that are not generated.
+type route struct {
+	method  string
+	paths   []string
+	access  surface.Access
+	handler http.HandlerFunc
+}
+
+// plain are the routes whose errors are as OpenAI has them and no more.
+func (s *Server) plain() []route {
+	return []route{
+		{http.MethodGet, []string{"/health/liveliness", "/health/liveness"}, surface.Public, s.alive},
+		{http.MethodGet, []string{"/health/readiness"}, surface.Public, s.readiness},
+		{http.MethodGet, []string{"/v1/models", "/models"}, surface.AnyKey, s.models},
+		{http.MethodGet, []string{"/v1/models/{model...}", "/models/{model...}"}, surface.AnyKey, s.model},
+		{http.MethodGet, []string{"/openapi.json"}, surface.Public, s.shows(s.reference.Document)},
+		{http.MethodGet, []string{"/docs"}, surface.Public, s.shows(s.reference.Page)},
+		{http.MethodGet, []string{"/metrics"}, surface.Viewer, s.cfg.Metrics.ServeHTTP},
+		{http.MethodPost, dataplane.Paths(), surface.AnyKey, s.bodyless},
+	}
+}
+
+// shows makes a handler of a part of the API's description.
+func (s *Server) shows(part func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := part(w, r); err != nil {
+			s.refuse(w, r, err)
+		}
+	}
+}
+
+// files are the routes of the management API that carry files, which are not
+// generated.
+func (s *Server) files() []route {
+	return []route{
+		{http.MethodGet, []string{"/cluster/snapshot"}, surface.Admin, s.snapshot},
+		{http.MethodPost, []string{"/cluster/restore"}, surface.Admin, s.restore},
+	}
+}
+
+// managed marks the requests to a route of the management API.
+func managed(at place, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, at)))
+	})
+}
+
+// guard lets through who may use a route. It has read nothing of the body.
+func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stamp(w, r)
+		if op.Access == surface.Public {
+			next(w, r)
+			return
+		}
+		c := &call{presented: presented(r.Header.Values), id: w.Header().Get(headerRequestID), matches: r.Header.Values(HeaderIfMatch), idempotency: r.Header.Values(HeaderIdempotency)}
+		err := s.identify(c)
+		if err == nil {
+			err = c.principal.MayUse(r.Method, r.URL.Path)
+		}
+		if err == nil {
+			err = mayUse(op, c.principal)
+		}
+		r = r.WithContext(withCall(r.Context(), c))
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		next(w, r)
+	})
+}
+
+// presented collects the credentials of a request. Two headers of one name are two
+// credentials.
+func presented(values func(header string) []string) tenancy.Presented {
+	var p tenancy.Presented
+	for _, name := range []string{tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle, tenancy.HeaderGateway} {
+		for _, v := range values(name) {
+			p.Add(name, v)
+		}
+	}
+	return p
+}
+
+// identify finds out who calls.
+func (s *Server) identify(c *call) (err error) {
+	c.view = s.cfg.View()
+	c.principal, err = s.cfg.Identify(c.view, c.presented, time.Now())
+	return err
+}
+
+// bodyless rejects a request for inference that came without a body. One with a body
+// came by another way than the listener of callers, and no model is served there.
+func (s *Server) bodyless(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		s.refuse(w, r, fault.New(fault.NotFound, "", "Models are not served at this address, but at the one that listen names. Send the request there."))
+		return
+	}
+	s.refuse(w, r, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages."))
+}
+
+// straight refuses paths that have to be put straight first, which the mux would
+// do: something before the gateway that guards some of its paths may read them
+// differently.
+func (s *Server) straight(w http.ResponseWriter, r *http.Request) {
+	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
+		stamp(w, r)
+		s.refuse(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at the path %s: it has dot segments or empty ones.", shownPath(r.URL.Path)))
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// unknown answers for every path that is not in the table, and for the methods
+// that a path in it does not take.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	stamp(w, r)
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		probe := r.Clone(r.Context())
+		probe.Method = method
+		if _, pattern := s.mux.Handler(probe); pattern != "/" && pattern != "" && !s.refused[pattern] {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		s.refuse(w, r, unknownPath(r.URL.Path, s.paths))
+		return
+	}
+	for _, m := range allowed {
+		w.Header().Add("Allow", m)
+	}
+	s.refuse(w, r, fault.New(fault.MethodNotAllowed, "", "This path does not take that method; see the header Allow."))
+}
+
+// transcode is a route of an operation: it holds the request to what is
+// documented, and hands it to the generated handler.
+func (s *Server) transcode(op *operation, route surface.Route, names []string, next runtime.HandlerFunc) http.HandlerFunc {
+	message, form := op.input.Descriptor(), forms()[op.name]
+	return func(w http.ResponseWriter, r *http.Request) {
+		path := make(map[string]string, len(names))
+		for _, name := range names {
+			path[name] = r.PathValue(name)
+			if path[name] == "" { // /fallbacks/
+				s.refuse(w, r, unknownPath(r.URL.Path, s.paths))
+				return
+			}
+		}
+		r = r.Clone(r.Context())
+		r.Header.Del("Grpc-Timeout") // the generated code would take it for a bound,
+		r.Header.Del("Te")           // and this for a wish to have trailers
+		body := []byte(nil)
+		err := error(nil)
+		if route.Body {
+			body, err = readMessage(w, r, message, form, path)
+		} else {
+			err = conformQuery(r.URL.RawQuery, message.Fields(), path)
+		}
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next(w, r, path)
+	}
+}
+
+// refuseRedirects keeps the mux from sending a client from /fallbacks on to
+// /fallbacks/ with a method that only the latter has.
+func (s *Server) refuseRedirects() {
+	for _, r := range surface.Routes() {
+		pattern, _ := muxPattern(r.Path)
+		above, _, many := strings.Cut(pattern, "/{")
+		if !many || !strings.HasSuffix(pattern, "...}") {
+			continue
+		}
+		at := r.Method + " " + above
+		probe, err := http.NewRequestWithContext(context.Background(), r.Method, above, http.NoBody)
+		if err != nil {
+			continue
+		}
+		if _, found := s.mux.Handler(probe); found != at && !s.refused[at] {
+			s.refused[at] = true
+			s.mux.HandleFunc(at, s.unknown)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package mgmt
+
+import (
+	"testing"
+
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// One caller's keys are no other's, and one operation's no other's.
+func TestScopesAreApart(t *testing.T) {
+	one := digest("x", []byte("ab"), []byte("c"))
+	for _, other := range [][32]byte{digest("x", []byte("a"), []byte("bc")), digest("x", []byte("abc")), digest("xa", []byte("b"), []byte("c"))} {
+		if one == other {
+			t.Error("two scopes are one")
+		}
+	}
+	o := &operations{}
+	op, err := newOperation(gatewayv1.KeyService_GenerateKey_FullMethodName, "gateway.v1.KeyService")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &gatewayv1.GenerateKeyRequest{}
+	seen := map[[32]byte]bool{}
+	for _, c := range []*call{
+		{idempotency: []string{"one"}},
+		{idempotency: []string{"two"}},
+		{idempotency: []string{"one"}, principal: tenancy.Principal{Hash: id.HashKey("sk-1")}},
+	} {
+		one, err := o.onlyOnce(c, op, in)
+		if err != nil || seen[one.scope] {
+			t.Errorf("%v", err)
+		}
+		seen[one.scope] = true
+	}
+	other := *op
+	other.name = "/gateway.v1.KeyService/RegenerateKey"
+	if one, err := o.onlyOnce(&call{idempotency: []string{"one"}}, &other, in); err != nil || seen[one.scope] {
+		t.Errorf("%v", err)
+	}
+}

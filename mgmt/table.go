@@ -1,0 +1,142 @@
+package mgmt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
+)
+
+// operation is one rpc of the API.
+type operation struct {
+	name string // /package.Service/Method
+	surface.Operation
+	of            surface.Service
+	input, output protoreflect.MessageType
+	routes        []surface.Route
+	service       any
+	handler       grpc.MethodHandler
+}
+
+// operations are all of them by name, with what every request goes through first.
+type operations struct {
+	pipelineConfig
+	all map[string]*operation
+	err error
+}
+
+// pipelineConfig is what the pipeline needs. All of it is required.
+type pipelineConfig struct {
+	rules  protovalidate.Validator // of the fields of requests
+	state  Changes
+	sealer Sealer
+	// complete adds to a response what is not in the agreed state.
+	complete func(ctx context.Context, response proto.Message) error
+	// read is called after a request that changes nothing.
+	read func(ctx context.Context, c *call)
+}
+
+// newOperations returns the operations of the services that register adds.
+func newOperations(cfg pipelineConfig, register func(grpc.ServiceRegistrar)) (*operations, error) {
+	o := &operations{pipelineConfig: cfg, all: map[string]*operation{}}
+	register(o)
+	return o, o.err
+}
+
+// RegisterService adds a service, as that of a gRPC server does.
+func (o *operations) RegisterService(desc *grpc.ServiceDesc, service any) {
+	for _, m := range desc.Methods {
+		op, err := newOperation("/"+desc.ServiceName+"/"+m.MethodName, protoreflect.FullName(desc.ServiceName))
+		if err != nil {
+			o.err = errors.Join(o.err, err)
+			continue
+		}
+		op.service, op.handler = service, m.Handler
+		o.all[op.name] = op
+	}
+}
+
+// newOperation describes a method of a service by its protos and by the table of
+// operations.
+func newOperation(name string, service protoreflect.FullName) (*operation, error) {
+	op, method := &operation{name: name}, protoreflect.Name(path.Base(name))
+	var ok bool
+	if op.of, op.Operation, ok = described(string(service), string(method)); !ok {
+		return nil, fmt.Errorf("%s is not in the table of operations; run make proto", name)
+	}
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(service.Append(method))
+	m, is := d.(protoreflect.MethodDescriptor)
+	if err != nil || !is {
+		return nil, fmt.Errorf("there is no description of %s: %w", name, err)
+	}
+	if op.input, err = protoregistry.GlobalTypes.FindMessageByName(m.Input().FullName()); err == nil {
+		op.output, err = protoregistry.GlobalTypes.FindMessageByName(m.Output().FullName())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("messages of %s: %w", name, err)
+	}
+	for _, r := range surface.Routes() {
+		if r.RPC == name {
+			op.routes = append(op.routes, r)
+		}
+	}
+	if len(op.routes) == 0 {
+		return nil, fmt.Errorf("there is no route to %s", name)
+	}
+	return op, nil
+}
+
+// described returns the rows of a service and of one of its methods.
+func described(service, method string) (surface.Service, surface.Operation, bool) {
+	for _, s := range surface.Services() {
+		for _, op := range s.Operations {
+			if s.Name == service && op.Name == method {
+				return s, op, true
+			}
+		}
+	}
+	return surface.Service{}, surface.Operation{}, false
+}
+
+// Invoke hands a request to its operation. An error comes back as it is. The
+// answer and the service's are the same within, so neither is to be changed.
+func (o *operations) Invoke(ctx context.Context, method string, args, reply any, _ ...grpc.CallOption) error {
+	op, ok := o.all[method]
+	if !ok {
+		return fmt.Errorf("there is no operation %s", method)
+	}
+	out, err := op.handler(op.service, ctx, func(in any) error { return adopt(in, args) }, o.pipeline)
+	if err != nil {
+		return err
+	}
+	return adopt(reply, out)
+}
+
+// NewStream is for operations that stream, of which there are none.
+func (o *operations) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, fmt.Errorf("the operation %s does not stream", method)
+}
+
+// adopt makes a message that is empty have what another has, without a copy of
+// what is in it.
+func adopt(to, from any) error {
+	t, ok := to.(proto.Message)
+	source, is := from.(proto.Message)
+	if !ok || !is || t.ProtoReflect().Descriptor() != source.ProtoReflect().Descriptor() {
+		return fmt.Errorf("%T is not %T", from, to)
+	}
+	into := t.ProtoReflect()
+	source.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		into.Set(f, v)
+		return true
+	})
+	return nil
+}
