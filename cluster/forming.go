@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -120,9 +121,10 @@ type introduced struct {
 }
 
 // introduce asks everybody who might be there who they are. At the address of a member
-// another node may live by now, also one of another cluster: it is asked as well.
-func (n *Node) introduce(ctx context.Context) []introduced {
-	addresses := slices.Clone(n.cfg.Join)
+// another node may live by now, also one of another cluster: it is asked as well. more are
+// addresses to ask at, too.
+func (n *Node) introduce(ctx context.Context, more ...string) []introduced {
+	addresses := append(more, n.cfg.Join...)
 	for _, m := range n.gossip.Members() {
 		addresses = append(addresses, m.Address)
 	}
@@ -154,6 +156,27 @@ func (n *Node) introduce(ctx context.Context) []introduced {
 	}
 	wait.Wait()
 	return found
+}
+
+// standings asks the other nodes of the cluster how far they are.
+func (n *Node) standings(ctx context.Context) (out []consensus.Standing) {
+	servers, err := n.consensus.Servers()
+	if err != nil {
+		return nil
+	}
+	var addresses []string
+	for _, s := range servers {
+		addresses = append(addresses, s.Address)
+	}
+	for _, other := range n.introduce(ctx, addresses...) {
+		if other.GetCluster() != n.cluster() {
+			continue
+		}
+		out = append(out, consensus.Standing{
+			Node: id.Node(other.GetSelf().GetNode()), Applied: unwirePosition(other.GetApplied()), Confirmed: unwirePosition(other.GetConfirmed()),
+		})
+	}
+	return out
 }
 
 // seek looks for a cluster to join, or for enough nodes to begin one.

@@ -132,7 +132,7 @@ func (n *Node) agree() (err error) {
 		if n.link, key, err = n.cfg.Connect(n.Identity().Node); err != nil {
 			return err
 		}
-		c.Address, c.Network = n.link.Address(), raftLink{n}
+		c.Address, c.Network, c.Standings = n.link.Address(), raftLink{n}, n.standings
 		n.peers = peer.NewClients(n.dialPeer)
 		n.strangers = peer.NewClients(func(ctx context.Context, address string) (net.Conn, error) {
 			return n.link.Dial(ctx, address, link.Peer)
@@ -249,6 +249,9 @@ func (n *Node) Ready() error {
 	age, ever := n.fresh.age()
 	switch {
 	case !ever:
+		if err := n.consensus.OlderCopy(); err != nil {
+			return err
+		}
 		return fault.New(fault.Unavailable, "not_joined", "The node has not yet learned what its cluster has agreed on.")
 	case !n.Fresh() && n.View().Keys.Cluster() > 0:
 		return fault.New(fault.Unavailable, "cut_off", "The node has been cut off from its cluster for %s.", age.Round(time.Second))

@@ -20,10 +20,16 @@ type peerService struct {
 }
 
 // Introduce says who this node is.
-func (s peerService) Introduce(context.Context, *clusterv1.IntroduceRequest) (*clusterv1.IntroduceResponse, error) {
+func (s peerService) Introduce(ctx context.Context, in *clusterv1.IntroduceRequest) (*clusterv1.IntroduceResponse, error) {
 	n := s.node
+	asking, named := peer.Caller(ctx)
+	if !named {
+		asking = id.Node(in.GetFrom().GetNode())
+	}
+	standing := n.consensus.Standing(asking)
 	out := &clusterv1.IntroduceResponse{
 		Self: wire(n.self()), Expect: uint32(n.cfg.Expect), Cluster: n.cluster(),
+		Applied: wirePosition(standing.Applied), Confirmed: wirePosition(standing.Confirmed),
 	}
 	out.Formed = out.GetCluster() != ""
 	if leader, ok := n.consensus.Leader(); ok {
@@ -156,6 +162,14 @@ func wireAll(servers []consensus.Server) []*clusterv1.Server {
 
 func unwireOne(s *clusterv1.Server) consensus.Server {
 	return consensus.Server{Node: id.Node(s.GetNode()), Address: s.GetAddress(), Voter: s.GetVoter()}
+}
+
+func wirePosition(p consensus.Position) *clusterv1.Position {
+	return &clusterv1.Position{Index: p.Index, Term: p.Term}
+}
+
+func unwirePosition(p *clusterv1.Position) consensus.Position {
+	return consensus.Position{Index: p.GetIndex(), Term: p.GetTerm()}
 }
 
 func unwire(servers []*clusterv1.Server) []consensus.Server {

@@ -75,6 +75,9 @@ func (n *Node) Status(ctx context.Context, checksum bool) (Status, error) {
 	if n.gossip != nil {
 		s.Problems = append(s.Problems, n.gossip.Problems()...)
 	}
+	if err := n.consensus.OlderCopy(); err != nil {
+		s.Problems = append(s.Problems, "disk: "+err.Error())
+	}
 	s.Problems = append(s.Problems, n.backlogProblems()...)
 	s.Problems = append(s.Problems, n.receiverProblems(n.now())...)
 	s.Members = n.members(ctx, servers, checksum)

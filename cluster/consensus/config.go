@@ -21,6 +21,9 @@ type Config struct {
 	Node    id.Node
 	Address string  // where the other nodes reach this one; required with a Network
 	Network Network // nil means alone, in memory
+	// Standings asks the other members how far they are and returns what those say that
+	// answer before ctx ends. nil: the node votes without comparing itself with the others.
+	Standings func(ctx context.Context) []Standing
 	// CommandID returns the id of a command, nil if it has none. A command with an
 	// id that the state has seen before is answered with its first outcome. It must
 	// depend on the command only. nil means that no command has one.

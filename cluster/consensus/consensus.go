@@ -26,6 +26,9 @@ type Consensus struct {
 	// would not see what was written after it has looked.
 	beginning sync.Mutex
 
+	comparison    comparison
+	confirmations confirmations
+
 	inFlight sync.WaitGroup // calls that wait for Raft; none is added when stopping
 
 	mu struct {
@@ -75,6 +78,7 @@ func Open(cfg Config) (*Consensus, error) {
 	}
 	c := &Consensus{cfg: cfg, log: log, snaps: snaps, state: newApplier(cfg, snaps, states, gen, at)}
 	c.mu.leadership, c.mu.left = make(chan struct{}), make(chan struct{})
+	c.comparison.mu.done = cfg.Standings == nil
 	err = c.reconcile(at)
 	if err == nil {
 		err = cfg.Machine.Restored(gen.store, at.index)

@@ -47,6 +47,9 @@ func (g *guard) run(ctx context.Context) {
 	for {
 		select {
 		case rpc := <-g.NetworkTransport.Consumer():
+			if g.denied(rpc) {
+				continue
+			}
 			switch req := rpc.Command.(type) {
 			case *raft.InstallSnapshotRequest:
 				if g.of.covers(req) {

@@ -74,6 +74,9 @@ func (g *guard) AppendEntries(member raft.ServerID, at raft.ServerAddress, req *
 	}
 	err := g.NetworkTransport.AppendEntries(member, at, req, resp)
 	g.reach.heard(member, err == nil)
+	if err == nil && resp.Success && !isHeartbeat(req) {
+		g.of.confirmations.note(member, sent(req))
+	}
 	return err
 }
 
@@ -84,6 +87,9 @@ func (g *guard) InstallSnapshot(member raft.ServerID, at raft.ServerAddress, req
 	}
 	err := g.NetworkTransport.InstallSnapshot(member, at, req, resp, data)
 	g.reach.heard(member, err == nil)
+	if err == nil && resp.Success {
+		g.of.confirmations.note(member, Position{req.LastLogIndex, req.LastLogTerm})
+	}
 	return err
 }
 

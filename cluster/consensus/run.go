@@ -49,6 +49,9 @@ func (c *Consensus) Run(ctx context.Context) error {
 	watching, stopWatching := context.WithCancel(lasting)
 	var watch sync.WaitGroup
 	watch.Go(func() { c.watch(watching, r, observations) })
+	if c.cfg.Standings != nil {
+		watch.Go(func() { c.compare(watching) })
+	}
 	<-ctx.Done()
 	c.stop(r)
 	stopWatching()

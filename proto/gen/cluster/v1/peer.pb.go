@@ -145,7 +145,12 @@ type IntroduceResponse struct {
 	// The leader, if it knows one.
 	Leader *Server `protobuf:"bytes,4,opt,name=leader,proto3" json:"leader,omitempty"`
 	// The cluster it is part of; empty if it is part of none.
-	Cluster       string `protobuf:"bytes,5,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Cluster string `protobuf:"bytes,5,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	// The last entry that it has applied.
+	Applied *Position `protobuf:"bytes,6,opt,name=applied,proto3" json:"applied,omitempty"`
+	// The last entry that the asking node had confirmed to it while it led, and that is
+	// committed; not set: it does not know.
+	Confirmed     *Position `protobuf:"bytes,7,opt,name=confirmed,proto3" json:"confirmed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,6 +220,75 @@ func (x *IntroduceResponse) GetCluster() string {
 	return ""
 }
 
+func (x *IntroduceResponse) GetApplied() *Position {
+	if x != nil {
+		return x.Applied
+	}
+	return nil
+}
+
+func (x *IntroduceResponse) GetConfirmed() *Position {
+	if x != nil {
+		return x.Confirmed
+	}
+	return nil
+}
+
+// Position is a place in the log.
+type Position struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The index of the entry.
+	Index uint64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// The term of the entry.
+	Term          uint64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Position) Reset() {
+	*x = Position{}
+	mi := &file_cluster_v1_peer_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Position) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Position) ProtoMessage() {}
+
+func (x *Position) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_peer_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Position.ProtoReflect.Descriptor instead.
+func (*Position) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Position) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Position) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
 // PromiseRequest proposes the first configuration.
 type PromiseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -226,7 +300,7 @@ type PromiseRequest struct {
 
 func (x *PromiseRequest) Reset() {
 	*x = PromiseRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[3]
+	mi := &file_cluster_v1_peer_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -238,7 +312,7 @@ func (x *PromiseRequest) String() string {
 func (*PromiseRequest) ProtoMessage() {}
 
 func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[3]
+	mi := &file_cluster_v1_peer_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -251,7 +325,7 @@ func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseRequest.ProtoReflect.Descriptor instead.
 func (*PromiseRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{3}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PromiseRequest) GetServers() []*Server {
@@ -270,7 +344,7 @@ type PromiseResponse struct {
 
 func (x *PromiseResponse) Reset() {
 	*x = PromiseResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[4]
+	mi := &file_cluster_v1_peer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -282,7 +356,7 @@ func (x *PromiseResponse) String() string {
 func (*PromiseResponse) ProtoMessage() {}
 
 func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[4]
+	mi := &file_cluster_v1_peer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -295,7 +369,7 @@ func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseResponse.ProtoReflect.Descriptor instead.
 func (*PromiseResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{4}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{5}
 }
 
 // FormRequest is the first configuration, which all have promised.
@@ -309,7 +383,7 @@ type FormRequest struct {
 
 func (x *FormRequest) Reset() {
 	*x = FormRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[5]
+	mi := &file_cluster_v1_peer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -321,7 +395,7 @@ func (x *FormRequest) String() string {
 func (*FormRequest) ProtoMessage() {}
 
 func (x *FormRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[5]
+	mi := &file_cluster_v1_peer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -334,7 +408,7 @@ func (x *FormRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormRequest.ProtoReflect.Descriptor instead.
 func (*FormRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *FormRequest) GetServers() []*Server {
@@ -353,7 +427,7 @@ type FormResponse struct {
 
 func (x *FormResponse) Reset() {
 	*x = FormResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[6]
+	mi := &file_cluster_v1_peer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -365,7 +439,7 @@ func (x *FormResponse) String() string {
 func (*FormResponse) ProtoMessage() {}
 
 func (x *FormResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[6]
+	mi := &file_cluster_v1_peer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -378,7 +452,7 @@ func (x *FormResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormResponse.ProtoReflect.Descriptor instead.
 func (*FormResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{7}
 }
 
 // JoinRequest asks to become a member.
@@ -396,7 +470,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[7]
+	mi := &file_cluster_v1_peer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -408,7 +482,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[7]
+	mi := &file_cluster_v1_peer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -421,7 +495,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *JoinRequest) GetServer() *Server {
@@ -460,7 +534,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[8]
+	mi := &file_cluster_v1_peer_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -472,7 +546,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[8]
+	mi := &file_cluster_v1_peer_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -485,7 +559,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *JoinResponse) GetServers() []*Server {
@@ -520,7 +594,7 @@ type ProposeRequest struct {
 
 func (x *ProposeRequest) Reset() {
 	*x = ProposeRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[9]
+	mi := &file_cluster_v1_peer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -532,7 +606,7 @@ func (x *ProposeRequest) String() string {
 func (*ProposeRequest) ProtoMessage() {}
 
 func (x *ProposeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[9]
+	mi := &file_cluster_v1_peer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -545,7 +619,7 @@ func (x *ProposeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposeRequest.ProtoReflect.Descriptor instead.
 func (*ProposeRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ProposeRequest) GetCommand() []byte {
@@ -567,7 +641,7 @@ type ProposeResponse struct {
 
 func (x *ProposeResponse) Reset() {
 	*x = ProposeResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[10]
+	mi := &file_cluster_v1_peer_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +653,7 @@ func (x *ProposeResponse) String() string {
 func (*ProposeResponse) ProtoMessage() {}
 
 func (x *ProposeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[10]
+	mi := &file_cluster_v1_peer_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +666,7 @@ func (x *ProposeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposeResponse.ProtoReflect.Descriptor instead.
 func (*ProposeResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ProposeResponse) GetOutcome() []byte {
@@ -611,7 +685,7 @@ type ReadIndexRequest struct {
 
 func (x *ReadIndexRequest) Reset() {
 	*x = ReadIndexRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[11]
+	mi := &file_cluster_v1_peer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -623,7 +697,7 @@ func (x *ReadIndexRequest) String() string {
 func (*ReadIndexRequest) ProtoMessage() {}
 
 func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[11]
+	mi := &file_cluster_v1_peer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -636,7 +710,7 @@ func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexRequest.ProtoReflect.Descriptor instead.
 func (*ReadIndexRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{11}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{12}
 }
 
 // ReadIndexResponse has a read index.
@@ -650,7 +724,7 @@ type ReadIndexResponse struct {
 
 func (x *ReadIndexResponse) Reset() {
 	*x = ReadIndexResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[12]
+	mi := &file_cluster_v1_peer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +736,7 @@ func (x *ReadIndexResponse) String() string {
 func (*ReadIndexResponse) ProtoMessage() {}
 
 func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[12]
+	mi := &file_cluster_v1_peer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +749,7 @@ func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexResponse.ProtoReflect.Descriptor instead.
 func (*ReadIndexResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{12}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReadIndexResponse) GetIndex() uint64 {
@@ -696,7 +770,7 @@ type AwaitAppliedRequest struct {
 
 func (x *AwaitAppliedRequest) Reset() {
 	*x = AwaitAppliedRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[13]
+	mi := &file_cluster_v1_peer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -708,7 +782,7 @@ func (x *AwaitAppliedRequest) String() string {
 func (*AwaitAppliedRequest) ProtoMessage() {}
 
 func (x *AwaitAppliedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[13]
+	mi := &file_cluster_v1_peer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -721,7 +795,7 @@ func (x *AwaitAppliedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AwaitAppliedRequest.ProtoReflect.Descriptor instead.
 func (*AwaitAppliedRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{13}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AwaitAppliedRequest) GetIndex() uint64 {
@@ -742,7 +816,7 @@ type AwaitAppliedResponse struct {
 
 func (x *AwaitAppliedResponse) Reset() {
 	*x = AwaitAppliedResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[14]
+	mi := &file_cluster_v1_peer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -754,7 +828,7 @@ func (x *AwaitAppliedResponse) String() string {
 func (*AwaitAppliedResponse) ProtoMessage() {}
 
 func (x *AwaitAppliedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[14]
+	mi := &file_cluster_v1_peer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -767,7 +841,7 @@ func (x *AwaitAppliedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AwaitAppliedResponse.ProtoReflect.Descriptor instead.
 func (*AwaitAppliedResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{14}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AwaitAppliedResponse) GetIndex() uint64 {
@@ -788,7 +862,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[15]
+	mi := &file_cluster_v1_peer_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -800,7 +874,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[15]
+	mi := &file_cluster_v1_peer_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -813,7 +887,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{15}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RemoveRequest) GetNode() string {
@@ -834,7 +908,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[16]
+	mi := &file_cluster_v1_peer_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +920,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[16]
+	mi := &file_cluster_v1_peer_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +933,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{16}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RemoveResponse) GetServers() []*Server {
@@ -880,7 +954,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[17]
+	mi := &file_cluster_v1_peer_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -892,7 +966,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[17]
+	mi := &file_cluster_v1_peer_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -905,7 +979,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{17}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ReportRequest) GetChecksum() bool {
@@ -952,7 +1026,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[18]
+	mi := &file_cluster_v1_peer_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +1038,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[18]
+	mi := &file_cluster_v1_peer_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -977,7 +1051,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{18}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReportResponse) GetSelf() *Server {
@@ -1089,7 +1163,7 @@ type RestoreRequest struct {
 
 func (x *RestoreRequest) Reset() {
 	*x = RestoreRequest{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[19]
+	mi := &file_cluster_v1_peer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +1175,7 @@ func (x *RestoreRequest) String() string {
 func (*RestoreRequest) ProtoMessage() {}
 
 func (x *RestoreRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[19]
+	mi := &file_cluster_v1_peer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +1188,7 @@ func (x *RestoreRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreRequest.ProtoReflect.Descriptor instead.
 func (*RestoreRequest) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{19}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RestoreRequest) GetPiece() []byte {
@@ -1133,7 +1207,7 @@ type RestoreResponse struct {
 
 func (x *RestoreResponse) Reset() {
 	*x = RestoreResponse{}
-	mi := &file_cluster_v1_peer_proto_msgTypes[20]
+	mi := &file_cluster_v1_peer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1219,7 @@ func (x *RestoreResponse) String() string {
 func (*RestoreResponse) ProtoMessage() {}
 
 func (x *RestoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_peer_proto_msgTypes[20]
+	mi := &file_cluster_v1_peer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1232,7 @@ func (x *RestoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreResponse.ProtoReflect.Descriptor instead.
 func (*RestoreResponse) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{20}
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{21}
 }
 
 var File_cluster_v1_peer_proto protoreflect.FileDescriptor
@@ -1172,13 +1246,18 @@ const file_cluster_v1_peer_proto_rawDesc = "" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x14\n" +
 	"\x05voter\x18\x03 \x01(\bR\x05voter\":\n" +
 	"\x10IntroduceRequest\x12&\n" +
-	"\x04from\x18\x01 \x01(\v2\x12.cluster.v1.ServerR\x04from\"\xb1\x01\n" +
+	"\x04from\x18\x01 \x01(\v2\x12.cluster.v1.ServerR\x04from\"\x95\x02\n" +
 	"\x11IntroduceResponse\x12&\n" +
 	"\x04self\x18\x01 \x01(\v2\x12.cluster.v1.ServerR\x04self\x12\x16\n" +
 	"\x06formed\x18\x02 \x01(\bR\x06formed\x12\x16\n" +
 	"\x06expect\x18\x03 \x01(\rR\x06expect\x12*\n" +
 	"\x06leader\x18\x04 \x01(\v2\x12.cluster.v1.ServerR\x06leader\x12\x18\n" +
-	"\acluster\x18\x05 \x01(\tR\acluster\">\n" +
+	"\acluster\x18\x05 \x01(\tR\acluster\x12.\n" +
+	"\aapplied\x18\x06 \x01(\v2\x14.cluster.v1.PositionR\aapplied\x122\n" +
+	"\tconfirmed\x18\a \x01(\v2\x14.cluster.v1.PositionR\tconfirmed\"4\n" +
+	"\bPosition\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\">\n" +
 	"\x0ePromiseRequest\x12,\n" +
 	"\aservers\x18\x01 \x03(\v2\x12.cluster.v1.ServerR\aservers\"\x11\n" +
 	"\x0fPromiseResponse\";\n" +
@@ -1256,65 +1335,68 @@ func file_cluster_v1_peer_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_peer_proto_rawDescData
 }
 
-var file_cluster_v1_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_cluster_v1_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_cluster_v1_peer_proto_goTypes = []any{
 	(*Server)(nil),               // 0: cluster.v1.Server
 	(*IntroduceRequest)(nil),     // 1: cluster.v1.IntroduceRequest
 	(*IntroduceResponse)(nil),    // 2: cluster.v1.IntroduceResponse
-	(*PromiseRequest)(nil),       // 3: cluster.v1.PromiseRequest
-	(*PromiseResponse)(nil),      // 4: cluster.v1.PromiseResponse
-	(*FormRequest)(nil),          // 5: cluster.v1.FormRequest
-	(*FormResponse)(nil),         // 6: cluster.v1.FormResponse
-	(*JoinRequest)(nil),          // 7: cluster.v1.JoinRequest
-	(*JoinResponse)(nil),         // 8: cluster.v1.JoinResponse
-	(*ProposeRequest)(nil),       // 9: cluster.v1.ProposeRequest
-	(*ProposeResponse)(nil),      // 10: cluster.v1.ProposeResponse
-	(*ReadIndexRequest)(nil),     // 11: cluster.v1.ReadIndexRequest
-	(*ReadIndexResponse)(nil),    // 12: cluster.v1.ReadIndexResponse
-	(*AwaitAppliedRequest)(nil),  // 13: cluster.v1.AwaitAppliedRequest
-	(*AwaitAppliedResponse)(nil), // 14: cluster.v1.AwaitAppliedResponse
-	(*RemoveRequest)(nil),        // 15: cluster.v1.RemoveRequest
-	(*RemoveResponse)(nil),       // 16: cluster.v1.RemoveResponse
-	(*ReportRequest)(nil),        // 17: cluster.v1.ReportRequest
-	(*ReportResponse)(nil),       // 18: cluster.v1.ReportResponse
-	(*RestoreRequest)(nil),       // 19: cluster.v1.RestoreRequest
-	(*RestoreResponse)(nil),      // 20: cluster.v1.RestoreResponse
+	(*Position)(nil),             // 3: cluster.v1.Position
+	(*PromiseRequest)(nil),       // 4: cluster.v1.PromiseRequest
+	(*PromiseResponse)(nil),      // 5: cluster.v1.PromiseResponse
+	(*FormRequest)(nil),          // 6: cluster.v1.FormRequest
+	(*FormResponse)(nil),         // 7: cluster.v1.FormResponse
+	(*JoinRequest)(nil),          // 8: cluster.v1.JoinRequest
+	(*JoinResponse)(nil),         // 9: cluster.v1.JoinResponse
+	(*ProposeRequest)(nil),       // 10: cluster.v1.ProposeRequest
+	(*ProposeResponse)(nil),      // 11: cluster.v1.ProposeResponse
+	(*ReadIndexRequest)(nil),     // 12: cluster.v1.ReadIndexRequest
+	(*ReadIndexResponse)(nil),    // 13: cluster.v1.ReadIndexResponse
+	(*AwaitAppliedRequest)(nil),  // 14: cluster.v1.AwaitAppliedRequest
+	(*AwaitAppliedResponse)(nil), // 15: cluster.v1.AwaitAppliedResponse
+	(*RemoveRequest)(nil),        // 16: cluster.v1.RemoveRequest
+	(*RemoveResponse)(nil),       // 17: cluster.v1.RemoveResponse
+	(*ReportRequest)(nil),        // 18: cluster.v1.ReportRequest
+	(*ReportResponse)(nil),       // 19: cluster.v1.ReportResponse
+	(*RestoreRequest)(nil),       // 20: cluster.v1.RestoreRequest
+	(*RestoreResponse)(nil),      // 21: cluster.v1.RestoreResponse
 }
 var file_cluster_v1_peer_proto_depIdxs = []int32{
 	0,  // 0: cluster.v1.IntroduceRequest.from:type_name -> cluster.v1.Server
 	0,  // 1: cluster.v1.IntroduceResponse.self:type_name -> cluster.v1.Server
 	0,  // 2: cluster.v1.IntroduceResponse.leader:type_name -> cluster.v1.Server
-	0,  // 3: cluster.v1.PromiseRequest.servers:type_name -> cluster.v1.Server
-	0,  // 4: cluster.v1.FormRequest.servers:type_name -> cluster.v1.Server
-	0,  // 5: cluster.v1.JoinRequest.server:type_name -> cluster.v1.Server
-	0,  // 6: cluster.v1.JoinResponse.servers:type_name -> cluster.v1.Server
-	0,  // 7: cluster.v1.RemoveResponse.servers:type_name -> cluster.v1.Server
-	0,  // 8: cluster.v1.ReportResponse.self:type_name -> cluster.v1.Server
-	1,  // 9: cluster.v1.PeerService.Introduce:input_type -> cluster.v1.IntroduceRequest
-	3,  // 10: cluster.v1.PeerService.Promise:input_type -> cluster.v1.PromiseRequest
-	5,  // 11: cluster.v1.PeerService.Form:input_type -> cluster.v1.FormRequest
-	7,  // 12: cluster.v1.PeerService.Join:input_type -> cluster.v1.JoinRequest
-	9,  // 13: cluster.v1.PeerService.Propose:input_type -> cluster.v1.ProposeRequest
-	11, // 14: cluster.v1.PeerService.ReadIndex:input_type -> cluster.v1.ReadIndexRequest
-	13, // 15: cluster.v1.PeerService.AwaitApplied:input_type -> cluster.v1.AwaitAppliedRequest
-	15, // 16: cluster.v1.PeerService.Remove:input_type -> cluster.v1.RemoveRequest
-	17, // 17: cluster.v1.PeerService.Report:input_type -> cluster.v1.ReportRequest
-	19, // 18: cluster.v1.PeerService.Restore:input_type -> cluster.v1.RestoreRequest
-	2,  // 19: cluster.v1.PeerService.Introduce:output_type -> cluster.v1.IntroduceResponse
-	4,  // 20: cluster.v1.PeerService.Promise:output_type -> cluster.v1.PromiseResponse
-	6,  // 21: cluster.v1.PeerService.Form:output_type -> cluster.v1.FormResponse
-	8,  // 22: cluster.v1.PeerService.Join:output_type -> cluster.v1.JoinResponse
-	10, // 23: cluster.v1.PeerService.Propose:output_type -> cluster.v1.ProposeResponse
-	12, // 24: cluster.v1.PeerService.ReadIndex:output_type -> cluster.v1.ReadIndexResponse
-	14, // 25: cluster.v1.PeerService.AwaitApplied:output_type -> cluster.v1.AwaitAppliedResponse
-	16, // 26: cluster.v1.PeerService.Remove:output_type -> cluster.v1.RemoveResponse
-	18, // 27: cluster.v1.PeerService.Report:output_type -> cluster.v1.ReportResponse
-	20, // 28: cluster.v1.PeerService.Restore:output_type -> cluster.v1.RestoreResponse
-	19, // [19:29] is the sub-list for method output_type
-	9,  // [9:19] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	3,  // 3: cluster.v1.IntroduceResponse.applied:type_name -> cluster.v1.Position
+	3,  // 4: cluster.v1.IntroduceResponse.confirmed:type_name -> cluster.v1.Position
+	0,  // 5: cluster.v1.PromiseRequest.servers:type_name -> cluster.v1.Server
+	0,  // 6: cluster.v1.FormRequest.servers:type_name -> cluster.v1.Server
+	0,  // 7: cluster.v1.JoinRequest.server:type_name -> cluster.v1.Server
+	0,  // 8: cluster.v1.JoinResponse.servers:type_name -> cluster.v1.Server
+	0,  // 9: cluster.v1.RemoveResponse.servers:type_name -> cluster.v1.Server
+	0,  // 10: cluster.v1.ReportResponse.self:type_name -> cluster.v1.Server
+	1,  // 11: cluster.v1.PeerService.Introduce:input_type -> cluster.v1.IntroduceRequest
+	4,  // 12: cluster.v1.PeerService.Promise:input_type -> cluster.v1.PromiseRequest
+	6,  // 13: cluster.v1.PeerService.Form:input_type -> cluster.v1.FormRequest
+	8,  // 14: cluster.v1.PeerService.Join:input_type -> cluster.v1.JoinRequest
+	10, // 15: cluster.v1.PeerService.Propose:input_type -> cluster.v1.ProposeRequest
+	12, // 16: cluster.v1.PeerService.ReadIndex:input_type -> cluster.v1.ReadIndexRequest
+	14, // 17: cluster.v1.PeerService.AwaitApplied:input_type -> cluster.v1.AwaitAppliedRequest
+	16, // 18: cluster.v1.PeerService.Remove:input_type -> cluster.v1.RemoveRequest
+	18, // 19: cluster.v1.PeerService.Report:input_type -> cluster.v1.ReportRequest
+	20, // 20: cluster.v1.PeerService.Restore:input_type -> cluster.v1.RestoreRequest
+	2,  // 21: cluster.v1.PeerService.Introduce:output_type -> cluster.v1.IntroduceResponse
+	5,  // 22: cluster.v1.PeerService.Promise:output_type -> cluster.v1.PromiseResponse
+	7,  // 23: cluster.v1.PeerService.Form:output_type -> cluster.v1.FormResponse
+	9,  // 24: cluster.v1.PeerService.Join:output_type -> cluster.v1.JoinResponse
+	11, // 25: cluster.v1.PeerService.Propose:output_type -> cluster.v1.ProposeResponse
+	13, // 26: cluster.v1.PeerService.ReadIndex:output_type -> cluster.v1.ReadIndexResponse
+	15, // 27: cluster.v1.PeerService.AwaitApplied:output_type -> cluster.v1.AwaitAppliedResponse
+	17, // 28: cluster.v1.PeerService.Remove:output_type -> cluster.v1.RemoveResponse
+	19, // 29: cluster.v1.PeerService.Report:output_type -> cluster.v1.ReportResponse
+	21, // 30: cluster.v1.PeerService.Restore:output_type -> cluster.v1.RestoreResponse
+	21, // [21:31] is the sub-list for method output_type
+	11, // [11:21] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_peer_proto_init() }
@@ -1328,7 +1410,7 @@ func file_cluster_v1_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_peer_proto_rawDesc), len(file_cluster_v1_peer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
