@@ -66,6 +66,9 @@ func holds(state *store.Store, r store.Range) (found bool, err error) {
 // for good, with what was leased to them, and the nodes of this cluster have posted
 // what they have posted here.
 func (n *Node) adopt(backup *store.Tx, state *store.Store) error {
+	if _, err := n.restorable(backup); err != nil {
+		return err
+	}
 	servers, err := n.consensus.Servers()
 	if err != nil {
 		return err

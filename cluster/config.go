@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/link"
+	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -58,6 +59,9 @@ type Config struct {
 	GossipTiming gossip.Timing
 	MinFreeBytes uint64
 	BallastBytes int64
+	// TransactionVersion is the highest version of transactions that the node knows. 0 means
+	// record.LastVersion; a test makes an older or a newer node with another one.
+	TransactionVersion uint32
 }
 
 // minStaleness is what KeyStaleness is raised to: a node asks the leader every
@@ -73,6 +77,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.BeginRestore == nil {
 		c.BeginRestore = func() func() { return func() {} }
+	}
+	if c.TransactionVersion == 0 {
+		c.TransactionVersion = record.LastVersion
 	}
 	if c.Retention <= 0 {
 		c.Retention = defaultRetention

@@ -69,13 +69,13 @@ func revisionOf(state *store.Store) (uint64, error) {
 func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command) consensus.Outcome {
 	switch change := cmd.GetChange().(type) {
 	case *clusterv1.Command_Transaction:
-		return m.transact(tx, e, cmd.GetActor(), change.Transaction)
+		return m.transact(tx, e, cmd.GetActor(), change.Transaction, 0)
 	case *clusterv1.Command_VersionedTransaction:
 		t := change.VersionedTransaction
-		if t.GetVersion() > record.LastVersion {
-			return incomprehensible(e.Index, fmt.Errorf("a transaction of version %d", t.GetVersion()))
+		if err := m.node.understood(t.GetVersion()); err != nil {
+			return incomprehensible(e.Index, err)
 		}
-		return m.transact(tx, e, cmd.GetActor(), t.GetTransaction())
+		return m.transact(tx, e, cmd.GetActor(), t.GetTransaction(), t.GetVersion())
 	case *clusterv1.Command_RetireNode:
 		return m.retire(tx, change.RetireNode, e, cmd.GetActor())
 	case *clusterv1.Command_PostUsage:
@@ -90,6 +90,9 @@ func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command)
 	case *clusterv1.Command_StageRestore:
 		return m.stage(tx, e, change.StageRestore)
 	case *clusterv1.Command_CommitRestore:
+		if err := m.node.understood(change.CommitRestore.GetVersion()); err != nil {
+			return incomprehensible(e.Index, err)
+		}
 		return m.restore(tx, e, change.CommitRestore)
 	case *clusterv1.Command_DropRestore:
 		return outcome(restore.Drop(tx, change.DropRestore), nil)
@@ -123,6 +126,9 @@ func incomprehensible(index uint64, cause error) consensus.Outcome {
 func (m machine) Restored(state *store.Store, _ uint64) error {
 	ctx := context.Background()
 	n := m.node
+	if err := n.understands(state); err != nil {
+		return err
+	}
 	keyring, err := loadKeyring(ctx, state)
 	if err != nil {
 		return err
@@ -195,7 +201,7 @@ func (n *Node) unusable(broken []error) {
 // transact makes a transaction, and writes in the same batch what the audit log says
 // of it: neither is there without the other. Readers see another View from this
 // entry on, which the state notes.
-func (m machine) transact(tx *store.Tx, e consensus.Entry, actor string, t *clusterv1.Transaction) consensus.Outcome {
+func (m machine) transact(tx *store.Tx, e consensus.Entry, actor string, t *clusterv1.Transaction, version uint32) consensus.Outcome {
 	changes, f := record.Apply(tx, t, record.Stamp{Index: e.Index, Actor: actor})
 	if f != nil {
 		return outcome(f, nil)
@@ -203,6 +209,9 @@ func (m machine) transact(tx *store.Tx, e consensus.Entry, actor string, t *clus
 	moved, f := ledger.SetSpends(tx, t.GetSetSpends(), e.Time)
 	if f == nil {
 		f = audit.AppendAll(tx, audit.DefaultWorkspace, append(t.GetAudit(), records(moved.Notes)...), e.Time)
+	}
+	if f == nil {
+		f = require(tx, version)
 	}
 	tx.Set(store.SpaceView, []byte(revisionKey), binary.BigEndian.AppendUint64(nil, e.Index))
 	return outcome(f, func(index uint64) {

@@ -50,6 +50,9 @@ func (m machine) restoreSettings(tx *store.Tx, e consensus.Entry, c *clusterv1.C
 	if _, f := record.Apply(tx, c.GetTransaction(), by); f != nil {
 		return outcome(f, nil)
 	}
+	if f := require(tx, c.GetVersion()); f != nil {
+		return outcome(f, nil)
+	}
 	done, f := restore.Commit(tx, c, by, e.Time)
 	if f != nil {
 		return outcome(f, nil)

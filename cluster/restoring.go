@@ -57,7 +57,7 @@ func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *
 	defer n.cfg.BeginRestore()()
 	ranges := restore.Ranges()
 	backup, err := n.consensus.UnpackBackup(r, func(space store.Space, key []byte) bool { //nolint:contextcheck // a store is written for as long as it takes
-		return space == store.SpaceKeyring || restore.Restored(ranges, space, key)
+		return space == store.SpaceKeyring || space == store.SpaceView || restore.Restored(ranges, space, key)
 	})
 	if err != nil {
 		return nil, err
@@ -67,6 +67,10 @@ func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *
 			n.logger.LogAttrs(ctx, slog.LevelWarn, "an unpacked snapshot cannot be removed", slog.Any("error", cerr))
 		}
 	}()
+	version, err := n.restorable(backup.State)
+	if err != nil {
+		return nil, err
+	}
 	if err := n.current(ctx); err != nil {
 		return nil, err
 	}
@@ -91,7 +95,7 @@ func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *
 	}
 	inject.Crash("restore.staged")
 	index, err := n.commitRestore(ctx, &clusterv1.CommitRestore{
-		Restore: name, Pieces: pieces, Ranges: ranges, Actor: in.Actor, BackupUnixNano: backup.Time.UnixNano(),
+		Restore: name, Pieces: pieces, Ranges: ranges, Version: version, Actor: in.Actor, BackupUnixNano: backup.Time.UnixNano(),
 	}, keyring, in)
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func Carried() map[store.Space]string {
 		store.SpaceOutcomeTime:  "commands that were applied",
 		store.SpaceKeyring:      "encryption keys; those of the backup are added",
 		store.SpaceReplay:       "responses that callers had already",
-		store.SpaceView:         "the revision",
+		store.SpaceView:         "the revision, and the version that a node has to know",
 		store.SpaceAccount:      "the ledger",
 		store.SpaceAccountEnd:   "windows",
 		store.SpaceShipped:      "the numbers of posted events",

@@ -117,6 +117,7 @@ const (
 	SpaceReplay Space = 'z'
 	// SpaceView belongs to cluster: which entry changed last what readers see.
 	//	"revision" → index (8 bytes, big endian)
+	//	"version" → the highest version of transactions (4 bytes, big endian); absent up to 2
 	SpaceView Space = 'v'
 	// SpaceAccount belongs to cluster/ledger: what was spent.
 	//	kind (1 byte), owner, 0, part → cluster.v1.Account

@@ -723,8 +723,11 @@ type CommitRestore struct {
 	Audit *AuditEvent `protobuf:"bytes,6,opt,name=audit,proto3" json:"audit,omitempty"`
 	// When the backup was made, by its state's clock.
 	BackupUnixNano int64 `protobuf:"varint,7,opt,name=backup_unix_nano,json=backupUnixNano,proto3" json:"backup_unix_nano,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The highest version of the transactions that made the backup's state. A node that does
+	// not know it stops here; 0 and 2 are known to all.
+	Version       uint32 `protobuf:"varint,8,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CommitRestore) Reset() {
@@ -806,6 +809,13 @@ func (x *CommitRestore) GetBackupUnixNano() int64 {
 	return 0
 }
 
+func (x *CommitRestore) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
 var File_cluster_v1_command_proto protoreflect.FileDescriptor
 
 const file_cluster_v1_command_proto_rawDesc = "" +
@@ -858,7 +868,7 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"\x06record\x18\x02 \x01(\fR\x06record\" \n" +
 	"\n" +
 	"RetireNode\x12\x12\n" +
-	"\x04node\x18\x01 \x01(\tR\x04node\"\x9c\x02\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\"\xb6\x02\n" +
 	"\rCommitRestore\x12\x18\n" +
 	"\arestore\x18\x01 \x01(\fR\arestore\x12\x16\n" +
 	"\x06pieces\x18\x02 \x01(\x04R\x06pieces\x120\n" +
@@ -866,7 +876,8 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"\vtransaction\x18\x04 \x01(\v2\x17.cluster.v1.TransactionR\vtransaction\x12\x14\n" +
 	"\x05actor\x18\x05 \x01(\tR\x05actor\x12,\n" +
 	"\x05audit\x18\x06 \x01(\v2\x16.cluster.v1.AuditEventR\x05audit\x12(\n" +
-	"\x10backup_unix_nano\x18\a \x01(\x03R\x0ebackupUnixNanoBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
+	"\x10backup_unix_nano\x18\a \x01(\x03R\x0ebackupUnixNano\x12\x18\n" +
+	"\aversion\x18\b \x01(\rR\aversionBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
 	file_cluster_v1_command_proto_rawDescOnce sync.Once

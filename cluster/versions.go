@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/store"
+)
+
+const (
+	// versionKey is the key in store.SpaceView of the highest version of the transactions
+	// that made the state. A node that gets the state in a snapshot never sees those
+	// transactions; without this number it would go on and lose fields that it does not know.
+	versionKey = "version"
+	// unmarked is the highest version that is not noted: nodes that apply transactions of
+	// version 2 and know no versionKey must come to the same state as this one.
+	unmarked = 2
+)
+
+// values reads single values of a state.
+type values interface {
+	Get(space store.Space, key []byte) ([]byte, bool, error)
+}
+
+// versionOf returns the highest version of the transactions that made a state.
+func versionOf(state values) (uint32, error) {
+	value, ok, err := state.Get(store.SpaceView, []byte(versionKey))
+	if err != nil || !ok {
+		return unmarked, err
+	}
+	if len(value) != 4 {
+		return 0, &fault.Error{Op: "cluster.open", Kind: fault.StorageUnavailable, Detail: "The state's version is damaged. Empty the data directory and let the node join again."}
+	}
+	return binary.BigEndian.Uint32(value), nil
+}
+
+// require notes that the state has what a transaction of a version wrote.
+func require(tx *store.Tx, version uint32) *fault.Error {
+	before, err := versionOf(tx)
+	if err != nil {
+		return fault.From(err)
+	}
+	if version > before {
+		tx.Set(store.SpaceView, []byte(versionKey), binary.BigEndian.AppendUint32(nil, version))
+	}
+	return nil
+}
+
+// understood returns an error for a version of transactions that this node does not know.
+func (n *Node) understood(version uint32) error {
+	if version <= n.cfg.TransactionVersion {
+		return nil
+	}
+	return fmt.Errorf("transactions of version %d, and this node knows versions up to %d", version, n.cfg.TransactionVersion)
+}
+
+// understands refuses a state that a newer version of the gateway made.
+func (n *Node) understands(state *store.Store) error {
+	version, err := versionOf(state)
+	if err != nil {
+		return err
+	}
+	if err := n.understood(version); err != nil {
+		return &fault.Error{
+			Op: "cluster.open", Kind: fault.StorageUnavailable, Err: err,
+			Detail: "The cluster's state was written by a newer version. Upgrade this node.",
+		}
+	}
+	return nil
+}
+
+// restorable returns the version of a backup's state, and refuses one that a newer
+// version of the gateway made.
+func (n *Node) restorable(backup values) (uint32, error) {
+	version, err := versionOf(backup)
+	if err != nil {
+		return 0, err
+	}
+	if err := n.understood(version); err != nil {
+		return 0, &fault.Error{
+			Op: "cluster.restore", Kind: fault.Conflict, Code: "newer_version", Err: err,
+			Detail: "The snapshot was made by a newer version of the gateway. Upgrade all nodes first. Nothing was changed.",
+		}
+	}
+	return version, nil
+}
