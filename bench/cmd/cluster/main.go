@@ -13,7 +13,9 @@
 //     restore of all of them takes while the nodes serve; with -what reports or
 //     -what restore one of the two alone;
 //   - with -what deployments, instead: how long one node takes to be ready with many
-//     deployments, each at an address of its own, and the memory of its Envoy.
+//     deployments, each at an address of its own, and the memory of its Envoy;
+//   - with -what webhook, instead: how many records wait for delivery while one node
+//     serves 500 requests a second.
 //
 // The exit status says whether it could measure, never how fast it was. The
 // nodes share one disk and its syncs, and two or so cores: on machines of their
@@ -41,6 +43,7 @@ type options struct {
 	spendKills          int
 	keys, fillers       int
 	nodes, deployments  int
+	extra               string // of the nodes' files
 }
 
 func main() {
@@ -48,7 +51,7 @@ func main() {
 	flag.StringVar(&o.gateway, "gateway", "bin/modelgateway", "gateway to `run`")
 	flag.StringVar(&o.envoy, "envoy", "", "Envoy to `run` (default: the one that the gateway finds)")
 	flag.StringVar(&o.dir, "dir", "", "empty `directory` for data and logs, on the disk to measure")
-	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, returns, reports, restore or deployments")
+	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, returns, reports, restore, deployments or webhook")
 	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
 	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
 	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
@@ -79,6 +82,9 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	if o.what == "deployments" {
 		return measureDeployments(ctx, o, os.Stdout)
+	}
+	if o.what == "webhook" {
+		return measureWebhook(ctx, o, os.Stdout)
 	}
 	p, err := startProvider()
 	if err != nil {
@@ -132,7 +138,7 @@ func (c *cluster) steps(what string) ([]step, error) {
 	case "restore":
 		return []step{{"restores", c.measureRestore}}, nil
 	}
-	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, returns, reports, restore or deployments", what)
+	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, returns, reports, restore, deployments or webhook", what)
 }
 
 // lastWords are the ends of the nodes' logs.

@@ -115,7 +115,7 @@ cluster:
   join: [%s]
 envoy:
   concurrency: 1
-`, models.String(), c.admin, n.address, size, secret, strings.Join(join, ", "))
+%s`, models.String(), c.admin, n.address, size, secret, strings.Join(join, ", "), o.extra)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
