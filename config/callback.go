@@ -19,8 +19,10 @@ func (d *decoder) callbacks(o *object) {
 	}
 }
 
-// Reasons for names that the tables do not have.
+// Reasons that are also for names that the tables do not have.
 const (
+	callbackGuard   = "requests would be served without this guard; run it in front of the gateway, then remove it from the list"
+	callbackLimiter = "requests would not be limited by it; set rpm_limit, tpm_limit and max_parallel_requests on keys and teams, then remove it from the list"
 	unknownCallback = "the gateway does not run this code, so what it denies would be allowed; if it only records, remove it from the list: the gateway has its own log, metrics and audit log"
 	unknownCheck    = "the gateway does not know this check, so what it denies would be allowed; remove it from the list if it may"
 )
@@ -46,7 +48,7 @@ func (d *decoder) entries(n *node, s section, unknown string) {
 		r, ok := d.find(s, name)
 		switch {
 		case ok:
-			d.meet(item, s, r)
+			d.apply(item, s, name, r)
 		case !isDotted(name):
 			d.fail(item, "%s is not supported: %s", quote(name), unknown)
 		default:

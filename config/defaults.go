@@ -44,9 +44,9 @@ func (d *decoder) userDefaults(n *node, to *tenancy.UserDefaults) {
 		switch f.name {
 		case "teams":
 			r, _ := d.find(foreign, "default_internal_user_params.teams")
-			d.meet(f.value, foreign, r)
+			d.apply(f.value, foreign, "default_internal_user_params.teams", r)
 		case "available_teams":
-			d.meet(f.value, foreign, row{f.name, harmless, "users do not add themselves to teams"})
+			d.apply(f.value, foreign, f.name, documented{why: "users do not add themselves to teams"})
 		default:
 			return false
 		}

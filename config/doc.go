@@ -7,10 +7,10 @@
 //   - A file is taken whole or refused whole. A refusal names every problem, not
 //     the first: file, line, column, the path of the setting, and what to do.
 //   - No key is passed over in silence. An unknown key is an error with the nearest
-//     known one. Each setting that LiteLLM documents has a row in one of the tables
-//     of documented_*.go: the decoder honours it, or its presence is a Warning, or,
-//     if it protects and is not enforced here, it is an error that says what to do
-//     instead. The operator can accept the last sort by name; then it is a Warning.
+//     known one. The decoder reads each setting that LiteLLM documents, or the
+//     setting has a verdict in documented_*.go: a Warning, or an error that says
+//     what to do instead if the setting protects. The operator can accept such a
+//     setting by its name; then it is a Warning.
 //   - There is no start without an admin credential, and no cluster whose nodes
 //     have neither a secret nor certificates to know each other by.
 //   - Prices keep the digits of the file: they never pass through a float.

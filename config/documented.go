@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// verdict says what the gateway does with a setting that LiteLLM documents.
+// verdict says what the gateway does with a setting that LiteLLM documents and the
+// decoder does not read.
 type verdict uint8
 
 const (
-	honoured   verdict = iota // the decoder reads it
-	harmless                  // a warning: leaving it out makes nothing less safe
+	harmless   verdict = iota // a warning: without it, nothing is less safe
 	protecting                // rejected: without it the gateway would allow what the file forbids, or bill what it does not say
 )
 
-// row is one documented setting.
-type row struct {
-	name    string
+// documented is the verdict on some settings of a section, and its reason.
+type documented struct {
 	verdict verdict
-	why     string // completes "has no effect: …" or "is not supported: …"; empty if honoured
+	why     string // completes "has no effect: …" or "is not supported: …"
+	names   string // separated by spaces
 }
 
 // section is a part of a LiteLLM file that has a table of its own. Its text is
@@ -44,15 +44,15 @@ func sections() []section {
 	return []section{wholeFile, general, foreign, routing, deployment, params, modelInfo, callbacks, preCallChecks}
 }
 
-// table returns the rows of the section.
-func (s section) table() []row {
+// table returns what LiteLLM documents of the section, without what the decoder reads.
+func (s section) table() []documented {
 	switch s {
 	case wholeFile:
 		return sectionTable()
 	case general:
-		return generalTable()
+		return slices.Concat(generalGuards(), generalRest())
 	case foreign:
-		return settingsTable()
+		return slices.Concat(settingsGuards(), settingsRest())
 	case routing:
 		return routerTable()
 	case deployment:
@@ -77,17 +77,19 @@ func (s section) setting(name string) string {
 	return string(s) + "." + name
 }
 
-// find returns the row of a setting. The tables are indexed once for each file:
+// find returns the verdict on a setting. The tables are indexed once for each file:
 // 10,000 deployments may have thousands of such settings.
-func (d *decoder) find(s section, name string) (row, bool) {
+func (d *decoder) find(s section, name string) (documented, bool) {
 	index, ok := d.tables[s]
 	if !ok {
-		index = make(map[string]row)
+		index = make(map[string]documented)
 		for _, r := range s.table() {
-			index[r.name] = r
+			for name := range strings.FieldsSeq(r.names) {
+				index[name] = r
+			}
 		}
 		if d.tables == nil {
-			d.tables = make(map[section]map[string]row)
+			d.tables = make(map[section]map[string]documented)
 		}
 		d.tables[s] = index
 	}
@@ -100,34 +102,33 @@ func (d *decoder) find(s section, name string) (row, bool) {
 func (d *decoder) documented(s section) func(f field) bool {
 	return func(f field) bool {
 		r, ok := d.find(s, f.name)
-		if !ok || r.verdict == honoured {
-			return false
+		if ok {
+			d.apply(f.value, s, f.name, r)
 		}
-		d.meet(f.value, s, r)
-		return true
+		return ok
 	}
 }
 
-// protectors returns the names that a misspelled key of the section may mean: to
-// remove a misspelled guard would be the wrong remedy.
+// protectors returns the settings of the section that protect. A misspelled key may
+// mean one of them, and then its removal would be the wrong remedy.
 func (s section) protectors() []string {
 	var names []string
 	for _, r := range s.table() {
 		if r.verdict == protecting {
-			names = append(names, r.name)
+			names = append(names, strings.Fields(r.names)...)
 		}
 	}
 	return names
 }
 
-// meet applies the verdict on a setting that is in the file.
-func (d *decoder) meet(n *node, s section, r row) {
+// apply applies the verdict on a setting that is in the file.
+func (d *decoder) apply(n *node, s section, name string, r documented) {
 	switch {
 	case isOff(n): // it asks for nothing
 	case r.verdict == harmless:
 		d.warn(n, "has no effect: %s", r.why)
 	default:
-		d.unprotected(n, s.setting(r.name), r.why)
+		d.unprotected(n, s.setting(name), r.why)
 	}
 }
 

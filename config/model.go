@@ -20,6 +20,8 @@ const (
 	mostParallel = 1_000_000_000
 	// mostSpan bounds the time that one attempt may take.
 	mostSpan = 24 * time.Hour
+	// nobodyUses is the reason for api_version and max_retries.
+	nobodyUses = "no built-in provider and no routing strategy uses it"
 	// useRouter stands for a setting that a deployment leaves to the router.
 	useRouter = -1
 )

@@ -19,8 +19,8 @@ type decoder struct {
 	at        places                  // of what the catalogue may complain about
 	problems  ProblemsError
 	warnings  []Problem
-	accepted  map[string]bool            // names of --accept-unprotected, and whether the file has them
-	tables    map[section]map[string]row // what LiteLLM documents, indexed when it is first needed
+	accepted  map[string]bool                   // names of --accept-unprotected, and whether the file has them
+	tables    map[section]map[string]documented // what LiteLLM documents, indexed when it is first needed
 
 	maxParallel int64 // general_settings.max_parallel_requests, another name of a router setting
 }

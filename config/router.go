@@ -36,7 +36,7 @@ func (d *decoder) router(n *node, r *Router) {
 	o.strings("default_fallbacks", &r.DefaultFallbacks)
 	for _, name := range []string{"context_window_fallbacks", "content_policy_fallbacks"} {
 		if n := o.n.field(name); n != nil {
-			d.warn(n, "is checked and has no effect: %s", oneCause)
+			d.warn(n, "is checked and has no effect: whatever the cause of a failure, fallbacks is what is followed")
 		}
 	}
 	if checks, ok := o.take("optional_pre_call_checks"); ok {
@@ -72,11 +72,11 @@ func (d *decoder) defaultParams(o *object, to *Router) {
 		case f.name == "max_parallel_requests":
 			continue
 		case isPrice(f.name):
-			r = row{f.name, protecting, "deployments would be billed at other prices; write the price into each deployment"}
-		case !known || r.verdict == honoured:
-			r = row{f.name, harmless, "deployments have no common parameters; write it into each deployment"}
+			r = documented{verdict: protecting, why: "deployments would be billed at other prices; write the price into each deployment"}
+		case !known:
+			r = documented{why: "deployments have no common parameters; write it into each deployment"}
 		}
-		d.meet(f.value, params, r)
+		d.apply(f.value, params, f.name, r)
 	}
 }
 
