@@ -62,7 +62,8 @@ func importRows() []importRow {
 		{"e2e/**", nil},
 
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
-		{"extproc/*", []string{"extproc/wire", "extproc/splice", "cluster/*"}},
+		{"extproc/message", nil},
+		{"extproc/*", []string{"extproc/wire", "extproc/splice", "extproc/message", "cluster/*"}},
 		{"extproc", []string{"extproc/*", "cluster", "cluster/*", "dataplane", "envoy/contract"}},
 
 		{"xds", []string{"cluster", "cluster/*", "dataplane", "envoy/contract"}},

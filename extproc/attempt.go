@@ -9,26 +9,37 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/usage"
-	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
-	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// dispatch prepares the first attempt and writes down that it is about to go
-// out. From here on the request ends in a settle, whatever happens.
-func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*frame.Mutation, error) {
+// Dispatch prepares the first attempt of an admitted request and journals that it is about
+// to go out. From here on the request ends in a settle, whatever happens. If it returns an
+// error, nothing goes out, and Reject must follow.
+func (p *Pipeline) Dispatch(ctx context.Context, x *Exchange) (*message.Edit, error) {
+	inject.Crash("request.admitted")
+	e, err := p.dispatch(ctx, x)
+	if err != nil {
+		p.withdraw(x)
+		return nil, err
+	}
+	x.Dispatched = true
+	return e, nil
+}
+
+func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*message.Edit, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	m, err := p.prepareLocked(x, 0)
+	e, err := p.prepareLocked(x, 0)
 	if err != nil {
 		return nil, err
 	}
-	m.Set = append(m.Set, x.steer()...)
-	m.ClearRoute = true
 	p.intendLocked(x, 0)
 	if p.deps.Settings.SyncBeforeDispatch {
 		// A crash after this leaves the intent on disk; Open settles it as estimated.
@@ -36,13 +47,13 @@ func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*frame.Mutation, 
 			return nil, err
 		}
 	}
-	return m, nil
+	return e, nil
 }
 
 // prepareLocked makes the provider's request of attempt i. It must leave
 // nothing of an earlier attempt: the upstream filter's changes stay on the
 // request that Envoy retries with.
-func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
+func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
 	t := target(a.Provider, d, x.Options.DropParams)
@@ -50,7 +61,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &frame.Mutation{Replace: true}
+	m := &message.Edit{Replace: true}
 	if x.sameDialect(a) {
 		m.Body = p.spliced(x, d)
 		m.Replace = len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
@@ -69,18 +80,18 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*frame.Mutation, error) {
 			return nil, err
 		}
 	}
-	m.Set = append(make([]frame.Header, 0, len(call.Headers)+12),
-		frame.Header{Name: ":path", Value: call.Path},
-		frame.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
-		frame.Header{Name: ":authority", Value: authority(d.Endpoint)},
-		frame.Header{Name: "accept-encoding", Value: "identity"})
+	m.Set = append(make([]message.Header, 0, len(call.Headers)+12),
+		message.Header{Name: ":path", Value: call.Path},
+		message.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
+		message.Header{Name: ":authority", Value: authority(d.Endpoint)},
+		message.Header{Name: "accept-encoding", Value: "identity"})
 	if m.Replace {
 		m.Set = append(m.Set,
-			frame.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
-			frame.Header{Name: "content-type", Value: "application/json"})
+			message.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
+			message.Header{Name: "content-type", Value: "application/json"})
 	}
 	for _, h := range call.Headers {
-		m.Set = append(m.Set, frame.Header{Name: h.Name, Value: h.Value.Reveal()})
+		m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
 	}
 	m.Set = x.Inbound.trace.headers(m.Set)
 	m.Remove = x.strangers(m.Set)
@@ -148,7 +159,7 @@ func credentialHeaders() [8]string {
 // strangers are the headers to remove from a request: of the caller's, all but
 // those that providers are meant to see; of an earlier attempt's, those that this
 // one does not set.
-func (x *Exchange) strangers(set []frame.Header) []string {
+func (x *Exchange) strangers(set []message.Header) []string {
 	credentials := credentialHeaders()
 	out := make([]string, 0, len(x.Inbound.private)+len(credentials))
 	for _, name := range credentials[:] {
@@ -164,7 +175,7 @@ func (x *Exchange) strangers(set []frame.Header) []string {
 	return out
 }
 
-func has(set []frame.Header, name string) bool {
+func has(set []message.Header, name string) bool {
 	for i := range set {
 		if set[i].Name == name {
 			return true
@@ -173,30 +184,8 @@ func has(set []frame.Header, name string) bool {
 	return false
 }
 
-// steer tells Envoy's router how to carry out the plan, by headers that Envoy
-// takes away from callers. What is not set is what the route says: no retry, no
-// limit.
-func (x *Exchange) steer() []frame.Header {
-	a := &x.Plan[0]
-	out := []frame.Header{
-		{Name: contract.HeaderPerTryTimeout, Value: strconv.FormatInt(a.Timeout.Milliseconds(), 10)},
-	}
-	if len(x.Plan) > 1 {
-		out = append(out, frame.Header{Name: contract.HeaderMaxRetries, Value: strconv.Itoa(len(x.Plan) - 1)})
-	}
-	if total := x.total(); total > 0 {
-		out = append(out, frame.Header{Name: contract.HeaderTimeout, Value: strconv.FormatInt(total.Milliseconds(), 10)})
-	}
-	if x.alternatives() {
-		// Another deployment may have a valid credential, or the model. With one
-		// deployment only, a second try would get the same answer.
-		out = append(out, frame.Header{Name: contract.HeaderRetriableCodes, Value: "401,402,403,404,301,302,303,307,308"})
-	}
-	return out
-}
-
-// alternatives reports whether the plan has more than one deployment.
-func (x *Exchange) alternatives() bool {
+// Alternatives reports whether the plan has more than one deployment.
+func (x *Exchange) Alternatives() bool {
 	for i := range x.Plan {
 		if x.Plan[i].Deployment != x.Plan[0].Deployment {
 			return true
@@ -208,9 +197,9 @@ func (x *Exchange) alternatives() bool {
 // backoffCap is the longest pause between two attempts, as xds sets it.
 const backoffCap = 2 * time.Second
 
-// total bounds a whole answer that is not streamed: every attempt, and the
+// Total bounds a whole answer that is not streamed: every attempt, and the
 // pauses. A stream has no such bound; 0 says so.
-func (x *Exchange) total() time.Duration {
+func (x *Exchange) Total() time.Duration {
 	if x.Facts.Stream {
 		return 0
 	}
@@ -259,9 +248,20 @@ func (x *Exchange) attempt(i int) usage.Attempt {
 	}
 }
 
-// again prepares attempt i for a stream of an upstream filter. It is nil if the
-// request as it stands will do, or has ended.
-func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*frame.Mutation, error) {
+// Again prepares attempt i, from 0, after earlier ones have failed. Both results are nil if
+// the request as it is will do, or has ended. If the attempt cannot be made, the request
+// ends with a response: no proxy can be told to go on to the next attempt.
+func (p *Pipeline) Again(ctx context.Context, x *Exchange, i int) (*message.Edit, *message.Response) {
+	edit, err := p.again(ctx, x, i)
+	if err != nil {
+		e := fault.From(err)
+		x.report(i, AttemptFailure{Code: e.Code, Kind: e.Kind, Cause: CauseNotSent})
+		return nil, p.refusal(x, e)
+	}
+	return edit, nil
+}
+
+func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*message.Edit, error) {
 	if i < 1 || i >= len(x.Plan) {
 		return nil, nil
 	}
@@ -273,11 +273,10 @@ func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*frame.Mutati
 	if x.mu.settled {
 		return nil, nil
 	}
-	m, err := p.prepareLocked(x, i)
+	e, err := p.prepareLocked(x, i)
 	if err != nil {
 		return nil, err
 	}
-	m.Continue = true
 	p.intendLocked(x, i)
 	if p.deps.Settings.SyncBeforeDispatch {
 		// As in dispatch. Where this fails the request ends, with this attempt settled
@@ -286,18 +285,16 @@ func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*frame.Mutati
 			return nil, err
 		}
 	}
-	return m, nil
+	return e, nil
 }
 
-// withdraw takes back a dispatch that was refused before it left: there is no
-// attempt to settle, but there may be an intent to take away, and what was taken of
-// its bounds is free again.
+// withdraw takes back a dispatch that failed before anything left: there is no attempt to
+// settle, but there may be an intent to take away.
 func (p *Pipeline) withdraw(x *Exchange) {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.mu.settled = true
 	if len(x.mu.intents) > 0 {
 		p.deps.Journal.Settle(x.mu.intents, nil)
 	}
-	x.mu.Unlock()
-	p.giveBack(x)
 }

@@ -8,9 +8,6 @@ import (
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"github.com/modelgateway/modelgateway/envoy/contract"
-	"github.com/modelgateway/modelgateway/extproc/provider"
 )
 
 // attemptLog takes Envoy's log of attempts that failed. It is the only place
@@ -23,7 +20,7 @@ type attemptLog struct {
 
 // StreamAccessLogs takes entries until Envoy ends the stream, or dies.
 func (l attemptLog) StreamAccessLogs(stream accesslogv3.AccessLogService_StreamAccessLogsServer) error {
-	defer l.live.each((*Exchange).unlogged)
+	defer l.live.each((*Exchange).Unlogged)
 	for {
 		m, err := stream.Recv()
 		switch {
@@ -45,15 +42,6 @@ func (l attemptLog) take(e *datav3.HTTPAccessLogEntry) {
 	if x == nil {
 		return // it ended without needing to know
 	}
-	t := attemptTrouble(e)
 	headers := e.GetResponse().GetResponseHeaders()
-	for _, name := range contract.ProviderIDHeaders() {
-		if t.requestID = safeID(headers[name]); t.requestID != "" {
-			break
-		}
-	}
-	if t.status != 0 {
-		t.retryAfter = provider.RetryAfter(func(name string) string { return headers[name] })
-	}
-	x.logged(t)
+	x.Logged(readFailure(e), func(name string) string { return headers[name] })
 }

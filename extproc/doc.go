@@ -16,16 +16,28 @@
 //	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
 //	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable
 //	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
-//	receive   | receive.go   | response headers         | Tries, Status, response         | upstream, timeout, unavailable
+//	receive   | receive.go   | response headers         | Tries, Status; chooses the list | never
 //	accept    | receive.go   | a whole response         | -                               | upstream
 //	translate | receive.go   | "                        | response: body, usage           | upstream
 //	record    | receive.go   | "                        | usage events                    | unavailable
 //	address   | receive.go   | "                        | response: headers               | never
+//	accept    | receive.go   | the head of a stream     | -                               | upstream
+//	record    | receive.go   | "                        | - (waits for the intents)       | unavailable
+//	address   | receive.go   | "                        | response: headers               | never
+//	record    | receive.go   | the end of a stream      | usage events                    | unavailable
+//	explain   | failure.go   | a failure                | response: error                 | never
+//	record    | receive.go   | "                        | usage events                    | unavailable
+//	address   | receive.go   | "                        | response: status, headers, body | never
 //	settle    | settle.go    | end, whatever the end    | usage events; ends admission    | never
 //
-// A response that is streamed takes the place of accept to address: relay (stream.go)
-// translates each event, and settles before the last one leaves. Stages that are not
-// here yet have their places in NewPipeline: compose, guard and screen.
+// Between the head and the end of a stream, Relay (stream.go) translates each event. A
+// failure is an error of the provider or of Envoy, or a response that a stage has stopped.
+// Stages that are not here yet have their places in NewPipeline: compose, guard and screen.
+//
+// The stages know nothing of Envoy's messages. An attachment translates: it makes the Exchange
+// of a request, takes it from step to step (request.go), and sends what comes out (package
+// message). The one that there is speaks ext_proc, in the files server.go, downstream.go,
+// upload.go, answer.go, upstream.go, registry.go, attemptlog.go, envoyhead.go and envoycause.go.
 //
 // Who has no key learns nothing from what is wrong with the rest of the request,
 // so identify comes first. No byte of the body is taken in before the stages of the

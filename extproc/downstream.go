@@ -3,29 +3,27 @@ package extproc
 import (
 	"context"
 	"errors"
+	"strconv"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/inject"
-	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
 // session is the downstream filter's stream: one request.
 type session struct {
 	*conn
-	s          *Server
-	p          *Pipeline
-	x          *Exchange
-	pieces     *upload // of a body that comes in pieces
-	dispatched bool
-	outcome    Outcome  // if the stream ends now
-	free       []func() // buffers that the exchange refers to
+	s      *Server
+	p      *Pipeline
+	x      *Exchange
+	pieces *upload  // of a body that comes in pieces
+	held   int      // pieces of a response that have no answers yet
+	free   []func() // buffers that the exchange refers to
 }
 
 func (s *Server) downstream(c *conn, pieces *upload) error {
-	d := &session{conn: c, s: s, p: s.pipeline, pieces: pieces, outcome: Outcome{Kind: journal.Canceled, Code: "canceled"}}
+	d := &session{conn: c, s: s, p: s.pipeline, pieces: pieces}
 	defer d.close()
 	ctx := c.stream.Context()
 	for {
@@ -41,7 +39,7 @@ func (s *Server) downstream(c *conn, pieces *upload) error {
 		case frame.RequestTrailers:
 			err = d.requestTrailers(ctx, &m)
 		case frame.ResponseHeaders:
-			if d.dispatched {
+			if d.x != nil && d.x.Dispatched {
 				return d.receive(ctx, &m)
 			}
 			err = d.pass(m.Kind) // an answer of Envoy's own, already in our form
@@ -54,21 +52,13 @@ func (s *Server) downstream(c *conn, pieces *upload) error {
 	}
 }
 
-// close settles what is not settled, whatever ended the stream, and gives back
-// what it held. Envoy ends the stream when it drops its own copy of the body, so the
-// body's bytes are in flight until then.
+// close ends the exchange, whatever ended the stream. Envoy ends the stream when it drops its
+// own copy of the body, so the body's bytes are in flight until then.
 func (d *session) close() {
 	d.rest()
-	switch {
-	case d.dispatched:
-		d.p.abandon(d.stream.Context(), d.x, d.outcome)
-		d.p.deps.Metrics.took(d.stream.Context(), d.x, d.busy)
-		d.s.live.remove(d.x)
-	case d.x != nil:
-		d.p.giveBack(d.x) // the caller left before its body was here
-	}
 	if d.x != nil {
-		d.x.flight.Release()
+		d.p.Close(d.stream.Context(), d.x, d.busy)
+		d.s.live.remove(d.x)
 	}
 	for _, free := range d.free {
 		free()
@@ -76,44 +66,26 @@ func (d *session) close() {
 	d.in.Free()
 }
 
-// requestHeaders makes the exchange, and rejects what the headers show to be without
-// quota or room. Where the body comes in pieces, the headers are answered when it is
-// complete: their answer has the plan.
+// requestHeaders makes the exchange. Where the body comes in pieces, the headers are answered
+// when it is complete: their answer has the plan.
 func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
-	var err error
-	if d.x, err = d.p.begin(ctx, m); err != nil {
+	d.x = d.p.NewExchange()
+	m.Headers(func(name, value []byte) bool {
+		d.x.Header(name, value)
+		return true
+	})
+	d.x.Inbound.Empty = m.End
+	err := d.p.Begin(ctx, d.x)
+	switch {
+	case err != nil:
 		if d.pieces != nil {
 			d.pieces.ended = true
 		}
 		return d.refuse(ctx, err)
-	}
-	if d.pieces != nil {
+	case d.pieces != nil:
 		return nil
 	}
 	return d.pass(m.Kind)
-}
-
-// begin makes the exchange of a request, identifies its sender, and rejects what the
-// headers show to be without quota or room. Of a rejected request nothing is reserved.
-func (p *Pipeline) begin(ctx context.Context, m *frame.Message) (*Exchange, error) {
-	x := &Exchange{Start: p.deps.Now(), View: p.deps.View()}
-	x.Inbound.length = undeclared
-	m.Headers(func(name, value []byte) bool {
-		x.header(name, value)
-		return true
-	})
-	if x.ID == "" {
-		x.ID = id.NewRequest()
-	}
-	err := p.run(ctx, x, p.entry)
-	if err == nil && m.End {
-		err = errEmptyBody()
-	}
-	if err != nil {
-		p.giveBack(x)
-		x.flight.Release()
-	}
-	return x, err
 }
 
 // requestBody takes the body, or a piece of it, and hands Envoy the plan when it is
@@ -127,11 +99,11 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	}
 	d.x.Body = m.Body
 	d.free = append(d.free, d.in.Hold())
-	mutation, err := d.admit(ctx)
+	edit, err := d.admit(ctx)
 	if err != nil {
 		return d.refuse(ctx, err)
 	}
-	head, tail := frame.AppendAnswer(d.plan(), m.Kind, mutation)
+	head, tail := frame.AppendAnswer(d.plan(), m.Kind, &frame.Mutation{Edit: *edit, ClearRoute: true})
 	return afterDispatch(d.send(head, tail))
 }
 
@@ -141,31 +113,37 @@ func afterDispatch(err error) error {
 	return err
 }
 
-// admit runs the stages of the body, which is complete, and dispatches the request. Of a
-// rejected request nothing is reserved but its bytes.
-func (d *session) admit(ctx context.Context) (*frame.Mutation, error) {
-	length := int64(len(d.x.Body))
-	err := d.p.fits(length)
-	if err == nil {
-		err = d.x.flight.Reach(length) // no more than is reserved, unless its bytes were not counted
-	}
-	if err == nil {
-		err = d.p.run(ctx, d.x, d.p.stages)
-	}
-	if err != nil {
-		d.p.giveBack(d.x)
+// admit runs the stages of the body, which is complete, and dispatches the request.
+func (d *session) admit(ctx context.Context) (*message.Edit, error) {
+	if err := d.p.Admit(ctx, d.x); err != nil {
 		return nil, err
 	}
 	d.s.live.add(d.x)
-	d.dispatched = true
-	inject.Crash("request.admitted")
-	mutation, err := d.p.dispatch(ctx, d.x)
+	edit, err := d.p.Dispatch(ctx, d.x)
 	if err != nil {
-		d.dispatched = false
 		d.s.live.remove(d.x)
-		d.p.withdraw(d.x)
+		return nil, err
 	}
-	return mutation, err
+	edit.Set = appendSteering(edit.Set, d.x)
+	return edit, nil
+}
+
+// appendSteering adds the headers that tell Envoy's router how to carry out the plan; Envoy takes
+// them away from callers. What is not set is what the route says: no retry, no limit.
+func appendSteering(dst []message.Header, x *Exchange) []message.Header {
+	dst = append(dst, message.Header{Name: contract.HeaderPerTryTimeout, Value: strconv.FormatInt(x.Plan[0].Timeout.Milliseconds(), 10)})
+	if len(x.Plan) > 1 {
+		dst = append(dst, message.Header{Name: contract.HeaderMaxRetries, Value: strconv.Itoa(len(x.Plan) - 1)})
+	}
+	if total := x.Total(); total > 0 {
+		dst = append(dst, message.Header{Name: contract.HeaderTimeout, Value: strconv.FormatInt(total.Milliseconds(), 10)})
+	}
+	if x.Alternatives() {
+		// Another deployment may have a valid credential, or the model. With one
+		// deployment only, a second try would get the same answer.
+		dst = append(dst, message.Header{Name: contract.HeaderRetriableCodes, Value: "401,402,403,404,301,302,303,307,308"})
+	}
+	return dst
 }
 
 // plan is the start of the answer that dispatches the request.
@@ -185,7 +163,5 @@ func (d *session) groups() []frame.Group {
 
 // refuse answers the caller with an error instead of asking a provider.
 func (d *session) refuse(ctx context.Context, err error) error {
-	e := fault.From(err)
-	d.p.refused(ctx, d.x, e)
-	return d.immediate(d.p.refusal(d.x, e))
+	return d.immediate(d.p.Reject(ctx, d.x, err))
 }

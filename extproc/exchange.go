@@ -24,10 +24,9 @@ import (
 
 // Exchange is one request's life, from its first byte to its last settle.
 //
-// The stream of the downstream filter owns it and is the only one to change it,
-// but for what is in mu: a stream of an upstream filter borrows that for one
-// phase. What upstream streams read beside it (Plan, Body, Facts, View) does not
-// change once the plan has been handed to Envoy.
+// The goroutine that carries the request owns it and alone changes it, except for what is
+// in mu: goroutines that prepare later attempts borrow that for one phase. What else they
+// read (Plan, Body, Facts, View) does not change once the request is dispatched.
 type Exchange struct {
 	// Set by decode and identify.
 	ID        id.Request
@@ -40,7 +39,9 @@ type Exchange struct {
 	Options   Options
 	Principal tenancy.Principal
 
-	flight inflight.Reservation // the body's bytes; begun by bytes, and grown by count while the body comes
+	Flight inflight.Reservation // the body's bytes; begun by bytes, and grown by Room while the body comes
+
+	Dispatched bool // the first attempt is prepared; from here on the request ends in a settle
 
 	// Set by authorize.
 	Model id.ModelName // what the name in the request stands for; the answer has the name. Route makes the operator's name of it
@@ -68,22 +69,23 @@ type Exchange struct {
 	FirstToken time.Time
 	Tier       string // service tier, as the provider says that it was; empty if it does not
 
-	response response // set by receive and the stages of a whole response
+	awaited  bool     // the attempt log has had its time
+	response response // set by Receive and the stages of the response
 
-	busy atomic.Int64 // nanoseconds that the streams of the attempts spent
+	busy atomic.Int64 // nanoseconds that were spent on later attempts
 
 	mu struct {
 		sync.Mutex
-		ask     *wire.Ask          // the canonical form, made when an attempt first needs it
-		intents []*journal.Pending // one for each attempt that was prepared
-		busy    func()             // releases the slot at a deployment; nil if the request has none
-		at      id.Deployment      // where that slot is
-		trouble []trouble          // by attempt; what is known of those that failed
-		news    chan struct{}      // closed and replaced when trouble or silent changes
-		entries int                // how many the attempt log has had
-		made    int                // how many attempts there were, once that is known; 0 before
-		silent  bool               // the attempt log broke off: it may lack entries
-		settled bool
+		ask      *wire.Ask          // the canonical form, made when an attempt first needs it
+		intents  []*journal.Pending // one for each attempt that was prepared
+		busy     func()             // releases the slot at a deployment; nil if the request has none
+		at       id.Deployment      // where that slot is
+		failures []AttemptFailure   // by attempt; what is known of those that failed
+		news     chan struct{}      // closed and replaced when failures or silent changes
+		entries  int                // how many the attempt log has had
+		made     int                // how many attempts there were, once that is known; 0 before
+		silent   bool               // the attempt log broke off: it may lack entries
+		settled  bool
 	}
 }
 
@@ -103,15 +105,16 @@ type Inbound struct {
 	UserAgent   string
 	trace       trace
 
-	length  int64    // of the body, as declared; undeclared if it is not
+	Length  int64    // of the body, as declared; Undeclared if it is not
+	Empty   bool     // there is no body
 	private []string // names of headers that no provider is to see
 }
 
-// undeclared is the length of a body that has no content-length.
-const undeclared = -1
+// Undeclared is the length of a body that has no content-length.
+const Undeclared = -1
 
-// header takes one header of the request. What it keeps does not alias its arguments.
-func (x *Exchange) header(name, value []byte) {
+// Header takes one header of the request. What it keeps does not alias its arguments.
+func (x *Exchange) Header(name, value []byte) {
 	in := &x.Inbound
 	switch string(name) {
 	case ":path":
@@ -134,7 +137,7 @@ func (x *Exchange) header(name, value []byte) {
 		return
 	case "content-length":
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
-			in.length = n
+			in.Length = n
 		}
 	case "content-encoding":
 		in.Encoding = string(value)
@@ -203,16 +206,16 @@ type Attempt struct {
 	Timeout    time.Duration
 }
 
-// trouble is what is known of one failed attempt.
-type trouble struct {
-	known   bool
-	status  int    // the provider's; 0 if it gave none
-	code    string // short reason: "timeout", "connection", or the provider's code
-	kind    fault.Kind
-	reached bool // the provider has seen the request
+// AttemptFailure is what is known of one failed attempt.
+type AttemptFailure struct {
+	Status  int    // the provider's; 0 if it gave none
+	Code    string // short reason: "timeout", "connection", or the provider's code
+	Kind    fault.Kind
+	Reached bool   // the provider has seen the request
+	Cause   string // see cause.go; empty if only the caller was at fault
+	Detail  string // the proxy's reason, for the log
 
-	cause      string // see cause.go; empty if only the caller was at fault
-	detail     string // Envoy's reason, for the log
+	known      bool
 	errorType  string // the provider's, as are the next three; see echo.go
 	errorCode  string
 	message    string
@@ -222,11 +225,11 @@ type trouble struct {
 
 // merge adds what another report of the same failure knows. What is known already is
 // believed, but for a cause that is less exact.
-func (t *trouble) merge(more *trouble) {
-	if t.cause == "" || t.cause == causeUnknown || t.cause == causeConnectFailed && more.cause == causeDNS {
-		t.cause = cmp.Or(more.cause, t.cause)
+func (t *AttemptFailure) merge(more *AttemptFailure) {
+	if t.Cause == "" || t.Cause == CauseUnknown || t.Cause == CauseConnectFailed && more.Cause == CauseDNS {
+		t.Cause = cmp.Or(more.Cause, t.Cause)
 	}
-	t.detail, t.requestID = cmp.Or(t.detail, more.detail), cmp.Or(t.requestID, more.requestID)
+	t.Detail, t.requestID = cmp.Or(t.Detail, more.Detail), cmp.Or(t.requestID, more.requestID)
 	t.errorType, t.errorCode, t.message = cmp.Or(t.errorType, more.errorType), cmp.Or(t.errorCode, more.errorCode), cmp.Or(t.message, more.message)
 	t.retryAfter = max(t.retryAfter, more.retryAfter)
 }
@@ -246,6 +249,9 @@ type Outcome struct {
 	pieces       pieces // of a stream: the events that brought generated text
 }
 
+// Charge adds time that the gateway spent on a later attempt.
+func (x *Exchange) Charge(busy time.Duration) { x.busy.Add(int64(busy)) }
+
 // last is the attempt that answered, or the first if none did.
 func (x *Exchange) last() *Attempt { return &x.Plan[x.lastIndex()] }
 
@@ -257,18 +263,26 @@ func (x *Exchange) lastIndex() int {
 // provider as they are, but for what must change.
 func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.op.language }
 
-// logged records an entry of the attempt log. Entries do not say which attempt
-// they are of, but there is one for every attempt that failed, in order: only the
-// last attempt can have none.
-func (x *Exchange) logged(t trouble) {
+// Logged records an entry of the attempt log. Entries do not say which attempt they are of,
+// but there is one for each attempt that failed, in order: only the last attempt can have
+// none. header returns the headers of the attempt's response.
+func (x *Exchange) Logged(t AttemptFailure, header func(name string) string) {
+	for _, name := range contract.ProviderIDHeaders() {
+		if t.requestID = safeID(header(name)); t.requestID != "" {
+			break
+		}
+	}
+	if t.Status != 0 {
+		t.retryAfter = provider.RetryAfter(header)
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.mu.entries++
 	x.reportLocked(x.mu.entries-1, t)
 }
 
-// unlogged records that the attempt log broke off, as it does when Envoy dies.
-func (x *Exchange) unlogged() {
+// Unlogged records that the attempt log broke off, as it does when Envoy dies.
+func (x *Exchange) Unlogged() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.mu.silent {
@@ -278,22 +292,22 @@ func (x *Exchange) unlogged() {
 }
 
 // report records why attempt i (from 0) failed. The first to know is believed.
-func (x *Exchange) report(i int, t trouble) {
+func (x *Exchange) report(i int, t AttemptFailure) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.reportLocked(i, t)
 }
 
-func (x *Exchange) reportLocked(i int, t trouble) {
-	if i < 0 || i >= len(x.mu.trouble) || x.mu.settled { // settle reads them without the lock
+func (x *Exchange) reportLocked(i int, t AttemptFailure) {
+	if i < 0 || i >= len(x.mu.failures) || x.mu.settled { // settle reads them without the lock
 		return
 	}
-	if x.mu.trouble[i].known {
-		x.mu.trouble[i].merge(&t)
+	if x.mu.failures[i].known {
+		x.mu.failures[i].merge(&t)
 		return
 	}
 	t.known = true
-	x.mu.trouble[i] = t
+	x.mu.failures[i] = t
 	x.releaseLocked()
 	x.tellLocked()
 }

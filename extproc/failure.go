@@ -2,8 +2,8 @@ package extproc
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
@@ -19,16 +19,24 @@ import (
 // within a scheduling quantum.
 const logWait = 500 * time.Millisecond
 
-// awaitTrouble waits until the first n attempts are accounted for.
-func (x *Exchange) awaitTrouble(ctx context.Context, n int) {
-	x.await(ctx, func(all []trouble) bool {
-		return !slices.ContainsFunc(all[:min(n, len(all))], func(t trouble) bool { return !t.known })
+// awaitEarlier gives the attempt log time, once, to say why earlier attempts failed.
+func (x *Exchange) awaitEarlier(ctx context.Context) {
+	if last := x.lastIndex(); last > 0 && !x.awaited {
+		x.awaited = true
+		x.awaitFailures(ctx, last)
+	}
+}
+
+// awaitFailures waits until the first n attempts are accounted for.
+func (x *Exchange) awaitFailures(ctx context.Context, n int) {
+	x.await(ctx, func(all []AttemptFailure) bool {
+		return !slices.ContainsFunc(all[:min(n, len(all))], func(t AttemptFailure) bool { return !t.known })
 	})
 }
 
 // awaitLog waits for the attempt log's entry of attempt i, from 0.
 func (x *Exchange) awaitLog(ctx context.Context, i int) {
-	x.await(ctx, func([]trouble) bool { return x.mu.entries > i })
+	x.await(ctx, func([]AttemptFailure) bool { return x.mu.entries > i })
 }
 
 // made is how many attempts there were of a request that its caller left before
@@ -38,19 +46,19 @@ func (x *Exchange) awaitLog(ctx context.Context, i int) {
 // is for Envoy alone to say that it has not.
 func (x *Exchange) made(ctx context.Context) int {
 	if len(x.Plan) > 1 {
-		x.await(ctx, func(all []trouble) bool {
-			return slices.ContainsFunc(all, func(t trouble) bool { return t.kind == fault.Canceled })
+		x.await(ctx, func(all []AttemptFailure) bool {
+			return slices.ContainsFunc(all, func(t AttemptFailure) bool { return t.Kind == fault.Canceled })
 		})
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	n := max(1, len(x.mu.intents))
-	for i := range x.mu.trouble {
-		if x.mu.trouble[i].known {
+	for i := range x.mu.failures {
+		if x.mu.failures[i].known {
 			n = max(n, i+1)
 		}
 	}
-	if last := x.mu.trouble[n-1]; x.mu.silent && n < len(x.Plan) && last.known && last.kind != fault.Canceled {
+	if last := x.mu.failures[n-1]; x.mu.silent && n < len(x.Plan) && last.known && last.Kind != fault.Canceled {
 		n++
 	}
 	return n
@@ -58,12 +66,12 @@ func (x *Exchange) made(ctx context.Context) int {
 
 // await waits until what is known of the attempts is enough, or no more comes, but not
 // for long.
-func (x *Exchange) await(ctx context.Context, enough func([]trouble) bool) {
+func (x *Exchange) await(ctx context.Context, enough func([]AttemptFailure) bool) {
 	timer := time.NewTimer(logWait)
 	defer timer.Stop()
 	for {
 		x.mu.Lock()
-		news, known := x.mu.news, enough(x.mu.trouble) || x.mu.silent
+		news, known := x.mu.news, enough(x.mu.failures) || x.mu.silent
 		x.mu.Unlock()
 		if known {
 			return
@@ -78,47 +86,97 @@ func (x *Exchange) await(ctx context.Context, enough func([]trouble) bool) {
 	}
 }
 
+// explain makes the error for the caller of a response that failed, or that a stage has
+// stopped, and the outcome of the request.
+func (p *Pipeline) explain(ctx context.Context, x *Exchange) error {
+	r := &x.response
+	if r.err == nil {
+		r.fault = p.fail(ctx, x)
+		r.outcome = outcomeOf(r.fault)
+	} else {
+		r.fault = p.unusable(x, r.err)
+		r.outcome = outcomeOf(r.fault)
+		r.outcome.Text = r.body
+		if !x.Facts.Stream {
+			r.outcome.Bytes, r.outcome.unread = int64(len(r.body)), true
+		}
+	}
+	r.outcome.status, r.final = r.fault.HTTPStatus(), true
+	return nil
+}
+
 // fail says why the last attempt failed, and makes of it what the caller is told.
-func (p *Pipeline) fail(ctx context.Context, x *Exchange, h *head, body []byte) (*wire.Failure, *fault.Error) {
-	f := p.classify(x, h, body)
+func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
+	h := &x.response.head
+	f := p.classify(x, h, x.response.body)
 	last := x.lastIndex()
-	t := trouble{status: f.Status, code: reason(f), kind: f.Kind, reached: h.reached(), requestID: h.requestID, cause: causeOfStatus(h.status)}
-	if h.local {
-		t.cause, t.detail = causeOfText(h.details), h.details
+	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: h.Reached, requestID: h.requestID, Cause: CauseOfStatus(h.Status)}
+	if h.Local {
+		t.Cause, t.Detail = h.Cause, h.Detail
 	}
 	x.failureText(&t, last, f, nil)
 	x.report(last, t)
-	if last > 0 {
-		x.awaitTrouble(ctx, last)
-	}
-	if h.local && t.cause == causeConnectFailed {
+	x.awaitEarlier(ctx)
+	if h.Local && t.Cause == CauseConnectFailed {
 		x.awaitLog(ctx, last) // it tells a name without an address from other reasons
 	}
 	p.rest(x, x.lastIndex(), f)
 	p.restEarlier(x)
-	if x.withoutSlot() {
-		return f, strategy.AtLimit()
+	switch {
+	case x.withoutSlot():
+		return strategy.AtLimit()
+	case !f.Retryable && !f.CoolDown:
+		return f.Fault() // the caller's own doing: every deployment would say so
 	}
-	if !f.Retryable && !f.CoolDown {
-		return f, f.Fault() // the caller's own doing: every deployment would say so
+	return p.exhausted(x, f)
+}
+
+// unusable is the error for a good status without a good answer.
+func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
+	if f, ok := errors.AsType[*wire.Failure](err); ok {
+		x.brokeOff(f, nil)
+		return f.Fault()
 	}
-	return f, p.exhausted(x, f)
+	return p.broken(x, err)
+}
+
+// broken is the error for an answer with a good status that is no answer.
+func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
+	x.report(x.lastIndex(), AttemptFailure{
+		Status: x.Status, Code: "upstream_invalid_response", Kind: fault.Upstream, Reached: true, Cause: CauseInvalidAnswer, requestID: x.requestID,
+	})
+	p.rest(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
+	return &fault.Error{
+		Kind: fault.Upstream, Code: "upstream_invalid_response", Err: err,
+		Detail: "The provider's answer could not be understood.",
+	}
+}
+
+// brokeOff reports that the last attempt failed after a good status, and what the
+// provider said of it. generated is the text that had come by then.
+func (x *Exchange) brokeOff(f *wire.Failure, generated []byte) {
+	t := AttemptFailure{Status: x.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: CauseStreamError, requestID: x.requestID}
+	if f.Code == "upstream_invalid_response" {
+		t.Cause = CauseInvalidAnswer
+	}
+	x.failureText(&t, x.lastIndex(), f, generated)
+	x.report(x.lastIndex(), t)
 }
 
 // classify turns an answer that is none into a Failure.
-func (p *Pipeline) classify(x *Exchange, h *head, body []byte) *wire.Failure {
-	if h.status == contract.StatusNext {
+func (p *Pipeline) classify(x *Exchange, h *Head, body []byte) *wire.Failure {
+	if h.Status == contract.StatusNext {
 		return x.verdict()
 	}
-	if !h.local {
-		return x.last().Provider.Driver.Classify(h.status, h.value, body)
+	if !h.Local {
+		return x.last().Provider.Driver.Classify(h.Status, h.value, body)
 	}
 	if x.withoutSlot() {
 		e := strategy.AtLimit()
 		return &wire.Failure{Kind: e.Kind, Code: e.Code, Message: e.Detail, RetryAfter: e.RetryAfter}
 	}
 	f := &wire.Failure{Kind: fault.Upstream, Code: "upstream_unreachable", Message: "The provider could not be reached, or broke off before it answered.", Retryable: true, CoolDown: true}
-	if strings.Contains(h.details, "timeout") {
+	if h.Expired {
 		f.Kind, f.Code, f.Message = fault.Timeout, "upstream_timeout", "The provider did not answer in time."
 	}
 	return f
@@ -129,20 +187,20 @@ func (p *Pipeline) classify(x *Exchange, h *head, body []byte) *wire.Failure {
 func (x *Exchange) withoutSlot() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	t := x.mu.trouble[x.lastIndex()]
-	return t.cause == causeNotSent && t.kind == fault.RateLimited
+	t := x.mu.failures[x.lastIndex()]
+	return t.Cause == CauseNotSent && t.Kind == fault.RateLimited
 }
 
 // verdict is why a Check filter took away an answer that, in the end, no other
 // attempt followed. The provider's own words have gone with the answer.
 func (x *Exchange) verdict() *wire.Failure {
 	x.mu.Lock()
-	t := x.mu.trouble[x.lastIndex()]
+	t := x.mu.failures[x.lastIndex()]
 	x.mu.Unlock()
-	if t.kind == fault.Blocked {
-		return &wire.Failure{Status: t.status, Kind: t.kind, Code: t.code, Message: "The provider's content filter refused the request or its answer.", ContentFilter: true}
+	if t.Kind == fault.Blocked {
+		return &wire.Failure{Status: t.Status, Kind: t.Kind, Code: t.Code, Message: "The provider's content filter refused the request or its answer.", ContentFilter: true}
 	}
-	return &wire.Failure{Status: t.status, Kind: fault.Upstream, Code: t.code, Message: "The provider failed.", Retryable: true, CoolDown: true}
+	return &wire.Failure{Status: t.Status, Kind: fault.Upstream, Code: t.Code, Message: "The provider failed.", Retryable: true, CoolDown: true}
 }
 
 func reason(f *wire.Failure) string {
@@ -189,12 +247,12 @@ func (x *Exchange) attempts() []map[string]any {
 	defer x.mu.Unlock()
 	out := make([]map[string]any, 0, x.lastIndex()+1)
 	for i := range x.lastIndex() + 1 {
-		t := x.mu.trouble[i]
+		t := x.mu.failures[i]
 		row := map[string]any{"deployment_id": string(x.Plan[i].Deployment.ID), "status": nil, "code": codeUnknown}
 		if t.known {
-			row["code"] = t.code
-			if t.status != 0 {
-				row["status"] = t.status
+			row["code"] = t.Code
+			if t.Status != 0 {
+				row["status"] = t.Status
 			}
 		}
 		out = append(out, row)
@@ -205,7 +263,7 @@ func (x *Exchange) attempts() []map[string]any {
 // restEarlier lets the deployments rest that failed before the last.
 func (p *Pipeline) restEarlier(x *Exchange) {
 	x.mu.Lock()
-	failed := slices.Clone(x.mu.trouble[:x.lastIndex()])
+	failed := slices.Clone(x.mu.failures[:x.lastIndex()])
 	x.mu.Unlock()
 	for i := range failed {
 		p.restAfter(x, i, failed[i])
@@ -213,16 +271,16 @@ func (p *Pipeline) restEarlier(x *Exchange) {
 }
 
 // restAfter is rest for an attempt that another one followed.
-func (p *Pipeline) restAfter(x *Exchange, i int, t trouble) {
-	if t.known && t.kind != fault.Blocked && t.kind != fault.Canceled {
-		p.rest(x, i, &wire.Failure{Status: t.status, Kind: t.kind, RetryAfter: t.retryAfter, CoolDown: true})
+func (p *Pipeline) restAfter(x *Exchange, i int, t AttemptFailure) {
+	if t.known && t.Kind != fault.Blocked && t.Kind != fault.Canceled {
+		p.rest(x, i, &wire.Failure{Status: t.Status, Kind: t.Kind, RetryAfter: t.retryAfter, CoolDown: true})
 	}
 }
 
 // rest records a failure of attempt i, and lets its deployment rest if another
 // can stand in for it.
 func (p *Pipeline) rest(x *Exchange, i int, f *wire.Failure) {
-	if !f.CoolDown || (!x.alternatives() && len(x.Group.Deployments) == 1) {
+	if !f.CoolDown || (!x.Alternatives() && len(x.Group.Deployments) == 1) {
 		return
 	}
 	s := x.View.Catalog.Settings()

@@ -50,8 +50,8 @@ func TestSaysWhoseAnswerItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := readHead(&m)
-		if h.local != test.local || h.reached() != test.reached || h.tries != 3 || h.status != 503 {
-			t.Errorf("%q: %+v, reached %v", test.details, h, h.reached())
+		if h.Local != test.local || h.Reached != test.reached || h.Tries != 3 || h.Status != 503 {
+			t.Errorf("%q: %+v, reached %v", test.details, h, h.Reached)
 		}
 	}
 }
@@ -78,22 +78,22 @@ func FuzzHead(f *testing.F) {
 		for i := range b {
 			b[i] = '#'
 		}
-		if diff := cmp.Diff(want, h, cmp.AllowUnexported(head{})); diff != "" {
+		if diff := cmp.Diff(want, h, cmp.AllowUnexported(Head{})); diff != "" {
 			t.Errorf("the head has changed with its message (-want +got):\n%s", diff)
 		}
-		if h.tries < 0 {
-			t.Errorf("%d attempts", h.tries)
+		if h.Tries < 0 {
+			t.Errorf("%d attempts", h.Tries)
 		}
 		for name := range names {
 			switch name {
 			case "content-type", "content-encoding", "content-length", "date", "server":
 				continue
 			}
-			if !strings.HasPrefix(name, ":") && !slices.Contains(h.remove, name) {
+			if !strings.HasPrefix(name, ":") && !slices.Contains(h.Remove, name) {
 				t.Errorf("the provider's header %q reaches the caller", name)
 			}
 		}
-		for _, p := range h.passed {
+		for _, p := range h.Passed {
 			if !strings.HasPrefix(p.Name, providerPrefix) {
 				t.Errorf("the header %q is passed on by its own name", p.Name)
 			}

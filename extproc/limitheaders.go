@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
-	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
 // Headers that tell callers of their bounds.
@@ -26,7 +26,7 @@ const limitHeaders = 8
 // appendLimits tells the caller of a good answer how much is left of the tightest
 // rates that bound it, and, where its key has a budget, what was spent of it. A
 // stream's own cost is not known when it begins, and not in there.
-func (p *Pipeline) appendLimits(dst []frame.Header, x *Exchange) []frame.Header {
+func (p *Pipeline) appendLimits(dst []message.Header, x *Exchange) []message.Header {
 	requests, tokens := x.admission.ticket.Tightest()
 	place, _ := x.admission.place.Tightest()
 	requests = rate.Tighter(requests, place)
@@ -37,23 +37,23 @@ func (p *Pipeline) appendLimits(dst []frame.Header, x *Exchange) []frame.Header 
 		if b.Account.Kind != id.AccountKey || b.Parent != (id.KeyHash{}) || b.Max == nil || p.deps.Budgets == nil {
 			continue
 		}
-		dst = append(dst, frame.Header{Name: headerKeyMaxBudget, Value: b.Max.String()})
+		dst = append(dst, message.Header{Name: headerKeyMaxBudget, Value: b.Max.String()})
 		if state, pending, known := p.deps.Budgets.Spent(b.Account); known {
-			dst = append(dst, frame.Header{Name: headerKeySpend, Value: money.Add(state.Window, pending).String()})
+			dst = append(dst, message.Header{Name: headerKeySpend, Value: money.Add(state.Window, pending).String()})
 		}
 	}
 	return dst
 }
 
 // appendLevel adds the headers of one bound by the names that OpenAI gave them.
-func appendLevel(dst []frame.Header, of string, l rate.Level) []frame.Header {
+func appendLevel(dst []message.Header, of string, l rate.Level) []message.Header {
 	if l.Limit == 0 {
 		return dst
 	}
 	return append(dst,
-		frame.Header{Name: "x-ratelimit-limit-" + of, Value: strconv.FormatUint(uint64(l.Limit), 10)},
-		frame.Header{Name: "x-ratelimit-remaining-" + of, Value: strconv.FormatInt(max(l.Remaining, 0), 10)},
-		frame.Header{Name: "x-ratelimit-reset-" + of, Value: resetText(l.Reset)})
+		message.Header{Name: "x-ratelimit-limit-" + of, Value: strconv.FormatUint(uint64(l.Limit), 10)},
+		message.Header{Name: "x-ratelimit-remaining-" + of, Value: strconv.FormatInt(max(l.Remaining, 0), 10)},
+		message.Header{Name: "x-ratelimit-reset-" + of, Value: resetText(l.Reset)})
 }
 
 // resetText writes a time to wait as OpenAI does: 6m0s, 1.5s, 20ms.
@@ -62,9 +62,9 @@ func resetText(d time.Duration) string {
 }
 
 // appendExceeded tells a caller that was refused which bound it has reached.
-func appendExceeded(dst []frame.Header, e *fault.Error) []frame.Header {
+func appendExceeded(dst []message.Header, e *fault.Error) []message.Header {
 	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Resets.IsZero() {
-		dst = append(dst, frame.Header{Name: headerBudgetReset, Value: over.Resets.UTC().Format(time.RFC3339)})
+		dst = append(dst, message.Header{Name: headerBudgetReset, Value: over.Resets.UTC().Format(time.RFC3339)})
 	}
 	if over, ok := errors.AsType[*rate.Exceeded](e); ok {
 		switch over.Bucket.What {

@@ -7,7 +7,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
-	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
 // Headers of answers; docs/requests.md says what they mean.
@@ -22,15 +22,14 @@ const (
 	headerDuration      = "x-gateway-response-duration-ms"
 	headerVersion       = "x-gateway-version"
 	contentTypeJSON     = "application/json"
-	contentTypeStream   = "text/event-stream; charset=utf-8"
 	headerContentType   = "content-type"
 	headerContentLength = "content-length"
 )
 
 // refusal is an error as the answer that the caller gets.
-func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *frame.Immediate {
-	im := &frame.Immediate{Status: e.HTTPStatus(), Body: e.OpenAI()}
-	im.Set = append(im.Set, frame.Header{Name: headerContentType, Value: contentTypeJSON})
+func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *message.Response {
+	im := &message.Response{Status: e.HTTPStatus(), Body: e.OpenAI()}
+	im.Set = append(im.Set, message.Header{Name: headerContentType, Value: contentTypeJSON})
 	if x != nil {
 		im.Set = append(im.Set, identity(x.ID)...)
 		if len(x.Plan) > 0 && x.Tries > 0 {
@@ -38,21 +37,21 @@ func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *frame.Immediate {
 		}
 	}
 	for _, h := range e.Headers() {
-		im.Set = append(im.Set, frame.Header{Name: h.Name, Value: h.Value})
+		im.Set = append(im.Set, message.Header{Name: h.Name, Value: h.Value})
 	}
 	im.Set = x.appendDebug(im.Set, 1)
 	im.Set = appendExceeded(im.Set, e)
 	return im
 }
 
-func identity(request id.Request) []frame.Header {
-	return []frame.Header{{Name: headerRequestID, Value: string(request)}, {Name: headerGatewayID, Value: string(request)}}
+func identity(request id.Request) []message.Header {
+	return []message.Header{{Name: headerRequestID, Value: string(request)}, {Name: headerGatewayID, Value: string(request)}}
 }
 
 // served says which deployment answered, and what was tried before.
-func (x *Exchange) served() []frame.Header {
+func (x *Exchange) served() []message.Header {
 	a, steps := x.last(), x.steps(x.lastIndex())
-	return []frame.Header{
+	return []message.Header{
 		{Name: headerModelID, Value: string(a.Deployment.ID)},
 		{Name: headerModelGroup, Value: string(x.Group.Asked)},
 		{Name: headerRetries, Value: strconv.Itoa(steps.Retries)},
@@ -61,17 +60,17 @@ func (x *Exchange) served() []frame.Header {
 }
 
 // answerHeaders are the headers of a good answer.
-func (p *Pipeline) answerHeaders(x *Exchange, h *head) *frame.Mutation {
-	m := &frame.Mutation{Remove: h.remove}
-	n := 12 + len(h.passed)
+func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
+	m := &message.Edit{Remove: h.Remove}
+	n := 12 + len(h.Passed)
 	if len(x.bounds) > 0 {
 		n += limitHeaders
 	}
-	m.Set = make([]frame.Header, 0, n)
+	m.Set = make([]message.Header, 0, n)
 	m.Set = append(m.Set, identity(x.ID)...)
 	m.Set = append(m.Set, x.served()...)
-	m.Set = append(m.Set, h.passed...)
-	m.Set = append(m.Set, frame.Header{Name: headerVersion, Value: p.deps.Settings.Version})
+	m.Set = append(m.Set, h.Passed...)
+	m.Set = append(m.Set, message.Header{Name: headerVersion, Value: p.deps.Settings.Version})
 	m.Set = x.appendDebug(m.Set, 0)
 	if len(x.bounds) > 0 {
 		m.Set = p.appendLimits(m.Set, x)
@@ -79,10 +78,10 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *head) *frame.Mutation {
 	return m
 }
 
-func costHeader(cost money.Pico) frame.Header {
-	return frame.Header{Name: headerCost, Value: cost.String()}
+func costHeader(cost money.Pico) message.Header {
+	return message.Header{Name: headerCost, Value: cost.String()}
 }
 
-func durationHeader(d time.Duration) frame.Header {
-	return frame.Header{Name: headerDuration, Value: strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)}
+func durationHeader(d time.Duration) message.Header {
+	return message.Header{Name: headerDuration, Value: strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)}
 }

@@ -1,8 +1,10 @@
 package extproc
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"time"
 
 	events "github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -60,6 +62,33 @@ func (p *Pipeline) notify(events []journal.Event) {
 	for i := range events {
 		p.deps.Journal.Notify(events[i])
 	}
+}
+
+// Run records what was held back of a flood of rejected requests, every second until
+// ctx ends, and then the rest. The journal must still take notices then.
+func (p *Pipeline) Run(ctx context.Context) error {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.notify(p.flood.flush(p.deps.Now()))
+		case <-ctx.Done():
+			p.notify(p.flood.rest())
+			return nil
+		}
+	}
+}
+
+// Notify records an event of another part of the gateway. Rejected requests count together with
+// those of the pipeline: callers of the management API without a key do not decide how long the
+// audit log is either.
+func (p *Pipeline) Notify(ev journal.Event) {
+	if ev.Notice == nil || ev.Notice.Type != events.TypeRequestBlocked {
+		p.deps.Journal.Notify(ev)
+		return
+	}
+	p.notify(p.flood.take(p.deps.Now(), &ev))
 }
 
 // owner says in an event whose request it was. A key that may not be used has an

@@ -143,8 +143,8 @@ func TestRecordsAFloodOfOthersAsOne(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), steady)
 	for range 50 {
-		k.server.Notify(journal.Event{Notice: &journal.Notice{Type: "request.blocked", Code: "invalid_api_key"}})
-		k.server.Notify(journal.Event{Notice: &journal.Notice{Type: "management.changed"}})
+		k.server.pipeline.Notify(journal.Event{Notice: &journal.Notice{Type: "request.blocked", Code: "invalid_api_key"}})
+		k.server.pipeline.Notify(journal.Event{Notice: &journal.Notice{Type: "management.changed"}})
 	}
 	if n := len(k.notices("")); n != 10+50 {
 		t.Fatalf("%d are recorded", n)
@@ -162,7 +162,7 @@ func TestTellsAFloodsEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := k.server.Run(ctx); err != nil {
+	if err := k.server.pipeline.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
 	notices := k.notices("")

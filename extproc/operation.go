@@ -14,6 +14,7 @@ type operation struct {
 	endpoint provider.Endpoint
 	response string // media type
 	stream   string // media type
+	streamed string // content type that the caller's stream has
 	reader
 }
 
@@ -45,7 +46,7 @@ func operations() map[string]*operation {
 	for _, row := range dataplane.Operations() {
 		op := &operation{
 			callType: row.CallType, language: wire.Dialect(row.Language), endpoint: provider.Endpoint(row.Path),
-			response: row.Response, stream: row.Stream, reader: readers()[row.CallType],
+			response: row.Response, stream: row.Stream, streamed: row.Stream + "; charset=utf-8", reader: readers()[row.CallType],
 		}
 		for _, path := range row.Paths() {
 			out[path] = op

@@ -85,13 +85,16 @@ type Pipeline struct {
 	entry      []stage               // on the request's headers
 	stages     []stage               // on its body
 	whole      []stage               // on a whole response
+	streamed   []stage               // on the head of a stream
+	finished   []stage               // before the end of a stream leaves
+	failed     []stage               // on a failure, and after a stage that stopped a response
 	throttle   throttle
 	flood      flood
 	inFlight   atomic.Int64 // requests that parallel counts
 }
 
-// stage is one step of a request before dispatch, or of its whole response. nil continues;
-// before dispatch a *fault.Error rejects the request.
+// stage is one step of a request before dispatch, or of its response. nil continues. Before
+// dispatch an error rejects the request; later it replaces the response by an error.
 type stage struct {
 	name string
 	run  func(ctx context.Context, x *Exchange) error
@@ -128,8 +131,30 @@ func NewPipeline(deps Deps) *Pipeline {
 		{"record", p.record},
 		{"address", p.address},
 	}
+	p.streamed = []stage{ // then Relay translates each event, and its place for screen is Relay.event
+		{"accept", p.accept},
+		{"record", p.record}, // the intents
+		{"address", p.address},
+	}
+	p.finished = []stage{
+		{"record", p.record}, // the settle
+	}
+	p.failed = []stage{
+		{"explain", p.explain},
+		{"record", p.record},
+		{"address", p.address},
+	}
 	return p
 }
+
+// Now returns the time.
+func (p *Pipeline) Now() time.Time { return p.deps.Now() }
+
+// Logger returns where the pipeline logs.
+func (p *Pipeline) Logger() *slog.Logger { return p.deps.Logger }
+
+// MaxResponseBytes returns how long a whole response of a provider may be.
+func (p *Pipeline) MaxResponseBytes() int64 { return p.deps.Settings.MaxResponseBytes }
 
 // run takes the exchange through stages, until one returns an error.
 func (p *Pipeline) run(ctx context.Context, x *Exchange, stages []stage) error {

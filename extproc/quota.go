@@ -77,16 +77,28 @@ func (p *Pipeline) takePlace(x *Exchange) error {
 func atHead(b *tenancy.Bound) bool { return b.Model == "" && b.Account.Kind != id.AccountCustomer }
 
 // bytes rejects a body that is declared too large, or for which there is no room, and
-// reserves the declared length. Where none is declared, count reserves it as it comes.
+// reserves the declared length. Where none is declared, Room reserves it as it comes.
 func (p *Pipeline) bytes(_ context.Context, x *Exchange) error {
-	if err := p.fits(x.Inbound.length); err != nil {
+	if err := p.fits(x.Inbound.Length); err != nil {
 		return err
 	}
 	if p.deps.Bytes == nil {
 		return nil
 	}
-	x.flight.Begin(p.deps.Bytes, x.Principal.Hash)
-	return x.flight.Grow(x.Inbound.length)
+	x.Flight.Begin(p.deps.Bytes, x.Principal.Hash)
+	return x.Flight.Grow(x.Inbound.Length)
+}
+
+// Room rejects a piece of a body for which there is no room, and reserves its bytes if the
+// body's length is not declared. before is the length of what has come already.
+func (p *Pipeline) Room(x *Exchange, before, piece int) error {
+	if err := p.fits(int64(before + piece)); err != nil {
+		return err
+	}
+	if x.Inbound.Length != Undeclared {
+		return nil
+	}
+	return x.Flight.Grow(int64(piece))
 }
 
 // fits rejects a body that is longer than one may be.

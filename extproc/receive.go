@@ -1,13 +1,12 @@
 package extproc
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
@@ -15,58 +14,104 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
-	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// receive takes the answer: its headers, which m is, and what follows them.
-func (d *session) receive(ctx context.Context, m *frame.Message) error {
-	inject.Crash("request.answered")
-	x := d.x
-	x.response.head = readHead(m)
-	h := &x.response.head
-	x.Tries = max(h.tries, 1)
-	x.requestID = h.requestID
-	if x.Tries > len(x.Plan) {
-		return fmt.Errorf("envoy made attempt %d of a plan of %d", x.Tries, len(x.Plan))
-	}
-	x.madeAll(x.Tries)
-	if !h.local {
-		x.Status = h.status
-	}
-	switch {
-	case h.local || h.status >= 300:
-		return d.failed(ctx, m, h)
-	case x.Facts.Stream:
-		return d.streamed(ctx, m, h)
-	}
-	return d.unstreamed(ctx, m)
+// maxErrorBytes is how much of a provider's error is read: its class and its
+// message are at the beginning.
+const maxErrorBytes = 64 << 10
+
+var errTooLong = errors.New("longer than limits.max_response_bytes")
+
+// response is a provider's response on its way to the caller.
+type response struct {
+	head    Head
+	body    []byte       // the provider's: all of it, or the beginning of a failure
+	tooLong bool         // the body is only the beginning
+	out     []byte       // the caller's; the body itself if nothing changes
+	relay   *Relay       // of a stream whose head has gone to the caller
+	err     error        // why a stage has stopped the response
+	fault   *fault.Error // what the caller is told in place of the response
+	outcome Outcome      // set by translate, explain, and Relay
+	final   bool         // nothing changes the outcome any more
+	cost    money.Pico   // set by record
+
+	// Set by address: one of the two goes to the caller.
+	edit    *message.Edit
+	instead *message.Response
 }
 
-// response is a provider's whole response on its way to the caller.
-type response struct {
-	head    head
-	body    []byte          // the provider's
-	tooLong bool            // the body is only the beginning
-	out     []byte          // the caller's; the body itself if nothing changes
-	outcome Outcome         // set by translate
-	cost    money.Pico      // set by record
-	headers *frame.Mutation // set by address
+// Receive takes the head of a response, and chooses the stages. It returns how much of the body
+// Finish needs at most, in bytes. If that is 0, the response is a stream: what Answer returns
+// can go to the caller, and Relay takes the pieces. An error ends the request without an answer.
+func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h Head) (limit int64, err error) {
+	inject.Crash("request.answered")
+	r := &x.response
+	r.head = h
+	x.Tries = max(h.Tries, 1)
+	x.requestID = h.requestID
+	if x.Tries > len(x.Plan) {
+		return 0, fmt.Errorf("the proxy made attempt %d of a plan of %d", x.Tries, len(x.Plan))
+	}
+	x.madeAll(x.Tries)
+	if !h.Local {
+		x.Status = h.Status
+	}
+	switch {
+	case h.failed():
+		return maxErrorBytes, nil
+	case !x.Facts.Stream:
+		return p.deps.Settings.MaxResponseBytes, nil
+	}
+	if r.err = p.run(ctx, x, p.streamed); r.err != nil {
+		return maxErrorBytes, nil //nolint:nilerr // explain reports it to the caller
+	}
+	return 0, nil
+}
+
+// Finish takes the body of a response, or the beginning of one that is too long.
+func (p *Pipeline) Finish(ctx context.Context, x *Exchange, body []byte, tooLong bool) error {
+	r := &x.response
+	r.body, r.tooLong = body, tooLong
+	if !r.head.failed() && r.err == nil {
+		if r.err = p.run(ctx, x, p.whole); r.err == nil {
+			return nil
+		}
+	}
+	return p.run(ctx, x, p.failed)
+}
+
+// Answer returns what goes to the caller: the response as it is edited, or another one in its place.
+func (x *Exchange) Answer() (edit *message.Edit, instead *message.Response) {
+	return x.response.edit, x.response.instead
 }
 
 // accept rejects a response that is too long or of another form than requested.
 func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
-	if x.response.tooLong {
-		return errTooLong
+	r := &x.response
+	media := x.op.response
+	if x.Facts.Stream {
+		media = x.op.stream
 	}
-	return acceptable(&x.response.head, x.op.response)
+	switch {
+	case r.tooLong:
+		return errTooLong
+	case r.head.encoding != "" && r.head.encoding != "identity":
+		return errors.New("content-encoding " + r.head.encoding + " was not asked for")
+	case r.head.media != media:
+		return errors.New("content-type is not " + media)
+	case r.head.Empty && x.Facts.Stream:
+		return errors.New("the stream has no events")
+	}
+	return nil
 }
 
 // translate turns the provider's response into the caller's, and reads its usage.
 func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	r := &x.response
-	r.outcome = Outcome{Kind: journal.Success, Bytes: int64(len(r.body))}
+	r.outcome, r.final = Outcome{Kind: journal.Success, Bytes: int64(len(r.body)), status: http.StatusOK}, true
 	if x.sameDialect(x.last()) {
 		return p.relabel(x)
 	}
@@ -83,7 +128,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	}
 	if !o.Usage.Known() {
 		o.Text = generated(reply)
-		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, trouble{})
+		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, AttemptFailure{})
 	}
 	r.out = dialect.ByName(x.op.language).EncodeReply(make([]byte, 0, len(r.body)+512), reply, x.meta())
 	return nil
@@ -150,26 +195,46 @@ func (x *Exchange) meta() dialect.Meta {
 	}
 }
 
-// record settles the request. The caller gets nothing of a whole response before both the
-// intent and the settle are on disk.
+// record settles the request if its outcome is final. The caller gets nothing of a response
+// before its intents are on disk, and not the end of it before the settle is. A crash before
+// the intents leaves a request of which the caller has seen nothing and, perhaps, no trace. A
+// crash between the two leaves the intents, and the caller has not seen the end.
 func (p *Pipeline) record(ctx context.Context, x *Exchange) error {
 	r := &x.response
 	x.awaitEarlier(ctx)
-	r.outcome.status = http.StatusOK
-	pending, cost := p.settle(ctx, x, r.outcome)
-	r.cost = cost
-	return p.synced(ctx, x, pending)
+	var pending *journal.Pending
+	if r.final {
+		pending, r.cost = p.settle(ctx, x, r.outcome)
+	}
+	if err := p.synced(ctx, x, pending); err != nil {
+		r.fault = fault.From(err)
+	}
+	return nil
 }
 
-// address makes the headers of the caller's response.
+// address makes the headers of the caller's response, or the error that takes its place.
 func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 	r := &x.response
-	r.headers = p.answerHeaders(x, &r.head)
-	r.headers.Set = append(r.headers.Set,
-		frame.Header{Name: headerContentLength, Value: strconv.Itoa(len(r.out))},
-		frame.Header{Name: headerContentType, Value: contentTypeJSON},
-		costHeader(r.cost),
-		durationHeader(p.deps.Now().Sub(x.Start)))
+	if r.fault != nil {
+		r.instead = p.refusal(x, r.fault)
+		return nil //nolint:nilerr // the error goes to the caller
+	}
+	e := p.answerHeaders(x, &r.head)
+	if x.Facts.Stream {
+		e.Set = append(e.Set,
+			message.Header{Name: headerContentType, Value: x.op.streamed},
+			message.Header{Name: "cache-control", Value: "no-cache"},
+			message.Header{Name: "x-accel-buffering", Value: "no"})
+		e.Remove = append(e.Remove, headerContentLength)
+	} else {
+		e.Set = append(e.Set,
+			message.Header{Name: headerContentLength, Value: strconv.Itoa(len(r.out))},
+			message.Header{Name: headerContentType, Value: x.op.response},
+			costHeader(r.cost),
+			durationHeader(p.deps.Now().Sub(x.Start)))
+		e.Body, e.Replace = r.out, len(r.body) == 0 || len(r.out) != len(r.body) || &r.out[0] != &r.body[0]
+	}
+	r.edit = e
 	return nil
 }
 
@@ -192,104 +257,4 @@ func (p *Pipeline) synced(ctx context.Context, x *Exchange, settle *journal.Pend
 		}
 	}
 	return nil
-}
-
-// broken is the error for an answer with a good status that is no answer.
-func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
-	x.report(x.lastIndex(), trouble{
-		status: x.Status, code: "upstream_invalid_response", kind: fault.Upstream, reached: true, cause: causeInvalidAnswer, requestID: x.requestID,
-	})
-	p.rest(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
-	return &fault.Error{
-		Kind: fault.Upstream, Code: "upstream_invalid_response", Err: err,
-		Detail: "The provider's answer could not be understood.",
-	}
-}
-
-// abandon settles an exchange whose stream ended before its answer did: the
-// caller left, the provider broke off, or the attempt's time was over.
-//
-// The attempt log says which, but has no entry for the last of these: Envoy then notes
-// the timeout at the request alone. A caller that has no headers yet gets Envoy's own
-// response, with the status that is recorded here. Nobody
-// waits for the sync: the record is queued, and Run writes what is queued even
-// when it is told to stop.
-func (p *Pipeline) abandon(ctx context.Context, x *Exchange, o Outcome) {
-	o.Kind, o.Code = journal.Canceled, codeCanceled
-	sent := o.status // the caller has the headers; else 0
-	if sent == 0 {
-		o.status = statusLeft
-	}
-	late := x.overdue(p.deps.Now())
-	if x.Tries == 0 && !x.ended() {
-		x.Tries = x.made(context.WithoutCancel(ctx))
-	}
-	if x.Status != 0 && !x.ended() {
-		i := x.lastIndex()
-		x.awaitTrouble(context.WithoutCancel(ctx), i+1)
-		switch x.brokenBy(i, late) { //nolint:exhaustive // any other kind: the caller left
-		case fault.Upstream:
-			o.Kind, o.Code, o.status = journal.Failed, codeCut, cmp.Or(sent, http.StatusBadGateway)
-		case fault.Timeout:
-			o.Kind, o.Code, o.status = journal.Failed, "upstream_timeout", cmp.Or(sent, http.StatusGatewayTimeout)
-			p.rest(x, i, &wire.Failure{Status: x.Status, Kind: fault.Timeout, CoolDown: true})
-		}
-	}
-	p.settle(ctx, x, o)
-}
-
-// timerSlack is how much earlier than asked Envoy's timers may expire: its event loop
-// looks at the clock once a turn.
-const timerSlack = 50 * time.Millisecond
-
-// overdue reports whether Envoy has ended the request because all attempts together
-// took too long. A caller that leaves in the same moment is in the attempt log.
-func (x *Exchange) overdue(now time.Time) bool {
-	total := x.total()
-	return x.Status != 0 && total > 0 && now.Sub(x.Start) >= total-timerSlack
-}
-
-// brokenBy says why attempt i, whose response had begun, did not end: Upstream,
-// Timeout, or neither if the caller left.
-func (x *Exchange) brokenBy(i int, late bool) fault.Kind {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.mu.settled {
-		return fault.Canceled
-	}
-	t := &x.mu.trouble[i]
-	switch {
-	case !t.known && late:
-		x.reportLocked(i, trouble{status: x.Status, code: "upstream_timeout", kind: fault.Timeout, reached: true, cause: causeTimeoutTotal, requestID: x.requestID})
-		return fault.Timeout
-	case !t.known:
-		return fault.Canceled
-	case t.kind == fault.Upstream && t.cause == causeUnknown:
-		t.cause = causeStreamCut
-	}
-	return t.kind
-}
-
-// brokeOff reports that the last attempt failed after a good status, and what the
-// provider said of it. generated is the text that had come by then.
-func (x *Exchange) brokeOff(f *wire.Failure, generated []byte) {
-	t := trouble{status: x.Status, code: reason(f), kind: f.Kind, reached: true, cause: causeStreamError, requestID: x.requestID}
-	if f.Code == "upstream_invalid_response" {
-		t.cause = causeInvalidAnswer
-	}
-	x.failureText(&t, x.lastIndex(), f, generated)
-	x.report(x.lastIndex(), t)
-}
-
-const (
-	codeCanceled = "canceled"     // why an attempt has no response: its caller left
-	codeCut      = "upstream_cut" // the provider broke off in the middle of its response
-	statusLeft   = 499            // the status of a request whose caller left before it got one
-)
-
-// ended reports whether the exchange was settled.
-func (x *Exchange) ended() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.mu.settled
 }

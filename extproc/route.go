@@ -177,7 +177,7 @@ func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.At
 // timeout, and the cluster of its endpoint that it needs.
 func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalog.RouterSettings) error {
 	x.Plan = make([]Attempt, len(plan))
-	x.mu.trouble = make([]trouble, len(plan))
+	x.mu.failures = make([]AttemptFailure, len(plan))
 	x.mu.news = make(chan struct{})
 	for i := range plan {
 		d := plan[i].Deployment
@@ -194,7 +194,7 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 // setVariants chooses for each attempt the cluster of its endpoint that it needs, which
 // depends on what the other attempts of the plan are.
 func (p *Pipeline) setVariants(x *Exchange) {
-	same := !x.alternatives() // every attempt is the first one again
+	same := !x.Alternatives() // every attempt is the first one again
 	checked := x.checked(x.View.Catalog.Settings().RetryOn)
 	for i := range x.Plan {
 		a := &x.Plan[i]

@@ -12,10 +12,9 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	events "github.com/modelgateway/modelgateway/cluster/event"
-	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
 // Server speaks ext_proc with Envoy's filters, and takes its log of attempts.
@@ -34,34 +33,6 @@ func NewServer(p *Pipeline) *Server {
 // InFlight is how many requests are under way.
 func (s *Server) InFlight() int { return s.live.count() }
 
-// Run puts on record what was held back of a flood of refusals, every second until
-// ctx ends, and then what is left of it. The journal must still take notices then.
-func (s *Server) Run(ctx context.Context) error {
-	p := s.pipeline
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			p.notify(p.flood.flush(p.deps.Now()))
-		case <-ctx.Done():
-			p.notify(p.flood.rest())
-			return nil
-		}
-	}
-}
-
-// Notify puts on record what another part of the gateway has to tell, within the
-// bounds that hold for what is told here: who asks the management API without a key
-// does not decide how long the audit log is either.
-func (s *Server) Notify(ev journal.Event) {
-	if ev.Notice == nil || ev.Notice.Type != events.TypeRequestBlocked {
-		s.pipeline.deps.Journal.Notify(ev)
-		return
-	}
-	s.pipeline.notify(s.pipeline.flood.take(s.pipeline.deps.Now(), &ev))
-}
-
 // Register adds the services to a gRPC server. The processor's is described by
 // hand, since its messages are not decoded; see package frame.
 func (s *Server) Register(g *grpc.Server) {
@@ -76,7 +47,7 @@ func (s *Server) Register(g *grpc.Server) {
 }
 
 func (s *Server) process(stream grpc.ServerStream) error {
-	c := conn{stream: stream, now: s.pipeline.deps.Now}
+	c := conn{stream: stream, now: s.pipeline.Now}
 	var err error
 	switch role(stream.Context()) {
 	case contract.RoleRewrite:
@@ -92,7 +63,7 @@ func (s *Server) process(stream grpc.ServerStream) error {
 	case err == nil, errors.Is(err, io.EOF), status.Code(err) == codes.Canceled, errors.Is(err, context.Canceled):
 		return nil // Envoy ends a stream by resetting it
 	}
-	s.pipeline.deps.Logger.Error("external processor stream failed", "error", err.Error())
+	s.pipeline.Logger().Error("external processor stream failed", "error", err.Error())
 	return err
 }
 
@@ -152,6 +123,6 @@ func (c *conn) answer(k frame.Kind, m *frame.Mutation) error {
 const answerSize = 768
 
 // immediate answers the caller at once.
-func (c *conn) immediate(im *frame.Immediate) error {
+func (c *conn) immediate(im *message.Response) error {
 	return c.send(frame.AppendImmediate(make([]byte, 0, answerSize), im), nil)
 }

@@ -35,7 +35,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 		return nil, 0
 	}
 	x.mu.settled = true
-	intents, failed := x.mu.intents, x.mu.trouble
+	intents, failed := x.mu.intents, x.mu.failures
 	x.vacateLocked()
 	x.mu.Unlock()
 
@@ -53,7 +53,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	e := x.event(last, end)
 	e.FirstToken = x.FirstToken
 	if e.Status = x.Status; e.Status == 0 || e.Status == contract.StatusNext {
-		e.Status = failed[last].status
+		e.Status = failed[last].Status
 	}
 	e.Failures, e.ClientStatus = failures, o.status
 	e.Outcome = o.Kind
@@ -67,7 +67,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 		p.deps.Cooldown.Succeed(e.Deployment)
 	}
 	e.Final = true
-	asked := o.Kind == journal.Success || !failed[last].known || failed[last].reached
+	asked := o.Kind == journal.Success || !failed[last].known || failed[last].Reached
 	if asked {
 		events = append(events, e)
 	}
@@ -91,7 +91,7 @@ const (
 )
 
 // tellFallbacks writes into each event which fallbacks were taken since the one before.
-func (x *Exchange) tellFallbacks(events []journal.Event, failed []trouble) {
+func (x *Exchange) tellFallbacks(events []journal.Event, failed []AttemptFailure) {
 	told := 0
 	for i := range events {
 		for ; told < events[i].Number; told++ {
@@ -104,7 +104,7 @@ func (x *Exchange) tellFallbacks(events []journal.Event, failed []trouble) {
 
 // fallback is the step to attempt i of the plan, if that leads to another group: from
 // the attempt before it, or from a group of which everything rests.
-func (x *Exchange) fallback(i int, failed []trouble) (journal.Fallback, bool) {
+func (x *Exchange) fallback(i int, failed []AttemptFailure) (journal.Fallback, bool) {
 	f := journal.Fallback{From: string(x.Model), To: x.Plan[i].Target, ErrorCode: codeAllResting}
 	if x.passedOver {
 		f.ErrorCode = strategy.CodeAtLimit
@@ -118,7 +118,7 @@ func (x *Exchange) fallback(i int, failed []trouble) (journal.Fallback, bool) {
 	}
 	d := before.Deployment
 	f.Attempt, f.Deployment, f.Provider, f.Model = i, d.ID, d.Provider, d.Model
-	f.From, f.Status, f.ErrorCode = cmp.Or(before.Target, f.From), t.status, t.code
+	f.From, f.Status, f.ErrorCode = cmp.Or(before.Target, f.From), t.Status, t.Code
 	if !t.known {
 		f.ErrorCode = codeUnknown
 	}
@@ -134,15 +134,15 @@ func unasked(e journal.Event) journal.Event {
 
 // consumed is what the last attempt used: as its provider says, as far as that is
 // possible, else as counted.
-func (p *Pipeline) consumed(x *Exchange, o *Outcome, t trouble) (usage.Tokens, usage.Source) {
+func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.Tokens, usage.Source) {
 	switch {
 	case o.Usage.Known():
 		t, capped := o.Usage.Tokens.Within(x.plausible(o.Usage.Tokens, o.Bytes))
 		o.capped = capped
 		return t, usage.Provider
-	case t.known && t.status >= 300:
+	case t.known && t.Status >= 300:
 		return usage.Tokens{}, usage.None // refused: no provider charges for that
-	case t.known && !t.reached:
+	case t.known && !t.Reached:
 		return usage.Tokens{}, usage.None
 	}
 	o.capped = o.Usage.Bad
@@ -189,16 +189,16 @@ func (p *Pipeline) countInput(x *Exchange) int64 {
 // failedEvent is the event of an attempt that another one followed. One that
 // never reached its provider has none. One that timed out was read, and perhaps
 // worked on, so its input is counted; one that was refused cost nothing.
-func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t trouble, end time.Time) (journal.Event, bool) {
-	if t.known && !t.reached {
+func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t AttemptFailure, end time.Time) (journal.Event, bool) {
+	if t.known && !t.Reached {
 		return journal.Event{}, false
 	}
 	e := x.event(i, end)
 	e.Outcome = journal.Failed
-	e.Status = t.status
-	e.ErrorCode = t.code
+	e.Status = t.Status
+	e.ErrorCode = t.Code
 	e.Failures = []usage.Failure{x.failure(i, &t)}
-	if t.status == 0 {
+	if t.Status == 0 {
 		e.Tokens, e.Source = usage.Tokens{Input: p.countInput(x)}, usage.Estimated
 		e.Cost = x.Plan[i].Deployment.Prices.Cost(e.Tokens, x.tier())
 	}

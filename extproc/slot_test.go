@@ -72,7 +72,7 @@ func TestSlotsAreReleasedOnce(t *testing.T) {
 				e.leave()
 			}},
 			{"Envoy died", hello, func(k *kit, e *envoy) {
-				k.server.live.each((*Exchange).unlogged)
+				k.server.live.each((*Exchange).Unlogged)
 				e.leave()
 			}},
 		} {

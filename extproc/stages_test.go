@@ -4,7 +4,10 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +24,8 @@ func TestDocListsTheStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documented := make(map[string]string)
+	type row struct{ name, file string }
+	var documented []row
 	var order []string
 	for line := range strings.Lines(f.Doc.Text()) {
 		cells := strings.Split(line, "|")
@@ -29,7 +33,7 @@ func TestDocListsTheStages(t *testing.T) {
 			continue
 		}
 		name, file := strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1])
-		documented[name] = file
+		documented = append(documented, row{name, file})
 		order = append(order, name)
 	}
 	// What follows the stages that may refuse is not a list of functions but
@@ -40,22 +44,61 @@ func TestDocListsTheStages(t *testing.T) {
 		want = append(want, s.name)
 	}
 	want = append(want, "dispatch", "receive")
-	for _, s := range p.whole {
+	for _, s := range slices.Concat(p.whole, p.streamed, p.finished, p.failed) {
 		want = append(want, s.name)
 	}
 	want = append(want, "settle")
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("the stages and doc.go's table differ (-pipeline +doc):\n%s", diff)
 	}
-	for name, file := range documented {
-		source, err := os.ReadFile(file)
+	for _, r := range documented {
+		source, err := os.ReadFile(r.file)
 		if err != nil {
-			t.Errorf("stage %s: %v", name, err)
+			t.Errorf("stage %s: %v", r.name, err)
 			continue
 		}
-		if !strings.Contains(string(source), ") "+name+"(ctx context.Context, ") && !strings.Contains(string(source), ") "+name+"(_ context.Context, ") {
-			t.Errorf("%s has no stage %s", file, name)
+		if !regexp.MustCompile(`(?i)\) ` + r.name + `\((_|ctx) context\.Context, `).Match(source) {
+			t.Errorf("%s has no stage %s", r.file, r.name)
 		}
+	}
+}
+
+// The stages know nothing of gRPC, of Envoy's messages or of their frames: an attachment
+// translates between those and the Exchange.
+func TestStagesKnowNoTransport(t *testing.T) {
+	t.Parallel()
+	attachment := []string{
+		"server.go", "downstream.go", "upload.go", "answer.go", "upstream.go", "registry.go", "attemptlog.go", "envoyhead.go", "envoycause.go",
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range f.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case !strings.HasPrefix(path, "google.golang.org/grpc") && !strings.Contains(path, "envoyproxy/") && !strings.HasSuffix(path, "extproc/frame"):
+			case slices.Contains(attachment, name):
+				transport++
+			default:
+				t.Errorf("%s imports %s: only the attachment does (%s)", name, path, strings.Join(attachment, ", "))
+			}
+		}
+	}
+	if transport == 0 {
+		t.Error("the attachment imports no transport: the test proves nothing")
 	}
 }
 

@@ -75,7 +75,7 @@ func (p *Pipeline) cut(x *Exchange, n int) {
 		return
 	}
 	x.Plan, x.stakes = x.Plan[:n], x.stakes[:n]
-	x.mu.trouble = x.mu.trouble[:n]
+	x.mu.failures = x.mu.failures[:n]
 	p.setVariants(x)
 }
 
@@ -92,7 +92,7 @@ func (x *Exchange) releaseLocked() {
 	}
 	var failed, answer money.Pico
 	for i, s := range possible {
-		if t := x.mu.trouble[i]; t.known && (!t.reached || t.status >= 300) {
+		if t := x.mu.failures[i]; t.known && (!t.Reached || t.Status >= 300) {
 			continue
 		}
 		failed = money.Add(failed, s.failed)

@@ -1,6 +1,7 @@
 package extproc
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -15,9 +16,9 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// relay turns a provider's event stream into the caller's, chunk by chunk. It
-// belongs to one stream.
-type relay struct {
+// Relay turns a provider's event stream into the caller's, piece by piece. It is the stage
+// translate of a streamed response, and belongs to one exchange.
+type Relay struct {
 	p       *Pipeline
 	x       *Exchange
 	split   splice.Splitter
@@ -46,9 +47,11 @@ type relay struct {
 // counted piece by piece.
 const maxText = 1 << 20
 
-func newRelay(p *Pipeline, x *Exchange) *relay {
-	r := &relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
+// Relay begins to pass on a stream whose head has gone to the caller.
+func (p *Pipeline) Relay(x *Exchange) *Relay {
+	r := &Relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
 	a := x.last()
+	x.response.relay = r
 	meta := x.meta()
 	meta.ID = completionID(x.ID)
 	r.encoder = dialect.ByName(x.op.language).Stream(meta)
@@ -67,10 +70,40 @@ func completionID(request id.Request) string {
 	return "chatcmpl-" + strings.TrimPrefix(string(request), "req_")
 }
 
+// Piece takes a piece of the stream and returns what goes out in its place; same reports that it
+// is the piece itself. What it returns is valid until the next call. The end of the response
+// waits here until its cost is on disk; an error keeps it back.
+func (r *Relay) Piece(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
+	out, same = r.feed(piece)
+	return out, same, r.record(ctx)
+}
+
+// Last is Piece for the piece that ends the stream.
+func (r *Relay) Last(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
+	out, same = r.last(piece)
+	return out, same, r.record(ctx)
+}
+
+// record settles the request, once, when the last event has come.
+func (r *Relay) record(ctx context.Context) error {
+	answer := &r.x.response
+	if !r.done || answer.final {
+		return nil
+	}
+	answer.outcome, answer.final = r.outcome, true
+	if err := r.p.run(ctx, r.x, r.p.finished); err != nil {
+		return err
+	}
+	if answer.fault != nil {
+		return answer.fault
+	}
+	return nil
+}
+
 // feed takes a chunk and returns what goes out in its place; same reports that
 // it is the chunk itself. What it returns is valid until the next call. Once
 // done is set, what was returned must wait for the settle.
-func (r *relay) feed(chunk []byte) (out []byte, same bool) {
+func (r *Relay) feed(chunk []byte) (out []byte, same bool) {
 	r.chunk, r.kept, r.out, r.copied = chunk, 0, r.out[:0], false
 	if r.split.Held() > 0 {
 		r.copied = true // the first event began in an earlier chunk
@@ -85,7 +118,7 @@ func (r *relay) feed(chunk []byte) (out []byte, same bool) {
 }
 
 // last is feed for the chunk that ends the stream.
-func (r *relay) last(chunk []byte) (out []byte, same bool) {
+func (r *Relay) last(chunk []byte) (out []byte, same bool) {
 	if out, same = r.feed(chunk); same && r.split.Held() == 0 && r.done {
 		return out, same
 	}
@@ -98,7 +131,7 @@ func (r *relay) last(chunk []byte) (out []byte, same bool) {
 }
 
 // taken is what goes out in the place of the current chunk.
-func (r *relay) taken() (out []byte, same bool) {
+func (r *Relay) taken() (out []byte, same bool) {
 	if err := r.split.Err(); err != nil {
 		r.fail(fault.From(err))
 	}
@@ -112,7 +145,7 @@ func (r *relay) taken() (out []byte, same bool) {
 }
 
 // diverge begins copying: from here on what goes out is not what came in.
-func (r *relay) diverge() {
+func (r *Relay) diverge() {
 	if !r.copied {
 		r.out = append(r.out, r.chunk[:r.kept]...)
 		r.copied = true
@@ -120,7 +153,7 @@ func (r *relay) diverge() {
 }
 
 // keep lets an event out as it came.
-func (r *relay) keep(e *splice.Event) {
+func (r *Relay) keep(e *splice.Event) {
 	if r.copied {
 		r.out = append(r.out, e.Raw...)
 		return
@@ -130,7 +163,7 @@ func (r *relay) keep(e *splice.Event) {
 
 // event handles one event. Guardrails for streamed responses (screen) belong here, before
 // anything of the event goes out.
-func (r *relay) event(e *splice.Event) {
+func (r *Relay) event(e *splice.Event) {
 	switch {
 	case r.done:
 		r.diverge() // nothing follows the last word
@@ -147,7 +180,7 @@ func (r *relay) event(e *splice.Event) {
 // idle is what an event without data comes to. It keeps idle connections open, so it
 // goes out, but not what the provider says in it: OpenAI's streams have no comments,
 // identifiers or retry times, and a retry time would be the gateway's to set.
-func (r *relay) idle(e *splice.Event) {
+func (r *Relay) idle(e *splice.Event) {
 	if r.plain(e) {
 		r.keep(e)
 		return
@@ -158,10 +191,10 @@ func (r *relay) idle(e *splice.Event) {
 
 // plain reports whether the caller may see all lines of an event. Other dialects than
 // OpenAI's name each event's type.
-func (r *relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language != wire.OpenAI }
+func (r *Relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language != wire.OpenAI }
 
 // emit lets an event out with its data, and without the provider's other lines.
-func (r *relay) emit(e *splice.Event) {
+func (r *Relay) emit(e *splice.Event) {
 	if r.plain(e) {
 		r.keep(e)
 		return
@@ -171,7 +204,7 @@ func (r *relay) emit(e *splice.Event) {
 }
 
 // pass handles an event of the caller's own dialect.
-func (r *relay) pass(e *splice.Event) {
+func (r *Relay) pass(e *splice.Event) {
 	f := &r.facts
 	f.Text = r.trim(f.Text)
 	f.Most = r.x.most(r.outcome.Bytes)
@@ -214,7 +247,7 @@ func (r *relay) pass(e *splice.Event) {
 
 // rewrite lets an event out with the caller's name for the model. The usage that
 // the caller did not ask for stays here; where it did, the cost joins it.
-func (r *relay) rewrite(e *splice.Event) {
+func (r *Relay) rewrite(e *splice.Event) {
 	f := &r.facts
 	bare := f.Choices == 0 && !f.Usage.Empty()
 	if bare && !r.x.Facts.IncludeUsage {
@@ -249,13 +282,13 @@ func (r *relay) rewrite(e *splice.Event) {
 }
 
 // used is what the provider has reported, as far as it is possible.
-func (r *relay) used() usage.Tokens {
+func (r *Relay) used() usage.Tokens {
 	t, _ := r.facts.Tokens.Within(r.x.plausible(r.facts.Tokens, r.outcome.Bytes))
 	return t
 }
 
 // translate handles an event of another dialect.
-func (r *relay) translate(e *splice.Event) {
+func (r *Relay) translate(e *splice.Event) {
 	if !e.HasData {
 		return
 	}
@@ -297,7 +330,7 @@ func (r *relay) translate(e *splice.Event) {
 
 // finish is the good end: the provider has said its last word, or its stream has
 // ended after the answer had. A stream that ends earlier was cut.
-func (r *relay) finish() {
+func (r *Relay) finish() {
 	if r.done {
 		return
 	}
@@ -314,7 +347,7 @@ func (r *relay) finish() {
 	if u.Known() {
 		u.Tokens, _ = u.Tokens.Within(r.x.plausible(u.Tokens, r.outcome.Bytes))
 	} else {
-		u.Tokens, u.Source = r.p.consumed(r.x, &r.outcome, trouble{})
+		u.Tokens, u.Source = r.p.consumed(r.x, &r.outcome, AttemptFailure{})
 	}
 	cost := r.x.cost(u.Tokens)
 	u.Cost = &cost
@@ -333,7 +366,7 @@ func CutEvent() string { return string(dialect.OpenAI{}.Stream(dialect.Meta{}).F
 
 // fail is the bad end: the caller gets an error event of ours, and nothing that
 // the provider says after it.
-func (r *relay) fail(e *fault.Error) {
+func (r *Relay) fail(e *fault.Error) {
 	if r.done {
 		return
 	}
@@ -346,14 +379,14 @@ func (r *relay) fail(e *fault.Error) {
 	r.out = r.encoder.Fail(r.out, e)
 }
 
-func (r *relay) first() {
+func (r *Relay) first() {
 	if r.x.FirstToken.IsZero() {
 		r.x.FirstToken = r.p.deps.Now()
 	}
 }
 
 // trim lets go of text that has grown too long to keep, after counting it.
-func (r *relay) trim(text []byte) []byte {
+func (r *Relay) trim(text []byte) []byte {
 	if len(text) < maxText {
 		return text
 	}

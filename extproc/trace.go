@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
 // The headers of W3C Trace Context.
@@ -69,15 +69,15 @@ func (t *trace) addState(value string) {
 // headers are what a provider gets: the same trace, with the gateway's span as the
 // parent. The flags that version 00 defines go on; the others are unknown here. The
 // tracestate of a trace that goes on no further is not passed on either.
-func (t *trace) headers(dst []frame.Header) []frame.Header {
+func (t *trace) headers(dst []message.Header) []message.Header {
 	if t.isZero() {
 		return dst
 	}
 	const known = 0x03 // sampled, and random trace id
 	flags := hex.EncodeToString([]byte{t.flags & known})
-	dst = append(dst, frame.Header{Name: headerTraceParent, Value: "00-" + t.id + "-" + t.span + "-" + flags})
+	dst = append(dst, message.Header{Name: headerTraceParent, Value: "00-" + t.id + "-" + t.span + "-" + flags})
 	if state := t.boundedState(); state != "" {
-		dst = append(dst, frame.Header{Name: headerTraceState, Value: state})
+		dst = append(dst, message.Header{Name: headerTraceState, Value: state})
 	}
 	return dst
 }

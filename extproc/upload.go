@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
@@ -46,13 +47,13 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	if u.ended {
 		return nil // on its way when the request was refused
 	}
-	if err := d.room(len(m.Body)); err != nil {
+	if err := d.p.Room(d.x, len(u.body), len(m.Body)); err != nil {
 		return d.refusePieces(ctx, err)
 	}
-	if err := d.x.flight.Move(ctx, len(m.Body)); err != nil {
+	if err := d.x.Flight.Move(ctx, len(m.Body)); err != nil {
 		return err
 	}
-	u.take(m.Body, d.x.Inbound.length)
+	u.take(m.Body, d.x.Inbound.Length)
 	if !m.End {
 		return nil
 	}
@@ -66,14 +67,14 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 			return ctx.Err()
 		}
 	}
-	mutation, err := d.admit(ctx)
+	edit, err := d.admit(ctx)
 	if large {
 		<-u.turns
 	}
 	if err != nil {
 		return d.refuse(ctx, err)
 	}
-	return d.sendPieces(ctx, mutation)
+	return d.sendPieces(ctx, edit)
 }
 
 // take appends a piece. A declared length is counted among the bytes in flight already, so
@@ -86,36 +87,22 @@ func (u *upload) take(piece []byte, declared int64) {
 	u.body = append(u.body, piece...)
 }
 
-// room rejects a piece for which there is no room, and reserves its bytes if the body's
-// length is not declared.
-func (d *session) room(n int) error {
-	if err := d.p.fits(int64(len(d.pieces.body) + n)); err != nil {
-		return err
-	}
-	if d.x.Inbound.length != undeclared {
-		return nil
-	}
-	return d.x.flight.Grow(int64(n))
-}
-
 // refusePieces refuses a request whose body is not complete.
 func (d *session) refusePieces(ctx context.Context, err error) error {
 	d.pieces.ended, d.pieces.body = true, nil
-	d.p.giveBack(d.x)
 	return d.refuse(ctx, err)
 }
 
 // sendPieces answers the headers with the plan, and then sends the body.
-func (d *session) sendPieces(ctx context.Context, m *frame.Mutation) error {
+func (d *session) sendPieces(ctx context.Context, e *message.Edit) error {
 	body := d.x.Body
-	if m.Replace {
-		body = m.Body
+	if e.Replace {
+		body = e.Body
 	} else {
 		// The length is known now, whether or not the caller declared it.
-		m.Set = append(m.Set, frame.Header{Name: headerContentLength, Value: strconv.Itoa(len(body))})
+		e.Set = append(e.Set, message.Header{Name: headerContentLength, Value: strconv.Itoa(len(body))})
 	}
-	m.Body, m.Replace = nil, false
-	head, _ := frame.AppendAnswer(d.plan(), frame.RequestHeaders, m)
+	head, _ := frame.AppendAnswer(d.plan(), frame.RequestHeaders, &frame.Mutation{Edit: message.Edit{Set: e.Set, Remove: e.Remove}, ClearRoute: true})
 	err := d.send(head, nil)
 	for err == nil && len(body) > pieceSize {
 		err = d.sendPiece(ctx, frame.AppendPiece(make([]byte, 0, pieceHead), pieceSize), body[:pieceSize])
@@ -128,7 +115,7 @@ func (d *session) sendPieces(ctx context.Context, m *frame.Mutation) error {
 }
 
 func (d *session) sendPiece(ctx context.Context, head, piece []byte) error {
-	if err := d.x.flight.Move(ctx, len(piece)); err != nil {
+	if err := d.x.Flight.Move(ctx, len(piece)); err != nil {
 		return err
 	}
 	return d.send(head, piece)

@@ -4,11 +4,10 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/splice"
-	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // upstream is a stream of an upstream filter: one attempt of one request.
@@ -54,7 +53,7 @@ func (s *Server) rewrite(c *conn) error {
 func (u *upstream) charge() {
 	u.rest()
 	if u.x != nil {
-		u.x.busy.Add(int64(u.busy))
+		u.x.Charge(u.busy)
 	}
 }
 
@@ -62,20 +61,16 @@ func (u *upstream) prepare(m *frame.Message) error {
 	if u.x == nil || m.Kind != frame.RequestHeaders {
 		return u.pass(m.Kind)
 	}
-	mutation, err := u.p.again(u.stream.Context(), u.x, u.attempt)
+	edit, instead := u.p.Again(u.stream.Context(), u.x, u.attempt)
 	switch {
-	case err != nil:
-		// Envoy does not retry an answer from here, so what cannot be sent to this
-		// deployment ends the request.
-		e := fault.From(err)
-		u.x.report(u.attempt, trouble{code: e.Code, kind: e.Kind, cause: causeNotSent})
-		return u.immediate(u.p.refusal(u.x, e))
-	case mutation == nil:
+	case instead != nil:
+		return u.immediate(instead) // Envoy gives it to the caller and does not retry
+	case edit == nil:
 		return u.pass(m.Kind)
 	}
 	// The length goes as metadata: Envoy takes the header away with the old body.
-	dst := frame.AppendMetadata(make([]byte, 0, answerSize), contract.MetadataRequest, headerContentLength, strconv.Itoa(len(mutation.Body)))
-	head, tail := frame.AppendAnswer(dst, m.Kind, mutation)
+	dst := frame.AppendMetadata(make([]byte, 0, answerSize), contract.MetadataRequest, headerContentLength, strconv.Itoa(len(edit.Body)))
+	head, tail := frame.AppendAnswer(dst, m.Kind, &frame.Mutation{Edit: *edit, Continue: true})
 	return u.send(head, tail)
 }
 
@@ -102,51 +97,32 @@ func (s *Server) check(c *conn) error {
 	return u.look(&m)
 }
 
-// look reads as much of the answer as it takes to tell, answers for it, and ends
+// look reads as much of the response as it takes to decide, answers for it, and ends
 // the stream: Envoy passes the rest on by itself.
 func (u *upstream) look(m *frame.Message) error {
 	h := readHead(m)
-	h.local = false
-	if m.End || h.status >= 500 || h.status == 429 {
+	if m.End || h.Status >= 500 || h.Status == 429 {
 		return u.pass(m.Kind)
 	}
 	body, pieces, err := u.start(&h)
 	if err != nil {
 		return err
 	}
-	f := u.verdict(&h, body)
-	if f == nil {
-		if err := u.pass(frame.ResponseHeaders); err != nil {
-			return err
-		}
+	if u.p.Check(u.x, u.attempt, &h, body) {
+		err = u.pass(frame.ResponseHeaders)
 	} else {
-		t := trouble{status: f.Status, code: reason(f), kind: f.Kind, reached: true, cause: causeOfCheck(f), requestID: h.requestID}
-		u.x.failureText(&t, u.attempt, f, nil)
-		u.x.report(u.attempt, t)
-		if err := u.answer(frame.ResponseHeaders, &frame.Mutation{Set: []frame.Header{{Name: ":status", Value: strconv.Itoa(contract.StatusNext)}}}); err != nil {
-			return err
-		}
+		err = u.answer(frame.ResponseHeaders, &frame.Mutation{Edit: message.Edit{Set: []message.Header{{Name: ":status", Value: strconv.Itoa(contract.StatusNext)}}}})
 	}
-	for range pieces {
-		if err := u.pass(frame.ResponseBody); err != nil {
-			return err
-		}
+	for i := 0; i < pieces && err == nil; i++ {
+		err = u.pass(frame.ResponseBody)
 	}
-	return nil
-}
-
-// causeOfCheck is the cause of a response that was looked at and taken away.
-func causeOfCheck(f *wire.Failure) string {
-	if f.ContentFilter {
-		return causeContentFilter
-	}
-	return causeStreamError
+	return err
 }
 
 // start reads the answer's body: all of it, or the first event of a stream.
-func (u *upstream) start(h *head) (body []byte, pieces int, err error) {
-	limit := u.p.deps.Settings.MaxResponseBytes
-	stream := h.media == u.x.op.stream
+func (u *upstream) start(h *Head) (body []byte, pieces int, err error) {
+	limit := u.p.MaxResponseBytes()
+	stream := u.x.IsStream(h)
 	var split splice.Splitter
 	var e splice.Event
 	for {
@@ -173,34 +149,4 @@ func (u *upstream) start(h *head) (body []byte, pieces int, err error) {
 			return body, pieces, nil
 		}
 	}
-}
-
-// verdict says why the next attempt should be made, nil if this one stands.
-func (u *upstream) verdict(h *head, body []byte) *wire.Failure {
-	driver := u.x.Plan[u.attempt].Provider.Driver
-	switch {
-	case h.status >= 300:
-		if f := driver.Classify(h.status, h.value, body); f.ContentFilter {
-			return f
-		}
-		return nil
-	case h.media == u.x.op.stream:
-		if _, err := driver.Stream().Event(nil, "", body); err != nil {
-			return failureOf(err)
-		}
-		return nil
-	}
-	reply, err := driver.Decode(body)
-	if err != nil {
-		return failureOf(err)
-	}
-	for i := range reply.Choices {
-		if reply.Choices[i].Finish != wire.FinishFilter {
-			return nil
-		}
-	}
-	if len(reply.Choices) == 0 {
-		return nil
-	}
-	return &wire.Failure{Status: h.status, Kind: fault.Blocked, Code: "content_filter", ContentFilter: true}
 }

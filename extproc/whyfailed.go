@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
-	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -24,28 +24,28 @@ const maxDebug = 4096
 
 // failureText adds to what is known of attempt i what the provider said of its
 // failure.
-func (x *Exchange) failureText(t *trouble, i int, f *wire.Failure, generated []byte) {
+func (x *Exchange) failureText(t *AttemptFailure, i int, f *wire.Failure, generated []byte) {
 	d := x.Plan[i].Deployment
 	t.errorType, t.errorCode = safeName(f.ProviderType, d), safeName(f.ProviderCode, d)
 	t.message = x.safeMessage(f.ProviderMessage, d, generated)
 }
 
 // failure is why attempt i failed, as it is recorded.
-func (x *Exchange) failure(i int, t *trouble) usage.Failure {
+func (x *Exchange) failure(i int, t *AttemptFailure) usage.Failure {
 	d := x.Plan[i].Deployment
 	f := usage.Failure{
-		Attempt: i + 1, Deployment: d.ID, Provider: d.Provider, Status: t.status, Cause: t.cause,
+		Attempt: i + 1, Deployment: d.ID, Provider: d.Provider, Status: t.Status, Cause: t.Cause,
 		Type: t.errorType, Code: t.errorCode, Message: t.message, RequestID: t.requestID,
 	}
 	if f.Cause == "" {
-		f.Cause = causeUnknown
+		f.Cause = CauseUnknown
 	}
 	return f
 }
 
 // failures says why attempts failed: all but the last, and the last unless it
 // succeeded or the caller left.
-func (x *Exchange) failures(all []trouble, last int, o *Outcome) []usage.Failure {
+func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.Failure {
 	var out []usage.Failure
 	for i := range last {
 		out = append(out, x.failure(i, &all[i]))
@@ -54,11 +54,11 @@ func (x *Exchange) failures(all []trouble, last int, o *Outcome) []usage.Failure
 		return out
 	}
 	t := all[last]
-	if t.cause == "" {
-		t.cause = causeOfCode(o.Code)
+	if t.Cause == "" {
+		t.Cause = causeOfCode(o.Code)
 	}
-	if t.status == 0 && t.cause != causeReset {
-		t.status = x.Status
+	if t.Status == 0 && t.Cause != CauseReset {
+		t.Status = x.Status
 	}
 	return append(out, x.failure(last, &t))
 }
@@ -67,22 +67,22 @@ func (x *Exchange) failures(all []trouble, last int, o *Outcome) []usage.Failure
 func causeOfCode(code string) string {
 	switch code {
 	case codeCut:
-		return causeStreamCut
+		return CauseStreamCut
 	case "upstream_invalid_response":
-		return causeInvalidAnswer
+		return CauseInvalidAnswer
 	case "content_filter":
-		return causeContentFilter
+		return CauseContentFilter
 	}
-	return causeStreamError
+	return CauseStreamError
 }
 
 // isCredentialRejected reports whether a provider rejected the deployment's credential.
-func isCredentialRejected(t *trouble) bool {
-	return t.code == "upstream_auth_error" || t.status == http.StatusUnauthorized || t.status == http.StatusForbidden
+func isCredentialRejected(t *AttemptFailure) bool {
+	return t.Code == "upstream_auth_error" || t.Status == http.StatusUnauthorized || t.Status == http.StatusForbidden
 }
 
 // tellFailures logs each failed attempt of a request, and counts rejected credentials.
-func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []trouble) {
+func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []AttemptFailure) {
 	for i := range list {
 		f := &list[i]
 		a, t := &x.Plan[f.Attempt-1], &all[f.Attempt-1]
@@ -94,7 +94,7 @@ func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []usage.F
 			slog.String("provider", f.Provider),
 			slog.Int("upstream_status", f.Status),
 			slog.String("cause", f.Cause),
-			slog.String("transport", t.detail),
+			slog.String("transport", t.Detail),
 			slog.String("error_type", f.Type),
 			slog.String("error_code", f.Code),
 			slog.String("message", f.Message),
@@ -145,7 +145,7 @@ type debugged struct {
 // appendDebug adds the header if the caller asked for it: a JSON list, empty if no
 // attempt failed. last is how many of the attempts from the last one on failed: 1, or 0
 // if the last one succeeded.
-func (x *Exchange) appendDebug(dst []frame.Header, last int) []frame.Header {
+func (x *Exchange) appendDebug(dst []message.Header, last int) []message.Header {
 	if x == nil || x.Inbound.Debug == "" || len(x.Plan) == 0 {
 		return dst
 	}
@@ -153,7 +153,7 @@ func (x *Exchange) appendDebug(dst []frame.Header, last int) []frame.Header {
 	n := x.lastIndex() + last
 	list := make([]debugged, 0, n)
 	for i := range n {
-		f := x.failure(i, &x.mu.trouble[i])
+		f := x.failure(i, &x.mu.failures[i])
 		list = append(list, debugged{f.Attempt, string(f.Deployment), f.Provider, f.Status, f.Cause, f.Type, f.Code, f.Message, f.RequestID})
 	}
 	x.mu.Unlock()
@@ -167,5 +167,5 @@ func (x *Exchange) appendDebug(dst []frame.Header, last int) []frame.Header {
 	if err != nil { // an id that is not UTF-8
 		return dst
 	}
-	return append(dst, frame.Header{Name: headerDebug, Value: string(value)})
+	return append(dst, message.Header{Name: headerDebug, Value: string(value)})
 }

@@ -59,6 +59,7 @@ type gateway struct {
 	bulk    *grpc.Server // the same, for long bodies
 	mgmt    *mgmt.Server
 
+	pipeline  *extproc.Pipeline
 	processor *extproc.Server
 	deliverer *auditsink.Deliverer
 	meter     metric.Meter // what /metrics shows
@@ -102,7 +103,7 @@ func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger
 	g.mgmt, err = mgmt.New(mgmt.Config{
 		View: g.node.View, Identify: g.node.Identify,
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
-		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.processor, Prices: priceMap(g.cfg.Budgets.CostMapURL),
+		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.pipeline, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Pace: g.pace(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
 		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(),
 		Ready:            g.ready, Logger: logger, Version: g.version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.begin,
@@ -187,7 +188,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	}
 	g.bodies.Watch(g.collector.collectEarly, g.collector.collectLate)
 	throttle := g.cfg.Budgets.ThrottleFactor
-	g.processor = extproc.NewServer(extproc.NewPipeline(extproc.Deps{
+	g.pipeline = extproc.NewPipeline(extproc.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
 		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
 		Acked: g.xds.AckedVariant, OnDemand: g.demand.isLazy, Prepare: g.prepare, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
@@ -199,7 +200,8 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 			Version:            g.version,
 			EnforcedParams:     g.cfg.Enforced.Params, EnforcedServiceParams: g.cfg.Enforced.ServiceParams,
 		},
-	}))
+	})
+	g.processor = extproc.NewServer(g.pipeline)
 	g.grpc = g.processorServer(1<<20, 16<<20) // most bodies that come whole go in one flight
 	g.xds.Register(g.grpc)
 	g.bulk = g.processorServer(bodiesWindow, bodiesWindow)
@@ -362,7 +364,7 @@ func (g *gateway) run(ctx context.Context) error {
 	front.Go(func() error { return g.bulk.Serve(g.bulkL) })
 	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
 	front.Go(func() error { return g.mgmt.ServeGRPC(servers, g.apiL) })
-	front.Go(func() error { return g.processor.Run(servers) })
+	front.Go(func() error { return g.pipeline.Run(servers) })
 	front.Go(func() error { return g.deliverer.Run(servers) })
 
 	edge, stopEdge := context.WithCancel(context.WithoutCancel(ctx))

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 	"pgregory.net/rapid"
+
+	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
 func headerMap(pairs ...string) *corev3.HeaderMap {
@@ -83,7 +85,7 @@ func TestAnswersDecodeAsTheGeneratedTypes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var m Mutation
 		for range rapid.IntRange(0, 4).Draw(t, "set") {
-			m.Set = append(m.Set, Header{rapid.StringMatching(`[a-z-]{1,40}`).Draw(t, "name"), rapid.StringN(0, 200, -1).Draw(t, "value")})
+			m.Set = append(m.Set, message.Header{Name: rapid.StringMatching(`[a-z-]{1,40}`).Draw(t, "name"), Value: rapid.StringN(0, 200, -1).Draw(t, "value")})
 		}
 		m.Remove = rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,9}`), 0, 3).Draw(t, "remove")
 		m.Replace = rapid.Bool().Draw(t, "replace")
@@ -167,7 +169,7 @@ func TestMetadata(t *testing.T) {
 
 func TestImmediateAndPass(t *testing.T) {
 	var got extprocv3.ProcessingResponse
-	b := AppendImmediate(nil, &Immediate{Status: 503, Set: []Header{{"retry-after", "1"}}, Body: []byte(`{"error":{}}`)})
+	b := AppendImmediate(nil, &message.Response{Status: 503, Set: []message.Header{{Name: "retry-after", Value: "1"}}, Body: []byte(`{"error":{}}`)})
 	if err := proto.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}

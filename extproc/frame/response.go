@@ -2,25 +2,18 @@ package frame
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
-)
 
-// Header is one header to set; an existing one of that name is replaced.
-type Header struct {
-	Name  string
-	Value string
-}
+	"github.com/modelgateway/modelgateway/extproc/message"
+)
 
 // Group is one step of the plan: the cluster that one attempt goes to.
 type Group struct{ Cluster string }
 
 // Mutation is what an answer changes of the part it answers.
 type Mutation struct {
-	Set        []Header
-	Remove     []string
-	Body       []byte // the new body, if Replace
-	Replace    bool   // Body stands in for what came; empty means it vanishes
-	Continue   bool   // CONTINUE_AND_REPLACE: headers answered with a body of their own
-	ClearRoute bool   // routes again, with the plan
+	message.Edit
+	Continue   bool // CONTINUE_AND_REPLACE: headers answered with a body of their own
+	ClearRoute bool // routes again, with the plan
 }
 
 // Field numbers of ProcessingResponse, CommonResponse, HeaderMutation, BodyMutation and ImmediateResponse.
@@ -162,11 +155,11 @@ func headersSize(m *Mutation) int {
 	return n
 }
 
-func optionSize(h *Header) int { return sizeBytes(valueSize(h)) + 2 }
+func optionSize(h *message.Header) int { return sizeBytes(valueSize(h)) + 2 }
 
-func valueSize(h *Header) int { return sizeBytes(len(h.Name)) + sizeBytes(len(h.Value)) }
+func valueSize(h *message.Header) int { return sizeBytes(len(h.Name)) + sizeBytes(len(h.Value)) }
 
-func appendHeaders(dst []byte, set []Header, remove []string) []byte {
+func appendHeaders(dst []byte, set []message.Header, remove []string) []byte {
 	for i := range set {
 		h := &set[i]
 		dst = protowire.AppendTag(dst, mutationSet, protowire.BytesType)
@@ -189,17 +182,10 @@ func appendString(dst []byte, num protowire.Number, s string) []byte {
 	return protowire.AppendString(dst, s)
 }
 
-// Immediate is an answer given to the caller instead of asking a provider, or
-// instead of the provider's answer.
-type Immediate struct {
-	Status int
-	Set    []Header
-	Body   []byte
-}
-
-// AppendImmediate appends an immediate response.
-func AppendImmediate(dst []byte, im *Immediate) []byte {
-	m := Mutation{Set: im.Set}
+// AppendImmediate appends a response that the caller gets without a request to a provider,
+// or in the place of the provider's response.
+func AppendImmediate(dst []byte, im *message.Response) []byte {
+	m := Mutation{Edit: message.Edit{Set: im.Set}}
 	headers := headersSize(&m)
 	status := 1 + protowire.SizeVarint(uint64(im.Status))
 	n := sizeBytes(status) + sizeBytes(len(im.Body))

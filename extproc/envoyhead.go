@@ -1,0 +1,52 @@
+package extproc
+
+import (
+	"math"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/frame"
+)
+
+// viaUpstream is Envoy's response.code_details for a response that came from upstream.
+const viaUpstream = "via_upstream"
+
+// readHead reads the response headers message. The strings it keeps do not
+// alias the message.
+func readHead(m *frame.Message) Head {
+	h := NewHead()
+	h.Empty, h.Local = m.End, true
+	var details string
+	m.Attributes(func(name []byte, v frame.Attribute) bool {
+		switch string(name) {
+		case contract.AttrAttempt:
+			h.Tries = int(min(max(v.Number, 0), math.MaxInt16))
+		case contract.AttrCodeDetails:
+			if h.Local = string(v.Text) != viaUpstream; h.Local {
+				details = string(v.Text)
+			}
+		}
+		return true
+	})
+	m.Headers(func(name, value []byte) bool {
+		h.Header(name, value)
+		return true
+	})
+	if h.Local {
+		h.Cause, h.Detail = causeOfText(details), details
+		h.Reached, h.Expired = reached(details), strings.Contains(details, "timeout")
+	}
+	return h
+}
+
+// reached reports whether the provider has seen the request, by Envoy's reason for a response
+// of its own. Only a connection that there never was, or that nobody could be asked for,
+// leaves the provider out of it.
+func reached(details string) bool {
+	for _, before := range []string{"connection_failure", "connection_timeout", "overflow", "no_healthy_upstream", "cluster_not_found", "no_cluster"} {
+		if strings.Contains(details, before) {
+			return false
+		}
+	}
+	return strings.Contains(details, "timeout") || strings.Contains(details, "reset")
+}

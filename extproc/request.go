@@ -1,0 +1,71 @@
+package extproc
+
+import (
+	"context"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/extproc/message"
+)
+
+// These are the steps of a request, as an attachment takes them: NewExchange and its
+// Header, Begin, Admit, Dispatch (attempt.go), Receive and what follows it (receive.go), and
+// in any case Close. An error of Begin, Admit or Dispatch goes to Reject.
+
+// NewExchange makes the exchange of a request whose headers have come.
+func (p *Pipeline) NewExchange() *Exchange {
+	x := &Exchange{Start: p.deps.Now(), View: p.deps.View()}
+	x.Inbound.Length = Undeclared
+	return x
+}
+
+// Begin runs the stages of the headers: it identifies the sender, and rejects what the headers
+// show to be without quota or room.
+func (p *Pipeline) Begin(ctx context.Context, x *Exchange) error {
+	if x.ID == "" {
+		x.ID = id.NewRequest()
+	}
+	err := p.run(ctx, x, p.entry)
+	if err == nil && x.Inbound.Empty {
+		err = errEmptyBody()
+	}
+	if err != nil {
+		x.Flight.Release()
+	}
+	return err
+}
+
+// Admit runs the stages of the body, which is complete.
+func (p *Pipeline) Admit(ctx context.Context, x *Exchange) error {
+	length := int64(len(x.Body))
+	err := p.fits(length)
+	if err == nil {
+		err = x.Flight.Reach(length) // no more than is reserved, unless its bytes were not counted
+	}
+	if err == nil {
+		err = p.run(ctx, x, p.stages)
+	}
+	return err
+}
+
+// Reject ends a request that is not dispatched: it releases what was reserved for it, except the
+// bytes of its body, and returns what the caller gets.
+func (p *Pipeline) Reject(ctx context.Context, x *Exchange, err error) *message.Response {
+	p.giveBack(x)
+	e := fault.From(err)
+	p.refused(ctx, x, e)
+	return p.refusal(x, e)
+}
+
+// Close ends an exchange, whatever ended it: it settles what is not settled, and releases what is
+// reserved. busy is how long the gateway has worked on it.
+func (p *Pipeline) Close(ctx context.Context, x *Exchange, busy time.Duration) {
+	if x.Dispatched {
+		p.abandon(ctx, x)
+		p.deps.Metrics.took(ctx, x, busy)
+	} else {
+		p.giveBack(x) // the caller left before its body was here
+	}
+	x.Flight.Release()
+}
