@@ -210,9 +210,8 @@ doctor-servers:
 tidy-check:
 	@go mod tidy -diff || { echo "go.mod or go.sum is not tidy; run: go mod tidy"; exit 1; }
 
-# generate DIR writes DIR/gen. The REST surface comes of a page of its own, which
-# is there as soon as the API has a service.
-generate = buf generate -o "$(1)" && if [ -f gateway/v1/http.yaml ]; then buf generate --template buf.gen.rest.yaml -o "$(1)"; fi
+# generate DIR writes DIR/gen. Each run of buf reads what the one before has written.
+generate = buf generate -o "$(1)" && buf generate --template buf.gen.surface.yaml -o "$(1)" && buf generate --template buf.gen.rest.yaml -o "$(1)"
 
 # Programs. The Go tool knows better than make what has changed.
 

@@ -84,8 +84,8 @@ func importRows() []importRow {
 		{"examples/api-go", []string{"proto/gen/gateway/*"}},
 		{"examples/**", nil},
 		{"tools/defects", []string{"cluster/inject"}},
-		{"tools/openapi", []string{"proto/gen/options/*"}},
-		{"tools/routes", []string{"proto/gen/options/*"}},
+		{"tools/openapi", []string{"proto/gen/options/*", "tools/route"}},
+		{"tools/routes", []string{"proto/gen/options/*", "tools/route"}},
 		{"tools/**", nil},
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // Config is what commands stand on. All of it is required.
@@ -52,14 +54,17 @@ const retryPause = 500 * time.Millisecond
 // the gateway is.
 func Commands(cfg Config, prepare func(cmd *cobra.Command)) []*cobra.Command {
 	var out []*cobra.Command
-	for _, n := range nouns() {
-		parent := &cobra.Command{Use: n.name, Aliases: n.aliases, Short: "Manage " + n.short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-		for _, v := range n.verbs {
-			op, ok := operationOf(n.service, v.rpc)
+	for _, s := range surface.Services() {
+		if s.Command.Name == "" {
+			continue
+		}
+		parent := &cobra.Command{Use: s.Command.Name, Aliases: s.Command.Aliases, Short: "Manage " + s.Command.Manages, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+		for _, o := range s.Operations {
+			op, ok := operationOf(s.Name, o.Name)
 			if !ok {
 				continue // a test sees to it that there is none
 			}
-			c := &command{cfg: cfg, verb: v, op: op, values: map[string]*value{}}
+			c := &command{cfg: cfg, words: o.Command, op: op, values: map[string]*value{}}
 			cmd := c.build()
 			prepare(cmd)
 			parent.AddCommand(cmd)
@@ -72,7 +77,7 @@ func Commands(cfg Config, prepare func(cmd *cobra.Command)) []*cobra.Command {
 // command is one operation as a command.
 type command struct {
 	cfg    Config
-	verb   verb
+	words  surface.Subcommand
 	op     operation
 	values map[string]*value // by flag
 	body   string            // of --body
@@ -81,7 +86,7 @@ type command struct {
 
 func (c *command) build() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: c.verb.name + usage(c.verb.args), Aliases: c.verb.aliases, Short: c.op.route.Method + " " + c.op.route.Path,
+		Use: c.words.Name + usage(c.words.Arguments), Aliases: c.words.Aliases, Short: c.op.route.Method + " " + c.op.route.Path,
 		Args: c.args, RunE: c.run, DisableFlagsInUseLine: false,
 	}
 	flags := cmd.Flags()
@@ -106,18 +111,13 @@ func (c *command) build() *cobra.Command {
 func usage(args []string) string {
 	var b strings.Builder
 	for _, a := range args {
-		name, many := strings.CutSuffix(a, "…")
-		b.WriteString(" [" + name)
-		if many {
-			b.WriteString("...")
-		}
-		b.WriteString("]")
+		b.WriteString(" [" + a + "]")
 	}
 	return b.String()
 }
 
 func (c *command) args(_ *cobra.Command, args []string) error {
-	if n := len(c.verb.args); len(args) > n && (n == 0 || !strings.HasSuffix(c.verb.args[n-1], "…")) {
+	if n := len(c.words.Arguments); len(args) > n && (n == 0 || !strings.HasSuffix(c.words.Arguments[n-1], "...")) {
 		return fmt.Errorf("%q is not expected here", args[n])
 	}
 	return nil
@@ -202,8 +202,8 @@ func (c *command) gather(cmd *cobra.Command, args []string) (map[string]any, err
 		}
 	}
 	for i, text := range args {
-		at := min(i, len(c.verb.args)-1)
-		name := strings.TrimSuffix(c.verb.args[at], "…")
+		at := min(i, len(c.words.Arguments)-1)
+		name := strings.TrimSuffix(c.words.Arguments[at], "...")
 		if err := cmd.Flags().Set(kebab(protoreflect.Name(name)), text); err != nil {
 			return nil, err
 		}

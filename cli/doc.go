@@ -4,8 +4,8 @@
 //
 // The management API has one command for each operation (key generate, team member-add),
 // with a flag for each field of its request. [Commands] makes them from the API's
-// descriptors and routes, so a new field of the API is a flag of the next build. The
-// table in words.go has only their names and the columns of their tables.
+// descriptors and routes, so a new field of the API is a flag of the next build. Their
+// names and the columns of their tables are options of the methods (proto/options/v1).
 //
 // Such a command keeps nothing: its flags become one request, and it prints the response.
 // A secret may be given as @file, - (standard input) or os.environ/NAME, so that it is

@@ -23,9 +23,9 @@ func (c *command) print(cmd *cobra.Command, answer jsontext.Value) error {
 	out := cmd.OutOrStdout()
 	about := answer
 	var rest []member
-	if members, err := membersOf(answer); err == nil && c.verb.rows != "" {
+	if members, err := membersOf(answer); err == nil && c.words.Rows != "" {
 		for _, m := range members {
-			if m.name == c.verb.rows {
+			if m.name == c.words.Rows {
 				about = m.value
 				continue
 			}
@@ -34,8 +34,8 @@ func (c *command) print(cmd *cobra.Command, answer jsontext.Value) error {
 	}
 	var rows []jsontext.Value
 	switch {
-	case about.Kind() == '[' && json.Unmarshal(about, &rows) == nil && c.verb.columns != nil:
-		if err := table(out, c.verb.columns, rows); err != nil {
+	case about.Kind() == '[' && json.Unmarshal(about, &rows) == nil && c.words.Columns != nil:
+		if err := table(out, c.words.Columns, rows); err != nil {
 			return err
 		}
 		note(cmd.ErrOrStderr(), rest, len(rows))

@@ -31,7 +31,7 @@ type operation struct {
 
 // operationOf finds an operation; ok is false where there is none of that name.
 func operationOf(service, rpc string) (op operation, ok bool) {
-	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("gateway.v1." + service + "." + rpc))
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service + "." + rpc))
 	m, is := d.(protoreflect.MethodDescriptor)
 	if err != nil || !is {
 		return op, false

@@ -1,8 +1,8 @@
 // Command openapi writes the description of the whole HTTP API: one OpenAPI 3.1
 // document, made of what is written once elsewhere. buf runs it as a plugin.
 //
-//	*.proto          messages, their comments and the rules beside their fields
-//	http.yaml        which call has which methods and paths
+//	*.proto          methods with their routes, messages, their comments and the rules
+//	                 of their fields
 //	openapi-v1.yaml  all that has no protobuf: the title, the endpoints below /v1,
 //	                 the probes, the shapes of errors, and examples kept by hand
 //

@@ -15,8 +15,8 @@ const (
 	hintExamples = "x-calls"    // examples by call
 )
 
-// document joins the generated part to the base. Operations stand in the order
-// of http.yaml, those of the base after them.
+// document joins the generated part to the base. Operations are in the order
+// of source.calls, those of the base after them.
 func document(src *source) (*object, error) {
 	doc := src.base.copyOf()
 	components := doc.child("components")

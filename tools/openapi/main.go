@@ -63,7 +63,6 @@ func run(in io.Reader, out io.Writer) error {
 // generate makes the document.
 func generate(req *pluginpb.CodeGeneratorRequest) (string, error) {
 	flags := flag.NewFlagSet("openapi", flag.ContinueOnError)
-	rest := flags.String("grpc_api_configuration", "", "the page that gives calls their methods and paths")
 	base := flags.String("base", "", "the part of the document that is kept by hand")
 	for opt := range strings.SplitSeq(req.GetParameter(), ",") {
 		name, value, _ := strings.Cut(opt, "=")
@@ -75,7 +74,7 @@ func generate(req *pluginpb.CodeGeneratorRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	src, err := load(files, *rest, *base)
+	src, err := load(files, *base)
 	if err != nil {
 		return "", err
 	}

@@ -55,7 +55,7 @@ func same(s string) string { return s }
 func plugin(t *testing.T, edit func(string) string) (string, error) {
 	t.Helper()
 	req, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{
-		Parameter: new("grpc_api_configuration=testdata/http.yaml,base=testdata/base.yaml"), ProtoFile: descriptors(t, edit),
+		Parameter: new("base=testdata/base.yaml"), ProtoFile: descriptors(t, edit),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestRefused(t *testing.T) {
 		{"an object in a query", `name: "tag" number: 2 type: TYPE_STRING label: LABEL_REPEATED`, `name: "tag" number: 2 type: TYPE_MESSAGE type_name: ".test.v1.Part" label: LABEL_OPTIONAL`, "test.v1.ListThingsRequest.tag cannot be a parameter"},
 		{"a parameter without a field", `name: "name" number: 1 type: TYPE_STRING label: LABEL_OPTIONAL
       options { [buf.validate.field] { required: true string { max_len: 8 } } }`, `name: "title" number: 1 type: TYPE_STRING label: LABEL_OPTIONAL`, "test.v1.UpdateThingRequest has no field name"},
-		{"an rpc that is not there", `method { name: "ListThings"`, `method { name: "ShowThings"`, "test.v1.ThingService.ListThings"},
+		{"a method without a route", `routes: "GET /thing"`, ``, "test.v1.ThingService.ListThings: it has no route"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := plugin(t, func(s string) string {

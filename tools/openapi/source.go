@@ -2,21 +2,19 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
 
 	// Its options are in the descriptors.
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"github.com/goccy/go-yaml"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	optionsv1 "github.com/modelgateway/modelgateway/proto/gen/options/v1"
+	"github.com/modelgateway/modelgateway/tools/route"
 )
 
 // source is all that the document is made of.
@@ -59,43 +57,10 @@ type binding struct {
 	wild                     []string // path parameters whose values may have slashes
 }
 
-// rule is one entry of http.yaml; google.api.HttpRule has its meaning.
-type rule struct {
-	Selector     string `yaml:"selector"`
-	Get          string `yaml:"get"`
-	Put          string `yaml:"put"`
-	Post         string `yaml:"post"`
-	Delete       string `yaml:"delete"`
-	Patch        string `yaml:"patch"`
-	Body         string `yaml:"body"`
-	ResponseBody string `yaml:"response_body"`
-	Additional   []rule `yaml:"additional_bindings"`
-}
-
-func load(files *protoregistry.Files, rest, base string) (*source, error) {
+func load(files *protoregistry.Files, base string) (*source, error) {
 	src := &source{files: files}
-	text, err := os.ReadFile(rest) //nolint:gosec // the developer names it
+	text, err := os.ReadFile(base) //nolint:gosec // the developer names it
 	if err != nil {
-		return nil, err
-	}
-	var page struct {
-		Type    string `yaml:"type"`
-		Version int    `yaml:"config_version"`
-		HTTP    struct {
-			Rules []rule `yaml:"rules"`
-		} `yaml:"http"`
-	}
-	if err := yaml.UnmarshalWithOptions(text, &page, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: %w", rest, err)
-	}
-	for _, r := range page.HTTP.Rules {
-		c, err := src.call(r)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", rest, r.Selector, err)
-		}
-		src.calls = append(src.calls, c)
-	}
-	if text, err = os.ReadFile(base); err != nil { //nolint:gosec // the developer names it
 		return nil, err
 	}
 	tree, err := fromYAML(text)
@@ -106,49 +71,61 @@ func load(files *protoregistry.Files, rest, base string) (*source, error) {
 	if src.base == nil {
 		return nil, fmt.Errorf("%s: not an object", base)
 	}
-	return src, nil
-}
-
-func (s *source) call(r rule) (call, error) {
-	d, err := s.files.FindDescriptorByName(protoreflect.FullName(r.Selector))
-	if err != nil {
-		return call{}, err
-	}
-	m, ok := d.(protoreflect.MethodDescriptor)
-	if !ok {
-		return call{}, errors.New("that is no rpc")
-	}
-	c := call{method: m}
-	for _, one := range append([]rule{r}, r.Additional...) {
-		b, err := one.binding()
-		if err != nil {
-			return c, err
+	files.RangeFiles(func(f protoreflect.FileDescriptor) bool {
+		for i := range f.Services().Len() {
+			var calls []call
+			if calls, err = callsOf(f.Services().Get(i)); err != nil {
+				return false
+			}
+			src.calls = append(src.calls, calls...)
 		}
-		b.answer = cmp.Or(b.answer, r.ResponseBody)
-		c.bindings = append(c.bindings, b)
-	}
-	return c, nil
+		return true
+	})
+	src.sort()
+	return src, err
 }
 
-func (r rule) binding() (binding, error) {
-	b := binding{body: r.Body, answer: r.ResponseBody}
-	for _, v := range []struct{ verb, path string }{
-		{http.MethodGet, r.Get},
-		{http.MethodPut, r.Put},
-		{http.MethodPost, r.Post},
-		{http.MethodDelete, r.Delete},
-		{http.MethodPatch, r.Patch},
-	} {
-		if v.path == "" {
+// callsOf returns the methods of a service that have the option operation. Others, such as
+// those of gRPC's own services, are not described.
+func callsOf(s protoreflect.ServiceDescriptor) ([]call, error) {
+	var out []call
+	for i := range s.Methods().Len() {
+		c := call{method: s.Methods().Get(i)}
+		if c.option() == nil {
 			continue
 		}
-		if b.path != "" {
-			return b, errors.New("a rule has one method")
+		routes, err := route.Parse(c.option().GetRoutes())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.method.FullName(), err)
 		}
-		b.verb, b.path = v.verb, v.path
+		for _, r := range routes {
+			c.bindings = append(c.bindings, bindingOf(r, c.option().GetResponseField()))
+		}
+		out = append(out, c)
 	}
-	if b.path == "" {
-		return b, errors.New("a rule without a method")
+	return out, nil
+}
+
+// sort orders the calls by their tags, as the base lists them, and by their services and
+// places there.
+func (s *source) sort() {
+	places := map[string]int{}
+	for i, tag := range listAt(s.base, "tags") {
+		if o, ok := tag.(*object); ok {
+			name, _ := o.get("name").(string)
+			places[name] = i
+		}
+	}
+	slices.SortStableFunc(s.calls, func(a, b call) int {
+		return cmp.Or(cmp.Compare(places[a.tag()], places[b.tag()]), cmp.Compare(a.method.Parent().FullName(), b.method.Parent().FullName()))
+	})
+}
+
+// bindingOf returns the binding of a route.
+func bindingOf(r route.Route, answer string) binding {
+	b := binding{verb: r.Method, path: r.Path, answer: answer}
+	if r.Body {
+		b.body = "*"
 	}
 	// {name=**} takes the rest of the path. OpenAPI has no such form.
 	var out strings.Builder
@@ -165,7 +142,7 @@ func (r rule) binding() (binding, error) {
 		out.WriteString("{" + name + "}" + after)
 	}
 	b.path = out.String()
-	return b, nil
+	return b
 }
 
 // params are the names of the path's parameters, in their order.

@@ -3,8 +3,6 @@ package main
 import (
 	_ "embed" // for the template
 	"errors"
-	"flag"
-	"os"
 	"strconv"
 	"strings"
 	"text/template"
@@ -15,19 +13,9 @@ import (
 )
 
 func main() {
-	var flags flag.FlagSet
-	page := flags.String("grpc_api_configuration", "", "the page of the REST surface")
-	protogen.Options{ParamFunc: flags.Set}.Run(func(p *protogen.Plugin) error {
+	protogen.Options{}.Run(func(p *protogen.Plugin) error {
 		p.SupportedFeatures = uint64(pluginpb.CodeGeneratorResponse_FEATURE_PROTO3_OPTIONAL)
-		rest, err := os.ReadFile(*page)
-		if err != nil {
-			return err
-		}
-		rules, err := parse(rest)
-		if err != nil {
-			return err
-		}
-		return write(p, rules)
+		return write(p)
 	})
 }
 
@@ -38,8 +26,7 @@ var text string
 
 // write adds the table, which is a package of its own: it needs nothing of what is
 // generated for the services.
-func write(p *protogen.Plugin, rules []rule) error {
-	methods := map[string]string{}
+func write(p *protogen.Plugin) error {
 	var services []protoreflect.ServiceDescriptor
 	var home *protogen.File
 	for _, f := range p.Files {
@@ -49,15 +36,12 @@ func write(p *protogen.Plugin, rules []rule) error {
 		home = f
 		for _, s := range f.Services {
 			services = append(services, s.Desc)
-			for _, m := range s.Methods {
-				methods[string(m.Desc.FullName())] = "/" + string(s.Desc.FullName()) + "/" + string(m.Desc.Name())
-			}
 		}
 	}
 	if home == nil {
 		return errors.New("there is no file to generate for")
 	}
-	t, err := tableOf(rules, methods, services)
+	t, err := tableOf(services)
 	if err != nil {
 		return err
 	}
@@ -65,17 +49,10 @@ func write(p *protogen.Plugin, rules []rule) error {
 	if err != nil {
 		return err
 	}
-	return layout.Execute(p.NewGeneratedFile("gateway/surface/surface.go", home.GoImportPath), t)
-}
-
-// tableOf makes the table.
-func tableOf(rules []rule, methods map[string]string, services []protoreflect.ServiceDescriptor) (table, error) {
-	var t table
-	var err error
-	if t.Routes, err = routesOf(rules, methods); err != nil {
-		return t, err
+	if err := layout.Execute(p.NewGeneratedFile("gateway/surface/surface.go", home.GoImportPath), t); err != nil {
+		return err
 	}
-	return t, t.services(services)
+	return writeRules(p, t.rules)
 }
 
 // quoted is a list of Go strings.

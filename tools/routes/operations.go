@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	optionsv1 "github.com/modelgateway/modelgateway/proto/gen/options/v1"
+	restroute "github.com/modelgateway/modelgateway/tools/route"
 )
 
 // table is what the template writes.
@@ -20,6 +21,18 @@ type table struct {
 	Permissions      []permission
 	Own, Info, Posts []string // paths
 	PostForms        []form
+	rules            []rule
+}
+
+// route is a row of the table, and rule all routes of an operation.
+type route struct {
+	Method, Path, RPC string
+	Body              bool
+}
+
+type rule struct {
+	selector, response string
+	routes             []restroute.Route
 }
 
 // service and operation are rows as the template writes them.
@@ -27,12 +40,14 @@ type service struct {
 	Name, Resource            string
 	IDFields                  []string
 	IDsInResponsesOnly, Owned bool
+	Command                   *optionsv1.Command
 	Operations                []operation
 }
 
 type operation struct {
 	Name, Access, Effect, Action string
 	TypedEvents                  bool
+	Command                      *optionsv1.Subcommand
 }
 
 // permission is a constant with the path of an operation.
@@ -41,30 +56,26 @@ type permission struct{ Name, Path string }
 // form is a path with one parameter: the text before the parameter and after it.
 type form struct{ Before, After string }
 
-// services reads the options of services and their methods. Each problem is an error:
+// tableOf reads the options of services and their methods. Each problem is an error:
 // an operation without access would be open to anybody.
-func (t *table) services(all []protoreflect.ServiceDescriptor) error {
+func tableOf(all []protoreflect.ServiceDescriptor) (table, error) {
+	var t table
 	for _, d := range all {
 		about, _ := proto.GetExtension(d.Options(), optionsv1.E_Resource).(*optionsv1.Resource)
 		if about.GetTag() == "" {
-			return fmt.Errorf("%s has no option resource with a tag; see proto/options/v1", d.FullName())
+			return t, fmt.Errorf("%s has no option resource with a tag; see proto/options/v1", d.FullName())
 		}
 		s := service{
 			Name: string(d.FullName()), Resource: about.GetName(), IDFields: about.GetIdFields(),
-			IDsInResponsesOnly: about.GetIdsInResponsesOnly(), Owned: about.GetOwned(),
+			IDsInResponsesOnly: about.GetIdsInResponsesOnly(), Owned: about.GetOwned(), Command: about.GetCommand(),
 		}
 		for i := range d.Methods().Len() {
 			m := d.Methods().Get(i)
-			does, _ := proto.GetExtension(m.Options(), optionsv1.E_Operation).(*optionsv1.Operation)
-			one, err := row(about, does)
+			one, err := t.operation(about, m)
 			if err != nil {
-				return fmt.Errorf("%s: %w", m.FullName(), err)
+				return t, fmt.Errorf("%s: %w", m.FullName(), err)
 			}
-			one.Name = string(m.Name())
 			s.Operations = append(s.Operations, one)
-			if err := t.paths("/"+s.Name+"/"+one.Name, one.Name, does); err != nil {
-				return fmt.Errorf("%s: %w", m.FullName(), err)
-			}
 		}
 		t.Services = append(t.Services, s)
 	}
@@ -72,7 +83,50 @@ func (t *table) services(all []protoreflect.ServiceDescriptor) error {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
-	return nil
+	return t, nil
+}
+
+// operation adds the routes of a method, and returns its row.
+func (t *table) operation(about *optionsv1.Resource, m protoreflect.MethodDescriptor) (operation, error) {
+	does, _ := proto.GetExtension(m.Options(), optionsv1.E_Operation).(*optionsv1.Operation)
+	one, err := row(about, does)
+	if err != nil {
+		return one, err
+	}
+	one.Name = string(m.Name())
+	if one.Command, err = command(about, does); err != nil {
+		return one, err
+	}
+	routes, err := restroute.Parse(does.GetRoutes())
+	if err != nil {
+		return one, err
+	}
+	rpc := "/" + string(m.Parent().FullName()) + "/" + one.Name
+	for _, r := range routes {
+		for _, other := range t.Routes {
+			if other.Method == r.Method && other.Path == r.Path {
+				return one, fmt.Errorf("%s %s leads to %s as well", r.Method, r.Path, other.RPC)
+			}
+		}
+		t.Routes = append(t.Routes, route{r.Method, r.Path, rpc, r.Body})
+	}
+	t.rules = append(t.rules, rule{string(m.FullName()), does.GetResponseField(), routes})
+	return one, t.paths(routes, one.Name, does)
+}
+
+// command is the command of a method, with its columns.
+func command(about *optionsv1.Resource, does *optionsv1.Operation) (*optionsv1.Subcommand, error) {
+	c := does.GetCommand()
+	switch {
+	case (about.GetCommand() != nil) != (c != nil):
+		return nil, fmt.Errorf("it needs the option command if its service has it, and only then")
+	case c.GetLists() && (len(c.GetColumns()) > 0 || len(about.GetCommand().GetColumns()) == 0):
+		return nil, fmt.Errorf("with lists, the columns are those of the command of its service")
+	case c.GetLists():
+		c = proto.CloneOf(c)
+		c.Columns = about.GetCommand().GetColumns()
+	}
+	return c, nil
 }
 
 // row is the row of a method.
@@ -119,12 +173,8 @@ func missing(field string) error {
 }
 
 // paths adds the routes of a method to the lists that they belong to.
-func (t *table) paths(rpc, name string, does *optionsv1.Operation) error {
-	first := true
-	for _, r := range t.Routes {
-		if r.RPC != rpc {
-			continue
-		}
+func (t *table) paths(routes []restroute.Route, name string, does *optionsv1.Operation) error {
+	for i, r := range routes {
 		before, rest, param := strings.Cut(r.Path, "{")
 		_, after, _ := strings.Cut(rest, "}")
 		switch {
@@ -135,10 +185,9 @@ func (t *table) paths(rpc, name string, does *optionsv1.Operation) error {
 		case does.GetGroup() == optionsv1.Group_GROUP_INFO:
 			t.Info = append(t.Info, r.Path)
 		}
-		if does.GetMemberPermission() && first {
+		if does.GetMemberPermission() && i == 0 {
 			t.Permissions = append(t.Permissions, permission{name, r.Path})
 		}
-		first = false
 		if does.GetEffect() > optionsv1.Effect_EFFECT_REPORT || r.Method != http.MethodPost {
 			continue
 		}

@@ -1336,12 +1336,17 @@ const file_gateway_v1_activity_proto_rawDesc = "" +
 	" \x01(\x05R\x04page\x12\x1f\n" +
 	"\vtotal_pages\x18\v \x01(\rR\n" +
 	"totalPages\x12\x19\n" +
-	"\bhas_more\x18\f \x01(\bR\ahasMore2\xa8\x03\n" +
-	"\x0fActivityService\x12Z\n" +
-	"\x0fGetTeamActivity\x12\".gateway.v1.GetTeamActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12Z\n" +
-	"\x0fGetUserActivity\x12\".gateway.v1.GetUserActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12b\n" +
-	"\x13GetCustomerActivity\x12&.gateway.v1.GetCustomerActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12j\n" +
-	"\x17GetOrganizationActivity\x12*.gateway.v1.GetOrganizationActivityRequest\x1a\x19.gateway.v1.DailyActivity\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x1a\r\xb2\xbb\x18\t \x01*\x05UsageBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\bhas_more\x18\f \x01(\bR\ahasMore2\xea\x06\n" +
+	"\x0fActivityService\x12\x90\x01\n" +
+	"\x0fGetTeamActivity\x12\".gateway.v1.GetTeamActivityRequest\x1a\x19.gateway.v1.DailyActivity\">\xaa\xbb\x18:\b\x03\x10\x02:\x18GET /team/daily/activityJ\x1a\n" +
+	"\x04team\x1a\ateam_id\"\aresults0\x01\x12\x90\x01\n" +
+	"\x0fGetUserActivity\x12\".gateway.v1.GetUserActivityRequest\x1a\x19.gateway.v1.DailyActivity\">\xaa\xbb\x18:\b\x03\x10\x02:\x18GET /user/daily/activityJ\x1a\n" +
+	"\x04user\x1a\auser_id\"\aresults0\x01\x12\xc2\x01\n" +
+	"\x13GetCustomerActivity\x12&.gateway.v1.GetCustomerActivityRequest\x1a\x19.gateway.v1.DailyActivity\"h\xaa\xbb\x18d\b\x03\x10\x02:\x1cGET /customer/daily/activity:\x1cGET /end_user/daily/activityJ\"\n" +
+	"\bcustomer\x1a\vcustomer_id\"\aresults0\x01\x12\xbd\x01\n" +
+	"\x17GetOrganizationActivity\x12*.gateway.v1.GetOrganizationActivityRequest\x1a\x19.gateway.v1.DailyActivity\"[\xaa\xbb\x18W\b\x03\x10\x02: GET /organization/daily/activityJ/\n" +
+	"\forganization\x12\x03org\x1a\x0forganization_id\"\aresults0\x01\x1a\xab\x01\xb2\xbb\x18\xa6\x01 \x01*\x05Usage2\x9a\x01\n" +
+	"\bactivity\x1a\x18what was used day by day\"\x04date\"\rmetrics.spend\"\x14metrics.api_requests\"\x17metrics.failed_requests\"\x15metrics.prompt_tokens\"\x19metrics.completion_tokensBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_activity_proto_rawDescOnce sync.Once

@@ -875,11 +875,17 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\x10covered_event_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x0ecoveredEventId\x12\x18\n" +
 	"\adropped\x18\n" +
 	" \x01(\x01R\adropped\x12C\n" +
-	"\x0echeckpoint_key\x18\v \x01(\v2\x1c.google.protobuf.StringValueR\rcheckpointKey2\xb5\x02\n" +
-	"\fAuditService\x12[\n" +
-	"\fListAuditLog\x12\x1f.gateway.v1.ListAuditLogRequest\x1a .gateway.v1.ListAuditLogResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x12a\n" +
-	"\x0eVerifyAuditLog\x12!.gateway.v1.VerifyAuditLogRequest\x1a\".gateway.v1.VerifyAuditLogResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x02\x12V\n" +
-	"\x0eGetAuditRecord\x12!.gateway.v1.GetAuditRecordRequest\x1a\x17.gateway.v1.AuditRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x1a\r\xb2\xbb\x18\t \x01*\x05AuditBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x0echeckpoint_key\x18\v \x01(\v2\x1c.google.protobuf.StringValueR\rcheckpointKey2\xab\x04\n" +
+	"\fAuditService\x12\x7f\n" +
+	"\fListAuditLog\x12\x1f.gateway.v1.ListAuditLogRequest\x1a .gateway.v1.ListAuditLogResponse\",\xaa\xbb\x18(\b\x03\x10\x02:\x0eGET /audit-logJ\x12\n" +
+	"\x04list\x12\x02ls\"\x04data0\x01\x12\x82\x01\n" +
+	"\x0eVerifyAuditLog\x12!.gateway.v1.VerifyAuditLogRequest\x1a\".gateway.v1.VerifyAuditLogResponse\")\xaa\xbb\x18%\b\x04\x10\x02:\x15GET /audit-log/verifyJ\b\n" +
+	"\x06verify\x12\x8e\x01\n" +
+	"\x0eGetAuditRecord\x12!.gateway.v1.GetAuditRecordRequest\x1a\x17.gateway.v1.AuditRecord\"@\xaa\xbb\x18<\b\x03\x10\x01:\x19GET /audit-log/{event_id}J\x1b\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\bevent_id\x1a\x83\x01\xb2\xbb\x18\x7f \x01*\x05Audit2t\n" +
+	"\taudit-log\x1a\"the audit log of a running gateway\"\bevent_id\"\ttimestamp\"\n" +
+	"event_type\"\x05actor\"\x06org_id\"\ateam_id\"\n" +
+	"request_idBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_audit_proto_rawDescOnce sync.Once

@@ -571,9 +571,11 @@ const file_gateway_v1_billing_proto_rawDesc = "" +
 	"\ftokens_input\x18\x06 \x01(\x01R\vtokensInput\x12#\n" +
 	"\rtokens_output\x18\a \x01(\x01R\ftokensOutput\x12#\n" +
 	"\rcached_tokens\x18\b \x01(\x01R\fcachedTokens\x12#\n" +
-	"\rspend_decimal\x18\t \x01(\tR\fspendDecimal2\x7f\n" +
-	"\x0eBillingService\x12^\n" +
-	"\rGetDailySpend\x12 .gateway.v1.GetDailySpendRequest\x1a!.gateway.v1.GetDailySpendResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x02\x1a\r\xb2\xbb\x18\t \x01*\x05UsageBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\rspend_decimal\x18\t \x01(\tR\fspendDecimal2\x95\x02\n" +
+	"\x0eBillingService\x12\x8f\x01\n" +
+	"\rGetDailySpend\x12 .gateway.v1.GetDailySpendRequest\x1a!.gateway.v1.GetDailySpendResponse\"9\xaa\xbb\x185\b\x03\x10\x02:\x18GET /billing/daily-spendJ\x15\n" +
+	"\vdaily-spend\"\x04data0\x01\x1aq\xb2\xbb\x18m \x01*\x05Usage2b\n" +
+	"\abilling\x1a\x12what is to be paid\"\x04date\"\x05spend\"\brequests\"\x0ffailed_requests\"\ftokens_input\"\rtokens_outputBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_billing_proto_rawDescOnce sync.Once

@@ -969,16 +969,28 @@ const file_gateway_v1_budget_proto_rawDesc = "" +
 	"storedInDb\x12F\n" +
 	"\x13field_default_value\x18\x06 \x01(\v2\x16.google.protobuf.ValueR\x11fieldDefaultValue\"M\n" +
 	"\x19GetBudgetSettingsResponse\x120\n" +
-	"\x06fields\x18\x01 \x03(\v2\x18.gateway.v1.SettingFieldR\x06fields2\xda\x04\n" +
-	"\rBudgetService\x12\\\n" +
-	"\fCreateBudget\x12\x1f.gateway.v1.CreateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12U\n" +
+	"\x06fields\x18\x01 \x03(\v2\x18.gateway.v1.SettingFieldR\x06fields2\x99\t\n" +
+	"\rBudgetService\x12\x88\x01\n" +
+	"\fCreateBudget\x12\x1f.gateway.v1.CreateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"=\xaa\xbb\x189\b\x05\x10\x03\x1a\acreated:\x10POST /budget/newJ\x18\n" +
+	"\x03new\x12\x06create\x1a\tbudget_id\x12\x92\x01\n" +
 	"\n" +
-	"GetBudgets\x12\x1d.gateway.v1.GetBudgetsRequest\x1a\x1e.gateway.v1.GetBudgetsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12X\n" +
-	"\vListBudgets\x12\x1e.gateway.v1.ListBudgetsRequest\x1a\x1f.gateway.v1.ListBudgetsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12S\n" +
-	"\fUpdateBudget\x12\x1f.gateway.v1.UpdateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12S\n" +
-	"\fDeleteBudget\x12\x1f.gateway.v1.DeleteBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12j\n" +
-	"\x11GetBudgetSettings\x12$.gateway.v1.GetBudgetSettingsRequest\x1a%.gateway.v1.GetBudgetSettingsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x1a$\xb2\xbb\x18 \n" +
-	"\x06budget\x12\tbudget_id\x12\x02id*\aBudgetsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"GetBudgets\x12\x1d.gateway.v1.GetBudgetsRequest\x1a\x1e.gateway.v1.GetBudgetsResponse\"E\xaa\xbb\x18A\b\x04\x10\x01:\x11POST /budget/infoB\abudgetsJ\x1f\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\n" +
+	"budgets...0\x01\x12\x81\x01\n" +
+	"\vListBudgets\x12\x1e.gateway.v1.ListBudgetsRequest\x1a\x1f.gateway.v1.ListBudgetsResponse\"1\xaa\xbb\x18-\b\x04\x10\x01:\x10GET /budget/listB\abudgetsJ\f\n" +
+	"\x04list\x12\x02ls0\x01\x12\xa7\x01\n" +
+	"\fUpdateBudget\x12\x1f.gateway.v1.UpdateBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"\\\xaa\xbb\x18X\b\x05\x10\x03:\x13POST /budget/update:\x12PUT /budget/update:\x14PATCH /budget/updateJ\x13\n" +
+	"\x06update\x1a\tbudget_id\x12\x91\x01\n" +
+	"\fDeleteBudget\x12\x1f.gateway.v1.DeleteBudgetRequest\x1a\x18.gateway.v1.BudgetRecord\"F\xaa\xbb\x18B\b\x05\x10\x04:\x13POST /budget/delete:\x15DELETE /budget/deleteJ\x10\n" +
+	"\x06delete\x12\x02rm\x1a\x02id\x12\xe9\x01\n" +
+	"\x11GetBudgetSettings\x12$.gateway.v1.GetBudgetSettingsRequest\x1a%.gateway.v1.GetBudgetSettingsResponse\"\x86\x01\xaa\xbb\x18\x81\x01\b\x04\x10\x01:\x14GET /budget/settingsB\x06fieldsJ]\n" +
+	"\bsettings\x1a\tbudget_id*\n" +
+	"field_name*\n" +
+	"field_type*\vfield_value*\x13field_default_value*\fstored_in_db\x1a\xb9\x01\xb2\xbb\x18\xb4\x01\n" +
+	"\x06budget\x12\tbudget_id\x12\x02id*\aBudgets2\x91\x01\n" +
+	"\x06budget\x12\abudgets\x1a'budgets that several share the terms of\"\tbudget_id\"\n" +
+	"max_budget\"\vsoft_budget\"\x0fbudget_duration\"\ttpm_limit\"\trpm_limit\"\n" +
+	"created_atBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_budget_proto_rawDescOnce sync.Once

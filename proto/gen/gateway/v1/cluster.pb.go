@@ -679,11 +679,11 @@ const file_gateway_v1_cluster_proto_rawDesc = "" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\"I\n" +
 	"\x14RemoveMemberResponse\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x18\n" +
-	"\aremoved\x18\x02 \x01(\bR\aremoved2\xbb\x02\n" +
-	"\x0eClusterService\x12R\n" +
-	"\tGetStatus\x12\x1c.gateway.v1.GetStatusRequest\x1a\x1d.gateway.v1.GetStatusResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12X\n" +
-	"\vListMembers\x12\x1e.gateway.v1.ListMembersRequest\x1a\x1f.gateway.v1.ListMembersResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12[\n" +
-	"\fRemoveMember\x12\x1f.gateway.v1.RemoveMemberRequest\x1a .gateway.v1.RemoveMemberResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x1a\x1e\xb2\xbb\x18\x1a\n" +
+	"\aremoved\x18\x02 \x01(\bR\aremoved2\xa0\x03\n" +
+	"\x0eClusterService\x12g\n" +
+	"\tGetStatus\x12\x1c.gateway.v1.GetStatusRequest\x1a\x1d.gateway.v1.GetStatusResponse\"\x1d\xaa\xbb\x18\x19\b\x04\x10\x01:\x13GET /cluster/status\x12n\n" +
+	"\vListMembers\x12\x1e.gateway.v1.ListMembersRequest\x1a\x1f.gateway.v1.ListMembersResponse\"\x1e\xaa\xbb\x18\x1a\b\x04\x10\x01:\x14GET /cluster/members\x12\x94\x01\n" +
+	"\fRemoveMember\x12\x1f.gateway.v1.RemoveMemberRequest\x1a .gateway.v1.RemoveMemberResponse\"A\xaa\xbb\x18=\b\x05\x10\x04:\x14POST /cluster/remove:!DELETE /cluster/members/{node_id}\x1a\x1e\xb2\xbb\x18\x1a\n" +
 	"\x06member\x12\anode_id*\aClusterBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (

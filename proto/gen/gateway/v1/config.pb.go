@@ -912,17 +912,29 @@ const file_gateway_v1_config_proto_rawDesc = "" +
 	"\n" +
 	"field_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\vnum_retriesR\tfieldName\x12]\n" +
 	"\vconfig_type\x18\x02 \x01(\tB<\xbaH9r7R\x00R\x0frouter_settingsR\x10general_settings\x92\x02\x0frouter_settingsR\n" +
-	"configType2\xd2\x04\n" +
-	"\rConfigService\x12R\n" +
-	"\tGetConfig\x12\x1c.gateway.v1.GetConfigRequest\x1a\x1d.gateway.v1.GetConfigResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12[\n" +
-	"\fUpdateConfig\x12\x1f.gateway.v1.UpdateConfigRequest\x1a .gateway.v1.UpdateConfigResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12U\n" +
+	"configType2\xa9\b\n" +
+	"\rConfigService\x12\x82\x01\n" +
+	"\tGetConfig\x12\x1c.gateway.v1.GetConfigRequest\x1a\x1d.gateway.v1.GetConfigResponse\"8\xaa\xbb\x184\b\x04\x10\x01:\vGET /config:\x14GET /router/settingsJ\v\n" +
+	"\x04show\x12\x03get\x12\x90\x01\n" +
+	"\fUpdateConfig\x12\x1f.gateway.v1.UpdateConfigRequest\x1a .gateway.v1.UpdateConfigResponse\"=\xaa\xbb\x189\b\x05\x10\x03:\x13POST /config/update:\x14PATCH /config/updateJ\b\n" +
+	"\x06update\x12}\n" +
 	"\n" +
-	"ListConfig\x12\x1d.gateway.v1.ListConfigRequest\x1a\x1e.gateway.v1.ListConfigResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12W\n" +
-	"\x0eGetConfigField\x12!.gateway.v1.GetConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12]\n" +
-	"\x11UpdateConfigField\x12$.gateway.v1.UpdateConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12]\n" +
-	"\x11DeleteConfigField\x12$.gateway.v1.DeleteConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x1a\"\xb2\xbb\x18\x1e\n" +
+	"ListConfig\x12\x1d.gateway.v1.ListConfigRequest\x1a\x1e.gateway.v1.ListConfigResponse\"0\xaa\xbb\x18,\b\x04\x10\x01:\x10GET /config/listB\x06fieldsJ\f\n" +
+	"\x04list\x12\x02ls0\x01\x12\x8a\x01\n" +
+	"\x0eGetConfigField\x12!.gateway.v1.GetConfigFieldRequest\x1a\x18.gateway.v1.SettingField\";\xaa\xbb\x187\b\x04\x10\x01:\x16GET /config/field/infoJ\x19\n" +
+	"\x05field\x12\x04info\x1a\n" +
+	"field_name\x12\x98\x01\n" +
+	"\x11UpdateConfigField\x12$.gateway.v1.UpdateConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"C\xaa\xbb\x18?\b\x05\x10\x03:\x19POST /config/field/updateJ\x1e\n" +
+	"\x03set\x1a\n" +
+	"field_name\x1a\vfield_value\x12\xaa\x01\n" +
+	"\x11DeleteConfigField\x12$.gateway.v1.DeleteConfigFieldRequest\x1a\x18.gateway.v1.SettingField\"U\xaa\xbb\x18Q\b\x05\x10\x03:\x19POST /config/field/delete:\x1bDELETE /config/field/deleteJ\x13\n" +
+	"\x05reset\x1a\n" +
+	"field_name\x1a\xab\x01\xb2\xbb\x18\xa6\x01\n" +
 	"\x06config\x12\n" +
-	"field_name*\bSettingsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"field_name*\bSettings2\x85\x01\n" +
+	"\bsettings\x12\asetting\x1a(settings that can be changed at run time\"\n" +
+	"field_name\"\n" +
+	"field_type\"\vfield_value\"\x13field_default_value\"\fstored_in_dbBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_config_proto_rawDescOnce sync.Once

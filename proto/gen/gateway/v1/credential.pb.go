@@ -686,16 +686,25 @@ const file_gateway_v1_credential_proto_rawDesc = "" +
 	"\x19RotateCredentialsResponse\x12\x1a\n" +
 	"\bresealed\x18\x01 \x01(\rR\bresealed\x12\x18\n" +
 	"\aalready\x18\x02 \x01(\rR\aalready\x12\x14\n" +
-	"\x05total\x18\x03 \x01(\rR\x05total2\xad\x05\n" +
-	"\x11CredentialService\x12h\n" +
-	"\x10CreateCredential\x12#.gateway.v1.CreateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12d\n" +
-	"\x0fListCredentials\x12\".gateway.v1.ListCredentialsRequest\x1a#.gateway.v1.ListCredentialsResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12Y\n" +
-	"\rGetCredential\x12 .gateway.v1.GetCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12_\n" +
-	"\x10UpdateCredential\x12#.gateway.v1.UpdateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12g\n" +
-	"\x10DeleteCredential\x12#.gateway.v1.DeleteCredentialRequest\x1a$.gateway.v1.DeleteCredentialResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12s\n" +
-	"\x11RotateCredentials\x12$.gateway.v1.RotateCredentialsRequest\x1a%.gateway.v1.RotateCredentialsResponse\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\arotated\x1a.\xb2\xbb\x18*\n" +
+	"\x05total\x18\x03 \x01(\rR\x05total2\xc6\t\n" +
+	"\x11CredentialService\x12\x9b\x01\n" +
+	"\x10CreateCredential\x12#.gateway.v1.CreateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"D\xaa\xbb\x18@\b\x05\x10\x03\x1a\acreated:\x11POST /credentialsJ\x1e\n" +
+	"\x03new\x12\x06create\x1a\x0fcredential_name\x12\x91\x01\n" +
+	"\x0fListCredentials\x12\".gateway.v1.ListCredentialsRequest\x1a#.gateway.v1.ListCredentialsResponse\"5\xaa\xbb\x181\b\x04\x10\x01:\x10GET /credentialsJ\x19\n" +
+	"\x04list\x12\x02ls\"\vcredentials0\x01\x12\xcd\x01\n" +
+	"\rGetCredential\x12 .gateway.v1.GetCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"|\xaa\xbb\x18x\b\x04\x10\x01:\"GET /credentials/{credential_name}:*GET /credentials/by_name/{credential_name}J\"\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\x0fcredential_name\x12\xc4\x01\n" +
+	"\x10UpdateCredential\x12#.gateway.v1.UpdateCredentialRequest\x1a\x1c.gateway.v1.CredentialRecord\"m\xaa\xbb\x18i\b\x05\x10\x03:$PATCH /credentials/{credential_name}:\"PUT /credentials/{credential_name}J\x19\n" +
+	"\x06update\x1a\x0fcredential_name\x12\xad\x01\n" +
+	"\x10DeleteCredential\x12#.gateway.v1.DeleteCredentialRequest\x1a$.gateway.v1.DeleteCredentialResponse\"N\xaa\xbb\x18J\b\x05\x10\x04:%DELETE /credentials/{credential_name}J\x1d\n" +
+	"\x06delete\x12\x02rm\x1a\x0fcredential_name\x12\x97\x01\n" +
+	"\x11RotateCredentials\x12$.gateway.v1.RotateCredentialsRequest\x1a%.gateway.v1.RotateCredentialsResponse\"5\xaa\xbb\x181\b\x05\x10\x03\x1a\arotated:\x18POST /credentials/rotateJ\b\n" +
+	"\x06rotate\x1a\x9d\x01\xb2\xbb\x18\x98\x01\n" +
 	"\n" +
-	"credential\x12\x0fcredential_name*\vCredentialsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"credential\x12\x0fcredential_name*\vCredentials2l\n" +
+	"\n" +
+	"credential\x12\vcredentials\x1a\x18credentials of providers\"\x0fcredential_name\"\x11credential_values\"\aused_by\"\n" +
+	"updated_atBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_credential_proto_rawDescOnce sync.Once

@@ -1254,16 +1254,26 @@ const file_gateway_v1_customer_proto_rawDesc = "" +
 	"\x0forganization_id\x18\x02 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\"\x86\x01\n" +
 	"\x18UnblockCustomersResponse\x12#\n" +
 	"\rblocked_users\x18\x01 \x03(\tR\fblockedUsers\x12E\n" +
-	"\x0forganization_id\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId2\xfb\x05\n" +
-	"\x0fCustomerService\x12b\n" +
-	"\x0eCreateCustomer\x12!.gateway.v1.CreateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\acreated\x12S\n" +
-	"\vGetCustomer\x12\x1e.gateway.v1.GetCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12^\n" +
-	"\rListCustomers\x12 .gateway.v1.ListCustomersRequest\x1a!.gateway.v1.ListCustomersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12Y\n" +
-	"\x0eUpdateCustomer\x12!.gateway.v1.UpdateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12d\n" +
-	"\x0fDeleteCustomers\x12\".gateway.v1.DeleteCustomersRequest\x1a#.gateway.v1.DeleteCustomersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12j\n" +
-	"\x0eBlockCustomers\x12!.gateway.v1.BlockCustomersRequest\x1a\".gateway.v1.BlockCustomersResponse\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\ablocked\x12r\n" +
-	"\x10UnblockCustomers\x12#.gateway.v1.UnblockCustomersRequest\x1a$.gateway.v1.UnblockCustomersResponse\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\tunblocked\x1a.\xb2\xbb\x18*\n" +
-	"\bcustomer\x12\auser_id\x12\buser_ids \x01*\tCustomersBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x0forganization_id\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x0eorganizationId2\x93\f\n" +
+	"\x0fCustomerService\x12\xa2\x01\n" +
+	"\x0eCreateCustomer\x12!.gateway.v1.CreateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"Q\xaa\xbb\x18M\b\x03\x10\x03\x1a\acreated:\x12POST /customer/new:\x12POST /end_user/newJ\x16\n" +
+	"\x03new\x12\x06create\x1a\auser_id\x12\x9b\x01\n" +
+	"\vGetCustomer\x12\x1e.gateway.v1.GetCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"P\xaa\xbb\x18L\b\x03\x10\x01:\x12GET /customer/info:\x12GET /end_user/infoJ\x1e\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\vend_user_id\x12\x9f\x01\n" +
+	"\rListCustomers\x12 .gateway.v1.ListCustomersRequest\x1a!.gateway.v1.ListCustomersResponse\"I\xaa\xbb\x18E\b\x03\x10\x01:\x12GET /customer/list:\x12GET /end_user/listB\tcustomersJ\f\n" +
+	"\x04list\x12\x02ls0\x01\x12\xf8\x01\n" +
+	"\x0eUpdateCustomer\x12!.gateway.v1.UpdateCustomerRequest\x1a\x1a.gateway.v1.CustomerRecord\"\xa6\x01\xaa\xbb\x18\xa1\x01\b\x03\x10\x03:\x15POST /customer/update:\x14PUT /customer/update:\x16PATCH /customer/update:\x15POST /end_user/update:\x14PUT /end_user/update:\x16PATCH /end_user/updateJ\x11\n" +
+	"\x06update\x1a\auser_id\x12\xe0\x01\n" +
+	"\x0fDeleteCustomers\x12\".gateway.v1.DeleteCustomersRequest\x1a#.gateway.v1.DeleteCustomersResponse\"\x83\x01\xaa\xbb\x18\x7f\b\x03\x10\x04:\x15POST /customer/delete:\x17DELETE /customer/delete:\x15POST /end_user/delete:\x17DELETE /end_user/deleteJ\x19\n" +
+	"\x06delete\x12\x02rm\x1a\vuser_ids...\x12\xbd\x01\n" +
+	"\x0eBlockCustomers\x12!.gateway.v1.BlockCustomersRequest\x1a\".gateway.v1.BlockCustomersResponse\"d\xaa\xbb\x18`\b\x03\x10\x03\x1a\ablocked:\x14POST /customer/block:\x14POST /end_user/blockJ%\n" +
+	"\x05block\x1a\vuser_ids...\"\rblocked_users0\x01\x12\xba\x01\n" +
+	"\x10UnblockCustomers\x12#.gateway.v1.UnblockCustomersRequest\x1a$.gateway.v1.UnblockCustomersResponse\"[\xaa\xbb\x18W\b\x03\x10\x03\x1a\tunblocked:\x16POST /customer/unblock:\x16POST /end_user/unblockJ\x16\n" +
+	"\aunblock\x1a\vuser_ids...\x1a\xbf\x01\xb2\xbb\x18\xba\x01\n" +
+	"\bcustomer\x12\auser_id\x12\buser_ids \x01*\tCustomers2\x8d\x01\n" +
+	"\bcustomer\x12\tcustomers\x12\bend-user\x1a(customers: the end users of applications\"\auser_id\"\x05alias\"\ablocked\"\x06models\"\tbudget_id\"\n" +
+	"max_budget\"\n" +
+	"created_atBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_customer_proto_rawDescOnce sync.Once

@@ -568,14 +568,20 @@ const file_gateway_v1_fallback_proto_rawDesc = "" +
 	"\x16DeleteFallbackResponse\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12#\n" +
 	"\rfallback_type\x18\x02 \x01(\tR\ffallbackType\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\x8a\x04\n" +
-	"\x0fFallbackService\x12b\n" +
-	"\x0eCreateFallback\x12!.gateway.v1.CreateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12^\n" +
-	"\rListFallbacks\x12 .gateway.v1.ListFallbacksRequest\x1a!.gateway.v1.ListFallbacksResponse\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12S\n" +
-	"\vGetFallback\x12\x1e.gateway.v1.GetFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"\b\xaa\xbb\x18\x04\b\x04\x10\x01\x12Y\n" +
-	"\x0eUpdateFallback\x12!.gateway.v1.UpdateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12a\n" +
-	"\x0eDeleteFallback\x12!.gateway.v1.DeleteFallbackRequest\x1a\".gateway.v1.DeleteFallbackResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x1a \xb2\xbb\x18\x1c\n" +
-	"\bfallback\x12\x05model*\tFallbacksBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\amessage\x18\x03 \x01(\tR\amessage2\xf1\a\n" +
+	"\x0fFallbackService\x12\xb2\x01\n" +
+	"\x0eCreateFallback\x12!.gateway.v1.CreateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"a\xaa\xbb\x18]\b\x05\x10\x03\x1a\acreated:\x0fPOST /fallbacks:\x0ePOST /fallbackJ-\n" +
+	"\x03new\x12\x06create\x12\x03set\x1a\x05model\x1a\x12fallback_models...\x12\x96\x01\n" +
+	"\rListFallbacks\x12 .gateway.v1.ListFallbacksRequest\x1a!.gateway.v1.ListFallbacksResponse\"@\xaa\xbb\x18<\b\x04\x10\x01:\x0eGET /fallbacks:\rGET /fallbackJ\x17\n" +
+	"\x04list\x12\x02ls\"\tfallbacks0\x01\x12\xa2\x01\n" +
+	"\vGetFallback\x12\x1e.gateway.v1.GetFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"W\xaa\xbb\x18S\b\x04\x10\x01:\x19GET /fallbacks/{model=**}:\x18GET /fallback/{model=**}J\x18\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\x05model\x12\xb3\x01\n" +
+	"\x0eUpdateFallback\x12!.gateway.v1.UpdateFallbackRequest\x1a\x1a.gateway.v1.FallbackRecord\"b\xaa\xbb\x18^\b\x05\x10\x03:\x19PUT /fallbacks/{model=**}:\x18PUT /fallback/{model=**}J#\n" +
+	"\x06update\x1a\x05model\x1a\x12fallback_models...\x12\xb1\x01\n" +
+	"\x0eDeleteFallback\x12!.gateway.v1.DeleteFallbackRequest\x1a\".gateway.v1.DeleteFallbackResponse\"X\xaa\xbb\x18T\b\x05\x10\x04:\x1cDELETE /fallbacks/{model=**}:\x1bDELETE /fallback/{model=**}J\x13\n" +
+	"\x06delete\x12\x02rm\x1a\x05model\x1a\x80\x01\xb2\xbb\x18|\n" +
+	"\bfallback\x12\x05model*\tFallbacks2^\n" +
+	"\bfallback\x12\tfallbacks\x1a what is tried when a model fails\"\x05model\"\rfallback_type\"\x0ffallback_modelsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_fallback_proto_rawDescOnce sync.Once

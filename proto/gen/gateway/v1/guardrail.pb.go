@@ -1066,17 +1066,28 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"eventHooks\x12<\n" +
 	"\rconfig_schema\x18\x04 \x01(\v2\x17.google.protobuf.StructR\fconfigSchema\"W\n" +
 	"\x1cListGuardrailEnginesResponse\x127\n" +
-	"\aengines\x18\x01 \x03(\v2\x1d.gateway.v1.EngineDescriptionR\aengines2\x9c\x05\n" +
-	"\x10GuardrailService\x12g\n" +
-	"\x0fCreateGuardrail\x12\".gateway.v1.CreateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\acreated0\x01\x12a\n" +
-	"\x0eListGuardrails\x12!.gateway.v1.ListGuardrailsRequest\x1a\".gateway.v1.ListGuardrailsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12V\n" +
-	"\fGetGuardrail\x12\x1f.gateway.v1.GetGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12^\n" +
-	"\x0fUpdateGuardrail\x12\".gateway.v1.UpdateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x030\x01\x12d\n" +
-	"\x0fDeleteGuardrail\x12\".gateway.v1.DeleteGuardrailRequest\x1a#.gateway.v1.DeleteGuardrailResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12s\n" +
-	"\x14ListGuardrailEngines\x12'.gateway.v1.ListGuardrailEnginesRequest\x1a(.gateway.v1.ListGuardrailEnginesResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x1a)\xb2\xbb\x18%\n" +
+	"\aengines\x18\x01 \x03(\v2\x1d.gateway.v1.EngineDescriptionR\aengines2\xc1\v\n" +
+	"\x10GuardrailService\x12\xa9\x01\n" +
+	"\x0fCreateGuardrail\x12\".gateway.v1.CreateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"U\xaa\xbb\x18Q\b\x03\x10\x03\x1a\acreated0\x01:\x0fPOST /guardrail:\x10POST /guardrailsJ\x1d\n" +
+	"\x03new\x12\x06create\x1a\x0eguardrail_name\x12\xa3\x02\n" +
+	"\x0eListGuardrails\x12!.gateway.v1.ListGuardrailsRequest\x1a\".gateway.v1.ListGuardrailsResponse\"\xc9\x01\xaa\xbb\x18\xc4\x01\b\x02\x10\x01:\x0eGET /guardrail:\x0fGET /guardrails:\x13GET /guardrail/list:\x14GET /guardrails/listJr\n" +
+	"\x04list\x12\x02ls\"\n" +
+	"guardrails*\fguardrail_id*\x0eguardrail_name*\x0forganization_id*\n" +
+	"default_on*\x13engines.engine_name*\n" +
+	"created_at\x12\xe3\x01\n" +
+	"\fGetGuardrail\x12\x1f.gateway.v1.GetGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\x94\x01\xaa\xbb\x18\x8f\x01\b\x02\x10\x01:\x1dGET /guardrail/{guardrail_id}:\x1eGET /guardrails/{guardrail_id}:\x13GET /guardrail/info:\x14GET /guardrails/infoJ\x1f\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\fguardrail_id\x12\xfa\x01\n" +
+	"\x0fUpdateGuardrail\x12\".gateway.v1.UpdateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"\xa5\x01\xaa\xbb\x18\xa0\x01\b\x03\x10\x030\x01:\x1fPATCH /guardrail/{guardrail_id}:\x1dPUT /guardrail/{guardrail_id}: PATCH /guardrails/{guardrail_id}:\x1ePUT /guardrails/{guardrail_id}J\x16\n" +
+	"\x06update\x1a\fguardrail_id\x12\xc5\x01\n" +
+	"\x0fDeleteGuardrail\x12\".gateway.v1.DeleteGuardrailRequest\x1a#.gateway.v1.DeleteGuardrailResponse\"i\xaa\xbb\x18e\b\x03\x10\x04: DELETE /guardrail/{guardrail_id}:!DELETE /guardrails/{guardrail_id}J\x1a\n" +
+	"\x06delete\x12\x02rm\x1a\fguardrail_id\x12\xdf\x01\n" +
+	"\x14ListGuardrailEngines\x12'.gateway.v1.ListGuardrailEnginesRequest\x1a(.gateway.v1.ListGuardrailEnginesResponse\"t\xaa\xbb\x18p\b\x02\x10\x01:\x16GET /guardrail/engines:\x17GET /guardrails/enginesJ9\n" +
+	"\aengines\"\aengines*\vengine_name*\vevent_hooks*\vdescription\x1aN\xb2\xbb\x18J\n" +
 	"\tguardrail\x12\fguardrail_id*\n" +
-	"GuardrailsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"Guardrails2#\n" +
+	"\tguardrail\x12\n" +
+	"guardrails\x1a\n" +
+	"guardrailsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_guardrail_proto_rawDescOnce sync.Once

@@ -2802,30 +2802,44 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x15CheckKeyHealthRequest\"U\n" +
 	"\x16CheckKeyHealthResponse\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\xcc\n" +
+	"\x04info\x18\x02 \x01(\v2\x15.gateway.v1.KeyRecordR\x04info2\x8d\x11\n" +
 	"\n" +
+	"KeyService\x12\x88\x01\n" +
+	"\vGenerateKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"B\xaa\xbb\x18>\b\x03\x10\x03\x1a\acreated(\x010\x01:\x12POST /key/generateJ\x17\n" +
+	"\bgenerate\x12\x03new\x12\x06create\x12\xa9\x01\n" +
+	"\x19GenerateServiceAccountKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"U\xaa\xbb\x18Q\b\x03\x10\x03\x1a\acreated(\x010\x01:\"POST /key/service-account/generateJ\x1a\n" +
+	"\x18generate-service-account\x12z\n" +
+	"\x06GetKey\x12\x19.gateway.v1.GetKeyRequest\x1a\x1a.gateway.v1.GetKeyResponse\"9\xaa\xbb\x185\b\x02\x10\x01 \x02(\x01:\rGET /key/infoJ\x1c\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\x03key\"\x04info\x12{\n" +
+	"\aGetKeys\x12\x1a.gateway.v1.GetKeysRequest\x1a\x1b.gateway.v1.GetKeysResponse\"7\xaa\xbb\x183\b\x03\x10\x01 \x01:\x11POST /v2/key/infoJ\x18\n" +
+	"\x05infos\x1a\akeys...\"\x04info0\x01\x12v\n" +
+	"\bListKeys\x12\x1b.gateway.v1.ListKeysRequest\x1a\x1c.gateway.v1.ListKeysResponse\"/\xaa\xbb\x18+\b\x03\x10\x01 \x01(\x01:\rGET /key/listJ\x12\n" +
+	"\x04list\x12\x02ls\"\x04keys0\x01\x12\x90\x01\n" +
+	"\x0eListKeyAliases\x12!.gateway.v1.ListKeyAliasesRequest\x1a\".gateway.v1.ListKeyAliasesResponse\"7\xaa\xbb\x183\b\x03\x10\x01 \x01:\x10GET /key/aliasesJ\x19\n" +
+	"\aaliases\"\aaliases*\x05alias\x12\x91\x01\n" +
+	"\tUpdateKey\x12\x1c.gateway.v1.UpdateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"O\xaa\xbb\x18K\b\x03\x10\x03(\x01:\x10POST /key/update:\x0fPUT /key/update:\x11PATCH /key/updateJ\r\n" +
+	"\x06update\x1a\x03key\x12\x87\x01\n" +
+	"\x0eBulkUpdateKeys\x12!.gateway.v1.BulkUpdateKeysRequest\x1a\".gateway.v1.BulkUpdateKeysResponse\".\xaa\xbb\x18*\b\x03\x10\x03:\x15POST /key/bulk_updateJ\r\n" +
+	"\vbulk-update\x12\xad\x01\n" +
 	"\n" +
-	"KeyService\x12[\n" +
-	"\vGenerateKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\acreated(\x010\x01\x12i\n" +
-	"\x19GenerateServiceAccountKey\x12\x1e.gateway.v1.GenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\acreated(\x010\x01\x12M\n" +
-	"\x06GetKey\x12\x19.gateway.v1.GetKeyRequest\x1a\x1a.gateway.v1.GetKeyResponse\"\f\xaa\xbb\x18\b\b\x02\x10\x01 \x02(\x01\x12N\n" +
-	"\aGetKeys\x12\x1a.gateway.v1.GetKeysRequest\x1a\x1b.gateway.v1.GetKeysResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12S\n" +
-	"\bListKeys\x12\x1b.gateway.v1.ListKeysRequest\x1a\x1c.gateway.v1.ListKeysResponse\"\f\xaa\xbb\x18\b\b\x03\x10\x01 \x01(\x01\x12c\n" +
-	"\x0eListKeyAliases\x12!.gateway.v1.ListKeyAliasesRequest\x1a\".gateway.v1.ListKeyAliasesResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12L\n" +
-	"\tUpdateKey\x12\x1c.gateway.v1.UpdateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x03(\x01\x12a\n" +
-	"\x0eBulkUpdateKeys\x12!.gateway.v1.BulkUpdateKeysRequest\x1a\".gateway.v1.BulkUpdateKeysResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Y\n" +
+	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\"`\xaa\xbb\x18\\\b\x03\x10\x04(\x010\x01:\x10POST /key/delete:\x12DELETE /key/deleteJ,\n" +
+	"\x06delete\x12\x02rm\x1a\akeys...\"\fdeleted_keys*\adeleted\x12\xac\x01\n" +
+	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"b\xaa\xbb\x18^\b\x03\x10\x03\x1a\arotated(\x010\x01:\x14POST /key/regenerate:\x1aPOST /key/{key}/regenerateJ\x19\n" +
 	"\n" +
-	"DeleteKeys\x12\x1d.gateway.v1.DeleteKeysRequest\x1a\x1e.gateway.v1.DeleteKeysResponse\"\f\xaa\xbb\x18\b\b\x03\x10\x04(\x010\x01\x12_\n" +
-	"\rRegenerateKey\x12 .gateway.v1.RegenerateKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\arotated(\x010\x01\x12e\n" +
-	"\rResetKeySpend\x12 .gateway.v1.ResetKeySpendRequest\x1a!.gateway.v1.ResetKeySpendResponse\"\x0f\xaa\xbb\x18\v\b\x03\x10\x03\x1a\x05reset\x12S\n" +
-	"\bBlockKey\x12\x1b.gateway.v1.BlockKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\ablocked(\x01\x12Y\n" +
+	"regenerate\x12\x06rotate\x1a\x03key\x12\xa0\x01\n" +
+	"\rResetKeySpend\x12 .gateway.v1.ResetKeySpendRequest\x1a!.gateway.v1.ResetKeySpendResponse\"J\xaa\xbb\x18F\b\x03\x10\x03\x1a\x05reset:\x1bPOST /key/{key}/reset_spendJ\x1c\n" +
+	"\vreset-spend\x1a\x03key\x1a\breset_to\x12r\n" +
+	"\bBlockKey\x12\x1b.gateway.v1.BlockKeyRequest\x1a\x15.gateway.v1.KeyRecord\"2\xaa\xbb\x18.\b\x03\x10\x03\x1a\ablocked(\x01:\x0fPOST /key/blockJ\f\n" +
+	"\x05block\x1a\x03key\x12|\n" +
 	"\n" +
-	"UnblockKey\x12\x1d.gateway.v1.UnblockKeyRequest\x1a\x15.gateway.v1.KeyRecord\"\x15\xaa\xbb\x18\x11\b\x03\x10\x03\x1a\tunblocked(\x01\x12e\n" +
-	"\x0eCheckKeyHealth\x12!.gateway.v1.CheckKeyHealthRequest\x1a\".gateway.v1.CheckKeyHealthResponse\"\f\xaa\xbb\x18\b\b\x02\x10\x01 \x02(\x01\x1a2\xb2\xbb\x18.\n" +
-	"\x03key\x12\x05token\x12\fdeleted_keys\x12\bkey_hash\x18\x01 \x01*\x04KeysBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"UnblockKey\x12\x1d.gateway.v1.UnblockKeyRequest\x1a\x15.gateway.v1.KeyRecord\"8\xaa\xbb\x184\b\x03\x10\x03\x1a\tunblocked(\x01:\x11POST /key/unblockJ\x0e\n" +
+	"\aunblock\x1a\x03key\x12\x81\x01\n" +
+	"\x0eCheckKeyHealth\x12!.gateway.v1.CheckKeyHealthRequest\x1a\".gateway.v1.CheckKeyHealthResponse\"(\xaa\xbb\x18$\b\x02\x10\x01 \x02(\x01:\x10POST /key/healthJ\b\n" +
+	"\x06health\x1a\xad\x01\xb2\xbb\x18\xa8\x01\n" +
+	"\x03key\x12\x05token\x12\fdeleted_keys\x12\bkey_hash\x18\x01 \x01*\x04Keys2x\n" +
+	"\x03key\x12\x04keys\x1a\fvirtual keys\"\bkey_name\"\tkey_alias\"\x06status\"\ateam_id\"\auser_id\"\x06models\"\n" +
+	"max_budget\"\aexpires\"\n" +
+	"created_at\"\x05tokenBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_key_proto_rawDescOnce sync.Once

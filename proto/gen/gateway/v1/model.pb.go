@@ -2086,23 +2086,31 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\x15ReloadCostMapResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x16\n" +
 	"\x06models\x18\x02 \x01(\rR\x06models\x12\x18\n" +
-	"\achanged\x18\x03 \x01(\rR\achanged2\xa2\a\n" +
-	"\fModelService\x12^\n" +
-	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12U\n" +
-	"\vUpdateModel\x12\x1e.gateway.v1.UpdateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12X\n" +
-	"\vDeleteModel\x12\x1e.gateway.v1.DeleteModelRequest\x1a\x1f.gateway.v1.DeleteModelResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12`\n" +
-	"\rListModelInfo\x12 .gateway.v1.ListModelInfoRequest\x1a!.gateway.v1.ListModelInfoResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12l\n" +
-	"\x11ListModelInfoPage\x12$.gateway.v1.ListModelInfoPageRequest\x1a%.gateway.v1.ListModelInfoPageResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12f\n" +
-	"\x0fListModelGroups\x12\".gateway.v1.ListModelGroupsRequest\x1a#.gateway.v1.ListModelGroupsResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12]\n" +
-	"\fGetModelCost\x12\x1f.gateway.v1.GetModelCostRequest\x1a .gateway.v1.GetModelCostResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12]\n" +
-	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x02\x10\x01 \x02\x12h\n" +
-	"\rReloadCostMap\x12 .gateway.v1.ReloadCostMapRequest\x1a!.gateway.v1.ReloadCostMapResponse\"\x12\xaa\xbb\x18\x0e\b\x05\x10\x03\x1a\breloaded\x1a!\xb2\xbb\x18\x1d\n" +
-	"\x05model\x12\bmodel_id\x12\x02id*\x06ModelsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\achanged\x18\x03 \x01(\rR\achanged2\xe0\x0e\n" +
+	"\fModelService\x12\x8f\x01\n" +
+	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\"B\xaa\xbb\x18>\b\x05\x10\x03\x1a\acreated:\x0fPOST /model/newJ\x1e\n" +
+	"\x03new\x12\x03add\x12\x06create\x1a\n" +
+	"model_name\x12\xc5\x01\n" +
+	"\vUpdateModel\x12\x1e.gateway.v1.UpdateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\"x\xaa\xbb\x18t\b\x05\x10\x03:\x12POST /model/update:\x11PUT /model/update:\x13PATCH /model/update:\x1ePATCH /model/{model_id}/updateJ\x12\n" +
+	"\x06update\x1a\bmodel_id\x12\x94\x01\n" +
+	"\vDeleteModel\x12\x1e.gateway.v1.DeleteModelRequest\x1a\x1f.gateway.v1.DeleteModelResponse\"D\xaa\xbb\x18@\b\x05\x10\x04:\x12POST /model/delete:\x14DELETE /model/deleteJ\x10\n" +
+	"\x06delete\x12\x02rm\x1a\x02id\x12\x9f\x01\n" +
+	"\rListModelInfo\x12 .gateway.v1.ListModelInfoRequest\x1a!.gateway.v1.ListModelInfoResponse\"I\xaa\xbb\x18E\b\x02\x10\x01 \x02:\x0fGET /model/info:\x12GET /v1/model/infoJ\x18\n" +
+	"\x04list\x12\x02ls\x12\x04info\"\x04data0\x01\x12\x90\x01\n" +
+	"\x11ListModelInfoPage\x12$.gateway.v1.ListModelInfoPageRequest\x1a%.gateway.v1.ListModelInfoPageResponse\".\xaa\xbb\x18*\b\x02\x10\x01 \x02:\x12GET /v2/model/infoJ\x0e\n" +
+	"\x04page\"\x04data0\x01\x12\xf3\x01\n" +
+	"\x0fListModelGroups\x12\".gateway.v1.ListModelGroupsRequest\x1a#.gateway.v1.ListModelGroupsResponse\"\x96\x01\xaa\xbb\x18\x91\x01\b\x02\x10\x01 \x02:\x15GET /model_group/infoJr\n" +
+	"\x06groups\"\x04data*\vmodel_group*\tproviders*\vdeployments*\x10max_input_tokens*\x14input_cost_per_token*\x15output_cost_per_token\x12\xed\x01\n" +
+	"\fGetModelCost\x12\x1f.gateway.v1.GetModelCostRequest\x1a .gateway.v1.GetModelCostResponse\"\x99\x01\xaa\xbb\x18\x94\x01\b\x02\x10\x01 \x02:\x0fGET /model/costJ{\n" +
+	"\x04cost\x12\x06prices\x1a\x05model\"\x04data*\n" +
+	"model_name*\bmodel_id*\x05model*\x06source*\x1bprices.input_cost_per_token*\x1cprices.output_cost_per_token\x12\xd5\x01\n" +
+	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponse\"\x81\x01\xaa\xbb\x18}\b\x02\x10\x01 \x02:\x13POST /cost/estimate:\x19POST /model/cost/estimateJE\n" +
+	"\bestimate\x1a\x05model\"\testimates*\bmodel_id*\x05model*\x10cost_per_request*\x04cost\x12\x98\x01\n" +
+	"\rReloadCostMap\x12 .gateway.v1.ReloadCostMapRequest\x1a!.gateway.v1.ReloadCostMapResponse\"B\xaa\xbb\x18>\b\x05\x10\x03\x1a\breloaded:\x1bPOST /model/cost_map/reloadJ\x11\n" +
+	"\x0fcost-map-reload\x1a\xd0\x01\xb2\xbb\x18\xcb\x01\n" +
+	"\x05model\x12\bmodel_id\x12\x02id*\x06Models2\xab\x01\n" +
+	"\x05model\x12\x06models\x1a$models, their deployments and prices\"\n" +
+	"model_name\"\x14gateway_params.model\"\rmodel_info.id\"\x13model_info.db_model\"\x17gateway_params.api_base\"\x15gateway_params.weightBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_model_proto_rawDescOnce sync.Once

@@ -1697,21 +1697,31 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x0forganization_id\x18\x01 \x01(\tB5\xbaH2\xc8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x12M\n" +
 	"\auser_id\x18\x02 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12>\n" +
 	"\n" +
-	"user_email\x18\x03 \x01(\tB\x1f\xbaH\x1c\xd8\x01\x01r\x17\x18\xfe\x01\x92\x02\x0fada@example.com`\x01R\tuserEmail2\xcb\b\n" +
-	"\x13OrganizationService\x12n\n" +
-	"\x12CreateOrganization\x12%.gateway.v1.CreateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"\x11\xaa\xbb\x18\r\b\x05\x10\x03\x1a\acreated\x12a\n" +
-	"\x0fGetOrganization\x12\".gateway.v1.GetOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12i\n" +
-	"\x10GetOrganizations\x12#.gateway.v1.GetOrganizationsRequest\x1a$.gateway.v1.GetOrganizationsResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12l\n" +
-	"\x11ListOrganizations\x12$.gateway.v1.ListOrganizationsRequest\x1a%.gateway.v1.ListOrganizationsResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12e\n" +
-	"\x12UpdateOrganization\x12%.gateway.v1.UpdateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"\b\xaa\xbb\x18\x04\b\x05\x10\x03\x12p\n" +
-	"\x13DeleteOrganizations\x12&.gateway.v1.DeleteOrganizationsRequest\x1a'.gateway.v1.DeleteOrganizationsResponse\"\b\xaa\xbb\x18\x04\b\x05\x10\x04\x12y\n" +
-	"\x16AddOrganizationMembers\x12).gateway.v1.AddOrganizationMembersRequest\x1a*.gateway.v1.AddOrganizationMembersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12u\n" +
-	"\x18UpdateOrganizationMember\x12+.gateway.v1.UpdateOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembership\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12u\n" +
-	"\x18DeleteOrganizationMember\x12+.gateway.v1.DeleteOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembership\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x1aF\xb2\xbb\x18B\n" +
-	"\forganization\x12\x0forganization_id\x12\x10organization_ids \x01*\rOrganizationsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"user_email\x18\x03 \x01(\tB\x1f\xbaH\x1c\xd8\x01\x01r\x17\x18\xfe\x01\x92\x02\x0fada@example.com`\x01R\tuserEmail2\xdf\x10\n" +
+	"\x13OrganizationService\x12\xa9\x01\n" +
+	"\x12CreateOrganization\x12%.gateway.v1.CreateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"L\xaa\xbb\x18H\b\x05\x10\x03\x1a\acreated:\x16POST /organization/newJ!\n" +
+	"\x03new\x12\x06create\x1a\x12organization_alias\x12\x9d\x01\n" +
+	"\x0fGetOrganization\x12\".gateway.v1.GetOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"F\xaa\xbb\x18B\b\x03\x10\x01 \x01:\x16GET /organization/infoJ\"\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\x0forganization_id\x12\xae\x01\n" +
+	"\x10GetOrganizations\x12#.gateway.v1.GetOrganizationsRequest\x1a$.gateway.v1.GetOrganizationsResponse\"O\xaa\xbb\x18K\b\x03\x10\x01 \x01:\x17POST /organization/infoB\rorganizationsJ\x1b\n" +
+	"\x05infos\x1a\x10organizations...0\x01\x12\xa1\x01\n" +
+	"\x11ListOrganizations\x12$.gateway.v1.ListOrganizationsRequest\x1a%.gateway.v1.ListOrganizationsResponse\"?\xaa\xbb\x18;\b\x03\x10\x01 \x01:\x16GET /organization/listB\rorganizationsJ\f\n" +
+	"\x04list\x12\x02ls0\x01\x12\xd1\x01\n" +
+	"\x12UpdateOrganization\x12%.gateway.v1.UpdateOrganizationRequest\x1a\x1e.gateway.v1.OrganizationRecord\"t\xaa\xbb\x18p\b\x05\x10\x03:\x1aPATCH /organization/update:\x19POST /organization/update:\x18PUT /organization/updateJ\x19\n" +
+	"\x06update\x1a\x0forganization_id\x12\xdc\x01\n" +
+	"\x13DeleteOrganizations\x12&.gateway.v1.DeleteOrganizationsRequest\x1a'.gateway.v1.DeleteOrganizationsResponse\"t\xaa\xbb\x18p\b\x05\x10\x04:\x1bDELETE /organization/delete:\x19POST /organization/deleteB\rorganizationsJ#\n" +
+	"\x06delete\x12\x02rm\x1a\x13organization_ids...0\x01\x12\x9d\x02\n" +
+	"\x16AddOrganizationMembers\x12).gateway.v1.AddOrganizationMembersRequest\x1a*.gateway.v1.AddOrganizationMembersResponse\"\xab\x01\xaa\xbb\x18\xa6\x01\b\x03\x10\x03:\x1dPOST /organization/member_addJ\x80\x01\n" +
+	"\n" +
+	"member-add\x1a\x0forganization_id\" updated_organization_memberships*\x0forganization_id*\auser_id*\tuser_role*\x1amax_budget_in_organization\x12\x88\x02\n" +
+	"\x18UpdateOrganizationMember\x12+.gateway.v1.UpdateOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembership\"\x9a\x01\xaa\xbb\x18\x95\x01\b\x03\x10\x03:!PATCH /organization/member_update: POST /organization/member_update:\x1fPUT /organization/member_updateJ)\n" +
+	"\rmember-update\x1a\x0forganization_id\x1a\auser_id\x12\xe6\x01\n" +
+	"\x18DeleteOrganizationMember\x12+.gateway.v1.DeleteOrganizationMemberRequest\x1a\".gateway.v1.OrganizationMembership\"y\xaa\xbb\x18u\b\x03\x10\x03:\"DELETE /organization/member_delete: POST /organization/member_deleteJ)\n" +
+	"\rmember-delete\x1a\x0forganization_id\x1a\auser_id\x1a\xdf\x01\xb2\xbb\x18\xda\x01\n" +
+	"\forganization\x12\x0forganization_id\x12\x10organization_ids \x01*\rOrganizations2\x95\x01\n" +
+	"\forganization\x12\x03org\x12\rorganizations\x12\x04orgs\x1a\x1forganizations and their members\"\x0forganization_id\"\x12organization_alias\"\x06models\"\n" +
+	"max_budget\"\x05teams\"\n" +
+	"created_atBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_organization_proto_rawDescOnce sync.Once

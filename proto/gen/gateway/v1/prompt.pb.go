@@ -1023,17 +1023,25 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\x14RenderPromptResponse\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\rR\aversion\x125\n" +
-	"\bmessages\x18\x03 \x03(\v2\x19.gateway.v1.PromptMessageR\bmessages2\xba\x05\n" +
-	"\rPromptService\x12^\n" +
-	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\acreated0\x01\x12X\n" +
-	"\vListPrompts\x12\x1e.gateway.v1.ListPromptsRequest\x1a\x1f.gateway.v1.ListPromptsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12M\n" +
-	"\tGetPrompt\x12\x1c.gateway.v1.GetPromptRequest\x1a\x18.gateway.v1.PromptRecord\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12m\n" +
-	"\x12ListPromptVersions\x12%.gateway.v1.ListPromptVersionsRequest\x1a&.gateway.v1.ListPromptVersionsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x12U\n" +
-	"\fUpdatePrompt\x12\x1f.gateway.v1.UpdatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x030\x01\x12[\n" +
-	"\fDeletePrompt\x12\x1f.gateway.v1.DeletePromptRequest\x1a .gateway.v1.DeletePromptResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12[\n" +
-	"\fRenderPrompt\x12\x1f.gateway.v1.RenderPromptRequest\x1a .gateway.v1.RenderPromptResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x01\x1a \xb2\xbb\x18\x1c\n" +
-	"\x06prompt\x12\tprompt_id*\aPromptsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\bmessages\x18\x03 \x03(\v2\x19.gateway.v1.PromptMessageR\bmessages2\xa7\t\n" +
+	"\rPromptService\x12\x89\x01\n" +
+	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\">\xaa\xbb\x18:\b\x03\x10\x03\x1a\acreated0\x01:\rPOST /promptsJ\x1a\n" +
+	"\x03new\x12\x06create\x1a\vprompt_name\x12}\n" +
+	"\vListPrompts\x12\x1e.gateway.v1.ListPromptsRequest\x1a\x1f.gateway.v1.ListPromptsResponse\"-\xaa\xbb\x18)\b\x02\x10\x01:\fGET /promptsJ\x15\n" +
+	"\x04list\x12\x02ls\"\aprompts0\x01\x12\x85\x01\n" +
+	"\tGetPrompt\x12\x1c.gateway.v1.GetPromptRequest\x1a\x18.gateway.v1.PromptRecord\"@\xaa\xbb\x18<\b\x02\x10\x01:\x18GET /prompts/{prompt_id}J\x1c\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\tprompt_id\x12\xb3\x01\n" +
+	"\x12ListPromptVersions\x12%.gateway.v1.ListPromptVersionsRequest\x1a&.gateway.v1.ListPromptVersionsResponse\"N\xaa\xbb\x18J\b\x02\x10\x01:!GET /prompts/{prompt_id}/versionsJ!\n" +
+	"\bversions\x1a\tprompt_id\"\bversions0\x01\x12z\n" +
+	"\fUpdatePrompt\x12\x1f.gateway.v1.UpdatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"/\xaa\xbb\x18+\b\x03\x10\x030\x01:\x13PUT /prompts/{name}J\x0e\n" +
+	"\x06update\x1a\x04name\x12\x87\x01\n" +
+	"\fDeletePrompt\x12\x1f.gateway.v1.DeletePromptRequest\x1a .gateway.v1.DeletePromptResponse\"4\xaa\xbb\x180\b\x03\x10\x04:\x16DELETE /prompts/{name}J\x12\n" +
+	"\x06delete\x12\x02rm\x1a\x04name\x12\xab\x01\n" +
+	"\fRenderPrompt\x12\x1f.gateway.v1.RenderPromptRequest\x1a .gateway.v1.RenderPromptResponse\"X\xaa\xbb\x18T\b\x02\x10\x01: POST /prompts/{prompt_id}/renderJ,\n" +
+	"\x06render\x1a\tprompt_id\"\bmessages*\x04role*\acontent\x1a\x98\x01\xb2\xbb\x18\x93\x01\n" +
+	"\x06prompt\x12\tprompt_id*\aPrompts2u\n" +
+	"\x06prompt\x12\aprompts\x1a\x1aprompts and their versions\"\tprompt_id\"\vprompt_name\"\aversion\"\tis_latest\"\x03org\"\tvariables\"\n" +
+	"created_atBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_prompt_proto_rawDescOnce sync.Once

@@ -815,9 +815,12 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\a \x01(\v2\x1c.google.protobuf.StringValueR\terrorCode\x126\n" +
 	"\amessage\x18\b \x01(\v2\x1c.google.protobuf.StringValueR\amessage\x12L\n" +
-	"\x13provider_request_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x11providerRequestId2}\n" +
-	"\fSpendService\x12^\n" +
-	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponse\"\b\xaa\xbb\x18\x04\b\x02\x10\x02\x1a\r\xb2\xbb\x18\t \x01*\x05UsageBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"\x13provider_request_id\x18\t \x01(\v2\x1c.google.protobuf.StringValueR\x11providerRequestId2\xb3\x02\n" +
+	"\fSpendService\x12\x7f\n" +
+	"\rListSpendLogs\x12 .gateway.v1.ListSpendLogsRequest\x1a!.gateway.v1.ListSpendLogsResponse\")\xaa\xbb\x18%\b\x02\x10\x02:\x0fGET /spend/logsB\x04logsJ\b\n" +
+	"\x04logs0\x01\x1a\xa1\x01\xb2\xbb\x18\x9c\x01 \x01*\x05Usage2\x90\x01\n" +
+	"\x05spend\x1a\x1fwhat requests consumed and cost\"\aendTime\"\vmodel_group\"\bmodel_id\"\x06status\"\rprompt_tokens\"\x11completion_tokens\"\x05spend\"\tkey_alias\"\n" +
+	"request_idBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_spend_proto_rawDescOnce sync.Once

@@ -2923,31 +2923,51 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"/key/blockR\f/key/unblockR\t/key/listR\t/key/infoR\v/key/health\x92\x02\t/key/infoR\x15teamMemberPermissions\x12F\n" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
 	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision2\xd5\f\n" +
-	"\vTeamService\x12V\n" +
+	"\f_if_revision2\xb7\x17\n" +
+	"\vTeamService\x12\x81\x01\n" +
 	"\n" +
-	"CreateTeam\x12\x1d.gateway.v1.CreateTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\acreated\x12N\n" +
-	"\aGetTeam\x12\x1a.gateway.v1.GetTeamRequest\x1a\x1b.gateway.v1.GetTeamResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12T\n" +
-	"\tListTeams\x12\x1c.gateway.v1.ListTeamsRequest\x1a\x1d.gateway.v1.ListTeamsResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12`\n" +
-	"\rListTeamsPage\x12 .gateway.v1.ListTeamsPageRequest\x1a!.gateway.v1.ListTeamsPageResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12U\n" +
+	"CreateTeam\x12\x1d.gateway.v1.CreateTeamRequest\x1a\x16.gateway.v1.TeamRecord\"<\xaa\xbb\x188\b\x03\x10\x03\x1a\acreated:\x0ePOST /team/newJ\x19\n" +
+	"\x03new\x12\x06create\x1a\n" +
+	"team_alias\x12\x85\x01\n" +
+	"\aGetTeam\x12\x1a.gateway.v1.GetTeamRequest\x1a\x1b.gateway.v1.GetTeamResponse\"A\xaa\xbb\x18=\b\x03\x10\x01 \x01:\x0eGET /team/infoJ%\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\ateam_id\"\tteam_info\x12y\n" +
+	"\tListTeams\x12\x1c.gateway.v1.ListTeamsRequest\x1a\x1d.gateway.v1.ListTeamsResponse\"/\xaa\xbb\x18+\b\x03\x10\x01 \x01:\x0eGET /team/listB\x05teamsJ\f\n" +
+	"\x04list\x12\x02ls0\x01\x12\x84\x01\n" +
+	"\rListTeamsPage\x12 .gateway.v1.ListTeamsPageRequest\x1a!.gateway.v1.ListTeamsPageResponse\".\xaa\xbb\x18*\b\x03\x10\x01 \x01:\x11GET /v2/team/listJ\x0f\n" +
+	"\x04page\"\x05teams0\x01\x12\xa7\x01\n" +
 	"\n" +
-	"UpdateTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x1e.gateway.v1.UpdateTeamResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12L\n" +
-	"\tPatchTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12X\n" +
-	"\vDeleteTeams\x12\x1e.gateway.v1.DeleteTeamsRequest\x1a\x1f.gateway.v1.DeleteTeamsResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x04\x12T\n" +
-	"\tBlockTeam\x12\x1c.gateway.v1.BlockTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\x11\xaa\xbb\x18\r\b\x03\x10\x03\x1a\ablocked\x12Z\n" +
-	"\vUnblockTeam\x12\x1e.gateway.v1.UnblockTeamRequest\x1a\x16.gateway.v1.TeamRecord\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\tunblocked\x12a\n" +
-	"\x0eAddTeamMembers\x12!.gateway.v1.AddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12i\n" +
-	"\x12BulkAddTeamMembers\x12%.gateway.v1.BulkAddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12]\n" +
-	"\x10UpdateTeamMember\x12#.gateway.v1.UpdateTeamMemberRequest\x1a\x1a.gateway.v1.TeamMembership\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Y\n" +
-	"\x10DeleteTeamMember\x12#.gateway.v1.DeleteTeamMemberRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12S\n" +
-	"\rAddTeamModels\x12 .gateway.v1.AddTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Y\n" +
-	"\x10DeleteTeamModels\x12#.gateway.v1.DeleteTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12p\n" +
-	"\x13ListTeamPermissions\x12&.gateway.v1.ListTeamPermissionsRequest\x1a'.gateway.v1.ListTeamPermissionsResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12c\n" +
-	"\x15UpdateTeamPermissions\x12(.gateway.v1.UpdateTeamPermissionsRequest\x1a\x16.gateway.v1.TeamRecord\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x1a&\xb2\xbb\x18\"\n" +
-	"\x04team\x12\ateam_id\x12\bteam_ids \x01*\x05TeamsBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"UpdateTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x1e.gateway.v1.UpdateTeamResponse\"Z\xaa\xbb\x18V\b\x03\x10\x03:\x11POST /team/update:\x10PUT /team/update:\x12PATCH /team/updateJ\x17\n" +
+	"\x06update\x1a\ateam_id\"\x04data\x12u\n" +
+	"\tPatchTeam\x12\x1d.gateway.v1.UpdateTeamRequest\x1a\x16.gateway.v1.TeamRecord\"1\xaa\xbb\x18-\b\x03\x10\x03:\x15PATCH /team/{team_id}J\x10\n" +
+	"\x05patch\x1a\ateam_id\x12\xac\x01\n" +
+	"\vDeleteTeams\x12\x1e.gateway.v1.DeleteTeamsRequest\x1a\x1f.gateway.v1.DeleteTeamsResponse\"\\\xaa\xbb\x18X\b\x03\x10\x04:\x11POST /team/delete:\x13DELETE /team/deleteJ*\n" +
+	"\x06delete\x12\x02rm\x1a\vteam_ids...\"\rdeleted_teams0\x01\x12x\n" +
+	"\tBlockTeam\x12\x1c.gateway.v1.BlockTeamRequest\x1a\x16.gateway.v1.TeamRecord\"5\xaa\xbb\x181\b\x03\x10\x03\x1a\ablocked:\x10POST /team/blockJ\x10\n" +
+	"\x05block\x1a\ateam_id\x12\x82\x01\n" +
+	"\vUnblockTeam\x12\x1e.gateway.v1.UnblockTeamRequest\x1a\x16.gateway.v1.TeamRecord\";\xaa\xbb\x187\b\x03\x10\x03\x1a\tunblocked:\x12POST /team/unblockJ\x12\n" +
+	"\aunblock\x1a\ateam_id\x12\xd5\x01\n" +
+	"\x0eAddTeamMembers\x12!.gateway.v1.AddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\"|\xaa\xbb\x18x\b\x03\x10\x03:\x15POST /team/member_addJ[\n" +
+	"\n" +
+	"member-add\x1a\ateam_id\"\x18updated_team_memberships*\ateam_id*\auser_id*\x04role*\x12max_budget_in_team\x12\xe9\x01\n" +
+	"\x12BulkAddTeamMembers\x12%.gateway.v1.BulkAddTeamMembersRequest\x1a\".gateway.v1.AddTeamMembersResponse\"\x87\x01\xaa\xbb\x18\x82\x01\b\x03\x10\x03:\x1aPOST /team/bulk_member_addJ`\n" +
+	"\x0fmember-bulk-add\x1a\ateam_id\"\x18updated_team_memberships*\ateam_id*\auser_id*\x04role*\x12max_budget_in_team\x12\xce\x01\n" +
+	"\x10UpdateTeamMember\x12#.gateway.v1.UpdateTeamMemberRequest\x1a\x1a.gateway.v1.TeamMembership\"y\xaa\xbb\x18u\b\x03\x10\x03:\x18POST /team/member_update:\x17PUT /team/member_update:\x19PATCH /team/member_updateJ!\n" +
+	"\rmember-update\x1a\ateam_id\x1a\auser_id\x12\xb2\x01\n" +
+	"\x10DeleteTeamMember\x12#.gateway.v1.DeleteTeamMemberRequest\x1a\x16.gateway.v1.TeamRecord\"a\xaa\xbb\x18]\b\x03\x10\x03:\x18POST /team/member_delete:\x1aDELETE /team/member_deleteJ!\n" +
+	"\rmember-delete\x1a\ateam_id\x1a\auser_id\x12\x8a\x01\n" +
+	"\rAddTeamModels\x12 .gateway.v1.AddTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\"?\xaa\xbb\x18;\b\x03\x10\x03:\x14POST /team/model/addJ\x1f\n" +
+	"\tmodel-add\x1a\ateam_id\x1a\tmodels...\x12\xb1\x01\n" +
+	"\x10DeleteTeamModels\x12#.gateway.v1.DeleteTeamModelsRequest\x1a\x16.gateway.v1.TeamRecord\"`\xaa\xbb\x18\\\b\x03\x10\x03:\x17POST /team/model/delete:\x19DELETE /team/model/deleteJ\"\n" +
+	"\fmodel-delete\x1a\ateam_id\x1a\tmodels...\x12\xa4\x01\n" +
+	"\x13ListTeamPermissions\x12&.gateway.v1.ListTeamPermissionsRequest\x1a'.gateway.v1.ListTeamPermissionsResponse\"<\xaa\xbb\x188\b\x03\x10\x01:\x1aGET /team/permissions_listJ\x16\n" +
+	"\vpermissions\x1a\ateam_id\x12\xdc\x01\n" +
+	"\x15UpdateTeamPermissions\x12(.gateway.v1.UpdateTeamPermissionsRequest\x1a\x16.gateway.v1.TeamRecord\"\x80\x01\xaa\xbb\x18|\b\x03\x10\x03:\x1dPOST /team/permissions_update:\x1cPUT /team/permissions_updateJ9\n" +
+	"\x12permissions-update\x1a\ateam_id\x1a\x1ateam_member_permissions...\x1a\xb9\x01\xb2\xbb\x18\xb4\x01\n" +
+	"\x04team\x12\ateam_id\x12\bteam_ids \x01*\x05Teams2\x8f\x01\n" +
+	"\x04team\x12\x05teams\x1a\x17teams and their members\"\ateam_id\"\n" +
+	"team_alias\"\x0forganization_id\"\x06models\"\n" +
+	"max_budget\"\x0fbudget_duration\"\ablocked\"\amembers\"\n" +
+	"created_atBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_team_proto_rawDescOnce sync.Once

@@ -1906,21 +1906,30 @@ const file_gateway_v1_user_proto_rawDesc = "" +
 	"\x13DeleteUsersResponse\x12#\n" +
 	"\rdeleted_users\x18\x01 \x01(\rR\fdeletedUsers\x12!\n" +
 	"\fdeleted_keys\x18\x02 \x01(\rR\vdeletedKeys\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xab\x05\n" +
-	"\vUserService\x12`\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xa3\t\n" +
+	"\vUserService\x12\x8b\x01\n" +
 	"\n" +
-	"CreateUser\x12\x1d.gateway.v1.CreateUserRequest\x1a\x1e.gateway.v1.CreateUserResponse\"\x13\xaa\xbb\x18\x0f\b\x03\x10\x03\x1a\acreated0\x01\x12N\n" +
-	"\aGetUser\x12\x1a.gateway.v1.GetUserRequest\x1a\x1b.gateway.v1.GetUserResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12U\n" +
-	"\rGetUserRecord\x12 .gateway.v1.GetUserRecordRequest\x1a\x16.gateway.v1.UserRecord\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x01 \x01\x12R\n" +
-	"\tListUsers\x12\x1c.gateway.v1.ListUsersRequest\x1a\x1d.gateway.v1.ListUsersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x01\x12U\n" +
+	"CreateUser\x12\x1d.gateway.v1.CreateUserRequest\x1a\x1e.gateway.v1.CreateUserResponse\">\xaa\xbb\x18:\b\x03\x10\x03\x1a\acreated0\x01:\x0ePOST /user/newJ\x19\n" +
+	"\x03new\x12\x06create\x1a\n" +
+	"user_email\x12\x85\x01\n" +
+	"\aGetUser\x12\x1a.gateway.v1.GetUserRequest\x1a\x1b.gateway.v1.GetUserResponse\"A\xaa\xbb\x18=\b\x03\x10\x01 \x01:\x0eGET /user/infoJ%\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\auser_id\"\tuser_info\x12{\n" +
+	"\rGetUserRecord\x12 .gateway.v1.GetUserRecordRequest\x1a\x16.gateway.v1.UserRecord\"0\xaa\xbb\x18,\b\x03\x10\x01 \x01:\x11GET /v2/user/infoJ\x11\n" +
+	"\x06record\x1a\auser_id\x12\xc8\x01\n" +
+	"\tListUsers\x12\x1c.gateway.v1.ListUsersRequest\x1a\x1d.gateway.v1.ListUsersResponse\"~\xaa\xbb\x18z\b\x03\x10\x01:\x0eGET /user/listJd\n" +
+	"\x04list\x12\x02ls\"\x05users*\auser_id*\n" +
+	"user_email*\tuser_role*\x05teams*\tkey_count*\n" +
+	"max_budget*\ablocked*\n" +
+	"created_at\x12\xa7\x01\n" +
 	"\n" +
-	"UpdateUser\x12\x1d.gateway.v1.UpdateUserRequest\x1a\x1e.gateway.v1.UpdateUserResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12d\n" +
-	"\x0fBulkUpdateUsers\x12\".gateway.v1.BulkUpdateUsersRequest\x1a#.gateway.v1.BulkUpdateUsersResponse\"\b\xaa\xbb\x18\x04\b\x03\x10\x03\x12Z\n" +
-	"\vDeleteUsers\x12\x1e.gateway.v1.DeleteUsersRequest\x1a\x1f.gateway.v1.DeleteUsersResponse\"\n" +
-	"\xaa\xbb\x18\x06\b\x03\x10\x040\x01\x1a&\xb2\xbb\x18\"\n" +
-	"\x04user\x12\auser_id\x12\buser_ids \x01*\x05UsersBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
+	"UpdateUser\x12\x1d.gateway.v1.UpdateUserRequest\x1a\x1e.gateway.v1.UpdateUserResponse\"Z\xaa\xbb\x18V\b\x03\x10\x03:\x11POST /user/update:\x10PUT /user/update:\x12PATCH /user/updateJ\x17\n" +
+	"\x06update\x1a\auser_id\"\x04data\x12\xad\x01\n" +
+	"\x0fBulkUpdateUsers\x12\".gateway.v1.BulkUpdateUsersRequest\x1a#.gateway.v1.BulkUpdateUsersResponse\"Q\xaa\xbb\x18M\b\x03\x10\x03:\x16POST /user/bulk_updateJ/\n" +
+	"\vbulk-update\"\aresults*\auser_id*\asuccess*\x05error\x12\x9d\x01\n" +
+	"\vDeleteUsers\x12\x1e.gateway.v1.DeleteUsersRequest\x1a\x1f.gateway.v1.DeleteUsersResponse\"M\xaa\xbb\x18I\b\x03\x10\x040\x01:\x11POST /user/delete:\x13DELETE /user/deleteJ\x19\n" +
+	"\x06delete\x12\x02rm\x1a\vuser_ids...\x1a<\xb2\xbb\x188\n" +
+	"\x04user\x12\auser_id\x12\buser_ids \x01*\x05Users2\x14\n" +
+	"\x04user\x12\x05users\x1a\x05usersBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
 
 var (
 	file_gateway_v1_user_proto_rawDescOnce sync.Once

@@ -218,7 +218,14 @@ type Operation struct {
 	// Whether a team may permit it to members that are no admins, by the path of its first route.
 	MemberPermission bool `protobuf:"varint,5,opt,name=member_permission,json=memberPermission,proto3" json:"member_permission,omitempty"`
 	// Whether the audit log's typed events, such as key.created, record all that it does. Otherwise management.changed is recorded, too.
-	TypedEvents   bool `protobuf:"varint,6,opt,name=typed_events,json=typedEvents,proto3" json:"typed_events,omitempty"`
+	TypedEvents bool `protobuf:"varint,6,opt,name=typed_events,json=typedEvents,proto3" json:"typed_events,omitempty"`
+	// Its routes as "METHOD /path", the first of them the one to use. A path may have {field} for one segment and {field=**} for
+	// several. Parameters of GET, and of DELETE with a field in the path, are in the query; those of all others in the body.
+	Routes []string `protobuf:"bytes,7,rep,name=routes,proto3" json:"routes,omitempty"`
+	// The field of the response that the body has. Default: the whole response.
+	ResponseField string `protobuf:"bytes,8,opt,name=response_field,json=responseField,proto3" json:"response_field,omitempty"`
+	// Its command. Needed by every method of a service with a command.
+	Command       *Subcommand `protobuf:"bytes,9,opt,name=command,proto3" json:"command,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -295,6 +302,191 @@ func (x *Operation) GetTypedEvents() bool {
 	return false
 }
 
+func (x *Operation) GetRoutes() []string {
+	if x != nil {
+		return x.Routes
+	}
+	return nil
+}
+
+func (x *Operation) GetResponseField() string {
+	if x != nil {
+		return x.ResponseField
+	}
+	return ""
+}
+
+func (x *Operation) GetCommand() *Subcommand {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+// Subcommand is a method on the command line.
+type Subcommand struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Other names.
+	Aliases []string `protobuf:"bytes,2,rep,name=aliases,proto3" json:"aliases,omitempty"`
+	// The fields that need no flag, in this order. The last one takes all further arguments if it ends with "...".
+	Arguments []string `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
+	// The field of the response that is shown. Default: the whole response.
+	Rows string `protobuf:"bytes,4,opt,name=rows,proto3" json:"rows,omitempty"`
+	// The columns of the table. Without them each field is a line.
+	Columns []string `protobuf:"bytes,5,rep,name=columns,proto3" json:"columns,omitempty"`
+	// Whether the table has the columns of the resource.
+	Lists         bool `protobuf:"varint,6,opt,name=lists,proto3" json:"lists,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Subcommand) Reset() {
+	*x = Subcommand{}
+	mi := &file_options_v1_options_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Subcommand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Subcommand) ProtoMessage() {}
+
+func (x *Subcommand) ProtoReflect() protoreflect.Message {
+	mi := &file_options_v1_options_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Subcommand.ProtoReflect.Descriptor instead.
+func (*Subcommand) Descriptor() ([]byte, []int) {
+	return file_options_v1_options_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Subcommand) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Subcommand) GetAliases() []string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *Subcommand) GetArguments() []string {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+func (x *Subcommand) GetRows() string {
+	if x != nil {
+		return x.Rows
+	}
+	return ""
+}
+
+func (x *Subcommand) GetColumns() []string {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
+func (x *Subcommand) GetLists() bool {
+	if x != nil {
+		return x.Lists
+	}
+	return false
+}
+
+// Command is a service on the command line.
+type Command struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Other names.
+	Aliases []string `protobuf:"bytes,2,rep,name=aliases,proto3" json:"aliases,omitempty"`
+	// What it manages, for the help.
+	Manages string `protobuf:"bytes,3,opt,name=manages,proto3" json:"manages,omitempty"`
+	// The columns of a table of the resource.
+	Columns       []string `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Command) Reset() {
+	*x = Command{}
+	mi := &file_options_v1_options_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Command) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Command) ProtoMessage() {}
+
+func (x *Command) ProtoReflect() protoreflect.Message {
+	mi := &file_options_v1_options_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Command.ProtoReflect.Descriptor instead.
+func (*Command) Descriptor() ([]byte, []int) {
+	return file_options_v1_options_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Command) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Command) GetAliases() []string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *Command) GetManages() string {
+	if x != nil {
+		return x.Manages
+	}
+	return ""
+}
+
+func (x *Command) GetColumns() []string {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
 // Resource describes what a service is about.
 type Resource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -307,14 +499,16 @@ type Resource struct {
 	// Whether its records belong to users, teams or organizations. Reading the records of others is logged.
 	Owned bool `protobuf:"varint,4,opt,name=owned,proto3" json:"owned,omitempty"`
 	// The tag of its operations in the OpenAPI document.
-	Tag           string `protobuf:"bytes,5,opt,name=tag,proto3" json:"tag,omitempty"`
+	Tag string `protobuf:"bytes,5,opt,name=tag,proto3" json:"tag,omitempty"`
+	// Its command. Services without one have commands that are written by hand.
+	Command       *Command `protobuf:"bytes,6,opt,name=command,proto3" json:"command,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_options_v1_options_proto_msgTypes[1]
+	mi := &file_options_v1_options_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +520,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_options_v1_options_proto_msgTypes[1]
+	mi := &file_options_v1_options_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,7 +533,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_options_v1_options_proto_rawDescGZIP(), []int{1}
+	return file_options_v1_options_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Resource) GetName() string {
@@ -375,6 +569,13 @@ func (x *Resource) GetTag() string {
 		return x.Tag
 	}
 	return ""
+}
+
+func (x *Resource) GetCommand() *Command {
+	if x != nil {
+		return x.Command
+	}
+	return nil
 }
 
 var file_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
@@ -417,20 +618,37 @@ var File_options_v1_options_proto protoreflect.FileDescriptor
 const file_options_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"\x18options/v1/options.proto\x12\n" +
-	"options.v1\x1a google/protobuf/descriptor.proto\"\xf4\x01\n" +
+	"options.v1\x1a google/protobuf/descriptor.proto\"\xe5\x02\n" +
 	"\tOperation\x12*\n" +
 	"\x06access\x18\x01 \x01(\x0e2\x12.options.v1.AccessR\x06access\x12*\n" +
 	"\x06effect\x18\x02 \x01(\x0e2\x12.options.v1.EffectR\x06effect\x12\x16\n" +
 	"\x06action\x18\x03 \x01(\tR\x06action\x12'\n" +
 	"\x05group\x18\x04 \x01(\x0e2\x11.options.v1.GroupR\x05group\x12+\n" +
 	"\x11member_permission\x18\x05 \x01(\bR\x10memberPermission\x12!\n" +
-	"\ftyped_events\x18\x06 \x01(\bR\vtypedEvents\"\x96\x01\n" +
+	"\ftyped_events\x18\x06 \x01(\bR\vtypedEvents\x12\x16\n" +
+	"\x06routes\x18\a \x03(\tR\x06routes\x12%\n" +
+	"\x0eresponse_field\x18\b \x01(\tR\rresponseField\x120\n" +
+	"\acommand\x18\t \x01(\v2\x16.options.v1.SubcommandR\acommand\"\x9c\x01\n" +
+	"\n" +
+	"Subcommand\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aaliases\x18\x02 \x03(\tR\aaliases\x12\x1c\n" +
+	"\targuments\x18\x03 \x03(\tR\targuments\x12\x12\n" +
+	"\x04rows\x18\x04 \x01(\tR\x04rows\x12\x18\n" +
+	"\acolumns\x18\x05 \x03(\tR\acolumns\x12\x14\n" +
+	"\x05lists\x18\x06 \x01(\bR\x05lists\"k\n" +
+	"\aCommand\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aaliases\x18\x02 \x03(\tR\aaliases\x12\x18\n" +
+	"\amanages\x18\x03 \x01(\tR\amanages\x12\x18\n" +
+	"\acolumns\x18\x04 \x03(\tR\acolumns\"\xc5\x01\n" +
 	"\bResource\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\tid_fields\x18\x02 \x03(\tR\bidFields\x121\n" +
 	"\x15ids_in_responses_only\x18\x03 \x01(\bR\x12idsInResponsesOnly\x12\x14\n" +
 	"\x05owned\x18\x04 \x01(\bR\x05owned\x12\x10\n" +
-	"\x03tag\x18\x05 \x01(\tR\x03tag*\x7f\n" +
+	"\x03tag\x18\x05 \x01(\tR\x03tag\x12-\n" +
+	"\acommand\x18\x06 \x01(\v2\x13.options.v1.CommandR\acommand*\x7f\n" +
 	"\x06Access\x12\x16\n" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rACCESS_PUBLIC\x10\x01\x12\x12\n" +
@@ -465,29 +683,33 @@ func file_options_v1_options_proto_rawDescGZIP() []byte {
 }
 
 var file_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_options_v1_options_proto_goTypes = []any{
 	(Access)(0),                         // 0: options.v1.Access
 	(Effect)(0),                         // 1: options.v1.Effect
 	(Group)(0),                          // 2: options.v1.Group
 	(*Operation)(nil),                   // 3: options.v1.Operation
-	(*Resource)(nil),                    // 4: options.v1.Resource
-	(*descriptorpb.MethodOptions)(nil),  // 5: google.protobuf.MethodOptions
-	(*descriptorpb.ServiceOptions)(nil), // 6: google.protobuf.ServiceOptions
+	(*Subcommand)(nil),                  // 4: options.v1.Subcommand
+	(*Command)(nil),                     // 5: options.v1.Command
+	(*Resource)(nil),                    // 6: options.v1.Resource
+	(*descriptorpb.MethodOptions)(nil),  // 7: google.protobuf.MethodOptions
+	(*descriptorpb.ServiceOptions)(nil), // 8: google.protobuf.ServiceOptions
 }
 var file_options_v1_options_proto_depIdxs = []int32{
 	0, // 0: options.v1.Operation.access:type_name -> options.v1.Access
 	1, // 1: options.v1.Operation.effect:type_name -> options.v1.Effect
 	2, // 2: options.v1.Operation.group:type_name -> options.v1.Group
-	5, // 3: options.v1.operation:extendee -> google.protobuf.MethodOptions
-	6, // 4: options.v1.resource:extendee -> google.protobuf.ServiceOptions
-	3, // 5: options.v1.operation:type_name -> options.v1.Operation
-	4, // 6: options.v1.resource:type_name -> options.v1.Resource
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	5, // [5:7] is the sub-list for extension type_name
-	3, // [3:5] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	4, // 3: options.v1.Operation.command:type_name -> options.v1.Subcommand
+	5, // 4: options.v1.Resource.command:type_name -> options.v1.Command
+	7, // 5: options.v1.operation:extendee -> google.protobuf.MethodOptions
+	8, // 6: options.v1.resource:extendee -> google.protobuf.ServiceOptions
+	3, // 7: options.v1.operation:type_name -> options.v1.Operation
+	6, // 8: options.v1.resource:type_name -> options.v1.Resource
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	7, // [7:9] is the sub-list for extension type_name
+	5, // [5:7] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_options_v1_options_proto_init() }
@@ -501,7 +723,7 @@ func file_options_v1_options_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_options_v1_options_proto_rawDesc), len(file_options_v1_options_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   2,
+			NumMessages:   4,
 			NumExtensions: 2,
 			NumServices:   0,
 		},
