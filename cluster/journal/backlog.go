@@ -13,26 +13,26 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// CodeBacklog is the code of the refusal when too much usage is not posted.
+// CodeBacklog is the error code when this node has too much unposted usage.
 const CodeBacklog = "usage_backlog"
 
-// Backlog returns how many events of this node are in the journal and synced.
+// Backlog returns the number of synced events in the journal of this node.
 func (j *Journal) Backlog() int64 {
 	return int64(j.durable.Load() - j.before.Load())
 }
 
-// Owed returns what the events of the backlog cost in all.
+// Owed returns the total cost of the events in the backlog.
 func (j *Journal) Owed() money.Pico { return money.Pico(j.owed.Load()) }
 
-// Oldest returns when the oldest event of the backlog was recorded, to one part in
-// 256 of MaxAge; zero if there is none.
+// Oldest returns when the oldest event of the backlog was recorded, with a precision of
+// MaxAge/256; the zero time if the backlog is empty.
 func (j *Journal) Oldest() time.Time { return record.FromNanos(j.oldest.Load()) }
 
-// Dropped returns how many notices were not taken since Open.
+// Dropped returns the number of notices dropped since Open.
 func (j *Journal) Dropped() uint64 { return j.dropped.Load() }
 
-// milestone says when the event of that number was recorded. There is one for each
-// 256th of MaxAge, which is enough to tell how old a backlog is.
+// milestone holds the time at which the event with a number was recorded. One for each 256th of
+// MaxAge is precise enough for the age of a backlog.
 type milestone struct {
 	seq uint64
 	at  int64 // in Unix nanoseconds
@@ -40,40 +40,40 @@ type milestone struct {
 
 const milestones = 256
 
-// recorded takes note of events that were synced now, up to the number last.
+// recorded adds events that have just been synced, up to the number last.
 func (j *Journal) recorded(last uint64, cost money.Pico, now time.Time) {
 	j.book.Lock()
 	defer j.book.Unlock()
 	at := now.UnixNano()
-	if n := len(j.stones); n == 0 || at-j.stones[n-1].at >= int64(j.cfg.MaxAge/milestones) {
-		j.stones = append(j.stones, milestone{seq: j.durable.Load() + 1, at: at})
-		j.oldest.Store(j.stones[0].at)
+	if n := len(j.milestones); n == 0 || at-j.milestones[n-1].at >= int64(j.cfg.MaxAge/milestones) {
+		j.milestones = append(j.milestones, milestone{seq: j.durable.Load() + 1, at: at})
+		j.oldest.Store(j.milestones[0].at)
 	}
 	j.owed.Store(int64(money.Add(j.Owed(), cost)))
 	j.durable.Store(last)
 }
 
-// forget takes note of events that were deleted, up to the number upto.
+// forget subtracts deleted events, up to the number upto.
 func (j *Journal) forget(upto uint64, cost money.Pico) {
 	j.book.Lock()
 	defer j.book.Unlock()
 	j.owed.Store(int64(max(money.Add(j.Owed(), -cost), 0)))
 	j.before.Store(upto)
 	if j.durable.Load() == upto {
-		j.stones = j.stones[:0]
+		j.milestones = j.milestones[:0]
 		j.oldest.Store(0)
 		return
 	}
 	passed := 0
-	for passed+1 < len(j.stones) && j.stones[passed+1].seq <= upto+1 {
+	for passed+1 < len(j.milestones) && j.milestones[passed+1].seq <= upto+1 {
 		passed++
 	}
-	j.stones = slices.Delete(j.stones, 0, passed)
-	j.oldest.Store(j.stones[0].at)
+	j.milestones = slices.Delete(j.milestones, 0, passed)
+	j.oldest.Store(j.milestones[0].at)
 }
 
-// findBacklog adds up what is there when the journal is opened. When it was recorded
-// nobody knows any more; the end of the first attempt is the best guess.
+// findBacklog counts the events that the journal contains at Open. Their time of recording is
+// unknown; the end of the first attempt is the best estimate.
 func (j *Journal) findBacklog(ctx context.Context) error {
 	if j.Backlog() == 0 {
 		return nil
@@ -83,19 +83,19 @@ func (j *Journal) findBacklog(ctx context.Context) error {
 		return err
 	}
 	j.owed.Store(int64(sum))
-	j.stones = append(j.stones, milestone{seq: j.before.Load() + 1, at: first.end})
+	j.milestones = append(j.milestones, milestone{seq: j.before.Load() + 1, at: first.end})
 	j.oldest.Store(first.end)
 	return nil
 }
 
-// A Stall says why events are not posted and what the operator can do. Callers read both
-// texts: they contain no addresses and no secrets. Each is a full sentence.
+// A Stall explains why events are not posted and what the operator can do. API callers read
+// both texts, so they contain no addresses and no secrets. Each is a full sentence.
 type Stall struct{ Reason, Remedy string }
 
-// SetStall sets why the last attempt to post events failed; nil: it succeeded.
+// SetStall sets why the last attempt to post events failed; nil means that it succeeded.
 func (j *Journal) SetStall(s *Stall) { j.stall.Store(s) }
 
-// overdue says why no more may be owed; nil if more may.
+// overdue returns the error if the backlog exceeds a bound, or nil.
 func (j *Journal) overdue() *fault.Error {
 	events, owed, oldest := j.Backlog(), j.Owed(), j.oldest.Load()
 	var bound string
@@ -124,21 +124,21 @@ func (j *Journal) overdue() *fault.Error {
 	}
 }
 
-// digest is what the backlog needs to know of an event.
+// digest is the part of an event that the backlog needs.
 type digest struct {
 	cost money.Pico
-	end  int64 // in Unix nanoseconds; of one without an end its start
+	end  int64 // in Unix nanoseconds; the start if the event has no end
 }
 
-// Numbers of the fields of cluster.v1.UsageEvent that a digest is made of.
+// The field numbers of cluster.v1.UsageEvent that a digest reads.
 const (
 	fieldStart = 14
 	fieldEnd   = 16
 	fieldCost  = 23
 )
 
-// digestOf reads a record without making an Event of it: Trim reads every event
-// once more, and allocates nothing for that.
+// digestOf decodes a record without creating an Event. Trim reads every event again, and must
+// not allocate for it.
 func digestOf(value []byte) (digest, error) {
 	var start, end, cost uint64
 	for len(value) > 0 {

@@ -11,23 +11,23 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// recordVersion is the version of all records of this package. Fields may be
-// added without a new one; it changes when an old reader would misread.
+// recordVersion is the version of all records of this package. New fields do not need a new
+// version. It changes if an older reader would misinterpret a record.
 const recordVersion = 1
 
 // fullerVersion is the version of an intent or event that a reader of version 1 would post
-// differently: its cost counts at accounts of parents, or its audit record has the caller's
-// status, the steps of the request or why attempts failed. Such a reader stops, because all
-// nodes must come to the same state.
+// differently. Its cost counts at accounts of parents, or its audit record has the caller's
+// status, the steps of the request or the causes of failures. Such a reader stops, because all
+// nodes must reach the same state.
 const fullerVersion = 2
 
-// endUserVersion is the version of an intent or event whose cost counts at an end user of
-// an organization. A reader of an older version would post it to an end user that all
-// organizations share; it stops instead.
+// endUserVersion is the version of an intent or event whose cost counts at an end user of an
+// organization. An older reader would post it to an end user that all organizations share, so
+// it stops instead.
 const endUserVersion = 3
 
-// intentVersion is the version of an intent. Intents of older versions had the fields of
-// the attempt themselves, under other numbers: see olderIntent.
+// intentVersion is the version of an intent. Intents of older versions contain the fields of
+// the attempt directly, with other numbers: see olderIntent.
 const intentVersion = 4
 
 func versionOf(m *clusterv1.UsageEvent) uint32 {
@@ -40,21 +40,21 @@ func versionOf(m *clusterv1.UsageEvent) uint32 {
 	return recordVersion
 }
 
-// errVersion is a record that a newer gateway wrote.
+// errVersion reports a record that a newer gateway wrote.
 var errVersion = errors.New("record of an unknown version")
 
-// errKey is a key that is not of the form that its space has.
+// errKey reports a key that does not have the format of its space.
 var errKey = errors.New("malformed key")
 
-// errGap is a number that is missing between two events.
+// errGap reports a missing number between two events.
 var errGap = errors.New("the numbers of the events have a gap")
 
-// encoder turns domain values into records. Its messages and its buffer serve
-// again and again; what a method returns is valid until the next call.
+// encoder encodes domain values as records. It reuses its messages and its buffer: a result is
+// valid until the next call.
 type encoder struct {
 	usage   usage.Encoder
 	intent  clusterv1.UsageIntent
-	attempt clusterv1.UsageEvent // of the intent: no result is ever in it
+	attempt clusterv1.UsageEvent // of the intent; never contains a result
 	event   clusterv1.UsageEvent
 	notice  clusterv1.Notice
 	account clusterv1.AccountID
@@ -68,17 +68,17 @@ func (e *encoder) marshal(m proto.Message) ([]byte, error) {
 	return e.buf, err
 }
 
-// intentKey is the key of the intent with that number.
+// intentKey returns the key of the intent with this number.
 func (e *encoder) intentKey(number uint64) []byte {
 	return binary.BigEndian.AppendUint64(e.key[:0], number)
 }
 
-// eventKey is the key of the event with that number.
+// eventKey returns the key of the event with this number.
 func (e *encoder) eventKey(epoch, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(e.key[:0], epoch), seq)
 }
 
-// markKey is the key of the mark of an epoch.
+// markKey returns the key of the mark of an epoch.
 func (e *encoder) markKey(epoch uint64) []byte {
 	return binary.BigEndian.AppendUint64(e.key[:0], epoch)
 }

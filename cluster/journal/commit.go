@@ -9,38 +9,37 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// commit writes g in one batch. It is called by one goroutine at a time.
+// commit writes g in one batch. Calls must not overlap.
 func (j *Journal) commit(g *group) *fault.Error {
 	began := time.Now()
 	w := writing{j: j, batch: j.store.NewBatch()}
 	err := w.fill(g)
 	if err == nil && !w.batch.Empty() {
-		// A crash before this is done leaves nothing of the group or all of it.
-		// Nothing: the intents of earlier groups are still there and the next
-		// Open charges them; nobody has been told of this group. All: as below.
+		// A crash before this completes leaves the whole group or nothing of it. Nothing: the
+		// next Open charges the intents of earlier groups, and no caller was notified about
+		// this group. All: as below.
 		w.beforeCommit()
 		err = w.batch.Commit()
 		w.done.Elapsed = time.Since(began)
 	}
-	// Not deferred: when Commit does not return, the batch still is Pebble's.
+	// Not deferred: if Commit does not return, Pebble still uses the batch.
 	w.batch.Close()
 	if err != nil {
 		return unavailable("The gateway cannot record usage. It has to be restarted.", err)
 	}
-	// A crash from here on leaves the events, which stay until they are shipped,
-	// and the intents, which the next Open turns into events. Those who wait
-	// have not heard of it, and need not: their callers have not got the end of
-	// their answers either.
+	// A crash from here on leaves the events, which stay until they are shipped. It also leaves
+	// the unsettled intents, which the next Open turns into events. Waiting callers were not
+	// notified, and their clients have not received the end of the response.
 	w.afterCommit()
 	if w.done.Events > 0 {
 		j.recorded(j.lastSeq, w.cost, began)
-		j.news.tell()
+		j.news.notify()
 	}
 	j.cfg.Committed(w.done)
 	return nil
 }
 
-// writing is one commit on its way.
+// writing is one commit in progress.
 type writing struct {
 	j     *Journal
 	batch *store.Batch
@@ -48,7 +47,7 @@ type writing struct {
 	cost  money.Pico // of the events
 }
 
-// beforeCommit and afterCommit are where tests kill the process.
+// beforeCommit and afterCommit are failpoints at which tests kill the process.
 func (w *writing) beforeCommit() {
 	if w.done.Intents > 0 {
 		inject.Crash("journal.intent.before")
@@ -67,10 +66,9 @@ func (w *writing) afterCommit() {
 	}
 }
 
-// fill puts g into the batch. The settles go first: an intent that is ended in
-// the group it came with is then known before it would be written. The other
-// way round it would be written and deleted, and Pebble would carry both through
-// its log and its memtable to no end.
+// fill adds g to the batch. Settles come first, so that an intent that ends within its own
+// group is not written at all. Otherwise Pebble would write and delete it, in its log and its
+// memtable.
 func (w *writing) fill(g *group) error {
 	for _, op := range g.ops {
 		w.endIntents(op.settles)
@@ -98,7 +96,7 @@ func (w *writing) fill(g *group) error {
 	return nil
 }
 
-// endIntents deletes what was written of the intents, once.
+// endIntents deletes the written intents, each once.
 func (w *writing) endIntents(intents []*Pending) {
 	for _, p := range intents {
 		switch {
@@ -128,12 +126,12 @@ func (w *writing) begin(p *Pending) error {
 	return nil
 }
 
-// record writes an event under the next number. The number and the event are in
-// one batch, so that a number is used if and only if its event is there.
+// record writes an event with the next number. The number and the event are in one batch, so
+// that a number is used if and only if its event exists.
 func (w *writing) record(ev *Event) error {
 	w.j.lastSeq++
 	ev.ID = EventID{Node: w.j.identity.Node, Epoch: w.j.identity.Epoch, Seq: w.j.lastSeq}
-	if !w.j.repairing { // an event of an intent has the intent's time
+	if !w.j.repairing { // an event of an intent keeps the intent's time
 		w.j.dateEvent(ev)
 	}
 	value, err := w.j.encoder.encodeEvent(ev)

@@ -8,38 +8,35 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Config says where the journal writes. Store is required; the zero value of
-// everything else works.
+// Config configures the journal. Store is required; the other fields have useful zero values.
 type Config struct {
 	Store  *store.Store
 	Logger *slog.Logger
-	// MaxPending is how many intents and settles may wait for the disk before
-	// new intents are refused; settles are taken always, for they are money.
-	// 0 means 65,536: 15 s of 2,000 requests per second and both their
-	// writes, in about 50 MB.
+	// MaxPending is how many intents and settles may wait for the disk before new intents are
+	// rejected. Settles are always accepted, because they are money. 0 means 65,536: 15 s of
+	// 2,000 requests per second with two writes each, in about 50 MB.
 	MaxPending int
-	// IntentDelay is how long an intent may wait for company before it is written:
-	// until a settle is, or somebody waits for it, or the delay is over. An answer
-	// that is faster than that takes its intent away before it was ever written,
-	// which halves the syncs of short requests. 0 means no delay. A crash within
-	// it leaves no trace of a request of which the caller has seen nothing.
+	// IntentDelay is how long an intent may wait for other records before it is written. A
+	// settle or a waiting caller ends the delay. If the response is complete within it, the
+	// intent is never written, which halves the syncs of short requests. A crash within it
+	// leaves no trace of a request whose caller has received nothing. 0 means no delay.
 	IntentDelay time.Duration
-	// MaxBacklog, MaxOwed and MaxAge bound what may be recorded here and not be
-	// posted yet: how many events, what they cost in all, and how old the oldest is.
-	// Beyond one of them Healthy says no: it is what the destruction of this disk
-	// would lose. 0 means 10 million (about 5 GB), 100 dollars and 72 hours.
+	// MaxBacklog, MaxOwed and MaxAge limit the unposted events: their number, their total cost,
+	// and the age of the oldest. Beyond a limit Healthy returns an error, because the loss of
+	// this disk would lose these events. 0 means 10 million (about 5 GB), 100 dollars and 72
+	// hours.
 	MaxBacklog int64
 	MaxOwed    money.Pico
 	MaxAge     time.Duration
-	// Time dates an instant of this node's clock. Records are written with the cluster's
-	// time. Time is not called before Open has returned. nil: this node's clock is right.
+	// Time converts an instant of this node's clock to the cluster's time, for the records. It
+	// is not called before Open has returned. nil means that this node's clock is right.
 	Time func(instant time.Time) Date
-	// Committed is told of each commit, from the committing goroutine; nil
-	// means nobody is. It must be quick.
+	// Committed is called after each commit by the committing goroutine. It must not block. nil
+	// means no callback.
 	Committed func(Commit)
 }
 
-// The defaults.
+// The defaults of Config.
 const (
 	defaultMaxPending = 1 << 16
 	defaultMaxBacklog = 10_000_000

@@ -42,7 +42,7 @@ func known(m *clusterv1.UsageEvent) error {
 	return nil
 }
 
-// decodeEvent reads an event; node is whose journal it is in.
+// decodeEvent decodes an event of the journal of a node.
 func decodeEvent(node id.Node, key, value []byte) (Event, error) {
 	epoch, seq, err := parseEventKey(key)
 	if err != nil {
@@ -51,8 +51,8 @@ func decodeEvent(node id.Node, key, value []byte) (Event, error) {
 	return unmarshalEvent(EventID{Node: node, Epoch: epoch, Seq: seq}, value)
 }
 
-// Decode reads an event that was shipped, in the bytes that Batch returned. The error
-// is an *fault.Error of kind StorageUnavailable.
+// Decode decodes an event from the bytes that Batch returned. The error is an *fault.Error of
+// kind StorageUnavailable.
 func Decode(node id.Node, epoch, seq uint64, value []byte) (Event, error) {
 	ev, err := unmarshalEvent(EventID{Node: node, Epoch: epoch, Seq: seq}, value)
 	if err != nil {

@@ -1,43 +1,41 @@
-// Package journal is the durable outbox of usage: what every attempt at a
-// provider consumed and cost, written down on this node before the caller sees
-// the end of the answer, and shipped from here to the ledger.
+// Package journal is a durable outbox of usage. It records what every attempt at a provider
+// consumed and cost, on this node, before the caller receives the end of the response. From
+// here events are shipped to the ledger.
 //
-// An attempt is journaled twice. Its intent, a usage.Attempt with an estimate, is queued
-// when the attempt is dispatched; its Event, with the real numbers, is settled when it
-// has ended, and takes the intent away in the same batch. Both hand out a Pending to
-// wait on.
+// Each attempt has two records. Its intent, a usage.Attempt with an estimate, is queued when
+// the attempt is dispatched. Its Event, with the actual usage, is settled when the attempt
+// ends, and deletes the intent in the same batch. Both return a Pending to wait on.
 //
-// It guarantees:
+// Guarantees:
 //
-//  1. What Wait has confirmed is on the disk: it survives kill -9 and a power cut.
-//  2. A confirmed intent ends as exactly one event: the one it was settled with,
-//     or, when the process dies first, one that Open makes from the estimate,
-//     marked Crashed. It is not dropped and not free of charge.
-//  3. An event is there once, under an EventID that no other event ever has.
-//     The sequence numbers of an epoch are dense, from 1.
-//  4. A settle never overtakes its intent. If both are written by the same
-//     commit, the intent is not written at all.
+//  1. A record that Wait has confirmed is on the disk: it survives kill -9 and a power
+//     failure.
+//  2. A confirmed intent ends as exactly one event: the one that settles it or, if the process
+//     dies first, one that Open makes from the estimate, marked Crashed. It is never dropped
+//     and never free of charge.
+//  3. An event exists once, under an EventID that no other event ever has. The sequence
+//     numbers of an epoch are dense, from 1.
+//  4. A settle never overtakes its intent. If one commit contains both, the intent is not
+//     written at all.
 //  5. Neither Intent nor Settle waits for the disk.
-//  6. Batch shows only what is synced, without a gap, and Trim deletes only what it
-//     is told to. No number is given out again, also when all events are gone.
+//  6. Batch returns only synced events, without a gap, and Trim deletes only the events that
+//     it is asked to delete. No number is reused, even after all events are deleted.
 //
-// All writing is done by Run, in one goroutine: it takes whatever is queued,
-// makes one batch of it and syncs once (group commit). While one sync is under
-// way the next batch gathers, so the number of syncs follows the disk and not
-// the load. Two waits make the batches larger: an intent that nobody waits for
-// may wait for company (Config.IntentDelay), and where many records wait already
-// the batch stays open for a moment more. Pebble's own group commit would batch
-// concurrent committers as well, but then sequence numbers would need a lock
-// across the sync, or have gaps.
+// Run does all writing in one goroutine: it takes the queued records, makes one batch of them
+// and syncs once (group commit). The next batch gathers during the sync, so the number of syncs
+// depends on the disk and not on the load. Two delays make the batches larger. An intent
+// without a waiting caller may wait for other records (Config.IntentDelay). And if many records
+// are queued, the batch stays open for a moment longer. Pebble's own group commit also batches
+// concurrent committers, but then sequence numbers would need a lock across the sync, or have
+// gaps.
 //
-// What happened without an attempt, such as a request that was blocked, is queued with
-// Notify: a Notice is journaled, numbered and shipped like any event, but is no money,
-// and is dropped and counted where too much waits for the disk.
+// Notify queues an occurrence without an attempt, such as a blocked request. A Notice is
+// journaled, numbered and shipped like any event, but is no money. It is dropped and counted if
+// too much waits for the disk.
 //
-// Whoever ships events waits for them with Wait, reads them with Batch, and calls Trim
-// when the ledger has them. Until then they are what the destruction of this disk would
-// lose; Config bounds them, and beyond that Healthy refuses new work.
+// The shipper waits for events with Wait, reads them with Batch, and calls Trim when the ledger
+// has them. Until then, the loss of this disk would lose them. Config limits them, and beyond
+// the limits Healthy rejects new work.
 //
-// Applying events exactly once at the other end is not done here, nor is deciding what
-// an attempt costs.
+// This package neither deduplicates events at the receiver nor decides what an attempt costs.
 package journal

@@ -7,12 +7,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// EventID names an event for good. Whoever applies events remembers the highest
-// Seq per Node and Epoch, and thereby which it has applied already.
+// EventID identifies an event permanently. A receiver that remembers the highest Seq per Node
+// and Epoch knows which events it has applied.
 type EventID struct {
 	Node  id.Node
 	Epoch uint64
-	Seq   uint64 // dense, from 1; 0 means not assigned yet
+	Seq   uint64 // dense, from 1; 0 means not yet assigned
 }
 
 // String returns node/epoch/seq.
@@ -26,13 +26,12 @@ const (
 	Crashed  = usage.Crashed
 )
 
-// CodeCrashed is the ErrorCode of events that Open makes of intents.
+// CodeCrashed is the ErrorCode of the events that Open makes from intents.
 const CodeCrashed = "gateway_crashed"
 
-// Event is one attempt that reached a provider, after its end, or a Notice. Texts that are
-// not valid UTF-8 come back with U+FFFD in the places that were not; times come
-// back in UTC, to the nanosecond, without a monotonic reading, and must lie in
-// the years 1678 to 2261.
+// Event is one attempt that reached a provider, after its end, or a Notice. In decoded events,
+// U+FFFD replaces invalid UTF-8. Decoded times are in UTC, with nanoseconds and without a
+// monotonic reading. They must be in the years 1678 to 2261.
 type Event struct {
 	ID EventID // assigned by the journal
 	usage.Attempt
@@ -42,33 +41,32 @@ type Event struct {
 	Notice    *Notice
 }
 
-// Fallback is a step of a request from one group to another. The first event of the
-// request after it has it: the attempt that failed may have reached nobody, and has
-// no event then.
+// Fallback is a step of a request from one group to another. The first event of the request
+// after the step contains it. The failed attempt may have reached no provider, and then has no
+// event.
 type Fallback struct {
-	Attempt    int // that failed, from 1
+	Attempt    int // the failed attempt, from 1
 	Deployment id.Deployment
 	Provider   string
 	Model      string // its name at the provider
-	Status     int    // the provider's; 0 if there was none
+	Status     int    // of the provider; 0 if there was none
 	ErrorCode  string
-	From, To   string // the operator's name for the model, or a fallback target as it is configured
+	From, To   string // the model group, or a fallback target as configured
 }
 
-// Notice is something that happened at this node and that belongs into the audit
-// log, without an attempt at a provider. An event that has one is no attempt: it
-// costs nothing, and of its other fields only those that say whose request it was
-// and when mean anything.
+// Notice is an occurrence at this node that belongs into the audit log, without an attempt at a
+// provider. An event with a notice is not an attempt: it costs nothing, and of its other fields
+// only the caller and the times are meaningful.
 type Notice struct {
 	Type         string     // the event type, such as request.blocked
-	Code         string     // why, as a symbolic code
-	Count        uint64     // how many times it happened, if one notice tells of several; 0 means 1
-	Details      string     // more about it: a JSON object as its text; empty for none
-	Account      id.Account // what a budget refused; zero if it was not a budget
+	Code         string     // the cause, as a symbolic code
+	Count        uint64     // number of occurrences, if one notice stands for several; 0 means 1
+	Details      string     // a JSON object as text, empty for none
+	Account      id.Account // the account whose budget rejected the request; zero if it was not a budget
 	AccountEpoch uint64     // the epoch of the account's window
 }
 
-// crashed is the event of an attempt that the gateway did not survive.
+// crashed returns the event of an attempt that was in flight when the gateway died.
 func crashed(a *usage.Attempt) Event {
 	return Event{Attempt: *a, Result: usage.Result{
 		End: a.Start, Outcome: Crashed, ErrorCode: CodeCrashed, Source: usage.Estimated, FallbackCount: max(a.Number-1, 0),

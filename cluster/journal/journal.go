@@ -11,66 +11,65 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Commit is what one commit wrote, for metrics.
+// Commit describes one commit, for metrics.
 type Commit struct {
 	Intents int           // intents written
-	Settled int           // intents deleted, having been written earlier
-	Netted  int           // intents that met their settle here and were never written
+	Settled int           // written intents that this commit deleted
+	Netted  int           // intents that were settled in the same commit and never written
 	Events  int           // events written
-	Elapsed time.Duration // with the sync; 0 if there was nothing to write
+	Elapsed time.Duration // including the sync; 0 if there was nothing to write
 }
 
-// state is what a journal is doing.
+// state is the lifecycle of a journal.
 type state uint8
 
 const (
 	idle    state = iota // Run has not been called
 	running              // Run is
-	stopped              // Run has returned, or is past taking anything
+	stopped              // Run has returned, or no longer takes records
 )
 
 // Journal is the outbox of one node. All methods are safe for concurrent use.
 type Journal struct {
-	// Set by Open, read only after.
+	// Set by Open; read-only after.
 	cfg      Config
 	store    *store.Store
 	identity store.Identity
 
-	wake chan struct{} // has room for one: there is something to do
-	late *time.Timer   // wakes for intents that have waited long enough; nil without a delay
+	wake chan struct{} // capacity 1: signals that there is work
+	late *time.Timer   // fires when an intent has reached IntentDelay; nil without a delay
 
-	// The committer's: Open's, then Run's.
+	// Owned by the committer: Open, then Run.
 	encoder    encoder
-	lastSeq    uint64 // the highest number given to an event
-	lastIntent uint64 // the highest number given to an intent since Open
-	repairing  bool   // Open writes the events of a dead process
-	found      uint64 // the highest number given to an event before Open
-	opened     uint64 // the highest number given to an event when Open returned
+	lastSeq    uint64 // the highest sequence number of an event
+	lastIntent uint64 // the highest number of an intent since Open
+	repairing  bool   // Open is writing the events of a dead process
+	found      uint64 // the highest sequence number before Open
+	opened     uint64 // the highest sequence number when Open returned
 
-	durable atomic.Uint64 // the highest number of an event that is synced
-	before  atomic.Uint64 // how many events of this epoch are not here any more
-	owed    atomic.Int64  // what those that are cost
-	oldest  atomic.Int64  // when the first of them was recorded; 0 if there is none
-	book    sync.Mutex    // is held to change these four, and not to read them
-	stones  []milestone   // of those that are, oldest first; under book
-	trim    sync.Mutex    // is held by Trim
-	news    news
-	dropped atomic.Uint64 // notices
-	stall   atomic.Pointer[Stall]
+	durable    atomic.Uint64 // the highest sequence number of a synced event
+	before     atomic.Uint64 // number of events of this epoch that have been deleted
+	owed       atomic.Int64  // cost of the events that remain
+	oldest     atomic.Int64  // when the first of them was recorded; 0 if there is none
+	book       sync.Mutex    // held to change these four; readers do not need it
+	milestones []milestone   // of the events that remain, oldest first; guarded by book
+	trim       sync.Mutex    // held by Trim
+	news       news
+	dropped    atomic.Uint64 // number of notices
+	stall      atomic.Pointer[Stall]
 
 	mu struct {
 		sync.Mutex
 		state  state
-		reason *fault.Error // why it is stopped
-		open   *group       // takes what is queued
+		reason *fault.Error // why the journal is stopped
+		open   *group       // collects queued records
 		spare  []*Pending   // memory of an earlier group
 	}
 }
 
-// Open reads where the journal of the store's node stopped, and turns every
-// intent that a dead process left behind into an event of outcome Crashed,
-// charged with the intent's estimate. That is done when Open returns; opening
-// again changes nothing more.
+// Open reads the last sequence number of the journal. It turns every intent that a dead process
+// left into an event with outcome Crashed, charged with the intent's estimate. This is durable
+// when Open returns; a second Open changes nothing more.
 func Open(cfg Config) (*Journal, error) {
 	cfg = cfg.withDefaults()
 	j := &Journal{cfg: cfg, store: cfg.Store, identity: cfg.Store.Identity(), wake: make(chan struct{}, 1)}
@@ -87,8 +86,8 @@ func Open(cfg Config) (*Journal, error) {
 	return j, nil
 }
 
-// Intent queues a, which is about to go to a provider, and returns at once. When the
-// journal is stopped or MaxPending wait already, what it returns has failed.
+// Intent queues the intent of an attempt that is about to be sent, and returns at once. If the
+// journal is stopped or MaxPending records wait, the Pending has failed.
 func (j *Journal) Intent(a usage.Attempt) *Pending {
 	p := &struct { // one allocation for both
 		Pending
@@ -98,19 +97,19 @@ func (j *Journal) Intent(a usage.Attempt) *Pending {
 	return j.enqueue(&p.Pending)
 }
 
-// Settle queues one atomic write that records the events and ends the intents. It returns
-// at once. It skips intents that are nil, were not written, or were settled before. The
-// slices and the Pendings are the journal's until Done: the journal sets each event's ID
-// and replaces its times by the cluster's, or by those of the node's own clock, with
-// OwnClock set, while the cluster's time is not known. After a Wait that returned nil the
-// caller may read both. A stopped journal returns a Pending that has failed.
+// Settle queues one atomic write that records the events and ends the intents, and returns at
+// once. It skips intents that are nil, were not written, or are already settled. The journal
+// owns the slices and the Pendings until Done. It sets each event's ID and replaces its times
+// by the cluster's. While the cluster's time is unknown, it uses the node's own clock and sets
+// OwnClock. After Wait has returned nil, the caller may read both. A stopped journal returns a
+// Pending that has failed.
 func (j *Journal) Settle(intents []*Pending, events []Event) *Pending {
 	return j.enqueue(&Pending{settles: intents, events: events})
 }
 
-// Notify queues an event that has a Notice and returns at once. It is written as
-// soon as an intent would be. When the journal is stopped or MaxPending wait already,
-// it is dropped and counted: it is not money.
+// Notify queues an event with a Notice and returns at once. It is written as soon as an intent
+// would be. If the journal is stopped or MaxPending records wait, the event is dropped and
+// counted: it is not money.
 func (j *Journal) Notify(ev Event) {
 	p := &struct { // one allocation for both
 		Pending
@@ -124,7 +123,7 @@ func (j *Journal) enqueue(p *Pending) *Pending {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	patient := p.intent != nil || p.notice
-	if reason := j.refusalLocked(); j.mu.state == stopped || reason != nil && patient {
+	if reason := j.rejectionLocked(); j.mu.state == stopped || reason != nil && patient {
 		if p.notice {
 			j.dropped.Add(1)
 		}
@@ -144,7 +143,7 @@ func (j *Journal) enqueue(p *Pending) *Pending {
 	return p
 }
 
-// hurry makes Run write what is queued.
+// hurry makes Run write the queued records.
 func (j *Journal) hurry() {
 	select {
 	case j.wake <- struct{}{}:
@@ -152,8 +151,8 @@ func (j *Journal) hurry() {
 	}
 }
 
-// refusalLocked says why no intent is taken; nil if one is.
-func (j *Journal) refusalLocked() *fault.Error {
+// rejectionLocked returns the error if no intent is accepted now, or nil.
+func (j *Journal) rejectionLocked() *fault.Error {
 	switch {
 	case j.mu.state == stopped:
 		return j.mu.reason
@@ -163,13 +162,13 @@ func (j *Journal) refusalLocked() *fault.Error {
 	return nil
 }
 
-// Healthy returns nil, or why new billable requests must be refused, as an
-// *fault.Error of kind StorageUnavailable: the journal is not running or has
-// failed, the disk does not keep up, or it is full, or too much is not posted
-// (CodeBacklog). Settles of what is under way may still succeed.
+// Healthy returns nil, or an *fault.Error of kind StorageUnavailable if new billable requests
+// must be rejected. Either the journal is not running or has failed, the disk is too slow or
+// full, or too much usage is unposted (CodeBacklog). Settles of attempts in flight may still
+// succeed.
 func (j *Journal) Healthy() error {
 	j.mu.Lock()
-	refusal := j.refusalLocked()
+	refusal := j.rejectionLocked()
 	if j.mu.state == idle && refusal == nil {
 		refusal = unavailable("The gateway is starting. Try again in a moment.", nil)
 	}

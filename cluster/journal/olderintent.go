@@ -7,8 +7,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// olderIntent reads an intent of the versions 1 to 3 into m. Such an intent had the fields
-// of an event, some of them under other numbers.
+// olderIntent decodes an intent of version 1 to 3 into m. Such an intent has the fields of an
+// event, some with other numbers.
 func olderIntent(m *clusterv1.UsageEvent, value []byte) error {
 	var event []byte
 	for len(value) > 0 {
@@ -26,7 +26,7 @@ func olderIntent(m *clusterv1.UsageEvent, value []byte) error {
 	return proto.Unmarshal(event, m)
 }
 
-// eventField is the number in UsageEvent of a field of an older UsageIntent.
+// eventField maps the field number of an older UsageIntent to that of UsageEvent.
 func eventField(number protowire.Number) protowire.Number {
 	switch n := int(number); n {
 	case 13:

@@ -7,35 +7,34 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Pending is something queued that may not be on the disk yet. The one that
-// Intent returns is also what Settle takes to end that intent.
+// Pending is a queued record that may not be on the disk yet. Settle takes the Pending of
+// Intent to end that intent.
 type Pending struct {
 	group *group // never changes
 
-	// What is to be written; the caller's until it is queued, the committer's after.
+	// The record to write. Owned by the caller until it is queued, then by the committer.
 	intent  *usage.Attempt // nil for a settle
-	settles []*Pending     // of a settle: the intents it ends
-	events  []Event        // of a settle: what it records
-	notice  bool           // it is one, and may be dropped
+	settles []*Pending     // of a settle: the intents that it ends
+	events  []Event        // of a settle: the events that it records
+	notice  bool           // is a notice, and may be dropped
 
-	// The committer's, for intents.
-	number  uint64 // its key; 0 while it is not written
-	settled bool   // its settle has come
+	// Owned by the committer, for intents.
+	number  uint64 // key number; 0 until it is written
+	settled bool   // its settle has arrived
 }
 
-// Done is closed when it is known whether p is on the disk; Wait then tells
-// without waiting.
+// Done returns a channel that is closed when Wait can return at once.
 func (p *Pending) Done() <-chan struct{} {
 	p.group.hurried()
 	return p.group.done
 }
 
-// Wait returns nil once p is synced to the disk. Any error is an *fault.Error of
-// kind StorageUnavailable: the journal failed or is stopped, or ctx ended, which
-// leaves it open whether p is written later; the cause tells which.
+// Wait returns nil once p is synced to the disk. Any error is an *fault.Error of kind
+// StorageUnavailable. Either the journal failed or is stopped, or ctx ended; then p may still
+// be written. The cause distinguishes these cases.
 func (p *Pending) Wait(ctx context.Context) error {
 	select {
-	case <-p.group.done: // also when ctx has ended as well
+	case <-p.group.done: // also if ctx has ended as well
 		return p.group.result()
 	default:
 	}
@@ -48,16 +47,16 @@ func (p *Pending) Wait(ctx context.Context) error {
 	}
 }
 
-// group is what one commit writes. All its Pendings share its channel, which is
-// therefore made once per commit and not once per request.
+// group is the content of one commit. Its Pendings share one channel, so that there is one
+// allocation per commit and not per request.
 type group struct {
 	done  chan struct{}
-	ops   []*Pending   // in the order they came
-	err   *fault.Error // set before done is closed, never after
-	hurry func()       // has it written; nil if it never will be. Set before it is shared
+	ops   []*Pending   // in order of arrival
+	err   *fault.Error // set before done is closed; constant afterwards
+	hurry func()       // starts the write; nil if it will never happen. Set before the group is shared
 }
 
-// hurried has the group written, for somebody waits for it.
+// hurried starts the write of the group, because a caller waits for it.
 func (g *group) hurried() {
 	if g.hurry != nil {
 		g.hurry()
@@ -68,14 +67,14 @@ func newGroup(ops []*Pending) *group {
 	return &group{done: make(chan struct{}), ops: ops}
 }
 
-// finish tells everyone who waits.
+// finish wakes all waiting callers.
 func (g *group) finish(err *fault.Error) {
 	g.err = err
 	g.ops = nil
 	close(g.done)
 }
 
-// result is err without the trap of a typed nil.
+// result returns err without the typed-nil pitfall.
 func (g *group) result() error {
 	if g.err == nil {
 		return nil
@@ -83,7 +82,7 @@ func (g *group) result() error {
 	return g.err
 }
 
-// unavailable makes this package's errors.
+// unavailable returns an error of this package.
 func unavailable(detail string, err error) *fault.Error {
 	return &fault.Error{Op: "journal", Kind: fault.StorageUnavailable, Detail: detail, Err: err}
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// repair finds the last sequence number and settles what a dead process left
-// unsettled. The latter is an ordinary commit: one settle with an event for each
-// intent. A crash before it is synced leaves the intents for the next Open; one
-// after it leaves nothing to do.
+// repair finds the last sequence number and settles the intents of a dead process. It settles
+// with an ordinary commit, one event for each intent. A crash before the sync leaves the
+// intents for the next Open; a crash after it leaves nothing to do.
 func (j *Journal) repair(ctx context.Context) error {
 	if err := j.findLastSeq(ctx); err != nil {
 		return err
@@ -40,7 +39,7 @@ func (j *Journal) repair(ctx context.Context) error {
 	return nil
 }
 
-// crashedAll makes an event of each intent. The last of a request is that of its
+// crashedAll returns an event for each intent. The last event of a request is that of its
 // highest attempt.
 func crashedAll(left []*Pending) []Event {
 	events := make([]Event, len(left))
@@ -57,9 +56,8 @@ func crashedAll(left []*Pending) []Event {
 	return events
 }
 
-// findLastSeq sets lastSeq from the mark. The newest event says the same while
-// there are events; whichever is higher counts, as a number used twice would be
-// usage that is never charged, and one left out would stop the shipping.
+// findLastSeq sets lastSeq from the mark and the newest event; the higher one counts. Reusing a
+// number would lose usage, and skipping one would stop the shipping.
 func (j *Journal) findLastSeq(ctx context.Context) error {
 	epoch := j.encoder.markKey(j.identity.Epoch)
 	value, ok, err := j.store.Get(store.SpaceMark, epoch)
@@ -85,7 +83,7 @@ func (j *Journal) findLastSeq(ctx context.Context) error {
 	return j.findFirst(ctx, epoch)
 }
 
-// findFirst counts the events that are not here any more: those before the oldest.
+// findFirst counts the deleted events: those before the oldest.
 func (j *Journal) findFirst(ctx context.Context, epoch []byte) error {
 	first := j.lastSeq + 1
 	var bad error
@@ -100,7 +98,7 @@ func (j *Journal) findFirst(ctx context.Context, epoch []byte) error {
 	return nil
 }
 
-// either returns why an event could not be read.
+// either returns the cause if an event could not be read.
 func either(err, bad error) error {
 	if err != nil {
 		return err
@@ -108,7 +106,7 @@ func either(err, bad error) error {
 	return damaged("event", bad)
 }
 
-// leftIntents reads the intents that have no settle, oldest first.
+// leftIntents reads the unsettled intents, oldest first.
 func (j *Journal) leftIntents(ctx context.Context) ([]*Pending, error) {
 	written := newGroup(nil)
 	var left []*Pending
@@ -127,8 +125,8 @@ func (j *Journal) leftIntents(ctx context.Context) ([]*Pending, error) {
 	return left, err
 }
 
-// damaged makes the error for a record that cannot be read. It is not passed
-// over: a journal with a hole would charge less than was used and not say so.
+// damaged returns the error for an unreadable record. Skipping it would silently charge less
+// than was used.
 func damaged(record string, err error) *fault.Error {
 	e := unavailable("", err)
 	e.Detail = "The journal has an " + record + " record that cannot be read: it is damaged, or was written by a newer version. Restore the data directory or start the newer version."

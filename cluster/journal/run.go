@@ -8,22 +8,21 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
-// spareOps is the largest memory of a group that is kept for a later one. A
-// burst above it is rare and gives its memory back.
+// spareOps is the largest group memory that is reused. A larger one comes from a rare burst and
+// is freed.
 const spareOps = 4096
 
-// Run writes what is queued until ctx ends. From then on it takes nothing more,
-// writes what it has, and returns nil when that is synced. A commit that fails
-// ends it with the error, and everyone who waits gets that too. A journal runs
-// once.
+// Run writes queued records until ctx ends. It then accepts no more, writes the rest, and
+// returns nil when that is synced. If a commit fails, Run and all waiting callers get its
+// error. Run must be called at most once.
 func (j *Journal) Run(ctx context.Context) error {
 	if err := j.start(); err != nil {
 		return err
 	}
 	var current *group
 	failure := unavailable("The gateway cannot record usage: the disk failed. It has to be restarted.", nil)
-	// A defer, for the goroutine may be ended in the middle of a commit, which is
-	// what store.Config.Fatal does in tests: nobody may wait for ever.
+	// Deferred because the goroutine may end in the middle of a commit, as store.Config.Fatal
+	// does in tests. No caller may wait forever.
 	defer func() { j.abandon(current, failure) }()
 	for ending := false; !ending; {
 		select {
@@ -51,13 +50,13 @@ func (j *Journal) start() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.mu.state != idle {
-		return fault.New(fault.Internal, "", "The journal runs already, or has run.")
+		return fault.New(fault.Internal, "", "The journal already runs or has run.")
 	}
 	j.mu.state = running
 	return nil
 }
 
-// stop takes nothing more.
+// stop accepts no more records.
 func (j *Journal) stop() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -67,9 +66,9 @@ func (j *Journal) stop() {
 	}
 }
 
-// abandon ends a journal that cannot write, unless failure is nil: whoever waits,
-// for the group under way (nil if there is none) or for the one that gathers,
-// gets the failure. What became of the group under way, the next Open finds out.
+// abandon ends a journal that cannot write, unless failure is nil. All callers that wait for
+// the current group (nil if there is none) or the open one get the failure. The next Open finds
+// out whether the current group was written.
 func (j *Journal) abandon(current *group, failure *fault.Error) {
 	if failure == nil {
 		return
@@ -85,16 +84,15 @@ func (j *Journal) abandon(current *group, failure *fault.Error) {
 	gathering.finish(failure)
 }
 
-// A sync costs the same for one record as for a hundred. Where many wait already,
-// more are about to come, and the group waits for them: a moment, once. Where few
-// do, there is nothing to wait for. These are PostgreSQL's commit_siblings and
-// commit_delay, with the former's default.
+// A sync costs the same for one record as for a hundred. If many records wait, more are likely
+// to arrive soon, and the group waits for them once, for a moment. If few wait, it does not.
+// These are commit_siblings and commit_delay of PostgreSQL, the first with its default.
 const (
 	siblings   = 5
 	groupDelay = 500 * time.Microsecond
 )
 
-// gather lets a group of many become one of more.
+// gather waits for more records if many are queued.
 func (j *Journal) gather(ctx context.Context) {
 	j.mu.Lock()
 	waiting := len(j.mu.open.ops)
@@ -110,7 +108,7 @@ func (j *Journal) gather(ctx context.Context) {
 	}
 }
 
-// take returns the group that gathers and starts another; nil if it is empty.
+// take returns the open group and starts another; nil if it is empty.
 func (j *Journal) take(ctx context.Context) *group {
 	j.gather(ctx)
 	j.mu.Lock()
@@ -124,7 +122,7 @@ func (j *Journal) take(ctx context.Context) *group {
 	return g
 }
 
-// recycle keeps the memory of a group that is finished.
+// recycle keeps the memory of a finished group.
 func (j *Journal) recycle(ops []*Pending) {
 	if cap(ops) > spareOps {
 		return

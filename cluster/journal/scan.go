@@ -9,14 +9,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Filter says which events a Scan shows. The zero value of each field leaves it open.
+// Filter selects the events of a Scan. A field with its zero value does not filter.
 type Filter struct {
-	Request     id.Request  // of this request only
-	Key         *id.KeyHash // of this key only
+	Request     id.Request  // events of this request
+	Key         *id.KeyHash // events of this key
 	From        time.Time   // started at this time or later
 	To          time.Time   // started before this time
-	Limit       int         // at most so many; 0 means all
-	NewestFirst bool        // by the time of recording; or else the oldest first
+	Limit       int         // highest number of events; 0 means all
+	NewestFirst bool        // by the time of recording; false means oldest first
 }
 
 func (f *Filter) matches(ev *Event) bool {
@@ -26,11 +26,10 @@ func (f *Filter) matches(ev *Event) bool {
 		(f.To.IsZero() || ev.Start.Before(f.To))
 }
 
-// Scan calls fn for each event that f lets through, in the order of their
-// sequence numbers or against it, until fn returns false. It shows only events
-// that are synced: one that a power cut could still undo would leave its number
-// to another event. It reads every event, for the journal is an outbox and not
-// an archive; reports belong to the ledger.
+// Scan calls fn for each event that matches f, by ascending or descending sequence number,
+// until fn returns false. It skips unsynced events: a power failure could undo one and its
+// number would go to another event. It reads every event, because the journal is an outbox and
+// not an archive. Reports use the ledger.
 func (j *Journal) Scan(ctx context.Context, f Filter, fn func(Event) bool) error {
 	var keys encoder
 	epoch, durable := j.identity.Epoch, j.durable.Load()

@@ -11,19 +11,18 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// CodeBehind is the code of the Conflict that Trim meets when the ledger has events
-// that this journal never wrote.
+// CodeBehind is the code of the Conflict of Trim when the ledger has events that this journal
+// never wrote.
 const CodeBehind = "journal_behind"
 
-// Last returns the highest number of an event that is synced; 0 if none was ever.
+// Last returns the highest sequence number of a synced event; 0 if there never was one.
 func (j *Journal) Last() uint64 { return j.durable.Load() }
 
-// Wait returns nil when there is a synced event of a number above after, at once if
-// there is one, and the cause of ctx when that ends. It does not end by itself when
-// the journal does.
+// Wait returns nil once there is a synced event with a number above after, or the cause of ctx
+// when ctx ends. It does not return when the journal stops.
 func (j *Journal) Wait(ctx context.Context, after uint64) error {
 	for {
-		changed := j.news.next() // before the look: what comes after it closes the channel
+		changed := j.news.next() // taken before the check, so that a later event closes it
 		if j.durable.Load() > after {
 			return nil
 		}
@@ -35,13 +34,13 @@ func (j *Journal) Wait(ctx context.Context, after uint64) error {
 	}
 }
 
-// news tells everyone who waits that there are events.
+// news notifies waiting callers of new events.
 type news struct {
 	mu sync.Mutex
-	ch chan struct{} // nil as long as nobody waits: a commit then makes nothing
+	ch chan struct{} // nil unless a caller waits, so that a commit allocates nothing
 }
 
-// next returns what is closed at the next tell.
+// next returns a channel that the next call of notify closes.
 func (n *news) next() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -51,7 +50,7 @@ func (n *news) next() <-chan struct{} {
 	return n.ch
 }
 
-func (n *news) tell() {
+func (n *news) notify() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.ch != nil {
@@ -60,11 +59,10 @@ func (n *news) tell() {
 	}
 }
 
-// Batch returns the bytes of synced events with numbers above after, oldest first
-// and without a gap, and the number of the first. There are at most maxEvents of
-// them, and so many that their bytes are at most maxBytes, but one if there is any.
-// first is 0 if there is none. It is above after+1 where Trim has deleted what came
-// between.
+// Batch returns the bytes of synced events with numbers above after, oldest first and without a
+// gap, and the number of the first. It returns at most maxEvents events and maxBytes bytes, but
+// at least one event if there is any. first is 0 if there is none. first is above after+1 if
+// Trim has deleted events in between.
 func (j *Journal) Batch(ctx context.Context, after uint64, maxEvents, maxBytes int) (first uint64, events [][]byte, err error) {
 	var keys encoder
 	from := bytes.Clone(keys.eventKey(j.identity.Epoch, after+1))
@@ -95,13 +93,13 @@ func (j *Journal) Batch(ctx context.Context, after uint64, maxEvents, maxBytes i
 	return first, events, nil
 }
 
-// Written reports whether this process has written the event of a number. If not, an earlier
-// one has, or has left its intent.
+// Written reports whether this process has written the event with this number. If not, an
+// earlier process has, or has left its intent.
 func (j *Journal) Written(seq uint64) bool { return seq > j.opened }
 
-// Compare returns a Conflict with CodeBehind if the ledger has events up to the number
-// posted, before this process has posted any, and the journal ended before that when it
-// was opened. Numbers that a later event was given would be taken for posted ones.
+// Compare returns a Conflict with CodeBehind if the ledger has events up to the number posted
+// and the journal ended before that at Open. It must be called before this process has posted
+// any. Otherwise the ledger would take new events for posted ones with the same numbers.
 func (j *Journal) Compare(posted uint64) error {
 	if posted > j.found {
 		return behind(posted, j.found)
@@ -113,10 +111,9 @@ func behind(posted, last uint64) error {
 	return fault.New(fault.Conflict, CodeBehind, "The cluster has posted usage up to number %d of this node, whose journal ends at %d: its data directory is an older copy. Start it with an empty data directory, as a new node.", posted, last)
 }
 
-// Trim deletes the events up to the number upto, that one included: they are posted,
-// and this node has seen it. It costs one sync whatever it deletes, so it is for
-// many events at once. It is Conflict with CodeBehind, and deletes nothing, if there
-// is no event of that number yet.
+// Trim deletes the events up to and including the number upto. The ledger has them, and this
+// node has confirmed that. It costs one sync for any number of events. It deletes nothing and
+// returns a Conflict with CodeBehind if no event has that number yet.
 func (j *Journal) Trim(ctx context.Context, upto uint64) error {
 	j.trim.Lock()
 	defer j.trim.Unlock()
@@ -140,16 +137,16 @@ func (j *Journal) Trim(ctx context.Context, upto uint64) error {
 	if err != nil {
 		return err
 	}
-	// It need not be synced, and only is because every batch of this store is: a
-	// crash that undid it would leave events that are shipped again, which who
-	// applies them skips. Numbers are safe either way, for the mark is kept.
+	// A sync is not necessary; it happens because all batches of this store are synced. If a
+	// crash undid the deletion, the events would be shipped again, and the ledger would skip
+	// them. Numbers are safe in both cases, because the mark is kept.
 	inject.Crash("journal.trim.after")
 	j.forget(upto, gone)
 	return nil
 }
 
-// digest reads the events above after and up to upto: the first of them, and what
-// they cost in all.
+// digest reads the events above after and up to upto. It returns the first of them and their
+// total cost.
 func (j *Journal) digest(ctx context.Context, after, upto uint64) (first digest, sum money.Pico, err error) {
 	var from, to encoder
 	r := store.Range{Space: store.SpaceEvent, From: from.eventKey(j.identity.Epoch, after+1), To: to.eventKey(j.identity.Epoch, upto+1)}

@@ -10,17 +10,17 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Date is when something happened.
+// Date is the time of an occurrence.
 type Date struct {
 	At time.Time
-	// Own says that the cluster's time is not known and At is this node's: its clock when
-	// the process started, and what has passed since.
+	// Own means that the cluster's time is unknown and At is this node's: the clock at the
+	// start of the process plus the elapsed time.
 	Own bool
-	// NotBefore is the latest time of the cluster that the node knew, if Own; zero if none.
+	// NotBefore is the latest known time of the cluster, if Own; zero if none.
 	NotBefore time.Time
 }
 
-// date dates an instant of this node's clock; no instant stays none.
+// date converts an instant of this node's clock. The zero time stays zero.
 func (j *Journal) date(instant time.Time) Date {
 	if instant.IsZero() {
 		return Date{}
@@ -34,9 +34,8 @@ func (j *Journal) dateIntent(a *usage.Attempt) {
 	a.Start, a.NotBefore, a.OwnClock = d.At, d.NotBefore, d.Own
 }
 
-// dateEvent replaces the times of an event by the cluster's. The end decides by how much
-// all of them change, so the durations between them stay what this node measured, even
-// if its clock was set meanwhile.
+// dateEvent replaces the times of an event by the cluster's. The shift of the end applies to
+// all of them, so the durations stay as measured, even if the clock was set in between.
 func (j *Journal) dateEvent(ev *Event) {
 	last := &ev.End
 	if last.IsZero() {
@@ -55,8 +54,8 @@ func (j *Journal) dateEvent(ev *Event) {
 // fieldOwnClock is the number of own_clock in cluster.v1.UsageEvent.
 const fieldOwnClock = 45
 
-// OwnClock reports whether a record that Batch returned has the times of the node's own
-// clock, because the node did not know the cluster's time when it wrote the record.
+// OwnClock reports whether a record of Batch has the times of the node's own clock, because the
+// cluster's time was unknown.
 func OwnClock(value []byte) bool {
 	own := false
 	for len(value) > 0 {
@@ -80,10 +79,10 @@ func OwnClock(value []byte) bool {
 	return own
 }
 
-// Redate returns a record for which OwnClock is true with the times of the cluster: now is
-// its time, and ahead is by how much the time of the record's process is ahead of it. For
-// an earlier process that is a guess: so the end is not after now, and not before what the
-// node knew when it wrote the record.
+// Redate returns a record for which OwnClock is true with the times of the cluster. now is the
+// cluster's time, and ahead is how far the clock of the process that wrote the record is ahead
+// of it. For an earlier process ahead is an estimate. So the end is clamped: not after now, and
+// not before the cluster's time that the node knew.
 func Redate(value []byte, now time.Time, ahead time.Duration) ([]byte, error) {
 	m := &clusterv1.UsageEvent{}
 	if err := proto.Unmarshal(value, m); err != nil {

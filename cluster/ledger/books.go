@@ -13,35 +13,34 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// books are the accounts that one change touches: each is read once and written
-// once, in the order in which they were touched.
+// books are the accounts that one change touches. Each is read once and written once, in the
+// order of the first access.
 type books struct {
 	tx       Tx
-	at       time.Time // of the entry
+	at       time.Time // of the log entry
 	accounts map[id.Account]*account
 	order    []*account
 	notes    []Note
-	key      []byte // serves again and again, as buf does
+	key      []byte // reused, like buf
 	buf      []byte
 }
 
-// account is one that is being changed. What a newer version wrote into its record
-// stays in it.
+// account is an account that is being changed. It keeps fields that a newer version wrote.
 type account struct {
 	*clusterv1.Account
 
-	name   id.Account
-	resets int64 // as it is in the order of ends
-	dirty  bool
-	told   bool // whoever asks is told of it, whether it has bounds or not
-	own    money.Pico
+	name     id.Account
+	resets   int64 // as in the index of window ends
+	dirty    bool
+	reported bool // reported to the sender of the command, even without bounds
+	own      money.Pico
 }
 
 func newBooks(tx Tx, at time.Time) *books {
 	return &books{tx: tx, at: at, accounts: map[id.Account]*account{}}
 }
 
-// account returns an account; one that is not there is empty.
+// account returns an account. A missing account is empty.
 func (b *books) account(name id.Account) (*account, *fault.Error) {
 	if a, ok := b.accounts[name]; ok {
 		return a, nil
@@ -61,8 +60,7 @@ func (b *books) account(name id.Account) (*account, *fault.Error) {
 	return a, nil
 }
 
-// write writes the accounts that have changed, and returns those of them that have
-// bounds.
+// write writes the changed accounts, and returns those that have bounds.
 func (b *books) write() ([]Changed, *fault.Error) {
 	var changed []Changed
 	for _, a := range b.order {
@@ -71,7 +69,7 @@ func (b *books) write() ([]Changed, *fault.Error) {
 				return nil, f
 			}
 		}
-		if a.told || a.dirty && a.bounds() {
+		if a.reported || a.dirty && a.bounds() {
 			changed = append(changed, Changed{Account: a.name, State: stateOf(a.Account), Own: a.own})
 		}
 	}
@@ -97,7 +95,7 @@ func (b *books) writeOne(a *account) *fault.Error {
 	return nil
 }
 
-// bounds reports whether anything bounds the account or its window.
+// bounds reports whether a budget or a window limits the account.
 func (a *account) bounds() bool {
 	return a.MaxPico != nil || a.GetResetsUnixNano() != 0 || len(a.GetLeases()) > 0
 }
@@ -110,8 +108,8 @@ func (a *account) window() money.Total { return windowOf(a.Account) }
 
 func (a *account) setWindow(t money.Total) { a.WindowHigh, a.WindowPico = t.High, int64(t.Low) }
 
-// over reports whether the window has used up a budget, which is a Pico: so a window
-// that is held within the range of Pico tells as much.
+// over reports whether the spend of the window has reached a limit. Clamping the spend to the
+// range of Pico does not change the result, because a limit is a Pico.
 func (a *account) over(limit money.Pico) bool { return a.window().Pico() >= limit }
 
 func totalOf(r *clusterv1.Account) money.Total {
@@ -122,7 +120,7 @@ func windowOf(r *clusterv1.Account) money.Total {
 	return money.Total{High: r.GetWindowHigh(), Low: money.Pico(r.GetWindowPico())}
 }
 
-// crossing is what is to be told of the account as it is now.
+// crossing describes the current state of the account.
 func (b *books) crossing(a *account, typ string) *Crossing {
 	return &Crossing{
 		Type: typ, Account: a.name, Epoch: a.GetEpoch(),
@@ -131,7 +129,7 @@ func (b *books) crossing(a *account, typ string) *Crossing {
 	}
 }
 
-// stateOf is a record as readers get it.
+// stateOf decodes a record for readers.
 func stateOf(r *clusterv1.Account) State {
 	s := State{
 		Total: totalOf(r), Window: windowOf(r), Epoch: r.GetEpoch(),
@@ -146,7 +144,7 @@ func stateOf(r *clusterv1.Account) State {
 	return s
 }
 
-// readAccount reads the record of an account.
+// readAccount decodes the record of an account.
 func readAccount(key, value []byte) (id.Account, *clusterv1.Account, error) {
 	name, err := parseAccount(key)
 	if err != nil {

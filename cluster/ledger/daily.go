@@ -13,29 +13,29 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// DailyFilter says which rows to show. What is not set does not narrow.
+// DailyFilter selects rows. Zero values do not filter.
 type DailyFilter struct {
-	Kind   id.AccountKind // key, team, organization, user or customer; 0: everything
-	Owners []string       // none: all of the kind
-	// Organization narrows end users to those of one organization, or if it is empty to
-	// those of none. With nil, an owner stands for the end users of that id of all
-	// organizations. For other kinds it must be nil.
+	Kind   id.AccountKind // key, team, organization, user or customer; 0 for the totals
+	Owners []string       // empty means all of the kind
+	// Organization selects end users of one organization; empty selects those without one. With
+	// nil, an owner stands for the end users with that id in all organizations. It must be nil
+	// for other kinds.
 	Organization *id.Organization
-	From, To     string       // the first and the last day, both included: 2026-11-21
-	Model        id.ModelName // as Group of a row is
+	From, To     string       // the first and the last day, both inclusive: 2026-11-21
+	Model        id.ModelName // as in DailyRow.Group
 	Key          *id.KeyHash  // of this account: see KeyAccount
 }
 
-// DailyRow is what one combination of whom and what has used on one day (UTC).
+// DailyRow is the usage of one combination of caller and target on one day (UTC).
 type DailyRow struct {
 	Kind         id.AccountKind
 	Owner        string          // empty for kind 0
-	Organization id.Organization // of an end user; empty for one of no organization, and for other kinds
+	Organization id.Organization // of an end user; empty without an organization, and for other kinds
 	Day          string          // 2026-11-21
 	Key          id.KeyHash      // the account
 	KeyAlias     string
 	Team         id.Team
-	Group        id.ModelName // the operator's name for the model; where that is a pattern, what was asked for
+	Group        id.ModelName // the model group; for a pattern, the requested model
 	Model        string
 	Provider     string
 	CallType     string
@@ -50,17 +50,17 @@ type Counts struct {
 	CacheReadTokens  int64
 	CacheWriteTokens int64
 	Successful       int64 // requests whose last attempt succeeded
-	Failed           int64 // requests whose last attempt did not
+	Failed           int64 // requests whose last attempt failed
 	Attempts         int64
-	Duration         time.Duration // sum of the attempts' durations
+	Duration         time.Duration // of all attempts
 }
 
-// dateLayout is a day as people write it.
+// dateLayout is the day format of the API.
 const dateLayout = "2006-01-02"
 
-// Daily calls fn for each row that the filter matches, by owner and then by day,
-// until fn returns false. Rows of an end user of an organization come before those of an
-// end user of the same id without one.
+// Daily calls fn for each matching row, by owner and then by day, until fn returns false. Rows
+// of an end user of an organization come before those of an end user with the same id without
+// one.
 func Daily(ctx context.Context, r Reader, f DailyFilter, fn func(DailyRow) bool) error {
 	from, to, err := f.days()
 	if err != nil {
@@ -68,8 +68,8 @@ func Daily(ctx context.Context, r Reader, f DailyFilter, fn func(DailyRow) bool)
 	}
 	q := dailyQuery{DailyFilter: &f, r: r, from: from, to: to, fn: fn}
 	switch {
-	case f.Kind == everybody:
-		_, err = q.account(ctx, id.Account{Kind: everybody})
+	case f.Kind == kindTotals:
+		_, err = q.account(ctx, id.Account{Kind: kindTotals})
 		return err
 	case len(f.Owners) == 0:
 		_, err = q.each(ctx, []byte{byte(f.Kind)})
@@ -86,16 +86,16 @@ func Daily(ctx context.Context, r Reader, f DailyFilter, fn func(DailyRow) bool)
 	return nil
 }
 
-// dailyQuery is a filter at work: what it reads, and who gets the rows.
+// dailyQuery is a running query: its source and the receiver of the rows.
 type dailyQuery struct {
 	*DailyFilter
 
 	r        Reader
-	from, to string // days as keys have them
+	from, to string // days in the format of keys
 	fn       func(DailyRow) bool
 }
 
-// owner shows the rows of what an owner stands for, and reports whether more are wanted.
+// owner yields the rows of an owner, and reports whether to continue.
 func (q *dailyQuery) owner(ctx context.Context, owner string) (on bool, err error) {
 	a := id.Account{Kind: q.Kind, Owner: owner}
 	switch {
@@ -108,13 +108,13 @@ func (q *dailyQuery) owner(ctx context.Context, owner string) (on bool, err erro
 	return q.account(ctx, a)
 }
 
-// mostSkipped is how many rows of other days a scan passes over before it seeks.
+// mostSkipped is how many rows of other days a scan skips before it seeks.
 const mostSkipped = 32
 
-// each shows the rows of all accounts that the filter wants and whose keys begin so, and
-// reports whether more are wanted. One scan goes on from account to account: with 100,000
-// of them, a scan for each would take most of the time. Where many rows are of other days,
-// the scan ends, and another begins behind them.
+// each yields the matching rows of all accounts whose keys have the prefix, and reports whether
+// to continue. One scan covers many accounts, because with 100,000 accounts the start of a scan
+// for each would dominate. If it meets many rows of other days, it ends and another scan starts
+// after them.
 func (q *dailyQuery) each(ctx context.Context, prefix []byte) (on bool, err error) {
 	var rows rowReader
 	var broken error
@@ -137,7 +137,7 @@ func (q *dailyQuery) each(ctx context.Context, prefix []byte) (on bool, err erro
 				if early {
 					next = append(next, q.from...)
 				} else {
-					next[n-1]++ // after all days of this one: no name has the byte 1
+					next[n-1]++ // after all days of this account: no name contains byte 1
 				}
 				return false
 			}
@@ -152,7 +152,7 @@ func (q *dailyQuery) each(ctx context.Context, prefix []byte) (on bool, err erro
 	return on, nil
 }
 
-// days are the first and the last day as keys have them.
+// days returns the first and the last day in the format of keys.
 func (f *DailyFilter) days() (from, to string, err error) {
 	from, to = "00000000", "99999999"
 	for _, d := range [...]struct {
@@ -171,8 +171,7 @@ func (f *DailyFilter) days() (from, to string, err error) {
 	return from, to, nil
 }
 
-// account shows the rows of one account from a day to another, and reports whether more
-// are wanted.
+// account yields the rows of one account in a range of days, and reports whether to continue.
 func (q *dailyQuery) account(ctx context.Context, a id.Account) (on bool, err error) {
 	on = true
 	end := append(appendDaily(nil, a, q.to), bytes.Repeat([]byte{0xff}, digestSize+1)...)
@@ -188,7 +187,7 @@ func (q *dailyQuery) account(ctx context.Context, a id.Account) (on bool, err er
 	return on, nil
 }
 
-// show shows a row if the filter matches it, and reports whether more are wanted.
+// show yields a row if the filter matches, and reports whether to continue.
 func (q *dailyQuery) show(rows *rowReader, key, value []byte) (bool, error) {
 	row, err := rows.read(key, value)
 	if err != nil {

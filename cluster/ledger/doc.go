@@ -1,28 +1,27 @@
-// Package ledger keeps what was spent: the part of the replicated state that usage
-// events are posted to.
+// Package ledger keeps the accounts: it is the part of the replicated state to which usage
+// events are posted.
 //
-// It guarantees:
+// Guarantees:
 //
-//   - An event is posted once, whatever is sent twice, late, or in other runs: the
-//     state knows how far it has come in each epoch of each node's journal, skips
-//     what is older and refuses what would leave a gap.
-//   - The sum of what all keys have spent and all providers are owed is 0, always.
-//     Teams, users and all others are sums of the same events, to the pico-dollar.
-//   - A grant never lets the spend of a window and all leases on it exceed the
-//     budget. A lease ends by being spent, given back, with its window, or when its
-//     node is taken out; never by time.
-//   - A window begins anew only with an entry of the log. What was admitted before
+//   - An event is posted once, even if it is sent twice, late, or in another run. The state
+//     records how far each epoch of each node's journal has been posted. It skips older events
+//     and rejects a run that leaves a gap.
+//   - The spend of all keys and the debt to all providers always sum to 0. Teams, users and all
+//     others are sums of the same events, exact to the pico-dollar.
+//   - A grant never lets the spend of a window and all leases on it exceed the budget. A lease
+//     ends when it is spent, when it is released, with its window, or when its node is removed;
+//     never by time.
+//   - A window resets only by an entry of the log. A request that was admitted before the reset
 //     and ends after it counts in the total and not in the new window.
-//   - What a change does depends on the change, the time of its entry and the state:
-//     not on a clock, the configuration, or the order of a map. The bytes that
-//     runs leave do not depend on where one run ends and the next begins.
-//   - What a newer version wrote into an event, an account or a row is kept.
+//   - The effect of a change depends on the change, the time of its entry and the state only:
+//     not on a clock, the configuration, or the order of a map. The resulting bytes do not
+//     depend on how events are divided into runs.
+//   - Fields that a newer version wrote into an event, an account or a row are kept.
 //
-// The functions that change the state return a *fault.Error: of kind Internal or
-// StorageUnavailable for this node's own trouble, of any other for a refusal that all
-// nodes come to. After either nothing may be committed.
+// The functions that change the state return a *fault.Error. Kind Internal or
+// StorageUnavailable means that this node has failed; any other kind rejects the change on all
+// nodes alike. The caller must commit nothing after an error.
 //
-// Who is told of what happened, and that nodes which were taken out are refused, is
-// the business of package cluster; what a request is admitted by, that of
-// cluster/lease.
+// Package cluster notifies about changes and rejects removed nodes. Package cluster/lease
+// admits requests.
 package ledger

@@ -14,17 +14,17 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Invariants holds the books against each other, and returns nil if they agree:
+// Invariants checks the consistency of the books, and returns nil if:
 //
-//  1. What all keys have spent and all providers are owed sums up to 0.
-//  2. What keys, teams, organizations and users have spent is the sum of what they
-//     have spent on each model, and so much as their rows of all days say.
-//  3. What all keys have spent is what the rows of everything say.
+//  1. The spend of all keys and the debt to all providers sum to 0.
+//  2. The spend of each key, team, organization and user equals the sum of its spend per
+//     model, and the sum of its daily rows.
+//  3. The spend of all keys equals the sum of the rows of the totals.
 //  4. Leases are above 0, one for each node, sorted.
-//  5. The order of ends has the end of each account's window, and nothing else.
-//  6. Each usage record is in the index by account and by request, and nothing else is.
+//  5. The index of window ends has the end of each account's window, and nothing else.
+//  6. The indexes by account and by request have each usage record, and nothing else.
 //
-// It reads everything and is meant for tests and for looking at a copy.
+// It reads the whole state. It is for tests and for the inspection of a copy.
 func Invariants(ctx context.Context, r Reader) error {
 	all := func(space store.Space, fn func(key, value []byte) bool) error {
 		return r.Scan(ctx, store.Range{Space: space}, fn)
@@ -38,12 +38,12 @@ func Invariants(ctx context.Context, r Reader) error {
 	return nil
 }
 
-// check adds up what the books say. A sum that saturates would agree with anything.
+// check adds up the books. It must not saturate, because a saturated sum would match anything.
 type check struct {
 	from   getter
 	all    func(space store.Space, fn func(key, value []byte) bool) error
 	totals map[id.Account]money.Total
-	models map[id.Account]money.Total // by the account that they are parts of
+	models map[id.Account]money.Total // by parent account
 	rows   map[id.Account]money.Total
 	ends   map[string]bool
 }
@@ -52,7 +52,7 @@ func disagree(format string, args ...any) error {
 	return &fault.Error{Op: "ledger.invariants", Kind: fault.Internal, Detail: "The books do not agree: " + fmt.Sprintf(format, args...)}
 }
 
-// each calls fn for all of a space until it fails.
+// each calls fn for all records of a space until fn fails.
 func (c *check) each(space store.Space, fn func(key, value []byte) error) error {
 	var broken error
 	err := c.all(space, func(key, value []byte) bool {
@@ -94,10 +94,9 @@ func (c *check) accounts() error {
 	})
 }
 
-// modelsOf is the kind that accounts of a kind are parts of, one for each model; 0 if
-// they are not.
+// modelsOf returns the kind of the accounts per model of a kind; 0 if there are none.
 func modelsOf(kind id.AccountKind) id.AccountKind {
-	switch kind { //nolint:exhaustive // the others are not of models
+	switch kind { //nolint:exhaustive // the others have no accounts per model
 	case id.AccountKeyModel:
 		return id.AccountKey
 	case id.AccountTeamModel:
@@ -143,7 +142,7 @@ func (c *check) daily() error {
 func (c *check) sums() error {
 	var books, keys money.Total
 	for name, total := range c.totals {
-		switch name.Kind { //nolint:exhaustive // the others are sums of the same
+		switch name.Kind { //nolint:exhaustive // the others are sums of the same events
 		case id.AccountProvider:
 			books = books.Add(total)
 		case id.AccountKey:
@@ -157,15 +156,15 @@ func (c *check) sums() error {
 	if books != (money.Total{}) {
 		return disagree("keys and providers sum up to %s USD instead of 0.", books)
 	}
-	if rows := c.rows[id.Account{Kind: everybody}]; rows != keys {
+	if rows := c.rows[id.Account{Kind: kindTotals}]; rows != keys {
 		return disagree("the rows of everything sum up to %s USD, and the keys to %s.", rows, keys)
 	}
 	return nil
 }
 
-// parts holds an account against its models and its rows. What was only set has none.
+// parts compares an account with its models and its rows. A value that was only set has none.
 func (c *check) parts(name id.Account, total money.Total) error {
-	switch name.Kind { //nolint:exhaustive // the others have no parts
+	switch name.Kind { //nolint:exhaustive // the others have no accounts per model
 	case id.AccountKey, id.AccountTeam, id.AccountUser, id.AccountOrganization:
 		if n := c.models[name]; n != total {
 			return disagree("%s %q has spent %s USD, and %s on models.", name.Kind, name.Owner, total, n)
@@ -180,8 +179,8 @@ func (c *check) parts(name id.Account, total money.Total) error {
 	return nil
 }
 
-// records holds usage records against their index. Each record is looked up in it, so
-// equal numbers mean that there is nothing else.
+// records compares usage records with their index. It looks each record up, so equal counts
+// mean that the index contains nothing else.
 func (c *check) records() error {
 	records, indexed := 0, 0
 	err := c.each(store.SpaceUsage, func(key, value []byte) error {

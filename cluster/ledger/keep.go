@@ -12,7 +12,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// The fields of cluster.v1.UsageRecord.
+// The field numbers of cluster.v1.UsageRecord.
 const (
 	fieldNode  protowire.Number = 1
 	fieldEpoch protowire.Number = 2
@@ -20,8 +20,8 @@ const (
 	fieldEvent protowire.Number = 4
 )
 
-// keep writes the record of an attempt. The event goes in as it came, with what only
-// a newer version knows of it.
+// keep writes the record of an attempt. It stores the event as received, with fields that only
+// a newer version knows.
 func (p *posting) keep(e *clusterv1.UsageEvent, text []byte) {
 	out := protowire.AppendTag(p.text[:0], fieldNode, protowire.BytesType)
 	out = protowire.AppendString(out, p.node)
@@ -46,9 +46,9 @@ func (p *posting) keep(e *clusterv1.UsageEvent, text []byte) {
 	p.tx.Set(store.SpaceUsageIndex, p.index, nil)
 }
 
-// TrimUsage drops usage records that ended before a time, the oldest first, at most
-// so many, and returns how many it dropped. Accounts and rows stay as they are, and so
-// does which key has used which account.
+// TrimUsage deletes up to most usage records that ended before a time, the oldest first, and
+// returns the number deleted. Accounts and daily rows stay. The index of the account that a key
+// has used stays, too.
 func TrimUsage(tx Tx, before time.Time, most int) (int, *fault.Error) {
 	if most <= 0 {
 		return 0, nil

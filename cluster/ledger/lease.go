@@ -13,25 +13,24 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// strictShare is how much of a budget has to be left, one part in so many, for
-// leases of more than a request needs: below it what one node has idle is what
-// another one refuses somebody for.
+// strictShare: below budget/strictShare, nodes lease only what a request needs. Otherwise the
+// idle lease of one node would make another node reject requests.
 const strictShare = 20
 
-// Strict reports whether so little of the budget is left that nodes lease what one
-// request needs, and give back at once what it did not.
+// Strict reports whether little of the budget is left. Nodes then lease what one request needs,
+// and release the rest at once.
 func (s State) Strict() bool { return s.Bounded && strict(s.Max, s.Window.Pico()) }
 
-// strict reports whether less than one part in strictShare of a budget is left. It
-// divides, for a product might be too large.
+// strict reports whether less than 1/strictShare of a budget is left. It divides because a
+// product might overflow.
 func strict(limit, window money.Pico) bool {
 	left := money.Add(limit, -window)
 	return limit <= 0 || left <= (limit-1)/strictShare
 }
 
-// Move takes back what a node returns and grants what it asks for, in this order. An
-// ask that cannot be granted is no fault: the account says what is left, and is told
-// of like all accounts that the change names. at is what the entry is stamped with.
+// Move first takes the amounts that a node releases, and then grants what it requests. A
+// request that cannot be granted is no error: the account shows what is left, and the result
+// reports it like all named accounts. at is the stamp of the entry.
 func Move(tx Tx, m *clusterv1.MoveLeases, at time.Time) (Moved, *fault.Error) {
 	if m.GetNode() == "" {
 		return Moved{}, fault.Field("node", "invalid_value", "node is not a node's id.")
@@ -63,7 +62,7 @@ func Move(tx Tx, m *clusterv1.MoveLeases, at time.Time) (Moved, *fault.Error) {
 	return b.moved()
 }
 
-// named returns the account of a command, which is told of what became of it.
+// named returns the account of a command, and reports its state in the result.
 func (b *books) named(m *clusterv1.AccountID) (*account, *fault.Error) {
 	name, f := accountOf(m)
 	if f != nil {
@@ -73,7 +72,7 @@ func (b *books) named(m *clusterv1.AccountID) (*account, *fault.Error) {
 	if f != nil {
 		return nil, f
 	}
-	a.told = true
+	a.reported = true
 	return a, nil
 }
 
@@ -85,23 +84,24 @@ func (b *books) moved() (Moved, *fault.Error) {
 	return Moved{Changed: changed, Notes: b.notes}, nil
 }
 
-// askedWithin is how far the clock of a node that asks may be from the entry's time.
+// askedWithin is the largest accepted difference between the clock of the requesting node and
+// the time of the entry.
 const askedWithin = time.Minute
 
-// near reports whether a node's clock, if it tells what that says, is about right: one
-// that is wrong knows no window's end.
+// near reports whether a node's clock, if sent, is about right. A node with a wrong clock
+// cannot compute the end of a window.
 func near(asked int64, at time.Time) bool {
 	return asked == 0 || time.Unix(0, asked).Sub(at).Abs() <= askedWithin
 }
 
-// frame sees to it that the account's window goes by the duration that the asking
-// node knows, and begins it anew if it is over.
+// frame sets the window of the account to the duration that the requesting node knows, and
+// resets the window if it is over.
 func (b *books) frame(a *account, ask *clusterv1.LeaseAsk) {
 	now, ends := b.at.UnixNano(), ask.GetResetsUnixNano()
 	switch {
 	case a.GetResetsUnixNano() != 0 && now >= a.GetResetsUnixNano():
-		// A node whose clock is behind, or whose ask was long on its way, knows the
-		// end of a window that is over as well: the old one goes on for the moment.
+		// A node with a slow clock, or a delayed request, also sends an end in the past. The
+		// old window then continues.
 		if ends == 0 || ends > now {
 			if a.GetDuration() != ask.GetDuration() {
 				a.Duration, a.AheadUnixNano = ask.GetDuration(), 0
@@ -113,8 +113,8 @@ func (b *books) frame(a *account, ask *clusterv1.LeaseAsk) {
 	}
 }
 
-// bound notes the budget that the asking node knows. One that was raised above what
-// was spent comes to its end once more.
+// bound stores the budget that the requesting node knows. After a budget is raised above the
+// spend, it can be exceeded again.
 func (b *books) bound(a *account, ask *clusterv1.LeaseAsk) {
 	if a.GetMaxPico() == ask.GetMaxPico() && (a.MaxPico == nil) == (ask.MaxPico == nil) {
 		return
@@ -129,8 +129,8 @@ func (b *books) bound(a *account, ask *clusterv1.LeaseAsk) {
 	}
 }
 
-// grant leases to a node what it asks for, or as much as there is. What is spent and
-// what is leased never exceeds the budget by a grant.
+// grant leases the requested amount to a node, or what is left. A grant never makes spend plus
+// leases exceed the budget.
 func (a *account) grant(node string, ask *clusterv1.LeaseAsk) {
 	limit, window := money.Pico(ask.GetMaxPico()), a.window().Pico()
 	least, want := money.Pico(max(ask.GetLeastPico(), 1)), money.Pico(ask.GetWantPico())
@@ -167,7 +167,7 @@ func (a *account) grant(node string, ask *clusterv1.LeaseAsk) {
 	}
 }
 
-// spend takes an amount from a node's lease, or all there is of it.
+// spend subtracts an amount from a node's lease, down to 0.
 func (a *account) spend(node string, amount money.Pico) {
 	i, ok := a.find(node)
 	if !ok || amount <= 0 {
@@ -180,19 +180,18 @@ func (a *account) spend(node string, amount money.Pico) {
 	}
 	a.Leases = slices.Delete(a.GetLeases(), i, i+1)
 	if len(a.GetLeases()) == 0 {
-		a.Scarce = false // nobody has anything to give back
+		a.Scarce = false // no node has anything to release
 	}
 }
 
-// find returns where a node's lease is, or belongs.
+// find returns the position of a node's lease, or where to insert it.
 func (a *account) find(node string) (int, bool) {
 	return slices.BinarySearchFunc(a.GetLeases(), node, func(l *clusterv1.Lease, node string) int {
 		return strings.Compare(l.GetNode(), node)
 	})
 }
 
-// DropNode frees what was leased to a node that was taken out. What it has spent of
-// that and not posted is lost with it.
+// DropNode frees the leases of a removed node. Spend that the node has not posted is lost.
 func DropNode(tx Tx, node id.Node) (Moved, *fault.Error) {
 	var holds []id.Account
 	var broken error
@@ -220,7 +219,7 @@ func DropNode(tx Tx, node id.Node) (Moved, *fault.Error) {
 			return Moved{}, f
 		}
 		i, _ := a.find(string(node))
-		a.told = true
+		a.reported = true
 		a.spend(string(node), money.Pico(a.GetLeases()[i].GetLeftPico()))
 	}
 	return b.moved()

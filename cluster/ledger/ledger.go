@@ -10,8 +10,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Tx changes the replicated state and sees its own changes. Whoever has it commits
-// the changes, or drops them if there was a fault.
+// Tx changes the replicated state and reads its own writes. The caller commits the changes, or
+// discards them after an error.
 type Tx interface {
 	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
 	Set(space store.Space, key, value []byte)
@@ -19,27 +19,26 @@ type Tx interface {
 	Scan(r store.Range, fn func(key, value []byte) bool) error
 }
 
-// Reader reads the replicated state. It is used by one goroutine.
+// Reader reads the replicated state. It is not safe for concurrent use.
 type Reader interface {
 	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
 	Scan(ctx context.Context, r store.Range, fn func(key, value []byte) bool) error
 }
 
-// State is an account as it stands in the state. The zero State is one that nothing
-// was ever posted to.
+// State is the state of an account. The zero State is an account without any posted event.
 type State struct {
-	Total    money.Total // all that was ever posted
-	Window   money.Total // what was posted in the window
-	Epoch    uint64      // which window it is
-	Resets   time.Time   // when the window ends; zero: never
-	Duration string      // what the window's end was computed by, as it was written
+	Total    money.Total // everything ever posted
+	Window   money.Total // posted in the current window
+	Epoch    uint64      // number of the window
+	Resets   time.Time   // end of the window; zero: never
+	Duration string      // duration of the window as configured
 	Leases   []Lease     // sorted by node
-	Warned   bool        // the soft budget's crossing was told in this window
-	Exceeded bool        // the budget's end was told in this window
-	Scarce   bool        // somebody was refused although others hold leases
-	Max      money.Pico  // the budget that leases were last granted by, if Bounded
+	Warned   bool        // the soft budget was reported in this window
+	Exceeded bool        // the exhausted budget was reported in this window
+	Scarce   bool        // a request was rejected although other nodes hold leases
+	Max      money.Pico  // the budget at the last grant, if Bounded
 	Bounded  bool
-	Posted   time.Time // when something was posted last; zero: never
+	Posted   time.Time // time of the last posting; zero: never
 }
 
 // Lease is a part of a budget that one node may spend.
@@ -48,48 +47,46 @@ type Lease struct {
 	Left money.Pico
 }
 
-// Posted is what a run of events did.
+// Posted is the result of posting a run of events.
 type Posted struct {
-	First, Last uint64 // the numbers that are newly posted; Last < First: none
+	First, Last uint64 // the newly posted numbers; Last < First: none
 	Notes       []Note
 	Changed     []Changed
 }
 
-// Moved is what another change did.
+// Moved is the result of another change.
 type Moved struct {
 	Changed []Changed
 	Notes   []Note
 }
 
-// Note is something to tell of. Notes come in the order in which it happened.
+// Note is an occurrence to report. Notes are in the order of the occurrences.
 type Note struct {
-	// Event is a posted event, or the cause of the crossing. It is nil where a window
-	// began anew.
+	// Event is a posted event, or the cause of the crossing. It is nil if a window was reset.
 	Event *clusterv1.UsageEvent
-	// Seq is the event's number.
+	// Seq is the number of the event.
 	Seq uint64
-	// Crossing is set where this is not about the event but about what it made happen
-	// at an account.
+	// Crossing is set if the note reports an effect of the event on an account.
 	Crossing *Crossing
 }
 
-// Crossing says that an account came to a bound, or that its window began anew.
+// Crossing reports that an account has reached a limit, or that its window was reset.
 type Crossing struct {
 	Type    string
 	Account id.Account
-	Epoch   uint64      // of the window; of a reset, of the new one
-	Window  money.Total // what was spent in the window; of a reset, in the one that ended
-	Soft    money.Pico  // from there on people are warned; 0: never
+	Epoch   uint64      // of the window; for a reset, of the new one
+	Window  money.Total // spend of the window; for a reset, of the one that ended
+	Soft    money.Pico  // soft budget; 0: none
 	Max     money.Pico  // the budget, if there is one
 	Time    time.Time   // of the entry
-	Resets  time.Time   // when the window ends; zero: never
+	Resets  time.Time   // end of the window; zero: never
 }
 
-// Changed is an account with bounds that has changed.
+// Changed is an account with limits that has changed.
 type Changed struct {
 	Account id.Account
 	State   State
-	// Own is what the newly posted events of the run's node cost that were admitted
-	// here by a budget, whatever their epoch: nothing else is pending of them.
+	// Own is the cost of the newly posted events of the run's node that were admitted by a
+	// budget of this account, in any epoch. The node no longer counts it as pending.
 	Own money.Pico
 }

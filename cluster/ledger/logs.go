@@ -16,23 +16,23 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// LogFilter says which usage records to show. What is not set does not narrow.
+// LogFilter selects usage records. Zero values do not filter.
 type LogFilter struct {
 	Request  id.Request
 	Key      *id.KeyHash // of this account: see KeyAccount
 	Team     id.Team
 	User     id.User
 	Customer id.Customer
-	// Organization is that of the key.
+	// Organization is the organization of the key.
 	Organization id.Organization
 	Session      string
-	From, To     time.Time // of their end: From itself included, To excluded
+	From, To     time.Time // of their end: From inclusive, To exclusive
 
 	NewestFirst bool
-	After       string // Record.Cursor of the last that was seen; empty: from the beginning
-	Limit       int    // at most so many; 0: all
-	// Reads is how many records may be looked at. 0 means 100,000. Where they do not
-	// suffice, Logs ends with a *MoreError that says where to go on.
+	After       string // Record.Cursor of the last record seen; empty: from the beginning
+	Limit       int    // highest number of records; 0: all
+	// Reads is the highest number of records to read. 0 means 100,000. If that does not
+	// suffice, Logs fails with a *MoreError that says where to continue.
 	Reads int
 }
 
@@ -46,8 +46,8 @@ type Record struct {
 	at string // its key
 }
 
-// Fallbacks returns how many fallbacks came before the attempt. Records that do not count
-// them apart from retries have the number of attempts.
+// Fallbacks returns the number of fallbacks before the attempt. Older records do not
+// distinguish them from retries; for those it is the number of attempts.
 func (r *Record) Fallbacks() int {
 	if r.Steps.Counted {
 		return r.Steps.Fallbacks
@@ -55,29 +55,27 @@ func (r *Record) Fallbacks() int {
 	return r.FallbackCount
 }
 
-// Cursor is where the record is: LogFilter.After of a query that goes on behind it.
+// Cursor returns the position of the record, for LogFilter.After.
 func (r *Record) Cursor() string { return base64.RawURLEncoding.EncodeToString([]byte(r.at)) }
 
-// defaultReads is enough for any page that has an index, and holds a node up for a
-// second at the most.
+// defaultReads suffices for any page with an index, and costs a node at most a second.
 const defaultReads = 100_000
 
-// CodeWide is the code of the fault of a query that matches too little of what it
-// has to read.
+// CodeWide is the error code of a query that reads too many records that do not match.
 const CodeWide = "search_too_wide"
 
-// MoreError is the cause of that fault.
+// MoreError is the cause of that error.
 type MoreError struct {
-	After string // LogFilter.After of a query that goes on
+	After string // LogFilter.After to continue the query
 }
 
-// Error says what a MoreError is.
+// Error implements error.
 func (e *MoreError) Error() string { return "the query was not finished" }
 
-// Logs calls fn for each usage record that the filter matches, in the order of when
-// the attempts ended, until fn returns false. It goes by the index of requests or of
-// keys if the filter names one, or else by time. Where it would read too much, it
-// faults with CodeWide; what it has shown until then counts.
+// Logs calls fn for each matching usage record, ordered by the end of the attempt, until fn
+// returns false. It uses the index of requests or of keys if the filter names one, and
+// otherwise the time. If it would read too many records, it fails with CodeWide; the records
+// passed to fn so far are valid.
 func Logs(ctx context.Context, r Reader, f LogFilter, fn func(Record) bool) error {
 	span, skip, err := f.span()
 	if err != nil {
@@ -119,15 +117,15 @@ func Logs(ctx context.Context, r Reader, f LogFilter, fn func(Record) bool) erro
 	return nil
 }
 
-// tooWide is the fault of a query that has read enough; at is the last record.
+// tooWide is the error of a query that has reached its limit; at is the last record.
 func tooWide(at *Record) error {
-	f := fault.New(fault.Malformed, CodeWide, "Too little of what there is matches the filter: narrow it to fewer days, a key or a request.")
+	f := fault.New(fault.Malformed, CodeWide, "Too few of the records read match the filter: narrow it to fewer days, a key or a request.")
 	f.Err = &MoreError{After: at.Cursor()}
 	return f
 }
 
-// span is the part of the state that has what the filter wants, and how many bytes
-// are before the key of a record in the keys there.
+// span returns the range of the state that the filter needs, and the length of the prefix
+// before the record's key in it.
 func (f *LogFilter) span() (store.Range, int, error) {
 	span := store.Range{Space: store.SpaceUsage, Reverse: f.NewestFirst}
 	switch {
@@ -160,8 +158,7 @@ func (f *LogFilter) span() (store.Range, int, error) {
 	return span, len(span.Prefix), nil
 }
 
-// nanosOf is a time as keys have it. Those that they cannot hold are brought to the
-// first and the last that they can.
+// nanosOf returns a time for keys, clamped to their range.
 func nanosOf(t time.Time) int64 {
 	switch first, last := time.Unix(0, 0), time.Unix(0, math.MaxInt64); {
 	case t.Before(first):
@@ -172,7 +169,7 @@ func nanosOf(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// matches reports whether the filter wants a record of its span.
+// matches reports whether the filter matches a record of its span.
 func (f *LogFilter) matches(r *Record) bool {
 	return (f.Request == "" || r.Request == f.Request) &&
 		(f.Key == nil || r.Account() == *f.Key) &&
@@ -183,10 +180,9 @@ func (f *LogFilter) matches(r *Record) bool {
 		(f.Session == "" || r.Session == f.Session)
 }
 
-// errRecord is a record without an event.
 var errRecord = errors.New("usage record without an event")
 
-// readRecord reads the usage record of a key.
+// readRecord decodes the usage record of a key.
 func readRecord(place, value []byte) (Record, error) {
 	m := &clusterv1.UsageRecord{}
 	if err := proto.Unmarshal(value, m); err != nil {
@@ -196,7 +192,7 @@ func readRecord(place, value []byte) (Record, error) {
 	if e == nil {
 		return Record{}, errRecord
 	}
-	e.Charges, e.ParentHashes = nil, nil // posting has used them
+	e.Charges, e.ParentHashes = nil, nil // only posting needs them
 	rec := Record{Node: id.Node(m.GetNode()), Epoch: m.GetEpoch(), Seq: m.GetSeq(), at: string(place)}
 	rec.Attempt.Decode(e)
 	rec.Result.Decode(e)

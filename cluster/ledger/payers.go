@@ -9,20 +9,19 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// payer is an account that an event is posted to.
+// payer is an account to which an event is posted.
 type payer struct {
 	account id.Account
 	amount  money.Pico
-	charge  *clusterv1.Charge // nil: nothing bounded it at admission
-	// inherited says that the account is that of a parent of the key. The cost counts in
-	// its window and against its leases. It does not count in its total: that of the key
-	// itself has it, and the totals of all keys are the other side of the providers'.
+	charge  *clusterv1.Charge // nil: no limit applied at admission
+	// inherited means that the account belongs to a parent of the key. The cost counts in its
+	// window and against its leases, but not in its total. The key's own total has it; the sum
+	// of all key totals balances the providers' accounts.
 	inherited bool
 }
 
-// appendPayers appends the accounts that an attempt is posted to, always in the same
-// order. Keys and providers are the two sides of the books; the others are sums of
-// the same amounts.
+// appendPayers appends the accounts to which an attempt is posted, always in the same order.
+// Keys and providers are the two sides of the books; the others are sums of the same amounts.
 func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 	cost := money.Pico(e.GetCostPico())
 	group, team, user := clean(e.GetGroup()), clean(e.GetTeam()), clean(e.GetUser())
@@ -63,8 +62,8 @@ func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 	return append(to, payer{account: id.Account{Kind: id.AccountProvider, Owner: clean(e.GetProvider())}, amount: -cost})
 }
 
-// chargeOf is by which bounds an event was admitted at its account of a kind, or at that
-// of one of its key's parents.
+// chargeOf returns the limits by which an event was admitted at its account of a kind, or at
+// that of a parent of its key.
 func chargeOf(e *clusterv1.UsageEvent, kind id.AccountKind, parent []byte) *clusterv1.Charge {
 	for _, c := range e.GetCharges() {
 		if c.GetKind() == clusterv1.AccountKind(kind) && bytes.Equal(c.GetKeyHash(), parent) {
@@ -74,7 +73,7 @@ func chargeOf(e *clusterv1.UsageEvent, kind id.AccountKind, parent []byte) *clus
 	return nil
 }
 
-// endUserOf is the account of an event's end user; without an owner for none.
+// endUserOf returns the account of the event's end user; its owner is empty if there is none.
 func endUserOf(e *clusterv1.UsageEvent) id.Account {
 	a := id.Account{Kind: id.AccountCustomer, Owner: clean(e.GetEndUser())}
 	if e.GetEndUserOfOrganization() {
@@ -83,8 +82,8 @@ func endUserOf(e *clusterv1.UsageEvent) id.Account {
 	return a
 }
 
-// keyAccount is the key whose account an event is posted to: its own, or the one that
-// it comes of by regeneration.
+// keyAccount returns the key to whose account an event is posted: its own, or the one from
+// which it was regenerated.
 func keyAccount(e *clusterv1.UsageEvent) (h id.KeyHash) {
 	if len(e.GetOriginHash()) == len(h) {
 		return id.KeyHash(e.GetOriginHash())
@@ -92,7 +91,7 @@ func keyAccount(e *clusterv1.UsageEvent) (h id.KeyHash) {
 	return hashOf(e)
 }
 
-// hashOf is the hash of an event's key; zeros where nobody knows it.
+// hashOf returns the hash of an event's key; zeros if the key is unknown.
 func hashOf(e *clusterv1.UsageEvent) (h id.KeyHash) {
 	copy(h[:], e.GetKeyHash())
 	return h

@@ -12,11 +12,11 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// errKey is a key that is not of the form that its space has.
+// errKey reports a key that does not have the format of its space.
 var errKey = errors.New("malformed key")
 
-// clean makes a name fit for a key, whose parts a zero byte ends. Callers choose
-// the names of end users.
+// clean makes a name usable in a key, where a zero byte ends each part. Callers choose the
+// names of end users.
 func clean(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
 
 // appendAccount appends the key of an account: kind, owner, 0, part.
@@ -27,7 +27,7 @@ func appendAccount(to []byte, a id.Account) []byte {
 	return append(to, a.Part...)
 }
 
-// parseAccount reads the key of an account.
+// parseAccount decodes the key of an account.
 func parseAccount(key []byte) (id.Account, error) {
 	if len(key) == 0 {
 		return id.Account{}, errKey
@@ -39,7 +39,7 @@ func parseAccount(key []byte) (id.Account, error) {
 	return id.Account{Kind: id.AccountKind(key[0]), Owner: owner, Part: part}, nil
 }
 
-// accountOf reads the name of an account in a command.
+// accountOf decodes the name of an account in a command.
 func accountOf(m *clusterv1.AccountID) (id.Account, *fault.Error) {
 	if m.GetKind() <= 0 || m.GetKind() > 0xff {
 		return id.Account{}, fault.Field("account.kind", "invalid_value", "account.kind is not a kind of account.")
@@ -50,17 +50,17 @@ func accountOf(m *clusterv1.AccountID) (id.Account, *fault.Error) {
 // momentSize is the length of a time in keys.
 const momentSize = 8
 
-// appendMoment appends a time as keys have it: those before 1970 are as early as can be.
+// appendMoment appends a time in the format of keys. Times before 1970 become 1970.
 func appendMoment(to []byte, nanos int64) []byte {
 	return binary.BigEndian.AppendUint64(to, uint64(max(nanos, 0)))
 }
 
-// endKey is the key of an account in the order of when windows end.
+// endKey returns the key of an account in the index of window ends.
 func endKey(resets int64, a id.Account) []byte {
 	return appendAccount(appendMoment(nil, resets), a)
 }
 
-// shippedKey is the key of how far an epoch of a node's journal has been posted.
+// shippedKey returns the key of the posting progress of an epoch of a node's journal.
 func shippedKey(node string, epoch uint64) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte(node), 0), epoch)
 }
@@ -81,24 +81,23 @@ const (
 	indexAccount = 'a'
 )
 
-// appendAccountIndex appends where the index says which account a key has used that is
-// not its own.
+// appendAccountIndex appends the index key for the account of another key that this key has
+// used.
 func appendAccountIndex(to []byte, hash id.KeyHash) []byte {
 	return append(append(to, indexAccount), hash[:]...)
 }
 
-// appendKeyIndex appends what the index has before the places of the records of a
-// key's account.
+// appendKeyIndex appends the index prefix of the records of a key's account.
 func appendKeyIndex(to []byte, hash id.KeyHash) []byte {
 	return append(append(to, indexKey), hash[:]...)
 }
 
-// appendRequestIndex appends what the index has before the places of a request's records.
+// appendRequestIndex appends the index prefix of a request's records.
 func appendRequestIndex(to []byte, request string) []byte {
 	return append(append(append(to, indexRequest), clean(request)...), 0)
 }
 
-// endOf is when an event ended; of one that does not say, when it began.
+// endOf returns the end of an event, or its start if it has no end.
 func endOf(e *clusterv1.UsageEvent) int64 {
 	if e.GetEndUnixNano() != 0 {
 		return e.GetEndUnixNano()
@@ -106,20 +105,20 @@ func endOf(e *clusterv1.UsageEvent) int64 {
 	return e.GetStartUnixNano()
 }
 
-// dayLayout is a day as keys have it.
+// dayLayout is the day format of keys.
 const dayLayout = "20060102"
 
-// dayOf is the day (UTC) of an instant.
+// dayOf returns the day (UTC) of an instant.
 func dayOf(nanos int64) string { return time.Unix(0, nanos).UTC().Format(dayLayout) }
 
-// appendDaily appends what the keys of an account's rows of a day begin with.
+// appendDaily appends the prefix of an account's rows of a day.
 func appendDaily(to []byte, of id.Account, day string) []byte {
 	return append(appendDays(to, of), day...)
 }
 
-// appendDays appends what the keys of all rows of an account begin with: kind, owner, 0
-// and, for an end user of an organization, another 0, the organization and a 0. A day
-// follows, which begins with a digit, so no two accounts have the same.
+// appendDays appends the prefix of all rows of an account: kind, owner, 0 and, for an end user
+// of an organization, another 0, the organization and a 0. A day follows, which begins with a
+// digit, so the prefixes of two accounts never collide.
 func appendDays(to []byte, of id.Account) []byte {
 	to = append(to, byte(of.Kind))
 	to = append(to, of.Owner...)
@@ -132,7 +131,7 @@ func appendDays(to []byte, of id.Account) []byte {
 	return append(to, 0)
 }
 
-// parseDaily reads the key of a row: whose it is, and its day.
+// parseDaily decodes the account and the day from the key of a row.
 func parseDaily(key []byte) (of id.Account, day string, err error) {
 	n := len(key) - digestSize - len(dayLayout)
 	if n < 2 || key[n-1] != 0 {
@@ -142,5 +141,5 @@ func parseDaily(key []byte) (of id.Account, day string, err error) {
 	return id.Account{Kind: id.AccountKind(key[0]), Owner: owner, Part: part}, string(key[n : n+len(dayLayout)]), nil
 }
 
-// unreadable is the fault of a state that cannot be read.
+// unreadable returns the error for state that cannot be read.
 func unreadable(err error) *fault.Error { return record.Unreadable(err) }

@@ -15,21 +15,20 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// CodeGap is the code of the Conflict that a run meets which would leave a gap: what
-// is before it was not posted yet.
+// CodeGap is the code of the Conflict for a run that would leave a gap: earlier events have not
+// been posted yet.
 const CodeGap = "usage_gap"
 
-// The versions of the events that this package understands: 2 is one whose cost counts
-// at accounts of parents or whose audit record says how the request went, and 3 one whose
-// end user is of an organization.
+// The event versions that this package understands. Version 2 counts its cost at accounts of
+// parents, or its audit record has the course of the request. In version 3 the end user belongs
+// to an organization.
 const (
 	firstVersion = 1
 	lastVersion  = 3
 )
 
-// Post posts a run of events of one node, but for those that were posted before. at
-// is the time of the entry. It faults with Conflict, code CodeGap, where the run does
-// not join what was posted.
+// Post posts a run of events of one node, except those already posted. at is the time of the
+// entry. It fails with a Conflict, code CodeGap, if the run does not follow the posted events.
 func Post(tx Tx, run *clusterv1.PostUsage, at time.Time) (Posted, *fault.Error) {
 	if run.GetNode() == "" || clean(run.GetNode()) != run.GetNode() {
 		return Posted{}, fault.Field("node", "invalid_value", "node is not a node's id.")
@@ -96,28 +95,28 @@ func applied(from getter, node string, epoch uint64) (*clusterv1.AppliedEvents, 
 	return mark, nil
 }
 
-// posting posts the events of one run, one after the other.
+// posting posts the events of one run in order.
 type posting struct {
 	*books
 
 	rows   *rows
 	node   string
 	epoch  uint64
-	seq    uint64 // of the event that was posted last
+	seq    uint64 // of the last posted event
 	payers []payer
-	place  []byte // the keys of the event's record; serve again and again
+	place  []byte // the keys of the event's record; reused
 	index  []byte
 	text   []byte
 }
 
-// add posts the event that follows the last.
+// add posts the next event.
 func (p *posting) add(text []byte) *fault.Error {
 	e := &clusterv1.UsageEvent{}
 	if err := proto.Unmarshal(text, e); err != nil {
 		return &fault.Error{Op: "ledger.post", Kind: fault.Malformed, Code: "invalid_value", Param: "events", Detail: fmt.Sprintf("Event %d of the run cannot be read.", p.seq+1), Err: err}
 	}
 	if v := e.GetVersion(); v < firstVersion || v > lastVersion {
-		// Whoever understands it posts it, so this node must not go on without.
+		// Other nodes understand and post it, so this node must not continue without it.
 		return &fault.Error{Op: "ledger.post", Kind: fault.Internal, Detail: fmt.Sprintf("A usage event of version %d was written by a newer version. Upgrade this node.", e.GetVersion())}
 	}
 	p.seq++
@@ -149,7 +148,7 @@ func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 		a.setWindow(a.window().Add(by.amount.Total()))
 		return
 	}
-	a.told = true
+	a.reported = true
 	if c.MaxPico != nil {
 		a.own = money.Add(a.own, by.amount)
 	}
@@ -163,16 +162,16 @@ func (p *posting) charge(a *account, e *clusterv1.UsageEvent, by payer) {
 	}
 	if soft := money.Pico(c.GetSoftPico()); soft > 0 && before < soft && a.over(soft) && !a.GetWarned() {
 		a.Warned = true
-		p.tell(a, e, c, event.TypeBudgetThreshold)
+		p.report(a, e, c, event.TypeBudgetThreshold)
 	}
 	if c.MaxPico != nil && a.over(money.Pico(c.GetMaxPico())) {
 		p.exceeded(a, e, c)
 	}
 }
 
-// notice posts something that was no attempt: it costs nothing. Where it tells that
-// a budget refused somebody, the budget has come to its end, although a little may
-// be left of it that is too little for any request.
+// notice processes an event that was no attempt: it costs nothing. If a budget rejected a
+// request, the budget counts as exhausted, even if an amount is left that is too small for any
+// request.
 func (p *posting) notice(e *clusterv1.UsageEvent) *fault.Error {
 	n := e.GetNotice()
 	if n.GetType() != event.TypeRequestBlocked || n.GetAccount() == nil {
@@ -180,7 +179,7 @@ func (p *posting) notice(e *clusterv1.UsageEvent) *fault.Error {
 	}
 	name, f := accountOf(n.GetAccount())
 	if f != nil {
-		return nil //nolint:nilerr // a kind that nobody posts to; the notice itself counts
+		return nil //nolint:nilerr // no event is posted to this kind; only the notice itself counts
 	}
 	a, f := p.account(name)
 	if f != nil {
@@ -192,21 +191,21 @@ func (p *posting) notice(e *clusterv1.UsageEvent) *fault.Error {
 	return nil
 }
 
-// exceeded tells once in a window that its budget has come to its end.
+// exceeded reports an exhausted budget once per window.
 func (p *posting) exceeded(a *account, e *clusterv1.UsageEvent, c *clusterv1.Charge) {
 	if a.GetExceeded() {
 		return
 	}
 	a.Exceeded, a.dirty = true, true
-	p.tell(a, e, c, event.TypeBudgetExceeded)
+	p.report(a, e, c, event.TypeBudgetExceeded)
 	if a.name.Kind == id.AccountKey {
-		p.tell(a, e, c, event.TypeKeyBudgetExceeded)
+		p.report(a, e, c, event.TypeKeyBudgetExceeded)
 	}
 }
 
-// tell notes what an event has made happen at an account. The bounds are those that
-// it was admitted by; without them the account's own.
-func (p *posting) tell(a *account, e *clusterv1.UsageEvent, c *clusterv1.Charge, typ string) {
+// report adds a note about the effect of an event on an account. The limits are those at
+// admission, or else those of the account.
+func (p *posting) report(a *account, e *clusterv1.UsageEvent, c *clusterv1.Charge, typ string) {
 	crossing := p.crossing(a, typ)
 	if c != nil {
 		crossing.Soft, crossing.Max = money.Pico(c.GetSoftPico()), money.Pico(c.GetMaxPico())

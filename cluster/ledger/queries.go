@@ -12,8 +12,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Account reads an account, and whether it is there. One that nothing was ever posted
-// to is the zero State.
+// Account reads an account, and whether it exists. An account without any posted event is the
+// zero State.
 func Account(r Reader, name id.Account) (State, bool, error) {
 	name.Owner, name.Part = clean(name.Owner), clean(name.Part)
 	value, ok, err := r.Get(store.SpaceAccount, appendAccount(nil, name))
@@ -27,8 +27,8 @@ func Account(r Reader, name id.Account) (State, bool, error) {
 	return stateOf(m), ok, nil
 }
 
-// EndUsers calls fn for each end user that has an account, from one on in the order of
-// id.EndUser.Compare, until it returns false.
+// EndUsers calls fn for each end user with an account, from a given one on in the order of
+// id.EndUser.Compare, until fn returns false.
 func EndUsers(ctx context.Context, r Reader, from id.EndUser, fn func(id.EndUser) bool) error {
 	var broken error
 	first := id.Account{Kind: id.AccountCustomer, Owner: clean(string(from.ID)), Part: clean(string(from.Organization))}
@@ -47,8 +47,8 @@ func EndUsers(ctx context.Context, r Reader, from id.EndUser, fn func(id.EndUser
 	return nil
 }
 
-// Parts calls fn for each account of a kind that one owner has, in the order of the
-// bytes of their parts, until it returns false.
+// Parts calls fn for each account of a kind that one owner has, ordered by the bytes of the
+// part, until fn returns false.
 func Parts(ctx context.Context, r Reader, kind id.AccountKind, owner string, fn func(part string, s State) bool) error {
 	var broken error
 	span := store.Range{Space: store.SpaceAccount, Prefix: appendAccount(nil, id.Account{Kind: kind, Owner: clean(owner)})}
@@ -66,9 +66,9 @@ func Parts(ctx context.Context, r Reader, kind id.AccountKind, owner string, fn 
 	return nil
 }
 
-// KeyAccount returns the key whose account another one has used, the last if it was
-// several: the first of those that it comes of by regeneration. It is the key itself
-// where it has used no other, or none.
+// KeyAccount returns the key whose account another key has used, the last one if there were
+// several: the first in its chain of regenerations. It returns the key itself if it has used no
+// other account.
 func KeyAccount(r Reader, key id.KeyHash) (id.KeyHash, error) {
 	value, ok, err := r.Get(store.SpaceUsageIndex, appendAccountIndex(nil, key))
 	switch {
@@ -82,8 +82,8 @@ func KeyAccount(r Reader, key id.KeyHash) (id.KeyHash, error) {
 	return id.KeyHash(value), nil
 }
 
-// Applied reads how far an epoch of a node's journal has been posted: the number of
-// the last event, 0 if there was none.
+// Applied reads how far an epoch of a node's journal has been posted: the number of the last
+// event, 0 if there is none.
 func Applied(r Reader, node id.Node, epoch uint64) (uint64, error) {
 	mark, f := applied(r, string(node), epoch)
 	if f != nil {
@@ -92,22 +92,21 @@ func Applied(r Reader, node id.Node, epoch uint64) (uint64, error) {
 	return mark.GetSeq(), nil
 }
 
-// DueWindow is a window that has an end.
+// DueWindow is a window with an end.
 type DueWindow struct {
 	Account  id.Account
 	Epoch    uint64
 	Duration string
-	Resets   time.Time // when it ends
+	Resets   time.Time // end of the window
 }
 
-// Running calls fn for the windows that end after a time, those that end first before
-// the others, until it returns false.
+// Running calls fn for the windows that end after a time, in the order of their ends, until fn
+// returns false.
 func Running(ctx context.Context, r Reader, now time.Time, fn func(DueWindow) bool) error {
 	return windows(ctx, r, store.Range{From: appendMoment(nil, now.UnixNano()+1)}, fn)
 }
 
-// Due returns windows whose time is over, those that ended first before the others,
-// and at most so many; 0 means all.
+// Due returns at most most windows that are over, in the order of their ends; 0 means all.
 func Due(ctx context.Context, r Reader, now time.Time, most int) ([]DueWindow, error) {
 	var out []DueWindow
 	err := windows(ctx, r, store.Range{To: appendMoment(nil, now.UnixNano()+1), Limit: most}, func(w DueWindow) bool {

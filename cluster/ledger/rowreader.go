@@ -10,17 +10,17 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// mostNames bounds how many names a rowReader keeps.
+// mostNames limits the number of names that a rowReader keeps.
 const mostNames = 1024
 
-// rowReader reads rows of a scan. Reports read each row several times, and there may be
-// millions of rows, so a row is decoded from its bytes without a message in between, and
-// the names that rows have in common are kept once. It is used by one goroutine.
+// rowReader decodes the rows of a scan. A report may read millions of rows several times. So it
+// decodes without an intermediate message, and rows share equal names. It is not safe for
+// concurrent use.
 type rowReader struct {
 	names map[string]string
 }
 
-// name returns the bytes as text.
+// name returns the bytes as a shared string.
 func (x *rowReader) name(b []byte) string {
 	if kept, ok := x.names[string(b)]; ok {
 		return kept
@@ -33,7 +33,7 @@ func (x *rowReader) name(b []byte) string {
 	return text
 }
 
-// read reads a cluster.v1.DailyRow and its key.
+// read decodes a cluster.v1.DailyRow and its key.
 func (x *rowReader) read(key, value []byte) (DailyRow, error) {
 	n := len(key) - digestSize - len(dayLayout)
 	if n < 2 || key[n-1] != 0 {
@@ -71,13 +71,12 @@ func (x *rowReader) read(key, value []byte) (DailyRow, error) {
 	return row, nil
 }
 
-// set sets a field of a row.
 func (x *rowReader) set(row *DailyRow, number protowire.Number, field []byte) error {
 	switch uint32(number) {
 	case 1:
 		copy(row.Key[:], field)
 	case 2:
-		row.KeyAlias = string(field) // hardly two keys share it
+		row.KeyAlias = string(field) // rows rarely share it
 	case 3:
 		row.Team = id.Team(x.name(field))
 	case 4:
@@ -94,7 +93,7 @@ func (x *rowReader) set(row *DailyRow, number protowire.Number, field []byte) er
 	return nil
 }
 
-// readCounts reads a cluster.v1.Counts.
+// readCounts decodes a cluster.v1.Counts.
 func readCounts(c *Counts, value []byte) error {
 	for len(value) > 0 {
 		number, kind, size := protowire.ConsumeTag(value)

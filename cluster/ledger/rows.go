@@ -14,20 +14,19 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// everybody is the kind of the rows that sum up everything.
-const everybody id.AccountKind = 0
+// kindTotals is the kind of the rows of the totals.
+const kindTotals id.AccountKind = 0
 
-// digestSize is the length of the end of a row's key, which stands for all that is
-// not in the key itself.
+// digestSize is the length of the hash at the end of a row's key, which stands for the fields
+// that are not in the key.
 const digestSize = 16
 
-// rows are the rows of the statistics that one run of events touches: each is read
-// once and written once.
+// rows are the daily rows that one run of events touches. Each is read once and written once.
 type rows struct {
 	tx    Tx
 	rows  map[string]*row
 	order []*row
-	key   []byte // serves again and again, as text does
+	key   []byte // reused, like text
 	text  []byte
 }
 
@@ -39,18 +38,18 @@ type row struct {
 
 func newRows(tx Tx) *rows { return &rows{tx: tx, rows: map[string]*row{}} }
 
-// add counts an attempt in all rows that it belongs to.
+// add counts an attempt in all rows to which it belongs.
 func (r *rows) add(e *clusterv1.UsageEvent) *fault.Error {
 	day, digest := dayOf(endOf(e)), r.digest(e)
 	for _, of := range [...]id.Account{
-		{Kind: everybody},
+		{Kind: kindTotals},
 		{Kind: id.AccountKey, Owner: keyAccount(e).Hex()},
 		{Kind: id.AccountTeam, Owner: clean(e.GetTeam())},
 		{Kind: id.AccountOrganization, Owner: clean(e.GetOrganization())},
 		{Kind: id.AccountUser, Owner: clean(e.GetUser())},
 		endUserOf(e),
 	} {
-		if of.Owner == "" && of.Kind != everybody && of.Kind != id.AccountKey {
+		if of.Owner == "" && of.Kind != kindTotals && of.Kind != id.AccountKey {
 			continue
 		}
 		r.key = append(appendDaily(r.key[:0], of, day), digest[:digestSize]...)
@@ -63,7 +62,7 @@ func (r *rows) add(e *clusterv1.UsageEvent) *fault.Error {
 	return nil
 }
 
-// digest stands for who and what a row is about, texts with their lengths before them.
+// digest hashes the caller and the target of a row, with length prefixes.
 func (r *rows) digest(e *clusterv1.UsageEvent) [sha256.Size]byte {
 	hash := keyAccount(e)
 	r.text = append(r.text[:0], hash[:]...)
@@ -74,7 +73,7 @@ func (r *rows) digest(e *clusterv1.UsageEvent) [sha256.Size]byte {
 	return sha256.Sum256(r.text)
 }
 
-// row returns the row of r.key; one that is not there is empty.
+// row returns the row of r.key. A missing row is empty.
 func (r *rows) row() (*row, *fault.Error) {
 	if found, ok := r.rows[string(r.key)]; ok {
 		return found, nil
@@ -92,8 +91,8 @@ func (r *rows) row() (*row, *fault.Error) {
 	return made, nil
 }
 
-// count adds an attempt. A request counts once, as its last attempt ended: a caller
-// who left before the end did not get an answer.
+// count adds an attempt. A request counts once, with the outcome of its last attempt. A caller
+// that left before the end received no response.
 func (r *row) count(e *clusterv1.UsageEvent) {
 	r.KeyHash, r.KeyAlias, r.Team = e.GetKeyHash(), e.GetKeyAlias(), e.GetTeam()
 	if account := keyAccount(e); account != hashOf(e) {
@@ -127,7 +126,6 @@ func spendOf(c *clusterv1.Counts) money.Total {
 	return money.Total{High: c.GetSpendHigh(), Low: money.Pico(c.GetSpendPico())}
 }
 
-// write writes the rows.
 func (r *rows) write() *fault.Error {
 	for _, row := range r.order {
 		var err error

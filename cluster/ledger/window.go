@@ -10,9 +10,9 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Roll begins windows anew whose time is over at at, which is what the entry is stamped
-// with, and sets the ends of those right that a clock has made which was ahead. Those
-// of which neither is so, or not any more, are skipped.
+// Roll resets the windows that are over at at, the stamp of the entry. It also corrects window
+// ends that were computed with a fast clock. It skips windows that need neither, or no longer
+// do.
 func Roll(tx Tx, r *clusterv1.RollWindows, at time.Time) (Moved, *fault.Error) {
 	b := newBooks(tx, at)
 	now := at.UnixNano()
@@ -34,11 +34,10 @@ func Roll(tx Tx, r *clusterv1.RollWindows, at time.Time) (Moved, *fault.Error) {
 	return b.moved()
 }
 
-// turn has an account's window be the one that holds now and ends at ends. One that is
-// later than the account's begins anew. To an earlier one, when the clock went back,
-// the account goes as it is, and when the later one comes again, that has begun
-// before: so a clock that is wrong for a while begins no window twice, and none that is
-// over stays.
+// turn gives an account the window that contains now and ends at ends. A window later than the
+// current one starts with a reset. If the clock went back and the window is earlier, the
+// account keeps its spend. When the later window comes again, it does not reset a second time.
+// So a temporarily wrong clock resets no window twice, and no expired window stays.
 func (b *books) turn(a *account, ends int64) {
 	now, before := b.at.UnixNano(), a.GetResetsUnixNano()
 	switch {
@@ -54,11 +53,11 @@ func (b *books) turn(a *account, ends int64) {
 		}
 		b.roll(a, ends)
 	}
-	a.told, a.dirty = true, true
+	a.reported, a.dirty = true, true
 }
 
-// roll begins the window of an account anew. What was leased in the old one is void:
-// what is admitted by it and posted later belongs to the old one.
+// roll resets the window of an account. Leases of the old window are void: events that were
+// admitted by them and are posted later belong to the old window.
 func (b *books) roll(a *account, ends int64) {
 	a.Epoch++
 	note := b.crossing(a, event.TypeBudgetReset)
@@ -70,8 +69,8 @@ func (b *books) roll(a *account, ends int64) {
 	a.dirty = true
 }
 
-// SetSpends sets what accounts have spent in their windows. Their totals stay, and so
-// does what is leased of their budgets.
+// SetSpends sets the spend of accounts in their windows. Their totals and the leases of their
+// budgets stay.
 func SetSpends(tx Tx, sets []*clusterv1.SetSpend, at time.Time) (Moved, *fault.Error) {
 	b := newBooks(tx, at)
 	for _, s := range sets {
@@ -87,7 +86,7 @@ func SetSpends(tx Tx, sets []*clusterv1.SetSpend, at time.Time) (Moved, *fault.E
 			continue
 		}
 		if value.Compare(a.window()) < 0 {
-			a.Warned = false // it takes a crossing from below to warn again
+			a.Warned = false // warn again only after the next crossing from below
 		}
 		a.setWindow(value)
 		a.dirty = true
