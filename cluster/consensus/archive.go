@@ -12,38 +12,37 @@ import (
 	"strings"
 )
 
-// A snapshot on its way between two nodes: what the files are, then the files. Its
-// size is known beforehand, and every file is checked against its hash as it is
-// written; a tar has neither without more rules than this format has fields. All
-// numbers are big endian:
+// The format of a snapshot on its way between two nodes: a manifest, then the files. The size
+// is known in advance, and the receiver checks the hash of each file while writing it. A tar
+// offers neither without more rules than this format has fields. All numbers are big endian:
 //
 //	magic     8 bytes
-//	length    4 bytes, of the list behind it
-//	contents  the list: what the files are
-//	hash      32 bytes, SHA-256 of the list
-//	files     one behind the other, in the list's order
+//	length    4 bytes, of the manifest
+//	manifest  a list of files
+//	hash      32 bytes, SHA-256 of the manifest
+//	files     concatenated, in the order of the manifest
 //
-// and the list, the manifest, is, for each file in the order of the names:
+// For each file, ordered by name, the manifest has:
 //
-//	length    2 bytes, of the name behind it
-//	file      its name, that many bytes
+//	length    2 bytes, of the name
+//	file      the name
 //	size      8 bytes
 //	hash      32 bytes, SHA-256 of the file
 const (
 	archiveMagic = "MGSTATE1"
 	archiveHead  = len(archiveMagic) + 4
-	maxManifest  = 16 << 20 // some 200,000 files
+	maxManifest  = 16 << 20 // about 200,000 files
 	maxFileSize  = 1 << 40
 )
 
-// archived is one file of an archive.
+// archived is a file of an archive.
 type archived struct {
 	name string
 	size uint64
 	sum  [sha256.Size]byte
 }
 
-// encodeManifest is the manifest of files, which are sorted by name.
+// encodeManifest encodes the manifest of files, which are sorted by name.
 func encodeManifest(files []archived) []byte {
 	var out []byte
 	for _, f := range files {
@@ -55,23 +54,23 @@ func encodeManifest(files []archived) []byte {
 	return out
 }
 
-// decodeManifest reads a manifest and refuses whatever encodeManifest would not
-// have written: the names become files in the data directory.
+// decodeManifest decodes a manifest. It rejects everything that encodeManifest does not write,
+// because the names become files in the data directory.
 func decodeManifest(b []byte) ([]archived, error) {
 	var files []archived
 	for len(b) > 0 {
 		if len(b) < 2 {
-			return nil, errors.New("the manifest is cut off")
+			return nil, errors.New("the manifest is truncated")
 		}
 		n := int(binary.BigEndian.Uint16(b))
 		if len(b) < 2+n+8+sha256.Size {
-			return nil, errors.New("the manifest is cut off")
+			return nil, errors.New("the manifest is truncated")
 		}
 		f := archived{name: string(b[2 : 2+n]), size: binary.BigEndian.Uint64(b[2+n:])}
 		copy(f.sum[:], b[2+n+8:])
 		b = b[2+n+8+sha256.Size:]
 		if !plainName(f.name) {
-			return nil, fmt.Errorf("%q is no file name", f.name)
+			return nil, fmt.Errorf("%q is not a file name", f.name)
 		}
 		if f.size > maxFileSize {
 			return nil, fmt.Errorf("%q is too large", f.name)
@@ -84,13 +83,13 @@ func decodeManifest(b []byte) ([]archived, error) {
 	return files, nil
 }
 
-// plainName reports whether name is that of a file in a directory, and of no other.
+// plainName reports whether name is a file name without a path.
 func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= 255 &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == '\\' || r < ' ' || r == 0x7f })
 }
 
-// archiveHeader is everything before the files.
+// archiveHeader returns the part before the files.
 func archiveHeader(files []archived) []byte {
 	manifest := encodeManifest(files)
 	sum := sha256.Sum256(manifest)
@@ -101,7 +100,7 @@ func archiveHeader(files []archived) []byte {
 	return append(out, sum[:]...)
 }
 
-// archiveSize is the size of the archive of files, in bytes.
+// archiveSize returns the size of the archive of files, in bytes.
 func archiveSize(files []archived) int64 {
 	size := int64(archiveHead) + sha256.Size
 	for _, f := range files {
@@ -110,12 +109,12 @@ func archiveSize(files []archived) int64 {
 	return size
 }
 
-// packer reads an archive out of files. It checks them while it reads: an error
-// says which one is damaged, after some of it may have been read.
+// packer reads files as an archive. It checks them while it reads, so an error that names a
+// damaged file may come after part of it was read.
 type packer struct {
 	open    func(name string) (io.ReadCloser, error)
 	files   []archived
-	pending []byte // of the header
+	pending []byte // rest of the header
 	at      int    // the file being read
 
 	now  io.ReadCloser
@@ -151,7 +150,7 @@ func (p *packer) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next checks the file that was read and opens the next one.
+// next checks the hash of the current file and opens the next one.
 func (p *packer) next() error {
 	if p.now != nil {
 		err := p.now.Close()
@@ -188,9 +187,9 @@ func (p *packer) Close() error {
 // unpacker writes an archive into files.
 type unpacker struct {
 	create func(name string) (io.WriteCloser, error)
-	head   []byte // until the manifest is whole
+	head   []byte // until the manifest is complete
 	files  []archived
-	begun  bool // the manifest is read
+	begun  bool // the manifest has been decoded
 	at     int
 
 	now  io.WriteCloser
@@ -210,10 +209,10 @@ func (u *unpacker) Write(b []byte) (int, error) {
 	}
 	for len(b) > 0 {
 		if u.now == nil {
-			return 0, errors.New("there is more than the manifest says")
+			return 0, errors.New("there is data after the last file of the manifest")
 		}
 		n := int(min(uint64(len(b)), u.left))
-		u.sum.Write(b[:n]) // first, because the file may change what it is given
+		u.sum.Write(b[:n]) // before the write, which may modify the buffer
 		if _, err := u.now.Write(b[:n]); err != nil {
 			return 0, err
 		}
@@ -226,11 +225,11 @@ func (u *unpacker) Write(b []byte) (int, error) {
 	return total, nil
 }
 
-// readHead collects what is before the files and returns what is behind it.
+// readHead collects the bytes before the files and returns the rest of b.
 func (u *unpacker) readHead(b []byte) (rest []byte, err error) {
 	u.head = append(u.head, b...)
 	if !strings.HasPrefix(archiveMagic, string(u.head[:min(len(u.head), len(archiveMagic))])) {
-		return nil, errors.New("this is no snapshot, or one of another version")
+		return nil, errors.New("the data is not a snapshot of this version")
 	}
 	if len(u.head) < archiveHead {
 		return nil, nil
@@ -255,7 +254,7 @@ func (u *unpacker) readHead(b []byte) (rest []byte, err error) {
 	return rest, u.advance()
 }
 
-// advance ends files that are whole and begins the next one.
+// advance closes complete files and opens the next one.
 func (u *unpacker) advance() error {
 	for u.left == 0 {
 		if u.now != nil {
@@ -282,10 +281,10 @@ func (u *unpacker) advance() error {
 	return nil
 }
 
-// finish reports whether the archive was whole.
+// finish returns an error if the archive is incomplete.
 func (u *unpacker) finish() error {
 	if !u.begun || u.at < len(u.files) {
-		return errors.New("the snapshot is cut off")
+		return errors.New("the snapshot is truncated")
 	}
 	return nil
 }
@@ -293,7 +292,7 @@ func (u *unpacker) finish() error {
 // abort closes the file being written.
 func (u *unpacker) abort() {
 	if u.now != nil {
-		_ = u.now.Close() // it is going to be removed
+		_ = u.now.Close() // the caller removes the file
 		u.now = nil
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Backup writes the state as it is at one entry, in the form that backupfile.go
-// describes, and returns when all of it is written. Entries go on being applied.
-// It may be made on any node; that of a follower is as old as its state.
+// Backup writes the state at one entry, in the format that backupfile.go describes, and returns
+// when it has written all of it. The node continues to apply entries. Any node can make a
+// backup; a follower's backup is as old as its state.
 func (c *Consensus) Backup(w io.Writer) error {
 	return c.View(func(state *store.Store) error {
 		reader, err := state.View()
@@ -56,11 +56,11 @@ func markOf(reader *store.Reader) (mark, error) {
 	return decodeMark(value)
 }
 
-// lastSpace is the highest byte that may name a space: they are printable letters.
+// lastSpace is the highest byte of a space. Spaces are printable letters.
 const lastSpace = '~'
 
-// everything calls fn for each key of the state, in order, until it fails. It goes
-// through all spaces there may be: what is in them is not this package's business.
+// everything calls fn for each key of the state, in order, until fn fails. It scans every
+// possible space, because this package does not know which exist.
 func everything(reader *store.Reader, fn func(space store.Space, key, value []byte) error) error {
 	for space := store.Space(1); space <= lastSpace; space++ {
 		var failed error
@@ -75,10 +75,9 @@ func everything(reader *store.Reader, fn func(space store.Space, key, value []by
 	return nil
 }
 
-// Checksum returns the SHA-256 of every key and value of the state, and the entry
-// that it is at. Two nodes whose states are at the same entry have the same sum,
-// or one of them is damaged. How far the state has come is not in the sum: that is
-// what the index says. It reads all of the state.
+// Checksum returns the SHA-256 of all keys and values of the state, and the index of its entry.
+// If two nodes have different sums at the same index, one of them is damaged. The sum does not
+// include the mark. Checksum reads the whole state.
 func (c *Consensus) Checksum(ctx context.Context) (uint64, [sha256.Size]byte, error) {
 	var at mark
 	sum := sha256.New()
@@ -88,7 +87,7 @@ func (c *Consensus) Checksum(ctx context.Context) (uint64, [sha256.Size]byte, er
 			return err
 		}
 		if at, err = markOf(reader); err == nil {
-			err = everything(reader, func(space store.Space, key, value []byte) error { //nolint:contextcheck // the callback looks at ctx
+			err = everything(reader, func(space store.Space, key, value []byte) error { //nolint:contextcheck // the callback checks ctx
 				if space != store.SpaceApplied {
 					sumRecord(sum, space, key, value)
 				}
@@ -112,43 +111,42 @@ func sumRecord(sum hash.Hash, space store.Space, key, value []byte) {
 	sum.Write(value)
 }
 
-// Adoption is what a backup meets in the cluster that it is restored into.
+// Adoption holds the hooks that run when a cluster restores a backup.
 type Adoption struct {
-	// Check refuses a state that must not be replaced. nil: any may be.
+	// Check returns an error for a state that must not be replaced. nil accepts every state.
 	Check func(state *store.Store) error
-	// Adopt changes the state of the backup before it takes the other's place, whose
-	// state it may read. nil: it stays as it is.
+	// Adopt changes the state of the backup before it replaces the current state, which Adopt
+	// may read. nil changes nothing.
 	Adopt func(backup *store.Tx, state *store.Store) error
 }
 
-// RestoreBackup puts the state of a backup in the place of the cluster's. It is
-// read and checked as a whole before anything is changed. The members stay, and so
-// does the log's numbering. No command is under way while into is asked.
+// RestoreBackup replaces the state of the cluster with a backup. It reads and checks the whole
+// backup before it changes anything. The members and the numbering of the log stay. No command
+// is in flight while it calls the hooks.
 //
-// This node has to lead. Its own state changes first and the others' follow by a
-// snapshot. Should it lose the leadership in between (ErrUncertain), the others go
-// on with the state that they have, and this node, which cannot follow them any
-// more, has to be removed and join again on an empty data directory.
+// This node must be the leader. It changes its own state first; the others follow by a
+// snapshot. If it loses leadership in between (ErrUncertain), the others keep their state. This
+// node can no longer follow them: it must be removed and join again with an empty data
+// directory.
 func (c *Consensus) RestoreBackup(ctx context.Context, r io.Reader, into Adoption) error {
-	unpacked, err := c.UnpackBackup(r, func(store.Space, []byte) bool { return true }) //nolint:contextcheck // a store is written for as long as it takes
+	unpacked, err := c.UnpackBackup(r, func(store.Space, []byte) bool { return true }) //nolint:contextcheck // writing a store has no deadline
 	if err != nil {
 		return err
 	}
 	err = c.restoreFrom(ctx, unpacked, into)
 	if cerr := unpacked.Close(); cerr != nil && err == nil {
-		err = unusable(cerr) // the backup is restored; what is left goes at the next Open
+		err = unusable(cerr) // the restore succeeded; the next Open removes what is left
 	}
 	return err
 }
 
 func (c *Consensus) restoreFrom(ctx context.Context, from *Unpacked, into Adoption) error {
-	// Asked of a majority, so that the state is not changed here alone where that can
-	// be known before.
+	// A majority confirms the leadership, so that a node that is no longer the leader fails
+	// before it changes its own state.
 	if _, err := c.ReadIndex(ctx); err != nil {
 		return err
 	}
-	// From here on commands and reads are kept away: they would meet a state that may
-	// not stay.
+	// From here on, commands and reads wait: they would see a state that may not last.
 	running := c.enter(true)
 	if running == nil {
 		return ErrNotLeader
@@ -159,19 +157,19 @@ func (c *Consensus) restoreFrom(ctx context.Context, from *Unpacked, into Adopti
 			return struct{}{}, err
 		}
 		if err := rf.Barrier(0).Error(); err != nil {
-			return struct{}{}, fmt.Errorf("%w: %w", ErrNotLeader, err) // nothing was changed
+			return struct{}{}, fmt.Errorf("%w: %w", ErrNotLeader, err) // nothing has changed
 		}
 		return struct{}{}, c.exchange(rf, from, into)
 	})
 	if err != nil {
 		return err
 	}
-	// Raft's own entry behind the restored state reaches nobody's; see pulse.
+	// Raft's own entry after the restored state does not reach the state machine; see pulse.
 	_, err = c.propose(ctx, nil)
 	return err
 }
 
-// exchange has Raft put the unpacked state in the place of the one in force.
+// exchange makes Raft replace the current state with the unpacked one.
 func (c *Consensus) exchange(rf *raft.Raft, from *Unpacked, into Adoption) error {
 	if err := c.View(func(state *store.Store) error { return from.meet(state, into) }); err != nil {
 		return err
@@ -196,16 +194,15 @@ func (c *Consensus) exchange(rf *raft.Raft, from *Unpacked, into Adoption) error
 	return nil
 }
 
-// restored lets commands and reads in again.
+// restored unblocks commands and reads.
 func (c *Consensus) restored() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.restoring = false
 }
 
-// Unpacked is the state of a backup, or a part of it, on this node's disk. It is for
-// one goroutine, which closes it. A crash leaves a directory that the next Open
-// removes.
+// Unpacked is the state of a backup, or a part of it, on this node's disk. It is not safe for
+// concurrent use, and the caller closes it. After a crash, the next Open removes its directory.
 type Unpacked struct {
 	BackupInfo
 
@@ -215,8 +212,7 @@ type Unpacked struct {
 	tmp string
 }
 
-// UnpackBackup reads a backup, checks all of it, and keeps the records that keep
-// reports true for.
+// UnpackBackup reads and checks a backup, and stores the records for which keep returns true.
 func (c *Consensus) UnpackBackup(r io.Reader, keep func(space store.Space, key []byte) bool) (_ *Unpacked, err error) {
 	tmp, _, err := c.snaps.temporary()
 	if err != nil {
@@ -240,7 +236,7 @@ func (c *Consensus) UnpackBackup(r io.Reader, keep func(space store.Space, key [
 	return u, err
 }
 
-// Close drops what was unpacked.
+// Close removes the unpacked state.
 func (u *Unpacked) Close() error {
 	var err error
 	if u.State != nil {
@@ -249,7 +245,7 @@ func (u *Unpacked) Close() error {
 	return errors.Join(err, u.in.dir.Remove(u.tmp))
 }
 
-// meet has the two states meet, before one takes the other's place.
+// meet calls the hooks of into with both states, before one replaces the other.
 func (u *Unpacked) meet(state *store.Store, into Adoption) error {
 	if into.Check != nil {
 		if err := into.Check(state); err != nil {
@@ -271,7 +267,7 @@ func (u *Unpacked) meet(state *store.Store, into Adoption) error {
 
 // fillFrom reads a backup into an empty store.
 func fillFrom(r io.Reader, into *store.Store, keep func(space store.Space, key []byte) bool) (mark, error) {
-	const batch = 1 << 20 // bytes a commit
+	const batch = 1 << 20 // bytes per commit
 	tx := into.NewTx()
 	defer func() { tx.Close() }()
 	size := 0
@@ -300,15 +296,15 @@ func fillFrom(r io.Reader, into *store.Store, keep func(space store.Space, key [
 	return at, into.Flush()
 }
 
-// BackupInfo says what a backup is of.
+// BackupInfo describes a backup.
 type BackupInfo struct {
-	Index uint64    // the entry that the state was at
-	Term  uint64    // that entry's term
+	Index uint64    // of the last applied entry
+	Term  uint64    // of that entry
 	Time  time.Time // the state's clock
 }
 
-// CheckBackup reads a backup and says what it is of. An error means that it is
-// damaged or of another version.
+// CheckBackup reads a backup and describes it. It fails if the backup is damaged or of another
+// version.
 func CheckBackup(r io.Reader) (BackupInfo, error) {
 	at, err := readBackup(r, func(store.Space, []byte, []byte) error { return nil })
 	if err != nil {
@@ -321,7 +317,7 @@ func infoOf(at mark) BackupInfo {
 	return BackupInfo{Index: at.index, Term: at.term, Time: time.Unix(0, at.clock).UTC()}
 }
 
-// notBackup makes the error for a backup that cannot be used.
+// notBackup returns the error for an unusable backup.
 func notBackup(format string, args ...any) error {
 	return fault.New(fault.Malformed, "", "The backup cannot be used: %s. Nothing was changed.", fmt.Sprintf(format, args...))
 }

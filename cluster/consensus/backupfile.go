@@ -13,15 +13,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// A backup, all numbers big endian. It holds keys and values and no files, so that
-// it can be restored where the storage engine is of another version:
+// The format of a backup. It holds keys and values, not files, so that a node with another
+// version of the storage engine can restore it. All numbers are big endian:
 //
 //	magic    8 bytes
 //	version  1 byte, 1
-//	index    8 bytes, of the entry that the state is at
+//	index    8 bytes, of the last applied entry
 //	term     8 bytes
 //	clock    8 bytes, nanoseconds since the Unix epoch
-//	records  1 byte, the space; 4 bytes, the key's length; 4 bytes, the value's; both
+//	records  1 byte, the space; 4 bytes, the key's length; 4 bytes, the value's length; key; value
 //	end      1 byte, 0; 8 bytes, the number of records
 //	sum      32 bytes, SHA-256 of all of the above
 const (
@@ -81,14 +81,14 @@ func (b *backupWriter) end() error {
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
-	// The writer sums what it writes; the sum itself comes behind that.
+	// The sum covers everything before it, so it bypasses the hashing writer.
 	if _, err := b.out.Write(b.sum.Sum(nil)); err != nil {
 		return err
 	}
 	return b.out.Flush()
 }
 
-// summed is a reader that sums what is read.
+// summed is a reader that hashes what it reads.
 type summed struct {
 	in  io.Reader
 	sum hash.Hash
@@ -101,23 +101,23 @@ func (s *summed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readBackup calls fn for each record and returns what the backup is of. Only if it
-// returns without an error were the records what was written. fn must not keep the key
-// and the value: the next record overwrites them.
+// readBackup calls fn for each record and returns the mark of the backup. The records are valid
+// only if it returns without an error. fn must not keep the key or the value: the next record
+// overwrites them.
 func readBackup(r io.Reader, fn func(space store.Space, key, value []byte) error) (mark, error) {
-	// Buffered below the sum: the sum must not see itself.
+	// The buffer is below the hash, which must not include read-ahead of the sum itself.
 	in := &summed{in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New()}
 	at, err := readBackupHead(in)
 	if err != nil {
 		return at, err
 	}
-	// Reused for all records. A backup has millions, and their garbage would be several
-	// times the size of the file.
+	// Reused for all records. A backup has millions; separate buffers would produce garbage of
+	// several times the file's size.
 	var head [9]byte
 	var record []byte
 	for count := uint64(0); ; count++ {
 		if _, err := io.ReadFull(in, head[:]); err != nil {
-			return at, cutOff(err)
+			return at, truncated(err)
 		}
 		if head[0] == 0 {
 			if binary.BigEndian.Uint64(head[1:]) != count {
@@ -133,7 +133,7 @@ func readBackup(r io.Reader, fn func(space store.Space, key, value []byte) error
 			return at, notBackup("it is damaged")
 		}
 		if record, err = readExactly(in, record, int(keys)+int(values)); err != nil {
-			return at, cutOff(err)
+			return at, truncated(err)
 		}
 		if err := fn(store.Space(head[0]), record[:keys], record[keys:]); err != nil {
 			return at, err
@@ -141,8 +141,8 @@ func readBackup(r io.Reader, fn func(space store.Space, key, value []byte) error
 	}
 }
 
-// readExactly reads n bytes into the memory of a buffer, which it extends as bytes
-// arrive: a damaged length must not reserve memory.
+// readExactly reads n bytes into buffer. It grows the buffer as bytes arrive, so that a damaged
+// length does not allocate memory.
 func readExactly(in io.Reader, buffer []byte, n int) ([]byte, error) {
 	const piece = 64 << 10
 	buffer = buffer[:0]
@@ -158,7 +158,7 @@ func readExactly(in io.Reader, buffer []byte, n int) ([]byte, error) {
 func readBackupHead(in io.Reader) (mark, error) {
 	head := make([]byte, backupHead)
 	if _, err := io.ReadFull(in, head); err != nil {
-		return mark{}, cutOff(err)
+		return mark{}, truncated(err)
 	}
 	if string(head[:len(backupMagic)]) != backupMagic {
 		return mark{}, notBackup("it is not one")
@@ -178,7 +178,7 @@ func checkBackupEnd(in *summed) error {
 	want := in.sum.Sum(nil)
 	got := make([]byte, len(want))
 	if _, err := io.ReadFull(in.in, got); err != nil {
-		return cutOff(err)
+		return truncated(err)
 	}
 	if !bytes.Equal(got, want) {
 		return notBackup("it is damaged")
@@ -189,8 +189,8 @@ func checkBackupEnd(in *summed) error {
 	return nil
 }
 
-// cutOff tells a backup that ends too early from one that cannot be read.
-func cutOff(err error) error {
+// truncated distinguishes a truncated backup from one that cannot be read.
+func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return notBackup("it is cut off")
 	}

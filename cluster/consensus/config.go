@@ -11,77 +11,73 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Config says what agrees, on what and with whom. Log, Dir, Machine and Node are
-// required.
+// Config configures the node's part in the consensus. Log, Dir, Machine and Node are required.
 type Config struct {
-	Log     *store.Store // the node's store; holds the log
-	Dir     string       // the data directory; state/ and snapshots/ are below it
-	FS      store.FS     // of Dir; nil means the operating system's
+	Log     *store.Store // the store of the node; holds the log
+	Dir     string       // the data directory, with state/ and snapshots/
+	FS      store.FS     // file system of Dir; nil means the operating system's
 	Machine Machine
 	Node    id.Node
-	Address string  // where the other nodes reach this one; required with a Network
-	Network Network // nil means alone, in memory
-	// Standings asks the other members how far they are and returns what those say that
-	// answer before ctx ends. nil: the node votes without comparing itself with the others.
+	Address string  // address of this node for other nodes; required with a Network
+	Network Network // nil means a single node, in memory
+	// Standings asks the other members how far their logs reach, and returns the answers that
+	// arrive before ctx ends. nil: the node votes without comparing itself with the others.
 	Standings func(ctx context.Context) []Standing
-	// CommandID returns the id of a command, nil if it has none. A command with an
-	// id that the state has seen before is answered with its first outcome. It must
-	// depend on the command only. nil means that no command has one.
+	// CommandID returns the id of a command, nil if it has none. A repeated command with a
+	// known id returns its first outcome. The id must depend on the command only. nil means
+	// that no command has an id.
 	CommandID func(command []byte) []byte
-	// Now is the time that entries are stamped with where this node leads; false while
-	// it is not known, and nothing is proposed until it is. nil means this node's clock.
+	// Now returns the time with which the leader stamps entries. It returns false while the
+	// time is unknown; the leader then proposes nothing. nil means this node's clock.
 	Now    func() (time.Time, bool)
-	Logger *slog.Logger // nil means nobody is told
-	// Fatal is called when the node cannot go on without guessing: an entry cannot
-	// be applied. It must end the process and not return; if it returns, the
-	// process panics.
+	Logger *slog.Logger // nil discards logs
+	// Fatal is called when the node cannot continue safely: it cannot apply an entry. It must
+	// end the process; if it returns, the process panics.
 	Fatal  func(error)
 	Timing Timing
 }
 
-// Machine is what the commands change. Apply and Restored are called by one
-// goroutine at a time.
+// Machine applies commands to the state. Apply and Restored are never called concurrently.
 type Machine interface {
-	// Apply makes the effects of one command in tx and returns its outcome. It
-	// depends on tx and e only: every node must come to the same. It must not keep tx
-	// or e.Command. It runs between the commit of an entry and the answer to who
-	// proposed it, so it should not wait for anything.
+	// Apply writes the effects of one command to tx and returns its outcome. It must depend on
+	// tx and e only, so that every node has the same result. It must not keep tx or e.Command.
+	// It must not block: it runs between the commit of an entry and the response to the
+	// proposer.
 	Apply(tx *store.Tx, e Entry) Outcome
-	// Restored says that the state is another one as a whole: read all of it anew.
-	// It is called before Open returns, and after a snapshot took the state's place.
-	// What was read before is refused from then on: the old store closes once
-	// Restored has returned. An error means that the node cannot go on.
+	// Restored reports that the whole state has been replaced: the Machine must read it again.
+	// It is called before Open returns, and after a snapshot has replaced the state. The old
+	// store fails reads and closes once Restored has returned. After an error the node cannot
+	// continue.
 	Restored(state *store.Store, index uint64) error
 }
 
-// Entry is one command in its place.
+// Entry is one command at its place in the log.
 type Entry struct {
 	Index   uint64
-	Time    time.Time // the state's clock, in UTC: never goes back
-	Stamp   time.Time // what time it was for who proposed it, in UTC: earlier, if a clock was ahead before
+	Time    time.Time // the clock of the state, in UTC: never goes back
+	Stamp   time.Time // the leader's time at the proposal, in UTC; before Time if an earlier leader's clock was ahead
 	Command []byte
 }
 
-// Outcome is what became of a command.
+// Outcome is the result of a command.
 type Outcome struct {
-	// Fault is a refusal, which every node comes to; nothing of the effects stays.
+	// Fault rejects the command, on every node alike. None of the effects remain.
 	Fault *fault.Error
-	// Publish is called after the effects are committed and before whoever proposed
-	// the command hears of it; nil if there is nothing to tell. It is not called for
-	// entries that the state had already at the start, nor for a repeated command.
+	// Publish is called after the effects are committed and before Propose returns. nil means
+	// that there is nothing to publish. It is called neither for entries that the state already
+	// contained at the start, nor for repeated commands.
 	Publish func(index uint64)
-	// Err says that the command cannot be judged: the state cannot be read, or the
-	// command is of a newer version. The node stops there (Config.Fatal) and goes on
-	// from there when it is started again.
+	// Err means that the node cannot apply the command: it cannot read the state, or the
+	// command is of a newer version. The node stops at the entry (Config.Fatal), and continues
+	// there when it is started again.
 	Err error
 }
 
-// Network is how nodes reach each other.
+// Network connects the nodes.
 type Network interface {
-	// Listener returns where the others' connections come in. It is closed when Run
-	// ends.
+	// Listener accepts connections of other nodes. It is closed when Run ends.
 	Listener() net.Listener
-	// Dial connects to the node at addr. It may block until ctx is over.
+	// Dial connects to the node at addr. It may block until ctx ends.
 	Dial(ctx context.Context, addr string) (net.Conn, error)
 }
 
@@ -89,46 +85,46 @@ type Network interface {
 type Server struct {
 	Node    id.Node
 	Address string
-	Voter   bool // has a vote; false means that it only receives
+	Voter   bool // has a vote; false means that it only receives the log
 }
 
-// Timing is how patient the nodes are with each other. The zero value of each
-// field means its default.
+// Timing holds the timeouts between nodes. The zero value of a field means its default.
 type Timing struct {
-	// Heartbeat is how long a follower waits for its leader, and twice that at most,
-	// before it asks for votes. 1 s; alone 50 ms.
+	// Heartbeat is the time after which a follower without contact to the leader starts an
+	// election; Raft randomizes it up to twice as long. 1 s; single node 50 ms.
 	Heartbeat time.Duration
-	// Election is how long a candidate waits for votes, and twice that at most. It is
-	// not below Heartbeat. 1 s; alone 50 ms.
+	// Election is how long a candidate waits for votes; Raft randomizes it up to twice as long.
+	// At least Heartbeat. 1 s; single node 50 ms.
 	Election time.Duration
-	// LeaderLease is how long a leader goes on without hearing of a majority. It is
-	// not above Heartbeat. 1 s: two round trips of 400 ms, so that lost packets do
-	// not unseat a leader. Alone 50 ms.
+	// LeaderLease is how long a leader without contact to a majority stays leader. At most
+	// Heartbeat. 1 s: two round trips of 400 ms, so that lost packets do not end a leadership.
+	// Single node 50 ms.
 	LeaderLease time.Duration
-	// Commit is how long a follower of an idle leader waits, and twice that at most,
-	// to hear what is committed: a change at a follower is answered after that. Each
-	// member costs the leader as many small messages. 20 ms; alone 5 ms.
+	// Commit is how long a follower of an idle leader waits to learn the commit index; Raft
+	// randomizes it up to twice as long. A change sent to a follower gets its response after
+	// that time. The leader sends one small message per member and interval. 20 ms; single node
+	// 5 ms.
 	Commit time.Duration
-	// SnapshotThreshold is after how many entries a snapshot is due. 8192.
+	// SnapshotThreshold is the number of new entries after which a snapshot is due. 8192.
 	SnapshotThreshold uint64
-	// TrailingLogs is how many entries stay behind a snapshot, so that who was away
-	// for a while needs no snapshot. 10240.
+	// TrailingLogs is the number of entries that stay in the log after a snapshot, so that a
+	// node that was down for a short time needs no snapshot. 10240.
 	TrailingLogs uint64
-	// SnapshotInterval is how often, and twice that at most, it is looked whether a
-	// snapshot is due. 2 min.
+	// SnapshotInterval is how often the node checks whether a snapshot is due; Raft randomizes
+	// it up to twice as long. 2 min.
 	SnapshotInterval time.Duration
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets the defaults.
 //
-// With 1 s a follower notices after 1 to 2 s that its leader is gone. Votes take
-// two round trips, a second at most where one takes 400 ms with a retransmission
-// in it, and a split vote costs one Election more: 5 s in all. Shorter times would
-// unseat leaders on lossy links, each time at the cost of an election.
+// With 1 s, a follower notices the loss of its leader after 1 to 2 s. Votes take two round
+// trips, at most a second if one takes 400 ms with a retransmission. A split vote costs one
+// more Election: 5 s in all. Shorter times would end leaderships on lossy links, and each costs
+// an election.
 func (t Timing) withDefaults(alone bool) Timing { //nolint:revive // flag-parameter: which of the two columns of defaults
 	patience, commit := time.Second, 20*time.Millisecond
 	if alone {
-		// Nobody can answer, so waiting for somebody is only a slower start.
+		// A single node has nobody to wait for.
 		patience, commit = 50*time.Millisecond, 5*time.Millisecond
 	}
 	for _, field := range []*time.Duration{&t.Heartbeat, &t.Election, &t.LeaderLease} {

@@ -14,40 +14,40 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Consensus is one node's part in the agreement. Its methods are safe for
-// concurrent use.
+// Consensus is one node's part in the cluster's consensus. Its methods are safe for concurrent
+// use.
 type Consensus struct {
 	cfg   Config
 	log   *logStore
 	snaps *snapshots
 	state *applier
 
-	// beginning is held while Raft is made, and while a cluster is begun without it: Raft
-	// would not see what was written after it has looked.
+	// beginning is held while Raft starts, and while Bootstrap writes the first entry. Raft
+	// would miss an entry that is written after it has read the log.
 	beginning sync.Mutex
 
 	comparison    comparison
 	confirmations confirmations
 
-	inFlight sync.WaitGroup // calls that wait for Raft; none is added when stopping
+	inFlight sync.WaitGroup // calls that wait for Raft; no new ones while stopping
 
 	mu struct {
 		sync.Mutex
 		raft       *raft.Raft // nil before Run
-		servers    []Server   // as they were at Open; used before Run
+		servers    []Server   // at Open; used before Run
 		stopping   bool
-		restoring  bool          // a backup is taking the state's place
-		calls      int           // that are counted by inFlight
-		left       chan struct{} // closed, and made again, when one of them ends
-		leadership chan struct{} // closed, and made anew, when the leader changes
+		restoring  bool          // a backup is replacing the state
+		calls      int           // number of calls in inFlight
+		left       chan struct{} // closed and replaced when one of them ends
+		leadership chan struct{} // closed and replaced when the leader changes
 		closed     bool
 	}
 }
 
-// Open opens the log, the snapshots and the state, finishes or undoes what a crash
-// left half done, and has the Machine read the state. It starts nothing. What
-// cannot be trusted is refused with a *fault.Error that names the remedy. The
-// store of the log stays the caller's.
+// Open opens the log, the snapshots and the state, completes or undoes a step that a crash
+// interrupted, and makes the Machine read the state. It starts no goroutines. For damaged data
+// it returns a *fault.Error that names the remedy. The caller keeps ownership of the log's
+// store.
 func Open(cfg Config) (*Consensus, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -57,7 +57,7 @@ func Open(cfg Config) (*Consensus, error) {
 	}
 	cfg.Timing = cfg.Timing.withDefaults(cfg.Network == nil)
 	if cfg.Address == "" {
-		cfg.Address = string(cfg.Node) // nobody dials it
+		cfg.Address = string(cfg.Node) // never dialed
 	}
 	ctx := context.Background()
 	log, err := openLog(ctx, cfg.Log)
@@ -89,7 +89,7 @@ func Open(cfg Config) (*Consensus, error) {
 	return c, nil
 }
 
-// unusable gives an error of the file system a kind and a text.
+// unusable gives a file system error a kind and a text.
 func unusable(err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) {
@@ -98,13 +98,13 @@ func unusable(err error) error {
 	return damaged("open", "The replicated state in the data directory cannot be opened. Check the disk and the directory's permissions; the cause is in the log.", err)
 }
 
-// errStopping is what calls fail with that wait when the node closes.
+// errStopping returns the error of calls that are waiting when the node stops.
 func errStopping() *fault.Error {
 	return &fault.Error{Op: "consensus", Kind: fault.Unavailable, Detail: "The node is shutting down."}
 }
 
-// Close closes the state. Run must have returned. Backups and checksums that are
-// being made are waited for. A second Close does nothing.
+// Close closes the state after Run has returned. It waits for backups and checksums in
+// progress. A second Close does nothing.
 func (c *Consensus) Close() error {
 	c.mu.Lock()
 	closed := c.mu.closed
@@ -119,7 +119,7 @@ func (c *Consensus) Close() error {
 	return gen.store.Close()
 }
 
-// running returns Raft; nil if Run has not begun or is about to end.
+// running returns Raft; nil before Run has started it or when Run is about to end.
 func (c *Consensus) running() *raft.Raft {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,12 +136,11 @@ func (c *Consensus) started() *raft.Raft {
 	return c.mu.raft
 }
 
-// Applied returns the index up to which the state has come and is published.
-// Entries without effects at its end, such as a new leader's first, may be missing.
+// Applied returns the index up to which entries are applied and published. It may not count
+// trailing entries without effects, such as the first entry of a new leader.
 func (c *Consensus) Applied() uint64 { return c.state.applied().index }
 
-// Clock returns the state's clock: the latest time that an entry was stamped with.
-// It is the zero time before the first.
+// Clock returns the clock of the state: the latest stamp of an applied entry, or the zero time.
 func (c *Consensus) Clock() time.Time {
 	at := c.state.applied()
 	if at.clock == 0 {
@@ -150,8 +149,8 @@ func (c *Consensus) Clock() time.Time {
 	return time.Unix(0, at.clock).UTC()
 }
 
-// Committed returns the index up to which entries are known to be committed; 0
-// before Run and until a leader was heard.
+// Committed returns the highest index that this node knows to be committed; 0 before Run and
+// before the first contact with a leader.
 func (c *Consensus) Committed() uint64 {
 	if r := c.started(); r != nil {
 		return r.CommitIndex()
@@ -159,7 +158,7 @@ func (c *Consensus) Committed() uint64 {
 	return 0
 }
 
-// Term returns Raft's term; 0 before Run.
+// Term returns the Raft term; 0 before Run.
 func (c *Consensus) Term() uint64 {
 	if r := c.started(); r != nil {
 		return r.CurrentTerm()
@@ -167,8 +166,8 @@ func (c *Consensus) Term() uint64 {
 	return 0
 }
 
-// State returns what this node is just now: leader, follower, candidate, or
-// shutdown before and after Run.
+// State returns the current role of this node: leader, follower, candidate, or, before and
+// after Run, shutdown.
 func (c *Consensus) State() string {
 	if r := c.started(); r != nil {
 		switch r.State() {
@@ -184,13 +183,13 @@ func (c *Consensus) State() string {
 	return "shutdown"
 }
 
-// IsLeader reports whether this node leads, as far as it knows.
+// IsLeader reports whether this node believes that it is the leader.
 func (c *Consensus) IsLeader() bool {
 	r := c.running()
 	return r != nil && r.State() == raft.Leader
 }
 
-// Leader returns the node that leads, as far as this one knows.
+// Leader returns the leader that this node knows.
 func (c *Consensus) Leader() (Server, bool) {
 	r := c.started()
 	if r == nil {
@@ -213,8 +212,8 @@ func (c *Consensus) Leader() (Server, bool) {
 	return leader, true
 }
 
-// LastContact returns when this node last heard of a leader: now, if it leads;
-// false, if it never did since Run.
+// LastContact returns the time of the last contact with a leader: now, if this node is the
+// leader; false, if there was none since Run.
 func (c *Consensus) LastContact() (time.Time, bool) {
 	r := c.started()
 	if r == nil {
@@ -227,17 +226,17 @@ func (c *Consensus) LastContact() (time.Time, bool) {
 	return last, !last.IsZero()
 }
 
-// LeadershipChanged returns a channel that is closed when this node begins or
-// ceases to lead, or hears of another leader. Take the channel, then look, then
-// wait: so no change is missed.
+// LeadershipChanged returns a channel that is closed when this node becomes leader or stops
+// being leader, or learns of another leader. To miss no change, take the channel, then read the
+// leader, then wait.
 func (c *Consensus) LeadershipChanged() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mu.leadership
 }
 
-// WaitApplied returns when the effects of all entries up to index are committed
-// and published here. It fails when ctx is over or the node closes.
+// WaitApplied returns when all entries up to index are committed and published here. It fails
+// when ctx ends or the node stops.
 func (c *Consensus) WaitApplied(ctx context.Context, index uint64) error {
 	for {
 		at, changed, closed := c.state.progress()
@@ -255,8 +254,8 @@ func (c *Consensus) WaitApplied(ctx context.Context, index uint64) error {
 	}
 }
 
-// View calls fn with the state in force, which stays open until fn returns. What a
-// Machine keeps of the store it was given does not: a snapshot may take its place.
+// View calls fn with the current state, which stays open until fn returns. A Machine must not
+// keep the store for such reads, because a snapshot may replace it.
 func (c *Consensus) View(fn func(state *store.Store) error) error {
 	gen, err := c.state.current()
 	if err != nil {

@@ -17,25 +17,25 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// applier applies the log to the state, for Raft, which calls it from one goroutine.
+// applier applies the log to the state. Raft calls it from one goroutine.
 type applier struct {
 	cfg    Config
 	snaps  *snapshots
 	states *states
 
-	// Of Raft's goroutine.
-	seen uint64 // the last entry that came, applied now or before
+	// Owned by Raft's goroutine.
+	seen uint64 // the last entry received, whether applied now or before
 
 	mu struct {
 		sync.Mutex
 		gen     *generation
 		at      mark
-		changed chan struct{} // closed, and made anew, when at changes
+		changed chan struct{} // closed and replaced when at changes
 		closed  bool
 	}
 }
 
-// result is what became of a command, for its proposer.
+// result is the outcome of a command, for the proposer.
 type result struct {
 	index uint64
 	fault *fault.Error
@@ -48,22 +48,22 @@ func newApplier(cfg Config, snaps *snapshots, st *states, gen *generation, at ma
 	return a
 }
 
-// applied returns how far the state has come, published included.
+// applied returns the mark of the applied and published entries.
 func (a *applier) applied() mark {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mu.at
 }
 
-// progress returns how far the state has come, and a channel that is closed when
-// it has come further or will not do so any more.
+// progress returns the current mark and a channel that is closed when the mark advances or the
+// applier closes.
 func (a *applier) progress() (at mark, changed <-chan struct{}, closed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mu.at, a.mu.changed, a.mu.closed
 }
 
-// advance says that the state has come to at.
+// advance sets the mark.
 func (a *applier) advance(at mark) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,7 +72,7 @@ func (a *applier) advance(at mark) {
 	a.mu.changed = make(chan struct{})
 }
 
-// close wakes those who wait for progress.
+// close wakes all callers that wait for progress.
 func (a *applier) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,7 +82,7 @@ func (a *applier) close() {
 	}
 }
 
-// current returns the state in force, kept open until it is released.
+// current returns the current state, open until it is released.
 func (a *applier) current() (*generation, error) {
 	for {
 		a.mu.Lock()
@@ -103,21 +103,21 @@ func (a *applier) generation() *generation {
 	return a.mu.gen
 }
 
-// What die says.
+// The texts of die.
 const (
 	cannotApply   = "An entry of the cluster's log cannot be applied, and leaving it out would make this node disagree with the others. Update the gateway if it is older than the others, and start it again."
 	otherWay      = "Before this node was cut off, its log went on where the cluster's went another way, and further than the snapshot that it was sent. Start it again: what was never confirmed is dropped then, and nothing else."
 	cannotInstall = "A snapshot of the cluster's state cannot be put in place. Update the gateway if it is older than the others, or check the disk, and start it again: it finishes what was begun."
 )
 
-// die ends the process, or whatever Config.Fatal ends. It does not return.
+// die calls Config.Fatal, which ends the process. It does not return.
 func (c Config) die(detail string, cause error) {
 	err := &fault.Error{Op: "consensus", Kind: fault.StorageUnavailable, Detail: detail, Err: cause}
-	c.Logger.Error("replicated state cannot go on", slog.Any("error", err))
+	c.Logger.Error("replicated state cannot continue", slog.Any("error", err))
 	if c.Fatal != nil {
 		c.Fatal(err)
 	}
-	// On a goroutine of its own, where nobody recovers.
+	// in its own goroutine, where no caller recovers
 	go panic(err)
 	select {}
 }
@@ -125,8 +125,8 @@ func (c Config) die(detail string, cause error) {
 // Apply implements raft.FSM. Raft calls ApplyBatch instead.
 func (a *applier) Apply(l *raft.Log) any { return a.apply(l) }
 
-// ApplyBatch implements raft.BatchingFSM. It is a batch of Raft's, not of the
-// store's: a refusal drops the effects of its own entry only.
+// ApplyBatch implements raft.BatchingFSM. The batch is Raft's, not the store's: rejecting one
+// entry discards only the effects of that entry.
 func (a *applier) ApplyBatch(logs []*raft.Log) []any {
 	out := make([]any, len(logs))
 	for i, l := range logs {
@@ -135,12 +135,12 @@ func (a *applier) ApplyBatch(logs []*raft.Log) []any {
 	return out
 }
 
-// apply applies one entry, unless the state has it.
+// apply applies an entry unless the state already contains it.
 func (a *applier) apply(l *raft.Log) result {
 	at := a.applied()
 	a.seen = l.Index
 	if l.Index <= at.index {
-		return result{index: l.Index} // replayed after a start: nobody waits for it
+		return result{index: l.Index} // replayed after a start: no proposer is waiting
 	}
 	at.index, at.term = l.Index, l.Term
 	res, publish, err := a.commit(l, &at)
@@ -154,8 +154,8 @@ func (a *applier) apply(l *raft.Log) result {
 	return res
 }
 
-// commit makes the effects of an entry, the mark and the outcome, in one batch. It
-// moves at's clock.
+// commit writes the effects of an entry, the mark and the outcome in one batch. It advances the
+// clock of at.
 func (a *applier) commit(l *raft.Log, at *mark) (result, func(uint64), error) {
 	res := result{index: l.Index}
 	tx := a.generation().store.NewTx()
@@ -181,13 +181,12 @@ func (a *applier) commit(l *raft.Log, at *mark) (result, func(uint64), error) {
 	if err := writeMark(tx, *at); err != nil {
 		return res, nil, err
 	}
-	// A crash in here or later, up to the next flush, may take this batch and those
-	// before it, from the last one backwards: never one without those after it. The
-	// mark in it says where the log has to be replayed from.
+	// A crash before the next flush may lose this batch and earlier ones, always a suffix of
+	// them. The mark that remains says where the replay of the log starts.
 	return res, publish, tx.CommitReplayable()
 }
 
-// run makes the effects of a command that was not seen before.
+// run applies a command that has no outcome yet.
 func (a *applier) run(tx *store.Tx, e Entry, at mark) (result, func(uint64), error) {
 	res := result{index: at.index}
 	var id []byte
@@ -219,18 +218,18 @@ func (a *applier) run(tx *store.Tx, e Entry, at mark) (result, func(uint64), err
 	return res, out.Publish, nil
 }
 
-// Snapshot implements raft.FSM. No entry is applied while it runs: the state on the
-// disk is then exactly the one at the entry that Raft thinks of.
+// Snapshot implements raft.FSM. No entry is applied while it runs, so the state on the disk is
+// exactly at the entry that Raft assumes.
 func (a *applier) Snapshot() (raft.FSMSnapshot, error) {
 	at := a.applied()
 	if a.seen != at.index {
-		// After a start, Raft goes once more through entries that the state has. A
-		// snapshot would be called by the wrong one of them, and who installed it
-		// would apply the rest twice.
+		// After a start, Raft replays entries that the state contains. A snapshot would get the
+		// index of a replayed entry, and a node that installs it would apply the later entries
+		// twice.
 		return nil, errors.New("the log is still being replayed")
 	}
-	// Flushed first, since Raft truncates the log once there is a snapshot: from then
-	// on the log cannot repeat what a power cut took of the state.
+	// Flush first: Raft truncates the log once there is a snapshot. After that the log cannot
+	// restore state that a power failure loses.
 	gen := a.generation()
 	if err := gen.store.Flush(); err != nil {
 		return nil, err
@@ -239,30 +238,29 @@ func (a *applier) Snapshot() (raft.FSMSnapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A crash before the snapshot is whole leaves a directory that the next Open
-	// removes.
+	// A crash before the snapshot is complete leaves a directory that the next Open removes.
 	if err := gen.store.Checkpoint(a.snaps.filesPath(tmp)); err != nil {
 		return nil, errors.Join(err, a.snaps.dir.Remove(tmp))
 	}
 	return &checkpoint{in: a.snaps, tmp: tmp, at: at}, nil
 }
 
-// Restore implements raft.FSM: the state of a snapshot takes the place of this one.
+// Restore implements raft.FSM: the state of a snapshot replaces the current one.
 func (a *applier) Restore(from io.ReadCloser) error {
 	reader, ok := from.(*snapshotReader)
 	if wrapped, is := from.(raft.ReadCloserWrapper); is && !ok {
 		reader, ok = wrapped.WrappedReadCloser().(*snapshotReader)
 	}
 	if !ok {
-		return errors.New("the snapshot is not one of this node's")
+		return errors.New("the snapshot was not made by this node's store")
 	}
 	gen, at, err := a.states.install(a.snaps.filesPath(reader.of.id), reader.of.index, reader.of.term)
 	if err == nil {
 		err = a.cfg.Machine.Restored(gen.store, at.index)
 	}
 	if err != nil {
-		// The snapshot is on the disk and Raft counts on it: there is no way back to the
-		// old state, and the next Open does this again.
+		// The snapshot is on the disk and Raft relies on it, so the old state is no option. The
+		// next Open tries again.
 		a.cfg.die(cannotInstall, fmt.Errorf("snapshot %s: %w", reader.of.id, err))
 	}
 	a.mu.Lock()
@@ -273,15 +271,15 @@ func (a *applier) Restore(from io.ReadCloser) error {
 	a.advance(at)
 	a.states.discard(old)
 	if _, last := a.snaps.log.ends(); last >= at.index && !a.snaps.log.has(at.index, at.term) {
-		// Raft is about to empty the log, and cannot be told that it is empty (see guard).
-		// The next Open empties it. It takes a leader that was cut off with more entries
-		// than trail a snapshot, or a backup that was restored meanwhile.
+		// Raft is about to empty the log, and its in-memory view of the log would be wrong (see
+		// guard). The next Open empties the log. This happens to a leader that was cut off with
+		// more entries than trail a snapshot, and after the restore of a backup.
 		a.cfg.die(otherWay, fmt.Errorf("snapshot %s, and entry %d", reader.of.id, last))
 	}
 	return nil
 }
 
-// checkpoint is a snapshot that is not with the others yet.
+// checkpoint is a snapshot that is not yet in the list.
 type checkpoint struct {
 	in      *snapshots
 	tmp     string
@@ -293,10 +291,10 @@ type checkpoint struct {
 func (c *checkpoint) Persist(to raft.SnapshotSink) error {
 	k, ok := to.(*sink)
 	if !ok {
-		return errors.New("the sink is not one of this node's")
+		return errors.New("the sink was not made by this node's store")
 	}
 	if k.of.index != c.at.index {
-		return fmt.Errorf("the state is at entry %d and the snapshot is to be of %d", c.at.index, k.of.index)
+		return fmt.Errorf("the state is at entry %d, and the snapshot must be at %d", c.at.index, k.of.index)
 	}
 	if err := k.adopt(c.tmp); err != nil {
 		return err

@@ -8,22 +8,19 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// guard is a transport that does for Raft what the library leaves out where a snapshot
-// meets a log (hashicorp/raft 1.8.0).
+// guard wraps Raft's transport and corrects how hashicorp/raft 1.8.0 installs snapshots.
 //
-// A node that is sent a snapshot and has what it says already, because the leader did
-// not hear so, keeps its log and its state and says that all is well (Ongaro and
-// Ousterhout, In Search of an Understandable Consensus Algorithm, figure 13,
-// InstallSnapshot, rule 6). The library installs it all the same (its issue 697): the
-// members become those of the snapshot, the log is emptied, and Raft goes on to believe
-// that it ends where it ended. The node then takes itself for one that was taken out,
-// follows nobody, or panics at the next entry that is committed.
+// A leader may send a snapshot whose content a node already has, because an acknowledgement was
+// lost. The node must then keep its log and state, and confirm (Ongaro and Ousterhout, In
+// Search of an Understandable Consensus Algorithm, figure 13, InstallSnapshot, rule 6). The
+// library installs the snapshot all the same (its issue 697). It sets the members to those of
+// the snapshot and empties the log, but keeps the old last index. The node then believes that
+// it was removed and follows no leader, or panics at the next committed entry.
 //
-// And what a leader sends follows the entry that the newest snapshot ends with, though
-// the log begins behind it. The library knows that only as long as the log is empty,
-// and then refuses all that the leader sends, down to the next snapshot. To answer for
-// that entry in the log would do as well, but a leader reads the log too, and would
-// send what it is told there.
+// Also, a leader may send entries that follow the last entry of the newest snapshot while the
+// log begins after it. The library knows that snapshot entry only while the log is empty.
+// Otherwise it rejects everything that the leader sends, until the next snapshot. The log could
+// report that entry instead, but a leader reads the log too, and would send it.
 type guard struct {
 	*raft.NetworkTransport
 
@@ -39,8 +36,8 @@ func newGuard(t *raft.NetworkTransport, of *Consensus) *guard {
 // Consumer implements raft.Transport.
 func (g *guard) Consumer() <-chan raft.RPC { return g.rpcs }
 
-// run hands on what comes in, until ctx is over. What then has no answer gets none
-// any more: the transport is closed.
+// run forwards incoming requests until ctx ends. Requests without a response then get none,
+// because the transport is closed.
 func (g *guard) run(ctx context.Context) {
 	var answers sync.WaitGroup
 	defer answers.Wait()
@@ -58,7 +55,7 @@ func (g *guard) run(ctx context.Context) {
 				}
 			case *raft.AppendEntriesRequest:
 				if g.of.log.beginsBehind(req.PrevLogEntry, req.PrevLogTerm) {
-					req.PrevLogEntry, req.PrevLogTerm = 0, 0 // it follows: not to be looked up
+					req.PrevLogEntry, req.PrevLogTerm = 0, 0 // it follows the snapshot: Raft must not look the entry up
 				}
 			}
 			select {
@@ -72,8 +69,8 @@ func (g *guard) run(ctx context.Context) {
 	}
 }
 
-// skip answers that a snapshot is installed. Its bytes stand between the request and
-// the next one, so they have to be read.
+// skip responds that a snapshot is installed. It must read the bytes of the snapshot, which
+// come before the next request.
 func skip(rpc raft.RPC, req *raft.InstallSnapshotRequest) {
 	if _, err := io.Copy(io.Discard, rpc.Reader); err != nil {
 		rpc.Respond(nil, err)
@@ -84,16 +81,16 @@ func skip(rpc raft.RPC, req *raft.InstallSnapshotRequest) {
 	}, nil)
 }
 
-// covers reports whether this node has what a snapshot says. It stays so: what a
-// snapshot holds is committed. A leader of an earlier term is Raft's to refuse.
+// covers reports whether this node has the content of a snapshot. That cannot change, because
+// the content is committed. Raft itself rejects a leader of an earlier term.
 func (c *Consensus) covers(req *raft.InstallSnapshotRequest) bool {
 	current, err := c.log.GetUint64([]byte(keyTerm))
 	return err == nil && req.Term >= current && c.snaps.covered(req.LastLogIndex, req.LastLogTerm)
 }
 
-// covered reports whether the log has the entry that a snapshot ends with, or the
-// state has come as far: it then went the same way, for only what is committed is
-// applied, and a leader has all of that.
+// covered reports whether the log has the last entry of a snapshot, or the applied index has
+// reached it. An applied entry equals the snapshot's, because only committed entries are
+// applied and every leader has them.
 func (s *snapshots) covered(index, term uint64) bool {
 	return s.log.has(index, term) || s.applied() >= index
 }

@@ -166,7 +166,7 @@ func TestSnapshotOfWhatIsNotCommitted(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = data.Close()
-		if err := follower.Receive(meta); err == nil || !strings.Contains(err.Error(), "has what the snapshot says") {
+		if err := follower.Receive(meta); err == nil || !strings.Contains(err.Error(), "already has the content of the snapshot") {
 			t.Errorf("past the guard: %v", err)
 		}
 		if follower.machine.mu.restored != read || follower.Applied() != applied {

@@ -12,19 +12,19 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// raftLog is a slog.Logger in the form that Raft wants. Raft logs indexes, terms,
-// names and addresses; entries and keys never.
+// raftLog adapts a slog.Logger to hclog. Raft logs indexes, terms, names and addresses, but
+// never entries or keys.
 type raftLog struct {
 	out   *slog.Logger
-	args  []any // implied
-	alone bool  // there are no other nodes
+	args  []any // of all messages
+	alone bool  // a single node
 }
 
 // Log implements hclog.Logger.
 func (l raftLog) Log(level hclog.Level, msg string, args ...any) {
 	to := slogLevel(level)
 	if l.alone {
-		to = slog.LevelDebug // elections without anybody else are no news
+		to = slog.LevelDebug // elections of a single node are not interesting
 	}
 	ctx := context.Background()
 	if !l.out.Enabled(ctx, to) {
@@ -36,7 +36,7 @@ func (l raftLog) Log(level hclog.Level, msg string, args ...any) {
 	l.out.LogAttrs(ctx, to, "raft", attrs...)
 }
 
-// appendAttrs makes attributes of alternating keys and values.
+// appendAttrs converts alternating keys and values to attributes.
 func appendAttrs(attrs []slog.Attr, args []any) []slog.Attr {
 	for i := 0; i+1 < len(args); i += 2 {
 		key := strings.ReplaceAll(fmt.Sprint(args[i]), "-", "_")
@@ -49,9 +49,8 @@ func appendAttrs(attrs []slog.Attr, args []any) []slog.Attr {
 	return attrs
 }
 
-// slogLevel is one step below Raft's own: what it calls an error is that another
-// node does not answer, and what it calls a warning an election. Who leads is logged
-// by whoever uses this package.
+// slogLevel maps Raft's level to one level below. Raft logs an unreachable node as an error and
+// an election as a warning. The caller of this package logs changes of the leader.
 func slogLevel(level hclog.Level) slog.Level {
 	switch level {
 	case hclog.Error:
@@ -108,13 +107,13 @@ func (l raftLog) With(args ...any) hclog.Logger {
 // Name implements hclog.Logger.
 func (raftLog) Name() string { return "raft" }
 
-// Named implements hclog.Logger. Parts of Raft have no names of their own here.
+// Named implements hclog.Logger. Components of Raft share one logger.
 func (l raftLog) Named(string) hclog.Logger { return l }
 
 // ResetNamed implements hclog.Logger.
 func (l raftLog) ResetNamed(string) hclog.Logger { return l }
 
-// SetLevel implements hclog.Logger. The level is the slog handler's business.
+// SetLevel implements hclog.Logger. The slog handler decides the level.
 func (raftLog) SetLevel(hclog.Level) {}
 
 // GetLevel implements hclog.Logger.
@@ -135,7 +134,7 @@ func (l raftLog) StandardLogger(opts *hclog.StandardLoggerOptions) *log.Logger {
 // StandardWriter implements hclog.Logger.
 func (l raftLog) StandardWriter(*hclog.StandardLoggerOptions) io.Writer { return lineWriter{l} }
 
-// lineWriter logs what is written to it.
+// lineWriter logs each write as a line.
 type lineWriter struct{ l raftLog }
 
 // Write implements io.Writer.

@@ -10,25 +10,25 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// An entry of the log on the disk, all numbers big endian:
+// The format of a log entry on the disk. All numbers are big endian:
 //
 //	version      1 byte, 1
 //	type         1 byte, raft.LogType
 //	term         8 bytes
-//	appended at  8 bytes, nanoseconds since the Unix epoch, 0 if not known
-//	extensions   4 bytes of length, and then they
-//	data         the rest but
+//	appended at  8 bytes, nanoseconds since the Unix epoch, 0 if unknown
+//	extensions   4 bytes of length, then the extensions
+//	data         up to the checksum
 //	checksum     4 bytes: CRC-32C of the index (8 bytes) and all of the above
 //
-// Pebble has checksums too, of its blocks. This one also sees an entry that is
-// whole and stands in another's place.
+// Pebble has checksums of its blocks, too. This one also detects an intact entry at the wrong
+// index.
 const (
 	entryVersion = 1
 	entryHead    = 1 + 1 + 8 + 8 + 4
 	entryTail    = 4
 )
 
-// appendEntry appends l, encoded, to dst.
+// appendEntry appends the encoding of l to dst.
 func appendEntry(dst []byte, l *raft.Log) []byte {
 	start := len(dst)
 	dst = append(dst, entryVersion, byte(l.Type))
@@ -44,21 +44,20 @@ func appendEntry(dst []byte, l *raft.Log) []byte {
 	return binary.BigEndian.AppendUint32(dst, entrySum(l.Index, dst[start:]))
 }
 
-// decodeEntry reads the entry at index from b into l. What it puts there does not
-// share memory with b.
+// decodeEntry decodes the entry at index from b into l, which does not share memory with b.
 func decodeEntry(index uint64, b []byte, l *raft.Log) error {
 	if len(b) < entryHead+entryTail {
-		return fmt.Errorf("%d bytes are no entry", len(b))
+		return fmt.Errorf("%d bytes are too short for an entry", len(b))
 	}
 	body, tail := b[:len(b)-entryTail], b[len(b)-entryTail:]
 	if entrySum(index, body) != binary.BigEndian.Uint32(tail) {
-		return errors.New("the checksum does not fit")
+		return errors.New("the checksum does not match")
 	}
 	if body[0] != entryVersion {
-		return fmt.Errorf("version %d is not known", body[0])
+		return fmt.Errorf("version %d is unknown", body[0])
 	}
 	if body[1] > byte(raft.LogConfiguration) {
-		return fmt.Errorf("type %d is not known", body[1])
+		return fmt.Errorf("type %d is unknown", body[1])
 	}
 	extensions := binary.BigEndian.Uint32(body[18:])
 	rest := body[entryHead:]
@@ -80,6 +79,6 @@ func decodeEntry(index uint64, b []byte, l *raft.Log) error {
 func entrySum(index uint64, body []byte) uint32 {
 	var head [8]byte
 	binary.BigEndian.PutUint64(head[:], index)
-	table := crc32.MakeTable(crc32.Castagnoli) // made once by the library
+	table := crc32.MakeTable(crc32.Castagnoli) // the library caches it
 	return crc32.Update(crc32.Checksum(head[:], table), table, body)
 }

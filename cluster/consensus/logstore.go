@@ -12,28 +12,28 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// logStore is the log and Raft's own values in the node's store. The log has no
-// holes: entries are appended right behind the last one, or, in an empty log,
-// right behind the newest snapshot, and are removed from its ends. So a hole is
-// damage and can be refused, where a log that tolerates holes could not tell.
+// logStore keeps the log and Raft's own values in the node's store. The log has no holes.
+// Entries are appended after the last one or, in an empty log, after the newest snapshot, and
+// are removed only at the ends. So a hole is always damage and is rejected; a log that
+// tolerates holes could not detect it.
 //
 // Raft calls it from several goroutines.
 type logStore struct {
 	store *store.Store
-	// writing is full while somebody writes, over the sync: the ends are then his to
-	// change. Who asks for them does not wait for the disk.
+	// writing is full during a write, including its sync. Only the writer may change the ends.
+	// Readers of the ends do not wait for the disk.
 	writing chan struct{}
 
 	mu struct {
 		sync.Mutex
 		first, last uint64 // 0, 0 if empty
-		base        uint64 // index of the newest snapshot; 0 if there is none
-		baseTerm    uint64 // term of its last entry
+		base        uint64 // index of the newest snapshot; 0 without one
+		baseTerm    uint64 // term of the newest snapshot
 	}
 }
 
-// openLog finds the ends of the log and reads every entry of it: one that is
-// missing or not readable must be known before this node votes or leads.
+// openLog finds the ends of the log and reads every entry. A node must detect a missing or
+// unreadable entry before it votes or leads.
 func openLog(ctx context.Context, s *store.Store) (*logStore, error) {
 	l := &logStore{store: s, writing: make(chan struct{}, 1)}
 	var first, last uint64
@@ -76,15 +76,15 @@ func (l *logStore) ends() (first, last uint64) {
 	return l.mu.first, l.mu.last
 }
 
-// setBase says which entry the newest snapshot ends with; 0, 0: there is none.
+// setBase sets the last entry of the newest snapshot; 0, 0 without one.
 func (l *logStore) setBase(index, term uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mu.base, l.mu.baseTerm = index, term
 }
 
-// beginsBehind reports whether the newest snapshot ends with an entry of a term, and the
-// log begins right behind it.
+// beginsBehind reports whether the newest snapshot ends with this entry, and the log begins
+// with the next one.
 func (l *logStore) beginsBehind(index, term uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +103,8 @@ func (l *logStore) LastIndex() (uint64, error) {
 	return last, nil
 }
 
-// IsMonotonic implements raft.MonotonicLogStore: holes are not taken, so Raft
-// empties the log when a snapshot takes its place.
+// IsMonotonic implements raft.MonotonicLogStore: the log allows no holes, so Raft empties it
+// when a snapshot replaces it.
 func (l *logStore) IsMonotonic() bool { return true }
 
 // GetLog implements raft.LogStore.
@@ -122,7 +122,7 @@ func (l *logStore) GetLog(index uint64, entry *raft.Log) error {
 	return nil
 }
 
-// has reports whether an entry is there, and of a term.
+// has reports whether the log has an entry with this index and term.
 func (l *logStore) has(index, term uint64) bool {
 	var entry raft.Log
 	return l.GetLog(index, &entry) == nil && entry.Term == term
@@ -148,8 +148,8 @@ func (l *logStore) StoreLogs(entries []*raft.Log) error {
 		buf = appendEntry(buf[:0], entry)
 		b.Set(store.SpaceLog, indexKey(entry.Index), buf)
 	}
-	// A crash in here leaves all of the entries or none. Nobody counts them yet: to
-	// the other nodes they are as if they had never arrived.
+	// A crash here leaves all of the entries or none. They are not acknowledged yet, so the
+	// other nodes treat them as never received.
 	if err := b.Commit(); err != nil {
 		return err
 	}
@@ -162,10 +162,9 @@ func (l *logStore) StoreLogs(entries []*raft.Log) error {
 	return nil
 }
 
-// follows makes sure that entries leave no hole. In an empty log they must
-// follow the newest snapshot: older ones would be stored, counted as applied and
-// never be, which is what a leader that was cut off while it restored a backup
-// would run into.
+// follows checks that entries leave no hole. In an empty log they must follow the newest
+// snapshot. Older entries would be stored and counted as applied, but never be applied. A
+// leader that is cut off during a restore would otherwise run into this.
 func (l *logStore) follows(entries []*raft.Log) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,7 +181,7 @@ func (l *logStore) follows(entries []*raft.Log) error {
 	return nil
 }
 
-// DeleteRange implements raft.LogStore. The range has to touch an end of the log.
+// DeleteRange implements raft.LogStore. The range must include an end of the log.
 func (l *logStore) DeleteRange(from, to uint64) error {
 	l.writing <- struct{}{}
 	defer func() { <-l.writing }()
@@ -197,9 +196,8 @@ func (l *logStore) DeleteRange(from, to uint64) error {
 	b := l.store.NewBatch()
 	defer b.Close()
 	b.DeleteRange(store.SpaceLog, indexKey(from), indexKey(to+1))
-	// A crash in here leaves the log as it was or without the whole range. At the
-	// front that only means that the next truncation has more to do; at the back the
-	// leader says again what is to go.
+	// A crash here leaves the log with the whole range or without it. At the front, the next
+	// truncation then removes more. At the back, the leader repeats the truncation.
 	if err := b.Commit(); err != nil {
 		return err
 	}
@@ -221,12 +219,12 @@ func (l *logStore) Set(key, value []byte) error {
 	b := l.store.NewBatch()
 	defer b.Close()
 	b.Set(store.SpaceStable, key, value)
-	// A crash in here leaves the old value or the new one. Raft writes its term
-	// before its vote, and either alone only makes it refuse more.
+	// A crash here leaves the old value or the new one. Raft writes its term before its vote;
+	// either one alone only makes it reject more.
 	return b.Commit()
 }
 
-// Get implements raft.StableStore: nothing for a key that is not there.
+// Get implements raft.StableStore. It returns nothing for a missing key.
 func (l *logStore) Get(key []byte) ([]byte, error) {
 	value, ok, err := l.store.Get(store.SpaceStable, key)
 	if err != nil || !ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Servers returns the members, as the newest configuration that this node has says,
-// sorted by name. It may not be committed yet. Before Run it is the one on the disk.
+// Servers returns the members in the newest configuration of this node, sorted by name. It may
+// not be committed yet. Before Run, Servers returns the configuration on the disk.
 func (c *Consensus) Servers() ([]Server, error) {
 	r := c.started()
 	if r == nil {
@@ -29,10 +29,10 @@ func (c *Consensus) Servers() ([]Server, error) {
 	return fromRaft(future.Configuration()), nil
 }
 
-// Removed reports whether there is a cluster that this node knows of and is not a
-// member of: an operator removed it, so that it receives nothing more and asks for no
-// votes, or it is new and has not come to the entry yet that makes it one. A node that
-// was down when it was removed may never hear of it.
+// Removed reports whether this node knows a cluster of which it is not a member. Either an
+// operator removed it, and it receives no more entries and requests no votes. Or it is new and
+// has not reached the entry that adds it. A node that was down when it was removed may never
+// learn of it.
 func (c *Consensus) Removed() bool {
 	servers, err := c.Servers()
 	if err != nil || len(servers) == 0 {
@@ -41,46 +41,46 @@ func (c *Consensus) Removed() bool {
 	return !slices.ContainsFunc(servers, func(s Server) bool { return s.Node == c.cfg.Node })
 }
 
-// AddVoter makes a node a voter, or gives a voter another address. It counts for
-// the majority at once, so it should have caught up as a non-voter first. This node
-// has to lead. The change is committed when AddVoter returns without an error; the
-// errors are Propose's.
+// AddVoter makes a node a voter, or changes the address of a voter. The node counts for the
+// majority at once, so it should first catch up as a non-voter. This node must be the leader.
+// When AddVoter returns without an error, the change is committed. The errors are those of
+// Propose.
 func (c *Consensus) AddVoter(ctx context.Context, node id.Node, address string) error {
 	return c.change(ctx, func(r *raft.Raft, patience time.Duration) raft.IndexFuture {
 		return r.AddVoter(raft.ServerID(node), raft.ServerAddress(address), 0, patience)
 	})
 }
 
-// AddNonvoter makes a node receive the log without a vote, or gives it another
-// address. A voter stays one; see Demote. Otherwise it is like AddVoter.
+// AddNonvoter adds a node that receives the log without a vote, or changes its address. A voter
+// stays a voter; see Demote. Otherwise it is like AddVoter.
 func (c *Consensus) AddNonvoter(ctx context.Context, node id.Node, address string) error {
 	return c.change(ctx, func(r *raft.Raft, patience time.Duration) raft.IndexFuture {
 		return r.AddNonvoter(raft.ServerID(node), raft.ServerAddress(address), 0, patience)
 	})
 }
 
-// Demote takes a voter's vote away. Otherwise it is like AddVoter.
+// Demote makes a voter a non-voter. Otherwise it is like AddVoter.
 func (c *Consensus) Demote(ctx context.Context, node id.Node) error {
 	return c.change(ctx, func(r *raft.Raft, patience time.Duration) raft.IndexFuture {
 		return r.DemoteVoter(raft.ServerID(node), 0, patience)
 	})
 }
 
-// Remove takes a node out of the cluster; that it is none of its is no error. The
-// leader may remove itself, and then leads no more. Otherwise it is like AddVoter.
+// Remove removes a node from the cluster; a node that is not a member is no error. A leader may
+// remove itself, and then stops being leader. Otherwise it is like AddVoter.
 func (c *Consensus) Remove(ctx context.Context, node id.Node) error {
 	return c.change(ctx, func(r *raft.Raft, patience time.Duration) raft.IndexFuture {
 		return r.RemoveServer(raft.ServerID(node), 0, patience)
 	})
 }
 
-// change has a change of the members made.
+// change makes a membership change.
 func (c *Consensus) change(ctx context.Context, begin func(*raft.Raft, time.Duration) raft.IndexFuture) error {
 	_, err := await(ctx, c, func(r *raft.Raft) (struct{}, error) {
 		if r.State() != raft.Leader {
 			return struct{}{}, ErrNotLeader
 		}
-		// How long Raft may hold it back while another change is under way.
+		// The longest time that Raft may delay the change while another one is in progress.
 		patience := drain
 		if deadline, ok := ctx.Deadline(); ok {
 			patience = max(time.Until(deadline), time.Millisecond)
@@ -93,23 +93,23 @@ func (c *Consensus) change(ctx context.Context, begin func(*raft.Raft, time.Dura
 	return err
 }
 
-// TransferLeadership hands the leadership to another voter, the one that is furthest,
-// and returns when this node has ceased to lead. This node has to lead.
+// TransferLeadership transfers the leadership to the voter with the longest log, and returns
+// when this node is no longer the leader. This node must be the leader.
 func (c *Consensus) TransferLeadership(ctx context.Context) error {
 	_, err := await(ctx, c, func(r *raft.Raft) (struct{}, error) {
 		if r.State() != raft.Leader {
 			return struct{}{}, ErrNotLeader
 		}
 		if !c.otherVoters(r) {
-			return struct{}{}, errors.New("there is no other voter")
+			return struct{}{}, errors.New("there is no other voter to transfer the leadership to")
 		}
 		return struct{}{}, r.LeadershipTransfer().Error()
 	})
 	return err
 }
 
-// TakeSnapshot makes a snapshot now and truncates the log, as happens by itself
-// every some thousand entries. That there is nothing new is no error.
+// TakeSnapshot makes a snapshot now and truncates the log, as Raft does by itself every few
+// thousand entries. It is no error if there is nothing new.
 func (c *Consensus) TakeSnapshot(ctx context.Context) error {
 	_, err := await(ctx, c, func(r *raft.Raft) (struct{}, error) {
 		err := r.Snapshot().Error()

@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// outcomeKept is how long outcomes are kept, by the state's clock: longer than
-	// anybody tries a command again.
+	// outcomeKept is the retention of outcomes, by the clock of the state. It must exceed the
+	// time in which a command is retried.
 	outcomeKept = 24 * time.Hour
-	// outcomesPruned is how many outcomes an entry removes at most. More than one, so
-	// that they become fewer after a busy day; few, so that no entry takes long.
+	// outcomesPruned is the highest number of outcomes that one entry removes. It is above one,
+	// so that their number falls after a busy day, and small, so that no entry takes long.
 	outcomesPruned = 4
 )
 
-// readOutcome returns what became of the command with this id before; nil if there
-// was none.
+// readOutcome returns the outcome of an earlier command with this id; nil if there is none.
 func readOutcome(tx *store.Tx, id []byte) (*result, error) {
 	value, ok, err := tx.Get(store.SpaceOutcome, id)
 	if err != nil || !ok {
@@ -46,7 +45,7 @@ func decodeOutcome(value []byte) (*result, error) {
 	return r, nil
 }
 
-// writeOutcome keeps what became of the command with this id.
+// writeOutcome stores the outcome of the command with this id.
 func writeOutcome(tx *store.Tx, id []byte, at mark, f *fault.Error) error {
 	o := &clusterv1.CommandOutcome{Index: at.index, TimeUnixNano: at.clock}
 	if f != nil {
@@ -62,8 +61,8 @@ func writeOutcome(tx *store.Tx, id []byte, at mark, f *fault.Error) error {
 	return nil
 }
 
-// pruneOutcomes removes outcomes that are too old, a few at a time. It is part of
-// the entry's effects and so the same on every node.
+// pruneOutcomes removes a few expired outcomes. It is part of the entry's effects, so it is the
+// same on every node.
 func pruneOutcomes(tx *store.Tx, clock int64) error {
 	horizon := clock - int64(outcomeKept)
 	if horizon <= 0 {
@@ -87,5 +86,5 @@ func pruneOutcomes(tx *store.Tx, clock int64) error {
 	return nil
 }
 
-// timeKey orders by time. The state's clock is never before 1970.
+// timeKey returns a key that orders by time. The clock of the state is never before 1970.
 func timeKey(clock int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(clock)) }

@@ -12,18 +12,18 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// maxCommand is the size of the largest command, in bytes: a team is deleted with
-// its keys by one, at about a hundred bytes a key. Larger ones would hold up
-// heartbeats on a slow link, and are more than a node takes from another.
+// maxCommand is the size limit of a command, in bytes. The largest deletes a team with its
+// keys, at about a hundred bytes per key. Larger commands would delay heartbeats on a slow
+// link, and exceed the limit that a node accepts from another.
 const maxCommand = 6 << 20
 
-// Propose has a command put into the log and applied, and returns its index and
-// how it ended, once its effects are published on this node. For a command that
-// the state has seen before these are its first index and outcome.
+// Propose adds a command to the log and applies it. It returns the index and the outcome once
+// the effects are published on this node. A repeated command returns its first index and
+// outcome.
 //
-// An error means that there is no outcome: with ErrNotLeader nothing was done, for
-// certain; with ErrUncertain the command may have been, or may yet be, applied.
-// That is also the case when ctx is over. This node has to lead.
+// An error means that there is no outcome. After ErrNotLeader certainly nothing was done. After
+// ErrUncertain, also when ctx ends, the command may have been applied or may be applied later.
+// This node must be the leader.
 func (c *Consensus) Propose(ctx context.Context, command []byte) (uint64, *fault.Error, error) {
 	if len(command) == 0 {
 		return 0, fault.New(fault.Malformed, "", "The command is empty."), nil
@@ -35,7 +35,7 @@ func (c *Consensus) Propose(ctx context.Context, command []byte) (uint64, *fault
 	return res.index, res.fault, err
 }
 
-// propose is Propose for any command, also for none.
+// propose is Propose without the size checks. It also accepts an empty command.
 func (c *Consensus) propose(ctx context.Context, command []byte) (result, error) {
 	now, known := c.cfg.Now()
 	if !known {
@@ -61,7 +61,7 @@ func (c *Consensus) propose(ctx context.Context, command []byte) (result, error)
 	})
 }
 
-// outcomeOf says what a failure of Raft's means for who asked.
+// outcomeOf converts an error of Raft for the caller.
 func outcomeOf(err error) error {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress), errors.Is(err, raft.ErrEnqueueTimeout):
@@ -70,8 +70,8 @@ func outcomeOf(err error) error {
 	return fmt.Errorf("%w: %w", ErrUncertain, err)
 }
 
-// await runs a call of Raft's that knows no context. The call may outlast ctx, but
-// not Run, which answers them all before it shuts Raft down.
+// await runs a call of Raft that takes no context. The call may outlast ctx but not Run, which
+// completes all calls before it shuts Raft down.
 func await[T any](ctx context.Context, c *Consensus, call func(*raft.Raft) (T, error)) (T, error) {
 	r := c.enter(false)
 	if r == nil {
@@ -81,8 +81,7 @@ func await[T any](ctx context.Context, c *Consensus, call func(*raft.Raft) (T, e
 	return awaitEntered(ctx, c, r, call)
 }
 
-// enter returns Raft for a call that inFlight counts from now on; nil if there
-// can be none.
+// enter returns Raft and counts a call in inFlight; nil if no call is possible now.
 func (c *Consensus) enter(restore bool) *raft.Raft {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +94,7 @@ func (c *Consensus) enter(restore bool) *raft.Raft {
 	return c.mu.raft
 }
 
-// leave ends a call that enter has let in.
+// leave ends a call that enter counted.
 func (c *Consensus) leave() {
 	c.mu.Lock()
 	c.mu.calls--
@@ -117,12 +116,12 @@ func (c *Consensus) alone(ctx context.Context) error {
 		select {
 		case <-left:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ErrNotLeader, context.Cause(ctx)) // nothing was changed
+			return fmt.Errorf("%w: %w", ErrNotLeader, context.Cause(ctx)) // nothing has changed
 		}
 	}
 }
 
-// awaitEntered is await behind enter.
+// awaitEntered is await after enter.
 func awaitEntered[T any](ctx context.Context, c *Consensus, r *raft.Raft, call func(*raft.Raft) (T, error)) (T, error) {
 	var none T
 	type answer struct {
@@ -143,25 +142,24 @@ func awaitEntered[T any](ctx context.Context, c *Consensus, r *raft.Raft, call f
 	}
 }
 
-// ReadIndex returns an index that is not below that of any command that was
-// acknowledged, by whatever leader, before the call. Whoever has waited for it
-// (WaitApplied, on any node) reads nothing stale. This node has to lead, which a
-// majority is asked to confirm.
+// ReadIndex returns an index at or above every command that any leader acknowledged before the
+// call. After WaitApplied for that index, on any node, a read is not stale. This node must be
+// the leader, which a majority confirms.
 func (c *Consensus) ReadIndex(ctx context.Context) (uint64, error) {
 	r := c.running()
 	if r == nil || r.State() != raft.Leader {
 		return 0, ErrNotLeader
 	}
 	if c.state.applied().term != r.CurrentTerm() {
-		// A new leader knows what is committed only once an entry of its own term is:
-		// until then its commit index may be behind what its predecessor acknowledged.
+		// A new leader learns what is committed only with the first committed entry of its own
+		// term. Before that, its commit index may be below what its predecessor acknowledged.
 		if _, err := c.propose(ctx, nil); err != nil {
 			return 0, err
 		}
 	}
 	return await(ctx, c, func(r *raft.Raft) (uint64, error) {
-		// Taken before the question: an acknowledgement after the majority's answer is
-		// not before this call.
+		// Read before the majority confirms: commands that are acknowledged later are not
+		// before this call.
 		index := r.CommitIndex()
 		if err := r.VerifyLeader().Error(); err != nil {
 			return 0, fmt.Errorf("%w: %w", ErrNotLeader, err)

@@ -9,26 +9,26 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// reachPause is how often a replication that waits for a member looks whether it is still
-// wanted.
+// reachPause is how often a replication that waits for a member checks whether it is still
+// needed.
 const reachPause = 100 * time.Millisecond
 
-// errAway is what Raft gets for a request to a member that did not answer, once the
-// member answers again or the request is no longer wanted. Raft then makes a new one.
+// errAway is Raft's error for a request to an unreachable member, once the member responds
+// again or the request is no longer needed. Raft then makes a new request.
 var errAway = errors.New("the member did not answer")
 
-// reach knows which members do not answer.
+// reach knows which members are unreachable.
 //
-// Raft's leader waits before it replicates to a member that has failed, up to 10 s after
-// 12 failures, and nothing can shorten that wait (hashicorp/raft 1.8.0, replicateTo). A
-// member that was away for half a minute and is back would not get an entry for so long.
-// Heartbeats are a loop of their own, at most half a heartbeat timeout apart. So while
-// they fail, the guard holds the replication's request instead of failing it: Raft counts
-// two failures, however long the member is away, and waits for 10 ms.
+// Raft's leader backs off before it replicates to a member again, up to 10 s after 12 failures,
+// and offers no way to shorten that (hashicorp/raft 1.8.0, replicateTo). A member that was down
+// for half a minute would get no entry for that long. Heartbeats are a separate loop, at most
+// half a heartbeat timeout apart. So while they fail, the guard holds the replication request
+// instead of failing it. Raft then counts two failures, however long the member is down, and
+// backs off for 10 ms.
 type reach struct {
 	mu struct {
 		sync.Mutex
-		away map[raft.ServerID]chan struct{} // closed when the member has answered
+		away map[raft.ServerID]chan struct{} // closed when the member has responded
 	}
 }
 
@@ -38,7 +38,7 @@ func newReach() *reach {
 	return r
 }
 
-// away returns a channel that is closed when a member answers again; nil while it does.
+// away returns a channel that is closed when a member responds again; nil if it is reachable.
 func (r *reach) away(member raft.ServerID) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +48,7 @@ func (r *reach) away(member raft.ServerID) <-chan struct{} {
 	return nil
 }
 
-// heard notes whether a member has answered.
+// heard records whether a member has responded.
 func (r *reach) heard(member raft.ServerID, answered bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *reach) heard(member raft.ServerID, answered bool) {
 	}
 }
 
-// isHeartbeat reports whether a request is a heartbeat, as Raft's own transport tells.
+// isHeartbeat reports whether a request is a heartbeat, by the same test as Raft's transport.
 func isHeartbeat(req *raft.AppendEntriesRequest) bool {
 	return req.PrevLogEntry == 0 && req.PrevLogTerm == 0 && len(req.Entries) == 0 && req.LeaderCommitIndex == 0
 }
@@ -93,8 +93,8 @@ func (g *guard) InstallSnapshot(member raft.ServerID, at raft.ServerAddress, req
 	return err
 }
 
-// waited waits while a member does not answer and this node replicates to it. It reports
-// whether it has waited: what was to be sent is old then.
+// waited waits while a member is unreachable and this node replicates to it. It reports whether
+// it has waited; the request is then outdated.
 func (g *guard) waited(member raft.ServerID, term uint64) bool {
 	back := g.reach.away(member)
 	if back == nil {
@@ -112,8 +112,8 @@ func (g *guard) waited(member raft.ServerID, term uint64) bool {
 	return true
 }
 
-// replicates reports whether this node leads in a term and has a member in its
-// configuration. Raft's goroutine of the replication ends as soon as it is not so.
+// replicates reports whether this node is the leader of a term and has the member in its
+// configuration. Otherwise Raft's replication goroutine ends.
 func (c *Consensus) replicates(member raft.ServerID, term uint64) bool {
 	r := c.started()
 	if r == nil || r.State() != raft.Leader || r.CurrentTerm() != term {

@@ -10,16 +10,16 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// The names under which Raft keeps its own values.
+// The keys of Raft's own values.
 const (
 	keyTerm     = "CurrentTerm"
 	keyVoteTerm = "LastVoteTerm"
 	noTerm      = 0
 )
 
-// catchUp installs the newest snapshot if the state is behind it: the node went
-// down between the receipt of a snapshot, or the beginning of a restore, and the
-// switch; or the state was lost as a whole. It returns the state in force.
+// catchUp installs the newest snapshot if the state is behind it, and returns the current
+// state. That happens if the node stopped between receiving a snapshot, or starting a restore,
+// and the switch, or if the state was lost.
 func catchUp(snaps *snapshots, states *states, gen *generation) (*generation, mark, error) {
 	at, err := readMark(gen.store)
 	if err != nil {
@@ -31,7 +31,7 @@ func catchUp(snaps *snapshots, states *states, gen *generation) (*generation, ma
 			return gen, at, nil
 		}
 		if err := snaps.verify(newest); err != nil {
-			// Whether the rest suffices, reconcile finds out.
+			// reconcile checks whether log and state are complete without it.
 			snaps.exclude(newest.id, err)
 			continue
 		}
@@ -44,7 +44,7 @@ func catchUp(snaps *snapshots, states *states, gen *generation) (*generation, ma
 	}
 }
 
-// reconcile makes log, snapshots and state fit each other, or refuses them.
+// reconcile makes the log, the snapshots and the state consistent, or returns an error.
 func (c *Consensus) reconcile(at mark) error {
 	base, err := c.trimLog()
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Consensus) reconcile(at mark) error {
 		return damaged("log", "The log of the cluster's changes begins later than the newest snapshot ends."+rejoin,
 			fmt.Errorf("the snapshot ends at entry %d and the log begins at %d", base, first))
 	case at.index > max(last, base):
-		// The log is synced before anything of it is applied.
+		// The log is synced before any of its entries is applied.
 		return damaged("log", "The log of the cluster's changes ends before the state does: files of the data directory are missing, or were put back from a copy."+rejoin,
 			fmt.Errorf("the state is at entry %d and the log ends at %d", at.index, max(last, base)))
 	}
@@ -73,8 +73,8 @@ func (c *Consensus) reconcile(at mark) error {
 	return nil
 }
 
-// trimLog empties a log that the newest snapshot took the place of: the node went
-// down before Raft did it. It returns the index of that snapshot, 0 if there is none.
+// trimLog empties a log that the newest snapshot has replaced: the node stopped before Raft did
+// so. It returns the index of that snapshot, 0 without one.
 func (c *Consensus) trimLog() (base uint64, err error) {
 	newest := c.snaps.newest()
 	if newest == nil {
@@ -92,7 +92,7 @@ func (c *Consensus) trimLog() (base uint64, err error) {
 		if err := c.log.GetLog(newest.index, &entry); err != nil {
 			return 0, err
 		}
-		superseded = entry.Term != newest.term // another leader's, that was never committed
+		superseded = entry.Term != newest.term // uncommitted, by another leader
 	}
 	if superseded {
 		return newest.index, c.log.DeleteRange(first, last)
@@ -100,9 +100,8 @@ func (c *Consensus) trimLog() (base uint64, err error) {
 	return newest.index, nil
 }
 
-// undoBootstrap repairs a bootstrap that a crash cut in two: the first term is
-// written and the first entry is not. Left so, the node would take itself for one
-// that has been a member.
+// undoBootstrap repairs a bootstrap that a crash interrupted between the first term and the
+// first entry. Otherwise the node would believe that it was already a member.
 func (c *Consensus) undoBootstrap() error {
 	term, err := c.log.GetUint64([]byte(keyTerm))
 	if err != nil {
@@ -112,7 +111,7 @@ func (c *Consensus) undoBootstrap() error {
 	if err != nil {
 		return err
 	}
-	// Elections make terms from 2 on, so a node that heard of a leader or a candidate
+	// Elections start at term 2, so a node that has had contact with a leader or a candidate
 	// has a higher one.
 	if term != 1 || voted != 0 {
 		return nil
@@ -120,7 +119,7 @@ func (c *Consensus) undoBootstrap() error {
 	return c.log.SetUint64([]byte(keyTerm), noTerm)
 }
 
-// lastServers returns the members by the newest configuration on the disk.
+// lastServers returns the members in the newest configuration on the disk.
 func (c *Consensus) lastServers(base uint64) ([]Server, error) {
 	var out []Server
 	if newest := c.snaps.newest(); newest != nil {
@@ -150,13 +149,12 @@ func (c *Consensus) Bootstrapped() bool {
 	return last > 0 || c.snaps.newest() != nil
 }
 
-// errMember is what Bootstrap refuses with.
-var errMember = errors.New("this node is a member of a cluster already")
+// errMember is the error of Bootstrap on a member.
+var errMember = errors.New("this node is already a member of a cluster")
 
-// Bootstrap begins a cluster of these servers, of which this node has to be a
-// voter. Every one of them may call it, with the same servers; the cluster exists
-// once a majority has. It is durable when it returns. On a node that has a log it
-// is refused, unless these are the very servers.
+// Bootstrap creates a cluster of these servers. This node must be a voter among them. Every
+// server may call it, with the same list; the cluster exists once a majority has. It is durable
+// when it returns. On a node with a log it fails, unless the members are these servers.
 func (c *Consensus) Bootstrap(servers []Server) error {
 	configuration := toRaft(servers)
 	c.beginning.Lock()
@@ -176,7 +174,7 @@ func (c *Consensus) Bootstrap(servers []Server) error {
 		return err
 	}
 	if term > 0 {
-		return errMember // of one that it has heard of and not got anything from
+		return errMember // of a cluster that has contacted it but sent no entries yet
 	}
 	if err := checkServers(servers, c.cfg.Node); err != nil {
 		return err
@@ -190,13 +188,13 @@ func (c *Consensus) Bootstrap(servers []Server) error {
 	return nil
 }
 
-// checkServers refuses what Raft would not start with.
+// checkServers rejects a list with which Raft would not start.
 func checkServers(servers []Server, self id.Node) error {
 	voter := false
 	names := map[string]bool{}
 	for _, s := range servers {
 		if s.Node == "" || s.Address == "" || names["n"+string(s.Node)] || names["a"+s.Address] {
-			return fmt.Errorf("server %q at %q has no name, no address, or another's", s.Node, s.Address)
+			return fmt.Errorf("server %q at %q has no name, no address, or a duplicate", s.Node, s.Address)
 		}
 		names["n"+string(s.Node)], names["a"+s.Address] = true, true
 		voter = voter || s.Voter && s.Node == self
@@ -207,8 +205,8 @@ func checkServers(servers []Server, self id.Node) error {
 	return nil
 }
 
-// begin writes the first term and the first entry, in one batch where Raft's own
-// BootstrapCluster would take two.
+// begin writes the first term and the first entry in one batch. Raft's own BootstrapCluster
+// needs two.
 func (l *logStore) begin(configuration raft.Configuration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +215,7 @@ func (l *logStore) begin(configuration raft.Configuration) error {
 	entry := &raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(configuration)}
 	b.Set(store.SpaceStable, []byte(keyTerm), indexKey(entry.Term))
 	b.Set(store.SpaceLog, indexKey(entry.Index), appendEntry(nil, entry))
-	// A crash in here leaves a node that can be bootstrapped, or one that was.
+	// After a crash here the bootstrap has either happened completely or not at all.
 	if err := b.Commit(); err != nil {
 		return err
 	}
@@ -225,7 +223,7 @@ func (l *logStore) begin(configuration raft.Configuration) error {
 	return nil
 }
 
-// sameServers returns nil if these are the members.
+// sameServers returns nil if the members are exactly these servers.
 func (c *Consensus) sameServers(servers []Server) error {
 	have, err := c.Servers()
 	if err != nil {

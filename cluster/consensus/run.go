@@ -10,19 +10,18 @@ import (
 )
 
 const (
-	// drain is how long Run waits for calls that are under way when it ends. A leader
-	// without a majority steps down within its lease and answers them all.
+	// drain is how long Run waits for calls in flight when it ends. A leader without a majority
+	// steps down within its lease and fails all of them.
 	drain = 10 * time.Second
-	// connections is how many idle connections to a node are kept.
+	// connections is the number of idle connections per node.
 	connections = 3
 )
 
-// Run takes part until ctx is over. It then hands the leadership to another node,
-// if it has it and there is one, for as long as an election lasts at most. All its
-// goroutines end with it. It returns an error if Raft refuses to start. It is
-// called once.
+// Run takes part in the consensus until ctx ends. It then transfers its leadership, if there is
+// another voter, for at most the time of an election. All its goroutines end before it returns.
+// It fails if Raft cannot start. It must be called once.
 func (c *Consensus) Run(ctx context.Context) error {
-	// Raft goes on while the leadership is handed over, and so must its connections.
+	// Raft and its connections continue during the transfer of the leadership.
 	lasting, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
 	c.beginning.Lock()
@@ -64,7 +63,7 @@ func (c *Consensus) Run(ctx context.Context) error {
 	return nil
 }
 
-// start makes Raft, which begins at once.
+// start creates Raft, which runs at once.
 func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 	t := c.cfg.Timing
 	conf := raft.DefaultConfig()
@@ -72,10 +71,10 @@ func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 	conf.HeartbeatTimeout, conf.ElectionTimeout = t.Heartbeat, t.Election
 	conf.LeaderLeaseTimeout, conf.CommitTimeout = t.LeaderLease, t.Commit
 	conf.SnapshotInterval, conf.SnapshotThreshold, conf.TrailingLogs = t.SnapshotInterval, t.SnapshotThreshold, t.TrailingLogs
-	// The state is on the disk and is not read from a snapshot at each start.
+	// The state is on the disk, so Raft does not read it from a snapshot at each start.
 	conf.NoSnapshotRestoreOnStart = true
-	// A node that is removed stays: its data plane goes on by what it last knew. It
-	// does not ask for votes, for Raft lets only members do so.
+	// A removed node keeps running: its data plane uses the last known state. It requests no
+	// votes, because in Raft only members do.
 	conf.ShutdownOnRemove = false
 	conf.NoLegacyTelemetry = true
 	logger := raftLog{out: c.cfg.Logger, alone: c.cfg.Network == nil}
@@ -90,17 +89,16 @@ func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: s, Logger: logger, MaxPool: connections,
 		Timeout: max(minRPCTimeout, 2*t.Heartbeat),
-		// 1 means no pipelining. With it, a leader that steps down while a follower is
-		// slow may leave the replication's goroutine for ever in AppendEntries, waiting
-		// for a place that only the reader of answers makes, which has ended; and then
-		// Shutdown waits for that goroutine. What is lost is the overlap of batches,
-		// which grow while one is under way.
+		// 1 disables pipelining. With pipelining, a leader that steps down while a follower is
+		// slow can block forever in AppendEntries: the replication goroutine waits for space
+		// that only the response reader frees, and that reader has ended. Shutdown then waits
+		// for the goroutine. The cost is that batches do not overlap; they grow instead.
 		MaxRPCsInFlight: 1,
 	})
 	g := newGuard(transport, c)
 	r, err := raft.NewRaft(conf, c.state, c.log, c.log, c.snaps, g)
 	if err != nil {
-		_ = transport.Close() // the error above is the one to tell
+		_ = transport.Close() // the first error is the one to return
 		s.closeAll()
 		return nil, nil, err
 	}
@@ -112,12 +110,12 @@ func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 	}, nil
 }
 
-// watch tells who waits of changes of the leader, and begins each leadership of
-// this node with an entry of its own.
+// watch notifies callers of LeadershipChanged, and proposes an entry at the start of each
+// leadership of this node.
 func (c *Consensus) watch(ctx context.Context, r *raft.Raft, observations <-chan raft.Observation) {
 	var pulses sync.WaitGroup
 	defer pulses.Wait()
-	var begun uint64 // the term whose leadership has its entry
+	var begun uint64 // the term for which it has proposed that entry
 	for {
 		if term := r.CurrentTerm(); r.State() == raft.Leader && begun != term {
 			begun = term
@@ -132,7 +130,7 @@ func (c *Consensus) watch(ctx context.Context, r *raft.Raft, observations <-chan
 	}
 }
 
-// changed wakes those who wait for LeadershipChanged.
+// changed wakes the callers that wait for LeadershipChanged.
 func (c *Consensus) changed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,16 +138,15 @@ func (c *Consensus) changed() {
 	c.mu.leadership = make(chan struct{})
 }
 
-// pulse proposes an entry without a command. Raft's own first entry of a term does
-// not reach the state, so nobody could wait for it; this one does.
+// pulse proposes an empty entry. Raft's own first entry of a term does not reach the state
+// machine, so nobody could wait for it.
 func (c *Consensus) pulse(ctx context.Context) {
 	if _, err := c.propose(ctx, nil); err != nil {
-		// Whoever leads next begins with one.
+		// The next leader proposes one.
 		c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "leadership ended as it began", slog.Any("error", err))
 	}
 }
 
-// stop ends Raft.
 func (c *Consensus) stop(r *raft.Raft) {
 	c.mu.Lock()
 	c.mu.stopping = true
@@ -159,8 +156,8 @@ func (c *Consensus) stop(r *raft.Raft) {
 	if r.State() == raft.Leader && c.otherVoters(r) {
 		calls.Go(func() {
 			if err := r.LeadershipTransfer().Error(); err != nil {
-				// The others elect somebody once they miss this node.
-				c.cfg.Logger.Info("leadership was not handed over", slog.Any("error", err))
+				// The others elect a leader when the heartbeats stop.
+				c.cfg.Logger.Info("leadership was not transferred", slog.Any("error", err))
 			}
 		})
 	}
@@ -174,8 +171,8 @@ func (c *Consensus) stop(r *raft.Raft) {
 	select {
 	case <-done:
 	case <-patience.C:
-		// Whoever still waits is told nothing by Raft once it is shut down. The process
-		// is about to end, and they with it.
+		// Raft does not notify remaining callers after its shutdown. The process is about to
+		// end.
 		c.cfg.Logger.Warn("calls are still waiting for the cluster")
 	}
 	if err := r.Shutdown().Error(); err != nil {
@@ -183,7 +180,7 @@ func (c *Consensus) stop(r *raft.Raft) {
 	}
 }
 
-// otherVoters reports whether there is anybody to hand the leadership to.
+// otherVoters reports whether another voter can take the leadership.
 func (c *Consensus) otherVoters(r *raft.Raft) bool {
 	for _, s := range fromRaft(r.GetConfiguration().Configuration()) {
 		if s.Voter && s.Node != c.cfg.Node {

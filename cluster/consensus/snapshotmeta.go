@@ -12,19 +12,19 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshot is what is known of a snapshot on the disk.
+// snapshot describes a snapshot on the disk.
 type snapshot struct {
 	id                  string // the name of its directory
 	index, term         uint64
 	configurationIndex  uint64
 	configuration       []byte // as Raft encodes it
 	files               []archived
-	sequence            uint64 // tells snapshots of the same entry apart
+	sequence            uint64 // distinguishes snapshots of the same entry
 	configurationServed raft.Configuration
 }
 
-// metaMagic begins the file that says what a snapshot is: four numbers, then the
-// configuration and the manifest with their lengths, then the SHA-256 of it all.
+// metaMagic begins the description of a snapshot: four numbers, then the configuration and the
+// manifest with their lengths, then the SHA-256 of all of it.
 const metaMagic = "MGSNAPM1"
 
 func (s *snapshot) encode() []byte {
@@ -42,7 +42,7 @@ func (s *snapshot) encode() []byte {
 
 func decodeSnapshot(id string, b []byte) (*snapshot, error) {
 	if len(b) < len(metaMagic)+4*8+2*4+sha256.Size || string(b[:len(metaMagic)]) != metaMagic {
-		return nil, errors.New("it is no description of a snapshot, or one of another version")
+		return nil, errors.New("the file is not a snapshot description of this version")
 	}
 	body, tail := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
 	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], tail) {
@@ -56,13 +56,13 @@ func decodeSnapshot(id string, b []byte) (*snapshot, error) {
 	var parts [2][]byte
 	for i := range parts {
 		if len(body) < 4 || uint64(len(body)-4) < uint64(binary.BigEndian.Uint32(body)) {
-			return nil, errors.New("it is cut off")
+			return nil, errors.New("the description is truncated")
 		}
 		n := binary.BigEndian.Uint32(body)
 		parts[i], body = body[4:4+n], body[4+n:]
 	}
 	if len(body) > 0 {
-		return nil, errors.New("there is more than there should be")
+		return nil, errors.New("there is data after the end")
 	}
 	var err error
 	if s.files, err = decodeManifest(parts[1]); err != nil {
@@ -75,7 +75,7 @@ func decodeSnapshot(id string, b []byte) (*snapshot, error) {
 	return s, nil
 }
 
-// decodeConfiguration is raft.DecodeConfiguration without its panic.
+// decodeConfiguration is raft.DecodeConfiguration, but returns an error instead of a panic.
 func decodeConfiguration(b []byte) (c raft.Configuration, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -85,7 +85,7 @@ func decodeConfiguration(b []byte) (c raft.Configuration, err error) {
 	return raft.DecodeConfiguration(b), nil
 }
 
-// meta is s as Raft wants it.
+// meta returns s as Raft's type.
 func (s *snapshot) meta() *raft.SnapshotMeta {
 	return &raft.SnapshotMeta{
 		Version: raft.SnapshotVersionMax, ID: s.id,
@@ -95,7 +95,7 @@ func (s *snapshot) meta() *raft.SnapshotMeta {
 	}
 }
 
-// newer reports whether s stands for more of the log than o, or was made later.
+// newer reports whether s covers more of the log than o, or was made later.
 func (s *snapshot) newer(o *snapshot) bool {
 	if s.index != o.index {
 		return s.index > o.index
@@ -106,12 +106,13 @@ func (s *snapshot) newer(o *snapshot) bool {
 	return s.sequence > o.sequence
 }
 
-// snapshotName is the id of a snapshot.
+// snapshotName returns the id of a snapshot.
 func snapshotName(index, term, sequence uint64) string {
 	return fmt.Sprintf("%d-%d-%d", index, term, sequence)
 }
 
-// sequenceOf returns the last number of a name, half made or not; 0 if it has none.
+// sequenceOf returns the last number of the name of a complete or incomplete snapshot; 0 if it
+// has none.
 func sequenceOf(name string) uint64 {
 	n, err := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 10, 64)
 	if err != nil {

@@ -21,19 +21,19 @@ const (
 	metaName     = "meta"
 	filesName    = "files"
 	tmpPrefix    = "tmp-"
-	keptSnapshot = 2 // the newest, and one in case it turns out to be damaged
+	keptSnapshot = 2 // the newest, and one more in case it is damaged
 )
 
-// snapshots are those on the disk: each a directory with a checkpoint and a file
-// that says what it is. It is made under another name and renamed, so that one
-// with its right name is whole.
+// snapshots are the snapshots on the disk. Each is a directory with a checkpoint and a
+// description. It is made under a temporary name and then renamed, so a directory with a final
+// name is complete.
 type snapshots struct {
 	fs     store.FS
 	path   string
 	dir    *store.Dir
 	log    *logStore
 	logger *slog.Logger
-	// applied returns how far the state has come.
+	// applied returns the mark of the state.
 	applied func() uint64
 
 	mu struct {
@@ -43,8 +43,8 @@ type snapshots struct {
 	}
 }
 
-// openSnapshots removes what is half made and reads what is there. Snapshots that
-// cannot be read are logged and not used.
+// openSnapshots removes incomplete snapshots and reads the others. It logs unreadable snapshots
+// and does not use them.
 func openSnapshots(cfg Config, log *logStore) (*snapshots, error) {
 	s := &snapshots{fs: cfg.FS, path: filepath.Join(cfg.Dir, "snapshots"), log: log, logger: cfg.Logger}
 	if err := store.NewDir(cfg.FS, cfg.Dir).Make("snapshots"); err != nil {
@@ -57,7 +57,7 @@ func openSnapshots(cfg Config, log *logStore) (*snapshots, error) {
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, tmpPrefix) {
-			// A crash while this goes on leaves the rest for the next start.
+			// If a crash interrupts this, the next start removes the rest.
 			if err := s.dir.Remove(name); err != nil {
 				return nil, err
 			}
@@ -87,7 +87,6 @@ func (s *snapshots) read(name string) (*snapshot, error) {
 	return decodeSnapshot(name, b)
 }
 
-// sortLocked puts the newest first.
 func (s *snapshots) sortLocked() {
 	slices.SortFunc(s.mu.list, func(a, b *snapshot) int {
 		if a.newer(b) {
@@ -107,7 +106,7 @@ func (s *snapshots) newest() *snapshot {
 	return s.mu.list[0]
 }
 
-// exclude takes a snapshot that turned out to be damaged out of use.
+// exclude stops using a snapshot that is damaged.
 func (s *snapshots) exclude(id string, cause error) {
 	s.logger.LogAttrs(context.Background(), slog.LevelError, "snapshot is damaged and not used",
 		slog.String("snapshot", id), slog.Any("error", cause))
@@ -116,8 +115,7 @@ func (s *snapshots) exclude(id string, cause error) {
 	s.mu.list = slices.DeleteFunc(s.mu.list, func(one *snapshot) bool { return one.id == id })
 }
 
-// temporary makes a directory that is removed at the next Open, unless it is
-// renamed.
+// temporary creates a directory that the next Open removes unless it is renamed.
 func (s *snapshots) temporary() (name string, sequence uint64, err error) {
 	s.mu.Lock()
 	s.mu.sequence++
@@ -127,10 +125,10 @@ func (s *snapshots) temporary() (name string, sequence uint64, err error) {
 	return name, sequence, s.dir.Make(name)
 }
 
-// filesPath is where the checkpoint of a snapshot is.
+// filesPath returns the path of the checkpoint of a snapshot.
 func (s *snapshots) filesPath(name string) string { return filepath.Join(s.path, name, filesName) }
 
-// describe reads the files of a checkpoint and says what they are.
+// describe hashes the files of a checkpoint.
 func (s *snapshots) describe(name string) ([]archived, error) {
 	dir := store.NewDir(s.fs, s.filesPath(name))
 	names, err := dir.List()
@@ -157,14 +155,14 @@ func (s *snapshots) describe(name string) ([]archived, error) {
 	return files, nil
 }
 
-// verify reads all of a snapshot and compares it with its description.
+// verify reads the whole snapshot and compares it with its description.
 func (s *snapshots) verify(one *snapshot) error {
 	files, err := s.describe(one.id)
 	if err != nil {
 		return err
 	}
 	if !slices.Equal(files, one.files) {
-		return errors.New("the files are not those of the snapshot")
+		return errors.New("the files do not match the description of the snapshot")
 	}
 	return nil
 }
@@ -197,8 +195,8 @@ func (s *snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return one.meta(), &snapshotReader{packer: newPacker(one.files, open), of: one, in: s}, nil
 }
 
-// snapshotReader is a snapshot being sent, or handed to the state machine of this
-// node, which links the files and reads nothing.
+// snapshotReader is a snapshot that is sent to another node, or passed to this node's state
+// machine, which links the files without reading them.
 type snapshotReader struct {
 	*packer
 
@@ -206,8 +204,8 @@ type snapshotReader struct {
 	in *snapshots
 }
 
-// Read implements io.Reader. A snapshot that turns out to be damaged is not
-// offered again; the next one is due by Raft's own rules.
+// Read implements io.Reader. A snapshot that is found damaged is not offered again; Raft makes
+// the next one by its own rules.
 func (r *snapshotReader) Read(b []byte) (int, error) {
 	n, err := r.packer.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -216,8 +214,7 @@ func (r *snapshotReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Create implements raft.SnapshotStore. The snapshot is there when the sink is
-// closed.
+// Create implements raft.SnapshotStore. The snapshot exists when the sink is closed.
 func (s *snapshots) Create(_ raft.SnapshotVersion, index, term uint64, configuration raft.Configuration, configurationIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) { //nolint:revive // argument-limit: Raft's interface
 	name, sequence, err := s.temporary()
 	if err != nil {
@@ -234,8 +231,8 @@ func (s *snapshots) Create(_ raft.SnapshotVersion, index, term uint64, configura
 	}, nil
 }
 
-// sink is a snapshot in the making: either a checkpoint of this node's state is
-// handed to it, or what another node sends is written to it.
+// sink is a snapshot in progress: either a checkpoint of this node's state, or the data that
+// another node sends.
 type sink struct {
 	in   *snapshots
 	of   *snapshot
@@ -247,7 +244,7 @@ type sink struct {
 // ID implements raft.SnapshotSink.
 func (k *sink) ID() string { return k.of.id }
 
-// adopt takes a directory with a checkpoint over. No byte of it is copied.
+// adopt takes ownership of a directory with a checkpoint, without copying.
 func (k *sink) adopt(tmp string) error {
 	files, err := k.in.describe(tmp)
 	if err != nil {
@@ -260,13 +257,13 @@ func (k *sink) adopt(tmp string) error {
 	return nil
 }
 
-// Write implements io.Writer: a piece of what another node sends.
+// Write implements io.Writer. It receives the data that another node sends.
 func (k *sink) Write(b []byte) (int, error) {
 	if k.un == nil {
-		// The guard saw it before Raft was done with what came before it. When it is sent
-		// again it is skipped.
+		// The guard checked the snapshot while Raft was still busy with earlier requests. When
+		// the leader sends it again, the guard skips it.
 		if k.in.covered(k.of.index, k.of.term) {
-			return 0, errors.New("this node has what the snapshot says")
+			return 0, errors.New("this node already has the content of the snapshot")
 		}
 		if err := k.in.dir.Make(filepath.Join(k.tmp, filesName)); err != nil {
 			return 0, err
@@ -277,8 +274,8 @@ func (k *sink) Write(b []byte) (int, error) {
 	return k.un.Write(b)
 }
 
-// Close implements io.Closer: the snapshot is whole, and there to stay when Close
-// returns without an error.
+// Close implements io.Closer. If it returns without an error, the snapshot is complete and
+// durable.
 func (k *sink) Close() error {
 	if k.done {
 		return nil
@@ -297,22 +294,22 @@ func (k *sink) finish() error {
 			return err
 		}
 		k.of.files = k.un.files
-		// The files are synced and their names are not yet. There is no such file:
-		// what is wanted is the sync of the directory.
+		// The files are synced but their names are not. Removing a file that does not exist
+		// syncs the directory.
 		if err := store.NewDir(k.in.fs, k.in.filesPath(k.tmp)).Remove("names"); err != nil {
 			return err
 		}
 	}
-	// A crash up to the rename leaves a directory that the next Open removes, and a
-	// node that never got or made this snapshot.
+	// A crash before the rename leaves a directory that the next Open removes. The node then
+	// has not made or received this snapshot.
 	if err := k.in.dir.WriteFile(filepath.Join(k.tmp, metaName), k.of.encode()); err != nil {
 		return err
 	}
 	if err := k.in.dir.Rename(k.tmp, k.of.id); err != nil {
 		return err
 	}
-	// A crash from here on leaves the snapshot. If it came from another node, or out
-	// of a backup, the state is behind it, and the next Open catches up.
+	// A crash from here on leaves the snapshot. If it came from another node or from a backup,
+	// the state is behind it, and the next Open catches up.
 	s := k.in
 	s.mu.Lock()
 	s.mu.list = append(s.mu.list, k.of)
@@ -325,7 +322,7 @@ func (k *sink) finish() error {
 	return nil
 }
 
-// prune removes all but the newest snapshots, and those that are not in use.
+// prune removes all snapshots except the newest ones and those in use.
 func (s *snapshots) prune() error {
 	s.mu.Lock()
 	s.mu.list = s.mu.list[:min(len(s.mu.list), keptSnapshot)]
@@ -342,9 +339,9 @@ func (s *snapshots) prune() error {
 		if keep[name] || strings.HasPrefix(name, tmpPrefix) {
 			continue
 		}
-		// Renamed first, since a snapshot with its right name is a whole one. A crash
-		// in between leaves what the next Open removes. One that is being sent just
-		// now ends with an error, and its receiver gets the next.
+		// Rename first, because a snapshot under its final name must be complete. If a crash
+		// follows, the next Open removes it. Sending a snapshot that is removed fails, and the
+		// receiver gets the next one.
 		if err := s.dir.Rename(name, tmpPrefix+name); err != nil {
 			return err
 		}

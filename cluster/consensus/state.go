@@ -21,13 +21,12 @@ const (
 	markKey     = "mark"
 )
 
-// mark is how far a state has come.
+// mark is the position of a state in the log.
 type mark struct {
 	index, term uint64
 	clock       int64 // nanoseconds since the Unix epoch
 }
 
-// writeMark puts m into tx.
 func writeMark(tx *store.Tx, m mark) error {
 	value, err := proto.Marshal(&clusterv1.AppliedMark{Index: m.index, Term: m.term, TimeUnixNano: m.clock})
 	if err != nil {
@@ -37,7 +36,7 @@ func writeMark(tx *store.Tx, m mark) error {
 	return nil
 }
 
-// decodeMark reads a mark; no bytes are the mark of an empty state.
+// decodeMark decodes a mark. No bytes are the mark of an empty state.
 func decodeMark(b []byte) (mark, error) {
 	var m clusterv1.AppliedMark
 	if err := proto.Unmarshal(b, &m); err != nil {
@@ -54,12 +53,12 @@ func readMark(s *store.Store) (mark, error) {
 	return decodeMark(value)
 }
 
-// generation is one store of the state. A snapshot that is installed makes the
-// next one; who reads the old one then, is let finish.
+// generation is one store of the state. Installing a snapshot creates the next one; readers of
+// the old one may finish.
 type generation struct {
 	store *store.Store
 	name  string
-	dir   *store.Dir // that it is in
+	dir   *store.Dir // parent directory
 
 	mu struct {
 		sync.Mutex
@@ -75,7 +74,7 @@ func newGeneration(s *store.Store, dir *store.Dir, name string) *generation {
 	return g
 }
 
-// acquire keeps g's store open until release. It fails once g is retired.
+// acquire keeps the store of g open until release. It fails once g is retired.
 func (g *generation) acquire() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,7 +94,7 @@ func (g *generation) release() {
 	}
 }
 
-// retire lets nobody in any more. The channel is closed when everybody has left.
+// retire rejects new users. The channel is closed when the last user has left.
 func (g *generation) retire() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -108,7 +107,7 @@ func (g *generation) retire() <-chan struct{} {
 	return g.mu.idle
 }
 
-// states is the directory of the generations.
+// states manages the directory of the generations.
 type states struct {
 	cfg  Config
 	path string
@@ -116,8 +115,7 @@ type states struct {
 	next uint64 // the name of the next generation
 }
 
-// openStates opens the state in force, or makes an empty one, and removes what is
-// left of others.
+// openStates opens the current state, or creates an empty one, and removes other generations.
 func openStates(cfg Config) (*states, *generation, error) {
 	if err := store.NewDir(cfg.FS, cfg.Dir).Make(stateName); err != nil {
 		return nil, nil, err
@@ -139,28 +137,28 @@ func openStates(cfg Config) (*states, *generation, error) {
 	for _, name := range names {
 		n, err := strconv.ParseUint(name, 10, 64)
 		if err != nil {
-			continue // not one of ours
+			continue // not a generation
 		}
 		s.next = max(s.next, n+1)
 		if name == current {
 			continue
 		}
-		// A generation that never came into force, or was in force before. A crash
-		// while this goes on leaves the rest for the next start.
+		// A generation that was never current, or was replaced. If a crash interrupts this, the
+		// next start removes the rest.
 		if err := s.dir.Remove(name); err != nil {
 			return nil, nil, err
 		}
 	}
 	if current == "" {
-		// Nothing was ever in force: what is known is in the log and the snapshots.
+		// No state was ever current: all data is in the log and the snapshots.
 		current = strconv.FormatUint(s.next, 10)
 		s.next++
 		opened, err := s.open(current)
 		if err != nil {
 			return nil, nil, err
 		}
-		// A crash before this leaves a generation that the next start removes. After
-		// it, the empty state is in force.
+		// A crash before this leaves a generation that the next start removes. After it, the
+		// empty state is current.
 		if err := s.dir.WriteFile(currentName, []byte(current)); err != nil {
 			return nil, nil, errors.Join(err, opened.Close())
 		}
@@ -180,14 +178,13 @@ func (s *states) open(name string) (*store.Store, error) {
 	})
 }
 
-// install brings the state of a snapshot into force and returns it with its mark.
-// The generation that was in force is the caller's to discard, but not after an
-// error: then it may still be in force.
+// install makes the state of a snapshot current and returns it with its mark. The caller
+// discards the previous generation, but not after an error: then it may still be current.
 func (s *states) install(from string, index, term uint64) (*generation, mark, error) {
 	name := strconv.FormatUint(s.next, 10)
 	s.next++
-	// A crash from here to the switch leaves the old state in force, and a directory
-	// that the next Open removes before it installs the snapshot again.
+	// A crash between here and the switch leaves the old state current, and a directory that
+	// the next Open removes before it installs the snapshot again.
 	if err := store.LinkDir(s.cfg.FS, from, filepath.Join(s.path, name)); err != nil {
 		return nil, mark{}, errors.Join(err, s.dir.Remove(name))
 	}
@@ -199,17 +196,17 @@ func (s *states) install(from string, index, term uint64) (*generation, mark, er
 	if err != nil {
 		return nil, mark{}, errors.Join(err, opened.Close(), s.dir.Remove(name))
 	}
-	// This is the switch: one file, replaced at once. A crash before leaves the old
-	// state and after it the new one. If it fails, it is not known which of them a
-	// power cut would leave, so both stay where they are and the next Open sees.
+	// This is the switch: one file, replaced atomically. A crash before it leaves the old
+	// state, and after it the new one. If it fails, it is unknown which one survives a power
+	// failure, so both stay and the next Open decides.
 	if err := s.dir.WriteFile(currentName, []byte(name)); err != nil {
 		return nil, mark{}, errors.Join(err, opened.Close())
 	}
 	return newGeneration(opened, s.dir, name), at, nil
 }
 
-// place gives a state the place in the log that its snapshot has, which is not that
-// of its content if it comes out of a backup.
+// place sets the mark to the position of the snapshot. For a backup it differs from the mark in
+// the content.
 func place(opened *store.Store, index, term uint64) (mark, error) {
 	at, err := readMark(opened)
 	if err != nil {
@@ -227,8 +224,8 @@ func place(opened *store.Store, index, term uint64) (mark, error) {
 	return at, opened.Flush()
 }
 
-// discard closes a generation that is not in force any more, once nobody reads it,
-// and removes it. A crash before it is gone leaves it to the next Open.
+// discard closes and removes a generation that is no longer current, once it has no readers.
+// After a crash the next Open removes it.
 func (s *states) discard(g *generation) {
 	<-g.retire()
 	if err := errors.Join(g.store.Close(), g.dir.Remove(g.name)); err != nil {

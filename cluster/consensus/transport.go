@@ -10,13 +10,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// minRPCTimeout is how long one exchange between nodes may take at least. It is
-// short because a connection on which packets were lost for a while waits longer
-// and longer before it tries again; a new one does not.
+// minRPCTimeout is the shortest timeout of a request between nodes. It is short because a
+// connection that lost packets backs off longer and longer; a new connection does not.
 const minRPCTimeout = 2 * time.Second
 
-// streams is a Network as Raft wants it. It knows its connections, so that none of
-// their goroutines outlives Run.
+// streams adapts a Network to Raft. It tracks its connections, so that none of their goroutines
+// outlives Run.
 type streams struct {
 	net.Listener
 
@@ -37,7 +36,7 @@ func newStreams(ctx context.Context, n Network, address string) *streams {
 	return s
 }
 
-// Addr returns where the others reach this node, not where it listens.
+// Addr returns the address of this node for the others, not its listening address.
 func (s *streams) Addr() net.Addr { return address(s.address) }
 
 // Accept implements net.Listener.
@@ -71,18 +70,18 @@ func (s *streams) track(conn net.Conn) (net.Conn, error) {
 	return t, nil
 }
 
-// closeAll closes every connection and refuses new ones.
+// closeAll closes every connection and rejects new ones.
 func (s *streams) closeAll() {
 	s.mu.Lock()
 	conns := s.mu.conns
 	s.mu.conns, s.mu.closed = nil, true
 	s.mu.Unlock()
 	for conn := range conns {
-		_ = conn.Conn.Close() // nobody uses it any more
+		_ = conn.Conn.Close() // no longer used
 	}
 }
 
-// trackedConn is a connection that streams knows until it is closed.
+// trackedConn is a connection that streams tracks until it is closed.
 type trackedConn struct {
 	net.Conn
 
@@ -97,7 +96,7 @@ func (c *trackedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// address is a net.Addr of whatever names a node for Network.Dial.
+// address is a net.Addr of an address that Network.Dial accepts.
 type address string
 
 // Network implements net.Addr.

@@ -6,15 +6,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
-// Batch collects changes that are made together or not at all. It is for one
-// goroutine. Close it when done, committed or not.
+// Batch collects changes for one atomic commit. It is not safe for concurrent use. The caller
+// must close it, committed or not.
 type Batch struct {
 	s *Store
 	b *pebble.Batch
 }
 
-// NewBatch starts an empty batch. Pebble keeps the buffers of closed batches for
-// the next ones. A batch of a store that is closed can be filled and not committed.
+// NewBatch starts an empty batch. Pebble reuses the buffers of closed batches. A batch of a
+// closed store can be filled but not committed.
 func (s *Store) NewBatch() *Batch { return &Batch{s: s, b: s.db.NewBatch()} }
 
 // Set writes value under key. Both are copied.
@@ -26,7 +26,7 @@ func (b *Batch) Set(space Space, key, value []byte) {
 	_ = op.Finish() // fails only for indexed batches, which these are not
 }
 
-// Delete removes key; that there is none is no error.
+// Delete removes key. A missing key is no error.
 func (b *Batch) Delete(space Space, key []byte) {
 	op := b.b.DeleteDeferred(1 + len(key))
 	op.Key[0] = byte(space)
@@ -34,8 +34,8 @@ func (b *Batch) Delete(space Space, key []byte) {
 	_ = op.Finish() // as above
 }
 
-// DeleteRange removes the keys k with from <= k < to, however many there are, at
-// the cost of one record.
+// DeleteRange removes the keys k with from <= k < to. It costs one record for any number of
+// keys.
 func (b *Batch) DeleteRange(space Space, from, to []byte) {
 	_ = b.b.DeleteRange(spaceKey(space, from), spaceKey(space, to), nil) // fails only after Close
 }
@@ -43,17 +43,17 @@ func (b *Batch) DeleteRange(space Space, from, to []byte) {
 // Empty reports whether there is nothing to commit.
 func (b *Batch) Empty() bool { return b.b.Empty() }
 
-// Commit makes the changes, all of them or none, and returns when they are
-// synced to the disk. An error means that none was made; where that cannot be
-// told, Commit does not return (Config.Fatal). A batch is committed once.
+// Commit writes the changes atomically and returns when they are synced to the disk. An error
+// means that none was written. If that is unknown, Commit does not return (Config.Fatal). A
+// batch can be committed once.
 func (b *Batch) Commit() error {
 	if err := b.s.begin(); err != nil {
 		return err
 	}
 	defer b.s.end()
 	defer b.s.guard()
-	// A crash in here leaves the whole batch in the log or a torn record, which
-	// the next Open drops. Nobody has been told of it yet.
+	// A crash here leaves the whole batch in the log, or a torn record that the next Open
+	// drops. No caller has an acknowledgement yet.
 	durable := pebble.Sync
 	if inject.HasDefect("nosync") {
 		durable = pebble.NoSync
@@ -65,10 +65,10 @@ func (b *Batch) Commit() error {
 	return nil
 }
 
-// Close gives the batch's memory back. A second Close does nothing.
+// Close frees the batch's memory. A second Close does nothing.
 func (b *Batch) Close() {
 	if b.b != nil {
-		_ = b.b.Close() // says only whether it was closed before
+		_ = b.b.Close() // fails only if it was closed before
 		b.b = nil
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// background is what Pebble's flushes and compactions have met.
+// background tracks Pebble's flushes and compactions.
 type background struct {
 	mu struct {
 		sync.Mutex
 		failed chan struct{}   // closed at the next failure
 		err    error           // the last failure
-		flush  <-chan struct{} // of the last flush that was asked for: closed when it is done
+		flush  <-chan struct{} // of the last requested flush: closed when it is done
 	}
 }
 
@@ -40,14 +40,14 @@ func (b *background) next() <-chan struct{} {
 	return b.mu.failed
 }
 
-// began is told of a flush.
+// began records a flush.
 func (b *background) began(done <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mu.flush = done
 }
 
-// flush is the last that began; flushes end in their order.
+// flush returns the flush that began last; flushes end in order.
 func (b *background) flush() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,10 +60,9 @@ func (b *background) last() error {
 	return b.mu.err
 }
 
-// Flush returns nil when everything that was committed before the call survives a
-// power cut, also what was committed without a sync. An error leaves that open:
-// Pebble goes on trying by itself, and whoever needs to know calls again. Where
-// the log fails it does not return (Config.Fatal).
+// Flush returns nil when everything committed before the call survives a power failure,
+// including unsynced commits. After an error that is unknown: Pebble retries, and the caller
+// may call again. If the log fails, Flush does not return (Config.Fatal).
 func (s *Store) Flush() error {
 	if err := s.begin(); err != nil {
 		return err
@@ -71,8 +70,8 @@ func (s *Store) Flush() error {
 	defer s.end()
 	defer s.guard()
 	failed := s.background.next()
-	// Each flush begins a memtable and a log. On a disk that refuses they would
-	// pile up until writes stall, and Flush with them: so the one before goes first.
+	// Each flush starts a memtable and a log. On a failing disk they would pile up until writes
+	// stall, and Flush with them. So the previous flush must end first.
 	if err := s.flushed(s.background.flush(), failed); err != nil {
 		return err
 	}
@@ -81,14 +80,13 @@ func (s *Store) Flush() error {
 		return notTaken("flush", err)
 	}
 	s.background.began(done)
-	// The tables are synced before the manifest names them, and that is synced too.
-	// What is committed meanwhile may go along or not.
+	// The tables are synced before the manifest refers to them, and the manifest is synced too.
+	// Concurrent commits may be included or not.
 	return s.flushed(done, failed)
 }
 
-// flushed waits for a flush, but not, as DB.Flush does, for as long as the disk
-// refuses. What is told may be the failure of a compaction; on such a disk that is
-// reason enough.
+// flushed waits for a flush. Unlike DB.Flush it does not wait while the disk fails. The
+// reported failure may be that of a compaction, which on such a disk is reason enough.
 func (s *Store) flushed(done, failed <-chan struct{}) error {
 	select {
 	case <-done:
@@ -100,11 +98,10 @@ func (s *Store) flushed(done, failed <-chan struct{}) error {
 	}
 }
 
-// Checkpoint makes a consistent copy of the store in dir, which must not be there
-// yet and must be on the same file system. Tables are linked, not copied, so it
-// takes little time and space whatever the size. The copy is synced when
-// Checkpoint returns nil; after an error, and after a crash, half a copy may be
-// there, which is the caller's to remove.
+// Checkpoint makes a consistent copy of the store in dir, which must not exist and must be on
+// the same file system. Tables are linked, not copied, so it takes little time and space. The
+// copy is synced when Checkpoint returns nil. After an error or a crash the caller must remove
+// a partial copy.
 func (s *Store) Checkpoint(dir string) error {
 	if err := s.begin(); err != nil {
 		return err
@@ -121,12 +118,11 @@ func (s *Store) Checkpoint(dir string) error {
 	return nil
 }
 
-// LinkDir makes a directory with the files of a checkpoint in it: a store that
-// can be opened and changed while the checkpoint stays what it is. Tables, which
-// are never changed, are linked; everything else is copied. It is synced when
-// LinkDir returns nil; after an error or a crash a part may be there, which is the
-// caller's to remove. The error is the file system's. A nil file system is the
-// operating system's.
+// LinkDir makes a directory from the files of a checkpoint: a store that can be opened and
+// changed while the checkpoint stays unchanged. It links the immutable tables and copies
+// everything else. The directory is synced when LinkDir returns nil. After an error or a crash
+// the caller must remove a partial directory. The error is that of the file system. A nil file
+// system means the operating system's.
 func LinkDir(fsys FS, from, to string) error {
 	fsys = realFS(fsys)
 	names, err := fsys.List(from)
@@ -141,7 +137,7 @@ func LinkDir(fsys FS, from, to string) error {
 		if isTable(name) {
 			err = vfs.LinkOrCopy(fsys, source, target)
 		} else {
-			err = vfs.Copy(fsys, source, target) // synced
+			err = vfs.Copy(fsys, source, target) // includes a sync
 		}
 		if err != nil {
 			return err

@@ -7,63 +7,58 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Kind says what a store is for.
+// Kind is the purpose of a store.
 type Kind uint8
 
 // The kinds.
 const (
-	// NodeStore is what a node must not lose: its identity, its journal, its log.
+	// NodeStore holds the data that a node must not lose: its identity, its journal, its log.
 	// Every commit is synced.
 	NodeStore Kind = iota
-	// StateStore is what can be made again from a NodeStore's log, or fetched from
-	// another node. It has no identity, and no ballast of its own: it lies on the
-	// disk of a NodeStore, which has one and is opened before it (Config.Beside).
+	// StateStore holds data that can be rebuilt from a NodeStore's log or fetched from another
+	// node. It has no identity and no ballast. It is on the disk of a NodeStore, which has both
+	// and is opened before it (Config.Beside).
 	StateStore
 )
 
-// Config says where the store lives and who is told of trouble. Dir is required;
-// the zero value of everything else works.
+// Config configures a store. Dir is required; the other fields have useful zero values.
 type Config struct {
 	// Dir is the data directory. It is created with mode 0700.
 	Dir string
-	// Kind is what the store is for.
+	// Kind is the purpose of the store.
 	Kind Kind
-	// FS is the file system; nil means the operating system's. Tests use it.
+	// FS is the file system; nil means the operating system's. Tests replace it.
 	FS FS
-	// Beside is, for a StateStore, the NodeStore on the same disk: its ballast
-	// makes way when the StateStore finds the disk full, and its Healthy tells of
-	// it. nil means that there is none.
+	// Beside is, for a StateStore, the NodeStore on the same disk. Its ballast is released when
+	// the StateStore finds the disk full, and its Healthy reports that. nil means that there is
+	// none.
 	Beside *Store
-	// Logger gets what Pebble has to say; nil means nobody does.
+	// Logger receives Pebble's messages; nil discards them.
 	Logger *slog.Logger
-	// Events tells metrics and alarms what happened.
+	// Events are callbacks for metrics and alarms.
 	Events Events
 
-	// Fatal is called when the state of the store is not known any more: a
-	// commit failed, and whether it will be there after a restart cannot be
-	// told. It must end the process and not return; if it does return, the
-	// process panics. A test may end the goroutine instead, or park it: where
-	// Pebble was going to its next log, only the latter lets a test go on. nil
-	// panics at once, on a goroutine of its own, so that no server's recover can
-	// go on with a store that has lost its footing.
+	// Fatal is called when the state of the store is unknown: a commit failed, and may or may
+	// not exist after a restart. It must end the process; if it returns, the process panics. A
+	// test may instead end the goroutine or block it. While Pebble rotates its log, only
+	// blocking lets a test continue. nil panics at once, in a separate goroutine, so that no
+	// recover of a server can continue with an inconsistent store.
 	Fatal func(error)
 
-	// MinFreeBytes is how much space the disk must have for Open to go on, the
-	// ballast included. 0 means 256 MiB: 64 for the ballast and the rest for
-	// one compaction out of level 0 (64 MiB read, as much written again) with
-	// room for logs, so that a store that opens can also tidy up. A quarter of
-	// it is where a running store stops being healthy. For a StateStore 0 means
-	// 8 MiB, a memtable to write out and the log of the next: it is also opened
-	// while the process runs, on what the NodeStore's check has left by then.
+	// MinFreeBytes is the disk space that Open requires, including the ballast. 0 means 256
+	// MiB: 64 for the ballast and the rest for one compaction out of level 0 (64 MiB read, as
+	// much written) with space for logs. So a store that opens can also compact. A running
+	// store is unhealthy below a quarter of it. For a StateStore 0 means 8 MiB, for a memtable
+	// flush and the next log. It is also opened while the process runs, after the NodeStore's
+	// check.
 	MinFreeBytes uint64
-	// BallastBytes is the size of the file that makes way when the disk is
-	// full. 0 means 64 MiB: several thousand settles and the flush at Close.
-	// Less than 10 MiB helps little: a log takes some 4.5 at its first write, and
-	// there may be a StateStore with another one. Negative means no ballast. A
-	// StateStore never has one.
+	// BallastBytes is the size of the file that is removed when the disk is full. 0 means 64
+	// MiB: several thousand settles and the flush at Close. Less than 10 MiB helps little: a
+	// log takes about 4.5 MiB at its first write, and a StateStore may have another one.
+	// Negative means no ballast. A StateStore never has one.
 	BallastBytes int64
-	// ProbeEvery is how often, at most, Healthy looks at the free space. 0
-	// means 5 s: the ballast outlasts that at 10 MB/s.
+	// ProbeEvery is the shortest interval in which Healthy checks the free space. 0 means 5 s:
+	// the ballast lasts longer than that at 10 MB/s.
 	ProbeEvery time.Duration
 }
 
@@ -74,7 +69,7 @@ const (
 	defaultProbeEvery   = 5 * time.Second
 )
 
-// withDefaults fills in what was left out.
+// withDefaults sets the defaults of missing fields.
 func (c Config) withDefaults() Config {
 	if c.FS == nil {
 		c.FS = vfs.Default
@@ -100,16 +95,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Events are told what happened to the store. Each may be nil. They are called
-// from the goroutine it happened on, must be quick and must not call the store.
+// Events are callbacks of the store. Each may be nil. They run in the goroutine of the event,
+// must not block and must not call the store.
 type Events struct {
-	// DiskFull: the ballast has made way. Writes wait while it is called.
+	// DiskFull: the ballast has been released. Writes wait during the call.
 	DiskFull func()
 	// SpaceBack: the ballast is in place again.
 	SpaceBack func()
 	// DiskSlow: an operation on the disk has been running for d.
 	DiskSlow func(d time.Duration)
-	// Background: a flush or a compaction failed; Pebble tries again.
+	// Background: a flush or a compaction failed; Pebble retries.
 	Background func(err error)
 	// Stall: writes wait for flushes or compactions.
 	Stall func()

@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// FS is the file system that a store lives on.
+// FS is the file system of a store.
 type FS = vfs.FS
 
 func realFS(fsys FS) FS {
@@ -18,42 +18,38 @@ func realFS(fsys FS) FS {
 	return fsys
 }
 
-// tmpSuffix marks files that WriteFile is not done with. What has it after a
-// crash means nothing.
+// tmpSuffix marks incomplete files of WriteFile. After a crash they are ignored.
 const tmpSuffix = ".tmp"
 
-// Dir is a directory beside a store: whole files and directories, changed so that
-// they survive a power cut. Names are relative to it. Methods that change
-// something are durable when they return nil. It is safe for concurrent use on
-// different names.
+// Dir is a directory next to a store. Its methods change whole files and directories so that
+// they survive a power failure: a change is durable when the method returns nil. Names are
+// relative to it. Concurrent use is safe for different names.
 type Dir struct {
 	fs   FS
 	path string
 }
 
-// NewDir returns the directory at path, which need not exist. A nil file system
-// is the operating system's.
+// NewDir returns the directory at path, which need not exist. A nil file system means the
+// operating system's.
 func NewDir(fsys FS, path string) *Dir { return &Dir{fs: realFS(fsys), path: path} }
 
 func (d *Dir) at(name string) string { return d.fs.PathJoin(d.path, name) }
 
-// List returns the names of what is in it, in no particular order.
+// List returns the names of its entries, in no particular order.
 func (d *Dir) List() ([]string, error) { return d.fs.List(d.path) }
 
-// Make makes a directory, and what is missing above it. That it is there already
-// is no error.
+// Make creates a directory and its missing parents. An existing directory is no error.
 func (d *Dir) Make(name string) error {
 	if err := makeDir(d.fs, d.at(name)); err != nil {
 		return err
 	}
-	// Also where it was there: a crash, or a sync that failed, may have left a name
-	// that is not on the disk.
+	// Also for an existing directory: after a crash or a failed sync its name may not be on the
+	// disk.
 	return syncDir(d.fs, d.fs.PathDir(d.at(name)))
 }
 
-// Rename gives a file or directory another name: a crash leaves the old name or
-// the new one, or both if it is another directory, but never none. A file in the
-// way is replaced.
+// Rename renames a file or directory. A crash leaves the old name or the new one, or both if
+// the parent directory differs, but never none. It replaces an existing file.
 func (d *Dir) Rename(from, to string) error {
 	if err := d.fs.Rename(d.at(from), d.at(to)); err != nil {
 		return err
@@ -62,27 +58,27 @@ func (d *Dir) Rename(from, to string) error {
 	if err := syncDir(d.fs, target); err != nil || source == target {
 		return err
 	}
-	// A crash here may leave both names, never none.
+	// A crash here may leave both names, but never none.
 	return syncDir(d.fs, source)
 }
 
-// Link makes a directory out of a checkpoint, as LinkDir does.
+// Link makes a directory from a checkpoint, as LinkDir does.
 func (d *Dir) Link(from, to string) error { return LinkDir(d.fs, d.at(from), d.at(to)) }
 
-// Remove removes a file or a whole directory; that there is none is no error. A
-// crash leaves any part of it.
+// Remove removes a file or a whole directory; a missing one is no error. A crash may leave any
+// part of it.
 func (d *Dir) Remove(name string) error {
 	if err := d.fs.RemoveAll(d.at(name)); err != nil {
 		return err
 	}
 	err := syncDir(d.fs, d.fs.PathDir(d.at(name)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // no directory that it could be in
+		return nil // its parent directory does not exist
 	}
 	return err
 }
 
-// WriteFile makes or replaces a file: a crash leaves the old content or the new.
+// WriteFile creates or replaces a file. A crash leaves the old content or the new.
 func (d *Dir) WriteFile(name string, data []byte) error {
 	tmp := name + tmpSuffix
 	f, err := d.fs.Create(d.at(tmp), vfs.WriteCategoryUnspecified)
@@ -93,14 +89,15 @@ func (d *Dir) WriteFile(name string, data []byte) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	// A crash up to here leaves a file that nobody reads.
+	// A crash up to here leaves a file that is never read.
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, d.fs.Remove(d.at(tmp)))
 	}
 	return d.Rename(tmp, name)
 }
 
-// ReadFile returns a file's content. errors.Is(err, fs.ErrNotExist) if there is none.
+// ReadFile returns a file's content. For a missing file, errors.Is(err, fs.ErrNotExist) is
+// true.
 func (d *Dir) ReadFile(name string) ([]byte, error) {
 	f, _, err := d.Open(name)
 	if err != nil {
@@ -123,9 +120,9 @@ func (d *Dir) Open(name string) (io.ReadCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
-// Create makes a file, empty if it was there. Its name and content survive a
-// power cut once Close has returned nil; a crash before leaves any part of it, so
-// that WriteFile is for what must be whole.
+// Create creates or truncates a file. Its name and content are durable once Close has returned
+// nil. A crash before that leaves any part of it; use WriteFile for a file that must be
+// complete.
 func (d *Dir) Create(name string) (io.WriteCloser, error) {
 	f, err := d.fs.Create(d.at(name), vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -134,7 +131,7 @@ func (d *Dir) Create(name string) (io.WriteCloser, error) {
 	return syncedFile{File: f, fs: d.fs, dir: d.fs.PathDir(d.at(name))}, nil
 }
 
-// syncedFile syncs what was written, and the directory it is in, when it is closed.
+// syncedFile syncs its content and its directory when it is closed.
 type syncedFile struct {
 	vfs.File
 	fs  FS

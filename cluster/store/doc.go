@@ -1,30 +1,26 @@
-// Package store keeps what a node must not forget in its data directory, in
-// Pebble, of which it is the only importer.
+// Package store keeps a node's durable data in its data directory, in Pebble. It is the only
+// importer of Pebble.
 //
-// It guarantees:
+// Guarantees:
 //
-//   - A batch is atomic, and after Commit returned nil it survives kill -9 and a
-//     power cut: every commit is synced. Writes that were acknowledged without a
-//     sync are lost by kill -9; so there is none, but for a StateStore, whose owner
-//     can repeat them from a synced log.
-//   - One process has the directory, by an exclusive lock.
-//   - A directory that is read-only, or on a disk that is nearly full, is
-//     refused before Pebble is opened: on a full disk Pebble does not fail, it
-//     spins.
-//   - When the disk fills up later, a ballast file makes way, so that what is
-//     running can still be written and the process can close cleanly. Healthy
-//     says from then on that nothing new should be begun.
-//   - Flushes and compactions that fail are tried again for as long as it takes,
-//     but after a while only once a second. Reads and commits go on meanwhile,
-//     until 16 MiB of commits wait to be flushed; then these wait as well.
-//   - What a StateStore lost in a crash is the end of what was committed to it,
-//     never something from the middle; nothing from before a Flush.
-//   - A copy (Checkpoint) is one moment of the store and survives a power cut.
-//   - A commit whose outcome is not known ends the process (Config.Fatal);
-//     opening the directory again is what finds out. Nothing goes on after it.
-//   - The directory of a NodeStore has an identity, (node, epoch), from its first
-//     start on. That of a StateStore has none; neither opens as the other.
+//   - A batch is atomic, and after Commit has returned nil it survives kill -9 and a power
+//     failure: every commit is synced. Unsynced writes would be lost by kill -9. Only a
+//     StateStore has them, because its owner can repeat them from a synced log.
+//   - An exclusive lock gives the directory to one process.
+//   - A directory that is read-only or on a nearly full disk is rejected before Pebble is
+//     opened. On a full disk Pebble does not fail but retries in a busy loop.
+//   - When the disk fills up later, a ballast file is removed. Work in progress can then still
+//     be written, and the process can close cleanly. From then on Healthy rejects new work.
+//   - Failed flushes and compactions are retried without limit, after a while only once a
+//     second. Reads and commits continue meanwhile, until 16 MiB of commits wait to be flushed;
+//     then commits wait too.
+//   - A crash of a StateStore loses only its latest commits, never an earlier one without the
+//     later ones, and nothing from before a Flush.
+//   - A copy (Checkpoint) is a consistent snapshot and survives a power failure.
+//   - A commit with an unknown outcome ends the process (Config.Fatal). Only opening the
+//     directory again shows the outcome.
+//   - The directory of a NodeStore has an identity, (node, epoch), from its first start on.
+//     That of a StateStore has none. Neither opens as the other.
 //
-// What the keys and values mean is the business of the packages that own the
-// keyspaces; keyspaces.go lists them.
+// The packages that own the keyspaces define the keys and values; keyspaces.go lists them.
 package store

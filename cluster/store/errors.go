@@ -10,8 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// refuse makes the error for a data directory that cannot be used, with the
-// remedy that fits the cause.
+// refuse returns the error for an unusable data directory, with a remedy for the cause.
 func refuse(op, dir string, err error) *fault.Error {
 	var remedy string
 	switch {
@@ -37,16 +36,16 @@ func refuse(op, dir string, err error) *fault.Error {
 	}
 }
 
-// notTaken makes the error for a write that failed in a known way.
+// notTaken returns the error for a write that failed without effect.
 func notTaken(op string, err error) *fault.Error {
 	return &fault.Error{
 		Op: "store." + op, Kind: fault.StorageUnavailable,
-		Detail: "The data directory does not take the write.",
+		Detail: "The write to the data directory failed.",
 		Err:    err,
 	}
 }
 
-// unreadable makes the error for a read that failed.
+// unreadable returns the error for a failed read.
 func unreadable(err error) *fault.Error {
 	return &fault.Error{
 		Op: "store.read", Kind: fault.StorageUnavailable,
@@ -55,13 +54,13 @@ func unreadable(err error) *fault.Error {
 	}
 }
 
-// isFull reports whether err says that there is no space left, or none left for this user.
+// isFull reports whether err means that there is no space left, or none for this user.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// isLocked reports whether err is a lock that somebody else holds. Within one
-// process the lock is refused by Pebble with a text of its own.
+// isLocked reports whether err means that another process or this one holds the lock. Within
+// one process Pebble reports that with its own text.
 func isLocked(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process")
 }

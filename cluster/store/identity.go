@@ -11,22 +11,21 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Identity is who a data directory belongs to. Usage events are named by it.
+// Identity identifies a data directory. The ids of usage events contain it.
 type Identity struct {
-	Node  id.Node // made at random at the first start on an empty directory
-	Epoch uint64  // which life of the node's storage this is, from 1
+	Node  id.Node // random, from the first start on an empty directory
+	Epoch uint64  // counts the generations of the node's storage, from 1
 }
 
-// identityVersion is the version of the identity's record.
+// identityVersion is the version of the identity record.
 const identityVersion = 1
 
 const identityKey = "identity"
 
-// Identity returns the identity of the data directory. It never changes. A
-// StateStore has none.
+// Identity returns the identity of the data directory. It never changes. A StateStore has none.
 func (s *Store) Identity() Identity { return s.identity }
 
-// identify reads the identity, or makes one in an empty store.
+// identify reads the identity, or creates one in an empty store.
 func (s *Store) identify() error {
 	value, ok, err := s.Get(SpaceMeta, []byte(identityKey))
 	if err != nil {
@@ -34,7 +33,7 @@ func (s *Store) identify() error {
 	}
 	switch {
 	case s.cfg.Kind == StateStore && ok:
-		e := refuse("identity", s.cfg.Dir, errors.New("there is a node's identity"))
+		e := refuse("identity", s.cfg.Dir, errors.New("it contains the identity of a node"))
 		e.Detail = fmt.Sprintf("The directory %q holds what a node must not lose and cannot hold the replicated state: choose another one for that.", s.cfg.Dir)
 		return e
 	case s.cfg.Kind == StateStore:
@@ -53,24 +52,24 @@ func (s *Store) identify() error {
 	return nil
 }
 
-// createIdentity writes a new identity. Records without an identity are a
-// damaged directory, not a new one: under a fresh name, events that others have
-// applied already would be counted again.
+// createIdentity writes a new identity. Records without an identity mean damage, not a new
+// directory: with a new identity, events that others have already applied would be counted
+// again.
 func (s *Store) createIdentity() error {
 	empty, err := s.empty()
 	if err != nil {
 		return err
 	}
 	if !empty {
-		return damaged(s.cfg.Dir, errors.New("missing, though there are records"))
+		return damaged(s.cfg.Dir, errors.New("missing, although there are records"))
 	}
 	made := Identity{Node: id.NewNode(), Epoch: 1}
 	value, err := proto.Marshal(&clusterv1.NodeIdentity{Version: identityVersion, Node: string(made.Node), Epoch: made.Epoch})
 	if err != nil {
 		return damaged(s.cfg.Dir, err)
 	}
-	// A crash before the commit leaves an empty store, and the next start makes
-	// another identity; nobody has seen this one. After it, the identity stays.
+	// After a crash before the commit, the store is empty and the next start creates another
+	// identity; this one was never used. After it, the identity stays.
 	b := s.NewBatch()
 	defer b.Close()
 	b.Set(SpaceMeta, []byte(identityKey), value)
@@ -81,7 +80,7 @@ func (s *Store) createIdentity() error {
 	return nil
 }
 
-// empty reports whether there is no key at all, of whatever space.
+// empty reports whether there is no key in any space.
 func (s *Store) empty() (bool, error) {
 	it, err := s.db.NewIter(nil)
 	if err != nil {
@@ -94,7 +93,7 @@ func (s *Store) empty() (bool, error) {
 	return !found, nil
 }
 
-// damaged makes the error for an identity that cannot be used.
+// damaged returns the error for an unusable identity.
 func damaged(dir string, err error) *fault.Error {
 	e := refuse("identity", dir, err)
 	e.Detail = "The data directory has no usable node identity: it is damaged, was written by a newer version or is that of the replicated state. Restore it, or move it away and start with an empty one."

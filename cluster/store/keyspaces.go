@@ -1,8 +1,7 @@
 package store
 
-// Space is a keyspace: the first byte of every key that belongs to it. A space
-// has one owner, which alone reads and writes it. The bytes are on disks; they
-// are never reused.
+// Space is a keyspace: the first byte of all its keys. Only its owner reads and writes it. The
+// bytes are stored, so they are never reused.
 type Space byte
 
 // The keyspaces of a NodeStore.
@@ -10,10 +9,10 @@ const (
 	// SpaceMeta belongs to this package: the node's identity.
 	//	"identity" → cluster.v1.NodeIdentity
 	SpaceMeta Space = 'm'
-	// SpaceMark belongs to cluster/journal: how far it has counted.
+	// SpaceMark belongs to cluster/journal: the last sequence number.
 	//	epoch (8 bytes, big endian) → cluster.v1.JournalMark
 	SpaceMark Space = 'k'
-	// SpaceIntent belongs to cluster/journal: attempts under way.
+	// SpaceIntent belongs to cluster/journal: attempts in flight.
 	//	number (8 bytes, big endian) → cluster.v1.UsageIntent
 	SpaceIntent Space = 'i'
 	// SpaceEvent belongs to cluster/journal: attempts that have ended.
@@ -32,13 +31,13 @@ const (
 // The keyspaces of a StateStore: the replicated state. All nodes have the same
 // keys and values here.
 const (
-	// SpaceApplied belongs to cluster/consensus: how far the state has come.
+	// SpaceApplied belongs to cluster/consensus: the position of the state in the log.
 	//	"applied" → cluster.v1.AppliedMark
 	SpaceApplied Space = 'a'
-	// SpaceOutcome belongs to cluster/consensus: what became of recent commands.
+	// SpaceOutcome belongs to cluster/consensus: the outcomes of recent commands.
 	//	command id (16 bytes) → cluster.v1.CommandOutcome
 	SpaceOutcome Space = 'o'
-	// SpaceOutcomeTime belongs to cluster/consensus: the same by age.
+	// SpaceOutcomeTime belongs to cluster/consensus: the outcomes ordered by age.
 	//	time (8 bytes, big endian), command id → nothing
 	SpaceOutcomeTime Space = 't'
 	// SpaceDeployment belongs to cluster/catalog.
@@ -50,7 +49,7 @@ const (
 	// SpaceKey belongs to cluster/keys.
 	//	hash (32 bytes) → cluster.v1.VirtualKey
 	SpaceKey Space = 'q'
-	// SpaceKeyAlias belongs to cluster/keys: aliases that are taken.
+	// SpaceKeyAlias belongs to cluster/keys: assigned aliases.
 	//	0, "t", 0, team, 0, alias → cluster.v1.Claim of a hash
 	//	0, "u", 0, organization or nothing, 0, user or nothing, 0, alias → cluster.v1.Claim of a hash
 	//	alias → cluster.v1.Claim of a hash; of a key without alias_in_place
@@ -58,7 +57,7 @@ const (
 	// SpaceOrganization belongs to cluster/keys.
 	//	id → cluster.v1.Organization
 	SpaceOrganization Space = 'O'
-	// SpaceOrganizationAlias belongs to cluster/keys: names that are taken.
+	// SpaceOrganizationAlias belongs to cluster/keys: assigned names.
 	//	name → cluster.v1.Claim of an id
 	SpaceOrganizationAlias Space = 'A'
 	// SpaceOrganizationMember belongs to cluster/keys.
@@ -74,7 +73,7 @@ const (
 	//	id → cluster.v1.User
 	SpaceUser Space = 'U'
 	// SpaceUserName belongs to cluster/keys: addresses and ids at identity
-	// providers that are taken.
+	// providers that are assigned.
 	//	"e", 0, address in lower case → cluster.v1.Claim of an id; in the gateway's directory
 	//	"e", 0, address in lower case, 0, "o" or "t", 0, organization or team → cluster.v1.Claim of an id
 	//	"s", 0, id at the identity provider → cluster.v1.Claim of an id
@@ -97,13 +96,13 @@ const (
 	// SpaceGuardrail belongs to cluster/guardrails.
 	//	id → cluster.v1.Guardrail
 	SpaceGuardrail Space = 'g'
-	// SpaceGuardrailName belongs to cluster/guardrails: names that are taken.
+	// SpaceGuardrailName belongs to cluster/guardrails: assigned names.
 	//	organization or nothing, 0, name → cluster.v1.Claim of an id
 	SpaceGuardrailName Space = 'h'
 	// SpacePrompt belongs to cluster/prompts.
 	//	id → cluster.v1.Prompt
 	SpacePrompt Space = 'p'
-	// SpacePromptName belongs to cluster/prompts: names that are taken.
+	// SpacePromptName belongs to cluster/prompts: assigned names.
 	//	organization or nothing, 0, name → cluster.v1.Claim of an id
 	SpacePromptName Space = 'j'
 	// SpacePromptVersion belongs to cluster/prompts.
@@ -112,29 +111,29 @@ const (
 	// SpaceKeyring belongs to cluster.
 	//	"keyring" → cluster.v1.Keyring
 	SpaceKeyring Space = 'y'
-	// SpaceReplay belongs to cluster: answers of operations that may be asked for again.
+	// SpaceReplay belongs to cluster: responses of operations that a client may repeat.
 	//	scope (32 bytes) → cluster.v1.Replay
 	SpaceReplay Space = 'z'
-	// SpaceView belongs to cluster: which entry changed last what readers see.
+	// SpaceView belongs to cluster: the last entry that changed the View.
 	//	"revision" → index (8 bytes, big endian)
 	//	"version" → the highest version of transactions (4 bytes, big endian); absent up to 2
 	SpaceView Space = 'v'
-	// SpaceAccount belongs to cluster/ledger: what was spent.
+	// SpaceAccount belongs to cluster/ledger: the spend of each account.
 	//	kind (1 byte), owner, 0, part → cluster.v1.Account
 	SpaceAccount Space = 'b'
-	// SpaceAccountEnd belongs to cluster/ledger: when windows of accounts end.
+	// SpaceAccountEnd belongs to cluster/ledger: the ends of the accounts' windows.
 	//	time (8 bytes, big endian), kind, owner, 0, part → nothing
 	SpaceAccountEnd Space = 'Z'
-	// SpaceShipped belongs to cluster/ledger: which events have been posted.
+	// SpaceShipped belongs to cluster/ledger: the last posted event of each journal.
 	//	node, 0, epoch (8 bytes, big endian) → cluster.v1.AppliedEvents
 	SpaceShipped Space = 'H'
 	// SpaceUsage belongs to cluster/ledger: posted events.
 	//	end (8 bytes, big endian), node, 0, epoch, seq (8 bytes each) → cluster.v1.UsageRecord
 	SpaceUsage Space = 'u'
 	// SpaceUsageIndex belongs to cluster/ledger: posted events by account and by request.
-	//	"k", hash of the key that has paid (32 bytes), key in SpaceUsage → nothing
+	//	"k", hash of the key of the account (32 bytes), key in SpaceUsage → nothing
 	//	"r", request, 0, key in SpaceUsage → nothing
-	//	"a", hash (32 bytes) → hash of the key whose account it has used last, not its own
+	//	"a", hash (32 bytes) → hash of the other key whose account it used last
 	SpaceUsageIndex Space = 'I'
 	// SpaceDaily belongs to cluster/ledger: sums by day.
 	//	kind (1 byte), owner, 0, day (8 digits), digest (16 bytes) → cluster.v1.DailyRow
@@ -145,7 +144,7 @@ const (
 	// SpaceAuditHead belongs to cluster/audit.
 	//	workspace → cluster.v1.AuditHead
 	SpaceAuditHead Space = 'R'
-	// SpaceAuditSegment belongs to cluster/audit: where segments of the chains begin.
+	// SpaceAuditSegment belongs to cluster/audit: the first records of the chains' segments.
 	//	workspace, 0, number of the first record (8 bytes, big endian) → cluster.v1.AuditSegment
 	SpaceAuditSegment Space = 'W'
 	// SpaceAuditIndex belongs to cluster/audit: records by time, by key, by type, by request and by organization.
@@ -154,10 +153,10 @@ const (
 	// SpaceCheckpoint belongs to cluster/audit.
 	//	workspace, 0, size (8 bytes, big endian) → cluster.v1.AuditCheckpoint
 	SpaceCheckpoint Space = 'P'
-	// SpaceAuditSigner belongs to cluster: what checkpoints are signed with.
+	// SpaceAuditSigner belongs to cluster: the signing key of checkpoints.
 	//	"signer" → cluster.v1.AuditSigner
 	SpaceAuditSigner Space = 'S'
-	// SpaceDelivery belongs to cluster: where the audit log is delivered to.
+	// SpaceDelivery belongs to cluster: the destinations of the audit log.
 	//	"settings" → cluster.v1.DeliverySettings
 	//	"c", place → cluster.v1.DeliveryCursor
 	SpaceDelivery Space = 'V'
@@ -165,21 +164,21 @@ const (
 	//	model → cluster.v1.PriceRow
 	//	0 → cluster.v1.Mark of the map
 	SpacePriceMap Space = 'F'
-	// SpaceLeaseLife belongs to cluster: which moves of leases were made.
+	// SpaceLeaseLife belongs to cluster: the last lease proposal of each node.
 	//	node → cluster.v1.LeaseLife
 	SpaceLeaseLife Space = 'Y'
-	// SpaceRestore belongs to cluster/restore: backups whose settings are about to come
-	// back. Each key begins with the restore's name (16 bytes).
+	// SpaceRestore belongs to cluster/restore: backups whose settings are being restored.
+	// Each key begins with the restore's name (16 bytes).
 	//	name, "h" → cluster.v1.RestoreStage
 	//	name, "r", space (1 byte), key → a record of the backup
 	//	name, "d" → cluster.v1.RestoreDone
 	SpaceRestore Space = 'K'
-	// SpaceRetired belongs to cluster: nodes that may not come back.
+	// SpaceRetired belongs to cluster: removed nodes, which may not join again.
 	//	node → cluster.v1.RetiredNode
 	SpaceRetired Space = 'x'
 )
 
-// spaceKey returns key with the byte of its space before it.
+// spaceKey returns key prefixed with the byte of its space.
 func spaceKey(space Space, key []byte) []byte {
 	out := make([]byte, 0, 1+len(key))
 	return append(append(out, byte(space)), key...)

@@ -12,32 +12,34 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// options are Pebble's, sized for a process that has to stay small: the data is
-// written once, read when somebody asks, and deleted in order.
+// options returns Pebble's options, for a small process: data is written once, read on demand,
+// and deleted in order.
 func (s *Store) options() *pebble.Options {
 	o := &pebble.Options{
-		// The full-disk watch sits below Pebble and above the plain file system;
-		// the ballast is removed through the latter.
+		// The full-disk handler is below Pebble and above the plain file system, through which
+		// it removes the ballast.
 		FS:     pacedFS{logFS{vfs.OnDiskFull(orderedFS{s.cfg.FS}, s.releaseBallast), s}, &s.pace},
 		Lock:   s.lock,
 		Logger: pebbleLogger{s},
-		// From FormatWALSyncChunks on, a log tells a torn tail from corruption.
+		// From FormatWALSyncChunks on, Pebble distinguishes a torn tail of a log from
+		// corruption.
 		FormatMajorVersion: pebble.FormatNewest,
 		CacheSize:          8 << 20,
 		MemTableSize:       4 << 20,
-		// Four memtables: three may wait for a slow disk before writers do. The
-		// memory is taken only then.
+		// Four memtables: three may wait for a slow disk before writers do. They are allocated
+		// only when needed.
 		MemTableStopWritesThreshold: 4,
-		MaxManifestFileSize:         4 << 20, // a short manifest reopens quickly
-		MaxOpenFiles:                256,     // of a process's usual 1024, of which connections need most
+		MaxManifestFileSize:         4 << 20, // a short manifest opens quickly
+		MaxOpenFiles:                256,     // of the usual 1024 of a process, most of which connections need
 		BytesPerSync:                512 << 10,
-		// Commits sync by themselves; this smooths only a batch larger than that.
+		// Commits are synced anyway; this smooths only a larger batch.
 		WALBytesPerSync: 512 << 10,
 	}
 	if s.cfg.Kind == StateStore {
-		o.MaxOpenFiles = 64 // tables of some 2 MiB, of a state that is small
-		// Most keys have no account, and most accounts no lease: what is not there is
-		// seen without reading a block of each level. Ten bits a key err once in a hundred.
+		o.MaxOpenFiles = 64 // tables of about 2 MiB, of a small state
+		// Most keys have no account, and most accounts no lease. The filters answer for missing
+		// keys without a block read on each level. Ten bits per key have a false-positive rate
+		// of one percent.
 		for i := range o.Levels {
 			o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		}
@@ -48,13 +50,12 @@ func (s *Store) options() *pebble.Options {
 		DiskSlow:        s.onSlow,
 		WriteStallBegin: s.onStall,
 	}
-	// Watches for operations that hang; Pebble stops it when it is closed.
+	// Detects operations that hang; Pebble stops it when it is closed.
 	o.WithFSDefaults()
 	return o
 }
 
-// onBackground is called with Pebble's own lock held. Pebble tries again, when the
-// pace lets it.
+// onBackground is called with a lock of Pebble held. Pebble retries as pace allows.
 func (s *Store) onBackground(err error) {
 	s.pace.fail()
 	s.background.fail(err)
@@ -79,10 +80,10 @@ func (s *Store) onStall(info pebble.WriteStallBeginInfo) {
 	}
 }
 
-// pebbleLogger is the store as Pebble's logger.
+// pebbleLogger adapts the store to Pebble's logger.
 type pebbleLogger struct{ s *Store }
 
-// Infof logs at the debug level: flushes and compactions are Pebble's own business.
+// Infof logs at the debug level, because flushes and compactions are details.
 func (l pebbleLogger) Infof(format string, args ...any) {
 	l.log(slog.LevelDebug, format, args)
 }
@@ -99,27 +100,26 @@ func (l pebbleLogger) log(level slog.Level, format string, args []any) {
 	}
 }
 
-// Fatalf is how Pebble says that it cannot go on: most often a failed commit,
-// of which the log may or may not hold the record. It does not return, since
-// Pebble would then go on as if the commit had worked.
+// Fatalf is called when Pebble cannot continue, usually after a failed commit whose record may
+// or may not be in the log. It does not return, because Pebble would then continue as if the
+// commit had succeeded.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	l.s.die(fmt.Errorf(format, args...))
 }
 
-// guard ends the process where Pebble panicked: it does so where writing to the
-// log fails at once. A server would recover from it and go on with a store that
-// holds its own locks. It is deferred.
+// guard is deferred, and ends the process if Pebble panicked, as it does when a log write fails
+// at once. Otherwise a server would recover and continue with a store that holds its own locks.
 func (s *Store) guard() {
 	if r := recover(); r != nil {
 		s.die(fmt.Errorf("%v", r))
 	}
 }
 
-// die ends the process, or whatever Config.Fatal ends. It does not return.
+// die calls Config.Fatal, which ends the process. It does not return.
 func (s *Store) die(cause error) {
 	err := &fault.Error{
 		Op: "store", Kind: fault.StorageUnavailable,
-		Detail: "The data directory failed in the middle of a write. Restart the gateway once the disk works: it finds out by itself what was written.",
+		Detail: "The data directory failed in the middle of a write. Restart the gateway once the disk works: it then determines what was written.",
 		Err:    cause,
 	}
 	if s.broken.CompareAndSwap(nil, err) {
@@ -129,7 +129,7 @@ func (s *Store) die(cause error) {
 	if s.cfg.Fatal != nil {
 		s.cfg.Fatal(err)
 	}
-	// On a goroutine of its own, where nobody recovers.
+	// in its own goroutine, where no caller recovers
 	go panic(err)
 	select {}
 }

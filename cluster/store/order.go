@@ -8,19 +8,18 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// orderedFS makes the order of two changes in the data directory hold in a power
-// cut as well. Pebble names its current manifest by an empty file, marker.*: it
-// makes the manifest, makes the new marker, removes the old one, and syncs the
-// directory once, at the end. POSIX lets a disk keep any part of that: the marker
-// without the manifest is a store that does not open, and neither marker is one
-// that looks empty. File systems with an ordered journal, ext4 and xfs among
-// them, never show it; to not depend on that costs two syncs per manifest.
+// orderedFS makes the order of two changes in the data directory survive a power failure.
+// Pebble names its current manifest by an empty file, marker.*. It creates the manifest,
+// creates the new marker, removes the old one, and syncs the directory once, at the end. POSIX
+// allows a disk to keep any subset. A marker without its manifest makes a store that does not
+// open; without any marker it looks empty. File systems with an ordered journal, such as ext4
+// and xfs, never show this. Independence from that costs two syncs per manifest.
 type orderedFS struct{ vfs.FS }
 
-// Unwrap returns the file system below.
+// Unwrap implements vfs.FS.
 func (f orderedFS) Unwrap() vfs.FS { return f.FS }
 
-// Create makes a file; a marker only after what it names is there to stay.
+// Create creates a file; a marker only after its manifest is durable.
 func (f orderedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := f.settle(name); err != nil {
 		return nil, err
@@ -28,7 +27,7 @@ func (f orderedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File
 	return f.FS.Create(name, category)
 }
 
-// Remove removes a file; a marker only after its successor is there to stay.
+// Remove removes a file; a marker only after its successor is durable.
 func (f orderedFS) Remove(name string) error {
 	if err := f.settle(name); err != nil {
 		return err
@@ -52,15 +51,14 @@ func syncDir(fsys vfs.FS, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// makeDir makes dir and what is missing above it, each there to stay when it
-// returns: files that are synced into a directory whose own name is not would be
-// lost with it.
+// makeDir creates dir and its missing parents durably. Otherwise a power failure would lose
+// synced files together with the unsynced name of their directory.
 func makeDir(fsys vfs.FS, dir string) error {
 	var parents []string
 	for at := dir; ; at = fsys.PathDir(at) {
 		_, err := fsys.Stat(at)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) || at == fsys.PathDir(at) {
-			break // what else is wrong, MkdirAll will say
+			break // MkdirAll reports other errors
 		}
 		parents = append(parents, fsys.PathDir(at))
 	}

@@ -8,21 +8,20 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Pebble tries a flush or a compaction that failed again, at once and for ever: on
-// a disk that stays full it would keep a core busy, and the log of errors. Each
-// try begins with making a table, which therefore waits: longer with each failure,
-// and never so long that writes stall for long once the disk works again, or that
-// Pebble takes it for a slow disk.
+// Pebble retries a failed flush or compaction at once and without limit. On a full disk it
+// would keep a core busy and flood the log. Each attempt begins with the creation of a table,
+// which therefore waits, longer after each failure. The wait is short enough that writes do not
+// stall for long once the disk works again, and that Pebble does not report a slow disk.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
-	// calmAfter is how long after a failure the next one is the first again.
+	// calmAfter is the time without a failure after which the wait starts from the beginning.
 	calmAfter = 10 * time.Second
 )
 
-// pace is how soon Pebble may try again.
+// pace delays Pebble's retries.
 type pace struct {
-	stop chan struct{} // closed when nothing is tried any more
+	stop chan struct{} // closed when there are no more attempts
 
 	mu struct {
 		sync.Mutex
@@ -31,7 +30,7 @@ type pace struct {
 	}
 }
 
-// fail makes the next tries wait.
+// fail records a failure, which delays the next attempts.
 func (p *pace) fail() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +41,7 @@ func (p *pace) fail() {
 	p.mu.failed, p.mu.pause = now, min(2*p.mu.pause, longestPause)
 }
 
-// wait returns when it is time for the next try, or when there will be none.
+// wait returns when the next attempt is due, or when the store closes.
 func (p *pace) wait() {
 	p.mu.Lock()
 	left := p.mu.pause - time.Since(p.mu.failed)
@@ -54,21 +53,21 @@ func (p *pace) wait() {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-p.stop: // Close waits for the try to end
+	case <-p.stop: // Close waits for the attempt to end
 	}
 }
 
-// pacedFS makes tables at the pace. Pebble holds none of its locks then, so that
-// reads and commits go on.
+// pacedFS delays the creation of tables. Pebble holds no locks at that time, so reads and
+// commits continue.
 type pacedFS struct {
 	vfs.FS
 	pace *pace
 }
 
-// Unwrap returns the file system below.
+// Unwrap implements vfs.FS.
 func (f pacedFS) Unwrap() vfs.FS { return f.FS }
 
-// Create makes a file; a table only when it is time.
+// Create creates a file; it delays a table as pace requires.
 func (f pacedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	if isTable(name) {
 		f.pace.wait()
@@ -76,8 +75,7 @@ func (f pacedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, 
 	return f.FS.Create(name, category)
 }
 
-// isTable reports whether a file is one of those that Pebble never changes once
-// they are written.
+// isTable reports whether a file is one that Pebble never changes after writing it.
 func isTable(name string) bool {
 	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
 }

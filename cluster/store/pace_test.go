@@ -38,7 +38,7 @@ func TestFailingDiskIsNotTriedWithoutRest(t *testing.T) {
 					failing.Store(true)
 					for range 70 { // more than memtables may wait
 						set(t, s, "a", "1")
-						refused(t, s.Flush(), "does not take the write")
+						refused(t, s.Flush(), "write to the data directory failed")
 					}
 					tries.Store(0)
 					<-time.After(time.Minute)
@@ -61,7 +61,7 @@ func TestFailingDiskIsNotTriedWithoutRest(t *testing.T) {
 				// Close does not wait for the next try, nor for the disk.
 				failing.Store(true)
 				set(t, s, "c", "3")
-				refused(t, s.Flush(), "does not take the write")
+				refused(t, s.Flush(), "write to the data directory failed")
 				before := time.Now()
 				if err := s.Close(); err != nil {
 					t.Error(err)

@@ -12,13 +12,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// probeName is a file that exists while Open tries whether it can write.
+// probeName is the file of the write test of Open.
 const probeName = "probe"
 
-// prepare makes sure, before Pebble is opened, that the directory is there, ours,
-// writable and on a disk with room. Each step may be repeated: a crash at any
-// of them leaves at most a probe or a ballast of the wrong size, which the next
-// Open overwrites.
+// prepare checks, before Pebble is opened, that the directory exists, is locked, is writable
+// and has space. Each step can be repeated. A crash leaves at most a probe or a ballast of the
+// wrong size, which the next Open overwrites.
 func (s *Store) prepare() (err error) {
 	fsys, dir := s.cfg.FS, s.cfg.Dir
 	if dir == "" {
@@ -37,7 +36,7 @@ func (s *Store) prepare() (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = lock.Close() // the error above is the one to tell
+			_ = lock.Close() // the first error is the one to return
 		}
 	}()
 	if err := s.requireSpace(); err != nil {
@@ -53,8 +52,8 @@ func (s *Store) prepare() (err error) {
 	return nil
 }
 
-// requireSpace refuses a disk that is nearly full. A ballast that is in place
-// already counts as free, so that what opened once opens again.
+// requireSpace rejects a nearly full disk. An existing ballast counts as free space, so that a
+// store that opened once opens again.
 func (s *Store) requireSpace() error {
 	free, known, err := s.disk.free()
 	if err != nil {
@@ -70,8 +69,8 @@ func (s *Store) requireSpace() error {
 	return nil
 }
 
-// tryWriting writes a file, syncs it and removes it: a read-only directory, an
-// exhausted quota and a broken disk all show here, where they can be told apart.
+// tryWriting writes a file, syncs it and removes it. It detects a read-only directory, an
+// exhausted quota and a broken disk, while they can still be distinguished.
 func tryWriting(fsys vfs.FS, name string) error {
 	f, err := fsys.Create(name, vfs.WriteCategoryUnspecified)
 	if err != nil {

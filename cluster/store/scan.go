@@ -8,19 +8,18 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Range says what to scan. The zero value of each field but Space leaves it
-// open; bounds and prefix are without the byte of the space and narrow each
-// other.
+// Range selects the keys of a scan. Except for Space, a zero value does not restrict it. Bounds
+// and prefix have no space byte; all restrictions apply together.
 type Range struct {
 	Space   Space
-	Prefix  []byte // keys that begin with it
-	From    []byte // the first key, itself included
-	To      []byte // where to stop, itself excluded
+	Prefix  []byte // only keys with this prefix
+	From    []byte // the first key, inclusive
+	To      []byte // the end, exclusive
 	Reverse bool   // from the last key to the first
-	Limit   int    // at most so many; 0 means all
+	Limit   int    // highest number of keys; 0 means all
 }
 
-// bounds are r's in Pebble's terms.
+// bounds returns the bounds of r for Pebble.
 func (r Range) bounds() (lower, upper []byte) {
 	lower = spaceKey(r.Space, r.Prefix)
 	upper = successor(lower)
@@ -33,27 +32,26 @@ func (r Range) bounds() (lower, upper []byte) {
 		}
 	}
 	if bytes.Compare(lower, upper) > 0 {
-		upper = lower // empty, where Pebble would take it for a mistake
+		upper = lower // empty; Pebble would treat it as a mistake
 	}
 	return lower, upper
 }
 
-// successor is the first key after all that begin with prefix, whose first byte
-// is a space's and so never 0xff.
+// successor returns the first key after all keys with the prefix. The first byte is a space and
+// never 0xff.
 func successor(prefix []byte) []byte {
 	out := bytes.Clone(prefix)
-	for out[len(out)-1] == 0xff { // bytes.TrimRight goes by characters, of which 0xff is none
+	for out[len(out)-1] == 0xff { // bytes.TrimRight works on characters, and 0xff is none
 		out = out[:len(out)-1]
 	}
 	out[len(out)-1]++
 	return out
 }
 
-// Scan calls fn for each key in r, in order, until fn returns false. It sees the
-// store as it was when it began, whatever is committed meanwhile; fn may call
-// the store. It may already show a commit whose sync is still under way and that
-// a power cut would undo; who tells others of it has to know better. The slices
-// are fn's until it returns. Keys come without the byte of their space.
+// Scan calls fn for each key in r, in order, until fn returns false. It reads a snapshot from
+// its start; fn may call the store. The snapshot may contain a commit that is not yet synced,
+// which a power failure would undo. The caller must take care not to publish it. fn must not
+// keep the slices. Keys have no space byte.
 func (s *Store) Scan(ctx context.Context, r Range, fn func(key, value []byte) bool) (err error) {
 	if err := s.begin(); err != nil {
 		return err
@@ -62,7 +60,7 @@ func (s *Store) Scan(ctx context.Context, r Range, fn func(key, value []byte) bo
 	return scan(ctx, s.db, r, fn)
 }
 
-// iterable is a database, a snapshot of it or a batch over it.
+// iterable is a database, a snapshot or an indexed batch.
 type iterable interface {
 	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
 }

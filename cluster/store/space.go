@@ -14,24 +14,23 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// ballastName is the file that makes way when the disk is full.
+// ballastName is the file that is removed when the disk is full.
 const ballastName = "ballast"
 
-// diskSpace watches the disk's free space and keeps the ballast.
+// diskSpace watches the free disk space and manages the ballast.
 type diskSpace struct {
-	// Set by init, read only after. fs is the plain file system, below the
-	// watch for a full disk: while that calls releaseBallast, all writes
-	// through it wait.
+	// Set by init, read-only after. fs is the plain file system below the full-disk handler:
+	// while the handler runs releaseBallast, all writes through it wait.
 	fs      vfs.FS
 	dir     string
-	size    int64 // of the ballast; not positive means there is none
+	size    int64 // of the ballast; not positive means no ballast
 	minFree uint64
 
-	full   atomic.Bool  // the ballast has made way
+	full   atomic.Bool  // the ballast has been released
 	low    atomic.Bool  // little space is left
-	probed atomic.Int64 // when Healthy last looked, in nanoseconds since Open
+	probed atomic.Int64 // last check by Healthy, in nanoseconds since Open
 
-	mu sync.Mutex // held while the ballast file is changed
+	mu sync.Mutex // held while the ballast file changes
 }
 
 func (p *diskSpace) init(cfg Config) {
@@ -40,8 +39,8 @@ func (p *diskSpace) init(cfg Config) {
 
 func (p *diskSpace) path() string { return p.fs.PathJoin(p.dir, ballastName) }
 
-// free returns how many bytes are left for us; known is false where the file
-// system cannot tell, as one in memory.
+// free returns the number of free bytes. known is false if the file system does not know, like
+// one in memory.
 func (p *diskSpace) free() (bytes uint64, known bool, err error) {
 	usage, err := p.fs.GetDiskUsage(p.dir)
 	switch {
@@ -53,7 +52,7 @@ func (p *diskSpace) free() (bytes uint64, known bool, err error) {
 	return usage.AvailBytes, true, nil
 }
 
-// inPlace returns the size of the ballast that is there; 0 if it is not whole.
+// inPlace returns the size of the ballast file; 0 if it is incomplete.
 func (p *diskSpace) inPlace() int64 {
 	info, err := p.fs.Stat(p.path())
 	if err != nil || p.size <= 0 || info.Size() != p.size {
@@ -62,7 +61,7 @@ func (p *diskSpace) inPlace() int64 {
 	return p.size
 }
 
-// ensure puts the ballast in place.
+// ensure creates the ballast if necessary.
 func (p *diskSpace) ensure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,15 +70,14 @@ func (p *diskSpace) ensure() error {
 	}
 	err := p.allocateLocked()
 	if err != nil {
-		// Half a ballast takes space and helps nobody.
+		// A partial ballast only takes space.
 		_ = p.fs.Remove(p.path())
 	}
 	return err
 }
 
-// allocateLocked makes the ballast: real blocks, for a sparse file would free
-// nothing when it goes. The size is set last, so that a crash on the way leaves
-// a file that inPlace does not take for a ballast.
+// allocateLocked creates the ballast from real blocks, because removing a sparse file frees
+// nothing. The size is set last, so that after a crash inPlace does not accept a partial file.
 func (p *diskSpace) allocateLocked() error {
 	f, err := p.fs.Create(p.path(), vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -99,8 +97,7 @@ func (p *diskSpace) allocateLocked() error {
 	return errors.Join(err, f.Close())
 }
 
-// fill writes size bytes that do not compress: some file systems would store
-// zeros as nothing.
+// fill writes size incompressible bytes, because some file systems store zeros as holes.
 func fill(f vfs.File, size int64) error {
 	block := make([]byte, 64<<10)
 	noise := rand.NewChaCha8([32]byte{})
@@ -115,9 +112,9 @@ func fill(f vfs.File, size int64) error {
 	return nil
 }
 
-// releaseBallast makes way: it is called when a write found the disk full, all
-// writes wait for it, and the one that failed is then tried once more. That of
-// the store beside goes as well, for it is the same disk.
+// releaseBallast removes the ballast. It is called when a write finds the disk full; all writes
+// wait for it, and the failed write is then retried. It also releases the ballast of the store
+// in Config.Beside, which is on the same disk.
 func (s *Store) releaseBallast() {
 	if s.cfg.Beside != nil {
 		s.cfg.Beside.releaseBallast()
@@ -125,8 +122,8 @@ func (s *Store) releaseBallast() {
 	p := &s.disk
 	p.mu.Lock()
 	err := p.fs.Remove(p.path())
-	// Healthy says no from here on, until the ballast is back. A crash here
-	// leaves a directory without a ballast; Open wants its space first.
+	// Healthy returns an error from here on, until the ballast is back. After a crash here,
+	// Open requires the space first.
 	p.full.Store(true)
 	p.mu.Unlock()
 	s.cfg.Logger.LogAttrs(context.Background(), slog.LevelError, "disk is full",
@@ -136,11 +133,10 @@ func (s *Store) releaseBallast() {
 	}
 }
 
-// Healthy returns nil when the store takes new work, or else an *fault.Error of
-// kind StorageUnavailable that says why nothing new should be begun: its state
-// is not known, it is closed, or its disk is full or nearly so. What is under
-// way may still be written. It recovers by itself when space is back. It is
-// cheap; once in Config.ProbeEvery it asks the file system for the free space.
+// Healthy returns nil if the store accepts new work. Otherwise it returns a *fault.Error of
+// kind StorageUnavailable: the state is unknown, the store is closed, or the disk is full or
+// nearly full. Work in progress may still be written. Healthy recovers when there is space
+// again. It is cheap; once per Config.ProbeEvery it queries the free space of the file system.
 func (s *Store) Healthy() error {
 	if err := s.begin(); err != nil {
 		return err
@@ -149,22 +145,21 @@ func (s *Store) Healthy() error {
 	p := &s.disk
 	now := int64(time.Since(s.opened))
 	if last := p.probed.Load(); now-last >= int64(s.cfg.ProbeEvery) && p.probed.CompareAndSwap(last, now) {
-		s.lookAtSpace()
+		s.checkSpace()
 	}
 	if p.full.Load() || p.low.Load() {
-		return fault.New(fault.StorageUnavailable, "", "The disk of the gateway's data directory is full: free some space; the gateway goes on by itself.")
+		return fault.New(fault.StorageUnavailable, "", "The disk of the gateway's data directory is full: free some space; the gateway then continues.")
 	}
 	return nil
 }
 
-// lookAtSpace updates full and low from the free space. Little is a quarter of
-// what Open wants, enough again is half of it: between the two nothing changes,
-// so that the answer does not flutter.
-func (s *Store) lookAtSpace() {
+// checkSpace updates full and low from the free space. Low means less than a quarter of what
+// Open requires; it ends above half of it. The hysteresis avoids flapping.
+func (s *Store) checkSpace() {
 	p := &s.disk
 	free, known, err := p.free()
 	if err != nil || !known {
-		return // the next write will tell
+		return // the next write will find out
 	}
 	switch {
 	case free < p.minFree/4:

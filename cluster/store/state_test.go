@@ -248,7 +248,7 @@ func TestCopiesGoTheirOwnWays(t *testing.T) {
 	if err := errors.Join(s.Flush(), s.Checkpoint("copy"), store.LinkDir(cfg.FS, "copy", "link")); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, s.Checkpoint("copy"), "does not take the write") // there is one already
+	refused(t, s.Checkpoint("copy"), "write to the data directory failed") // there is one already
 	for i, dir := range []string{"link", "copy"} {
 		cfg.Dir = dir
 		copied := open(t, cfg)

@@ -14,16 +14,16 @@ import (
 
 // Store is an open data directory. All methods are safe for concurrent use.
 type Store struct {
-	// Set by Open, read only after.
+	// Set by Open, read-only after.
 	cfg      Config
 	db       *pebble.DB
 	lock     *pebble.Lock
 	identity Identity
 	opened   time.Time
 
-	// Set when the state is not known any more, and never unset.
+	// Set when the state is unknown, and never reset.
 	broken atomic.Pointer[fault.Error]
-	dead   chan struct{} // closed when it is set
+	dead   chan struct{} // closed when broken is set
 
 	running atomic.Bool // between Open and Close
 
@@ -33,16 +33,15 @@ type Store struct {
 
 	mu struct {
 		sync.Mutex
-		users  int // operations under way
+		users  int // operations in progress
 		closed bool
 	}
-	idle sync.Cond // mu.users reached 0; its lock is mu
+	idle sync.Cond // signals that mu.users is 0; its lock is mu
 }
 
-// Open opens the store in cfg.Dir, making it if there is none, and returns it
-// once it can be written to. All errors are *fault.Error of kind
-// StorageUnavailable and say what the operator can do. Opening a directory
-// whose process was killed is the normal case and needs nothing special.
+// Open opens the store in cfg.Dir, or creates it, and returns when it is writable. All errors
+// are *fault.Error of kind StorageUnavailable with a remedy. A killed process is a normal case:
+// its directory opens without special steps.
 func Open(cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
 	s := &Store{cfg: cfg, opened: time.Now(), dead: make(chan struct{})}
@@ -56,20 +55,20 @@ func Open(cfg Config) (*Store, error) {
 	}
 	db, err := s.openPebble()
 	if err != nil {
-		_ = s.lock.Close() // the error above is the one to tell
+		_ = s.lock.Close() // the first error is the one to return
 		return nil, refuse("open", cfg.Dir, err)
 	}
 	s.db = db
 	s.running.Store(true)
 	if err := s.identify(); err != nil {
-		_ = s.Close() // the error above is the one to tell
+		_ = s.Close() // the first error is the one to return
 		return nil, err
 	}
 	return s, nil
 }
 
-// openPebble is pebble.Open with its panics as errors: it panics where a sync of
-// the directory fails. Nothing was promised yet, so that is a refusal like any other.
+// openPebble is pebble.Open with panics converted to errors: it panics if a sync of the
+// directory fails. Nothing has been acknowledged yet, so that is an ordinary error.
 func (s *Store) openPebble() (db *pebble.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -83,7 +82,7 @@ func (s *Store) openPebble() (db *pebble.DB, err error) {
 	return pebble.Open(s.cfg.Dir, s.options())
 }
 
-// Get returns a copy of the value of key, and whether there is one.
+// Get returns a copy of the value of key, and whether it exists.
 func (s *Store) Get(space Space, key []byte) (value []byte, ok bool, err error) {
 	if err := s.begin(); err != nil {
 		return nil, false, err
@@ -92,10 +91,9 @@ func (s *Store) Get(space Space, key []byte) (value []byte, ok bool, err error) 
 	return get(s.db, space, key)
 }
 
-// Close waits for the operations under way, writes out what is in memory and
-// lets go of the directory. Whatever is called after it fails. A second Close
-// does nothing. A store whose state is not known is left as it is, for the
-// process is about to end and only a fresh Open can tell what is on the disk.
+// Close waits for operations in progress, flushes the memory and unlocks the directory. All
+// later calls fail. A second Close does nothing. A store with an unknown state is left as it
+// is: the process is about to end, and only a new Open can determine what is on the disk.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.mu.closed {
@@ -111,9 +109,10 @@ func (s *Store) Close() error {
 	if err := s.broken.Load(); err != nil {
 		return err
 	}
-	s.running.Store(false) // what fails now is told
+	s.running.Store(false) // failures from here on are returned
 	close(s.pace.stop)
-	// A crash here leaves the last commits in the log only; the next Open reads them from there.
+	// A crash here leaves the last commits only in the log, from which the next Open reads
+	// them.
 	err := errors.Join(s.db.Close(), s.lock.Close())
 	if err != nil {
 		return refuse("close", s.cfg.Dir, err)
@@ -121,9 +120,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// begin admits one operation; each admitted one calls end. A mutex and a count
-// do it and not a read lock: a scan's callback may read, and a second read lock
-// behind a waiting Close would never come.
+// begin admits one operation; each admitted one must call end. It is a mutex with a counter and
+// not a read lock: a scan's callback may read, and a second read lock would deadlock with a
+// waiting Close.
 func (s *Store) begin() error {
 	if err := s.broken.Load(); err != nil {
 		return err

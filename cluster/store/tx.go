@@ -8,18 +8,18 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Tx is a batch that can be read: it shows the store with the changes that it
-// collects. It is for one goroutine. Close it when done, committed or not.
+// Tx is a batch that can read its own changes over the store. It is not safe for concurrent
+// use. The caller must close it, committed or not.
 type Tx struct {
 	s *Store
 	b *pebble.Batch
 }
 
-// NewTx starts a transaction. One of a store that is closed can be filled, and
-// neither read nor committed.
+// NewTx starts a transaction. A transaction of a closed store can be filled, but neither read
+// nor committed.
 func (s *Store) NewTx() *Tx { return &Tx{s: s, b: s.db.NewIndexedBatch()} }
 
-// Get returns a copy of the value of key, and whether there is one.
+// Get returns a copy of the value of key, and whether it exists.
 func (t *Tx) Get(space Space, key []byte) (value []byte, ok bool, err error) {
 	if err := t.s.begin(); err != nil {
 		return nil, false, err
@@ -28,9 +28,8 @@ func (t *Tx) Get(space Space, key []byte) (value []byte, ok bool, err error) {
 	return get(t.b, space, key)
 }
 
-// Scan calls fn for each key in r, in order, until fn returns false. fn must not
-// change the transaction. The slices are fn's until it returns; keys come without
-// the byte of their space.
+// Scan calls fn for each key in r, in order, until fn returns false. fn must not change the
+// transaction or keep the slices. Keys have no space byte.
 func (t *Tx) Scan(r Range, fn func(key, value []byte) bool) error {
 	if err := t.s.begin(); err != nil {
 		return err
@@ -44,20 +43,19 @@ func (t *Tx) Set(space Space, key, value []byte) {
 	_ = t.b.Set(spaceKey(space, key), value, nil) // fails only after Close
 }
 
-// Delete removes key; that there is none is no error.
+// Delete removes key. A missing key is no error.
 func (t *Tx) Delete(space Space, key []byte) {
 	_ = t.b.Delete(spaceKey(space, key), nil) // as above
 }
 
-// Reset drops the changes. The transaction goes on with the store as it is now.
+// Reset discards the changes. The transaction continues on the current store.
 func (t *Tx) Reset() { t.b.Reset() }
 
-// CommitReplayable makes the changes, all of them or none, and returns when
-// readers see them. They are not synced: a power cut, and kill -9 as well, takes
-// the last of them away, but never one without all that came after it. It is for
-// a StateStore, whose owner has a synced log to make them again from; on a
-// NodeStore it panics, for there nobody could. Where the outcome cannot be told
-// it does not return (Config.Fatal). A transaction is committed once.
+// CommitReplayable writes the changes atomically, without a sync, and returns when readers see
+// them. A power failure or kill -9 loses the latest of them, but never one without all later
+// ones. It is for a StateStore, whose owner can replay them from a synced log; on a NodeStore
+// it panics. If the outcome is unknown it does not return (Config.Fatal). A transaction can be
+// committed once.
 func (t *Tx) CommitReplayable() error {
 	if t.s.cfg.Kind != StateStore {
 		panic("store: an unsynced commit to a store that no log can repeat")
@@ -67,23 +65,23 @@ func (t *Tx) CommitReplayable() error {
 	}
 	defer t.s.end()
 	defer t.s.guard()
-	// A crash from here on leaves the state of this commit or of an earlier one:
-	// Pebble replays its log up to where it ends, and skips nothing.
+	// A crash from here on leaves the state of this commit or of an earlier one: Pebble replays
+	// its log without gaps.
 	if err := t.b.Commit(pebble.NoSync); err != nil {
 		return notTaken("commit", err)
 	}
 	return nil
 }
 
-// Close gives the transaction's memory back. A second Close does nothing.
+// Close frees the transaction's memory. A second Close does nothing.
 func (t *Tx) Close() {
 	if t.b != nil {
-		_ = t.b.Close() // says only whether it was closed before
+		_ = t.b.Close() // fails only if it was closed before
 		t.b = nil
 	}
 }
 
-// getter is a database, a snapshot of it or a batch over it.
+// getter is a database, a snapshot or an indexed batch.
 type getter interface {
 	Get(key []byte) (value []byte, closer io.Closer, err error)
 }

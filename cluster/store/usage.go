@@ -5,16 +5,15 @@ import (
 	"io/fs"
 )
 
-// Free returns how many bytes a process may still write to the disk of a directory.
-// The error is vfs.ErrUnsupported for a file system that does not know, such as one in
-// memory.
+// Free returns the number of bytes that a process can still write to the disk of a directory.
+// The error is vfs.ErrUnsupported if the file system does not know, like one in memory.
 func Free(fsys FS, dir string) (uint64, error) {
 	usage, err := realFS(fsys).GetDiskUsage(dir)
 	return usage.AvailBytes, err
 }
 
-// Size returns the bytes of all files below a directory. It leaves out files that
-// vanish while it looks.
+// Size returns the total size of all files below a directory. It ignores files that disappear
+// during the walk.
 func Size(fsys FS, dir string) (int64, error) {
 	fsys = realFS(fsys)
 	names, err := fsys.List(dir)
@@ -42,7 +41,7 @@ func Size(fsys FS, dir string) (int64, error) {
 	return sum, nil
 }
 
-// unlessGone returns err, or nil if it says that a file does not exist.
+// unlessGone returns err, or nil if it means that a file does not exist.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

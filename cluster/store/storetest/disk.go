@@ -1,5 +1,5 @@
-// Package storetest has a disk in memory for tests that cut the power while others
-// write.
+// Package storetest provides an in-memory disk for tests that simulate a power failure during
+// writes.
 package storetest
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Disk is a vfs.MemFS of which a CrashClone may be made at any time. Those of MemFS's
-// own take two locks in an order that some of its operations take them in the other
-// way round, so that both wait for ever: here nothing else is under way meanwhile.
+// Disk is a vfs.MemFS that supports CrashClone at any time. MemFS itself can deadlock, because
+// CrashClone takes two locks in the opposite order of some operations. Here CrashClone excludes
+// all other operations.
 type Disk struct {
 	*vfs.MemFS
 
@@ -22,11 +22,11 @@ type Disk struct {
 // NewDisk returns an empty disk.
 func NewDisk() *Disk { return On(vfs.NewCrashableMem()) }
 
-// On returns a disk that goes on with what is on another one, which nobody else
-// writes to any more.
+// On returns a disk that continues with the content of another one, which must not be written
+// to any more.
 func On(mem *vfs.MemFS) *Disk { return &Disk{MemFS: mem} }
 
-// CrashClone returns the disk as a power cut could leave it now.
+// CrashClone returns the disk as a power failure could leave it now.
 func (d *Disk) CrashClone(cfg vfs.CrashCloneCfg) *vfs.MemFS {
 	d.gate.Lock()
 	defer d.gate.Unlock()
