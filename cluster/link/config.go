@@ -12,40 +12,38 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Protocol is what a stream carries, by its ALPN name.
+// Protocol is the application protocol of a stream, by its ALPN name.
 type Protocol string
 
-// The protocols. Their numbers rise when nodes of two versions could not talk.
+// The protocols. An incompatible change increments the number.
 const (
-	Raft   Protocol = "modelgateway-raft/1"   // the log
-	Gossip Protocol = "modelgateway-gossip/1" // whole states of the gossip
-	Peer   Protocol = "modelgateway-peer/1"   // calls
+	Raft   Protocol = "modelgateway-raft/1"   // the Raft log
+	Gossip Protocol = "modelgateway-gossip/1" // full states of the gossip
+	Peer   Protocol = "modelgateway-peer/1"   // RPCs
 )
 
-// protocols is all of them.
 func protocols() []Protocol { return []Protocol{Raft, Gossip, Peer} }
 
-// Config says where a node listens, what it is called by the others and who it is.
-// Listen and Identity are required.
+// Config configures a node's link. Listen and Identity are required.
 type Config struct {
-	// Listen is host:port, for TCP and UDP. Port 0 is a free one, the same for both.
+	// Listen is host:port, for TCP and UDP. Port 0 means a free port, the same for both.
 	Listen string
-	// Advertise is what the other nodes reach this one at: host:port, where the host
-	// may be a name and port 0 or none is the one that is listened at. Empty is the
-	// host of Listen, or if that is every address of the machine, the first that is
-	// not just this machine's, private ones before public ones.
+	// Advertise is the host:port at which other nodes reach this one. The host may be a name;
+	// port 0 or a missing port means the listening port. Empty means the host of Listen. If
+	// that is a wildcard address, it means the machine's first address that is reachable from
+	// others, private ones before public ones.
 	Advertise string
-	// Identity is who the node is.
+	// Identity is the identity of the node.
 	Identity *Identity
-	// Logger is told who is refused; nil means nobody is.
+	// Logger logs rejected connections; nil discards the logs.
 	Logger *slog.Logger
-	// HandshakeTimeout bounds how long it may take until a connection is verified,
-	// on both sides. 0 means 5 s: some round trips around the world, with a loss.
+	// HandshakeTimeout limits the time until a connection is verified, on both sides. 0 means 5
+	// s: several round trips around the world, with a lost packet.
 	HandshakeTimeout time.Duration
-	// MaxHandshakes is how many connections may be unverified at once; for one more,
-	// the one that has taken longest is closed. A single address (of version 6: a
-	// network of 64 bits) gets a quarter of them. 0 means 256: strangers can make a
-	// node hold 16 MiB, and some times that while TLS takes it apart.
+	// MaxHandshakes limits the number of unverified connections; a new one evicts the oldest. A
+	// single address (in IPv6: a /64 network) gets a quarter of them. 0 means 256:
+	// unauthenticated peers can make a node hold 16 MiB, and several times that while TLS
+	// decodes it.
 	MaxHandshakes int
 }
 
@@ -54,7 +52,6 @@ const (
 	defaultMaxHandshakes    = 256
 )
 
-// withDefaults fills in what was left out.
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -68,7 +65,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// advertised returns what the others reach this node at, when it listens at bound.
+// advertised returns the address at which other nodes reach this one, when it listens at bound.
 func (c Config) advertised(bound net.Addr) (string, error) {
 	_, port, err := net.SplitHostPort(bound.String())
 	if err != nil {
@@ -82,7 +79,7 @@ func (c Config) advertised(bound net.Addr) (string, error) {
 		if given != "" && given != "0" {
 			port = given
 		}
-		if isEverywhere(host) || !isHost(host) || !isPort(port) {
+		if isWildcard(host) || !isHost(host) || !isPort(port) {
 			return "", badAddress("The address %q cannot be advertised: give the other nodes a host and a port that lead to this one.", c.Advertise)
 		}
 		return net.JoinHostPort(host, port), nil
@@ -91,7 +88,7 @@ func (c Config) advertised(bound net.Addr) (string, error) {
 	if err != nil {
 		return "", badAddress("The address %q is not host:port.", c.Listen)
 	}
-	if !isEverywhere(host) {
+	if !isWildcard(host) {
 		return net.JoinHostPort(host, port), nil
 	}
 	addrs, err := net.InterfaceAddrs()
@@ -105,8 +102,8 @@ func (c Config) advertised(bound net.Addr) (string, error) {
 	return net.JoinHostPort(ip.String(), port), nil
 }
 
-// bestOf returns the address that other machines are most likely to reach: private
-// before public, version 4 before 6, and else in the system's order.
+// bestOf returns the address that other machines are most likely to reach: private before
+// public, IPv4 before IPv6, and otherwise in the order of the system.
 func bestOf(addrs []net.Addr) (best netip.Addr, found bool) {
 	rank := 0
 	for _, a := range addrs {
@@ -132,14 +129,14 @@ func bestOf(addrs []net.Addr) (best netip.Addr, found bool) {
 	return best, rank > 0
 }
 
-// isEverywhere reports whether host stands for every address of a machine.
-func isEverywhere(host string) bool {
+// isWildcard reports whether host is a wildcard address.
+func isWildcard(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || (err == nil && ip.IsUnspecified())
 }
 
-// isHost reports whether host can be one machine: a name, or an address that is
-// not a group's. Whether the name is known, only the other nodes can tell.
+// isHost reports whether host can be one machine: a name, or an address that is not multicast.
+// Only the other nodes can tell whether the name resolves.
 func isHost(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
@@ -148,13 +145,13 @@ func isHost(host string) bool {
 	return !ip.IsMulticast()
 }
 
-// isPort reports whether s is the number of a port that can be connected to.
+// isPort reports whether s is the number of a port to which clients can connect.
 func isPort(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return err == nil && n > 0
 }
 
-// badAddress is what an operator is told of an address.
+// badAddress returns the error for an address in the configuration.
 func badAddress(format string, args ...any) *fault.Error {
 	e := fault.New(fault.Malformed, "cluster_address", format, args...)
 	e.Op = "link.address"

@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Conn is a connection whose two ends have verified each other.
+// Conn is a mutually verified connection.
 type Conn struct {
 	*tls.Conn
 
@@ -19,12 +19,11 @@ type Conn struct {
 	named   bool
 }
 
-// Peer returns the node at the other end; false if its certificate names none.
+// Peer returns the node at the other end; false if its certificate names no node.
 func (c *Conn) Peer() (id.Node, bool) { return c.node, c.named }
 
-// PeerOf returns the node at the other end of a connection that Dial or Accept
-// gave; false if its certificate names none, or the connection is not of this
-// package's kind.
+// PeerOf returns the node at the other end of a connection of Dial or Accept; false if its
+// certificate names no node, or the connection is of another type.
 func PeerOf(conn net.Conn) (id.Node, bool) {
 	if p, ok := conn.(interface{ Peer() (id.Node, bool) }); ok {
 		return p.Peer()
@@ -32,29 +31,28 @@ func PeerOf(conn net.Conn) (id.Node, bool) {
 	return "", false
 }
 
-// newConn makes the connection of a handshake that is done. Its bounds hold until
-// trust.
+// newConn returns the connection of a completed handshake. Its limits hold until trust.
 func newConn(stream *tls.Conn, bounded *boundedConn, named nodeName) *Conn {
 	return &Conn{Conn: stream, bounded: bounded, node: id.Node(named), named: named != ""}
 }
 
-// trust lifts the bounds of the handshake.
+// trust lifts the limits of the handshake.
 func (c *Conn) trust() {
 	_ = c.bounded.SetDeadline(time.Time{}) // fails only if it is closed, which the user will notice
 	c.bounded.trusted.Store(true)
 }
 
-// maxUnverified is how many bytes are read from a peer before it is known: a
-// handshake with a chain of some certificates has less than 10 KiB.
+// maxUnverified is the number of bytes that are read from an unverified peer. A handshake with
+// a chain of several certificates has less than 10 KiB.
 const maxUnverified = 64 << 10
 
 var errTooMuch = errors.New("more than 64 KiB before the handshake was done")
 
-// boundedConn is a connection from which only so much is read until it is trusted.
+// boundedConn is a connection that limits the bytes read until it is trusted.
 type boundedConn struct {
 	net.Conn
 
-	left    int // of maxUnverified; only the handshake's goroutine reads before trust
+	left    int // rest of maxUnverified; before trust, only the handshake's goroutine reads
 	trusted atomic.Bool
 }
 

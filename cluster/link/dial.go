@@ -13,17 +13,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Dial connects to whoever is at an address, within ctx and HandshakeTimeout. A
-// name that stands for several addresses is tried at each of them until one
-// answers, this node itself last: a name may be shared by all nodes. Errors are
-// *fault.Error of kind Unavailable.
+// Dial connects to an address, within ctx and HandshakeTimeout. For a name with several
+// addresses, it tries each until one responds, this node itself last: all nodes may share a
+// name. Errors are *fault.Error of kind Unavailable.
 func (l *Link) Dial(ctx context.Context, address string, p Protocol) (net.Conn, error) {
 	return l.DialNode(ctx, address, "", p)
 }
 
-// DialNode is Dial, but refuses whoever is another node by its certificate. A
-// certificate that names no node is taken for it: an operator's authority need not
-// know the nodes' names.
+// DialNode is Dial, but rejects a peer whose certificate names another node. It accepts a
+// certificate that names no node: an operator's authority need not know the nodes' names.
 func (l *Link) DialNode(ctx context.Context, address string, node id.Node, p Protocol) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.HandshakeTimeout)
 	defer cancel()
@@ -39,7 +37,7 @@ func (l *Link) DialNode(ctx context.Context, address string, node id.Node, p Pro
 		case err != nil:
 			errs = append(errs, err)
 		case conn.node == l.cfg.Identity.node && len(targets) > 1 && node == "":
-			_ = conn.Close() // it was this node itself that answered
+			_ = conn.Close() // the connection was to this node itself
 			self = i
 		default:
 			return conn, nil
@@ -55,8 +53,8 @@ func (l *Link) DialNode(ctx context.Context, address string, node id.Node, p Pro
 	return nil, unreachable(address, errors.Join(errs...))
 }
 
-// resolve splits an address and finds what its host stands for. The host is
-// returned as a certificate has it.
+// resolve splits an address and resolves its host. It returns the host in the form of
+// certificates.
 func resolve(ctx context.Context, address string) (host string, targets []netip.AddrPort, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -67,7 +65,7 @@ func resolve(ctx context.Context, address string) (host string, targets []netip.
 		return "", nil, fmt.Errorf("the port of %q is not a number", address)
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		// No certificate has a zone.
+		// Certificates contain no zones.
 		return ip.WithZone("").String(), []netip.AddrPort{netip.AddrPortFrom(ip, uint16(n))}, nil
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -80,21 +78,21 @@ func resolve(ctx context.Context, address string) (host string, targets []netip.
 	return host, targets, nil
 }
 
-// dialing is one try to connect.
+// dialing is one attempt to connect.
 type dialing struct {
 	target   netip.AddrPort
-	host     string  // what was asked for
-	node     id.Node // who it has to be; empty: anybody
+	host     string  // the requested host
+	node     id.Node // the expected node; empty: any
 	protocol Protocol
-	left     int // how many addresses there are to try, this one with them
+	left     int // number of addresses left, including this one
 }
 
-// minTry is what one of many addresses gets of the time at least: some round
-// trips around the world. If too many of them are dead, the last ones get nothing;
-// with less for each, none that is far away would ever answer.
+// minTry is the shortest time for one of many addresses: several round trips around the world.
+// If too many of them are dead, the last ones get no time. With less for each, no distant
+// address would ever respond.
 const minTry = time.Second
 
-// dialOne connects to one address, in its share of the time that is left.
+// dialOne connects to one address, in its share of the remaining time.
 func (l *Link) dialOne(ctx context.Context, d dialing) (*Conn, error) {
 	if deadline, ok := ctx.Deadline(); ok && d.left > 1 {
 		var cancel context.CancelFunc
@@ -121,7 +119,7 @@ func (l *Link) dialOne(ctx context.Context, d dialing) (*Conn, error) {
 	return conn, nil
 }
 
-// wrongNodeError says that another node is where one was expected.
+// wrongNodeError reports another node than the expected one.
 type wrongNodeError struct {
 	at        netip.AddrPort
 	want, got id.Node
@@ -132,8 +130,7 @@ func (e *wrongNodeError) Error() string {
 	return fmt.Sprintf("at %s is node %s, not %s", e.at, e.got, e.want)
 }
 
-// unreachable makes the error for a node that cannot be connected to, with the
-// remedy that fits the cause.
+// unreachable returns the error for a node that cannot be reached, with a remedy for the cause.
 func unreachable(address string, err error) *fault.Error {
 	e := &fault.Error{
 		Op: "link.dial", Kind: fault.Unavailable, Code: "node_unreachable",

@@ -15,14 +15,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// Files are certificates that the operator makes, PEM.
+// Files are the PEM certificate files of the operator.
 type Files struct {
-	// CA is whom this node trusts: one authority, or the old and the new one while
-	// they are exchanged.
+	// CA has the trusted authority, or the old and the new one during a rotation.
 	CA string
-	// Cert is this node's certificate, with intermediate ones behind it: for server
-	// and client use, and for the host that is advertised. The URI
-	// modelgateway://node/<id> may name the node; then it counts.
+	// Cert is this node's certificate, followed by intermediate ones: for server and client
+	// use, and for the advertised host. The URI modelgateway://node/<id> may name the node, and
+	// is then checked.
 	Cert string
 	// Key is the private key of Cert.
 	Key string
@@ -30,9 +29,9 @@ type Files struct {
 	GossipKey vault.Secret
 }
 
-// FromFiles makes the identity of a node from the operator's certificates. Files
-// that change are read again at the next handshake; if they cannot be used, or not
-// yet, the former ones stay in use and the link's log says why.
+// FromFiles returns the identity of a node from the operator's certificates. Changed files are
+// read again at the next handshake. While they are unusable or incomplete, the previous ones
+// stay in use, and the link logs the cause.
 func FromFiles(files Files, node id.Node) (*Identity, error) {
 	if !isNode(string(node)) {
 		return nil, fmt.Errorf("link: %q is not a node's id", node)
@@ -58,15 +57,15 @@ func FromFiles(files Files, node id.Node) (*Identity, error) {
 type diskSource struct {
 	files Files
 	node  id.Node
-	read  []os.FileInfo // what the files were when they were read last
+	read  []os.FileInfo // file infos at the last read
 }
 
-// renew implements source. Files are compared before they are read: what changes
-// in between is found at the next handshake.
+// renew implements source. It compares the file infos before it reads. A change in between is
+// noticed at the next handshake.
 func (d *diskSource) renew(current *material) (*material, error) {
 	var infos []os.FileInfo
 	for _, path := range []string{d.files.CA, d.files.Cert, d.files.Key} {
-		info, err := os.Stat(path) // follows links, which is how mounted secrets change
+		info, err := os.Stat(path) // follows symbolic links, which is how mounted secrets change
 		if err != nil {
 			return current, badFile(path, fileRemedy(err), err)
 		}
@@ -77,7 +76,7 @@ func (d *diskSource) renew(current *material) (*material, error) {
 	}
 	next, err := d.load()
 	if err != nil {
-		return current, err // and tries again next time: the other file may just be on its way
+		return current, err // retried at the next handshake: the other file may still be missing
 	}
 	d.read = infos
 	return next, nil
@@ -87,8 +86,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// load reads the files and finds out whether the others could accept them: it is
-// better to say so here than on every other node.
+// load reads the files and checks whether the other nodes would accept them. An error here is
+// better than one on every other node.
 func (d *diskSource) load() (*material, error) {
 	authorities, err := os.ReadFile(d.files.CA)
 	if err != nil {
@@ -106,7 +105,7 @@ func (d *diskSource) load() (*material, error) {
 	if err != nil {
 		return nil, badFile(d.files.Key, fileRemedy(err), err)
 	}
-	// Its errors name kinds of blocks and keys, and nothing of what is in them.
+	// Its errors name types of blocks and keys, but not their content.
 	cert, err := tls.X509KeyPair(chain, key)
 	if err != nil {
 		return nil, badFile(d.files.Cert, fmt.Sprintf("it is not a certificate in PEM whose key is in %q", d.files.Key), err)
@@ -118,7 +117,7 @@ func (d *diskSource) load() (*material, error) {
 	return m, nil
 }
 
-// check finds what the other nodes would refuse.
+// check returns an error if the other nodes would reject the certificate.
 func (d *diskSource) check(m *material) error {
 	cs := tls.ConnectionState{}
 	for _, der := range m.cert.Certificate {
@@ -151,7 +150,7 @@ func (d *diskSource) check(m *material) error {
 	return nil
 }
 
-// fileRemedy says what is to be done about a file that cannot be read.
+// fileRemedy returns the remedy for a file that cannot be read.
 func fileRemedy(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -162,7 +161,7 @@ func fileRemedy(err error) string {
 	return "it cannot be read; see the cause in the log"
 }
 
-// badFile is what an operator is told of a file.
+// badFile returns the error for an unusable file.
 func badFile(path, remedy string, err error) *fault.Error {
 	return &fault.Error{
 		Op: "link.files", Kind: fault.Malformed, Code: "cluster_certificate",

@@ -7,37 +7,35 @@ import (
 	"sync"
 )
 
-// gate bounds how many connections are unverified at once. Who is new always gets
-// in; who has taken longest makes way. A verification takes milliseconds, so that
-// whoever opens connections and says nothing drives out others of the kind, and
-// not a node; refusing who is new would let them keep the nodes out.
+// gate limits the number of unverified connections. A new connection is always accepted; the
+// oldest one is evicted. A verification takes milliseconds, so idle connections of an attacker
+// evict each other and not a node. If the gate rejected new ones instead, an attacker could
+// keep the nodes out.
 type gate struct {
-	total, each int // the bounds: of all, and of one origin
+	total, each int // the limits: in total, and per origin
 	mu          struct {
 		sync.Mutex
-		inside list.List // of *pass, in the order they came
+		inside list.List // of *pass, in order of arrival
 		from   map[netip.Prefix]int
 	}
 }
 
-// pass is one connection's leave to be verified.
+// pass is the slot of one unverified connection.
 type pass struct {
 	from    netip.Prefix
-	evict   func()        // closes the connection; is called without the lock
-	place   *list.Element // in inside; nil when it is out; guarded by the gate
-	evicted bool          // it made way for another; guarded by the gate
+	evict   func()        // closes the connection; called without the lock
+	place   *list.Element // in inside; nil once it has left; guarded by the gate
+	evicted bool          // another connection took its slot; guarded by the gate
 }
 
-// init sets the bounds. One origin gets a quarter, so that a single machine takes
-// the places of its own connections first; nodes behind one address of a NAT still
-// fit.
+// init sets the limits. One origin gets a quarter, so that a single machine first evicts its
+// own connections. Nodes behind one NAT address still fit.
 func (g *gate) init(total int) {
 	g.total, g.each = total, max(total/4, 1)
 	g.mu.from = map[netip.Prefix]int{}
 }
 
-// enter lets one more in, for which another may have to make way. leave has to
-// follow.
+// enter adds a connection and may evict another. Each call needs a call of leave.
 func (g *gate) enter(from netip.Prefix, evict func()) *pass {
 	p := &pass{from: from, evict: evict}
 	g.mu.Lock()
@@ -55,8 +53,7 @@ func (g *gate) enter(from netip.Prefix, evict func()) *pass {
 	return p
 }
 
-// leave gives the place back, if that has not been done yet; false if the
-// connection had to make way.
+// leave removes the connection, if it is still inside; false if it was evicted.
 func (g *gate) leave(p *pass) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,8 +61,8 @@ func (g *gate) leave(p *pass) bool {
 	return !p.evicted
 }
 
-// victimLocked returns who makes way for a connection of an origin; nil if there
-// is room. Looking through all of them is cheap beside a handshake.
+// victimLocked returns the connection to evict for a new one of an origin; nil if there is
+// room. A linear search is cheap compared with a handshake.
 func (g *gate) victimLocked(from netip.Prefix) *pass {
 	crowded := g.mu.from[from] >= g.each
 	if !crowded && g.mu.inside.Len() < g.total {
@@ -90,12 +87,12 @@ func (g *gate) outLocked(p *pass) {
 	}
 }
 
-// originOf is what counts as one machine: an address of version 4, and of version
-// 6 the network of 64 bits that a machine can take all its addresses from.
+// originOf returns the addresses that count as one machine: an IPv4 address, or a /64 network
+// of IPv6, because a machine can use all its addresses.
 func originOf(a net.Addr) netip.Prefix {
 	ap, err := netip.ParseAddrPort(a.String())
 	if err != nil {
-		return netip.Prefix{} // all that have no address count as one
+		return netip.Prefix{} // connections without an address count as one machine
 	}
 	ip, bits := ap.Addr().Unmap().WithZone(""), 64
 	if ip.Is4() {

@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// greeting is what the accepting side sends when it has verified the other one.
+// greeting is the byte that the accepting side sends after it has verified the other one.
 const greeting = 1
 
-// accept verifies a connection that the gate has let in and hands it out, or
-// refuses it.
+// accept verifies a connection that passed the gate, and returns it from Accept or rejects it.
 func (l *Link) accept(ctx context.Context, raw *net.TCPConn, p *pass) {
 	setUserTimeout(raw, deadAfter)
 	conn, err := l.verify(ctx, raw)
-	// Who is verified no longer counts, and nobody new can cut it off.
+	// A verified connection no longer counts, and no new one can evict it.
 	if !l.gate.leave(p) {
-		err = &refusal{reason: ReasonTooMany, err: errors.New("it made way for a newer one: too many connections are being verified")}
+		err = &refusal{reason: ReasonTooMany, err: errors.New("a newer connection evicted it: too many connections are being verified")}
 	}
 	if err == nil {
 		err = l.welcome(conn)
@@ -29,17 +28,17 @@ func (l *Link) accept(ctx context.Context, raw *net.TCPConn, p *pass) {
 	if err == nil {
 		return
 	}
-	if ctx.Err() == nil { // or it is this node that stops
+	if ctx.Err() == nil { // otherwise this node is stopping
 		l.refusals.add(ctx, refusal{reason: reasonOf(err, ""), from: raw.RemoteAddr(), err: err})
 	}
-	_ = raw.Close() // and not the TLS connection, which would wait until its farewell is written
+	_ = raw.Close() // not the TLS connection, which would wait until it has written its close message
 }
 
-// verify does the accepting side of the handshake.
+// verify does the handshake of the accepting side.
 func (l *Link) verify(ctx context.Context, raw net.Conn) (*Conn, error) {
 	m, err := l.cfg.Identity.material()
 	if err != nil {
-		l.refusals.add(ctx, refusal{reason: ReasonCertificates, err: err}) // goes on with the one it has
+		l.refusals.add(ctx, refusal{reason: ReasonCertificates, err: err}) // continues with the current certificate
 	}
 	if err := raw.SetDeadline(time.Now().Add(l.cfg.HandshakeTimeout)); err != nil {
 		return nil, err
@@ -53,15 +52,15 @@ func (l *Link) verify(ctx context.Context, raw net.Conn) (*Conn, error) {
 		Certificates:           []tls.Certificate{m.cert},
 		MinVersion:             tls.VersionTLS13,
 		NextProtos:             protocolNames(),
-		ClientAuth:             tls.RequestClientCert, // VerifyConnection requires it, so that the reason is known
-		SessionTicketsDisabled: true,                  // every connection is verified anew
+		ClientAuth:             tls.RequestClientCert, // VerifyConnection requires it, to know the reason
+		SessionTicketsDisabled: true,                  // every connection is verified again
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			hint = helloReason(hello)
-			return nil, nil //nolint:nilnil // the configuration as it is; TLS refuses with the right alert
+			return nil, nil //nolint:nilnil // unchanged configuration; TLS rejects with the right alert
 		},
 		VerifyConnection: func(cs tls.ConnectionState) (err error) {
 			if cs.NegotiatedProtocol == "" {
-				return &refusal{reason: ReasonProtocol, err: errors.New("the other side names no protocol")}
+				return &refusal{reason: ReasonProtocol, err: errors.New("the other side requests no protocol")}
 			}
 			named, err = m.verifyClient(cs, time.Now())
 			return err
@@ -73,13 +72,12 @@ func (l *Link) verify(ctx context.Context, raw net.Conn) (*Conn, error) {
 	return newConn(stream, bounded, named), nil
 }
 
-// welcome tells the other side that it is in, and hands the connection out. The
-// place is taken before that is said: who was greeted is not turned away for want
-// of one.
+// welcome greets the other side and passes the connection to Accept. It reserves the queue slot
+// before the greeting, so that a greeted connection is never rejected for lack of a slot.
 func (l *Link) welcome(conn *Conn) error {
 	p := Protocol(conn.ConnectionState().NegotiatedProtocol)
 	ln := l.listeners[p]
-	busy := &refusal{reason: ReasonBusy, err: fmt.Errorf("nobody takes connections of %s", p)}
+	busy := &refusal{reason: ReasonBusy, err: fmt.Errorf("no slot for connections of %s", p)}
 	if !ln.reserve() {
 		return busy
 	}
@@ -94,7 +92,7 @@ func (l *Link) welcome(conn *Conn) error {
 	return nil
 }
 
-// helloReason returns what is wrong with how a handshake begins.
+// helloReason returns the problem of a client hello.
 func helloReason(hello *tls.ClientHelloInfo) Reason {
 	if !slices.Contains(hello.SupportedVersions, tls.VersionTLS13) {
 		return ReasonOldTLS
@@ -115,12 +113,12 @@ func protocolNames() []string {
 	return out
 }
 
-// greet does the dialling side of the handshake, and waits until the other side
-// has verified this one. host is what was dialled.
+// greet does the handshake of the dialing side, and waits until the other side has verified
+// this one. host is the dialed host.
 func (l *Link) greet(ctx context.Context, raw net.Conn, host string, p Protocol) (*Conn, error) {
 	m, err := l.cfg.Identity.material()
 	if err != nil {
-		l.refusals.add(ctx, refusal{reason: ReasonCertificates, err: err}) // goes on with the one it has
+		l.refusals.add(ctx, refusal{reason: ReasonCertificates, err: err}) // continues with the current certificate
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -129,7 +127,7 @@ func (l *Link) greet(ctx context.Context, raw net.Conn, host string, p Protocol)
 	if err := raw.SetDeadline(deadline); err != nil {
 		return nil, err
 	}
-	// A read has no context; this ends it.
+	// A read takes no context; the deadline ends it.
 	stop := context.AfterFunc(ctx, func() {
 		_ = raw.SetDeadline(time.Unix(1, 0)) // fails only if it is closed
 	})
@@ -141,7 +139,7 @@ func (l *Link) greet(ctx context.Context, raw net.Conn, host string, p Protocol)
 		MinVersion:         tls.VersionTLS13,
 		NextProtos:         []string{string(p)},
 		ServerName:         m.serverName(host),
-		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection verifies: a node's certificate names a node and no host
+		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection verifies: a node's certificate names a node, not a host
 		VerifyConnection: func(cs tls.ConnectionState) (err error) {
 			if cs.NegotiatedProtocol != string(p) {
 				return &refusal{reason: ReasonProtocol, err: fmt.Errorf("the other side does not speak %s", p)}
@@ -158,10 +156,10 @@ func (l *Link) greet(ctx context.Context, raw net.Conn, host string, p Protocol)
 		return nil, err
 	}
 	if first[0] != greeting {
-		return nil, &refusal{reason: ReasonProtocol, err: errors.New("the other side greets in a way that is not known here")}
+		return nil, &refusal{reason: ReasonProtocol, err: errors.New("the other side sent an unknown greeting")}
 	}
 	if !stop() {
-		return nil, context.Cause(ctx) // the deadline may have been moved already
+		return nil, context.Cause(ctx) // the deadline may already have been cleared
 	}
 	conn := newConn(stream, bounded, named)
 	conn.trust()

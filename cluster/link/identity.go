@@ -16,8 +16,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Identity is who a node is to the others: its certificate, whom it trusts, and
-// the key of the gossip. It cannot be printed. It is safe for concurrent use.
+// Identity is the identity of a node: its certificate, the trusted authorities, and the gossip
+// key. Its printed form hides the keys. It is safe for concurrent use.
 type Identity struct {
 	node   id.Node
 	gossip [32]byte
@@ -29,15 +29,14 @@ type Identity struct {
 	}
 }
 
-// source makes what a handshake needs.
+// source provides the material of a handshake.
 type source interface {
-	// renew returns what to use from now on: the same if nothing has changed, and
-	// the same with an error if it has changed and cannot be used. It is called
-	// under a lock.
+	// renew returns the material to use from now on: current if nothing has changed, or current
+	// with an error if the changed material is unusable. It is called under a lock.
 	renew(current *material) (*material, error)
 }
 
-// newIdentity makes an identity whose first material has been made.
+// newIdentity returns an identity with its first material.
 func newIdentity(node id.Node, gossip []byte, from source, first *material) *Identity {
 	i := &Identity{node: node, source: from}
 	copy(i.gossip[:], gossip)
@@ -45,8 +44,8 @@ func newIdentity(node id.Node, gossip []byte, from source, first *material) *Ide
 	return i
 }
 
-// GossipKey returns the key that packets are encrypted with, 32 bytes for AES-256.
-// It is the same on all nodes of the cluster.
+// GossipKey returns the encryption key of packets, 32 bytes for AES-256. It is the same on all
+// nodes of the cluster.
 func (i *Identity) GossipKey() []byte { return slices.Clone(i.gossip[:]) }
 
 // String hides the keys.
@@ -61,8 +60,8 @@ func (i *Identity) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, i.Stri
 // LogValue hides the keys from slog.
 func (i *Identity) LogValue() slog.Value { return slog.StringValue(i.String()) }
 
-// material returns what to use for a handshake now; it is never nil. The error
-// says why it is not as new as it should be.
+// material returns the material for a handshake; it is never nil. The error explains why it is
+// not the newest.
 func (i *Identity) material() (*material, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -71,10 +70,9 @@ func (i *Identity) material() (*material, error) {
 	return next, err
 }
 
-// validFor refuses an address that the others will dial in vain, because this
-// node's certificate is for another host.
+// validFor rejects an advertised address for which this node's certificate is not valid.
 func (i *Identity) validFor(address string) error {
-	m, _ := i.material() // an error is of one that is newer, and told at the first handshake
+	m, _ := i.material() // an error concerns newer material, and is logged at the first handshake
 	if !m.hosts {
 		return nil
 	}
@@ -82,7 +80,7 @@ func (i *Identity) validFor(address string) error {
 	if err != nil {
 		return err
 	}
-	host, _, _ = strings.Cut(host, "%") // no certificate has a zone
+	host, _, _ = strings.Cut(host, "%") // certificates contain no zones
 	if err := m.cert.Leaf.VerifyHostname(host); err != nil {
 		e := badAddress("The other nodes would refuse this one, for its certificate is not valid for %q, at which they reach it: issue one that is, or advertise a host that it is valid for.", host)
 		e.Err = err
@@ -91,19 +89,19 @@ func (i *Identity) validFor(address string) error {
 	return nil
 }
 
-// material is what a handshake needs. It is immutable.
+// material is the input of a handshake. It is immutable.
 type material struct {
 	cert  tls.Certificate
 	roots *x509.CertPool
-	// hosts: a server's certificate must be valid for the host that was dialled. If
-	// not, it must name a node.
+	// hosts: the certificate of a server must be valid for the dialed host. Otherwise it must
+	// name a node.
 	hosts bool
 }
 
-// serverName is what the dialling side asks for.
+// serverName returns the SNI of the dialing side.
 func (m *material) serverName(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil || !m.hosts {
-		return "" // TLS has no way to ask for an address, and nodes need no name
+		return "" // SNI has no form for an address, and nodes need no name
 	}
 	return host
 }
@@ -114,7 +112,7 @@ const (
 	nodeHost   = "node"
 )
 
-// nodeName is the node that a certificate names; empty if none.
+// nodeName is the node in a certificate; empty if none.
 type nodeName id.Node
 
 func nodeURI(node id.Node) *url.URL {

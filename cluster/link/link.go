@@ -15,7 +15,7 @@ import (
 
 // Link is one node's port. All methods are safe for concurrent use.
 type Link struct {
-	// Set by New, read only after.
+	// Set by New, read-only after.
 	cfg       Config
 	address   string
 	tcp       *net.TCPListener
@@ -28,17 +28,17 @@ type Link struct {
 }
 
 const (
-	// A peer that vanished is noticed when it has not answered for 3+3*2 seconds on
-	// a quiet connection, and for deadAfter on one with data under way.
+	// A vanished peer is detected after 3+3*2 seconds on an idle connection, and after
+	// deadAfter on one with data in flight.
 	keepAliveIdle     = 3 * time.Second
 	keepAliveInterval = 2 * time.Second
 	keepAliveCount    = 3
 	deadAfter         = 10 * time.Second
 
-	// portTries is how often a port is looked for that is free for TCP and UDP.
+	// portTries is the number of attempts to find a port that is free for TCP and UDP.
 	portTries = 16
-	// packetBuffer is what the system may hold of packets until they are read; as
-	// memberlist asks for. The system may give less.
+	// packetBuffer is the receive buffer of the socket, as memberlist requests it. The system
+	// may grant less.
 	packetBuffer = 2 << 20
 )
 
@@ -46,12 +46,12 @@ func keepAlive() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount}
 }
 
-// New takes the port. It accepts nothing before Run. Errors that the operator has
-// to solve are *fault.Error and say how.
+// New opens the port. It accepts no connections before Run. Errors that the operator must fix
+// are *fault.Error with a remedy.
 func New(ctx context.Context, cfg Config) (*Link, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Identity == nil {
-		return nil, errors.New("link: no identity")
+		return nil, errors.New("link: Config.Identity is missing")
 	}
 	tcp, udp, err := bind(ctx, cfg.Listen)
 	if err != nil {
@@ -73,7 +73,7 @@ func New(ctx context.Context, cfg Config) (*Link, error) {
 	return l, nil
 }
 
-// bind takes the same port for TCP and UDP.
+// bind opens the same port for TCP and UDP.
 func bind(ctx context.Context, listen string) (*net.TCPListener, *net.UDPConn, error) {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -84,7 +84,7 @@ func bind(ctx context.Context, listen string) (*net.TCPListener, *net.UDPConn, e
 		if err == nil {
 			return tcp, udp, nil
 		}
-		// The port that was free for TCP may be taken for UDP.
+		// The port that is free for TCP may be in use for UDP.
 		if (port != "0" && port != "") || try == portTries || !errors.Is(err, syscall.EADDRINUSE) {
 			return nil, nil, unbound(listen, err)
 		}
@@ -109,12 +109,11 @@ func bindOnce(ctx context.Context, listen string) (*net.TCPListener, *net.UDPCon
 	if !ok {
 		return nil, nil, errors.Join(fmt.Errorf("listening gave a %T", packets), packets.Close(), tcp.Close())
 	}
-	_ = udp.SetReadBuffer(packetBuffer) // a wish
+	_ = udp.SetReadBuffer(packetBuffer) // best effort
 	return tcp, udp, nil
 }
 
-// unbound makes the error for an address that cannot be listened at, with the
-// remedy that fits the cause.
+// unbound returns the error for an address that cannot be bound, with a remedy for the cause.
 func unbound(listen string, err error) *fault.Error {
 	remedy := "see the cause in the log"
 	_, unknown := errors.AsType[*net.DNSError](err)
@@ -133,15 +132,14 @@ func unbound(listen string, err error) *fault.Error {
 	return e
 }
 
-// Address is what the other nodes reach this one at.
+// Address returns the address at which other nodes reach this one.
 func (l *Link) Address() string { return l.address }
 
-// Refused returns how many connections were refused, by reason.
+// Refused returns the number of rejected connections, by reason.
 func (l *Link) Refused() map[Reason]uint64 { return l.refusals.counted() }
 
-// Listener returns what gives the connections of one protocol, each a *Conn; the
-// same at each call. Close of it refuses further ones. It panics at a protocol
-// that there is not.
+// Listener returns the listener of one protocol, which accepts *Conn; the same at each call.
+// After its Close, further connections are rejected. It panics for an unknown protocol.
 func (l *Link) Listener(p Protocol) net.Listener {
 	ln := l.listeners[p]
 	if ln == nil {
@@ -150,18 +148,18 @@ func (l *Link) Listener(p Protocol) net.Listener {
 	return ln
 }
 
-// Run accepts connections and hands them out until ctx ends or the link is closed.
-// Then its listeners are closed; connections that were accepted stay. Run it once.
+// Run accepts connections until ctx ends or the link is closed. It then closes the listeners;
+// accepted connections stay open. Run must be called once.
 func (l *Link) Run(ctx context.Context) error {
 	var handshakes sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	closed := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		defer close(closed)
-		_ = l.tcp.Close() // all that can be wrong is that it is closed already
+		_ = l.tcp.Close() // the only error is that it is already closed
 	})
 	defer func() {
-		cancel() // interrupts the handshakes, and closes the port if Close has not
+		cancel() // interrupts the handshakes, and closes the port unless Close has
 		<-closed
 		handshakes.Wait()
 		l.closeListeners()
@@ -171,20 +169,20 @@ func (l *Link) Run(ctx context.Context) error {
 		switch {
 		case err == nil:
 			p := l.gate.enter(originOf(raw.RemoteAddr()), func() {
-				_ = raw.Close() // ends its handshake, which tells why
+				_ = raw.Close() // interrupts the handshake, which reports the cause
 			})
 			handshakes.Go(func() { l.accept(ctx, raw, p) })
 		case errors.Is(err, net.ErrClosed):
 			return nil
 		default:
-			// No descriptors or no memory: others have to give some back first.
+			// No file descriptors or memory: others must release some first.
 			l.refusals.add(ctx, refusal{reason: ReasonSystem, err: err})
 			pause(ctx, acceptPause)
 		}
 	}
 }
 
-// acceptPause is how long Run waits when the system had nothing to accept with.
+// acceptPause is how long Run waits if the system lacks resources to accept.
 const acceptPause = 50 * time.Millisecond
 
 func pause(ctx context.Context, d time.Duration) {
@@ -196,12 +194,12 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Close gives the port back. Connections stay with who has them.
+// Close closes the port. Connections stay with their owners.
 func (l *Link) Close() error {
 	l.closeListeners()
 	err := l.tcp.Close()
 	if errors.Is(err, net.ErrClosed) {
-		err = nil // Run has
+		err = nil // Run has closed it
 	}
 	if uerr := l.udp.Close(); uerr != nil && !errors.Is(uerr, net.ErrClosed) {
 		err = errors.Join(err, uerr)

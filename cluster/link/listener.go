@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// backlog is how many verified connections of one protocol may wait for Accept;
-// more than the nodes of a cluster that all come at once.
+// backlog is how many verified connections of one protocol may wait for Accept: more than the
+// nodes of a cluster that connect at the same time.
 const backlog = 128
 
-// listener gives the connections of one protocol.
+// listener accepts the connections of one protocol.
 type listener struct {
 	addr net.Addr
 	mu   struct {
 		sync.Mutex
 		queue    []*Conn
-		reserved int // places in the queue for connections that are being greeted
+		reserved int // slots for connections that are being greeted
 		closed   bool
 	}
 	changed *sync.Cond // on mu
@@ -27,8 +27,8 @@ func newListener(addr net.Addr) *listener {
 	return ln
 }
 
-// reserve takes a place for a connection that is about to be told that it is
-// welcome; false if there is none. hand or release has to follow.
+// reserve reserves a slot for a connection before its greeting; false if there is none. Each
+// call needs a call of hand or release.
 func (ln *listener) reserve() bool {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
@@ -39,15 +39,15 @@ func (ln *listener) reserve() bool {
 	return true
 }
 
-// release gives a place back that is not needed.
+// release frees an unused slot.
 func (ln *listener) release() {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	ln.mu.reserved--
 }
 
-// hand puts a connection at the place that was reserved; false if the listener was
-// closed meanwhile.
+// hand puts a connection into its reserved slot; false if the listener was closed in the
+// meantime.
 func (ln *listener) hand(c *Conn) bool {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
@@ -71,13 +71,13 @@ func (ln *listener) Accept() (net.Conn, error) {
 		return nil, &net.OpError{Op: "accept", Net: ln.addr.Network(), Addr: ln.addr, Err: net.ErrClosed}
 	}
 	c := ln.mu.queue[0]
-	ln.mu.queue[0] = nil // or the array would keep it for as long as the queue is not empty
+	ln.mu.queue[0] = nil // otherwise the array would keep it until the queue is empty
 	ln.mu.queue = ln.mu.queue[1:]
 	return c, nil
 }
 
-// Close implements net.Listener: who connects from now on is refused, and who has
-// not been accepted yet is let down.
+// Close implements net.Listener: it rejects further connections, and closes those that were not
+// accepted yet.
 func (ln *listener) Close() error {
 	ln.mu.Lock()
 	queue := ln.mu.queue
@@ -85,7 +85,7 @@ func (ln *listener) Close() error {
 	ln.changed.Broadcast()
 	ln.mu.Unlock()
 	for _, c := range queue {
-		_ = c.Close() // nobody has used it
+		_ = c.Close() // not used yet
 	}
 	return nil
 }

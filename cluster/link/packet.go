@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// ReadPacket waits for a datagram; what b has no room for is cut off. Nobody has
-// verified where it comes from or what it says. After Close it returns
-// net.ErrClosed.
+// ReadPacket waits for a datagram, and truncates it to the length of b. Neither its origin nor
+// its content is verified. After Close it returns net.ErrClosed.
 func (l *Link) ReadPacket(b []byte) (n int, from net.Addr, err error) {
 	n, addr, err := l.udp.ReadFromUDPAddrPort(b)
 	if err != nil {
@@ -19,20 +18,19 @@ func (l *Link) ReadPacket(b []byte) (n int, from net.Addr, err error) {
 	return n, net.UDPAddrFromAddrPort(netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())), nil
 }
 
-// SetPacketDeadline lets ReadPacket wait no longer than until t; the zero time
-// takes that back. Who is waiting is affected as well.
+// SetPacketDeadline sets the deadline of ReadPacket, also of a running one; the zero time
+// removes it.
 func (l *Link) SetPacketDeadline(t time.Time) error { return l.udp.SetReadDeadline(t) }
 
-// WritePacket sends a datagram to host:port. It may be lost without a word. A name
-// is looked up at most every few seconds.
+// WritePacket sends a datagram to host:port. It may be lost silently. A name is resolved at
+// most every few seconds.
 func (l *Link) WritePacket(b []byte, address string) error {
 	targets, err := l.names.lookup(address)
 	if err != nil {
 		return err
 	}
 	for _, target := range targets {
-		// The first that this socket can send to at all: a socket of version 4 cannot
-		// to version 6.
+		// The first address that this socket can send to: an IPv4 socket cannot send to IPv6.
 		if _, err = l.udp.WriteToUDPAddrPort(b, target); err == nil {
 			return nil
 		}
@@ -41,16 +39,16 @@ func (l *Link) WritePacket(b []byte, address string) error {
 }
 
 const (
-	// nameTTL is how long a name is not looked up again. In clusters of containers
-	// names move within seconds.
+	// nameTTL is how long a resolved name is cached. In clusters of containers names move
+	// within seconds.
 	nameTTL = 5 * time.Second
-	// nameWait is how long a packet waits for its name; it is one of many.
+	// nameWait limits the resolution of a packet's name.
 	nameWait = time.Second
-	// maxNames bounds what is remembered: many more than a cluster has nodes.
+	// maxNames limits the cache: many more than a cluster has nodes.
 	maxNames = 1024
 )
 
-// names remembers what names stand for. The zero value is empty.
+// names caches resolved names. The zero value is empty.
 type names struct {
 	mu struct {
 		sync.Mutex
@@ -58,16 +56,15 @@ type names struct {
 	}
 }
 
-// known is what a name stood for when it was asked for.
+// known is a cached name.
 type known struct {
 	targets []netip.AddrPort
 	err     error
 	until   time.Time
 }
 
-// lookup returns what an address stands for. An error is remembered as well, or
-// each packet to a name that is gone would wait for it; who was found before is
-// kept then.
+// lookup resolves an address. It also caches errors; otherwise each packet to a missing name
+// would wait. After an error it keeps the previous addresses.
 func (c *names) lookup(address string) ([]netip.AddrPort, error) {
 	if literal, err := netip.ParseAddrPort(address); err == nil {
 		return []netip.AddrPort{literal}, nil
@@ -79,7 +76,7 @@ func (c *names) lookup(address string) ([]netip.AddrPort, error) {
 	if ok && now.Before(old.until) {
 		return old.targets, old.err
 	}
-	// Without the lock: two who ask at once ask twice, and nobody else waits.
+	// Without the lock: two concurrent callers resolve twice, and no other caller waits.
 	ctx, cancel := context.WithTimeout(context.Background(), nameWait)
 	defer cancel()
 	_, targets, err := resolve(ctx, address)

@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// Reason is why a connection was refused, as logs and metrics name it.
+// Reason is the cause of a rejection in logs and metrics.
 type Reason string
 
 // The reasons.
 const (
-	ReasonNotTLS       Reason = "not_tls"           // something else, HTTP for one
-	ReasonOldTLS       Reason = "old_tls"           // nothing newer than TLS 1.2
-	ReasonProtocol     Reason = "unknown_protocol"  // no ALPN name that there is here
-	ReasonNoCert       Reason = "no_certificate"    // the other side has not said who it is
-	ReasonStranger     Reason = "unknown_authority" // its certificate is not the cluster's
-	ReasonBadCert      Reason = "bad_certificate"   // the cluster's, but expired, for another use or misnamed
+	ReasonNotTLS       Reason = "not_tls"           // another protocol, such as HTTP
+	ReasonOldTLS       Reason = "old_tls"           // at most TLS 1.2
+	ReasonProtocol     Reason = "unknown_protocol"  // no known ALPN name
+	ReasonNoCert       Reason = "no_certificate"    // the other side sent no certificate
+	ReasonStranger     Reason = "unknown_authority" // its certificate is not of the cluster's authority
+	ReasonBadCert      Reason = "bad_certificate"   // of the cluster's authority, but expired, for another use or misnamed
 	ReasonRejected     Reason = "rejected_by_peer"  // the other side does not trust this one
-	ReasonTooLarge     Reason = "too_large"         // more bytes than a handshake has
+	ReasonTooLarge     Reason = "too_large"         // more bytes than a handshake needs
 	ReasonTimeout      Reason = "timeout"           // it took too long
-	ReasonGone         Reason = "gone"              // the other side left
-	ReasonHandshake    Reason = "handshake"         // TLS, but not well-formed
-	ReasonTooMany      Reason = "too_many"          // made way for a newer one: too many unverified connections at once
-	ReasonBusy         Reason = "busy"              // nobody takes connections of that protocol
+	ReasonGone         Reason = "gone"              // the other side closed the connection
+	ReasonHandshake    Reason = "handshake"         // TLS, but malformed
+	ReasonTooMany      Reason = "too_many"          // evicted by a newer connection: too many unverified connections
+	ReasonBusy         Reason = "busy"              // no free slot for connections of that protocol
 	ReasonSystem       Reason = "system"            // the operating system could not accept
-	ReasonCertificates Reason = "own_certificate"   // none was refused: this node's new certificate cannot be made or read
+	ReasonCertificates Reason = "own_certificate"   // no connection was rejected: this node's new certificate cannot be made or read
 )
 
-// refusal is one connection that was refused. As an error it is why.
+// refusal is a rejected connection. As an error it is the cause.
 type refusal struct {
 	reason Reason
-	from   net.Addr // nil if it is a difficulty of this node's own
+	from   net.Addr // nil if this node itself is the cause
 	err    error
 }
 
@@ -48,8 +48,7 @@ func (r *refusal) Error() string { return string(r.reason) + ": " + r.err.Error(
 // Unwrap returns the cause.
 func (r *refusal) Unwrap() error { return r.err }
 
-// classified keeps with an error what reasonOf finds, for who does not have the
-// hint.
+// classified stores the reason with an error, for callers without the hint.
 func classified(err error, hint Reason) error {
 	if _, ok := errors.AsType[*refusal](err); ok {
 		return err
@@ -57,8 +56,8 @@ func classified(err error, hint Reason) error {
 	return &refusal{reason: reasonOf(err, hint), err: err}
 }
 
-// reasonOf classifies the error of a handshake; hint is what the handshake itself
-// noticed, and stands for errors of TLS that have no type.
+// reasonOf classifies the error of a handshake. hint is the reason that the handshake itself
+// noticed; it applies to TLS errors without a type.
 func reasonOf(err error, hint Reason) Reason {
 	if known, ok := errors.AsType[*refusal](err); ok {
 		return known.reason
@@ -70,9 +69,9 @@ func reasonOf(err error, hint Reason) Reason {
 	switch {
 	case errors.Is(err, errTooMuch):
 		return ReasonTooLarge
-	case isOp && op.Op == "remote error": // which is how TLS calls what the other side said
+	case isOp && op.Op == "remote error": // the form of a TLS alert from the other side
 		return reasonOfAlert(op.Err)
-	case isOp && op.Op == "local error": // and this what it answered itself
+	case isOp && op.Op == "local error": // the form of a TLS alert that this side sent
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return ReasonTimeout
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isOp, errors.Is(err, context.Canceled):
@@ -84,16 +83,15 @@ func reasonOf(err error, hint Reason) Reason {
 	return ReasonHandshake
 }
 
-// reasonOfAlert says what the other side had against this one. The package tls has
-// the numbers of RFC 8446 but no type for alerts that came in; their texts are the
-// same.
+// reasonOfAlert returns the reason for which the other side rejected this one. Package tls has
+// the numbers of RFC 8446 but no type for received alerts; their texts are equal.
 func reasonOfAlert(err error) Reason {
 	for _, known := range []struct {
 		reason Reason
 		alerts []tls.AlertError
 	}{
-		// Bad, unsupported, revoked, expired, unknown for another reason, unknown
-		// authority, access denied, required.
+		// Bad, unsupported, revoked, expired, unknown for another reason, unknown authority,
+		// access denied, required.
 		{ReasonRejected, []tls.AlertError{42, 43, 44, 45, 46, 48, 49, 116}},
 		{ReasonProtocol, []tls.AlertError{120}}, // no application protocol
 		{ReasonOldTLS, []tls.AlertError{70}},    // protocol version
@@ -107,15 +105,14 @@ func reasonOfAlert(err error) Reason {
 	return ReasonHandshake
 }
 
-// logEvery is how often a reason is logged at most. A flood of connections must
-// not become a flood of lines; the count goes on.
+// logEvery is the shortest interval between two lines for a reason. A flood of connections must
+// not cause a flood of lines; the counters continue.
 const logEvery = time.Second
 
-// maxLogged bounds what of an error is logged where the other side can have a word
-// in it.
+// maxLogged truncates the logged text of an error, because the other side can influence it.
 const maxLogged = 300
 
-// refusals counts what was refused, and logs it.
+// refusals counts and logs rejected connections.
 type refusals struct {
 	logger *slog.Logger
 	mu     struct {
@@ -130,14 +127,14 @@ func (r *refusals) init(logger *slog.Logger) {
 	r.mu.counts, r.mu.logged = map[Reason]uint64{}, map[Reason]time.Time{}
 }
 
-// counted returns how many there were, by reason.
+// counted returns the counters by reason.
 func (r *refusals) counted() map[Reason]uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.mu.counts)
 }
 
-// add counts one, and logs it unless one of its kind was logged just now.
+// add counts a rejection, and logs it unless one with its reason was logged recently.
 func (r *refusals) add(ctx context.Context, one refusal) {
 	now := time.Now()
 	r.mu.Lock()
@@ -152,12 +149,12 @@ func (r *refusals) add(ctx context.Context, one refusal) {
 		return
 	}
 	text := one.err.Error()
-	if one.from == nil { // trouble of this node's own
-		r.logger.WarnContext(ctx, "connections of nodes: this node has a difficulty, and tries again",
+	if one.from == nil { // caused by this node
+		r.logger.WarnContext(ctx, "a node connection failed on this node; it will retry",
 			slog.String("reason", string(one.reason)), slog.Uint64("so_far", count), slog.String("error", text))
 		return
 	}
-	r.logger.WarnContext(ctx, "a connection of a node was refused",
+	r.logger.WarnContext(ctx, "a node connection was rejected",
 		slog.String("reason", string(one.reason)), slog.Uint64("refused_so_far", count),
 		slog.String("from", one.from.String()), slog.String("error", text[:min(len(text), maxLogged)]))
 }

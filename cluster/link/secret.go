@@ -19,34 +19,31 @@ import (
 )
 
 const (
-	// minSecret is how long a shared secret has to be, in bytes. What is derived from
-	// it can be tried offline by who has seen a handshake, so it must not be a
-	// password; a function that is slow on purpose would only help a little.
+	// minSecret is the shortest length of a shared secret, in bytes. An observer of a handshake
+	// can guess the secret offline, so it must not be a password. A slow hash function would
+	// only help a little.
 	minSecret = 32
-	// minDistinct is how many different bytes it must have at least: 32 random hex
-	// digits have fewer once in ten million times, a short word that is repeated
-	// always has.
+	// minDistinct is the lowest number of different bytes. A repeated short word has fewer. 32
+	// random hex digits have fewer with a probability of one in ten million.
 	minDistinct = 8
 
-	// derivation is the salt of all that is derived. Another number makes another
-	// cluster.
+	// derivation is the salt of all derived keys. Another number means another cluster.
 	derivation = "modelgateway cluster 1"
 
-	// A node's certificate counts from a day ago, for clocks that are slow, and for
-	// three days. It is made anew after two, so that there is always a day left for
-	// clocks that are fast. A restart makes a new one anyway; who wants to lock a node
-	// out has to change the secret.
+	// A node's certificate is valid from a day ago, for slow clocks, and for three days. It is
+	// renewed after two, which leaves a day for fast clocks. A restart also makes a new one. To
+	// lock a node out, change the secret.
 	leafPast   = 24 * time.Hour
 	leafFuture = 72 * time.Hour
 	leafRenew  = 48 * time.Hour
 )
 
-// FromSecret makes the identity of a node from the cluster's shared secret, of at
-// least 32 characters; `openssl rand -hex 32` makes a good one. Whoever has the
-// secret can be any node.
+// FromSecret returns the identity of a node from the cluster's shared secret, of at least 32
+// characters; `openssl rand -hex 32` makes a good one. Any process with the secret can be any
+// node.
 //
-// Every node derives the same authority from it, and signs a certificate for
-// itself that names it. The secret never travels, and nothing is written to disk.
+// Every node derives the same authority from the secret and signs a certificate that names
+// itself. The secret is never sent, and nothing is written to disk.
 func FromSecret(secret vault.Secret, node id.Node) (*Identity, error) {
 	if !isNode(string(node)) {
 		return nil, fmt.Errorf("link: %q is not a node's id", node)
@@ -66,7 +63,7 @@ func FromSecret(secret vault.Secret, node id.Node) (*Identity, error) {
 	return newIdentity(node, gossip, ca, first), nil
 }
 
-// derive makes the keys of a secret: the seed of the authority's, and the gossip's.
+// derive derives the seed of the authority's key and the gossip key.
 func derive(secret vault.Secret) (seed, gossip []byte, err error) {
 	if problem := weakness(secret.Reveal()); problem != "" {
 		e := fault.New(fault.Malformed, "cluster_secret", "The cluster's secret %s. Make one with `openssl rand -hex 32` and give the same to every node.", problem)
@@ -80,16 +77,16 @@ func derive(secret vault.Secret) (seed, gossip []byte, err error) {
 	return seed, gossip, err
 }
 
-// gossipKey makes the gossip's key of a secret.
+// gossipKey derives the gossip key.
 func gossipKey(secret vault.Secret) ([]byte, error) { return derived(secret, "gossip") }
 
-// derived makes a key of a secret for one purpose. All keys are as long as a
-// SHA-256, which Ed25519 and AES-256 need.
+// derived derives a key for one purpose. All keys have the length of a SHA-256, as Ed25519 and
+// AES-256 need.
 func derived(secret vault.Secret, purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, []byte(secret.Reveal()), []byte(derivation), purpose, sha256.Size)
 }
 
-// weakness says why a secret will not do, without a word of it; "" if it will.
+// weakness explains why a secret is too weak, without quoting it; "" if it is not.
 func weakness(secret string) string {
 	if len(secret) < minSecret {
 		return fmt.Sprintf("has less than %d characters", minSecret)
@@ -104,7 +101,7 @@ func weakness(secret string) string {
 	return ""
 }
 
-// authority signs a node's own certificates.
+// authority signs this node's certificates.
 type authority struct {
 	node  id.Node
 	key   ed25519.PrivateKey
@@ -112,16 +109,16 @@ type authority struct {
 	roots *x509.CertPool
 }
 
-// newAuthority makes the cluster's authority. Its certificate is the same on every
-// node: Ed25519 signs without chance, and all the rest is fixed. It counts for
-// ever, for what ends it is another secret.
+// newAuthority returns the cluster's authority. Its certificate is the same on every node,
+// because Ed25519 is deterministic and all fields are fixed. It never expires; a new secret
+// ends it.
 func newAuthority(seed []byte, node id.Node) (*authority, error) {
 	key := ed25519.NewKeyFromSeed(seed)
-	name := sha256.Sum256(key[ed25519.PrivateKeySize-ed25519.PublicKeySize:]) // of the public half
+	name := sha256.Sum256(key[ed25519.PrivateKeySize-ed25519.PublicKeySize:]) // of the public key
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
 		Subject:               pkix.Name{CommonName: "modelgateway cluster"},
-		SubjectKeyId:          name[:20], // the default is not the same in all versions of Go
+		SubjectKeyId:          name[:20], // the default depends on the version of Go
 		NotBefore:             time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC),
 		NotAfter:              time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 		KeyUsage:              x509.KeyUsageCertSign,
@@ -142,7 +139,7 @@ func newAuthority(seed []byte, node id.Node) (*authority, error) {
 	return a, nil
 }
 
-// issue makes a certificate with a key of its own.
+// issue returns a certificate with a new key.
 func (a *authority) issue(now time.Time) (*material, error) {
 	return a.sign(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: "modelgateway node"},
@@ -155,7 +152,7 @@ func (a *authority) issue(now time.Time) (*material, error) {
 	})
 }
 
-// sign makes a key, and a certificate for it.
+// sign creates a key and a certificate for it.
 func (a *authority) sign(template *x509.Certificate) (*material, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -172,8 +169,8 @@ func (a *authority) sign(template *x509.Certificate) (*material, error) {
 	return &material{cert: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private, Leaf: leaf}, roots: a.roots}, nil
 }
 
-// renew implements source. A clock that was set back makes a new one, too: the
-// others may not have been wrong.
+// renew implements source. A clock that was set back also causes a new certificate, because the
+// clocks of the others may be right.
 func (a *authority) renew(current *material) (*material, error) {
 	now := time.Now()
 	issued := current.cert.Leaf.NotBefore.Add(leafPast)

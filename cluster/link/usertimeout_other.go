@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-// setUserTimeout does nothing: the system has no such setting, or another one. A
-// peer that vanishes while data is under way is then noticed by who waits for it.
+// setUserTimeout does nothing: the system has no equivalent setting. A caller that waits for a
+// vanished peer must use its own timeout.
 func setUserTimeout(*net.TCPConn, time.Duration) {}

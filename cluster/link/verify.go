@@ -10,12 +10,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// verifyClient returns which node has connected, or refuses it.
+// verifyClient returns the node that has connected, or an error.
 func (m *material) verifyClient(cs tls.ConnectionState, now time.Time) (nodeName, error) {
 	return m.verify(cs, x509.ExtKeyUsageClientAuth, now)
 }
 
-// verifyServer returns which node was connected to, or refuses it.
+// verifyServer returns the node that was dialed, or an error.
 func (m *material) verifyServer(cs tls.ConnectionState, host string, now time.Time) (nodeName, error) {
 	named, err := m.verify(cs, x509.ExtKeyUsageServerAuth, now)
 	if err != nil || !m.hosts {
@@ -27,8 +27,8 @@ func (m *material) verifyServer(cs tls.ConnectionState, host string, now time.Ti
 	return named, nil
 }
 
-// verify holds for both sides: the certificate is of the authority, valid now, for
-// this use, and names a node or, where the operator made it, none.
+// verify checks both sides: the certificate is of the authority, valid now and for this use,
+// and names a node or, for an operator's certificate, none.
 func (m *material) verify(cs tls.ConnectionState, usage x509.ExtKeyUsage, now time.Time) (nodeName, error) {
 	if len(cs.PeerCertificates) == 0 {
 		return "", &refusal{reason: ReasonNoCert, err: errors.New("the other side has no certificate")}
@@ -58,8 +58,8 @@ func (m *material) verify(cs tls.ConnectionState, usage x509.ExtKeyUsage, now ti
 	return named, nil
 }
 
-// nodeOf returns the node that a certificate names. One that names two, or one
-// that there cannot be, is not a certificate of anybody.
+// nodeOf returns the node that a certificate names. It rejects a certificate with two nodes or
+// an invalid one.
 func nodeOf(leaf *x509.Certificate) (nodeName, error) {
 	var found nodeName
 	for _, uri := range leaf.URIs {
@@ -68,14 +68,14 @@ func nodeOf(leaf *x509.Certificate) (nodeName, error) {
 		}
 		name := id.Node(strings.TrimPrefix(uri.Path, "/"))
 		if !isNode(string(name)) || uri.String() != nodeURI(name).String() || found != "" {
-			return "", errors.New("the certificate names a node in a way that cannot be")
+			return "", errors.New("the certificate names an invalid node")
 		}
 		found = nodeName(name)
 	}
 	return found, nil
 }
 
-// isNode reports whether s can be a node's id: 32 hex digits.
+// isNode reports whether s has the form of a node's id: 32 hex digits.
 func isNode(s string) bool {
 	return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == ""
 }

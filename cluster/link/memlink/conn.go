@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// addr is the address that a node was attached under.
+// addr is the address of an attached node.
 type addr string
 
 // Network implements net.Addr.
@@ -20,10 +20,10 @@ func (addr) Network() string { return "mem" }
 // String implements net.Addr.
 func (a addr) String() string { return string(a) }
 
-// conn is one end of a connection. The network's lock guards what is not fixed.
+// conn is one end of a connection. The network's lock guards the fields that change.
 //
-// Deadlines have no timers: whoever waits knows until when, so that nothing has to
-// be stopped and nothing is left behind.
+// Deadlines have no timers: each waiting call knows its own deadline, so that nothing must be
+// stopped.
 type conn struct {
 	network       *Network
 	number        uint64
@@ -32,15 +32,15 @@ type conn struct {
 	in, out       *stream
 
 	closed    bool // by this end, or with its node
-	abandoned bool // the other end crashed; this one may not know yet
-	reset     bool // this one knows
-	writing   bool // a Write is under way; its bytes stay together
+	abandoned bool // the other end crashed; this one may not have noticed yet
+	reset     bool // this end has noticed
+	writing   bool // a Write is in progress; its bytes stay together
 	read      time.Time
 	write     time.Time
-	waiting   chan struct{} // closed when something changes; nil: nobody waits
+	waiting   chan struct{} // closed when the state changes; nil: no call waits
 }
 
-// Peer returns which node is at the other end; link.PeerOf asks for it.
+// Peer returns the node at the other end; link.PeerOf uses it.
 func (c *conn) Peer() (id.Node, bool) { return c.remote.node, c.remote.node != "" }
 
 // LocalAddr implements net.Conn.
@@ -55,7 +55,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for {
-		if err := c.troubleLocked(c.read); err != nil {
+		if err := c.failureLocked(c.read); err != nil {
 			return 0, c.failed("read", err)
 		}
 		if len(b) == 0 {
@@ -77,14 +77,13 @@ func (c *conn) Read(b []byte) (int, error) {
 	}
 }
 
-// Write implements net.Conn. It returns when everything is on its way, not when
-// it has arrived.
+// Write implements net.Conn. It returns when everything is sent, not when it has arrived.
 func (c *conn) Write(b []byte) (int, error) {
 	n := c.network
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for c.writing {
-		if err := c.troubleLocked(c.write); err != nil {
+		if err := c.failureLocked(c.write); err != nil {
 			return 0, c.failed("write", err)
 		}
 		c.waitLocked(c.write)
@@ -96,12 +95,12 @@ func (c *conn) Write(b []byte) (int, error) {
 	}()
 	sent := 0
 	for {
-		if err := c.troubleLocked(c.write); err != nil {
+		if err := c.failureLocked(c.write); err != nil {
 			return sent, c.failed("write", err)
 		}
 		if c.peer.closed && !n.mu.faults.blocked(c.in.path) && !n.mu.faults.blocked(c.out.path) {
-			// That the other end is gone is known when its end has arrived, to who reads
-			// and to who writes. Until then nobody gets what is written.
+			// Readers and writers learn that the other end has gone when its end arrives. Until
+			// then all written bytes are lost.
 			if c.in.deliver(time.Now(), &n.mu.faults); c.in.ended {
 				return sent, c.failed("write", syscall.EPIPE)
 			}
@@ -123,7 +122,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	}
 }
 
-// Close implements net.Conn. What was written before still arrives.
+// Close implements net.Conn. Bytes written before still arrive.
 func (c *conn) Close() error {
 	n := c.network
 	n.mu.Lock()
@@ -141,7 +140,7 @@ func (c *conn) closeLocked() {
 	c.peer.wakeLocked()
 }
 
-// dropLocked ends this end without a word to the other.
+// dropLocked closes this end without notifying the other.
 func (c *conn) dropLocked() {
 	c.closed = true
 	delete(c.network.mu.conns, c.number)
@@ -174,8 +173,8 @@ func (c *conn) setDeadlines(set func()) error {
 	return nil
 }
 
-// troubleLocked returns why nothing can be read or written any more.
-func (c *conn) troubleLocked(deadline time.Time) error {
+// failureLocked returns why no read or write is possible any more.
+func (c *conn) failureLocked(deadline time.Time) error {
 	if c.abandoned && !c.network.mu.faults.blocked(c.in.path) {
 		c.reset = true
 	}
@@ -190,19 +189,18 @@ func (c *conn) troubleLocked(deadline time.Time) error {
 	return nil
 }
 
-// passed reports whether there is a deadline and it is over.
+// passed reports whether there is a deadline and it has passed.
 func passed(deadline time.Time) bool {
 	return !deadline.IsZero() && !time.Now().Before(deadline)
 }
 
-// failed is an error as those of sockets are, so that it can be asked whether it
-// is a timeout.
+// failed returns an error like those of sockets, which report timeouts.
 func (c *conn) failed(op string, err error) error {
 	return &net.OpError{Op: op, Net: addr("").Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }
 
-// waitLocked waits, without the lock, until something changes or the earliest of
-// the times is there. Zero times do not count.
+// waitLocked waits, without the lock, until the state changes or the earliest of the times.
+// Zero times are ignored.
 func (c *conn) waitLocked(until ...time.Time) {
 	if c.waiting == nil {
 		c.waiting = make(chan struct{})
@@ -210,7 +208,7 @@ func (c *conn) waitLocked(until ...time.Time) {
 	c.network.waitLocked(c.waiting, until...)
 }
 
-// wakeLocked lets everybody who waits look again.
+// wakeLocked wakes all waiting calls.
 func (c *conn) wakeLocked() {
 	if c.waiting != nil {
 		close(c.waiting)
@@ -218,8 +216,8 @@ func (c *conn) wakeLocked() {
 	}
 }
 
-// waitLocked waits, without the lock, until a channel is closed or the earliest of
-// the times is there. Zero times do not count.
+// waitLocked waits, without the lock, until a channel is closed or the earliest of the times.
+// Zero times are ignored.
 func (n *Network) waitLocked(changed <-chan struct{}, until ...time.Time) {
 	var first time.Time
 	for _, t := range until {

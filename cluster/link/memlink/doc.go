@@ -1,18 +1,17 @@
-// Package memlink is cluster/link in memory, for tests: the same methods, no
-// sockets, and faults on demand.
+// Package memlink implements the methods of cluster/link in memory, for tests: without sockets,
+// and with fault injection.
 //
-// It guarantees:
+// Guarantees:
 //
-//   - It works inside a testing/synctest bubble. Whoever waits, waits on a channel,
-//     and only ever in a call; there is no goroutine of its own.
-//   - A stream behaves as TCP does. What was written arrives once, in order, or
-//     the connection breaks. Between two nodes that are cut off from each other it
-//     stands still: writes fill a window and then block, and after Heal everything
-//     arrives, unless a deadline or a Close came first.
-//   - A packet behaves as UDP does: it may be lost and may overtake another.
-//   - Delays and losses follow the seed: the n-th thing that goes from one node to
-//     another always fares alike. Which goroutine is first is not decided here.
+//   - It works inside a testing/synctest bubble. It starts no goroutines, and calls wait only
+//     on channels.
+//   - A stream behaves like TCP. Bytes arrive once and in order, or the connection breaks.
+//     Between two partitioned nodes it stalls: writes fill a window and then block. After Heal
+//     everything arrives, unless a deadline or a Close came first.
+//   - A packet behaves like UDP: it may be lost and may overtake another.
+//   - Delays and losses follow the seed: the n-th transfer from one node to another always has
+//     the same delay and loss. The scheduling of goroutines is not controlled.
 //
-// What it leaves out: encryption, certificates, who may connect. An id is what it
-// is said to be.
+// Not implemented: encryption, certificates and access control. The id of a node is not
+// verified.
 package memlink

@@ -2,9 +2,9 @@ package memlink
 
 import "time"
 
-// faults is what is wrong with the network.
+// faults are the current faults of the network.
 type faults struct {
-	side     map[string]int // which side of the partition an address is on; 0: none that was named
+	side     map[string]int // the group of each address in a partition; 0: not named
 	oneWay   map[path]bool
 	isolated map[string]bool
 	delay    time.Duration
@@ -12,7 +12,7 @@ type faults struct {
 	loss     float64
 }
 
-// blocked reports whether nothing gets through on a path.
+// blocked reports whether a path is blocked.
 func (f *faults) blocked(p path) bool {
 	if p.from == p.to {
 		return false
@@ -20,9 +20,9 @@ func (f *faults) blocked(p path) bool {
 	return f.side[p.from] != f.side[p.to] || f.oneWay[p] || f.isolated[p.from] || f.isolated[p.to]
 }
 
-// Partition lets only nodes of the same group talk to each other; addresses that
-// are in no group are one more. It replaces an earlier partition. Connections
-// between groups stay and stand still, packets are dropped.
+// Partition lets only nodes of the same group communicate; addresses without a group form one
+// more group. It replaces an earlier partition. Connections between groups stall, and packets
+// are dropped.
 func (n *Network) Partition(groups ...[]string) {
 	side := map[string]int{}
 	for i, group := range groups {
@@ -33,8 +33,8 @@ func (n *Network) Partition(groups ...[]string) {
 	n.change(func(f *faults) { f.side = side })
 }
 
-// OneWay drops what goes from one address to another, beside what else is
-// blocked. What goes the other way arrives, though a new connection needs both.
+// OneWay also blocks the path from one address to another. The other direction works, but a new
+// connection needs both.
 func (n *Network) OneWay(from, to string) {
 	n.change(func(f *faults) {
 		if f.oneWay == nil {
@@ -44,7 +44,7 @@ func (n *Network) OneWay(from, to string) {
 	})
 }
 
-// Isolate cuts an address off from all others, beside what else is blocked.
+// Isolate also blocks all paths from and to an address.
 func (n *Network) Isolate(address string) {
 	n.change(func(f *faults) {
 		if f.isolated == nil {
@@ -54,19 +54,19 @@ func (n *Network) Isolate(address string) {
 	})
 }
 
-// Heal takes back every Partition, OneWay and Isolate. Delay and Loss stay.
+// Heal removes all effects of Partition, OneWay and Isolate. Delay and Loss stay.
 func (n *Network) Heal() {
 	n.change(func(f *faults) { f.side, f.oneWay, f.isolated = nil, nil, nil })
 }
 
-// Delay makes everything that is sent from now on take base and up to jitter
-// more. Streams keep their order, packets do not.
+// Delay adds base and up to jitter to the latency of everything sent from now on. Streams keep
+// their order, packets do not.
 func (n *Network) Delay(base, jitter time.Duration) {
 	n.change(func(f *faults) { f.delay, f.jitter = base, jitter })
 }
 
-// Loss drops a share of the packets, 0 to less than 1. Streams lose nothing, but
-// what would have been lost takes longer, and everything behind it as well.
+// Loss drops a share of the packets, 0 to less than 1. Streams lose nothing; a lost segment and
+// everything after it is delayed.
 func (n *Network) Loss(share float64) {
 	if share < 0 || share >= 1 {
 		panic("memlink: a share of packets is at least 0 and less than 1")
@@ -74,8 +74,8 @@ func (n *Network) Loss(share float64) {
 	n.change(func(f *faults) { f.loss = share })
 }
 
-// change changes the faults. What has arrived until then stays arrived; what was
-// held up and is free now sets out anew, as TCP would send it again.
+// change changes the faults. Delivered data stays delivered. Data that was blocked and is now
+// free is sent again, like a TCP retransmission.
 func (n *Network) change(how func(*faults)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -97,10 +97,9 @@ func (n *Network) change(how func(*faults)) {
 	}
 }
 
-// Crash ends the node at an address as a killed process ends: its connections are
-// reset, what it had sent and not yet delivered is lost, its listeners are gone
-// and its Link is closed. Who is cut off from it learns that after Heal. The
-// address can be attached anew.
+// Crash ends the node at an address like a killed process. Its connections are reset,
+// undelivered data is lost, and its listeners and its Link are closed. A partitioned peer
+// notices after Heal. The address can be attached again.
 func (n *Network) Crash(address string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -111,7 +110,7 @@ func (n *Network) crashLocked(address string) {
 	if l := n.mu.links[address]; l != nil {
 		l.closeLocked()
 	}
-	// Also those of links that were closed there before and left theirs open.
+	// Also connections of links that were closed there before and left theirs open.
 	for _, c := range n.connsLocked() {
 		if c.local.address == address {
 			c.dropLocked()

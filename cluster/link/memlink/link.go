@@ -12,8 +12,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/link"
 )
 
-// Link is one node's part in a Network; its methods are those of link.Link. All
-// are safe for concurrent use.
+// Link is one node's part of a Network; its methods are those of link.Link. All are safe for
+// concurrent use.
 type Link struct {
 	network   *Network
 	address   string
@@ -25,17 +25,17 @@ type Link struct {
 	closed  bool
 	inbox   []packet // by arrival
 	reading time.Time
-	waiting chan struct{} // closed when inbox, reading or closed changes; nil: nobody waits
+	waiting chan struct{} // closed when inbox, reading or closed changes; nil: no call waits
 }
 
-// dialTime is how long Dial tries at most; a link.Link gives up as early.
+// dialTime limits Dial, like the default of link.Link.
 const dialTime = 5 * time.Second
 
-// Address is what the other nodes call this one by.
+// Address returns the address of this node.
 func (l *Link) Address() string { return l.address }
 
-// Run waits until ctx ends or the link is closed, and then takes no more
-// connections nor packets. Connections do not need it.
+// Run waits until ctx ends or the link is closed. After that the link accepts neither
+// connections nor packets. Existing connections do not need Run.
 func (l *Link) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -44,7 +44,7 @@ func (l *Link) Run(ctx context.Context) error {
 	return l.Close()
 }
 
-// Close ends the listeners and the packets. Connections stay with who has them.
+// Close closes the listeners and stops packets. Connections stay with their owners.
 func (l *Link) Close() error {
 	l.network.mu.Lock()
 	defer l.network.mu.Unlock()
@@ -66,8 +66,8 @@ func (l *Link) closeLocked() {
 	l.wakeLocked()
 }
 
-// Listener returns what gives the connections of one protocol; the same at each
-// call. It panics at a protocol that there is not.
+// Listener returns the listener of one protocol; the same at each call. It panics for an
+// unknown protocol.
 func (l *Link) Listener(p link.Protocol) net.Listener {
 	ln := l.listeners[p]
 	if ln == nil {
@@ -76,15 +76,14 @@ func (l *Link) Listener(p link.Protocol) net.Listener {
 	return ln
 }
 
-// Dial connects to whoever is at an address. While one of the two does not reach
-// the other it waits, at most until ctx ends and five seconds; who is not there is
-// refused at once.
+// Dial connects to an address. While either direction is blocked, it waits until ctx ends, at
+// most five seconds. A missing node is an error at once.
 func (l *Link) Dial(ctx context.Context, address string, p link.Protocol) (net.Conn, error) {
 	return l.DialNode(ctx, address, "", p)
 }
 
-// DialNode connects to a node, and refuses another that is at its address. A node
-// without a name is taken for it.
+// DialNode connects to a node, and rejects another node at its address. It accepts a node
+// without a name.
 func (l *Link) DialNode(ctx context.Context, address string, node id.Node, p link.Protocol) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
@@ -99,13 +98,13 @@ func (l *Link) DialNode(ctx context.Context, address string, node id.Node, p lin
 	return conn, nil
 }
 
-// dial makes the connection, with the lock but while it waits.
+// dial connects. It releases the lock while it waits.
 func (l *Link) dial(ctx context.Context, address string, p link.Protocol) (*conn, error) {
 	n := l.network
 	there, back := path{l.address, address}, path{address, l.address}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	// Both ways once: who is there cannot be known earlier.
+	// One round trip: the dialing side cannot know earlier whether the node exists.
 	if err := n.untilLocked(ctx, time.Now().Add(n.segmentLatencyLocked(there)+n.segmentLatencyLocked(back))); err != nil {
 		return nil, err
 	}
@@ -127,8 +126,7 @@ func (l *Link) dial(ctx context.Context, address string, p link.Protocol) (*conn
 	return near, nil
 }
 
-// untilLocked waits for a time, or for the next change of the faults if there is
-// none.
+// untilLocked waits until a time or, for the zero time, for the next change of the faults.
 func (n *Network) untilLocked(ctx context.Context, at time.Time) error {
 	var due <-chan time.Time
 	var changed <-chan struct{}
@@ -155,12 +153,12 @@ func (n *Network) untilLocked(ctx context.Context, at time.Time) error {
 	return ctx.Err()
 }
 
-// listener gives the connections of one protocol. The network's lock guards it.
+// listener accepts the connections of one protocol. The network's lock guards it.
 type listener struct {
 	link    *Link
 	queue   []*conn
 	closed  bool
-	waiting chan struct{} // closed when something changes; nil: nobody waits
+	waiting chan struct{} // closed when the state changes; nil: no call waits
 }
 
 // Accept implements net.Listener.
@@ -184,8 +182,8 @@ func (ln *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener: who connects from now on is refused, and who has
-// not been accepted yet is let down.
+// Close implements net.Listener: it rejects further connections, and closes those that were not
+// accepted yet.
 func (ln *listener) Close() error {
 	ln.link.network.mu.Lock()
 	defer ln.link.network.mu.Unlock()

@@ -12,21 +12,21 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/link"
 )
 
-// Network is what connects the links of a test. It is safe for concurrent use.
+// Network connects the links of a test. It is safe for concurrent use.
 //
-// One lock guards everything in it, that of its links and connections too: a fault
-// then happens between two operations and never within one, and tests are small.
+// One lock guards the network, its links and its connections, so that a fault happens between
+// two operations and never within one. Tests are small enough for that.
 type Network struct {
 	seed uint64
 
 	mu struct {
 		sync.Mutex
-		links   map[string]*Link // by address; those that are not closed
-		conns   map[uint64]*conn // the ends that are not closed, in order of birth
-		born    uint64           // how many ends there ever were
+		links   map[string]*Link // open links by address
+		conns   map[uint64]*conn // the open ends, by order of creation
+		born    uint64           // number of ends ever created
 		paths   map[path]*rand.Rand
 		faults  faults
-		changed chan struct{} // closed when faults change; nil: nobody waits
+		changed chan struct{} // closed when faults change; nil: no call waits
 	}
 }
 
@@ -42,10 +42,9 @@ func New(seed uint64) *Network {
 	return n
 }
 
-// Node attaches a node. address is what it is called by the others, host:port as
-// a rule; node is what its certificate would say, empty if that would name none.
-// Who was attached there before crashes: a machine that starts again is the end of
-// what ran on it.
+// Node attaches a node. address is usually host:port. node is the id that its certificate would
+// name, empty for none. A node that was attached at the address crashes, as when a machine
+// restarts.
 func (n *Network) Node(address string, node id.Node) *Link {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,7 +58,7 @@ func (n *Network) Node(address string, node id.Node) *Link {
 	return l
 }
 
-// connectLocked makes the two ends of a connection from one link to another.
+// connectLocked creates the two ends of a connection.
 func (n *Network) connectLocked(from, to *Link) (near, far *conn) {
 	out, in := &stream{path: path{from.address, to.address}}, &stream{path: path{to.address, from.address}}
 	near = &conn{network: n, local: from, remote: to, in: in, out: out}
@@ -73,8 +72,8 @@ func (n *Network) connectLocked(from, to *Link) (near, far *conn) {
 	return near, far
 }
 
-// connsLocked returns the open ends in order of birth, so that what is drawn for
-// them does not depend on the order of a map.
+// connsLocked returns the open ends in order of creation, so that random draws do not depend on
+// the order of a map.
 func (n *Network) connsLocked() []*conn {
 	out := make([]*conn, 0, len(n.mu.conns))
 	for _, number := range slices.Sorted(maps.Keys(n.mu.conns)) {
@@ -83,19 +82,19 @@ func (n *Network) connsLocked() []*conn {
 	return out
 }
 
-// randomLocked returns the source of a path's delays and losses.
+// randomLocked returns the random source of a path's delays and losses.
 func (n *Network) randomLocked(p path) *rand.Rand {
 	r := n.mu.paths[p]
 	if r == nil {
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(p.from + "\x00" + p.to)) // a hash takes everything
-		r = rand.New(rand.NewPCG(n.seed, h.Sum64()))   //nolint:gosec // a test wants to be repeated, not to surprise
+		_, _ = h.Write([]byte(p.from + "\x00" + p.to)) // a hash never fails
+		r = rand.New(rand.NewPCG(n.seed, h.Sum64()))   //nolint:gosec // reproducible on purpose
 		n.mu.paths[p] = r
 	}
 	return r
 }
 
-// latencyLocked draws how long something takes on a path.
+// latencyLocked draws the latency of a transfer on a path.
 func (n *Network) latencyLocked(p path) time.Duration {
 	f := &n.mu.faults
 	if p.from == p.to {
@@ -108,20 +107,20 @@ func (n *Network) latencyLocked(p path) time.Duration {
 	return d
 }
 
-// lostLocked draws whether a packet is lost on a path.
+// lostLocked draws whether a packet on a path is lost.
 func (n *Network) lostLocked(p path) bool {
 	return p.from != p.to && n.mu.faults.loss > 0 && n.randomLocked(p).Float64() < n.mu.faults.loss
 }
 
-// The first packet that is lost is sent again after firstRepeat, and each one
-// after that after twice as long, as TCP does.
+// A lost segment is sent again after firstRepeat, and each repetition waits twice as long, like
+// TCP.
 const (
 	firstRepeat = 200 * time.Millisecond
 	lastRepeat  = 5 * time.Second
 )
 
-// segmentLatencyLocked draws how long a piece of a stream takes: as a packet, and
-// longer each time that it is lost.
+// segmentLatencyLocked draws the latency of a segment of a stream: that of a packet plus the
+// retransmissions.
 func (n *Network) segmentLatencyLocked(p path) time.Duration {
 	d := n.latencyLocked(p)
 	for repeat := firstRepeat; n.lostLocked(p); repeat = min(2*repeat, lastRepeat) {

@@ -9,22 +9,21 @@ import (
 )
 
 const (
-	// maxPacket is the most that a datagram carries over IPv4.
+	// maxPacket is the largest payload of a datagram over IPv4.
 	maxPacket = 65507
-	// inboxSize is how many packets wait for a reader before more are dropped, as
-	// the buffer of a socket would.
+	// inboxSize is the number of unread packets before more are dropped, like a socket buffer.
 	inboxSize = 1024
 )
 
-// packet is a datagram on its way.
+// packet is a datagram in flight.
 type packet struct {
 	data []byte
 	from addr
-	at   time.Time // when it arrives
+	at   time.Time // arrival time
 }
 
-// WritePacket sends a datagram to an address. It may be lost without a word, and
-// is if nobody is there.
+// WritePacket sends a datagram to an address. It may be lost silently, and always is if there
+// is no node.
 func (l *Link) WritePacket(b []byte, address string) error {
 	n := l.network
 	n.mu.Lock()
@@ -41,7 +40,7 @@ func (l *Link) WritePacket(b []byte, address string) error {
 	if to == nil || lost || n.mu.faults.blocked(way) || len(to.inbox) >= inboxSize {
 		return nil
 	}
-	// After all that arrive at the same time: without jitter the order stays.
+	// After all that arrive at the same time, so that without jitter the order stays.
 	i, _ := slices.BinarySearchFunc(to.inbox, at, func(p packet, at time.Time) int {
 		if p.at.After(at) {
 			return 1
@@ -53,7 +52,7 @@ func (l *Link) WritePacket(b []byte, address string) error {
 	return nil
 }
 
-// ReadPacket waits for a datagram; what b has no room for is cut off.
+// ReadPacket waits for a datagram, and truncates it to the length of b.
 func (l *Link) ReadPacket(b []byte) (int, net.Addr, error) {
 	n := l.network
 	n.mu.Lock()
@@ -81,8 +80,8 @@ func (l *Link) ReadPacket(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// SetPacketDeadline lets ReadPacket wait no longer than until t; the zero time
-// takes that back. Who is waiting is affected as well.
+// SetPacketDeadline sets the deadline of ReadPacket, also of a running one; the zero time
+// removes it.
 func (l *Link) SetPacketDeadline(t time.Time) error {
 	l.network.mu.Lock()
 	defer l.network.mu.Unlock()
@@ -94,7 +93,7 @@ func (l *Link) SetPacketDeadline(t time.Time) error {
 	return nil
 }
 
-// wakeLocked lets everybody who waits for a packet look again.
+// wakeLocked wakes all calls that wait for a packet.
 func (l *Link) wakeLocked() {
 	if l.waiting != nil {
 		close(l.waiting)

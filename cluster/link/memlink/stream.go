@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// window is how many bytes of a stream may be under way or unread, as the buffers
-// of two sockets would hold.
+// window is the number of bytes of a stream that may be in flight or unread, like the buffers
+// of two sockets.
 const window = 256 << 10
 
 // stream is one direction of a connection. The network's lock guards it.
 type stream struct {
 	path path
 
-	flying []segment // sent, not arrived; the times never go back
+	flying []segment // sent, not arrived; in order of arrival
 	ready  [][]byte  // arrived, not read
 	size   int       // bytes in both
 	ended  bool      // the end has arrived
 }
 
-// segment is a piece of a stream on its way.
+// segment is a piece of a stream in flight.
 type segment struct {
 	data []byte
-	at   time.Time // when it arrives
-	end  bool      // nothing comes after it
+	at   time.Time // arrival time
+	end  bool      // the end of the stream
 }
 
-// send puts a piece on its way. It arrives at the given time, or later if what was
-// sent before it does.
+// send sends a segment. It arrives at its time, but not before the previous segments.
 func (s *stream) send(piece segment) {
 	if n := len(s.flying); n > 0 && piece.at.Before(s.flying[n-1].at) {
 		piece.at = s.flying[n-1].at
@@ -36,8 +35,7 @@ func (s *stream) send(piece segment) {
 	s.size += len(piece.data)
 }
 
-// deliver lets everything arrive that is due, which is nothing while its path is
-// blocked.
+// deliver delivers all due segments, or none while the path is blocked.
 func (s *stream) deliver(now time.Time, f *faults) {
 	if f.blocked(s.path) {
 		return
@@ -53,7 +51,7 @@ func (s *stream) deliver(now time.Time, f *faults) {
 	}
 }
 
-// resend puts what is overdue on its way again.
+// resend sends overdue segments again.
 func (s *stream) resend(now time.Time, latency func() time.Duration) {
 	var last time.Time
 	for i := range s.flying {
@@ -67,7 +65,7 @@ func (s *stream) resend(now time.Time, latency func() time.Duration) {
 	}
 }
 
-// next is when something arrives next; zero if nothing is under way.
+// next returns the time of the next arrival; zero if nothing is in flight.
 func (s *stream) next() time.Time {
 	if len(s.flying) == 0 {
 		return time.Time{}
@@ -75,7 +73,7 @@ func (s *stream) next() time.Time {
 	return s.flying[0].at
 }
 
-// read takes what has arrived.
+// read reads delivered bytes.
 func (s *stream) read(b []byte) int {
 	n := 0
 	for n < len(b) && len(s.ready) > 0 {
