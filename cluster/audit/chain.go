@@ -15,7 +15,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Tx changes the replicated state and sees its own changes.
+// Tx changes the replicated state and reads its own writes.
 type Tx interface {
 	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
 	Set(space store.Space, key, value []byte)
@@ -23,16 +23,16 @@ type Tx interface {
 	Scan(r store.Range, fn func(key, value []byte) bool) error
 }
 
-// hashDomain is what every hash of a chain begins with.
+// hashDomain is the prefix of every hash input of a chain.
 const hashDomain = "gwaudit1"
 
-// hashPrefix is what a hash begins with where people read it.
+// hashPrefix is the prefix of a hash in its text form.
 const hashPrefix = "sha256:"
 
-// genesis is the hash that a workspace's first record follows.
+// genesis returns the hash that precedes a workspace's first record.
 func genesis(workspace string) [32]byte { return sha256.Sum256([]byte(hashDomain + workspace)) }
 
-// link is the hash of the record that follows previous.
+// link returns the hash of the record that follows previous.
 func link(previous, external, internal [32]byte) [32]byte {
 	if inject.HasDefect("chain_without_internal") {
 		internal = [32]byte{}
@@ -47,35 +47,35 @@ func link(previous, external, internal [32]byte) [32]byte {
 
 func hashText(h [32]byte) string { return hashPrefix + hex.EncodeToString(h[:]) }
 
-// recordKey is the key of a record in store.SpaceAudit, of the segment that begins with
-// it in store.SpaceAuditSegment, and, with a size for the number, that of a checkpoint
-// in store.SpaceCheckpoint.
+// recordKey returns the key of a record in store.SpaceAudit and of the segment that begins with
+// it in store.SpaceAuditSegment. With a size as the number, it is the key of a checkpoint in
+// store.SpaceCheckpoint.
 func recordKey(workspace string, number uint64) []byte {
 	b := make([]byte, 0, len(workspace)+9)
 	b = append(append(b, workspace...), 0)
 	return binary.BigEndian.AppendUint64(b, number)
 }
 
-// recordPrefix is what all keys of a workspace begin with.
+// recordPrefix returns the prefix of all keys of a workspace.
 func recordPrefix(workspace string) []byte { return append([]byte(workspace), 0) }
 
-// numberOf reads the number at the end of a key.
+// numberOf decodes the number at the end of a key.
 func numberOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
-// Append writes one record, as AppendAll does.
+// Append appends one record, as AppendAll does.
 func Append(tx Tx, workspace string, e *clusterv1.AuditEvent, recorded time.Time) *fault.Error {
 	return AppendAll(tx, workspace, []*clusterv1.AuditEvent{e}, recorded)
 }
 
-// AppendAll writes records at the end of a chain, in their order. recorded is the
-// time of the entry that does it; an event that says no time happened then. The
-// events may say anything: what is no UTF-8 or no JSON becomes so.
+// AppendAll appends records to a chain, in order. recorded is the time of the log entry; an
+// event without a time gets it as well. Events may contain any text: AppendAll repairs invalid
+// UTF-8 and JSON.
 func AppendAll(tx Tx, workspace string, events []*clusterv1.AuditEvent, recorded time.Time) *fault.Error {
 	if len(events) == 0 {
 		return nil
 	}
 	if !validWorkspace(workspace) {
-		return fault.New(fault.Malformed, "", "A workspace has 1 to 64 lower-case letters, digits, - and _.")
+		return fault.New(fault.Malformed, "", "A workspace name must have 1 to 64 lower-case letters, digits, - and _.")
 	}
 	head, f := headIn(tx, workspace)
 	if f != nil {
@@ -101,7 +101,6 @@ func AppendAll(tx Tx, workspace string, events []*clusterv1.AuditEvent, recorded
 	return putHead(tx, workspace, head)
 }
 
-// putHead writes a head.
 func putHead(tx Tx, workspace string, head *clusterv1.AuditHead) *fault.Error {
 	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(head)
 	if err != nil {
@@ -111,7 +110,7 @@ func putHead(tx Tx, workspace string, head *clusterv1.AuditHead) *fault.Error {
 	return nil
 }
 
-// headIn reads the head of a chain that is to be changed.
+// headIn reads the head of a chain in order to change it.
 func headIn(tx Tx, workspace string) (*clusterv1.AuditHead, *fault.Error) {
 	head, err := readHead(tx, workspace)
 	if err != nil {
@@ -125,7 +124,7 @@ type getter interface {
 	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
 }
 
-// readHead reads a head; one that is not there is that of an empty chain.
+// readHead reads a head. A missing head is that of an empty chain.
 func readHead(r getter, workspace string) (*clusterv1.AuditHead, error) {
 	value, ok, err := r.Get(store.SpaceAuditHead, []byte(workspace))
 	if err != nil {
@@ -149,7 +148,7 @@ func readHead(r getter, workspace string) (*clusterv1.AuditHead, error) {
 	return head, nil
 }
 
-// Operations that find the chain damaged.
+// The operations that can find the chain damaged.
 const (
 	opHead    = "audit.head"
 	opRecord  = "audit.record"

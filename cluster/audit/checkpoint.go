@@ -21,12 +21,12 @@ import (
 
 // Checkpoint is a signed statement of a chain's head.
 type Checkpoint struct {
-	Note string // as C2SP's signed-note and tlog-checkpoint have it
-	Size uint64 // how many records the chain had
+	Note string // in the format of C2SP's signed-note and tlog-checkpoint
+	Size uint64 // number of records in the chain
 	Time time.Time
 }
 
-// statement is what a checkpoint says.
+// statement is the content of a checkpoint.
 type statement struct {
 	workspace  string
 	size       uint64
@@ -34,19 +34,19 @@ type statement struct {
 	time       int64
 }
 
-// origin is what a chain is called in its checkpoints.
+// origin returns the name of a chain in its checkpoints.
 func origin(workspace string) string { return "modelgateway/" + workspace }
 
-// text is the statement as it is signed: origin, size and root, as tlog-checkpoint
-// wants them, and two extension lines.
+// text returns the signed text: origin, size and root, as tlog-checkpoint requires, and two
+// extension lines.
 func (s statement) text() string {
 	return fmt.Sprintf("%s\n%d\n%s\nhead %s\ntime %s\n", origin(s.workspace), s.size,
 		base64.StdEncoding.EncodeToString(s.root[:]), hashText(s.head), time.Unix(0, s.time).UTC().Format(timeLayout))
 }
 
-// parseStatement reads a statement. There is one form only.
+// parseStatement parses a statement. It accepts only the canonical form.
 func parseStatement(text string) (statement, error) {
-	bad := errors.New("it does not say what a checkpoint says")
+	bad := errors.New("the note does not have the form of a checkpoint")
 	lines := strings.Split(text, "\n")
 	if len(lines) != 6 {
 		return statement{}, bad
@@ -70,10 +70,10 @@ func parseStatement(text string) (statement, error) {
 	return s, nil
 }
 
-// Sign makes the checkpoint of a head.
+// Sign signs a checkpoint of a head.
 func Sign(head ChainHead, workspace string, now time.Time, signer *Signer) (*clusterv1.AuditCheckpoint, error) {
 	if head.Size == 0 || !validWorkspace(workspace) {
-		return nil, fault.New(fault.Malformed, "", "A checkpoint is of a workspace's chain that has a record.")
+		return nil, fault.New(fault.Malformed, "", "A checkpoint needs a workspace whose chain has at least one record.")
 	}
 	at := micros(record.Nanos(now))
 	s := statement{workspace: workspace, size: head.Size, root: head.Root, head: head.Hash, time: at}
@@ -84,10 +84,10 @@ func Sign(head ChainHead, workspace string, now time.Time, signer *Signer) (*clu
 	return &clusterv1.AuditCheckpoint{Note: string(signed), Size: head.Size, TimeUnixNano: at}, nil
 }
 
-// CheckpointKey is the key of a checkpoint in store.SpaceCheckpoint.
+// CheckpointKey returns the key of a checkpoint in store.SpaceCheckpoint.
 func CheckpointKey(workspace string, size uint64) []byte { return recordKey(workspace, size) }
 
-// PutCheckpoint writes a checkpoint beside its chain.
+// PutCheckpoint stores a checkpoint of a chain.
 func PutCheckpoint(tx Tx, workspace string, c *clusterv1.AuditCheckpoint) *fault.Error {
 	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(c)
 	if err != nil {
@@ -97,8 +97,8 @@ func PutCheckpoint(tx Tx, workspace string, c *clusterv1.AuditCheckpoint) *fault
 	return nil
 }
 
-// Checkpoints calls fn for each checkpoint of a chain, from the smallest to the
-// largest, until fn returns false.
+// Checkpoints calls fn for each checkpoint of a chain, by ascending size, until fn returns
+// false.
 func Checkpoints(ctx context.Context, r Reader, workspace string, fn func(Checkpoint) bool) error {
 	return scanCheckpoints(ctx, r, store.Range{Prefix: recordPrefix(workspace)}, func(_ uint64, c Checkpoint) bool {
 		return fn(c)
@@ -115,8 +115,8 @@ func LastCheckpoint(ctx context.Context, r Reader, workspace string) (last Check
 	return last, ok, err
 }
 
-// scanCheckpoints calls fn with the checkpoints of a range and the sizes that they
-// are kept under. One that cannot be read comes as an empty one.
+// scanCheckpoints calls fn with the checkpoints of a range and the sizes in their keys. An
+// unreadable one is passed as an empty one.
 func scanCheckpoints(ctx context.Context, r Reader, x store.Range, fn func(size uint64, c Checkpoint) bool) error {
 	x.Space = store.SpaceCheckpoint
 	return r.Scan(ctx, x, func(key, value []byte) bool {

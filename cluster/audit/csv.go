@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// WriteCSV writes records as a table: a line of names, and a line for each record.
-// What is null is empty; lists and objects are JSON. Texts that a spreadsheet would
-// take for a formula get an apostrophe before them, also within lists and objects. It stops at the first error, also
-// one that comes instead of a record.
+// WriteCSV writes records as a table: a header and a line for each record. null is empty; lists
+// and objects are JSON. An apostrophe precedes texts that a spreadsheet would treat as a
+// formula, also within lists and objects. It stops at the first error, including an error from
+// records.
 func WriteCSV(out io.Writer, records iter.Seq2[Record, error]) error {
 	w := csv.NewWriter(out)
 	if err := w.Write(fields()); err != nil {
@@ -36,7 +36,7 @@ func WriteCSV(out io.Writer, records iter.Seq2[Record, error]) error {
 	return w.Error()
 }
 
-// cell is what a cell has for a JSON value.
+// cell returns the cell of a JSON value.
 func cell(value []byte) string {
 	switch value[0] {
 	case 'n':
@@ -48,15 +48,15 @@ func cell(value []byte) string {
 		}
 		return harmless(s)
 	case '{', '[':
-		return harmless(string(value)) // an apostrophe within its strings leaves it JSON
+		return harmless(string(value)) // an apostrophe within its strings keeps it JSON
 	}
 	return string(value)
 }
 
-// harmless is a text that no spreadsheet calculates. Formulas begin where a cell does,
-// and a cell where the text does or, for spreadsheets that do not separate them by
-// commas and so take no notice of our quotes, behind a semicolon, a tab or the end of a
-// line. What cannot be seen before a formula does not keep it from being one.
+// harmless returns a text that no spreadsheet evaluates. A formula begins where a cell begins,
+// which is where the text begins. Spreadsheets with another separator than the comma ignore our
+// quotes: for them a cell also begins after a semicolon, a tab or the end of a line. Invisible
+// characters before a formula do not make it harmless.
 func harmless(s string) string {
 	if !strings.ContainsAny(s, formulas) && !strings.ContainsAny(s, blanks) {
 		return s
@@ -78,10 +78,10 @@ func harmless(s string) string {
 }
 
 const (
-	// formulas are what formulas begin with, in narrow and in wide form.
+	// first characters of formulas, narrow and wide
 	formulas = "=+-@\uff1d\uff0b\uff0d\uff20"
-	// blanks are what a cell may not begin with either: some drop them.
+	// characters that a cell must not begin with either, because some spreadsheets drop them
 	blanks = "\t\r\n"
-	// separators are what cells may be taken to end with.
+	// possible ends of a cell
 	separators = ";" + blanks
 )

@@ -14,22 +14,22 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// entry is a record as it is stored. Times are nanoseconds, of which the last three
-// digits are 0: all that is stored is covered by the hash.
+// entry is a stored record. Times are nanoseconds whose last three digits are 0, because the
+// hash covers everything that is stored.
 type entry struct {
 	external, internal []byte
 	hash               [32]byte
 	recorded, time     int64
 }
 
-// place is a record's place in a chain.
+// place is the position of a record in a chain.
 type place struct {
 	workspace string
 	number    uint64
-	previous  [32]byte // the hash of the record before it
+	previous  [32]byte // hash of the previous record
 }
 
-// newEntry makes the record of an event.
+// newEntry returns the record of an event.
 func newEntry(p place, e *clusterv1.AuditEvent, recorded int64) entry {
 	out := entry{recorded: recorded, time: micros(e.GetTimeUnixNano())}
 	if out.time == 0 {
@@ -41,10 +41,10 @@ func newEntry(p place, e *clusterv1.AuditEvent, recorded int64) entry {
 	return out
 }
 
-// eventPrefix is what event ids begin with.
+// eventPrefix is the prefix of event ids.
 const eventPrefix = "evt_"
 
-// EventID is the id of the event with a number: its chain's place for it.
+// EventID returns the id of the event with a number.
 func EventID(number uint64) string { return string(appendEventID(nil, number)) }
 
 func appendEventID(b []byte, number uint64) []byte {
@@ -65,7 +65,7 @@ func ParseEventID(s string) (number uint64, ok bool) {
 	return number, err == nil && EventID(number) == s && number > 0
 }
 
-// appendExternal writes what other systems get. Members are sorted.
+// appendExternal appends the external object, with sorted members.
 func (p place) appendExternal(b []byte, e *clusterv1.AuditEvent, at int64) []byte {
 	b = append(b, `{"cost_usd":`...)
 	b = append(b, money.Pico(e.GetCostPico()).String()...)
@@ -111,7 +111,7 @@ func (p place) appendExternal(b []byte, e *clusterv1.AuditEvent, at int64) []byt
 	return append(b, '}')
 }
 
-// keyText is a key's hash as records have it; empty for none.
+// keyText returns the text form of a key's hash; empty for none.
 func keyText(hash []byte) string {
 	if len(hash) != len(id.KeyHash{}) {
 		return ""
@@ -119,7 +119,7 @@ func keyText(hash []byte) string {
 	return id.KeyHash(hash).String()
 }
 
-// appendInternal writes what stays inside. Members are sorted.
+// appendInternal appends the internal object, with sorted members.
 func appendInternal(b []byte, e *clusterv1.AuditEvent, recorded int64) []byte {
 	b = append(b, `{"actor":`...)
 	b = appendNullable(b, e.GetActor())
@@ -144,7 +144,7 @@ func appendInternal(b []byte, e *clusterv1.AuditEvent, recorded int64) []byte {
 	return append(b, '}')
 }
 
-// indexOf is what the indexes know of a record that is written.
+// indexOf returns the index values of a new record.
 func indexOf(x entry, e *clusterv1.AuditEvent) indexed {
 	out := indexed{time: x.time, kind: clean(e.GetType()), request: clean(e.GetRequestId()), org: clean(e.GetOrgId())}
 	if len(e.GetKeyHash()) == len(id.KeyHash{}) {
@@ -153,8 +153,8 @@ func indexOf(x entry, e *clusterv1.AuditEvent) indexed {
 	return out
 }
 
-// wire is the entry as cluster.v1.AuditEntry. It is written by hand so that there is
-// one form only, which Verify can compare with.
+// wire encodes the entry as cluster.v1.AuditEntry. It is hand-written, so that there is only
+// one encoding, with which Verify can compare.
 func (x entry) wire() []byte {
 	b := make([]byte, 0, len(x.external)+len(x.internal)+72)
 	b = protowire.AppendTag(b, 1, protowire.BytesType)
@@ -169,7 +169,7 @@ func (x entry) wire() []byte {
 	return protowire.AppendVarint(b, uint64(x.time))
 }
 
-// decodeEntry reads an entry.
+// decodeEntry decodes an entry.
 func decodeEntry(value []byte) (entry, error) {
 	m := &clusterv1.AuditEntry{}
 	if err := proto.Unmarshal(value, m); err != nil {

@@ -13,36 +13,36 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// An export is lines of JSON:
+// An export has lines of JSON:
 //
 //	{"format":"modelgateway-audit/1","workspace":…,"first":…,"previous_hash":…,"frontier":[…]}
-//	{"external":{…},"internal":{…},"hash":…}          or, of what others may see,
+//	{"external":{…},"internal":{…},"hash":…}          or, without internal objects,
 //	{"external":{…},"internal_hash":…,"hash":…}
-//	{"checkpoint":{"note":…,"size":…,"time":…}}       behind the record that it is at
+//	{"checkpoint":{"note":…,"size":…,"time":…}}       after its last record
 //	{"workspace":…,"last":…,"head":…,"root":…}
 //
-// Hashes are hex. The objects are the bytes that were hashed. So a file can be
-// checked while it is read, without the gateway and without all of it in memory.
+// Hashes are hex. The objects are the hashed bytes. So a file can be verified as a stream,
+// without the gateway.
 
-// exportFormat is what an export calls itself.
+// exportFormat is the name of the export format.
 const exportFormat = "modelgateway-audit/1"
 
-// Export says what to export.
+// Export selects what to export.
 type Export struct {
 	Workspace    string
-	From, To     uint64 // the numbers of the first and the last record; 0: all there are
-	ExternalOnly bool   // without the internal objects: their hashes instead
+	From, To     uint64 // numbers of the first and the last record; 0: all
+	ExternalOnly bool   // replace the internal objects by their hashes
 }
 
-// WriteExport writes a part of a chain with its checkpoints, as VerifyExport reads it.
+// WriteExport writes a part of a chain with its checkpoints, in the format of VerifyExport.
 func WriteExport(ctx context.Context, out io.Writer, r Reader, x Export) error {
 	return StreamExport(ctx, out, func(fn func(Reader) error) error { return fn(r) }, x)
 }
 
-// StreamExport is WriteExport of a state that goes on changing, to somebody who may be
-// slow: view is called for a segment at a time, and nothing is written meanwhile. What
-// is recorded after its begin is left out. It faults with Conflict where records are
-// dropped before they were read.
+// StreamExport is WriteExport for a state that continues to change and a reader that may be
+// slow. It calls view once per segment and does not write during the call. It omits records
+// that were added after its start. It fails with a Conflict if records were trimmed before they
+// were read.
 func StreamExport(ctx context.Context, out io.Writer, view func(fn func(Reader) error) error, x Export) error {
 	w := &exportWriter{export: x}
 	var to uint64
@@ -63,8 +63,8 @@ func StreamExport(ctx context.Context, out io.Writer, view func(fn func(Reader) 
 	return w.flush(out)
 }
 
-// begin writes the first line, and the checkpoint on what is before it. It returns the
-// number of the last record to come.
+// begin writes the first line and a checkpoint at that position. It returns the number of the
+// last record to export.
 func (w *exportWriter) begin(ctx context.Context, r Reader) (to uint64, err error) {
 	x := w.export
 	head, err := readHead(r, x.Workspace)
@@ -80,7 +80,7 @@ func (w *exportWriter) begin(ctx context.Context, r Reader) (to uint64, err erro
 		return 0, err
 	}
 	w.number, w.hash, w.tree = at.first-1, at.previous, at.tree
-	// What of the segment comes before the part is needed for its place in the tree only.
+	// Earlier records of the segment are only needed for the position in the tree.
 	if err := w.records(ctx, r, from-1, func(entry) {}); err != nil {
 		return 0, err
 	}
@@ -105,8 +105,8 @@ func (w *exportWriter) piece(ctx context.Context, r Reader, until uint64) error 
 	})
 }
 
-// exportOutset is the last outset at or before a record that is kept: that of its
-// segment, or the head where the record is still to come.
+// exportOutset returns the last stored outset at or before a record: that of its segment, or
+// the head if the record does not exist yet.
 func exportOutset(r Reader, workspace string, head *clusterv1.AuditHead, from uint64) (outset, error) {
 	if from > head.GetSize() {
 		return outset{from, [32]byte(head.GetHash()), head.GetFrontier()}, nil
@@ -118,15 +118,15 @@ func exportOutset(r Reader, workspace string, head *clusterv1.AuditHead, from ui
 	return at, err
 }
 
-// notThere is the fault of an export that comes upon a record that is missing.
+// notThere returns the error for a missing record.
 func notThere(number uint64) *fault.Error {
 	return &fault.Error{
 		Op: "audit.export", Kind: fault.Conflict, Err: damagedEntry(nil),
-		Detail: "The record " + EventID(number) + " is not there: it was dropped meanwhile, and the export can be made anew, or the chain is broken: verify it.",
+		Detail: "The record " + EventID(number) + " is missing. Either it was trimmed during the export: repeat the export. Or the chain is broken: verify it.",
 	}
 }
 
-// exportMarks are the checkpoints of sizes from one to another.
+// exportMarks returns the checkpoints in a range of sizes.
 func exportMarks(ctx context.Context, r Reader, workspace string, from, to uint64) ([]mark, error) {
 	var out []mark
 	x := store.Range{Prefix: recordPrefix(workspace), From: recordKey(workspace, from), To: recordKey(workspace, to+1)}
@@ -137,11 +137,11 @@ func exportMarks(ctx context.Context, r Reader, workspace string, from, to uint6
 	return out, err
 }
 
-// exportWriter goes along a chain. It takes the hashes that are stored for what they
-// are: to check them is for who reads the export.
+// exportWriter writes a part of a chain. It does not verify the stored hashes; the reader of
+// the export does.
 type exportWriter struct {
 	export Export
-	out    bytes.Buffer // what was not written yet
+	out    bytes.Buffer // not yet written
 
 	number uint64
 	hash   [32]byte
@@ -197,7 +197,7 @@ func (w *exportWriter) records(ctx context.Context, r Reader, to uint64, fn func
 	return nil
 }
 
-// checkpoints writes those of a size and returns the others.
+// checkpoints writes the checkpoints of a size and returns the others.
 func (w *exportWriter) checkpoints(marks []mark, size uint64) []mark {
 	for len(marks) > 0 && marks[0].at == size {
 		w.line(appendCheckpoint(nil, marks[0].Checkpoint))
@@ -249,10 +249,10 @@ func (e exportEnd) append(b []byte) []byte {
 	return append(b, '"', '}')
 }
 
-// exported is a record's line.
+// exported is the line of a record.
 type exported struct {
 	external    []byte
-	internal    []byte // nil where only its hash is exported
+	internal    []byte // nil if only its hash is exported
 	inner, hash [32]byte
 }
 
@@ -269,7 +269,7 @@ func (x exported) append(b []byte) []byte {
 	return append(b, '"', '}')
 }
 
-// appendCheckpoint writes a checkpoint's line.
+// appendCheckpoint appends the line of a checkpoint.
 func appendCheckpoint(b []byte, c Checkpoint) []byte {
 	b = append(b, `{"checkpoint":{"note":`...)
 	b = appendString(b, c.Note)

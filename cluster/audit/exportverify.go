@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// maxLine is how long a line of an export may be.
+// maxLine is the longest line of an export.
 const maxLine = 64 << 20
 
-// VerifyExport checks an export as Verify checks a chain, by what the file says and
-// c alone; c.From and c.To are left out of account. There is one form of each line, and
-// what has another is not good.
+// VerifyExport verifies an export as Verify verifies a chain, based only on the file and c; it
+// ignores c.From and c.To. Each line must have the canonical form.
 func VerifyExport(ctx context.Context, in io.Reader, c Check) (Report, error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
@@ -72,8 +71,8 @@ func VerifyExport(ctx context.Context, in io.Reader, c Check) (Report, error) {
 	return w.finish(w.number), nil
 }
 
-// scanLine finds lines as bufio.ScanLines does, and leaves what stands before the end
-// of one: no form of a line has a carriage return there.
+// scanLine splits lines like bufio.ScanLines but keeps a carriage return, which is not part of
+// the canonical form.
 func scanLine(data []byte, atEOF bool) (advance int, line []byte, err error) { //nolint:revive // bufio.SplitFunc has it so
 	if n := bytes.IndexByte(data, '\n'); n >= 0 {
 		return n + 1, data[:n], nil
@@ -84,10 +83,9 @@ func scanLine(data []byte, atEOF bool) (advance int, line []byte, err error) { /
 	return 0, nil, nil
 }
 
-// exported checks a line of an export behind the first, and reports whether it is
-// the last.
+// exported checks a line after the first, and reports whether it is the last.
 func (w *walk) exported(line []byte, n int) (last bool) {
-	m, _ := membersOf(line) // what is no object has no members
+	m, _ := membersOf(line) // anything but an object has no members
 	switch {
 	case line == nil:
 		w.fail(w.number+1, "the export is not whole: its last line is missing")
@@ -123,7 +121,7 @@ func (w *walk) exported(line []byte, n int) (last bool) {
 	return false
 }
 
-// exportedRecord checks a record's line.
+// exportedRecord checks the line of a record.
 func (w *walk) exportedRecord(line []byte, m members, n int) {
 	x := exported{external: m.get("external"), internal: m.get("internal")}
 	ok := true
@@ -138,7 +136,7 @@ func (w *walk) exportedRecord(line []byte, m members, n int) {
 		w.fail(w.number+1, fmt.Sprintf("line %d is not as an export has it", n))
 		return
 	}
-	external, _ := membersOf(x.external) // nil where it is no object
+	external, _ := membersOf(x.external) // nil if it is not an object
 	w.add(x.external, external, x.inner, x.hash)
 }
 

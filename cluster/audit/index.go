@@ -2,7 +2,7 @@ package audit
 
 import "encoding/binary"
 
-// What an index is by.
+// The kinds of indexes.
 const (
 	byTime    = 't'
 	byKey     = 'k'
@@ -11,10 +11,10 @@ const (
 	byRequest = 'r'
 )
 
-// indexSuffix is how long time and number are in an index's key.
+// indexSuffix is the length of time and number in an index key.
 const indexSuffix = 16
 
-// indexed is what the indexes know of a record.
+// indexed has the indexed values of a record.
 type indexed struct {
 	time    int64  // nanoseconds
 	key     []byte // a key's hash; empty for none
@@ -23,14 +23,14 @@ type indexed struct {
 	org     string // empty for none
 }
 
-// indexPrefix is what the index's keys for a value begin with.
+// indexPrefix returns the prefix of the index keys of a value.
 func indexPrefix(workspace string, by byte, value []byte) []byte {
 	b := make([]byte, 0, len(workspace)+len(value)+3)
 	b = append(append(b, workspace...), 0, by)
 	return append(append(b, value...), 0)
 }
 
-// indexKey is the key of a record in the index that has the prefix.
+// indexKey returns the index key of a record for a prefix.
 func indexKey(prefix []byte, nanos int64, number uint64) []byte {
 	b := make([]byte, 0, len(prefix)+indexSuffix)
 	b = append(b, prefix...)
@@ -38,10 +38,10 @@ func indexKey(prefix []byte, nanos int64, number uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, number)
 }
 
-// indexTime is a time in an index; what was before 1970 lies at its beginning.
+// indexTime returns a time for an index; times before 1970 become 1970.
 func indexTime(nanos int64) uint64 { return uint64(max(nanos, 0)) }
 
-// indexKeys are the keys of a record in store.SpaceAuditIndex.
+// indexKeys returns the keys of a record in store.SpaceAuditIndex.
 func indexKeys(workspace string, number uint64, x indexed) [][]byte {
 	keys := make([][]byte, 0, 5)
 	add := func(by byte, value []byte) {

@@ -8,13 +8,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// The indexes of a whole chain are checked by a sum over their keys, for to look each
-// record up in each index takes ten times as long as all else. Where the sum of what
-// the records say is not that of what is there, a second walk looks them up, and finds
-// which one is at fault.
+// The indexes of a whole chain are checked by a sum over their keys, because looking up each
+// record in each index takes ten times as long as everything else. If the sums differ, a second
+// walk looks the records up to find the wrong one.
 
-// keySum is a sum over keys that does not depend on their order. Its seed is nobody's
-// to know beforehand, so nobody can make up other keys with the same sum.
+// keySum is an order-independent sum over keys. Its seed is random, so that an attacker cannot
+// construct other keys with the same sum.
 type keySum struct {
 	seed  maphash.Seed
 	sum   uint64
@@ -26,10 +25,10 @@ func (k *keySum) add(key []byte) {
 	k.count++
 }
 
-// sumIndexes has the walk add up what the indexes have to have of its records.
+// sumIndexes makes the walk sum up the expected index keys of its records.
 func (w *walk) sumIndexes() { w.sum = &keySum{seed: maphash.MakeSeed()} }
 
-// indexed checks what the indexes have of a record, or notes what they have to have.
+// indexed checks the index keys of a record, or adds them to the sum.
 func (w *walk) indexed(r Reader, number uint64, x indexed) error {
 	for _, key := range indexKeys(w.workspace, number, x) {
 		if w.sum != nil {
@@ -47,8 +46,8 @@ func (w *walk) indexed(r Reader, number uint64, x indexed) error {
 	return nil
 }
 
-// sameIndexes reports whether the indexes have the records up to a number, as the walk
-// has added them up, and no others. What is behind that was written meanwhile.
+// sameIndexes reports whether the indexes contain exactly the summed keys of the records up to
+// a number. It ignores later records, which were written during the walk.
 func (w *walk) sameIndexes(ctx context.Context, r Reader, last uint64) (bool, error) {
 	there := keySum{seed: w.sum.seed}
 	x := store.Range{Space: store.SpaceAuditIndex, Prefix: append([]byte(w.workspace), 0)}

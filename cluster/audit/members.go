@@ -6,14 +6,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// members are the members of a JSON object in canonical form: names without escapes,
-// no space. Values are as they are written.
+// members are the members of a JSON object in canonical form: names without escapes, no white
+// space, raw values.
 type members []member
 
 type member struct{ name, value []byte }
 
-// membersOf reads an object. ok is false for anything else; the values of an object
-// are only as good as that they end where they do.
+// membersOf splits an object; ok is false for anything else. It checks only where the values
+// end.
 func membersOf(object []byte) (out members, ok bool) {
 	if len(object) < 2 || object[0] != '{' {
 		return nil, false
@@ -43,7 +43,7 @@ func membersOf(object []byte) (out members, ok bool) {
 	}
 }
 
-// stringEnd is where a string that b begins with ends; 0 if there is none.
+// stringEnd returns the end of the string at the start of b; 0 if there is none.
 func stringEnd(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
@@ -59,7 +59,7 @@ func stringEnd(b []byte) int {
 	return 0
 }
 
-// valueEnd is where the value that b begins with ends; 0 if that cannot be told.
+// valueEnd returns the end of the value at the start of b; 0 if it is malformed.
 func valueEnd(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
@@ -87,7 +87,7 @@ func valueEnd(b []byte) int {
 	return 0
 }
 
-// get returns a value as it is written; nil if there is none.
+// get returns a raw value; nil if it is missing.
 func (m members) get(name string) []byte {
 	for _, x := range m {
 		if string(x.name) == name {
@@ -97,7 +97,7 @@ func (m members) get(name string) []byte {
 	return nil
 }
 
-// text returns a string's text; empty for anything else.
+// text returns the text of a string; empty for anything else.
 func (m members) text(name string) string {
 	v := m.get(name)
 	if len(v) < 2 || v[0] != '"' {

@@ -5,19 +5,19 @@ import (
 	"math/bits"
 )
 
-// frontier is what of a Merkle tree (RFC 6962, section 2.1) is needed to let it grow:
-// the roots of its complete subtrees, the largest first. A tree of n leaves has one
-// for each bit that is set in n.
+// frontier is the part of a Merkle tree (RFC 6962, section 2.1) that is needed to append
+// leaves: the roots of its complete subtrees, the largest first. A tree of n leaves has one for
+// each bit that is set in n.
 type frontier [][]byte
 
-// leafHash is the hash of a leaf: a record's hash is its data.
+// leafHash returns the hash of a leaf, whose data is the hash of a record.
 func leafHash(record [32]byte) [32]byte {
 	var b [1 + sha256.Size]byte
 	copy(b[1:], record[:])
 	return sha256.Sum256(b[:])
 }
 
-// nodeHash is the hash of two subtrees.
+// nodeHash returns the hash of two subtrees.
 func nodeHash(left, right []byte) [32]byte {
 	var b [1 + 2*sha256.Size]byte
 	b[0] = 1
@@ -26,7 +26,7 @@ func nodeHash(left, right []byte) [32]byte {
 	return sha256.Sum256(b[:])
 }
 
-// fits reports whether f can be of a tree of so many leaves.
+// fits reports whether f can belong to a tree of this size.
 func (f frontier) fits(size uint64) bool {
 	for _, h := range f {
 		if len(h) != sha256.Size {
@@ -36,7 +36,7 @@ func (f frontier) fits(size uint64) bool {
 	return len(f) == bits.OnesCount64(size)
 }
 
-// grown is the frontier of a tree of size leaves with one more. It takes f's memory.
+// grown returns the frontier of a tree of size leaves plus one. It reuses the memory of f.
 func (f frontier) grown(size uint64, leaf [32]byte) frontier {
 	for ; size&1 == 1; size >>= 1 {
 		leaf = nodeHash(f[len(f)-1], leaf[:])
@@ -45,7 +45,7 @@ func (f frontier) grown(size uint64, leaf [32]byte) frontier {
 	return append(f, leaf[:])
 }
 
-// root is the hash of the whole tree.
+// root returns the hash of the whole tree.
 func (f frontier) root() [32]byte {
 	if len(f) == 0 {
 		return sha256.Sum256(nil)

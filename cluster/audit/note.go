@@ -14,22 +14,22 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// Errors of ParseSigner and ParseVerifier. They do not repeat the input.
+// The errors of ParseSigner and ParseVerifier. They do not quote the input.
 var (
 	ErrSigner   = errors.New("not a private key of the form PRIVATE+KEY+<name>+<hash>+<base64>")
 	ErrVerifier = errors.New("not a verifier key of the form <name>+<hash>+<base64>")
 )
 
-// Verifier is a public key that checkpoints may be signed with.
+// Verifier is a public key for checkpoints.
 type Verifier struct {
 	key  note.Verifier
 	text string
 }
 
-// String returns the key in the form that ParseVerifier reads.
+// String returns the key in the format of ParseVerifier.
 func (v Verifier) String() string { return v.text }
 
-// ParseVerifier reads a public key.
+// ParseVerifier parses a public key.
 func ParseVerifier(text string) (Verifier, error) {
 	key, err := note.NewVerifier(text)
 	if err != nil {
@@ -38,7 +38,7 @@ func ParseVerifier(text string) (Verifier, error) {
 	return Verifier{key: key, text: text}, nil
 }
 
-// Signer is a private key that checkpoints are signed with.
+// Signer is a private key for checkpoints.
 type Signer struct {
 	key      note.Signer
 	verifier Verifier
@@ -47,13 +47,13 @@ type Signer struct {
 // Verifier returns the public key.
 func (s *Signer) Verifier() Verifier { return s.verifier }
 
-// NewSigner generates a private key, and the public key in the form that verifiers read.
+// NewSigner generates a private key, and returns the public key in the format of ParseVerifier.
 func NewSigner() (private vault.Secret, verifier string) {
 	secret, verifier, _ := note.GenerateKey(rand.Reader, origin(DefaultWorkspace)) // never fails: crypto/rand aborts the process instead
 	return vault.NewSecret(secret), verifier
 }
 
-// ParseSigner reads a private key.
+// ParseSigner parses a private key.
 func ParseSigner(private vault.Secret) (*Signer, error) {
 	key, err := note.NewSigner(private.Reveal())
 	if err != nil {
@@ -76,8 +76,7 @@ func ParseSigner(private vault.Secret) (*Signer, error) {
 	return &Signer{key: key, verifier: verifier}, nil
 }
 
-// verifiers are keys to look a signature up in. Unlike note.VerifierList, they may
-// name a key twice.
+// verifiers are the known keys. Unlike note.VerifierList, the list may contain a key twice.
 type verifiers []Verifier
 
 // Verifier returns the key with a name and a hash.
@@ -90,9 +89,9 @@ func (list verifiers) Verifier(name string, hash uint32) (note.Verifier, error) 
 	return nil, &note.UnknownVerifierError{Name: name, KeyHash: hash}
 }
 
-// openNote returns the text of a signed note. signed reports whether one of the keys
-// signed it; signatures of other keys, such as those of witnesses, are ignored. A
-// signature that names one of the keys and does not verify is an error.
+// openNote returns the text of a signed note. signed reports whether one of the keys signed it.
+// It ignores signatures of other keys, such as those of witnesses. An invalid signature by one
+// of the keys is an error.
 func openNote(message string, keys []Verifier) (text string, signed bool, err error) {
 	n, err := note.Open([]byte(message), verifiers(keys))
 	if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Filter says which records are wanted. Each field narrows; the zero Filter wants
-// all, the latest first.
+// Filter selects records. Each set field restricts the result; the zero Filter selects all
+// records, the latest first.
 type Filter struct {
 	Type     string
 	KeyHash  *id.KeyHash
@@ -23,17 +23,17 @@ type Filter struct {
 	Provider string
 	From     time.Time // happened then or later
 	To       time.Time // happened before
-	// After is the number of the record that the results go on after, in their order:
-	// the last one of the page before. 0: from the beginning.
+	// After is the number of the last record of the previous page, in the order of the results.
+	// 0: from the beginning.
 	After uint64
-	// Before is the number of the record that the results stop at. 0: none.
+	// Before is the number of the record at which the results end. 0: none.
 	Before      uint64
-	Limit       int  // at most so many; 0 means all
-	OldestFirst bool // by when they happened
+	Limit       int  // highest number of records; 0 means all
+	OldestFirst bool // by the time of the event
 }
 
-// Query calls fn for each record that f wants, in the order of when they happened,
-// until fn returns false. A cursor that names a record that is gone is Malformed.
+// Query calls fn for each matching record, ordered by the time of the event, until fn returns
+// false. A cursor for a trimmed record is Malformed.
 func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Record) bool) error {
 	prefix := f.index(workspace)
 	x, err := f.bounds(r, workspace, prefix)
@@ -45,7 +45,7 @@ func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Re
 	n := 0
 	err = r.Scan(ctx, x, func(key, _ []byte) bool {
 		if len(key) != len(prefix)+indexSuffix {
-			return true // of a longer value that begins the same
+			return true // a longer value with the same prefix
 		}
 		value, ok, err := r.Get(store.SpaceAudit, recordKey(workspace, numberOf(key)))
 		if err != nil {
@@ -53,7 +53,7 @@ func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Re
 			return false
 		}
 		if !ok {
-			return true // dropped since the scan began
+			return true // trimmed since the scan began
 		}
 		stored, err := decodeEntry(value)
 		if err != nil {
@@ -61,7 +61,7 @@ func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Re
 			return false
 		}
 		if !matches(stored, want) || !bytes.Equal(key, indexKey(prefix, stored.time, numberOf(key))) {
-			return true // also where an index says of it what it does not say itself
+			return true // also if the index claims a value that the record does not have
 		}
 		n++
 		return fn(newRecord(numberOf(key), stored)) && n != f.Limit
@@ -72,7 +72,7 @@ func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Re
 	return bad
 }
 
-// Records are the records that Query finds.
+// Records returns the records that Query finds.
 func Records(ctx context.Context, r Reader, workspace string, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		more := true
@@ -86,14 +86,14 @@ func Records(ctx context.Context, r Reader, workspace string, f Filter) iter.Seq
 	}
 }
 
-// index is the prefix of the index that has the fewest records to look at.
+// index returns the prefix of the most selective index.
 func (f Filter) index(workspace string) []byte {
 	switch {
 	case f.Request != "":
 		return indexPrefix(workspace, byRequest, []byte(clean(f.Request)))
 	case f.KeyHash != nil:
 		return indexPrefix(workspace, byKey, f.KeyHash[:])
-	case f.Org != "": // before the type: most of what a small one of many asks for is others'
+	case f.Org != "": // before the type: a small organization among many has few of the records of a type
 		return indexPrefix(workspace, byOrg, []byte(clean(f.Org)))
 	case f.Type != "":
 		return indexPrefix(workspace, byType, []byte(clean(f.Type)))
@@ -101,7 +101,7 @@ func (f Filter) index(workspace string) []byte {
 	return indexPrefix(workspace, byTime, nil)
 }
 
-// bounds is the part of an index that is to be looked at.
+// bounds returns the range of an index to scan.
 func (f Filter) bounds(r Reader, workspace string, prefix []byte) (store.Range, error) {
 	x := store.Range{Space: store.SpaceAuditIndex, Prefix: prefix, Reverse: !f.OldestFirst}
 	if !f.From.IsZero() {
@@ -139,7 +139,7 @@ func (f Filter) bounds(r Reader, workspace string, prefix []byte) (store.Range, 
 	return x, nil
 }
 
-// ceilNanos is a time as indexes have it; what they cannot hold is at their ends.
+// ceilNanos returns a time for an index, rounded up and clamped to its range.
 func ceilNanos(t time.Time) int64 {
 	const last = 1<<63 - 1
 	switch {
@@ -151,7 +151,7 @@ func ceilNanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// wanted is what members have to say, as it is written.
+// wanted has the raw values that members must have.
 type wanted struct {
 	external, internal []member
 }
@@ -176,7 +176,7 @@ func (f Filter) wanted() wanted {
 	return out
 }
 
-// matches compares with the record itself, not with what the index says of it.
+// matches compares with the record itself, not with the index.
 func matches(x entry, w wanted) bool {
 	return contains(x.external, w.external) && contains(x.internal, w.internal)
 }

@@ -17,15 +17,15 @@ type Reader interface {
 	Scan(ctx context.Context, r store.Range, fn func(key, value []byte) bool) error
 }
 
-// ChainHead is how far a chain has come.
+// ChainHead is the head of a chain.
 type ChainHead struct {
-	Size  uint64   // how many records it ever had: the number of the last
+	Size  uint64   // number of records ever appended, which is the number of the last
 	Hash  [32]byte // of the last record; of an empty chain that of its workspace
-	First uint64   // the number of the first record that is still there
-	Root  [32]byte // of the Merkle tree over all records it ever had
+	First uint64   // number of the first record that remains
+	Root  [32]byte // of the Merkle tree over all records ever appended
 }
 
-// Head returns how far a chain has come.
+// Head returns the head of a chain.
 func Head(r Reader, workspace string) (ChainHead, error) {
 	h, err := readHead(r, workspace)
 	if err != nil {
@@ -36,20 +36,20 @@ func Head(r Reader, workspace string) (ChainHead, error) {
 	}, nil
 }
 
-// Record is a record of a chain. Its bytes are not to be changed.
+// Record is a record of a chain. The caller must not change its bytes.
 type Record struct {
 	Number       uint64
-	EventID      string // that it names itself by
+	EventID      string // as in the record itself
 	Type         string
-	Time         time.Time // when it happened
-	Recorded     time.Time // when it was written
-	External     []byte    // JSON, as other systems get it
-	Internal     []byte    // JSON: the fields that stay inside
+	Time         time.Time // when the event happened
+	Recorded     time.Time // when the record was written
+	External     []byte    // JSON, for other systems
+	Internal     []byte    // JSON: the fields that stay in the gateway
 	Hash         [32]byte
-	PreviousHash string // sha256:<hex> of the record before it
+	PreviousHash string // sha256:<hex> of the previous record
 }
 
-// newRecord reads what an entry says of itself.
+// newRecord decodes an entry.
 func newRecord(number uint64, x entry) Record {
 	out := Record{
 		Number: number, Time: record.FromNanos(x.time), Recorded: record.FromNanos(x.recorded),
@@ -61,7 +61,7 @@ func newRecord(number uint64, x entry) Record {
 	return out
 }
 
-// Get returns the record with a number, if it is there.
+// Get returns the record with a number, if it exists.
 func Get(r Reader, workspace string, number uint64) (Record, bool, error) {
 	value, ok, err := r.Get(store.SpaceAudit, recordKey(workspace, number))
 	if err != nil || !ok {
@@ -74,9 +74,8 @@ func Get(r Reader, workspace string, number uint64) (Record, bool, error) {
 	return newRecord(number, x), true, nil
 }
 
-// From calls fn for each record from a number on, in the chain's order, until it
-// returns false. Records that are gone are skipped: what comes first says by its
-// Number whether there were any.
+// From calls fn for each record from a number on, in the order of the chain, until fn returns
+// false. It skips trimmed records; the Number of the first record shows whether there were any.
 func From(ctx context.Context, r Reader, workspace string, number uint64, fn func(Record) bool) error {
 	var bad error
 	err := r.Scan(ctx, store.Range{
@@ -94,8 +93,8 @@ func From(ctx context.Context, r Reader, workspace string, number uint64, fn fun
 	return bad
 }
 
-// fields are the fields of a record as the API has them, in its order; those behind
-// request_id and before previous_event_hash stay inside, as do the last three.
+// fields returns the field names of a record in the order of the API. Those after request_id
+// and before previous_event_hash are internal, as are the last three.
 func fields() []string {
 	return []string{
 		"event_id", "event_type", "timestamp", "workspace_id", "org_id", "team_id", "user_key_hash", "customer_id",
@@ -105,17 +104,15 @@ func fields() []string {
 	}
 }
 
-// Field is a field of a record: its JSON as the record has it, null where the
-// record has none.
+// Field is a field of a record: its raw JSON, or null.
 type Field struct {
 	Name  string
 	Value []byte
 }
 
-// Fields returns all fields, the internal ones included, in the order that the API
-// has them in.
+// Fields returns all fields, including the internal ones, in the order of the API.
 func (r Record) Fields() []Field {
-	external, _ := membersOf(r.External) // what cannot be read is null
+	external, _ := membersOf(r.External) // unreadable values are null
 	internal, _ := membersOf(r.Internal)
 	names := fields()
 	out := make([]Field, len(names))
@@ -132,7 +129,6 @@ func (r Record) Fields() []Field {
 	return out
 }
 
-// Full returns the record with all its fields as one JSON object.
 func (r Record) Full() []byte {
 	b := make([]byte, 0, len(r.External)+len(r.Internal))
 	for i, f := range r.Fields() {
@@ -147,11 +143,11 @@ func (r Record) Full() []byte {
 	return append(b, '}')
 }
 
-// Header is a header that goes with a delivered record.
+// Header is a header of a delivered record.
 type Header struct{ Name, Value string }
 
-// Delivered returns what other systems get: the external form, and headers that they
-// can check the chain with.
+// Delivered returns the external object, and headers with which other systems can verify the
+// chain.
 func Delivered(r Record) (body []byte, headers []Header) {
 	inner := sha256.Sum256(r.Internal)
 	return r.External, []Header{
@@ -161,7 +157,7 @@ func Delivered(r Record) (body []byte, headers []Header) {
 	}
 }
 
-// Key returns the hash of the key that asked or is concerned, if there is one.
+// Key returns the hash of the caller's key or of the affected key, if there is one.
 func (r Record) Key() (id.KeyHash, bool) {
 	m, ok := membersOf(r.External)
 	if !ok {
@@ -170,8 +166,8 @@ func (r Record) Key() (id.KeyHash, bool) {
 	return id.ParseKeyHash(m.text("user_key_hash"))
 }
 
-// Owners returns the hash of the key and the id of the organization that the record is
-// about; each is empty where the record has none.
+// Owners returns the hash of the key and the id of the organization of the record; each may be
+// empty.
 func (r Record) Owners() (key, organization string) {
 	m, ok := membersOf(r.External)
 	if !ok {
@@ -180,10 +176,10 @@ func (r Record) Owners() (key, organization string) {
 	return m.text("user_key_hash"), m.text("org_id")
 }
 
-// Size is how many bytes the record's two parts have.
+// Size returns the number of bytes of the record's two objects.
 func (r Record) Size() int { return len(r.External) + len(r.Internal) }
 
-// gone is the fault of a number whose record is not there.
+// gone returns the error for a number without a record.
 func gone(param string, number uint64) *fault.Error {
 	return fault.Field(param, "", "The audit log has no event %s, or not any more: begin again without %s.", EventID(number), param)
 }

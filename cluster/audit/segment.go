@@ -11,23 +11,23 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// segment is how many records are dropped together. Where one begins is kept what a
-// chain was before it, so that a part of a long chain can be exported without reading
-// what comes before its segment.
+// segment is the number of records that are trimmed together. The state of the chain is stored
+// at the start of each segment, so that an export of a part needs only the records of its
+// segment.
 const segment = 1024
 
-// segmentStart is the number of the first record of the segment that a record is in.
+// segmentStart returns the number of the first record of a record's segment.
 func segmentStart(number uint64) uint64 { return (number-1)/segment*segment + 1 }
 
-// outset is where a part of a chain begins: what the chain was before its first record.
+// outset is the state of a chain before a record.
 type outset struct {
 	first    uint64
-	previous [32]byte // the hash of the record before it
+	previous [32]byte // hash of the previous record
 	tree     frontier
 }
 
-// wire is the outset of a segment as cluster.v1.AuditSegment. It is written by hand so
-// that there is one form only, which Verify can compare with.
+// wire encodes the outset as cluster.v1.AuditSegment. It is hand-written, so that there is only
+// one encoding, with which Verify can compare.
 func (o outset) wire() []byte {
 	b := make([]byte, 0, (len(o.tree)+1)*(sha256.Size+2))
 	b = protowire.AppendTag(b, 1, protowire.BytesType)
@@ -61,5 +61,5 @@ func readSegment(r getter, workspace string, first uint64) (o outset, ok bool, e
 }
 
 func damagedSegment(cause error) *fault.Error {
-	return &fault.Error{Op: opSegment, Kind: fault.Internal, Detail: "What is kept of a segment of the audit log is damaged.", Err: cause}
+	return &fault.Error{Op: opSegment, Kind: fault.Internal, Detail: "The start of a segment of the audit log is damaged.", Err: cause}
 }

@@ -11,7 +11,7 @@ import (
 // timeLayout is RFC 3339 in UTC with microseconds.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// micros cuts a time to what a record's text says of it.
+// micros truncates a time to the precision of a record's text.
 func micros(nanos int64) int64 { return nanos / 1000 * 1000 }
 
 func appendTime(b []byte, nanos int64) []byte {
@@ -20,11 +20,11 @@ func appendTime(b []byte, nanos int64) []byte {
 	return append(b, '"')
 }
 
-// clean is a text without what is no UTF-8.
+// clean replaces invalid UTF-8.
 func clean(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
 
-// appendString writes a JSON string as RFC 8785 has it, section 3.2.2.2: only what
-// must be escaped is.
+// appendString appends a JSON string as in RFC 8785, section 3.2.2.2, with the necessary
+// escapes only.
 func appendString(b []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	if !utf8.ValidString(s) {
@@ -59,7 +59,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-// appendNullable writes a string, or null for an empty one.
+// appendNullable appends a string, or null for an empty one.
 func appendNullable(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, "null"...)
@@ -67,10 +67,9 @@ func appendNullable(b []byte, s string) []byte {
 	return appendString(b, s)
 }
 
-// appendDetails writes a JSON object with its members sorted; numbers stay as they
-// are written, for amounts of money are finer than RFC 8785's. A text that is no
-// object is kept as one's only member: an event that happened is not left out for
-// what is said of it.
+// appendDetails appends a JSON object with sorted members. Numbers stay as written, because
+// amounts of money have more digits than RFC 8785 preserves. A text that is not an object
+// becomes the only member of one: an event is never dropped because of its details.
 func appendDetails(b []byte, text string) []byte {
 	if text == "" {
 		return append(b, "null"...)

@@ -10,13 +10,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// trimMost is how many segments TrimPoint lets go at once: some megabytes of
-// deletions, in one batch on every node.
+// trimMost is the highest number of segments per trim: several megabytes of deletions, in one
+// batch on every node.
 const trimMost = 16
 
-// Trim drops the records before a number, as far as they fill whole segments, and what
-// the indexes and the segments' outsets say of them. Checkpoints stay. What it did is the chain's next
-// record; recorded is the time of the entry that does it.
+// Trim deletes the complete segments before a number, with their index keys and outsets.
+// Checkpoints stay. It appends a record that documents the trim; recorded is the time of the
+// log entry.
 func Trim(tx Tx, workspace string, first uint64, recorded time.Time) *fault.Error {
 	head, f := headIn(tx, workspace)
 	if f != nil {
@@ -75,9 +75,9 @@ func Trim(tx Tx, workspace string, first uint64, recorded time.Time) *fault.Erro
 	return Append(tx, workspace, trimmedEvent(first), recorded)
 }
 
-// indexOfStored is what the indexes know of a record, by what it says itself.
+// indexOfStored returns the indexed values of a stored record.
 func indexOfStored(x entry) indexed {
-	external, _ := membersOf(x.external) // what is no object has no members
+	external, _ := membersOf(x.external) // anything but an object has no members
 	internal, _ := membersOf(x.internal)
 	return indexOfMembers(x.time, external, internal)
 }
@@ -90,9 +90,9 @@ func indexOfMembers(time int64, external, internal members) indexed {
 	return out
 }
 
-// TrimPoint returns the number of the first record that is to stay if all that was
-// written before a time may go; what Head says is first if nothing may. It goes only
-// so far at once that the entry that does it is not too large: ask again after it.
+// TrimPoint returns the number of the first record to keep if all records written before a time
+// may be deleted. It returns the current first number if none may. One step is limited, so that
+// the log entry stays small: call TrimPoint again afterwards.
 func TrimPoint(_ context.Context, r Reader, workspace string, before time.Time) (first uint64, err error) {
 	head, err := Head(r, workspace)
 	if err != nil {

@@ -7,28 +7,27 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Who drops records says so in the chain, so that somebody else who takes some away
-// from its front has to forge that as well.
+// A trim is documented in the chain itself, so that an attacker who removes records from its
+// front would have to forge that record as well.
 
-// trimActor is who drops records.
+// trimActor is the actor of a trim.
 const trimActor = "gateway"
 
-// Around the id of the first record that stays, in the details of a record that says
-// that those before it were dropped.
+// The text before and after the id of the first remaining record, in the details of a trim
+// record.
 const (
 	trimmedBefore = `{"action":"trimmed","resource_id":"`
 	trimmedBehind = `","resource_type":"audit_log"}`
 )
 
-// trimmedEvent is the event that the records before a number were dropped.
+// trimmedEvent returns the event of a trim before a number.
 func trimmedEvent(first uint64) *clusterv1.AuditEvent {
 	return &clusterv1.AuditEvent{
 		Type: event.TypeManagement, Actor: trimActor, DetailsJson: trimmedBefore + EventID(first) + trimmedBehind,
 	}
 }
 
-// trimmedTo returns the number of the first record that stayed where a record, by its
-// two objects, says that those before it were dropped.
+// trimmedTo returns the number of the first remaining record, if a record documents a trim.
 func trimmedTo(external, internal members) (first uint64, ok bool) {
 	if external.text("event_type") != event.TypeManagement || internal.text("actor") != trimActor {
 		return 0, false

@@ -1,12 +1,12 @@
 package audit
 
-// DefaultWorkspace is the workspace there is.
+// DefaultWorkspace is the only workspace.
 const DefaultWorkspace = "default"
 
-// maxWorkspace is how long a workspace's name may be.
+// maxWorkspace is the longest name of a workspace.
 const maxWorkspace = 64
 
-// validWorkspace reports whether a name can be part of keys and of checkpoints.
+// validWorkspace reports whether a name may be part of keys and checkpoints.
 func validWorkspace(name string) bool {
 	for i := range len(name) {
 		c := name[i]

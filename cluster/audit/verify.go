@@ -11,43 +11,42 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Check says what to verify, and by what.
+// Check configures a verification.
 type Check struct {
-	// From and To are the numbers of the first and the last record. 0: all there are.
+	// From and To are the numbers of the first and the last record. 0: all.
 	From, To uint64
-	// Verifiers are the keys of which one must have signed each checkpoint. None:
-	// signatures are not looked at.
+	// Verifiers are the keys of which one must have signed each checkpoint. Without any,
+	// signatures are not verified.
 	Verifiers []Verifier
-	// Held are checkpoints' notes that were kept elsewhere. The chain must agree with
-	// them: that is what shows a chain that was cut or written anew as a whole.
+	// Held are notes of checkpoints from external storage. The chain must agree with them. Only
+	// they reveal a chain that was truncated or rewritten completely.
 	Held []string
-	// Indexes wants the indexes looked at as well: a record that they do not have is
-	// hidden from queries.
+	// Indexes also verifies the indexes: a record that they lack is hidden from queries.
 	Indexes bool
-	// Progress is told, now and then, how many records have been checked. May be nil.
+	// Progress is called now and then with the number of verified records. It may be nil.
 	Progress func(checked uint64)
 }
 
-// Report says what was found.
+// Report is the result of a verification.
 type Report struct {
 	Workspace   string
 	Valid       bool
-	Checked     uint64     // how many records were found good
-	Before      uint64     // how many records there were before the first that is there: they were dropped, or left out of the export
-	First, Last uint64     // the numbers of the first and the last that were found good; 0 for none
-	Head        [32]byte   // the hash of the last of them
-	Root        [32]byte   // of the Merkle tree up to it; zero if it is not known, for only a part of a segment was checked
-	Covered     uint64     // up to which record a checkpoint vouches for the chain that is signed by a known key or was kept elsewhere; 0 for none
-	BrokenAt    uint64     // the number of the first record that is not good; 0 if all are
-	Reason      string     // what is wrong
+	Checked     uint64     // number of valid records
+	Before      uint64     // number of records before the first one, which were trimmed or not exported
+	First, Last uint64     // numbers of the first and the last valid record; 0 for none
+	Head        [32]byte   // hash of the last valid record
+	Root        [32]byte   // of the Merkle tree up to it; zero if unknown, because only a part of a segment was verified
+	Covered     uint64     // last record covered by a checkpoint that a known key signed or that was stored externally; 0 for none
+	BrokenAt    uint64     // number of the first invalid record; 0 if all are valid
+	Reason      string     // the problem
 	Verifiers   []Verifier // the keys of which one must have signed each checkpoint
-	Checkpoints int        // how many checkpoints the chain agrees with
-	Signed      int        // how many of them a known key has signed
-	Unchecked   int        // checkpoints of records that are gone
+	Checkpoints int        // number of checkpoints that match the chain
+	Signed      int        // number of those that a known key has signed
+	Unchecked   int        // checkpoints of trimmed records
 }
 
-// Verify looks at each record and each link of a chain that may grow and be trimmed
-// meanwhile. The error is about reading; what is wrong with the chain is in the report.
+// Verify checks each record and each link of a chain, which may grow and be trimmed during the
+// call. The error is about reading; problems of the chain are in the report.
 func Verify(ctx context.Context, r Reader, workspace string, c Check) (Report, error) {
 	for {
 		before, err := Head(r, workspace)
@@ -58,15 +57,15 @@ func Verify(ctx context.Context, r Reader, workspace string, c Check) (Report, e
 		if err != nil || report.Valid {
 			return report, err
 		}
-		// A record that is missing may have been dropped, as it should be, while this
-		// went on: then the chain begins elsewhere now.
+		// A missing record may have been trimmed legitimately during the walk: then the first
+		// number has changed.
 		if after, err := Head(r, workspace); err != nil || after.First == before.First {
-			return report, nil //nolint:nilerr // a head that cannot be read is in the report
+			return report, nil //nolint:nilerr // the report contains an unreadable head
 		}
 	}
 }
 
-// ends are what a chain says of itself, and what is there.
+// ends has the head of a chain, and its actual first and last keys.
 type ends struct {
 	head            *clusterv1.AuditHead
 	lowest, highest end
@@ -75,13 +74,13 @@ type ends struct {
 
 // end is the first or the last key of a kind.
 type end struct {
-	number uint64 // of the record; of a checkpoint its size
+	number uint64 // of the record; for a checkpoint its size
 	there  bool
-	odd    bool // it is no key that is ever written
+	odd    bool // not a key that the gateway writes
 }
 
-// readEnds reads the head after what must not be above it, and before what must not
-// be below it: so it can be compared with both while the chain changes.
+// readEnds reads the head after everything that must not be above it, and before everything
+// that must not be below it. So both comparisons are valid while the chain changes.
 func readEnds(ctx context.Context, r Reader, workspace string) (ends, error) {
 	var e ends
 	one := func(space store.Space, to *end, x store.Range) error {
@@ -161,8 +160,7 @@ func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Repor
 	return w.finish(size), nil
 }
 
-// along checks the records from one to another, and where these are all whether the
-// chain begins and ends with them.
+// along verifies a range of records. If these are all, it also verifies the ends of the chain.
 func (w *walk) along(ctx context.Context, r Reader, head *clusterv1.AuditHead, from, to uint64) error {
 	size, first := head.GetSize(), head.GetFirst()
 	w.report.Before = first - 1
@@ -190,7 +188,7 @@ func isDamage(err error) bool {
 	return errors.As(err, &f) && (f.Op == opHead || f.Op == opRecord || f.Op == opSegment)
 }
 
-// begin sets the walk before a record.
+// begin positions the walk before a record.
 func (w *walk) begin(r Reader, head *clusterv1.AuditHead, from uint64) error {
 	if from == head.GetFirst() {
 		w.start(from, [32]byte(head.GetFirstPrevious()), frontier(head.GetFirstFrontier()))
@@ -207,7 +205,7 @@ func (w *walk) begin(r Reader, head *clusterv1.AuditHead, from uint64) error {
 	return nil
 }
 
-// records checks the records up to a number, and the checkpoints on the way.
+// records verifies the records up to a number, and their checkpoints.
 func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
 	for w.number < to && !w.failed {
 		from := w.number + 1
@@ -259,8 +257,8 @@ func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
 	return nil
 }
 
-// segment compares what is kept of the outset of a segment with the walk's place, which
-// is before it. A walk that does not know its tree takes that one.
+// segment compares the stored outset of a segment with the position of the walk before it. A
+// walk without a known tree adopts its tree.
 func (w *walk) segment(r Reader, first uint64) error {
 	o, ok, err := readSegment(r, w.workspace, first)
 	switch {
@@ -276,17 +274,17 @@ func (w *walk) segment(r Reader, first uint64) error {
 	return nil
 }
 
-// mark is a checkpoint and the size that it is kept under.
+// mark is a checkpoint and the size in its key.
 type mark struct {
 	at uint64
 	Checkpoint
 }
 
-// marks are the checkpoints from a size up to another. That of the size itself has
-// been looked at, except where the walk begins.
+// marks returns the checkpoints in a range of sizes. The one at from has already been verified,
+// unless the walk begins there.
 func (w *walk) marks(ctx context.Context, r Reader, from, to uint64) ([]mark, error) {
 	if from+1 != w.first {
-		from++ // has been looked at
+		from++ // already verified
 	}
 	var out []mark
 	x := store.Range{Prefix: recordPrefix(w.workspace), From: recordKey(w.workspace, from), To: recordKey(w.workspace, to+1)}
@@ -297,7 +295,7 @@ func (w *walk) marks(ctx context.Context, r Reader, from, to uint64) ([]mark, er
 	return out, err
 }
 
-// stored checks a record as the state has it, and returns what the indexes know of it.
+// stored verifies a stored record, and returns its indexed values.
 func (w *walk) stored(key, value []byte) (out indexed) {
 	number := w.number + 1
 	if !bytes.Equal(key, recordKey(w.workspace, number)) {
@@ -324,7 +322,7 @@ func (w *walk) stored(key, value []byte) (out indexed) {
 	return indexOfMembers(x.time, external, internal)
 }
 
-// broken is a report of a chain of which nothing was checked.
+// broken returns the report for a chain of which nothing was verified.
 func (w *walk) broken(at uint64, reason string) Report {
 	w.fail(at, reason)
 	return w.report

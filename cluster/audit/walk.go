@@ -9,51 +9,50 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
-// walk goes along a chain, record by record, and remembers what it has to compare the
-// next one with. The first thing that is wrong ends it.
+// walk verifies a chain record by record, and keeps the state for the next comparison. The
+// first problem ends it.
 type walk struct {
 	workspace string
 	check     Check
 	held      []heldNote // by size
 
-	first  uint64 // where it began
-	number uint64 // of the last record that was good
+	first  uint64 // start of the walk
+	number uint64 // of the last valid record
 	hash   [32]byte
 	tree   frontier
 	rooted bool // tree is known
 	failed bool
-	marked bool // an export has had a checkpoint of the walk's place
-	// trimmed is the first record that stayed when records were dropped the last time,
-	// as the chain says; 0 if it does not.
+	marked bool // an export had a checkpoint at the current position
+	// trimmed is the first remaining record of the last documented trim; 0 if there is none.
 	trimmed uint64
-	sum     *keySum // of what the indexes have to have; nil: each record is looked up in them, if that is wanted
+	sum     *keySum // sum of the expected index keys; nil: look each record up, if requested
 	report  Report
 }
 
-// heldNote is a checkpoint that was kept elsewhere.
+// heldNote is an externally stored checkpoint.
 type heldNote struct {
 	statement
 	signed    bool
-	elsewhere bool // it was kept there
+	elsewhere bool // stored externally
 }
 
-// newWalk reads what the chain is to be compared with.
+// newWalk parses the checkpoints to compare with.
 func newWalk(workspace string, c Check) (*walk, error) {
 	w := &walk{workspace: workspace, check: c, report: Report{Workspace: workspace, Verifiers: c.Verifiers}}
 	for i, note := range c.Held {
 		text, signed, err := openNote(note, c.Verifiers)
 		if err != nil {
-			return nil, fmt.Errorf("checkpoint %d that was given cannot be used: %w", i+1, err)
+			return nil, fmt.Errorf("the given checkpoint %d cannot be used: %w", i+1, err)
 		}
 		s, err := parseStatement(text)
 		if err != nil {
-			return nil, fmt.Errorf("checkpoint %d that was given cannot be used: %w", i+1, err)
+			return nil, fmt.Errorf("the given checkpoint %d cannot be used: %w", i+1, err)
 		}
 		switch {
 		case s.workspace != workspace:
-			return nil, fmt.Errorf("checkpoint %d that was given is of %s, not of %s", i+1, origin(s.workspace), origin(workspace))
+			return nil, fmt.Errorf("the given checkpoint %d is of %s, not of %s", i+1, origin(s.workspace), origin(workspace))
 		case len(c.Verifiers) > 0 && !signed:
-			return nil, fmt.Errorf("checkpoint %d that was given is not signed by a key that is known", i+1)
+			return nil, fmt.Errorf("the given checkpoint %d is not signed by a known key", i+1)
 		}
 		w.held = append(w.held, heldNote{s, signed, true})
 	}
@@ -69,14 +68,14 @@ func newWalk(workspace string, c Check) (*walk, error) {
 	return w, nil
 }
 
-// fail ends the walk: the record with a number is not good.
+// fail ends the walk: the record with a number is invalid.
 func (w *walk) fail(at uint64, reason string) {
 	w.failed = true
 	w.report.Valid, w.report.BrokenAt, w.report.Reason = false, at, reason
 }
 
-// start sets the walk before the record with a number. A tree that is nil where there
-// are records before it is not known.
+// start positions the walk before the record with a number. A nil tree after earlier records
+// means that the tree is unknown.
 func (w *walk) start(first uint64, previous [32]byte, tree frontier) {
 	w.number, w.hash = first-1, previous
 	w.rooted = tree != nil || first == 1
@@ -88,7 +87,7 @@ func (w *walk) start(first uint64, previous [32]byte, tree frontier) {
 	w.compareHeld()
 }
 
-// add checks the next record. m are the members of external, nil where it has none.
+// add verifies the next record. m has the members of external, nil if it has none.
 func (w *walk) add(external []byte, m members, internal, hash [32]byte) {
 	number := w.number + 1
 	switch {
@@ -116,8 +115,8 @@ func (w *walk) add(external []byte, m members, internal, hash [32]byte) {
 	w.compareHeld()
 }
 
-// checkpoint compares a checkpoint that is kept with the chain under a size, which is
-// that of the walk's place.
+// checkpoint compares a stored checkpoint, under the size of the current position, with the
+// chain.
 func (w *walk) checkpoint(at uint64, c Checkpoint) {
 	text, signed, err := openNote(c.Note, w.check.Verifiers)
 	if err != nil {
@@ -139,7 +138,7 @@ func (w *walk) checkpoint(at uint64, c Checkpoint) {
 	}
 }
 
-// compare compares a checkpoint of the walk's place with it.
+// compare compares a checkpoint with the current position.
 func (w *walk) compare(n heldNote) {
 	if n.head != w.hash || w.rooted && n.root != w.tree.root() {
 		w.fail(n.size, "the chain is not the one that the checkpoint at this record was signed for")
@@ -154,8 +153,7 @@ func (w *walk) compare(n heldNote) {
 	}
 }
 
-// compareHeld compares the checkpoints that were kept elsewhere and are of the walk's
-// place with it.
+// compareHeld compares the externally stored checkpoints of the current position.
 func (w *walk) compareHeld() {
 	for len(w.held) > 0 && !w.failed && w.held[0].size <= w.number {
 		if w.held[0].size == w.number {
@@ -167,7 +165,7 @@ func (w *walk) compareHeld() {
 	}
 }
 
-// end compares the walk's place with what is said to be the chain's end.
+// end compares the current position with the head.
 func (w *walk) end(hash, root [32]byte) {
 	switch {
 	case w.hash != hash:
@@ -177,8 +175,8 @@ func (w *walk) end(hash, root [32]byte) {
 	}
 }
 
-// finish looks at the checkpoints that are of more records than were checked, of a
-// chain that has so many, and returns what was found.
+// finish compares the checkpoints beyond the verified records with the size of the chain, and
+// returns the report.
 func (w *walk) finish(size uint64) Report {
 	if w.rooted {
 		w.report.Root = w.tree.root()

@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Amount is a field that bounds spend or rates, and its old and new value. Details
-// have the values of such fields only.
+// Amount is a limit of spend or rates, with its old and new value. Details contain values of
+// such fields only.
 type Amount struct {
 	Resource string `json:"resource_type"`
 	ID       string `json:"resource_id"`
@@ -18,8 +18,7 @@ type Amount struct {
 	New      any    `json:"new"`
 }
 
-// Bounds are the values of the fields of one thing that bound spend or rates, by the
-// names of the fields.
+// Bounds are the limits of spend and rates of one resource, by field name.
 type Bounds map[string]any
 
 // Money adds an amount in USD, unless it is nil.
@@ -46,7 +45,7 @@ func (b Bounds) Text(field, v string) Bounds {
 	return b
 }
 
-// Changed returns the fields of a thing that differ, by name.
+// Changed returns the fields of a resource that differ, by name.
 func Changed(resource, name string, before, after Bounds) []Amount {
 	var out []Amount
 	for field, v := range after {

@@ -42,7 +42,7 @@ func (d *Details) Text(name, value string) {
 
 func quoted(value string) string {
 	out, err := jsontext.AppendQuote(nil, value)
-	if err != nil { // not UTF-8, which no record has; what is quoted has U+FFFD there
+	if err != nil { // not UTF-8, which no record contains; the quoted text has U+FFFD there
 		out = []byte(strconv.Quote("�"))
 	}
 	return string(out)
@@ -68,7 +68,7 @@ func list[T any](d *Details, name string, items []T) {
 		return
 	}
 	text, err := json.Marshal(items)
-	if err != nil { // a text is not UTF-8, which no message has
+	if err != nil { // a text is not UTF-8, which no message contains
 		return
 	}
 	d.Raw(name, string(text))

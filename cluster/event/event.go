@@ -25,7 +25,7 @@ const (
 	TypeUserDeprovisioned = "user.deprovisioned"
 	TypeGuardrail         = "guardrail.configured"
 	TypePromptVersion     = "prompt.version_published"
-	TypeManagement        = "management.changed" // changes without a type of their own
+	TypeManagement        = "management.changed" // changes without their own type
 )
 
 // Types returns all types that queries accept: those that the gateway records, and
@@ -46,10 +46,10 @@ func Types() []string {
 // KnownType reports whether s is one of Types.
 func KnownType(s string) bool { return slices.Contains(Types(), s) }
 
-// MaxListed bounds how many things, and how many amounts, the details of an event list.
+// MaxListed limits the number of resources and of amounts in the details of an event.
 const MaxListed = 100
 
-// The kinds of things that have events, as the audit log names them.
+// The kinds of resources in the audit log.
 const (
 	ResourceKey                = "key"
 	ResourceUser               = "user"
@@ -63,17 +63,17 @@ const (
 	resourcePrompt             = "prompt"
 )
 
-// Event is something that a transaction does to one thing, or to several. What does not
-// apply is empty.
+// Event is a change of one or several resources by a transaction. Fields that do not apply are
+// empty.
 type Event struct {
 	Type         string
 	Organization id.Organization
 	Team         id.Team
-	Key          *id.KeyHash // the key concerned, not the caller's
+	Key          *id.KeyHash // the affected key, not the caller's key
 	Customer     id.Customer
-	Resource     string   // the kind of thing
-	IDs          []string // of the things
-	Replaces     string   // of a rotated key: the hash of the key before
+	Resource     string   // the kind of the resource
+	IDs          []string // of the resources
+	Replaces     string   // of a rotated key: the hash of the previous key
 
 	place   rank     // among the events of a transaction
 	amounts []Amount // of a rotated key
@@ -155,8 +155,8 @@ func ManagementChanged(resource string, ids []string) Event {
 	return Event{Type: TypeManagement, Resource: resource, IDs: ids, place: rankManagement}
 }
 
-// compare orders the events of a transaction. It does not depend on the order in which
-// they were recorded, but for users who were blocked.
+// compare orders the events of a transaction. Except for blocked users, the order does not
+// depend on that of the recording.
 func compare(a, b Event) int {
 	if a.place != b.place || a.place >= rankUserBlocked {
 		return int(a.place - b.place)
@@ -164,12 +164,12 @@ func compare(a, b Event) int {
 	return strings.Compare(a.IDs[0], b.IDs[0])
 }
 
-// same reports whether two events record one change of one thing.
+// same reports whether two events record the same change of the same resource.
 func same(a, b Event) bool {
 	return a.Type == b.Type && a.place == b.place && slices.Equal(a.IDs, b.IDs)
 }
 
-// Request is what the details of events have from the request that made the change.
+// Request has the facts of the request that makes the change, for the details.
 type Request struct {
 	Operation string   // without its service
 	Action    string   // created, updated, deleted, …

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Log collects the events of one transaction and the amounts that it changes. The zero
-// Log is empty. One goroutine uses it.
+// Log collects the events of one transaction and the amounts that it changes. The zero Log is
+// empty. It is not safe for concurrent use.
 type Log struct {
-	Request Request // that makes the change
+	Request Request // the request that makes the change
 
 	events  []Event
 	amounts map[string][]Amount // by the record
@@ -20,8 +20,7 @@ func (l *Log) Record(e Event) { l.events = append(l.events, e) }
 // Empty reports whether no event was recorded.
 func (l *Log) Empty() bool { return len(l.events) == 0 }
 
-// Amounts notes the amounts that change in a record, in place of those that were noted
-// for it before.
+// Amounts sets the amounts that change in a record. They replace earlier ones of that record.
 func (l *Log) Amounts(record string, changed []Amount) {
 	if len(changed) == 0 {
 		delete(l.amounts, record)
@@ -33,13 +32,13 @@ func (l *Log) Amounts(record string, changed []Amount) {
 	l.amounts[record] = changed
 }
 
-// Each calls fn for each event, once, with its details. Amounts belong to the event of
-// the same thing, or else to the last event if that is of TypeManagement.
+// Each calls fn once for each event, with its details. Amounts belong to the event of the same
+// resource, or else to the last event if that is of TypeManagement.
 func (l *Log) Each(fn func(e Event, details string)) {
 	amounts := l.changed()
 	events := slices.Clone(l.events)
 	slices.SortStableFunc(events, compare)
-	for _, e := range slices.CompactFunc(events, same) { // a cascade may reach a thing in two ways
+	for _, e := range slices.CompactFunc(events, same) { // a cascade may reach a resource in two ways
 		var own []Amount
 		belongs := func(a Amount) bool {
 			return e.Type == TypeManagement || a.Resource == e.Resource && a.ID == e.IDs[0]
@@ -50,14 +49,14 @@ func (l *Log) Each(fn func(e Event, details string)) {
 			}
 		}
 		amounts = slices.DeleteFunc(amounts, belongs)
-		if e.Replaces != "" { // the record of the new key has no amounts before
+		if e.Replaces != "" { // the record of a new key has no previous amounts
 			own = e.amounts
 		}
 		fn(e, e.details(l.Request, own))
 	}
 }
 
-// changed returns the amounts, by kind of thing and then by record.
+// changed returns the amounts, by kind of resource and then by record.
 func (l *Log) changed() []Amount {
 	kinds := []string{
 		ResourceKey, ResourceUser, ResourceOrganization, ResourceTeam, ResourceCustomer, ResourceBudget,

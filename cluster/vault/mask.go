@@ -2,18 +2,17 @@ package vault
 
 import "strings"
 
-// What Mask shows: the prefix that says what sort of credential it is, and as many
-// characters of the end as people tell keys apart by. Shorter secrets are too
-// short to lose any.
+// What Mask shows: the prefix with the kind of credential, and as many trailing characters as
+// users need to distinguish keys. Shorter secrets are too short to reveal any.
 const (
 	maskPrefix = "sk-"
 	maskTail   = 4
 	maskLeast  = 16
 )
 
-// Mask returns what people may see of a secret to recognize it: "sk-…abcd", or
-// "…abcd" if it does not start with sk-. Of secrets shorter than 16 characters it
-// shows nothing, and of an empty one that it is empty.
+// Mask returns a recognizable form of a secret for users: "sk-…abcd", or "…abcd" without the
+// prefix sk-. Of a secret with fewer than 16 characters it shows nothing; of an empty one, that
+// it is empty.
 func Mask(s Secret) string {
 	text := []rune(s.value)
 	switch {

@@ -11,58 +11,57 @@ import (
 	"time"
 )
 
-// How long a KMS is waited for.
+// Time limits of a KMS.
 const (
-	attemptTime      = 10 * time.Second       // one question
-	startTime        = time.Minute            // all of Unlock, but for the last attempt
+	attemptTime      = 10 * time.Second       // one call
+	startTime        = time.Minute            // all of Unlock, except for the last attempt
 	firstWait        = 250 * time.Millisecond // between attempts; it doubles
 	longestStartWait = 8 * time.Second        // in Unlock
 	longestWait      = 30 * time.Second       // in Run
 )
 
-// RingConfig says what keys a node has.
+// RingConfig configures the keys of a node.
 type RingConfig struct {
-	Primary  Source   // what is to seal
-	Previous []Source // what opens besides
-	// Open reaches the KMS that a URI names. It may be nil if no Source is one.
+	Primary  Source   // the sealing key
+	Previous []Source // further keys that open
+	// Open connects to the KMS of a URI. It may be nil if no Source is a KMS.
 	Open   func(ctx context.Context, uri string) (KMS, error)
 	Logger *slog.Logger
 }
 
-// Ring seals and opens with the keys that a node has, as far as the nodes have
-// agreed on them. Other than a Sealer it changes: when the agreement does, and when
-// a KMS has given a key. It is safe for concurrent use; only Unlock and Run wait
-// for anything.
+// Ring seals and opens with the keys of this node, as far as the nodes have agreed on them.
+// Unlike a Sealer it changes: with the agreement, and when a KMS has provided a key. It is safe
+// for concurrent use; only Unlock and Run block.
 type Ring struct {
-	// Set by NewRing, read only after.
+	// Set by NewRing, read-only after.
 	primary Source
 	fixed   []Key    // of the sources that are secrets
-	uris    []string // of those that are keys in a KMS
+	uris    []string // of the sources that are KMS keys
 	open    func(ctx context.Context, uri string) (KMS, error)
 	logger  *slog.Logger
 
-	asking sync.Mutex // held while a KMS is asked
+	asking sync.Mutex // held during a KMS call
 
-	mu        sync.Mutex // of what follows
+	mu        sync.Mutex // guards the following fields
 	keyring   Keyring
 	learned   bool
-	roots     map[string]Key // of unwrapped roots, by how they are wrapped
-	candidate Root           // made here, and perhaps never agreed on
+	roots     map[string]Key // of unwrapped roots, by their wrapped form
+	candidate Root           // created here, and possibly never agreed on
 
 	now  atomic.Pointer[opened]
 	wake chan struct{}
 }
 
-// opened is what a Ring can do at a moment.
+// opened is the current state of a Ring.
 type opened struct {
 	sealer     *Sealer
 	configured KeyID // of the primary source; zero: not known yet
-	waiting    bool  // for a key that a KMS holds
-	foreign    bool  // the key that was agreed on is none of this node's
+	waiting    bool  // for a key from a KMS
+	foreign    bool  // this node does not have the agreed key
 }
 
-// NewRing returns a Ring that knows of no agreement yet. What is a secret opens at
-// once, what is in a KMS after Learn and Unlock.
+// NewRing returns a Ring without an agreement. Keys from secrets are ready at once, keys from a
+// KMS after Learn and Unlock.
 func NewRing(c RingConfig) (*Ring, error) {
 	r := &Ring{
 		primary: c.Primary, open: c.Open, logger: c.Logger,
@@ -77,7 +76,7 @@ func NewRing(c RingConfig) (*Ring, error) {
 			}
 			r.fixed = append(r.fixed, key)
 		case c.Open == nil:
-			return nil, fmt.Errorf("no KMS can be reached, and %s is in one", s.uri)
+			return nil, fmt.Errorf("%s is a KMS key, and RingConfig.Open is missing", s.uri)
 		case !slices.Contains(r.uris, s.uri):
 			r.uris = append(r.uris, s.uri)
 		}
@@ -92,21 +91,20 @@ func (*Ring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 // LogValue hides the keys from slog.
 func (*Ring) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Seal is Sealer.Seal. It is ErrLocked as long as the key that is to seal is not
-// there.
+// Seal is Sealer.Seal. It returns ErrLocked while the sealing key is missing.
 func (r *Ring) Seal(plain Secret, context string) ([]byte, error) {
 	return r.now.Load().sealer.Seal(plain, context)
 }
 
-// Open is Sealer.Open. What no key opens is ErrLocked rather than ErrOtherKey while
-// a key is still to come.
+// Open is Sealer.Open. While a key is still missing, it returns ErrLocked instead of
+// ErrOtherKey.
 func (r *Ring) Open(sealed []byte, context string) (Secret, error) {
 	o := r.now.Load()
 	plain, err := o.sealer.Open(sealed, context)
 	return plain, o.excuse(err)
 }
 
-// Reseal is Sealer.Reseal, with errors as Open has them.
+// Reseal is Sealer.Reseal, with the errors of Open.
 func (r *Ring) Reseal(sealed []byte, context string) (out []byte, changed bool, err error) {
 	o := r.now.Load()
 	out, changed, err = o.sealer.Reseal(sealed, context)
@@ -120,23 +118,22 @@ func (o *opened) excuse(err error) error {
 	return err
 }
 
-// Keys returns the names of the keys that open, in order.
+// Keys returns the ids of the keys that open, in order.
 func (r *Ring) Keys() []KeyID { return r.now.Load().sealer.Keys() }
 
-// Primary returns the name of the key that seals.
+// Primary returns the id of the sealing key.
 func (r *Ring) Primary() KeyID { return r.now.Load().sealer.Primary() }
 
-// Configured returns the name of the key that the configuration says is to seal;
-// zero as long as it is not known. It differs from Primary until Promote.
+// Configured returns the id of the primary key in the configuration; zero while it is unknown.
+// It differs from Primary until Promote.
 func (r *Ring) Configured() KeyID { return r.now.Load().configured }
 
-// Waiting reports whether a key that this node is configured with has yet to come
-// from its KMS, or to be agreed on.
+// Waiting reports whether a configured key is still missing: from its KMS, or because it is not
+// agreed on.
 func (r *Ring) Waiting() bool { return r.now.Load().waiting }
 
-// Promote returns the Keyring with the configured key as the one to seal with, and
-// whether that is a change. It is for an operator's rotation, once every node has
-// the key. The error is ErrLocked.
+// Promote returns the Keyring with the configured key as the sealing key, and whether that is a
+// change. An operator's rotation calls it once every node has the key. The error is ErrLocked.
 func (r *Ring) Promote(k Keyring) (next Keyring, changed bool, err error) {
 	id := r.Configured()
 	if id == (KeyID{}) {
@@ -147,9 +144,8 @@ func (r *Ring) Promote(k Keyring) (next Keyring, changed bool, err error) {
 	return k, changed, nil
 }
 
-// Learn tells the Ring what the nodes have agreed on. It goes by it at once, but
-// for roots that are new to it: those are there when Unlock has returned, or Run
-// has told of them.
+// Learn sets the agreement of the nodes. It takes effect at once, except for new roots, which
+// are ready when Unlock has returned or Run has reported them.
 func (r *Ring) Learn(k Keyring) {
 	r.mu.Lock()
 	k.Roots = slices.Clone(k.Roots)
@@ -162,7 +158,7 @@ func (r *Ring) Learn(k Keyring) {
 	}
 }
 
-// refresh puts in force what is known.
+// refresh applies the current agreement and keys.
 func (r *Ring) refresh() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,7 +167,7 @@ func (r *Ring) refresh() {
 	for _, root := range r.keyring.Roots {
 		key, unwrapped := r.roots[string(root.Wrapped)]
 		switch {
-		case !slices.Contains(r.uris, root.URI): // this node is not meant to have it
+		case !slices.Contains(r.uris, root.URI): // not configured on this node
 		case unwrapped:
 			keys = append(keys, key)
 		default:
@@ -179,7 +175,7 @@ func (r *Ring) refresh() {
 		}
 	}
 	if r.primary.uri == "" {
-		next.configured = r.fixed[0].id // the primary is the first
+		next.configured = r.fixed[0].id // the first is the primary
 	} else if root, ok := r.keyring.Root(r.primary.uri); ok {
 		next.configured = r.roots[string(root.Wrapped)].id
 	}
@@ -187,7 +183,7 @@ func (r *Ring) refresh() {
 	seal := r.keyring.Sealing
 	switch {
 	case slices.ContainsFunc(keys, func(k Key) bool { return k.id == seal }):
-	case next.waiting: // it may be the one that is to come
+	case next.waiting: // the missing key may be the agreed one
 		seal = KeyID{}
 	default:
 		next.foreign = seal != (KeyID{})

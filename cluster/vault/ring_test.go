@@ -187,7 +187,7 @@ func TestKMSHangs(t *testing.T) {
 		}
 		started := time.Now()
 		err = r.Unlock(t.Context())
-		if err == nil || !strings.Contains(err.Error(), uri(0)+" did not answer within 10s") {
+		if err == nil || !strings.Contains(err.Error(), uri(0)+" did not respond within 10s") {
 			t.Errorf("got %v", err)
 		}
 		if took := time.Since(started); took > 2*time.Minute {

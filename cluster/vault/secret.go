@@ -7,24 +7,24 @@ import (
 	"log/slog"
 )
 
-// redacted is what a secret shows of itself.
+// redacted is the printed form of a secret.
 const redacted = "[redacted]"
 
-// Secret is a value that must not be shown: a provider's credential, the master key.
+// Secret is a value that must not be shown, such as a provider's credential or the master key.
 // The zero Secret is empty. Secrets are immutable and safe for concurrent use.
 type Secret struct{ value string }
 
 // NewSecret wraps a value.
 func NewSecret(value string) Secret { return Secret{value: value} }
 
-// Reveal returns the value itself. Call it only where the value leaves for its
-// one purpose: a header to the provider it belongs to, or a comparison.
+// Reveal returns the value. Call it only where the value is used for its purpose: in a header
+// to its provider, or in a comparison.
 func (s Secret) Reveal() string { return s.value }
 
-// IsEmpty reports whether there is no value.
+// IsEmpty reports whether the value is empty.
 func (s Secret) IsEmpty() bool { return s.value == "" }
 
-// Equal compares with another value in a time that depends on neither's content.
+// Equal compares with another value in constant time.
 func (s Secret) Equal(other string) bool {
 	a, b := sha256.Sum256([]byte(s.value)), sha256.Sum256([]byte(other))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1

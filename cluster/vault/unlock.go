@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// Agreement is how the nodes agree on their Keyring.
+// Agreement is the consensus of the nodes on their Keyring.
 type Agreement interface {
-	// Agree has change applied to the Keyring that is in force, wherever that was
-	// decided, and returns when Learn has been told of the outcome. change may be
-	// called several times; if it reports false there is nothing to write.
+	// Agree applies change to the current Keyring and returns when Learn has been called with
+	// the result. It may call change several times; if change reports false, there is nothing
+	// to write.
 	Agree(ctx context.Context, change func(Keyring) (Keyring, bool)) error
-	// Unlocked is called when a key has come, so that what it opens can be opened.
+	// Unlocked is called when a key has arrived, so that secrets can be opened with it.
 	Unlocked()
 }
 
-// Unlock waits until the KMSs have given the keys of the Keyring that was learned
-// last. If the primary is a key in a KMS and has no root yet, one is made, for Run
-// to have it agreed on: so whoever starts knows that the key can be used. A KMS
-// that does not answer is asked again for a minute; the error names it, and the
-// last reason.
+// Unlock waits until the KMSs have provided the keys of the Keyring of the last Learn. If the
+// primary is a KMS key without a root, it creates one, and Run makes the nodes agree on it. So
+// a successful start proves that the key is usable. Unlock retries a failing KMS for a minute;
+// the error names it and the last cause.
 func (r *Ring) Unlock(ctx context.Context) error {
 	started, wait := time.Now(), firstWait
 	for {
@@ -45,8 +44,8 @@ func (r *Ring) Unlock(ctx context.Context) error {
 	}
 }
 
-// Run has the nodes agree on what is missing in their Keyring, and fetches keys that
-// are agreed on later, until ctx ends. It tries for as long as it takes.
+// Run makes the nodes agree on missing parts of their Keyring, and fetches keys that are agreed
+// on later, until ctx ends. It retries without limit.
 func (r *Ring) Run(ctx context.Context, a Agreement) error {
 	wait := firstWait
 	for ctx.Err() == nil {
@@ -73,7 +72,7 @@ func (r *Ring) again(ctx context.Context, err error, wait time.Duration) {
 		slog.Any("error", err), slog.Duration("next_attempt", wait))
 }
 
-// pause waits for a time, or less if it is woken, and reports whether ctx goes on.
+// pause waits for a time or until it is woken, and reports whether ctx is still active.
 func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -86,7 +85,7 @@ func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) bool {
 	return true
 }
 
-// settle does once what Run does.
+// settle is one round of Run.
 func (r *Ring) settle(ctx context.Context, a Agreement) error {
 	r.mu.Lock()
 	learned := r.learned
@@ -109,8 +108,8 @@ func (r *Ring) settle(ctx context.Context, a Agreement) error {
 	return err
 }
 
-// complete returns a Keyring with what it lacks of this node's making, and whether
-// it lacked anything: a root for the primary, and a first key to seal with.
+// complete returns a Keyring with the parts that this node can add, and whether it added any: a
+// root for the primary, and a first sealing key.
 func (r *Ring) complete(k Keyring) (next Keyring, changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,9 +127,8 @@ func (r *Ring) complete(k Keyring) (next Keyring, changed bool) {
 	return next, !next.Equal(k)
 }
 
-// prepare asks the KMSs for the keys that are missing, and for a root if the
-// primary has none. It reports whether a key of the Keyring has come, also where
-// another has not.
+// prepare fetches the missing keys from the KMSs, and creates a root if the primary has none.
+// It reports whether a key of the Keyring has arrived, even if another one failed.
 func (r *Ring) prepare(ctx context.Context) (came bool, err error) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
@@ -165,7 +163,7 @@ func (r *Ring) prepare(ctx context.Context) (came bool, err error) {
 	return came, errors.Join(problems...)
 }
 
-// missing returns the roots that are to be unwrapped, and whether one is to be made.
+// missing returns the roots to unwrap, and whether to create one.
 func (r *Ring) missing() (roots []Root, makeRoot bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,14 +179,14 @@ func (r *Ring) missing() (roots []Root, makeRoot bool) {
 	return roots, makeRoot
 }
 
-// hold keeps the key of a root.
+// hold stores the key of a root.
 func (r *Ring) hold(root Root, key Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.roots[string(root.Wrapped)] = key
 }
 
-// ask asks one KMS.
+// ask calls one KMS.
 func (r *Ring) ask(ctx context.Context, uri string, question func(context.Context, KMS) error) error {
 	limited, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()
@@ -200,7 +198,7 @@ func (r *Ring) ask(ctx context.Context, uri string, question func(context.Contex
 	case err == nil:
 		return nil
 	case limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Errorf("%s did not answer within %v", uri, attemptTime)
+		return fmt.Errorf("%s did not respond within %v", uri, attemptTime)
 	}
 	return fmt.Errorf("%s: %w", uri, err)
 }

@@ -9,13 +9,12 @@ import (
 	"unicode"
 )
 
-// longestError is in characters: whoever answers in the place of a KMS may say
-// anything at any length.
+// longestError limits an error text in characters: a server in place of the KMS could send any
+// text.
 const longestError = 400
 
-// clean returns an error that may be logged: on one line, of bounded length, and
-// without the secrets, which a service might have repeated. Only that a context
-// ended is still to be found in it.
+// clean returns an error that may be logged: on one line, of limited length, and without the
+// given secrets, which a service might repeat. It preserves only context errors.
 func clean(err error, hide ...string) error {
 	switch {
 	case err == nil:
@@ -38,7 +37,7 @@ func clean(err error, hide ...string) error {
 	return errors.New(text)
 }
 
-// forms returns how a secret may be written.
+// forms returns the encodings of a secret.
 func forms(secret string) []string {
 	if secret == "" {
 		return nil
@@ -46,6 +45,6 @@ func forms(secret string) []string {
 	b := []byte(secret)
 	return []string{
 		secret, hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)),
-		base64.RawStdEncoding.EncodeToString(b), base64.RawURLEncoding.EncodeToString(b), // found within the padded ones, too
+		base64.RawStdEncoding.EncodeToString(b), base64.RawURLEncoding.EncodeToString(b), // also match within the padded ones
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// Open reaches the key that a URI names. Most services are not asked before the
-// key is used. Who calls closes what is returned.
+// Open returns the key of a URI. Most services are not contacted before the key is used. The
+// caller must close the result.
 func Open(ctx context.Context, uri string) (vault.KMS, error) {
 	u, err := url.Parse(uri)
-	if err != nil { // its text quotes the whole
+	if err != nil { // its text quotes the whole URI
 		return nil, errors.New("cannot be read as a URI")
 	}
 	var k *secrets.Keeper
@@ -34,7 +34,7 @@ func Open(ctx context.Context, uri string) (vault.KMS, error) {
 	case transitScheme:
 		return openTransit(u)
 	default:
-		return nil, fmt.Errorf("no KMS is known by %s", u.Scheme)
+		return nil, fmt.Errorf("%s is not the scheme of a supported KMS", u.Scheme)
 	}
 	if err != nil {
 		done()
@@ -43,7 +43,7 @@ func Open(ctx context.Context, uri string) (vault.KMS, error) {
 	return &keeper{Keeper: k, done: done}, nil
 }
 
-// openGoogle signs in at Google.
+// openGoogle authenticates with Google.
 func openGoogle(ctx context.Context, u *url.URL) (_ *secrets.Keeper, done func(), err error) {
 	done = func() {}
 	credentials, err := gcp.DefaultCredentials(ctx)
@@ -58,10 +58,10 @@ func openGoogle(ctx context.Context, u *url.URL) (_ *secrets.Keeper, done func()
 	return k, done, err
 }
 
-// keeper is a key behind gocloud.dev.
+// keeper is a key of gocloud.dev.
 type keeper struct {
 	*secrets.Keeper
-	done func() // gives back what Close of the Keeper does not
+	done func() // releases what Close of the Keeper does not
 }
 
 // Encrypt wraps.
@@ -76,7 +76,7 @@ func (k *keeper) Decrypt(ctx context.Context, wrapped []byte) ([]byte, error) {
 	return out, clean(err)
 }
 
-// Close gives back the connection.
+// Close closes the connection.
 func (k *keeper) Close() error {
 	defer k.done()
 	return clean(k.Keeper.Close())
