@@ -7,18 +7,18 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// What is what a bucket counts. The numbers travel between nodes.
+// What is the quantity that a bucket counts. The numbers are sent between nodes.
 type What uint8
 
-// What there are buckets of.
+// The quantities.
 const (
 	RequestsPerMinute What = 1 + iota
 	TokensPerMinute
 	TokensPerDay
-	Parallel // requests under way
+	Parallel // requests in flight
 )
 
-// String says what the limit is a number of, as in "60 requests per minute".
+// String returns the unit of the limit, as in "60 requests per minute".
 func (w What) String() string {
 	switch w {
 	case RequestsPerMinute:
@@ -33,7 +33,7 @@ func (w What) String() string {
 	return "unknown"
 }
 
-// name is What in the details of an error.
+// name returns What for the details of an error.
 func (w What) name() string {
 	switch w {
 	case RequestsPerMinute:
@@ -48,17 +48,17 @@ func (w What) name() string {
 	return "unknown"
 }
 
-// Bucket is one limit of one account. Account, Model and What say which it is; its
-// limit may change from one request to the next, and what was taken stays taken.
+// Bucket is one limit of one account. Account, Model and What identify it. The limit may change
+// from one request to the next; earlier usage stays counted.
 type Bucket struct {
 	Account id.Account
 	Model   string // empty for all models
 	What    What
 	Limit   uint32
-	Scale   float64 // the limit counts times this, but at least as 1; 1 or 0: as it is
+	Scale   float64 // multiplies the limit, with a result of at least 1; 1 or 0: no change
 }
 
-// limit is the limit that counts.
+// limit returns the effective limit.
 func (b *Bucket) limit() uint32 {
 	if b.Limit == 0 || !(b.Scale > 0 && b.Scale < 1) {
 		return b.Limit
@@ -66,11 +66,11 @@ func (b *Bucket) limit() uint32 {
 	return max(1, uint32(float64(b.Limit)*b.Scale))
 }
 
-// Name is what nodes call a bucket among themselves: a hash of what it is.
+// Name identifies a bucket between nodes: a hash of its identity.
 type Name [16]byte
 
-// name returns the bucket's name. The hash is one that nobody finds two equal texts
-// for, because people choose the ids of teams and users.
+// name returns the bucket's name. The hash must be collision-resistant, because users choose
+// the ids of teams and users.
 func (b *Bucket) name() Name {
 	var space [256]byte
 	text := append(space[:0], byte(b.What), byte(b.Account.Kind))

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// Silence is how long another node's requests under way are believed without a
-	// newer word. They are told anew every third of that.
+	// Silence is how long another node's requests in flight count after its last update. A node
+	// repeats them every third of that.
 	Silence = 30 * time.Second
-	// fresh is how old the last word may be for the difference to it to count as just taken.
+	// fresh is the highest age of the previous update at which the difference counts as usage
+	// of just now.
 	fresh = 5 * time.Second
-	// maxOthers is how many nodes are listened to about one bucket.
+	// maxOthers is the highest number of other nodes per bucket.
 	maxOthers = 256
-	// maxFlight is how many requests of another node count at most.
+	// maxFlight is the highest number of requests in flight that count for another node.
 	maxFlight = 1 << 20
 )
 
@@ -27,15 +28,15 @@ type counter struct {
 	estimates
 	others []other
 
-	// What this node took itself, for the others to know.
-	born     uint64 // which counting this is; 0: it has taken nothing
+	// The usage of this node, for the others.
+	born     uint64 // identifies this count; 0: nothing was taken
 	used     int64
-	owed     int64 // what was given back of less than one, and is not in used
+	owed     int64 // released fractions of one unit, not yet subtracted from used
 	parallel int64
 	told     telling
 }
 
-// other is what another node said last.
+// other is the last update of another node.
 type other struct {
 	node     id.Node
 	version  uint64
@@ -45,7 +46,7 @@ type other struct {
 	heard    time.Duration
 }
 
-// inFlight is how many requests are under way, here and elsewhere.
+// inFlight returns the number of requests in flight on all nodes.
 func (c *counter) inFlight(now time.Duration) int64 {
 	n := c.parallel
 	for i := range c.others {
@@ -56,7 +57,7 @@ func (c *counter) inFlight(now time.Duration) int64 {
 	return n
 }
 
-// check returns nil if an amount fits, and else what it would exceed.
+// check returns nil if an amount fits, and otherwise the limit that it would exceed.
 func (c *counter) check(b *Bucket, amount int64, now time.Duration) *Exceeded {
 	c.limit = int64(b.limit())
 	if c.what == Parallel {
@@ -73,7 +74,7 @@ func (c *counter) check(b *Bucket, amount int64, now time.Duration) *Exceeded {
 	return &Exceeded{Bucket: *b, Level: c.level(s), Wait: c.wait(s.units(amount), s)}
 }
 
-// take takes what check let pass, and returns by which number done knows it.
+// take takes an amount that passed check, and returns its number for done.
 func (c *counter) take(amount int64) (seq uint64) {
 	if c.what == Parallel {
 		c.parallel++
@@ -85,7 +86,7 @@ func (c *counter) take(amount int64) (seq uint64) {
 	return seq
 }
 
-// add counts what this node has taken.
+// add counts usage of this node.
 func (c *counter) add(amount int64) uint64 {
 	units := c.what.scale().units(amount)
 	seq := c.pouring(c.held)
@@ -95,7 +96,7 @@ func (c *counter) add(amount int64) uint64 {
 	return seq
 }
 
-// done ends a request that took what was estimated and then used so much more or less.
+// done ends a request and corrects its estimate by a difference.
 func (c *counter) done(seq uint64, difference int64) {
 	switch {
 	case c.what == Parallel:
@@ -107,14 +108,14 @@ func (c *counter) done(seq uint64, difference int64) {
 		back := c.back(s.units(-difference), seq, c.held)
 		c.held -= back
 		c.own = max(c.own-back, 0)
-		back += c.owed // or requests that are given back a moment later would count elsewhere
+		back += c.owed // otherwise requests that are released a moment later would count on other nodes
 		c.used -= back / s.period
 		c.owed = back % s.period
 	}
 	c.ended()
 }
 
-// use is what this node tells of the bucket.
+// use returns this node's usage of the bucket for the others.
 func (c *counter) use() Use {
 	s := c.what.scale()
 	return Use{
@@ -123,15 +124,14 @@ func (c *counter) use() Use {
 	}
 }
 
-// hear takes over what another node says of the bucket.
+// hear applies another node's update.
 //
-// Law: of each node the newest version counts; one that is older, or was heard
-// before, changes nothing. What a node took is counted once, as the
-// difference to what it said before. Where there is no word before, or an old one, what
-// it says is still in the bucket counts: all else would have run out.
+// Invariant: for each node the newest version counts; an older or repeated one changes nothing.
+// Usage counts once, as the difference to the node's previous update. Without a recent previous
+// update, the level that the node reports counts, because everything else would have drained.
 func (c *counter) hear(node id.Node, version uint64, u *Use, now time.Duration) {
 	if c.born == 0 {
-		c.limit = int64(u.Limit) // there is no limit here that it could disagree with
+		c.limit = int64(u.Limit) // without a local limit there is no conflict
 	}
 	o, known := c.other(node, now)
 	if o == nil || known && version <= o.version && now-o.heard < Silence {
@@ -153,13 +153,14 @@ func (c *counter) hear(node id.Node, version uint64, u *Use, now time.Duration) 
 		c.held -= c.elsewhere(min(s.units(-difference), c.held))
 		return
 	}
-	// A debt is paid back, or n nodes would for ever let through n times the limit. But
-	// nobody waits for more than a period because others did not hear of each other.
+	// Excess is paid back, because otherwise n nodes would permanently allow n times the limit.
+	// But the payback is limited to one period, so that no caller waits longer because nodes
+	// missed updates of each other.
 	c.pouring(c.held)
 	c.held = max(c.held, min(c.held+s.units(difference), 2*c.capacity(s)))
 }
 
-// other returns what a node said before; nil if there is no room for another one.
+// other returns the previous update of a node; nil if there is no room for another node.
 func (c *counter) other(node id.Node, now time.Duration) (o *other, known bool) {
 	for i := range c.others {
 		if c.others[i].node == node {
@@ -176,7 +177,7 @@ func (c *counter) other(node id.Node, now time.Duration) (o *other, known bool) 
 	return &c.others[len(c.others)-1], false
 }
 
-// idle reports whether a bucket is as one that has never been used.
+// idle reports whether a bucket is equivalent to an unused one.
 func (c *counter) idle(now time.Duration) bool {
 	c.drain(c.what.scale().ticks(now))
 	return (c.held == 0 || c.limit == 0) && c.open == 0 && c.inFlight(now) == 0

@@ -8,24 +8,24 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// codeExceeded is the code of every refusal.
+// codeExceeded is the code of every rejection.
 const codeExceeded = "rate_limit_exceeded"
 
-// Exceeded says which limit a request would have exceeded. It is the cause of the
-// *fault.Error that Take returns.
+// Exceeded is the limit that a request would exceed. It is the cause of the *fault.Error of
+// Take.
 type Exceeded struct { //nolint:errname // it is as much a fact as an error
 	Bucket Bucket
-	Level                // Limit is the one that counts: with Bucket.Scale
-	Wait   time.Duration // until the request would fit; 0 if it never will, or that cannot be told
+	Level                // Limit includes Bucket.Scale
+	Wait   time.Duration // until the request would fit; 0 if it never will, or that is unknown
 }
 
-// Error says it for logs.
+// Error implements error, for logs.
 func (e *Exceeded) Error() string {
 	return fmt.Sprintf("%s: %d %s, %d remaining", e.Bucket.Account.Kind, e.Limit, e.Bucket.What, e.Remaining)
 }
 
-// whose says who has a limit, for those who ask with its key. Ids are left out: they may be
-// others' names.
+// whose names the owner of a limit for callers with its key. It omits ids, which may belong to
+// others.
 func (e *Exceeded) whose() string {
 	kind := strings.ReplaceAll(e.Bucket.Account.Kind.String(), "_", " ")
 	if model, ok := strings.CutSuffix(kind, " model"); ok {
@@ -34,7 +34,7 @@ func (e *Exceeded) whose() string {
 	return "this " + kind
 }
 
-// fault is the refusal.
+// fault returns the rejection.
 func (e *Exceeded) fault() *fault.Error {
 	f := &fault.Error{
 		Op: "rate", Kind: fault.RateLimited, Code: codeExceeded, RetryAfter: e.Wait, Err: e,
@@ -54,7 +54,7 @@ func (e *Exceeded) fault() *fault.Error {
 	return f
 }
 
-// longerThan reports whether a request has to wait longer for e than for o.
+// longerThan reports whether the wait for e is longer than the wait for o.
 func (e *Exceeded) longerThan(o *Exceeded) bool {
 	if (e.Limit == 0) != (o.Limit == 0) {
 		return e.Limit == 0

@@ -5,28 +5,26 @@ import "slices"
 // maxLows is how many low points are kept exactly.
 const maxLows = 64
 
-// estimates puts right what was poured in for requests that then used less.
+// estimates corrects a bucket after requests that used less than estimated.
 //
-// What is given back later than it was poured in may have run out meanwhile, and must
-// not count twice. Without the excess e of a request, the bucket would from then on
-// have held less by min(e, the least that it has held since): it is by what it
-// would have been empty that the two come closer. So the low points
-// since the first request that is under way are kept: each as long as there is no lower
-// one after it, which are few.
+// Part of an excess may have drained before it is released, and must not count twice. Without
+// the excess e of a request, the bucket would now hold less by min(e, the lowest level since
+// the request): the two levels converge when the bucket runs empty. So the low points since the
+// oldest request in flight are kept. A low point is dropped when a lower one follows, so there
+// are few.
 type estimates struct {
-	open int    // requests under way that may give something back
-	seq  uint64 // counts what was poured in
+	open int    // requests in flight that may release an excess
+	seq  uint64 // counts the additions
 	lows []low  // ordered by seq and by held
 }
 
-// low is how much there was before something was poured in.
+// low is the level before an addition.
 type low struct {
 	seq  uint64
 	held int64
 }
 
-// pouring notes that something is to be poured in where there is held now, and returns by
-// which number back knows it.
+// pouring records an addition at the level held, and returns its number for back.
 func (e *estimates) pouring(held int64) uint64 {
 	e.seq++
 	if e.open == 0 {
@@ -42,15 +40,15 @@ func (e *estimates) pouring(held int64) uint64 {
 	return e.seq
 }
 
-// ended notes that a request has given back what it could.
+// ended records that a request has released its excess.
 func (e *estimates) ended() {
 	if e.open--; e.open == 0 {
 		e.lows = e.lows[:0]
 	}
 }
 
-// elsewhere notes that another node gave back an excess, which it had poured in
-// nobody knows when, and returns it.
+// elsewhere records an excess that another node released, and returns it. The time of the
+// addition is unknown.
 func (e *estimates) elsewhere(excess int64) int64 {
 	for i := range e.lows {
 		e.lows[i].held = max(e.lows[i].held-excess, 0)
@@ -58,7 +56,7 @@ func (e *estimates) elsewhere(excess int64) int64 {
 	return excess
 }
 
-// thin joins low points two by two: some requests get a little less back for it.
+// thin merges pairs of low points: some requests then release a little less.
 func (e *estimates) thin() {
 	for i := range maxLows / 2 {
 		e.lows[i] = low{e.lows[2*i+1].seq, e.lows[2*i].held}
@@ -66,8 +64,8 @@ func (e *estimates) thin() {
 	e.lows = e.lows[:maxLows/2]
 }
 
-// back returns how much of an excess that was poured in as number seq is still there to
-// be given back, where there is held now. It is as if it had not been poured in.
+// back returns how much of an excess, added as number seq, is still in the bucket at the level
+// held. After its removal the level is as if it had never been added.
 func (e *estimates) back(excess int64, seq uint64, held int64) int64 {
 	first := 0
 	for first < len(e.lows) && e.lows[first].seq <= seq {

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// The generic cell rate algorithm of ITU-T I.371, Annex A, as its continuous-state leaky bucket:
-// what is taken is poured in, the limit runs out in one period, and what would make it
-// run over does not conform. The other form of the algorithm, virtual
-// scheduling, keeps the theoretical arrival time, at which the bucket is empty, and
-// decides the same; but it has to be converted when a limit changes, and rounds.
+// The generic cell rate algorithm of ITU-T I.371, Annex A, as a continuous-state leaky bucket.
+// Usage is added to the bucket, which drains one limit per period; usage that would overflow it
+// does not conform. The other form, virtual scheduling, keeps the theoretical arrival time at
+// which the bucket is empty, and makes the same decisions. But it needs a conversion when a
+// limit changes, and rounds.
 //
-// Here all numbers are whole. What is in a bucket is counted in units times ticks of
-// the period: a unit is as much as a period has ticks, and as many of these run out
-// in a tick as the limit is. Ticks are so long that nothing overflows.
+// All numbers are integers. The level is in units times ticks of the period: one unit is as
+// much as a period has ticks, and the bucket drains by the limit in one tick. Ticks are so long
+// that nothing overflows.
 
 const (
-	// maxAmount is the most that is taken at once; more is taken for that much.
+	// maxAmount is the largest amount; larger ones are clamped to it.
 	maxAmount = 10_000_000_000
-	// maxHeld is the most that a bucket holds: more than twice maxAmount tokens of a day.
+	// maxHeld is the highest level: more than twice maxAmount tokens per day.
 	maxHeld = math.MaxInt64 / 4
 )
 
-// scale is how a kind of bucket measures time.
+// scale is the time scale of a kind of bucket.
 type scale struct {
 	tick   time.Duration
 	period int64 // in ticks
 }
 
-// scale returns that of the buckets of w.
+// scale returns the time scale of the buckets of w.
 func (w What) scale() scale {
 	if w == TokensPerDay {
 		return scale{tick: time.Millisecond, period: int64(24 * time.Hour / time.Millisecond)}
@@ -36,25 +36,25 @@ func (w What) scale() scale {
 	return scale{tick: time.Microsecond, period: int64(time.Minute / time.Microsecond)}
 }
 
-// ticks is a time since the limiter began.
+// ticks converts a time since the start of the limiter.
 func (s scale) ticks(since time.Duration) int64 { return int64(since / s.tick) }
 
-// units is so many units.
+// units converts an amount.
 func (s scale) units(n int64) int64 { return min(max(n, 0), maxAmount) * s.period }
 
-// meter is what a bucket holds.
+// meter is the level of a bucket.
 type meter struct {
 	held  int64
-	own   int64 // what it would hold if nobody else had taken anything
-	at    int64 // in ticks: when it held that
+	own   int64 // the level from this node's usage only
+	at    int64 // in ticks: the time of that level
 	limit int64
 }
 
-// capacity is as much as it holds without running over.
+// capacity returns the level at which the bucket is full.
 func (m *meter) capacity(s scale) int64 { return m.limit * s.period }
 
-// drain lets run out what does until a time. A clock that goes back lets nothing
-// run out, and what ran out before does not run out again.
+// drain drains the bucket up to a time. If the clock goes back, nothing drains, and nothing
+// drains twice.
 func (m *meter) drain(at int64) {
 	if at <= m.at {
 		return
@@ -74,8 +74,8 @@ func drained(held, limit, elapsed int64) int64 {
 	return held - elapsed*limit
 }
 
-// fits reports whether there is room. What is larger than the whole bucket finds it
-// only where the bucket is empty: it is then in debt for as long as it takes.
+// fits reports whether an amount fits. An amount above the capacity fits only into an empty
+// bucket, and then leaves an overfull one.
 func (m *meter) fits(amount int64, s scale) bool {
 	capacity := m.capacity(s)
 	if amount > capacity {
@@ -84,8 +84,7 @@ func (m *meter) fits(amount int64, s scale) bool {
 	return m.held <= capacity-amount
 }
 
-// wait is how long it takes, if nothing is poured in, until an amount fits that does
-// not fit now.
+// wait returns the time until an amount fits, without further usage.
 func (m *meter) wait(amount int64, s scale) time.Duration {
 	over := m.held
 	if capacity := m.capacity(s); amount <= capacity {
@@ -94,7 +93,7 @@ func (m *meter) wait(amount int64, s scale) time.Duration {
 	return m.after(over, s)
 }
 
-// after is how long an amount takes to run out.
+// after returns the time in which an amount drains.
 func (m *meter) after(amount int64, s scale) time.Duration {
 	if m.limit == 0 || amount <= 0 {
 		return 0
@@ -106,7 +105,7 @@ func (m *meter) after(amount int64, s scale) time.Duration {
 // pour adds an amount.
 func (m *meter) pour(amount int64) { m.held = min(m.held+amount, maxHeld) }
 
-// level is what the meter says to people.
+// level returns the level for users.
 func (m *meter) level(s scale) Level {
 	return Level{
 		Limit: uint32(m.limit), Remaining: max(m.capacity(s)-m.held, 0) / s.period, Reset: m.after(m.held, s),

@@ -5,26 +5,25 @@ import (
 	"time"
 )
 
-// Limiter has the buckets of this node. Those that are as if they had never been used
-// are forgotten. It has no goroutine and no clock, and is safe for concurrent use.
+// Limiter has the buckets of this node. It drops buckets that are equivalent to unused ones. It
+// has no goroutine and no clock, and is safe for concurrent use.
 type Limiter struct {
 	start  time.Time
-	born   atomic.Uint64 // the last that was given out
+	born   atomic.Uint64 // the last number that was assigned
 	shards [shards]shard
 }
 
-// New returns a limiter with empty buckets. Times that its methods are given are
-// compared with now.
+// New returns a limiter with empty buckets. The times of later calls are relative to now.
 func New(now time.Time) *Limiter {
 	l := &Limiter{start: now}
-	l.born.Store(uint64(max(now.UnixMicro(), 1))) // so that a restart does not count on as if nothing had been
+	l.born.Store(uint64(max(now.UnixMicro(), 1))) // so that counts of a restarted node do not continue older ones
 	for i := range l.shards {
 		l.shards[i].counters = make(map[Name]*counter)
 	}
 	return l
 }
 
-// open is a bucket that a Ticket has to put right.
+// open is a bucket that a Ticket must correct.
 type open struct {
 	shard   *shard
 	counter *counter
@@ -37,14 +36,13 @@ type slot struct {
 	counter *counter
 }
 
-// usual is for how many buckets of a request there is room on the stack.
+// usual is the number of buckets of a request that fit on the stack.
 const usual = 16
 
-// Take takes one request and so many tokens, which may be an estimate, from all of
-// the buckets, or from none if one of them has no room: then it returns a
-// *fault.Error of kind RateLimited, whose cause is an *Exceeded, that tells of the one
-// for which it has to wait longest. Each bucket is there once. The Ticket's Done must
-// be called when the request has ended, or Cancel if it is refused elsewhere.
+// Take takes one request and a number of tokens, which may be an estimate, from all buckets, or
+// from none if one has no room. Then it returns a *fault.Error of kind RateLimited, whose cause
+// is an *Exceeded for the bucket with the longest wait. The buckets must be distinct. Call the
+// Ticket's Done when the request has ended, or Cancel if another check rejects it.
 func (l *Limiter) Take(now time.Time, buckets []Bucket, tokens int64) (Ticket, error) {
 	if len(buckets) == 0 {
 		return Ticket{}, nil
@@ -69,7 +67,7 @@ func (l *Limiter) Take(now time.Time, buckets []Bucket, tokens int64) (Ticket, e
 // usage is what a request takes, or has used.
 type usage struct{ requests, tokens int64 }
 
-// of is how much of it counts in a bucket.
+// of returns how much of u counts in a bucket.
 func (w What) of(u usage) int64 {
 	if w == TokensPerMinute || w == TokensPerDay {
 		return min(max(u.tokens, 0), maxAmount)
@@ -77,7 +75,7 @@ func (w What) of(u usage) int64 {
 	return u.requests
 }
 
-// checkLocked finds the buckets and returns what a request would exceed.
+// checkLocked finds the buckets and returns the limit that a request would exceed.
 func (l *Limiter) checkLocked(slots []slot, buckets []Bucket, u usage, now time.Duration) (worst *Exceeded) {
 	for i := range slots {
 		b, s := &buckets[i], &slots[i]
@@ -112,7 +110,7 @@ func (l *Limiter) takeLocked(slots []slot, u usage) *taken {
 	return t
 }
 
-// end puts right what a request took.
+// end corrects the usage of a request.
 func (l *Limiter) end(now time.Time, t *taken, used usage) {
 	took := usage{requests: 1, tokens: t.estimate}
 	since := now.Sub(l.start)
@@ -123,15 +121,15 @@ func (l *Limiter) end(now time.Time, t *taken, used usage) {
 		o.counter.drain(what.scale().ticks(since))
 		difference := what.of(used) - what.of(took)
 		o.counter.done(o.seq, difference)
-		if what != RequestsPerMinute || difference != 0 { // else nothing has changed
+		if what != RequestsPerMinute || difference != 0 { // otherwise nothing has changed
 			o.shard.tellLocked(o.counter)
 		}
 		o.shard.mu.Unlock()
 	}
 }
 
-// Tighter returns the level of which less is left, as share of the limit. A level
-// whose limit is 0 is not there.
+// Tighter returns the level with the smaller remaining share of its limit. A level without a
+// limit does not count.
 func Tighter(a, b Level) Level {
 	if b.Limit == 0 {
 		return a
@@ -139,7 +137,7 @@ func Tighter(a, b Level) Level {
 	return tighter(a, b)
 }
 
-// tighter is Tighter where b is there.
+// tighter is Tighter for an existing b.
 func tighter(a, b Level) Level {
 	if a.Limit == 0 || uint64(b.Remaining)*uint64(a.Limit) < uint64(a.Remaining)*uint64(b.Limit) {
 		return b
@@ -147,7 +145,7 @@ func tighter(a, b Level) Level {
 	return a
 }
 
-// Len returns how many buckets there are.
+// Len returns the number of buckets.
 func (l *Limiter) Len() int {
 	n := 0
 	for i := range l.shards {

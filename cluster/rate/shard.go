@@ -8,26 +8,26 @@ import (
 
 const (
 	shards = 64 // as many as a word has bits, see lock
-	// minSweep is from how many buckets on idle ones are looked for.
+	// minSweep is the number of buckets from which on idle ones are dropped.
 	minSweep = 64
-	// maxHeard is how many buckets there may be in a shard for what others say to
-	// make another.
+	// maxHeard is the size of a shard above which updates of other nodes create no more
+	// buckets.
 	maxHeard = 1 << 14
 )
 
-// shard holds the buckets whose names begin alike.
+// shard holds the buckets whose names have the same first bits.
 type shard struct {
 	mu       sync.Mutex
 	counters map[Name]*counter
-	sweepAt  int // how many buckets there are when idle ones are looked for again
+	sweepAt  int // number of buckets at the next sweep
 	swept    time.Duration
-	telling  []*counter // what is to be told, or told again
+	telling  []*counter // to be sent, or repeated
 }
 
-// shardOf returns the number of a bucket's shard.
+// shardOf returns the index of a bucket's shard.
 func shardOf(name Name) int { return int(name[0]) % shards }
 
-// lock takes the locks of the shards in a set, always in the same order.
+// lock locks the shards in a set, always in the same order.
 func (l *Limiter) lock(set uint64) {
 	for i := range l.shards {
 		if set&(1<<i) != 0 {
@@ -36,7 +36,7 @@ func (l *Limiter) lock(set uint64) {
 	}
 }
 
-// unlock releases them.
+// unlock unlocks them.
 func (l *Limiter) unlock(set uint64) {
 	for i := range l.shards {
 		if set&(1<<i) != 0 {
@@ -45,7 +45,7 @@ func (l *Limiter) unlock(set uint64) {
 	}
 }
 
-// counterLocked returns a bucket as it is now, and makes it if need be.
+// counterLocked returns a bucket, drained to now, and creates it if necessary.
 func (s *shard) counterLocked(name Name, what What, now time.Duration) *counter {
 	ticks := what.scale().ticks(now)
 	if c, ok := s.counters[name]; ok {
@@ -61,8 +61,8 @@ func (s *shard) counterLocked(name Name, what What, now time.Duration) *counter 
 	return c
 }
 
-// sweepLocked forgets the buckets that are idle. It is called when there are twice as many as
-// it left the last time, so it costs each new bucket the same.
+// sweepLocked drops idle buckets. It runs when the number has doubled since the last sweep, so
+// its amortized cost per new bucket is constant.
 func (s *shard) sweepLocked(now time.Duration) {
 	for name, c := range s.counters {
 		if c.idle(now) {
@@ -73,7 +73,7 @@ func (s *shard) sweepLocked(now time.Duration) {
 	s.sweepAt, s.swept = 2*len(s.counters), now
 }
 
-// tellLocked has a bucket told to the others.
+// tellLocked schedules a bucket for the next update.
 func (s *shard) tellLocked(c *counter) {
 	if !c.told.listed {
 		c.told.listed = true

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// again is how long after it was told something is told again, in case the
-	// first word was lost, and repeats how many times.
+	// again is the delay after which an update is repeated, in case it was lost, and repeats
+	// the number of repetitions.
 	again   = time.Second
 	repeats = 2
-	// maxUsed is more than anybody uses.
+	// maxUsed is above any real usage.
 	maxUsed = 1 << 60
 )
 
-// Use is what a node says that it took of a bucket.
+// Use is a node's usage of a bucket.
 type Use struct {
 	Bucket   Name
 	What     What
-	Limit    uint32 // that counts there
-	Born     uint64 // another one begins to count at 0
-	Used     int64  // in all; less than before where an estimate was too high
-	Level    int64  // how much of it has not run out
-	InFlight int64  // requests under way
+	Limit    uint32 // the effective limit at that node
+	Born     uint64 // a new value restarts the count at 0
+	Used     int64  // total; it decreases after an estimate that was too high
+	Level    int64  // the part that has not drained
+	InFlight int64  // requests in flight
 }
 
-// telling is what has been told of a bucket.
+// telling is the state of the updates of a bucket.
 type telling struct {
-	listed   bool // it is in the shard's list
+	listed   bool // in the list of the shard
 	ever     bool
 	used     int64
 	parallel int64
@@ -39,16 +39,16 @@ type telling struct {
 	times    int
 }
 
-// told is a bucket that may be told, and how much there is to tell.
+// told is a candidate for an update, with its priority.
 type told struct {
 	counter *counter
 	shard   *shard
 	use     Use
-	news    float64 // as share of the limit
+	news    float64 // as a share of the limit
 }
 
-// due returns how much there is to tell of a bucket, as a share of its limit, and
-// whether there may be later.
+// due returns the size of a bucket's change as a share of its limit, whether an update is due,
+// and whether one may be due later.
 func (c *counter) due(now time.Duration) (news float64, due, later bool) {
 	t := &c.told
 	since := now - t.at
@@ -62,9 +62,9 @@ func (c *counter) due(now time.Duration) (news float64, due, later bool) {
 	return 0, since >= Silence/3, c.parallel > 0
 }
 
-// Changed returns what is to be told now: what has changed since it was last told,
-// and some of it again in case it was not heard. If that is more than so many, it is
-// those with the largest changes as share of their limit, and the rest will come later.
+// Changed returns the updates to send now: changes since the last update, and some repetitions
+// in case one was lost. At most most buckets are returned, those with the largest changes as a
+// share of their limits; the others come later.
 func (l *Limiter) Changed(now time.Time, most int) []Use {
 	since := now.Sub(l.start)
 	var found []told
@@ -84,7 +84,7 @@ func (l *Limiter) Changed(now time.Time, most int) []Use {
 	return out
 }
 
-// dueLocked appends what is to be told, and drops from the list what is not to be.
+// dueLocked appends the due buckets, and removes the others from the list.
 func (s *shard) dueLocked(found []told, now time.Duration) []told {
 	s.telling = slices.DeleteFunc(s.telling, func(c *counter) bool {
 		if s.counters[c.name] != c {
@@ -101,7 +101,7 @@ func (s *shard) dueLocked(found []told, now time.Duration) []told {
 	return found
 }
 
-// tell notes that something was told.
+// tell records that an update was sent.
 func (t *telling) tell(u *Use, now time.Duration) {
 	if t.ever && t.used == u.Used && t.parallel == u.InFlight {
 		t.times++
@@ -111,8 +111,8 @@ func (t *telling) tell(u *Use, now time.Duration) {
 	t.ever, t.used, t.parallel, t.at = true, u.Used, u.InFlight, now
 }
 
-// Recent returns what this node took that has not run out yet, or is under way: of so
-// many buckets at most, those that are fullest with it.
+// Recent returns the usage of this node that has not drained or is in flight: at most most
+// buckets, the fullest ones.
 func (l *Limiter) Recent(now time.Time, most int) []Use {
 	since := now.Sub(l.start)
 	var found []told
@@ -131,7 +131,7 @@ func (l *Limiter) Recent(now time.Time, most int) []Use {
 	return busiest(found, most)
 }
 
-// busiest returns those of which there is most to tell. found begins with them then.
+// busiest returns the uses with the highest priority, and moves them to the front of found.
 func busiest(found []told, most int) []Use {
 	if len(found) > most {
 		slices.SortFunc(found, func(a, b told) int { return cmp.Compare(b.news, a.news) })
@@ -144,8 +144,8 @@ func busiest(found []told, most int) []Use {
 	return out
 }
 
-// Hear takes over what another node says. Its words have versions that grow; what is
-// older than what was heard of it, or makes no sense, changes nothing.
+// Hear applies the updates of another node. Their versions increase; older or invalid ones
+// change nothing.
 func (l *Limiter) Hear(now time.Time, node id.Node, version uint64, uses []Use) {
 	since := now.Sub(l.start)
 	for i := range uses {
@@ -163,8 +163,8 @@ func (l *Limiter) Hear(now time.Time, node id.Node, version uint64, uses []Use) 
 	}
 }
 
-// heardLocked returns the bucket of which another node speaks; nil if there is none and no
-// room for it, or it is another's kind.
+// heardLocked returns the bucket of an update; nil if there is none and no room for it, or if
+// its kind differs.
 func (s *shard) heardLocked(u *Use, now time.Duration) *counter {
 	known, ok := s.counters[u.Bucket]
 	if ok && known.what != u.What {

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Level is how full a bucket is, for headers.
+// Level is the level of a bucket, for headers.
 type Level struct {
 	Limit     uint32
 	Remaining int64
-	Reset     time.Duration // until nothing counts any more if nothing more is taken
+	Reset     time.Duration // until the bucket is empty, without further usage
 }
 
-// Ticket is a request that was taken from its buckets. The zero Ticket is of none.
+// Ticket is a request that was taken from its buckets. The zero Ticket has no buckets.
 type Ticket struct{ taken *taken }
 
-// taken is what a Ticket holds: what has to be put right at the end.
+// taken is the state that the end of a request corrects.
 type taken struct {
 	limiter  *Limiter
 	done     atomic.Bool
@@ -25,8 +25,8 @@ type taken struct {
 	open     []open
 }
 
-// Tightest returns the bounds on requests and on tokens of which the least is left, as
-// share of the limit, after this request. One whose Limit is 0 is not there.
+// Tightest returns the limits of requests and of tokens with the smallest remaining share,
+// after this request. A Limit of 0 means that there is none.
 func (t Ticket) Tightest() (requests, tokens Level) {
 	if t.taken == nil {
 		return Level{}, Level{}
@@ -34,10 +34,9 @@ func (t Ticket) Tightest() (requests, tokens Level) {
 	return t.taken.requests, t.taken.tokens
 }
 
-// Done ends the request: it is under way no more, and what it used of tokens counts in
-// place of what was estimated. Less than 0 tokens says that nobody knows how many:
-// the estimate stays. One of Done and Cancel must be called; further calls of either do
-// nothing.
+// Done ends the request: it is no longer in flight, and the used tokens replace the estimate. A
+// negative number means that the usage is unknown: the estimate stays. Exactly one of Done and
+// Cancel must be called; further calls do nothing.
 func (t Ticket) Done(now time.Time, tokens int64) {
 	used := usage{requests: 1, tokens: tokens}
 	if tokens < 0 && t.taken != nil {
@@ -46,8 +45,7 @@ func (t Ticket) Done(now time.Time, tokens int64) {
 	t.end(now, used)
 }
 
-// Cancel ends a request that was refused after all: it counts nowhere, as if it had
-// not been taken.
+// Cancel undoes a request that was rejected by another check: it counts nowhere.
 func (t Ticket) Cancel(now time.Time) { t.end(now, usage{}) }
 
 func (t Ticket) end(now time.Time, used usage) {

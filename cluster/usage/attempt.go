@@ -8,54 +8,54 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Attempt describes one attempt of a request at a provider: whose it is, where it goes,
-// which call it makes, and what it uses and costs. The journal keeps it from before the
-// attempt leaves until its event is posted, and the ledger keeps it after that. A new
-// field belongs here, in Encoder.Attempt and in Attempt.Decode.
+// Attempt describes one attempt of a request at a provider: its owner, its target, its call,
+// its usage and its cost. The journal keeps it from before it is sent until its event is
+// posted, and the ledger keeps it after that. A new field belongs here, in Encoder.Attempt and
+// in Attempt.Decode.
 type Attempt struct {
 	Request    id.Request
 	Number     int // of the attempt within its request, from 1
 	Key        id.KeyHash
-	Origin     id.KeyHash   // the key whose account this one has; zero: it has its own
+	Origin     id.KeyHash   // the key with the account of this key; zero: its own account
 	Parents    []id.KeyHash // as tenancy.Principal.Parents
 	KeyAlias   string
 	Deployment id.Deployment
-	Group      id.ModelName // the operator's name for the model; where that is a pattern, the name that was requested
+	Group      id.ModelName // the model group; for a pattern, the requested model
 	Provider   string
-	Model      string // its name at the provider
+	Model      string // name at the provider
 	CallType   string
 	Stream     bool
 	EndUser    string
 	// OfOrganization says that EndUser is an end user of Organization, if there is one. In
 	// records of older versions all keys of the gateway share the end user.
 	OfOrganization bool
-	Session        string // the caller's own name for what the request is a part of
+	Session        string // the caller's name for a series of requests
 	Tags           []string
 	// Team, User and Organization are those of the key; empty where it has none.
 	Team         id.Team
 	User         id.User
 	Organization id.Organization
-	Actor        string   // as tenancy.Principal.Actor writes it
-	Charges      []Charge // the bounds that the request was admitted by
+	Actor        string   // as tenancy.Principal.Actor formats it
+	Charges      []Charge // the bounds by which the request was admitted
 	Steps        Steps    // before this attempt
 
 	Start time.Time
-	// OwnClock is assigned by the journal: the times are those of the node's clock, because
-	// the node did not know the cluster's. The cluster's time was not before NotBefore.
+	// OwnClock is set by the journal: the times are those of the node's clock, because the
+	// cluster's time was unknown. The cluster's time was not before NotBefore.
 	OwnClock  bool
 	NotBefore time.Time
 
-	// Tokens and Cost are estimates until the attempt has ended: the input, and no output.
-	// An attempt that the gateway does not survive is charged for them.
+	// Tokens and Cost are estimates until the attempt has ended: the input, without output. If
+	// the gateway crashes during an attempt, it is charged with them.
 	Tokens Tokens
 	Cost   money.Pico
 }
 
-// Steps counts what a request has done before an attempt to get a response.
+// Steps counts the steps of a request before an attempt.
 type Steps struct {
-	Counted   bool // false in records that are older than the two counts
+	Counted   bool // false in records from before these counts existed
 	Retries   int  // further attempts at the same model or fallback target
-	Fallbacks int  // steps to a fallback, the one that led to the attempt included
+	Fallbacks int  // steps to a fallback, including the one to the attempt
 }
 
 // Account returns the key whose account pays for the attempt.

@@ -5,16 +5,16 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Charge says by which bounds a request was admitted at one of the accounts that its
-// events are posted to. The event says whose account it is; accounts without bounds
-// have no Charge. The ledger goes by what stands here and not by what the nodes know
-// of keys and teams, so that all of them come to the same.
+// Charge is the limit by which a request was admitted at one of the accounts of its events. The
+// event contains the account; an account without limits has no Charge. The ledger uses the
+// Charge and not the nodes' knowledge of keys and teams, so that all nodes reach the same
+// state.
 type Charge struct {
 	Kind    id.AccountKind
-	Key     id.KeyHash // of an account of one of the key's parents: that account; zero: the event says whose it is
-	Epoch   uint64     // of the account's window, at admission: late spend counts for its own window
-	Hold    money.Pico // leased for this one request and free when it is posted, its cost included; 0: the lease shrinks by the cost
-	Soft    money.Pico // from this spend on people are warned; 0: never
-	Max     money.Pico // the most that may be spent in one window, if Bounded
+	Key     id.KeyHash // for the account of a parent of the key: that parent; zero: as in the event
+	Epoch   uint64     // of the account's window, at admission: late spend counts in its own window
+	Hold    money.Pico // leased for this request only and free when it is posted, including its cost; 0: the cost reduces the lease
+	Soft    money.Pico // soft budget; 0: none
+	Max     money.Pico // highest spend in one window, if Bounded
 	Bounded bool
 }

@@ -9,11 +9,11 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Encoder writes attempts and their results into messages. It reuses its buffers: a
-// message refers to them until the next call. One goroutine uses it.
+// Encoder encodes attempts and their results into messages. It reuses its buffers: a message
+// refers to them until the next call. It is not safe for concurrent use.
 type Encoder struct {
 	tokens  clusterv1.TokenCounts
-	charges []*clusterv1.Charge // as many as there have been at once
+	charges []*clusterv1.Charge // as many as have been in use at once
 	maxima  []int64             // of charges, because an optional field is a pointer
 }
 
@@ -96,7 +96,7 @@ func decodeHashes(list [][]byte) []id.KeyHash {
 	return out
 }
 
-// DecodeKind returns 0 for a kind that no version can have.
+// DecodeKind returns 0 for an invalid kind.
 func DecodeKind(k clusterv1.AccountKind) id.AccountKind {
 	if k < 0 || k > 0xff {
 		return 0
@@ -104,11 +104,11 @@ func DecodeKind(k clusterv1.AccountKind) id.AccountKind {
 	return id.AccountKind(k)
 }
 
-// Text makes s valid for a protobuf string. A record that cannot be encoded would lose
-// money, and callers choose some of these texts.
+// Text makes s valid for a protobuf string. Callers choose some of these texts, and a record
+// that cannot be encoded would lose money.
 func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// given is a hash as records have it; nil for none.
+// given returns a hash for records; nil for none.
 func given(h *id.KeyHash) []byte {
 	if *h == (id.KeyHash{}) {
 		return nil
@@ -116,7 +116,7 @@ func given(h *id.KeyHash) []byte {
 	return h[:]
 }
 
-// nanos is t as records have it; 0 for no time.
+// nanos returns t for records; 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

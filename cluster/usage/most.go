@@ -1,10 +1,10 @@
 package usage
 
-// Most is the most that one attempt can have used.
+// Most is an upper limit of the usage of one attempt.
 type Most struct{ Input, Output, SearchQueries int64 }
 
-// Within returns t with what is beyond most cut off, and whether there was any. Parts stay
-// within their wholes.
+// Within clamps t to most, and reports whether that changed anything. Parts stay within their
+// totals.
 func (t Tokens) Within(most Most) (Tokens, bool) {
 	if t.Input <= most.Input && t.Output <= most.Output && t.SearchQueries <= most.SearchQueries {
 		return t, false
@@ -25,9 +25,9 @@ func (t Tokens) Within(most Most) (Tokens, bool) {
 	return t, true
 }
 
-// Larger returns that of two reports on one answer which counts: the larger one of those
-// that are within most, else the larger one. So a report of zeros after a true one does
-// not make an answer free, and an impossible one before it does not make it expensive.
+// Larger returns the one of two reports on a response that counts: the larger of those within
+// most, or else the larger. So neither a final report of zeros makes a response free, nor an
+// impossible report makes it expensive.
 func Larger(a, b Tokens, most Most) Tokens {
 	_, impossibleA := a.Within(most)
 	_, impossibleB := b.Within(most)

@@ -7,10 +7,10 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Outcome is how an attempt ended. Its numbers are those of stored records.
+// Outcome is how an attempt ended. Its numbers are stored.
 type Outcome uint8
 
-// The outcomes. The zero value is none of them.
+// The outcomes. The zero value is not an outcome.
 const (
 	Success  = Outcome(clusterv1.Outcome_OUTCOME_SUCCESS)  // the provider responded in full
 	Failed   = Outcome(clusterv1.Outcome_OUTCOME_FAILED)   // the provider rejected the request, broke off or timed out
@@ -36,35 +36,36 @@ func (o Outcome) String() string {
 // Result is how an attempt ended. A new field belongs here, in Encoder.Result and in
 // Result.Decode.
 type Result struct {
-	FirstToken    time.Time // zero when none came
+	FirstToken    time.Time // zero if there was none
 	End           time.Time // of a crashed attempt: its Start, because no process saw the end
-	Status        int       // the provider's HTTP status; 0 when there was none
+	Status        int       // the provider's HTTP status; 0 if there was none
 	Outcome       Outcome
-	ErrorCode     string // empty when there was no error
+	ErrorCode     string // empty if there was no error
 	FinishReason  string
 	Source        Source // of the attempt's Tokens
 	FallbackCount int    // attempts of the request before this one
-	ServiceTier   string // the one that was billed; empty for the standard one
+	ServiceTier   string // the billed tier; empty for the standard one
 	UsageCapped   bool   // the provider reported more than is possible
-	// ClientStatus is the HTTP status that the caller got; in the last event of a request
-	// only, 0 if the caller left before it got one.
+	// ClientStatus is the HTTP status that the caller received, only in the last event of a
+	// request; 0 if the caller left before.
 	ClientStatus int
-	// Failures says why attempts failed: in the last event of a request all that failed,
-	// in other events this attempt alone.
+	// Failures has the causes of failed attempts: in the last event of a request all of them,
+	// in other events that of this attempt.
 	Failures []Failure
 	Final    bool // the last event of its request
 }
 
-// Failure says why one attempt failed. It has no text of the request or of a response.
+// Failure is the cause of one failed attempt. It contains no text of the request or of a
+// response.
 type Failure struct {
 	Attempt    int // from 1
 	Deployment id.Deployment
 	Provider   string
-	Status     int    // the provider's; 0 if there was none
+	Status     int    // of the provider; 0 if there was none
 	Cause      string // such as connect_refused or http_429
 	Type       string // the provider's error type
 	Code       string // the provider's error code
-	Message    string // the provider's message: bounded, without credentials and without what the caller sent
+	Message    string // the provider's message: truncated, without credentials and without text of the caller
 	RequestID  string // the provider's id of the request
 }
 
