@@ -5,39 +5,38 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// Frame carries the raw bytes of one message through gRPC.
+// Frame carries the raw bytes of one gRPC message.
 type Frame struct {
 	in   mem.BufferSlice
-	flat []byte    // in, in one piece
-	Out  [2][]byte // what is sent: the second may be empty
+	flat []byte    // received, in one piece
+	Out  [2][]byte // to be sent; the second may be empty
 }
 
-// Bytes returns the bytes received. They are valid until Free.
+// Bytes returns the received bytes. They are valid until Free.
 func (f *Frame) Bytes() []byte { return f.flat }
 
-// Free gives back the bytes received.
+// Free releases the received bytes.
 func (f *Frame) Free() {
 	f.in.Free()
 	f.in, f.flat = nil, nil
 }
 
-// Hold hands the bytes received over to the caller, who must call free when
-// done with them; the Frame can be used for the next message meanwhile.
+// Hold transfers the received bytes to the caller, who must call free when done. The Frame can
+// then be used for the next message.
 func (f *Frame) Hold() (free func()) {
 	in := f.in
 	f.in, f.flat = nil, nil
 	return in.Free
 }
 
-// Codec passes Frames through unread and everything else on to gRPC's own
-// protobuf codec, so that one gRPC server serves the processor and the rest.
+// Codec passes Frames through unchanged and everything else to gRPC's protobuf codec, so that
+// one gRPC server serves the processor and the other services.
 type Codec struct{ Proto encoding.CodecV2 }
 
-// Name is the content subtype that Envoy uses.
+// Name returns the content subtype that Envoy uses.
 func (Codec) Name() string { return "proto" }
 
-// Marshal returns the bytes of v. gRPC has sent them, or copied what it could
-// not send yet, only some time later: Out must not be reused.
+// Marshal returns the bytes of v. gRPC sends or copies them later, so Out must not be reused.
 func (c Codec) Marshal(v any) (mem.BufferSlice, error) {
 	f, ok := v.(*Frame)
 	if !ok {
@@ -57,8 +56,8 @@ func (c Codec) Unmarshal(data mem.BufferSlice, v any) error {
 	}
 	f.Free()
 	if len(data) > 1 {
-		// The pieces are not kept with their copy: of a large body that would be twice
-		// its size for as long as the request takes.
+		// The pieces are freed after the copy. A large body would otherwise take twice its size
+		// for the duration of the request.
 		f.flat = data.Materialize()
 		return nil
 	}

@@ -6,9 +6,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// AppendPlan appends the dynamic metadata {namespace: {key: [{name, clusters:
-// [{cluster_name, weight: 1}]}, …]}}, which Envoy's priority_group cluster
-// specifier reads: one group an attempt, in the plan's order.
+// AppendPlan appends the dynamic metadata {namespace: {key: [{name, clusters: [{cluster_name,
+// weight: 1}]}, …]}}, which Envoy's priority_group cluster specifier reads. There is one group
+// per attempt, in the order of the plan.
 func AppendPlan(dst []byte, namespace, key string, groups []Group) []byte {
 	list := 0
 	for i := range groups {
@@ -30,7 +30,7 @@ func AppendPlan(dst []byte, namespace, key string, groups []Group) []byte {
 	return dst
 }
 
-// The group's keys, as envoy/extensions/router/cluster_specifiers/priority_group/v3 names them.
+// The keys of a group in envoy/extensions/router/cluster_specifiers/priority_group/v3.
 const (
 	keyName     = "name"
 	keyClusters = "clusters"
@@ -38,10 +38,10 @@ const (
 	keyWeight   = "weight"
 )
 
-// weightSize is a Value with a number: a tag and eight bytes.
+// weightSize is the size of a Value with a number: a tag and eight bytes.
 const weightSize = 9
 
-// groupName gives each group a name of its own; Envoy wants one.
+// groupName returns the name of a group, which Envoy requires.
 func groupName(i int) string {
 	const names = "abcdefghijklmnopqrstuvwxyz"
 	return names[i%len(names) : i%len(names)+1]
@@ -73,10 +73,10 @@ func appendGroup(dst []byte, i int, cluster string) []byte {
 	return protowire.AppendFixed64(dst, math.Float64bits(1))
 }
 
-// valueStruct is the size of a Value that holds a Struct of n bytes.
+// valueStruct returns the size of a Value that holds a Struct of n bytes.
 func valueStruct(n int) int { return sizeBytes(n) }
 
-// entrySize is the size of a map entry with a key and a value of n bytes.
+// entrySize returns the size of a map entry with a key and a value of n bytes.
 func entrySize(key string, n int) int { return sizeBytes(len(key)) + sizeBytes(n) }
 
 // appendEntry appends the start of one entry of Struct.fields, up to its value.

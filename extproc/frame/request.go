@@ -7,10 +7,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Kind is which part of a request or an answer a message brings.
+// Kind is the part of a request or a response in a message.
 type Kind uint8
 
-// The kinds of message. Others that Envoy may send are Other.
+// The kinds of messages. Any other message of Envoy is Other.
 const (
 	Other Kind = iota
 	RequestHeaders
@@ -24,13 +24,13 @@ const (
 // Message is one ProcessingRequest.
 type Message struct {
 	Kind       Kind
-	End        bool   // nothing follows on this side
-	Body       []byte // the body's bytes, for a body message
+	End        bool   // the last message of this direction
+	Body       []byte // of a body message
 	headers    []byte // an encoded HeaderMap
 	attributes []byte // an encoded Struct; the filter sends one
 }
 
-// ErrMessage is what bytes that are not a ProcessingRequest yield.
+// ErrMessage is the error for bytes that are not a ProcessingRequest.
 var ErrMessage = errors.New("frame: not a ProcessingRequest")
 
 // Field numbers of ProcessingRequest, HttpHeaders, HttpBody and the map entry of attributes.
@@ -43,7 +43,7 @@ const (
 	mapKey, mapValue                         = 1, 2
 )
 
-// Parse reads a ProcessingRequest. The Message aliases b.
+// Parse parses a ProcessingRequest. The Message aliases b.
 func Parse(b []byte) (Message, error) {
 	var m Message
 	for len(b) > 0 {
@@ -82,15 +82,15 @@ func Parse(b []byte) (Message, error) {
 	return m, nil
 }
 
-// item is one field: its number, and its value, which is v for a
-// length-delimited one and x for a varint or a fixed one.
+// item is one field: its number and its value, which is v if it is length-delimited, and x for
+// a varint or a fixed-size number.
 type item struct {
 	num int
 	v   []byte
 	x   uint64
 }
 
-// field consumes one field and returns its length in b, negative if malformed.
+// field consumes one field and returns its length in b, negative if it is malformed.
 func field(b []byte) (f item, n int) {
 	num, typ, n := protowire.ConsumeTag(b)
 	if n < 0 {
@@ -162,7 +162,7 @@ func (m *Message) parseAttributes(b []byte) bool {
 	return true
 }
 
-// Headers calls yield for each header, in order; it stops when yield is false.
+// Headers calls yield for each header, in order, until yield returns false.
 func (m *Message) Headers(yield func(name, value []byte) bool) {
 	for b := m.headers; len(b) > 0; {
 		f, n := field(b)
@@ -206,7 +206,7 @@ type Attribute struct {
 	Number float64
 }
 
-// Attributes calls yield for each attribute of the message; it stops when yield is false.
+// Attributes calls yield for each attribute of the message until yield returns false.
 func (m *Message) Attributes(yield func(name []byte, value Attribute) bool) {
 	for b := m.attributes; len(b) > 0; {
 		f, n := field(b)

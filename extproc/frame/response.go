@@ -6,14 +6,14 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
-// Group is one step of the plan: the cluster that one attempt goes to.
+// Group is one step of the plan: the cluster of one attempt.
 type Group struct{ Cluster string }
 
-// Mutation is what an answer changes of the part it answers.
+// Mutation is the change that a response makes to a part of the message.
 type Mutation struct {
 	message.Edit
-	Continue   bool // CONTINUE_AND_REPLACE: headers answered with a body of their own
-	ClearRoute bool // routes again, with the plan
+	Continue   bool // CONTINUE_AND_REPLACE: a response to headers with a new body
+	ClearRoute bool // selects the route again, with the plan
 }
 
 // Field numbers of ProcessingResponse, CommonResponse, HeaderMutation, BodyMutation and ImmediateResponse.
@@ -33,7 +33,7 @@ const (
 // overwrite is HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD.
 const overwrite = 2
 
-// answers says which field of ProcessingResponse answers which message.
+// answers returns the field of ProcessingResponse for a kind of message.
 func answers(k Kind) protowire.Number {
 	switch k {
 	case RequestHeaders:
@@ -51,15 +51,15 @@ func answers(k Kind) protowire.Number {
 	return respTrailers
 }
 
-// AppendPass appends the answer that changes nothing.
+// AppendPass appends a response without changes.
 func AppendPass(dst []byte, k Kind) []byte {
 	dst = protowire.AppendTag(dst, answers(k), protowire.BytesType)
 	return protowire.AppendVarint(dst, 0)
 }
 
-// AppendAnswer appends the answer to a message of kind k. The new body is not
-// in what it appends: it returns it as the tail, which must follow dst on the
-// wire, so that a large body is not copied once more.
+// AppendAnswer appends the response to a message of kind k. It does not append the new body but
+// returns it as the tail, which must follow dst on the wire. That avoids another copy of a
+// large body.
 func AppendAnswer(dst []byte, k Kind, m *Mutation) (head, tail []byte) {
 	common := commonSize(m)
 	dst = protowire.AppendTag(dst, answers(k), protowire.BytesType)
@@ -93,17 +93,16 @@ func AppendAnswer(dst []byte, k Kind, m *Mutation) (head, tail []byte) {
 	return protowire.AppendVarint(dst, uint64(len(m.Body))), m.Body
 }
 
-// AppendPiece appends the start of a message that passes on a piece of a request's body;
-// the piece itself must follow on the wire. Envoy takes it only where it sends the body
-// in pieces.
+// AppendPiece appends the start of a message that passes on a piece of a request body; the
+// piece itself must follow on the wire. Envoy accepts it only if it streams the body.
 func AppendPiece(dst []byte, length int) []byte { return appendPiece(dst, length, nil) }
 
-// AppendLastPiece is AppendPiece for the piece that ends the body.
+// AppendLastPiece is AppendPiece for the last piece of a body.
 func AppendLastPiece(dst []byte, length int) []byte {
 	return appendPiece(dst, length, []byte{streamedEnd<<3 | byte(protowire.VarintType), 1})
 }
 
-// appendPiece puts the encoded end in front of the bytes, which must come last.
+// appendPiece puts the encoded end before the bytes, which must come last.
 func appendPiece(dst []byte, length int, end []byte) []byte {
 	streamed := len(end) + sizeBytes(length)
 	body := sizeBytes(streamed)
@@ -121,7 +120,7 @@ func appendPiece(dst []byte, length int, end []byte) []byte {
 	return protowire.AppendVarint(dst, uint64(length))
 }
 
-// sizeBytes is the size of a length-delimited field with a tag of one byte.
+// sizeBytes returns the size of a length-delimited field with a one-byte tag.
 func sizeBytes(n int) int { return 1 + protowire.SizeBytes(n) }
 
 func commonSize(m *Mutation) int {

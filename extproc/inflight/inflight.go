@@ -1,9 +1,9 @@
-// Package inflight bounds the bytes of request bodies that one node holds at one
-// time, in total and per key, and how fast long bodies move. It has no goroutine.
+// Package inflight limits the bytes of request bodies that one node holds at a time, in total
+// and per key, and the speed of long bodies. It has no goroutine.
 //
-// Once three quarters of the total are held, a key may hold no more than a small part
-// of what is left free. Keys that hold much are therefore rejected before the total is
-// reached, and small bodies of other keys still have room.
+// When more than three quarters of the total are held, a key may hold only a small part of the
+// rest. Keys that hold much are therefore rejected before the total is reached, and small
+// bodies of other keys still fit.
 package inflight
 
 import (
@@ -19,12 +19,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Shares says which part of the total a key may hold at most.
+// Shares is the number of equal shares of the total; a key may hold one.
 const Shares = 4
 
-// crowdedPart says which part of what is left free a key may hold when little is left.
-// The k-th key that takes all it gets leaves 16/17 of what it found, so 20 keys leave a
-// third of the last quarter.
+// crowdedPart divides the free bytes when few are left: a key may hold one such part. The k-th
+// key that takes all it can leaves 16/17 of the free bytes, so 20 keys leave a third of the
+// last quarter.
 const crowdedPart = 16
 
 // Codes of the rejections.
@@ -33,29 +33,29 @@ const (
 	CodeShare = "request_bytes_exceeded"
 )
 
-// retryAfter is when room may be found again: bodies are held for as long as their
-// requests take, which is seconds.
+// retryAfter is when there may be room again. Bodies are held for the duration of their
+// requests, which is seconds.
 const retryAfter = time.Second
 
 // Limiter counts the bytes in flight. It is safe for concurrent use.
 type Limiter struct {
 	total, share  int64
-	onMany, onFew func()        // nil: nobody watches
-	pace          *rate.Limiter // nil: bodies move as fast as they come
-	waited        atomic.Int64  // nanoseconds, all bodies together
+	onMany, onFew func()        // nil: no callback
+	pace          *rate.Limiter // nil: no limit of the speed
+	waited        atomic.Int64  // nanoseconds, of all bodies
 
 	mu struct {
 		sync.Mutex
 		held int64
 		many bool
-		keys map[id.KeyHash]share // of those that hold bytes
+		keys map[id.KeyHash]share // of the keys that hold bytes
 	}
 }
 
-// share is what one key holds.
+// share is the bytes of one key.
 type share struct {
 	held int64
-	turn chan struct{} // its long bodies take turns at it; nil before there is one
+	turn chan struct{} // its long bodies take turns; nil before the first one
 }
 
 // New returns a limiter of total bytes, of which each key may hold a quarter.
@@ -71,9 +71,8 @@ const (
 	fewBytes  = 8 << 20
 )
 
-// Watch has a function called when many bytes come to be in flight, and another when few
-// are left. It must be called before the limiter is used. The functions must be quick
-// and must not use the limiter.
+// Watch sets a function to call when many bytes are in flight, and another for few. It must be
+// called before the limiter is used. The functions must not block and must not use the limiter.
 func (l *Limiter) Watch(many, few func()) { l.onMany, l.onFew = many, few }
 
 func (l *Limiter) changedLocked() {
@@ -88,15 +87,14 @@ func (l *Limiter) changedLocked() {
 	}
 }
 
-// Held returns how many bytes are in flight.
+// Held returns the number of bytes in flight.
 func (l *Limiter) Held() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.mu.held
 }
 
-// Measure has the meter show how many bytes are in flight, and how long bodies have waited
-// for the pace.
+// Measure exports the bytes in flight and the time that bodies have waited for the pace.
 func (l *Limiter) Measure(m metric.Meter) error {
 	_, err := m.Float64ObservableCounter("gateway.request.body.wait", metric.WithUnit("s"), metric.WithDescription("Time that long request bodies have waited for limits.long_body_bytes_per_second, together."),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
@@ -114,8 +112,8 @@ func (l *Limiter) Measure(m metric.Meter) error {
 	return err
 }
 
-// Reservation is what one request holds. The zero Reservation holds nothing and
-// belongs to no limiter. It must not be copied after Begin.
+// Reservation is the bytes of one request. The zero Reservation holds nothing and has no
+// limiter. It must not be copied after Begin.
 type Reservation struct {
 	limiter *Limiter
 	key     id.KeyHash
@@ -126,9 +124,9 @@ type Reservation struct {
 // Begin binds the reservation to the key that pays for it. It reserves nothing.
 func (r *Reservation) Begin(l *Limiter, key id.KeyHash) { r.limiter, r.key = l, key }
 
-// Grow reserves n more bytes, or none: then the error is a *fault.Error, RateLimited
-// if the key has reached its share, and Unavailable if there is no room. After
-// Release it reserves nothing and returns nil.
+// Grow reserves n more bytes, or none. Then the error is a *fault.Error: RateLimited if the key
+// has reached its share, and Unavailable if there is no room. After Release it reserves nothing
+// and returns nil.
 func (r *Reservation) Grow(n int64) error {
 	l := r.limiter
 	if l == nil || n <= 0 {
@@ -139,7 +137,7 @@ func (r *Reservation) Grow(n int64) error {
 	return r.growLocked(n)
 }
 
-// Reach reserves what n bytes need beyond those that are reserved already.
+// Reach increases the reservation to n bytes if it is smaller.
 func (r *Reservation) Reach(n int64) error {
 	l := r.limiter
 	if l == nil {
@@ -178,13 +176,13 @@ func (r *Reservation) growLocked(n int64) error {
 	return nil
 }
 
-// crowdedLocked reports that there is no room for a key that would hold so many bytes
-// and leave so many free.
+// crowdedLocked reports whether there is no room for a key that would hold and leave this
+// number of bytes.
 func (l *Limiter) crowdedLocked(key, free int64) bool {
 	return free < 0 || free < l.total/Shares && key > free/crowdedPart
 }
 
-// Release returns what is reserved. Further calls do nothing.
+// Release frees the reservation. Further calls do nothing.
 func (r *Reservation) Release() {
 	l := r.limiter
 	if l == nil {

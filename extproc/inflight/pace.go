@@ -7,17 +7,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Pace has long bodies move no faster than a number of bytes per second, all together. A
-// byte counts when it comes and when it goes on. What half a second allows is not held up.
-// It must be called before the limiter is used; without it bodies are not held up.
+// Pace limits the total speed of long bodies in bytes per second. A byte counts when it is
+// received and when it is sent. The limit has a burst of half a second. Pace must be called
+// before the limiter is used; without it there is no limit.
 func (l *Limiter) Pace(perSecond int64) {
 	l.pace = rate.NewLimiter(rate.Limit(perSecond), int(max(perSecond/2, 1)))
 }
 
-// Move waits until n more bytes of a body may move. Keys take turns: only one request of
-// a key waits for the pace at a time, and its others wait for it. So a body waits as long
-// whether another key has one request or hundreds. The reservation must hold bytes. The
-// error is the context's.
+// Move waits until n more bytes of a body may move. Keys take turns: of each key only one
+// request at a time waits for the pace. So the wait does not depend on the number of requests
+// that another key has. The reservation must hold bytes. The error is the context's.
 func (r *Reservation) Move(ctx context.Context, n int) error {
 	if r.limiter == nil || r.limiter.pace == nil {
 		return nil
@@ -42,7 +41,7 @@ func (r *Reservation) Move(ctx context.Context, n int) error {
 	return nil
 }
 
-// turn returns what the requests of a reservation's key take turns at.
+// turn returns the channel on which the requests of a key take turns.
 func (l *Limiter) turn(r *Reservation) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package spenders sums cost and tokens by name, for metrics: the names with the most
-// spend have sums of their own, and all others share one. Its memory is bounded. It
-// has no goroutine and no clock.
+// Package spenders sums cost and tokens by name, for metrics. The names with the highest spend
+// have their own sums, and all others share one. Its memory is bounded. It has no goroutine and
+// no clock.
 package spenders
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Name identifies a spender by a text, or a key without a text by its hash. Where spenders
-// of different places may have the same text, the place is part of the name.
+// Name identifies a spender by a text, or a key without a text by its hash. If spenders of
+// different places may have the same text, the place is part of the name.
 type Name struct {
 	Text                     string
 	Hash                     id.KeyHash // only without a Text
@@ -27,11 +27,10 @@ func (n *Name) compare(o *Name) int {
 	return cmp.Or(cmp.Compare(n.Text, o.Text), bytes.Compare(n.Hash[:], o.Hash[:]), cmp.Compare(n.Team, o.Team), cmp.Compare(n.Organization, o.Organization), cmp.Compare(n.User, o.User))
 }
 
-// Other is the text of the sums that names without sums of their own share. A spender
-// that has this text is part of them.
+// Other is the text of the shared sums. A spender with this text is part of them.
 const Other = "other"
 
-// Sums are what requests have used.
+// Sums is the usage of requests.
 type Sums struct {
 	Cost          float64 // in dollars
 	Input, Output int64   // tokens
@@ -43,54 +42,53 @@ func (s *Sums) add(o Sums) {
 	s.Output += o.Output
 }
 
-// compare orders by cost, and by tokens where the cost is equal: models may be free.
+// compare orders by cost, and then by tokens: models may be free.
 func (s *Sums) compare(o *Sums) int {
 	return cmp.Or(cmp.Compare(s.Cost, o.Cost), cmp.Compare(s.Input+s.Output, o.Input+o.Output))
 }
 
-// Budget is the budget of a spender as its latest request had it; zero for none.
+// Budget is the budget of a spender at its latest request; zero for none.
 type Budget struct {
 	Account id.Account
 	Max     money.Pico
 }
 
-// Row is one name with sums of its own, or Other.
+// Row is one name with its own sums, or Other.
 type Row struct {
 	Name   Name
 	Sums   Sums
 	Budget Budget
 }
 
-// Table is the sums. It is safe for concurrent use.
+// Table has the sums. It is safe for concurrent use.
 //
-// The sums of a name never fall while it has a row, and those of Other never fall at
-// all: what a name used before it got its row stays in Other, and so does what it used
-// if it loses the row.
+// The sums of a name never decrease while it has a row, and those of Other never decrease at
+// all. What a name used before it got its row stays in Other, and so does what it used if it
+// loses the row.
 type Table struct {
 	most int
 
 	mu struct {
 		sync.Mutex
-		shown   map[Name]*spender // no more than most
-		waiting map[Name]*spender // no more than most; candidates for a row
+		shown   map[Name]*spender // at most most
+		waiting map[Name]*spender // at most most; candidates for a row
 		other   Sums
 	}
 }
 
 type spender struct {
 	row   Row
-	total Sums // since the name was first seen, rows or not; decides who has a row
+	total Sums // since the name was first seen, with or without a row; decides about the row
 }
 
-// New returns a table in which the most names have sums of their own.
+// New returns a table in which up to most names have their own sums.
 func New(most int) *Table {
 	t := &Table{most: most}
 	t.mu.shown, t.mu.waiting = make(map[Name]*spender), make(map[Name]*spender)
 	return t
 }
 
-// Add adds what one request of a name used. It ignores requests of nobody: a name with
-// neither text nor hash.
+// Add adds the usage of one request of a name. It ignores a name with neither text nor hash.
 func (t *Table) Add(name Name, used Sums, budget Budget) {
 	if name.Text == "" && name.Hash == (id.KeyHash{}) {
 		return
@@ -116,8 +114,8 @@ func (t *Table) Add(name Name, used Sums, budget Budget) {
 	s.row.Budget = budget
 }
 
-// waitingLocked returns the candidate of a name. The half of the candidates that spent
-// the least makes room for a new one.
+// waitingLocked returns the candidate of a name. If there is no room, it drops the half of the
+// candidates with the lowest spend.
 func (t *Table) waitingLocked(name Name) *spender {
 	s := t.mu.waiting[name]
 	if s != nil {
@@ -133,8 +131,8 @@ func (t *Table) waitingLocked(name Name) *spender {
 	return s
 }
 
-// Rows gives the rows to the names that spent the most and returns them, with that of
-// Other at the end if it has anything.
+// Rows gives the rows to the names with the highest spend and returns them, followed by Other
+// if it has any.
 func (t *Table) Rows() []Row {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,39 +7,39 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// ReplyFacts is what an answer in OpenAI's form says, as far as the gateway acts on
-// it. Set Collect, Text and Most before the call; the call sets all other fields.
+// ReplyFacts is the part of a response in OpenAI's format that the gateway needs. Set Collect,
+// Text and Most before the call; the call sets all other fields.
 type ReplyFacts struct {
 	Collect bool       // append the generated text to Text
-	Most    usage.Most // what can have been used: of several reports the largest within it counts
-	Text    []byte     // all that was generated, of all choices one after the other; for counting, not for showing
+	Most    usage.Most // an upper limit of the usage: of several reports, the largest within it counts
+	Text    []byte     // the generated text of all choices, concatenated; for counting, not for display
 
-	Model        Span         // the value of model, quotes included; empty if there is none or it is no string
-	Usage        Span         // the value of usage; empty if there is none or it is null
-	ServiceTier  Span         // the value of service_tier, quotes included; empty if there is none or it is no string
-	Tokens       usage.Tokens // what usage says; zero unless HasUsage
-	HasUsage     bool         // usage is there and can be believed; zero counts are believed
-	BadUsage     bool         // usage is there, and negative, fractional, not a number, beyond usage.Limit or at odds with itself
-	Choices      int          // how many choices there are
-	FinishReason string       // the last one that is not null
-	HasContent   bool         // some choice has text, reasoning, a refusal or a tool call
-	Error        Span         // the value of error; empty if there is none or it is null
+	Model        Span         // the value of model with its quotes; empty if it is missing or not a string
+	Usage        Span         // the value of usage; empty if it is missing or null
+	ServiceTier  Span         // the value of service_tier with its quotes; empty if it is missing or not a string
+	Tokens       usage.Tokens // the values in usage; zero unless HasUsage
+	HasUsage     bool         // usage exists and is plausible; zero counts are plausible
+	BadUsage     bool         // usage exists, and is negative, fractional, not a number, beyond usage.Limit or inconsistent
+	Choices      int          // number of choices
+	FinishReason string       // the last non-null one
+	HasContent   bool         // a choice has text, reasoning, a refusal or a tool call
+	Error        Span         // the value of error; empty if it is missing or null
 }
 
-// ChunkFacts is what the data of one event of a stream says.
+// ChunkFacts is the part of a stream event's data that the gateway needs.
 type ChunkFacts struct {
 	ReplyFacts
-	Done bool // the data is the end marker and nothing else is set
+	Done bool // the data is the end marker; no other field is set
 }
 
-// HasError reports whether the answer carries an error, as some providers send
-// within a stream that began with status 200.
+// HasError reports whether the response carries an error. Some providers send one within a
+// stream that began with status 200.
 func (f *ReplyFacts) HasError() bool { return !f.Error.Empty() }
 
-// Reply reads a whole answer. It fails if that is not one JSON object, with a
-// *fault.Error of kind Upstream. Where a name occurs twice the last one counts, as
-// it does for the readers that the answer is meant for; but of usage the largest. Text in Text is appended to,
-// also if the answer turns out to be broken.
+// Reply reads a complete response. It fails with a *fault.Error of kind Upstream if the body is
+// not one JSON object. The last member with a name counts, as for the clients that read the
+// response; of usage the largest counts. Reply appends to Text even if the response turns out
+// to be malformed.
 func Reply(body []byte, f *ReplyFacts) error {
 	*f = ReplyFacts{Collect: f.Collect, Text: f.Text, Most: f.Most}
 	s := scanner{b: body}
@@ -60,8 +60,8 @@ func Reply(body []byte, f *ReplyFacts) error {
 	return nil
 }
 
-// Chunk reads the data of one event. The end marker sets Done and is no failure;
-// all else that is not one JSON object fails as in Reply.
+// Chunk reads the data of one event. The end marker sets Done and is no error. Other data that
+// is not one JSON object fails as in Reply.
 func Chunk(data []byte, f *ChunkFacts) error {
 	f.Done = false
 	if len(data) > 0 && data[0] != '{' && IsDone(data) {
@@ -72,10 +72,10 @@ func Chunk(data []byte, f *ChunkFacts) error {
 }
 
 func broken(what string, at int) error {
-	return fault.New(fault.Upstream, "invalid_provider_response", "The provider answered with %s, at byte %d.", what, at)
+	return fault.New(fault.Upstream, "invalid_provider_response", "The provider responded with %s, at byte %d.", what, at)
 }
 
-// null reports whether the value at i, which has been read, is null.
+// null reports whether the value at i, which has been scanned, is null.
 func (s *scanner) null(i int) bool { return s.b[i] == 'n' }
 
 func (f *ReplyFacts) object(s *scanner, i int) int {
@@ -146,8 +146,8 @@ func (f *ReplyFacts) choice(s *scanner, i int) int {
 	return w.at
 }
 
-// message reads a message, or a delta of one. Of reasoning and reasoning_content
-// only one is taken: the providers that send both send the same text twice.
+// message reads a message or a delta. It reads only one of reasoning and reasoning_content:
+// providers that send both send the same text twice.
 func (f *ReplyFacts) message(s *scanner, i int) int {
 	if s.b[i] != '{' {
 		return s.value(i)
@@ -177,7 +177,7 @@ func (f *ReplyFacts) message(s *scanner, i int) int {
 	return w.at
 }
 
-// take notes a string from its quote at from to its end, if it holds anything.
+// take records a non-empty string from its opening quote at from to its end.
 func (f *ReplyFacts) take(s *scanner, from, end int) {
 	if end-from <= 2 || s.b[from] != '"' {
 		return
@@ -213,7 +213,7 @@ func (f *ReplyFacts) content(s *scanner, i int) int {
 	return w.at
 }
 
-// part reads a part of content: one with text, or one of thinking with parts of text.
+// part reads a part of content: text, or thinking with parts of text.
 func (f *ReplyFacts) part(s *scanner, i int) int {
 	w := s.members(i)
 	for w.next() {
@@ -235,7 +235,7 @@ func (f *ReplyFacts) part(s *scanner, i int) int {
 	return w.at
 }
 
-// strings takes the strings of an object's members one and two.
+// strings records the string members one and two of an object.
 func (f *ReplyFacts) strings(s *scanner, i int, one, two string) int {
 	if s.b[i] != '{' {
 		return s.value(i)
@@ -283,7 +283,7 @@ func (f *ReplyFacts) function(s *scanner, i int) int {
 	return f.strings(s, i, "name", "arguments")
 }
 
-// reason returns a finish reason; the usual ones cost no memory.
+// reason returns a finish reason, without an allocation for the usual ones.
 func reason(raw []byte) string {
 	switch string(raw) {
 	case "stop":

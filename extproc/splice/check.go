@@ -8,17 +8,17 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// The ranges that Scan checks.
+// The limits that Scan checks.
 const (
-	MaxTokensLimit = 1 << 31 // what a larger max_tokens is taken for
-	maxModel       = 256     // characters in a model's name
+	MaxTokensLimit = 1 << 31 // larger values of max_tokens are clamped to it
+	maxModel       = 256     // characters in a model name
 	maxChoices     = 128
 	maxTemperature = 2
 	maxOptions     = 4096 // bytes of stream_options, which has two members at OpenAI
 )
 
-// check looks at the types and ranges of the fields that the gateway acts on. A
-// null counts as not given, as it does at OpenAI, but for model and messages.
+// check validates types and ranges of the fields that the gateway uses. null means not given,
+// as at OpenAI, except for model and messages.
 func (r *Request) check() error {
 	if err := r.checkModel(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (r *Request) checkModel() error {
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		raw = appendUnescaped(nil, raw)
 	}
-	if string(raw) != r.Model { // the one of the request before serves again
+	if string(raw) != r.Model { // otherwise the string of the previous request is reused
 		r.Model = string(raw)
 	}
 	if r.Model == "" {
@@ -100,8 +100,8 @@ func (r *Request) checkModel() error {
 	return nil
 }
 
-// checkOptions reads stream_options. It does not matter whether stream is set: the
-// provider decides on that.
+// checkOptions reads stream_options. It does not require stream, because the provider decides
+// about that.
 func (r *Request) checkOptions() error {
 	raw := r.Raw(StreamOptions)
 	if raw == nil || raw[0] == 'n' {
@@ -156,7 +156,7 @@ func (r *Request) checkTools() error {
 	return nil
 }
 
-// flag returns a boolean field's value, false if it is null or not there.
+// flag returns the value of a boolean field, false if it is null or missing.
 func (r *Request) flag(f Field) (bool, error) {
 	raw := r.Raw(f)
 	if raw == nil {
@@ -171,8 +171,8 @@ func (r *Request) flag(f Field) (bool, error) {
 	return false, wrongType(f, "true or false")
 }
 
-// whole returns the value of an integer field that must be at least 1, held to
-// MaxTokensLimit; 0 if it is null or not there.
+// whole returns the value of an integer field that must be at least 1, clamped to
+// MaxTokensLimit; 0 if it is null or missing.
 func (r *Request) whole(f Field) (int64, error) {
 	raw := r.Raw(f)
 	if raw == nil || raw[0] == 'n' {
@@ -188,7 +188,7 @@ func (r *Request) whole(f Field) (int64, error) {
 	return v, nil
 }
 
-// ranged checks a number from 0 to high.
+// ranged checks for a number from 0 to high.
 func (r *Request) ranged(f Field, high float64, want string) error {
 	raw := r.Raw(f)
 	if raw == nil || raw[0] == 'n' {
@@ -203,8 +203,8 @@ func (r *Request) ranged(f Field, high float64, want string) error {
 	return nil
 }
 
-// Text returns the value of a field that must be a string, such as prompt_id; "" if
-// it is null or not there. The error is a *fault.Error that names the field.
+// Text returns the value of a string field, such as prompt_id; "" if it is null or missing. The
+// error is a *fault.Error that names the field.
 func (r *Request) Text(f Field) (string, error) {
 	raw := r.Raw(f)
 	if raw == nil || raw[0] == 'n' {
@@ -216,7 +216,7 @@ func (r *Request) Text(f Field) (string, error) {
 	return string(appendUnescaped(nil, raw[1:len(raw)-1])), nil
 }
 
-// Integer returns the value of a field that must be an integer of at least 1, such
-// as prompt_version; 0 if it is null or not there, and never more than
-// MaxTokensLimit. The error is a *fault.Error that names the field.
+// Integer returns the value of an integer field that must be at least 1, such as
+// prompt_version; 0 if it is null or missing, and at most MaxTokensLimit. The error is a
+// *fault.Error that names the field.
 func (r *Request) Integer(f Field) (int64, error) { return r.whole(f) }

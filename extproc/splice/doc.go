@@ -1,20 +1,20 @@
-// Package splice reads and edits JSON bodies and event streams in OpenAI's form
-// in place, without decoding them.
+// Package splice reads and edits JSON bodies and event streams in OpenAI's format in place,
+// without decoding them.
 //
-// It guarantees that
-//   - what Scan, ScanLoose, Reply and Chunk accept is one JSON value by RFC 8259 in
-//     valid UTF-8, without lone surrogates in escapes, at most 512 levels deep;
-//   - a request in which two readers could see different values is refused: a name
-//     that occurs twice at the top level, or a name that the gateway acts on in
-//     another letter case;
-//   - time and memory are linear in the body, whatever it holds;
-//   - an edit changes the members it names and no other byte;
-//   - the events that a Splitter returns do not depend on how the stream was cut
-//     into chunks, and their raw bytes together are the stream.
+// Guarantees:
 //
-// The road not taken is to decode into a map of raw values and encode it again: at
-// 256 KB that costs three times what the proxy in front of us needs for the request.
+//   - Scan, ScanLoose, Reply and Chunk accept exactly one JSON value by RFC 8259, in valid
+//     UTF-8, without lone surrogates in escapes, at most 512 levels deep.
+//   - They reject a request in which two JSON readers could see different values: a duplicate
+//     name at the top level, or a name that the gateway uses in another letter case.
+//   - Time and memory are linear in the size of the body, whatever its content.
+//   - An edit changes the members that it names and no other byte.
+//   - The events of a Splitter do not depend on the chunks of the stream. Their raw bytes
+//     together are the stream.
 //
-// What the values mean beyond their type and range (does the model exist, may the
-// caller use it) is left to the caller, and so are sizes: a body is taken as it is.
+// The rejected alternative is to decode into a map of raw values and encode again. At 256 KB
+// that costs three times what Envoy needs for the request.
+//
+// Not part of this package: the meaning of values beyond type and range, such as whether the
+// model exists, and limits on sizes.
 package splice

@@ -4,16 +4,15 @@ import (
 	"slices"
 )
 
-// Edit replaces the bytes [Off, End) of a body. If Off equals End it inserts.
+// Edit replaces the bytes [Off, End) of a body. If Off equals End, it inserts.
 type Edit struct {
 	Off, End int
 	With     string
 }
 
-// Apply returns body with the edits made, in the memory of dst as far as that
-// suffices. The edits must be in order and not overlap; those at one place are made
-// in their order. Without edits it returns body itself and leaves dst alone. dst
-// must not share memory with body.
+// Apply returns body with the edits applied, in the memory of dst if it suffices. The edits
+// must be in order and not overlap; edits at the same offset keep their order. Without edits it
+// returns body itself and does not change dst. dst must not share memory with body.
 func Apply(dst, body []byte, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return body
@@ -33,8 +32,8 @@ func Apply(dst, body []byte, edits []Edit) []byte {
 	return Append(dst, body[from:])
 }
 
-// Append is append for a long src. It copies in steps: the collector can stop a goroutine
-// between two, but not in the middle of one.
+// Append is append for a long src. It copies in steps, because the garbage collector can stop a
+// goroutine between two copies but not within one.
 func Append(dst, src []byte) []byte {
 	const step = 256 << 10
 	for len(src) > step {
@@ -44,26 +43,25 @@ func Append(dst, src []byte) []byte {
 	return append(dst, src...)
 }
 
-// Member is a value to give to a field.
+// Member is a new value of a field.
 type Member struct {
 	Field Field
 	Raw   string // valid JSON
 }
 
-// Plan says how a request's body shall change. The zero value changes nothing.
+// Plan describes the edits of a request body. The zero value changes nothing.
 type Plan struct {
-	Model   string   // the model's name at the provider; "" leaves it
+	Model   string   // the model's name at the provider; "" keeps the current one
 	Usage   bool     // set stream_options.include_usage to true
-	Remove  FieldSet // fields to remove, if they are there; Model stays in any case
-	Prepend string   // JSON objects with commas between them, to stand before the messages
-	Set     []Member // values to set; not for Model, nor for a field of Remove, nor StreamOptions with Usage
+	Remove  FieldSet // fields to remove; Model always stays
+	Prepend string   // JSON objects, separated by commas, to insert before the messages
+	Set     []Member // values to set; not for Model or a field of Remove, and not StreamOptions with Usage
 }
 
-// Edits appends to dst the edits that carry out the plan, in order. It appends
-// nothing for what is so already. New members come right behind model, the one
-// member that is always there.
+// Edits appends the edits of the plan to dst, in order. It appends none for values that are
+// already right. New members follow model, which always exists.
 func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
-	lead := 0 // members removed so far from the very beginning of the object
+	lead := 0 // members removed so far from the start of the object
 	for _, f := range r.order[:r.known] {
 		m := &r.members[f]
 		switch {
@@ -72,7 +70,7 @@ func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 			dst = r.inserted(dst, p)
 		case p.Remove.Has(f):
 			e := Edit{Off: m.prev, End: m.value.End}
-			if m.n == lead { // nothing is left before it: the comma behind it goes, not the one before
+			if m.n == lead { // no member is left before it, so the comma after it is removed instead
 				lead++
 				if e.Off = m.from; m.next != 0 {
 					e.End = m.next
@@ -80,7 +78,7 @@ func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 			}
 			dst = append(dst, e)
 		case f == StreamOptions && p.Usage:
-			dst = r.askUsage(dst)
+			dst = r.requestUsage(dst)
 		case f == Messages && p.Prepend != "" && r.MessageCount > 0:
 			at := m.value.Off + 1
 			dst = append(dst, Edit{at, at, p.Prepend}, Edit{at, at, ","})
@@ -93,7 +91,7 @@ func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 	return dst
 }
 
-// value returns what the plan sets a field to.
+// value returns the value that the plan sets for a field.
 func (p *Plan) value(f Field) (string, bool) {
 	for i := range p.Set {
 		if p.Set[i].Field == f {
@@ -103,8 +101,8 @@ func (p *Plan) value(f Field) (string, bool) {
 	return "", false
 }
 
-// model replaces the model's name. Of a name without escapes only what is between
-// the quotes is replaced, which saves making a quoted copy.
+// model replaces the model's name. If the old name has no escapes, only the text between the
+// quotes is replaced, which avoids a quoted copy.
 func (r *Request) model(dst []Edit, name string) []Edit {
 	if name == "" || name == r.Model {
 		return dst
@@ -116,7 +114,7 @@ func (r *Request) model(dst []Edit, name string) []Edit {
 	return append(dst, Edit{v.Off, v.End, string(Quote(nil, name))})
 }
 
-// inserted adds the members that the plan wants and the body lacks.
+// inserted adds the members that the plan sets and the body lacks.
 func (r *Request) inserted(dst []Edit, p *Plan) []Edit {
 	at := r.members[Model].value.End
 	if p.Usage && (!r.Has(StreamOptions) || p.Remove.Has(StreamOptions)) {
@@ -130,8 +128,8 @@ func (r *Request) inserted(dst []Edit, p *Plan) []Edit {
 	return dst
 }
 
-// askUsage sets include_usage within the stream_options that are there.
-func (r *Request) askUsage(dst []Edit) []Edit {
+// requestUsage sets include_usage within existing stream_options.
+func (r *Request) requestUsage(dst []Edit) []Edit {
 	v := r.members[StreamOptions].value
 	switch {
 	case r.IncludeUsage:
@@ -150,9 +148,9 @@ func (r *Request) askUsage(dst []Edit) []Edit {
 	return dst
 }
 
-// Replace returns body with the value at span replaced by raw, in the memory of dst
-// as far as that suffices. It returns body itself if the span is empty or holds raw
-// already. Use it with Quote for the model's name in answers.
+// Replace returns body with the value at span replaced by raw, in the memory of dst if it
+// suffices. It returns body itself if the span is empty or already contains raw. Use it with
+// Quote for the model's name in responses.
 func Replace(dst, body []byte, span Span, raw []byte) []byte {
 	if span.Empty() || string(span.Of(body)) == string(raw) {
 		return body

@@ -1,10 +1,10 @@
 package splice
 
-// Field is a top-level member of a request that the gateway knows.
+// Field is a known top-level member of a request.
 type Field uint8
 
-// The fields that Scan records. From PromptID on they are the gateway's own and
-// those that callers of other gateways send; Extensions holds them all.
+// The fields that Scan records. Those from PromptID on are the gateway's own, or are sent by
+// callers of other gateways; Extensions contains them all.
 const (
 	Model Field = iota
 	Messages
@@ -50,31 +50,30 @@ const (
 	fields
 )
 
-// verdict is what becomes of a member.
+// verdict is the decision about a member.
 type verdict uint8
 
 const (
-	unknown verdict = iota // not ours: it passes to the provider as it is
+	unknown verdict = iota // not known: passed to the provider unchanged
 	pass                   // recorded, and passes to the provider
-	strip                  // recorded, and does not reach the provider
-	refuse                 // the request is answered with 400
+	strip                  // recorded, and removed before the provider
+	reject                 // the request is rejected with 400
 )
 
-// row is what the table says of a name.
+// row is the table entry of a name.
 type row struct {
 	verdict verdict
 	field   Field // for pass and strip
 }
 
-// lookup is the table of the members that are acted on. What it does not list
-// passes to the provider untouched, so that a new parameter of a provider works
-// on the day it appears. It is a switch and not a map: the compiler turns it into a
-// binary search over constants, and it cannot be changed at run time.
+// lookup is the table of the known members. Other members pass to the provider unchanged, so
+// that a new provider parameter works at once. It is a switch and not a map: the compiler turns
+// it into a binary search over constants, and it is immutable.
 //
-// Refused is what would let the caller choose where a request goes, with which
-// credentials or headers, at which price or how it is recorded, and what would
-// fake an answer: to drop such a member silently would do something else than was
-// asked for, and to pass it on could be a hole in what stands behind us.
+// Rejected are members with which the caller could choose the target of a request, its
+// credentials, headers or price, or how it is recorded, and members that would fake a response.
+// Silently dropping such a member would not do what the caller requested, and passing it on
+// could be a security hole at the provider.
 func lookup(name []byte) row {
 	switch string(name) {
 	case "model":
@@ -115,7 +114,7 @@ func lookup(name []byte) row {
 	return extension(name)
 }
 
-// extension is the part of the table with the members that do not reach a provider.
+// extension is the part of the table with members that are not sent to a provider.
 func extension(name []byte) row {
 	switch string(name) {
 	case "prompt_id":
@@ -170,7 +169,7 @@ func extension(name []byte) row {
 	return forbidden(name)
 }
 
-// forbidden is the part of the table with the members that are refused.
+// forbidden is the part of the table with rejected members.
 func forbidden(name []byte) row {
 	switch string(name) {
 	case
@@ -180,23 +179,23 @@ func forbidden(name []byte) row {
 		"headers", "extra_headers", "default_headers", "extra_query", "extra_body", "ssl_verify", "http_client", "client",
 		"input_cost_per_token", "output_cost_per_token", "input_cost_per_second", "output_cost_per_second",
 		"no-log", "no_log", "proxy_server_request", "callbacks", "success_callback", "failure_callback":
-		return row{verdict: refuse}
+		return row{verdict: reject}
 	}
 	for _, prefix := range [...]string{"aws_", "azure_", "vertex_", "litellm_", "mock_"} {
 		if len(name) >= len(prefix) && string(name[:len(prefix)]) == prefix {
-			return row{verdict: refuse}
+			return row{verdict: reject}
 		}
 	}
 	return row{}
 }
 
-// longest is how much of a name is looked at: three times the longest name in the
-// table and more, since each of its letters could be a variant of three bytes.
+// longest is the number of bytes of a name that are examined: more than three times the longest
+// name in the table, because each letter could be a three-byte variant.
 const longest = 128
 
-// classify returns the row of a name. A name that is in the table only when letter
-// case is ignored gets its row too, and variant set: some JSON readers take such a
-// member for the one that it resembles, and the last one wins.
+// classify returns the table entry of a name. For a name that matches only case-insensitively
+// it also sets variant. Some JSON readers treat such a member like the one that it resembles,
+// and the last one wins.
 func classify(name []byte) (r row, variant bool) {
 	name = name[:min(len(name), longest)]
 	if lower(name) {
@@ -208,7 +207,7 @@ func classify(name []byte) (r row, variant bool) {
 	return r, r.verdict != unknown
 }
 
-// lower reports whether folding a name would not change it.
+// lower reports whether fold would not change a name.
 func lower(name []byte) bool {
 	for _, c := range name {
 		if c >= 0x80 || 'A' <= c && c <= 'Z' {
@@ -218,8 +217,8 @@ func lower(name []byte) bool {
 	return true
 }
 
-// fold writes a name in lower case. Beside ASCII it folds the two characters that
-// Unicode folds to ASCII letters: the long s and the Kelvin sign.
+// fold converts a name to lower case. Besides ASCII it folds the two characters that Unicode
+// folds to ASCII letters: the long s and the Kelvin sign.
 func fold(dst, name []byte) []byte {
 	for i := 0; i < len(name); i++ {
 		c := name[i]
@@ -241,7 +240,7 @@ func fold(dst, name []byte) []byte {
 // FieldSet is a set of fields.
 type FieldSet uint64
 
-// Set makes a set.
+// Set returns a set of fields.
 func Set(list ...Field) FieldSet {
 	var s FieldSet
 	for _, f := range list {
@@ -250,7 +249,7 @@ func Set(list ...Field) FieldSet {
 	return s
 }
 
-// Extensions is the set of all fields that are not meant for a provider.
+// Extensions is the set of all fields that are not sent to a provider.
 const Extensions FieldSet = 1<<fields - 1<<PromptID
 
 // Has reports whether f is in the set.

@@ -1,8 +1,7 @@
 package splice
 
-// Lookup returns the value of a member of an object, by the names on the way to it; nil
-// if there is none. raw must be JSON that Scan has accepted. Where a name occurs twice
-// the last one counts, as in Within.
+// Lookup returns the value of a member by the names on its path; nil if it is missing. raw must
+// be JSON that Scan has accepted. The last member with a name counts, as in Within.
 func Lookup(raw []byte, path ...string) []byte {
 	for _, name := range path {
 		s := scanner{b: raw}

@@ -1,6 +1,6 @@
 package splice
 
-// String returns the field's name in the body; "" for what is no field.
+// String returns the field's name in the body; "" for an invalid field.
 func (f Field) String() string {
 	if f >= fields {
 		return ""

@@ -2,8 +2,8 @@ package splice
 
 import "strconv"
 
-// integer returns the value of a JSON number that is a whole one in any spelling
-// (16, 16.0, 1.6e1), exactly, held to ±ceiling. It reports false for anything else.
+// integer returns the exact value of a JSON number that is an integer in any notation (16,
+// 16.0, 1.6e1), clamped to ±ceiling. It reports false for anything else.
 func integer(raw []byte, ceiling int64) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '-' && raw[0]-'0' > 9 {
 		return 0, false
@@ -16,7 +16,7 @@ func integer(raw []byte, ceiling int64) (int64, bool) {
 	// The value is 0.d1d2d3… times ten to the power of whole.
 	whole := point + exponent
 	var v int64
-	last := 0 // digits up to the last that is not 0
+	last := 0 // digits up to the last nonzero one
 	n := 0
 	for _, c := range digits {
 		if c == '.' {
@@ -42,8 +42,8 @@ func integer(raw []byte, ceiling int64) (int64, bool) {
 	return v, true
 }
 
-// decompose splits a number without sign into its digits (a point may be among
-// them), the number of digits before the point, and the exponent.
+// decompose splits an unsigned number into its digits, possibly with a point, the number of
+// digits before the point, and the exponent.
 func decompose(raw []byte) (digits []byte, point, exponent int) {
 	digits, point = raw, -1
 	for i, c := range raw {
@@ -66,7 +66,7 @@ func decompose(raw []byte) (digits []byte, point, exponent int) {
 	return digits, point, exponent
 }
 
-// power reads an exponent; a huge one is held to a size that cannot overflow.
+// power reads an exponent, clamped so that it cannot overflow.
 func power(raw []byte) int {
 	const huge = 1 << 40
 	sign := 1

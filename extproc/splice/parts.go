@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Parts are the parts of the body without the members in skip, names and values, in the
-// order of the body. Scan has accepted the body.
+// Parts returns the parts of the body without the members in skip, names and values, in order.
+// Scan must have accepted the body.
 func (r *Request) Parts(skip FieldSet) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		at := 0
@@ -26,11 +26,11 @@ func (r *Request) Parts(skip FieldSet) iter.Seq[[]byte] {
 	}
 }
 
-// leastMedia is the length from which data within a message is set apart from its text.
+// leastMedia is the shortest length of a string that counts as media data and not as text.
 const leastMedia = 256
 
-// Media appends the places of the data of images, audio and files that stand in the
-// messages: the strings of content parts that no model reads as text.
+// Media appends the spans of the image, audio and file data in the messages: strings of content
+// parts that no model reads as text.
 func (r *Request) Media(dst []Span) []Span {
 	raw := r.Raw(Messages)
 	if len(raw) == 0 || raw[0] != '[' ||

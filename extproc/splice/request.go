@@ -6,59 +6,58 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// The bounds of a request that no honest caller comes near.
+// Limits far above any legitimate request.
 const (
-	maxUnknown  = 256     // top-level members that are not in the table; OpenAI has about 45 in all
+	maxUnknown  = 256     // unknown top-level members; OpenAI has about 45 members in total
 	maxMessages = 100_000 // a context window of 10 million tokens does not hold more
 )
 
-// Span is the place of a value within a body: the bytes [Off, End).
+// Span is the position of a value within a body: the bytes [Off, End).
 type Span struct{ Off, End int }
 
-// Empty reports whether there is no such value. No value is empty itself.
+// Empty reports whether the value is missing. An existing value is never empty.
 func (s Span) Empty() bool { return s.End == s.Off }
 
 // Of returns the bytes of the span.
 func (s Span) Of(body []byte) []byte { return body[s.Off:s.End] }
 
-// member is the place of a recorded member.
+// member is the position of a recorded member.
 type member struct {
-	from  int  // the quote that opens its name
-	value Span // the value alone
-	prev  int  // where the member before it ended, its comma not included
-	next  int  // the quote that opens the next member's name; 0 if there is none
-	n     int  // how many members come before it
+	from  int  // the opening quote of its name
+	value Span // without the name
+	prev  int  // end of the previous member, without its comma
+	next  int  // the opening quote of the next name; 0 if there is none
+	n     int  // number of members before it
 }
 
-// Request is what a request says, as far as the gateway acts on it. The zero value
-// is ready; Scan fills it anew each time and allocates nothing but Model, and that
-// only if it differs from the one before. A Request refers
-// to the body, which must not change while the Request is in use. Not for concurrent
-// use while it is being filled.
+// Request is the part of a request that the gateway needs. The zero value is ready. Scan resets
+// it and allocates only for a Model that differs from the previous one. A Request refers to the
+// body, which must not change while it is in use. It is not safe for concurrent use during a
+// scan.
 type Request struct {
 	Model        string // never empty, at most 256 characters
 	Stream       bool
 	IncludeUsage bool  // stream_options.include_usage is true
-	Tools        bool  // tools is there, and neither null nor empty
-	N            int64 // choices asked for, 1..128; 1 if the caller does not say
+	Tools        bool  // tools exists and is neither null nor empty
+	N            int64 // requested choices, 1 to 128; 1 by default
 	MaxTokens    int64 // the larger of max_tokens and max_completion_tokens; 0 if not given; at most MaxTokensLimit
-	MessageCount int   // how many messages there are
+	MessageCount int   // number of messages
 
 	body    []byte
 	present FieldSet
-	order   [fields]Field // the present ones as they stand in the body
-	known   int           // how many there are
+	order   [fields]Field // the present fields in the order of the body
+	known   int           // number of entries in order
 	usage   Span          // the value of stream_options.include_usage
 	members [fields]member
 }
 
-// Has reports whether the body has the field, be it null.
+// Has reports whether the body has the field, even if it is null.
 func (r *Request) Has(f Field) bool { return r.present.Has(f) }
 
-// Present returns the fields that the body has.
+// Present returns the fields in the body.
 func (r *Request) Present() FieldSet { return r.present }
 
-// Span returns the place of the field's value; it is empty if there is none.
+// Span returns the position of the field's value; empty if it is missing.
 func (r *Request) Span(f Field) Span {
 	if !r.present.Has(f) {
 		return Span{}
@@ -66,7 +65,7 @@ func (r *Request) Span(f Field) Span {
 	return r.members[f].value
 }
 
-// Raw returns the field's value as it stands in the body; nil if there is none.
+// Raw returns the bytes of the field's value; nil if it is missing.
 func (r *Request) Raw(f Field) []byte {
 	if !r.present.Has(f) {
 		return nil
@@ -74,8 +73,8 @@ func (r *Request) Raw(f Field) []byte {
 	return r.members[f].value.Of(r.body)
 }
 
-// Scan reads the body of a chat request: model and messages must be there. The
-// error is a *fault.Error of kind Malformed. If Scan fails r is not to be used.
+// Scan reads the body of a chat request, which must have model and messages. The error is a
+// *fault.Error of kind Malformed. After an error r is invalid.
 func Scan(body []byte, r *Request) error {
 	if err := r.scan(body); err != nil {
 		return err
@@ -86,8 +85,8 @@ func Scan(body []byte, r *Request) error {
 	return r.check()
 }
 
-// ScanLoose reads the body of an endpoint without messages, such as embeddings. It
-// does not look into messages if there are any; all else is as in Scan.
+// ScanLoose reads the body of an endpoint without messages, such as embeddings. It does not
+// check messages; otherwise it is like Scan.
 func ScanLoose(body []byte, r *Request) error {
 	if err := r.scan(body); err != nil {
 		return err
@@ -95,8 +94,8 @@ func ScanLoose(body []byte, r *Request) error {
 	return r.check()
 }
 
-// scan goes over the whole body once and records where the fields are. What is
-// wrong with JSON as such is reported before anything else that is wrong.
+// scan reads the whole body once and records the positions of the fields. Invalid JSON is
+// reported before any other error.
 func (r *Request) scan(body []byte) error {
 	*r = Request{body: body, N: 1, Model: r.Model}
 	s := scanner{b: body}
@@ -107,12 +106,12 @@ func (r *Request) scan(body []byte) error {
 	if body[i] != '{' {
 		return notObject(body, i)
 	}
-	end, trouble := r.object(&s, i)
+	end, violation := r.object(&s, i)
 	if end < 0 {
 		return s.malformed(end)
 	}
-	if trouble != nil && trouble.stop {
-		return trouble.err
+	if violation != nil && violation.stop {
+		return violation.err
 	}
 	if end = s.space(end); end < len(body) {
 		return s.malformed(fail(end))
@@ -120,32 +119,32 @@ func (r *Request) scan(body []byte) error {
 	if i := s.badUTF8(); i >= 0 {
 		return fault.New(fault.Malformed, "invalid_json", "The request body is not valid UTF-8 at byte %d.", i)
 	}
-	if trouble != nil {
-		return trouble.err
+	if violation != nil {
+		return violation.err
 	}
 	return nil
 }
 
-// trouble is the first thing wrong with an object beside its syntax. If stop is set
-// the rest of the body has not been read.
-type trouble struct {
+// violation is the first non-syntax error of an object. With stop, the rest of the body has not
+// been read.
+type violation struct {
 	err  error
 	stop bool
 }
 
-// object reads the body's members.
-func (r *Request) object(s *scanner, i int) (int, *trouble) {
+// object reads the members of the body.
+func (r *Request) object(s *scanner, i int) (int, *violation) {
 	var space [24][]byte
-	others := space[:0] // the names that are not in the table
-	var first *trouble
+	others := space[:0] // names that are not in the table
+	var first *violation
 	last := fields
 	w := s.members(i)
 	for w.next() {
 		if last != fields {
 			r.members[last].next = w.from
 		}
-		// Taken from the body and not from w, or the compiler would think that what w
-		// points to outlives this call, and put the scanner on the heap.
+		// Sliced from the body and not from w. Otherwise escape analysis would put the scanner
+		// on the heap.
 		name := r.body[w.from+1 : w.to]
 		if s.esc {
 			name = bytes.Clone(w.name)
@@ -161,7 +160,7 @@ func (r *Request) object(s *scanner, i int) (int, *trouble) {
 		}
 		at := w.at
 		if f == Messages && s.b[at] == '[' {
-			var over *trouble
+			var over *violation
 			if w.at, over = r.messages(s, at); over != nil {
 				return 0, over
 			}
@@ -175,24 +174,24 @@ func (r *Request) object(s *scanner, i int) (int, *trouble) {
 	return w.at, first
 }
 
-// admit decides on one name: it returns the field to record, or fields if there is
-// none, and what is wrong with the name.
-func (r *Request) admit(name []byte, others [][]byte) (*trouble, Field) {
+// admit checks a name. It returns the field to record, or fields if there is none, and the
+// violation, if any.
+func (r *Request) admit(name []byte, others [][]byte) (*violation, Field) {
 	row, variant := classify(name)
 	switch {
 	case variant:
-		return &trouble{err: ambiguous(name)}, fields
-	case row.verdict == refuse:
-		return &trouble{err: unsupported(name)}, fields
+		return &violation{err: ambiguous(name)}, fields
+	case row.verdict == reject:
+		return &violation{err: unsupported(name)}, fields
 	case row.verdict == unknown:
 		for _, o := range others {
 			if len(o) == len(name) && bytes.Equal(o, name) {
-				return &trouble{err: duplicate(name)}, fields
+				return &violation{err: duplicate(name)}, fields
 			}
 		}
 		return nil, fields
 	case r.present.Has(row.field):
-		return &trouble{err: duplicate(name)}, fields
+		return &violation{err: duplicate(name)}, fields
 	}
 	r.present |= 1 << row.field
 	r.order[r.known] = row.field
@@ -200,9 +199,9 @@ func (r *Request) admit(name []byte, others [][]byte) (*trouble, Field) {
 	return nil, row.field
 }
 
-// messages reads the array of messages. MessageCount becomes negative if one of
-// them is not an object.
-func (r *Request) messages(s *scanner, i int) (int, *trouble) {
+// messages reads the array of messages. MessageCount becomes negative if an element is not an
+// object.
+func (r *Request) messages(s *scanner, i int) (int, *violation) {
 	w := s.elements(i)
 	odd := false
 	for w.next() {

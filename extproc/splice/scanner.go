@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// maxDepth is how many objects and arrays may be open at once. Real requests stay
-// under 50; a JSON schema may reach 100.
+// maxDepth limits the number of open objects and arrays. Real requests stay under 50; a JSON
+// schema may reach 100.
 const maxDepth = 512
 
-// The constants of the byte tests that are done on eight bytes at a time.
+// Constants for tests on eight bytes at a time.
 const (
 	lanes   = 0x0101010101010101
 	highs   = 0x80 * lanes
@@ -18,18 +18,18 @@ const (
 	slashes = '\\' * lanes
 )
 
-// scanner checks JSON from left to right. Its methods take the index to read at and
-// return the index after what they read, or a negative number made by fail; both
-// kinds of answer fit one register, which matters here. It never allocates.
+// scanner validates JSON from left to right. Its methods take the index of the next byte. They
+// return the index after the value, or a negative number from fail, so that the result fits one
+// register. It never allocates.
 type scanner struct {
 	b     []byte
-	seen  uint64 // OR of all string bytes: a high bit says that some are not ASCII
+	seen  uint64 // OR of all string bytes: a high bit means that some are not ASCII
 	depth int    // containers that the callers of value have entered
 	esc   bool   // the last string had an escape
 	deep  bool   // the failure is about depth
 }
 
-// fail turns the index of the first bad byte into a failure.
+// fail encodes the index of the first invalid byte as a failure.
 func fail(i int) int { return -1 - i }
 
 // space skips white space.
@@ -52,9 +52,9 @@ func (s *scanner) spaces(i int) int {
 	return i
 }
 
-// str reads the rest of a string whose opening quote is before i. It looks at eight
-// bytes at once for a quote, a backslash or a control character. bytes.IndexByte
-// would find the quote faster, but somebody has to look for the control characters.
+// str reads the rest of a string whose opening quote is before i. It tests eight bytes at once
+// for a quote, a backslash or a control character. bytes.IndexByte would find the quote faster,
+// but the control characters must be checked as well.
 func (s *scanner) str(i int) int {
 	b, seen := s.b, s.seen
 	s.esc = false
@@ -94,8 +94,8 @@ func (s *scanner) str(i int) int {
 	}
 }
 
-// escape reads the escape at i. Half a surrogate pair is refused, as no UTF-8 text
-// can hold it: what decodes the string further on would have to invent a character.
+// escape reads the escape at i. It rejects a lone surrogate, because UTF-8 cannot encode it: a
+// later decoder would have to substitute another character.
 func (s *scanner) escape(i int) int {
 	s.esc = true
 	b := s.b
@@ -122,7 +122,6 @@ func (s *scanner) escape(i int) int {
 	return i + 12
 }
 
-// hex4 returns the value of the four hexadecimal digits at i, or -1.
 func hex4(b []byte, i int) int {
 	if i+4 > len(b) {
 		return -1
@@ -142,7 +141,7 @@ func hex4(b []byte, i int) int {
 	return v
 }
 
-// value reads the value that begins at i, of any kind.
+// value reads a value of any kind that begins at i.
 func (s *scanner) value(i int) int {
 	if i >= len(s.b) {
 		return fail(i)
@@ -217,13 +216,13 @@ func (s *scanner) number(i int) int {
 	return i
 }
 
-// nest reads the object or array at i with all it holds. It keeps one bit per open
-// container instead of calling itself, so that hostile nesting costs no stack.
+// nest reads the object or array at i with its content. It keeps one bit per open container
+// instead of recursing, so that deeply nested input uses no stack.
 func (s *scanner) nest(i int) int {
 	var objects [maxDepth / 64]uint64
 	depth := s.depth
 	for {
-		// i is at the bracket that opens a container.
+		// i is at the opening bracket of a container.
 		if depth == maxDepth {
 			s.deep = true
 			return fail(i)
@@ -264,8 +263,8 @@ func (s *scanner) nest(i int) int {
 	}
 }
 
-// run reads members or elements from i on until the container ends (then it is at
-// its closing bracket, and done) or another one opens (then it is at its bracket).
+// run reads members or elements from i until the container ends or another one opens, and
+// returns the index of that bracket. done means that it is the closing one.
 func (s *scanner) run(i int, object bool) (at int, done bool) { //nolint:revive // the kind of container, not a mode
 	closing := closer(object)
 	for {
@@ -302,7 +301,7 @@ func (s *scanner) run(i int, object bool) (at int, done bool) { //nolint:revive 
 	}
 }
 
-// name reads a member's name and colon, and the space after it.
+// name reads a member's name, the colon, and the white space after it.
 func (s *scanner) name(i int) int {
 	if i >= len(s.b) || s.b[i] != '"' {
 		return fail(i)

@@ -7,44 +7,42 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// bom may stand at the start of an event stream, and nowhere in JSON.
+// bom is allowed at the start of an event stream, but not in JSON.
 const bom = "\xef\xbb\xbf"
 
-// DefaultMaxEvent is how long an event may be if a Splitter does not say: 16 MiB.
-// The longest honest ones carry images in base64.
+// DefaultMaxEvent is the default limit of an event: 16 MiB. The longest legitimate ones carry
+// images in base64.
 const DefaultMaxEvent = 16 << 20
 
-// maxKept is how much memory a Splitter carries over to its next stream.
+// maxKept is the largest memory that a Splitter keeps for its next stream.
 const maxKept = 64 << 10
 
-// Event is one event of a stream. Its slices are valid until the next call of the
-// Splitter that made it.
+// Event is one event of a stream. Its slices are valid until the next call of its Splitter.
 type Event struct {
-	Raw     []byte // the event's bytes, from its first line to its blank line; never empty
-	Data    []byte // what is in its data lines, joined by line feeds
-	Type    []byte // what is in its event line; nil if it has none
-	HasData bool   // there is a data line; comments and pings have none
-	Plain   bool   // it has no lines but data lines: no type, id, retry time or comment
-	DataAt  int    // index of Data in Raw; -1 if several data lines were joined or there is none
-	lead    int    // bytes of a byte order mark that Raw begins with
+	Raw     []byte // from the first line to the blank line; never empty
+	Data    []byte // the content of the data lines, joined by line feeds
+	Type    []byte // the content of the event line; nil if there is none
+	HasData bool   // has a data line; comments and pings have none
+	Plain   bool   // has only data lines: no type, id, retry time or comment
+	DataAt  int    // index of Data in Raw; -1 for several joined data lines or none
+	lead    int    // bytes of a byte order mark at the start of Raw
 }
 
-// The places a Splitter can be at within a stream.
+// place is the position of a Splitter within the syntax of a stream.
 type place uint8
 
 const (
-	atStart     place = iota // nothing but a part of a byte order mark has been read
+	atStart     place = iota // only a part of a byte order mark has been read
 	atLine                   // at the beginning of a line
 	inLine                   // within a line
-	afterCR                  // a carriage return ended a line; a line feed may belong to it
-	afterLastCR              // the same, of the blank line that ends the event
+	afterCR                  // a carriage return ended a line; a line feed may follow
+	afterLastCR              // the same, after the blank line that ends the event
 )
 
-// Splitter cuts an event stream, in chunks of any size, into its events. Lines may
-// end with LF, CR or CRLF. An event that lies within one chunk is returned as a part
-// of that chunk; what is incomplete at a chunk's end is copied and held back. An
-// event that ends with a bare CR is held back until the byte after it is known,
-// since the result must not depend on where the stream is cut.
+// Splitter splits an event stream, in chunks of any size, into its events. Lines may end with
+// LF, CR or CRLF. An event within one chunk is returned as a part of that chunk. An incomplete
+// event at the end of a chunk is copied and held back. So is an event that ends with a bare CR,
+// until the next byte is known, because the result must not depend on the chunks.
 //
 //	s.Push(chunk)
 //	for s.Next(&e) { … }
@@ -52,25 +50,25 @@ const (
 //	for s.Last(&e) { … }
 //	err := s.Err()
 //
-// The zero value is ready. Not for concurrent use.
+// The zero value is ready. It is not safe for concurrent use.
 type Splitter struct {
-	MaxEvent int // how many bytes an event may have; 0 means DefaultMaxEvent
+	MaxEvent int // largest event in bytes; 0 means DefaultMaxEvent
 
-	chunk []byte // what has been pushed and not been returned
-	held  []byte // the beginning of an event whose rest is still to come
+	chunk []byte // pushed and not yet returned
+	held  []byte // the beginning of an incomplete event
 	join  []byte // memory for data of several lines
 	place place
 	marks int  // bytes of the byte order mark read so far
-	spent bool // held was returned by the last call
-	begun bool // an event has been returned, so no byte order mark can come
+	spent bool // the last call returned held
+	begun bool // an event has been returned, so no byte order mark can follow
 	err   error
 }
 
-// Push gives the next chunk. The events of the one before must have been taken. The
-// chunk must not change until Next has reported false.
+// Push adds the next chunk. All events of the previous one must have been read. The chunk must
+// not change until Next has returned false.
 func (s *Splitter) Push(chunk []byte) { s.chunk = chunk }
 
-// Next stores the next complete event in e, and reports whether there was one.
+// Next stores the next complete event in e, and reports whether there is one.
 func (s *Splitter) Next(e *Event) bool {
 	if s.err != nil {
 		return false
@@ -98,8 +96,8 @@ func (s *Splitter) Next(e *Event) bool {
 	return true
 }
 
-// Last is Next for the end of the stream: it also returns an event that no blank
-// line has ended. The standard drops such an event; providers rely on its being read.
+// Last is Next for the end of the stream: it also returns an event without a final blank line.
+// The standard drops such an event, but providers rely on it.
 func (s *Splitter) Last(e *Event) bool {
 	if s.Next(e) {
 		return true
@@ -112,7 +110,7 @@ func (s *Splitter) Last(e *Event) bool {
 	return true
 }
 
-// Held is how many bytes are held back.
+// Held returns the number of bytes held back.
 func (s *Splitter) Held() int {
 	if s.spent {
 		return 0
@@ -120,12 +118,12 @@ func (s *Splitter) Held() int {
 	return len(s.held)
 }
 
-// Err returns why the Splitter stopped: an event was too long. The error is a
-// *fault.Error of kind Upstream.
+// Err returns the error that stopped the Splitter: an event was too long. It is a *fault.Error
+// of kind Upstream.
 func (s *Splitter) Err() error { return s.err }
 
-// Reset makes the Splitter ready for another stream. It keeps its memory, but for
-// what a single large event has made it take.
+// Reset prepares the Splitter for another stream. It keeps its memory, except for the memory of
+// a very large event.
 func (s *Splitter) Reset() {
 	held, join := s.held[:0], s.join[:0]
 	if cap(held) > maxKept {
@@ -144,8 +142,8 @@ func (s *Splitter) most() int {
 	return DefaultMaxEvent
 }
 
-// boundary reads the chunk up to the end of an event, and reports whether there is
-// one. Each byte is read once, however the stream is cut.
+// boundary scans the chunk up to the end of an event, and reports whether it has found one. It
+// reads each byte once, for any chunks.
 func (s *Splitter) boundary() (end int, found bool) {
 	b := s.chunk
 	for i := 0; ; {
@@ -158,7 +156,7 @@ func (s *Splitter) boundary() (end int, found bool) {
 				s.marks++
 				i++
 			} else if s.place = atLine; s.marks%len(bom) != 0 {
-				s.place = inLine // not a whole mark, so it is the beginning of a line
+				s.place = inLine // not a complete mark, so it is the beginning of a line
 			}
 		case afterLastCR:
 			if b[i] == '\n' {
@@ -193,9 +191,9 @@ func (s *Splitter) boundary() (end int, found bool) {
 	}
 }
 
-// lineEnd returns the index of the first CR or LF in b, or len(b). Two calls of
-// bytes.IndexByte would be faster on long lines, but in a stream that uses only one
-// of the two bytes the other call would read to the end for each line.
+// lineEnd returns the index of the first CR or LF in b, or len(b). Two calls of bytes.IndexByte
+// would be faster on long lines. But in a stream with only one of the two bytes, the call for
+// the other one would read to the end for each line.
 func lineEnd(b []byte) int {
 	const feeds = '\n' * lanes
 	const returns = '\r' * lanes
@@ -212,7 +210,7 @@ func lineEnd(b []byte) int {
 	return i
 }
 
-// event reads the lines of one event.
+// event parses the lines of one event.
 func (s *Splitter) event(e *Event, raw []byte) {
 	*e = Event{Raw: raw, DataAt: -1, Plain: true}
 	if !s.begun && len(raw) >= len(bom) && string(raw[:len(bom)]) == bom {
@@ -245,16 +243,16 @@ func (s *Splitter) event(e *Event, raw []byte) {
 	}
 }
 
-// line is the place of one line's parts.
+// line has the positions of the parts of a line.
 type line struct {
-	from  int // its first byte
-	colon int // the end of the field's name
-	value int // the beginning of the field's value
-	end   int // the end of the value
-	next  int // the next line
+	from  int // start
+	colon int // end of the field's name
+	value int // start of the value
+	end   int // end of the value
+	next  int // start of the next line
 }
 
-// field takes the line at i apart. A comment is a line with an empty name.
+// field splits the line at i. A comment is a line with an empty name.
 func field(raw []byte, i int) line {
 	l := line{from: i, end: i + lineEnd(raw[i:])}
 	l.next = l.end
@@ -275,9 +273,8 @@ func field(raw []byte, i int) line {
 	return l
 }
 
-// Rewrite appends the event to dst with its data replaced. Lines that are not data
-// stay as they are, and so does the data line's own form; data with line feeds takes
-// as many lines as it needs.
+// Rewrite appends the event to dst with new data. Other lines and the form of the data line
+// stay. Data with line feeds takes several lines.
 func (e *Event) Rewrite(dst, data []byte) []byte {
 	if e.DataAt >= 0 && lineEnd(data) == len(data) {
 		dst = append(dst, e.Raw[:e.DataAt]...)
@@ -300,7 +297,7 @@ func (e *Event) Rewrite(dst, data []byte) []byte {
 	return dst
 }
 
-// AppendData appends an event that has data and nothing else.
+// AppendData appends an event that only has data.
 func AppendData(dst, data []byte) []byte { return append(appendLines(dst, data), '\n') }
 
 // appendLines appends data as data lines.
@@ -320,7 +317,7 @@ func appendLines(dst, data []byte) []byte {
 	}
 }
 
-// IsDone reports whether an event's data is the marker that ends OpenAI's streams.
+// IsDone reports whether an event's data is the end marker of OpenAI's streams.
 func IsDone(data []byte) bool {
 	s := scanner{b: data}
 	i := s.space(0)

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// appendUnescaped appends the text of a JSON string, given without its quotes. The
-// scanner must have accepted the string.
+// appendUnescaped appends the text of a JSON string without its quotes. The scanner must have
+// accepted the string.
 func appendUnescaped(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -39,17 +39,17 @@ func appendUnescaped(dst, raw []byte) []byte {
 				raw = raw[6:]
 			}
 			dst = utf8.AppendRune(dst, r)
-		default: // a quote, a slash or a backslash stands for itself
+		default: // a quote, a slash or a backslash
 			dst = append(dst, c)
 		}
 	}
 }
 
-// Plain is JSON with the characters that its escapes stand for, for counting: it is JSON
-// no more. A Scan must have accepted it.
+// Plain returns JSON with its escapes decoded, for counting; the result is not JSON. Scan must
+// have accepted it.
 func Plain(json []byte) []byte { return appendUnescaped(make([]byte, 0, len(json)), json) }
 
-// Quote appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+// Quote appends text as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func Quote(dst []byte, text string) []byte {
 	if plain(text) {
 		dst = append(dst, '"')

@@ -2,7 +2,7 @@ package splice
 
 import "github.com/modelgateway/modelgateway/cluster/usage"
 
-// count is one number of a usage report.
+// count is an index of one number in a usage report.
 type count uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	completion
 	total
 	cached        // prompt_tokens_details.cached_tokens
-	cachedOutside // the same by the names that other providers have beside it
+	cachedOutside // the same, by the names of other providers
 	written       // prompt_tokens_details.cache_write_tokens
 	writtenOutside
 	written1h
@@ -18,11 +18,11 @@ const (
 	promptImage
 	reasoning
 	completionAudio
-	searches // num_search_queries, of Perplexity
+	searches // num_search_queries of Perplexity
 	counts
 )
 
-// report is a usage report as it came: -1 is a number that is not there.
+// report is a usage report as received; -1 is a missing number.
 type report struct {
 	n   [counts]int64
 	bad bool
@@ -88,7 +88,7 @@ func (r *report) member(s *scanner, name []byte, i int) int {
 	return s.value(i)
 }
 
-// details reads the object of one of the two breakdowns, or of cache_creation.
+// details reads one of the two breakdowns, or cache_creation.
 func (r *report) details(s *scanner, of []byte, i int) int {
 	w := s.members(i)
 	for w.next() {
@@ -130,7 +130,7 @@ func detail(of, name []byte) count {
 	return counts
 }
 
-// number reads one count. A null is a number that is not there.
+// number reads one count. null is a missing number.
 func (r *report) number(s *scanner, k count, i int) int {
 	end := s.value(i)
 	if end < 0 || s.null(i) {
@@ -145,7 +145,7 @@ func (r *report) number(s *scanner, k count, i int) int {
 	return end
 }
 
-// get returns the first of the counts that is there; 0 if none is.
+// get returns the first of the counts that exists; 0 if none does.
 func (r *report) get(list ...count) int64 {
 	for _, k := range list {
 		if r.n[k] >= 0 {
@@ -155,8 +155,8 @@ func (r *report) get(list ...count) int64 {
 	return 0
 }
 
-// tokens turns the report into ours. Some providers leave the reasoning out of
-// completion_tokens; it is added where total_tokens proves that.
+// tokens converts the report. Some providers exclude the reasoning from completion_tokens; it
+// is added if total_tokens proves that.
 func (r *report) tokens() usage.Tokens {
 	t := usage.Tokens{
 		Input:         r.get(prompt),

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// badUTF8 returns the index of the first byte that is not UTF-8, or -1. The eight
-// bytes at a time of str have told already whether there is anything to look for.
+// badUTF8 returns the index of the first invalid byte, or -1. If str has seen only ASCII, it
+// does not search.
 func (s *scanner) badUTF8() int {
 	if s.seen&highs == 0 {
 		return -1
@@ -15,19 +15,19 @@ func (s *scanner) badUTF8() int {
 	return badUTF8(s.b)
 }
 
-// The bits that tell two characters of three bytes, read as a little-endian number,
-// and the bits in which each of them can still be wrong.
+// The bits that identify two characters of three bytes, read as a little-endian number, and the
+// bits in which each of them can still be invalid.
 const (
 	pairMask  = 0xc0c0f0_c0c0f0
 	pairForm  = 0x8080e0_8080e0
 	threeRest = 0x00200f
 	overlong  = 0x000000 // e0 80-9f: a shorter form exists
-	surrogate = 0x00200d // ed a0-bf: half of a pair
+	surrogate = 0x00200d // ed a0-bf: lone surrogate
 )
 
-// badUTF8 is utf8.Valid with an index, and twice as fast on text in Chinese, Japanese
-// or Korean, where nearly all characters have three bytes: it looks at two of them
-// in one load. Whatever is neither ASCII nor that is left to the standard library.
+// badUTF8 is utf8.Valid with an index. It is twice as fast on Chinese, Japanese and Korean
+// text, where nearly all characters have three bytes: it tests two of them in one load. Other
+// non-ASCII characters go to the standard library.
 func badUTF8(b []byte) int {
 	i := 0
 	for i+8 <= len(b) {
@@ -56,7 +56,7 @@ func badUTF8(b []byte) int {
 	return -1
 }
 
-// three reports whether x, which has the form of a character of three bytes, is one.
+// three reports whether x, which has the form of a three-byte character, is valid.
 func three(x uint64) bool {
 	rest := x & threeRest
 	return rest != overlong && rest != surrogate

@@ -1,24 +1,24 @@
 package splice
 
-// members walks over one object. The loop that calls next has to move at over the
-// value each time, with scanner.value or a walk of its own.
+// members iterates over one object. The loop that calls next must advance at over the value
+// each time, with scanner.value or another iterator.
 //
 //	w := s.members(i)
 //	for w.next() { w.at = s.value(w.at) }
 //
-// After the loop at is the index after the object, or a failure.
+// After the loop, at is the index after the object, or a failure.
 type members struct {
 	s    *scanner
-	name []byte // the member's name, unescaped
-	from int    // index of the quote that opens the name
-	to   int    // index of the quote that closes it
+	name []byte // unescaped
+	from int    // index of the opening quote of the name
+	to   int    // index of the closing quote of the name
 	at   int    // index of the value
-	prev int    // where the member before ended; the opening bracket's end for the first
-	n    int    // members met so far
+	prev int    // end of the previous member; of the opening bracket for the first
+	n    int    // number of members so far
 	more bool   // the object is still open
 }
 
-// members begins the walk over the object at i.
+// members starts the iteration over the object at i.
 func (s *scanner) members(i int) members {
 	if s.depth == maxDepth {
 		s.deep = true
@@ -28,7 +28,7 @@ func (s *scanner) members(i int) members {
 	return members{s: s, at: i + 1, more: true}
 }
 
-// next goes to the next member, and reports whether there is one.
+// next advances to the next member, and reports whether there is one.
 func (w *members) next() bool {
 	if w.at < 0 || !w.more {
 		return false
@@ -79,15 +79,15 @@ func (w *members) next() bool {
 	return true
 }
 
-// elements walks over one array, in the way that members walks over an object.
+// elements iterates over one array, like members over an object.
 type elements struct {
 	s    *scanner
 	at   int  // index of the element
-	n    int  // elements met so far
+	n    int  // number of elements so far
 	more bool // the array is still open
 }
 
-// elements begins the walk over the array at i.
+// elements starts the iteration over the array at i.
 func (s *scanner) elements(i int) elements {
 	if s.depth == maxDepth {
 		s.deep = true
@@ -97,7 +97,7 @@ func (s *scanner) elements(i int) elements {
 	return elements{s: s, at: i + 1, more: true}
 }
 
-// next goes to the next element, and reports whether there is one.
+// next advances to the next element, and reports whether there is one.
 func (w *elements) next() bool {
 	if w.at < 0 || !w.more {
 		return false

@@ -2,9 +2,8 @@ package splice
 
 import "github.com/modelgateway/modelgateway/cluster/fault"
 
-// Within returns the value of a member of a field that is an object, as it stands in
-// the body; nil if there is none. Where the name occurs twice the last one counts, as
-// it does for most readers of JSON.
+// Within returns the raw value of a member of an object field; nil if it is missing. The last
+// member with the name counts, as for most JSON readers.
 func (r *Request) Within(f Field, name string) []byte {
 	raw := r.Raw(f)
 	if raw == nil || raw[0] != '{' {
@@ -23,8 +22,7 @@ func (r *Request) Within(f Field, name string) []byte {
 	return value
 }
 
-// TextWithin is Text for a member of a field that is an object. The error names both,
-// with a dot in between.
+// TextWithin is Text for a member of an object field. The error names both, separated by a dot.
 func (r *Request) TextWithin(f Field, name string) (string, error) {
 	raw := r.Within(f, name)
 	if raw == nil || raw[0] == 'n' {

@@ -2,32 +2,32 @@ package tokens
 
 import "unicode/utf8"
 
-// Units of the weights, and what is added to them.
+// Units of the weights, and constants added to them.
 const (
 	unit     = 40             // units of one token
 	stride   = classCount + 1 // of a line of weights
 	zero     = '!'            // the character of weight 0
-	longWord = 8              // letters beyond so many in one word have an additional weight
-	margin   = 3              // tokens that are added to each bound: a short text has no average
+	longWord = 8              // in a longer word, each further letter has an additional weight
+	margin   = 3              // tokens added to each bound, because a short text may deviate from the average
 )
 
-// Bound is a cheap upper bound of how many tokens a model reads: about as fast as the
-// bytes can be read, without a vocabulary and without memory. The zero value is of no
-// use; see NewBound. It grows linearly with the text.
+// Bound is a cheap upper bound of the number of tokens that a model reads. It is about as fast
+// as reading the bytes, and needs neither a vocabulary nor memory. The zero value is invalid;
+// see NewBound. It grows linearly with the text.
 //
-// It looks at pairs of classes of bytes, and for blocks that repeat a few bytes. For real
-// text and for generated text, each on its own, it is below the tokenizer's count in fewer
-// than one of a thousand cases, and on average at most 1.6 times as high. It is no proof:
-// a caller that knows the weights can make a text that has half as many tokens again.
+// It uses pairs of byte classes, and detects blocks that repeat a few bytes. For real text and
+// for generated text, each on its own, it is below the tokenizer's count in fewer than one of a
+// thousand cases. On average it is at most 1.6 times as high. It is not a proof: a caller that
+// knows the weights can construct a text with one and a half times as many tokens.
 type Bound struct {
 	weights string
 	long    uint32
 	prev    byte   // the class of the last byte
-	word    uint32 // how many letters there were since the last byte that is none
+	word    uint32 // number of letters at the end so far
 	sum     uint64
 }
 
-// NewBound returns the bound of an empty text, for a model.
+// NewBound returns the bound of an empty text for a model.
 func NewBound(model string) Bound {
 	if encodingOf(model) == cl100k {
 		return Bound{weights: weightsCl100k, long: longCl100k, prev: classNewline}
@@ -35,13 +35,13 @@ func NewBound(model string) Bound {
 	return Bound{weights: weightsO200k, long: longO200k, prev: classNewline}
 }
 
-// SameBound reports whether the bounds of two models are the same for every text.
+// SameBound reports whether two models have the same bounds.
 func SameBound(a, b string) bool { return encodingOf(a) == encodingOf(b) }
 
-// Tokens returns the bound of what was added.
+// Tokens returns the bound of the added text.
 func (b *Bound) Tokens() int64 { return int64((b.sum+unit-1)/unit) + margin }
 
-// Add adds JSON. Escapes count as the characters that they stand for.
+// Add adds JSON. Escapes count as the characters that they encode.
 func (b *Bound) Add(json []byte) {
 	for len(json) > 0 {
 		before := b.sum
@@ -53,7 +53,7 @@ func (b *Bound) Add(json []byte) {
 	}
 }
 
-// block adds the first bytes of some JSON, and returns how many.
+// block adds the first bytes of JSON, and returns their number.
 func (b *Bound) block(json []byte) int {
 	weights, prev, word, sum, i := b.weights, uint32(b.prev), b.word, b.sum, 0
 	for ; i < min(len(json), blockSize); i++ {
@@ -88,16 +88,16 @@ func (b *Bound) block(json []byte) int {
 }
 
 const (
-	blockSize = 128 // bytes; a block has some more if it ends in an escape
-	repeated  = 24  // bytes that must come again for a block to be repetitive
+	blockSize = 128 // bytes; a block that ends in an escape is slightly longer
+	repeated  = 24  // length of the comparison that detects a repetitive block
 )
 
-// perByte is the least weight of each byte of a repetitive block, by how many bytes are
-// repeated. One character again and again is cheap, and the pairs of classes cover it.
+// perByte is the lowest weight of each byte of a repetitive block, by the period of the
+// repetition. A single repeated character is cheap, and the pairs of classes cover it.
 const perByte = "\x00\x00\x16\x1e\x21\x20\x20"
 
-// leastOf is the least weight of a block. Text that repeats a few bytes has tokens that the
-// same pairs of bytes have not in usual text: nearly one for each byte.
+// leastOf returns the lowest weight of a block. Text that repeats a few bytes has nearly one
+// token for each byte, unlike the same pairs of bytes in usual text.
 func leastOf(block []byte) uint64 {
 	const longest = len(perByte) - 1
 	if len(block) < repeated+longest {
@@ -118,9 +118,9 @@ func leastOf(block []byte) uint64 {
 	return 0
 }
 
-// escaped appends the text of an escape, which is given without its backslash, and
-// returns the size of the escape in bytes. Of a surrogate pair the first half becomes a
-// character of four bytes, and the second nothing.
+// escaped appends the text of an escape, given without its backslash, and returns the size of
+// the escape in bytes. Of a surrogate pair, the first half becomes a character of four bytes,
+// and the second becomes nothing.
 func escaped(dst, escape []byte) (text []byte, size int) {
 	switch escape[0] {
 	case 'n', 'r':

@@ -1,11 +1,11 @@
 package tokens
 
-// classCount is how many classes the weights have room for.
+// classCount is the number of classes for which there are weights.
 const classCount = 64
 
-// Classes of bytes. Letters have one each in lower case, and share four in upper case:
-// which letters follow each other says whether a text consists of words, of which one
-// token holds many letters, or of random letters, of which it holds one or two.
+// Classes of bytes. Each lower-case letter has its own class, and upper-case letters share
+// four. The sequence of letters shows whether a text consists of words, with many letters per
+// token, or of random letters, with one or two.
 const (
 	classSpace = iota
 	classNewline
@@ -17,9 +17,9 @@ const (
 	classBracket   = classBackslash + 1 //
 	classComma     = classBracket + 1   // , : ;
 	classDot       = classComma + 1     // . - _ /
-	classPunct     = classDot + 1       // the rest of ASCII that is visible
+	classPunct     = classDot + 1       // the rest of visible ASCII
 	classControl   = classPunct + 1     //
-	classLatin     = classControl + 1   // characters of several bytes, by script: U+0080
+	classLatin     = classControl + 1   // multi-byte characters by script, from U+0080
 	classAccents   = classLatin + 1     // U+0100
 	classGreek     = classAccents + 1   // U+0380
 	classCyrillic  = classGreek + 1     // U+0400
@@ -33,19 +33,19 @@ const (
 	classHangul    = classHan + 1       // U+A000
 	classRare      = classHangul + 1    // U+E000
 	classFour      = classRare + 1      // U+10000: emoji
-	classInvalid   = classFour + 1      // bytes that are never in UTF-8
-	classContinued = classInvalid + 1   // further bytes of a character: they have its class
+	classInvalid   = classFour + 1      // bytes that never occur in UTF-8
+	classContinued = classInvalid + 1   // further bytes of a character, which have its class
 	classTab       = classContinued + 1
 )
 
-// classes has the class of each byte, as classOf returns it, as a character: '!' is class
-// 0. It is a constant, since a table that is filled at the start could be changed.
+// classes has the class of each byte, as classOf returns it, as a character: '!' is class 0. It
+// is a constant, because a table that is filled at start would be mutable.
 const classes = `LLLLLLLLL]""""LLLLLLLLLLLLLLLLLL!KFKKKKKHHKKIJJJEEEEEEEEEEIIKKKK` +
 	`K=CAA=CCB>DDAB?>BD?@@>DDDDDHGHKJK#$%&'()*+,-./0123456789:;<HKHKL` +
 	`\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\` +
 	`[[MMNNNNNNNNNNOOPPPPQQQQRRRRRRRRSTUVWWWWWWXXXXYYZZZZZ[[[[[[[[[[[`
 
-// classOf returns the class of a byte. The constant classes was made by it.
+// classOf returns the class of a byte. The constant classes was generated with it.
 func classOf(c byte) byte {
 	switch {
 	case c == ' ':
@@ -80,7 +80,8 @@ func classOf(c byte) byte {
 	return classPunct
 }
 
-// upperGroup is the group of a capital letter: those that often stand side by side.
+// upperGroup returns the group of an upper-case letter: letters that often occur next to each
+// other.
 func upperGroup(c byte) byte {
 	switch c {
 	case 'A', 'E':
@@ -101,8 +102,8 @@ func upperGroup(c byte) byte {
 	return 7
 }
 
-// classOfHigh returns the class of a byte that begins a character of several bytes. The
-// other bytes of the character have the same class.
+// classOfHigh returns the class of the first byte of a multi-byte character. Its other bytes
+// have the same class.
 func classOfHigh(c byte) byte {
 	switch {
 	case c < 0xc0:

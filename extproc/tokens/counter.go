@@ -6,18 +6,18 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// Counter counts tokens. It is safe for concurrent use; make one for the process.
+// Counter counts tokens. It is safe for concurrent use; a process needs only one.
 type Counter struct {
 	o200k, cl100k func() *codec.Codec
 }
 
-// NewCounter returns a Counter that has unpacked no vocabulary yet.
+// NewCounter returns a Counter without an unpacked vocabulary.
 func NewCounter() *Counter {
 	return &Counter{o200k: sync.OnceValue(codec.NewO200kBase), cl100k: sync.OnceValue(codec.NewCl100kBase)}
 }
 
-// Count returns how many tokens the text is for that model, or about how many:
-// see the package comment for when it is which.
+// Count returns the number of tokens of the text for a model, exact or approximate: see the
+// package comment.
 func (c *Counter) Count(model, text string) int64 {
 	return count(c.codec(model), []string{text})
 }
@@ -27,16 +27,16 @@ type Message struct {
 	Role, Name, Content string
 }
 
-// What chat models read beside the text, by OpenAI's published recipe.
+// The tokens that frame the texts of a chat prompt, by OpenAI's published rules.
 const (
-	perMessage = 3 // the marks around a message
-	perRole    = 1 // every role's name is one token
-	perName    = 1 // the mark before a participant's name
-	perPrompt  = 3 // the start of the answer
+	perMessage = 3 // the markers around a message
+	perRole    = 1 // each role name is one token
+	perName    = 1 // the marker before a participant's name
+	perPrompt  = 3 // the start of the response
 )
 
-// CountMessages returns how many tokens a chat prompt is: the texts and what
-// frames them. Tools, images and files are not counted; add their text with Count.
+// CountMessages returns the number of tokens of a chat prompt, including the frames of the
+// messages. It does not count tools, images and files; add their text with Count.
 func (c *Counter) CountMessages(model string, messages []Message) int64 {
 	texts := make([]string, 0, len(messages))
 	total := int64(perPrompt)

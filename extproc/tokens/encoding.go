@@ -6,13 +6,13 @@ import "strings"
 type encoding uint8
 
 const (
-	o200k  encoding = iota // GPT-4o and everything since
+	o200k  encoding = iota // GPT-4o and later
 	cl100k                 // GPT-4, GPT-3.5, the embedding models
 )
 
-// encodingOf chooses by the model's name, with or without its provider. The
-// older vocabularies of retired completion models are left out: nobody serves
-// those models, and each vocabulary would add megabytes to the binary.
+// encodingOf selects by the model's name, with or without its provider. The older vocabularies
+// of retired completion models are omitted: no provider serves those models, and each
+// vocabulary would add megabytes to the binary.
 func encodingOf(model string) encoding {
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	model = strings.TrimPrefix(model, "ft:")

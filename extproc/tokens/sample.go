@@ -7,18 +7,18 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// ExactBytes is the size up to which texts are counted whole, all texts of one
-// call together.
+// ExactBytes is the size up to which texts are counted completely: the sum of all texts of one
+// call.
 const ExactBytes = 64 << 10
 
 const (
 	windows    = 16                   // samples of a larger text
 	windowSize = ExactBytes / windows // bytes of each
-	pieceSize  = 4 << 10              // most that the tokenizer is given at once
-	maxBlank   = 128                  // longest run of white space given at once; no token is longer
+	pieceSize  = 4 << 10              // longest input of the tokenizer
+	maxBlank   = 128                  // longest run of white space in the input; no token is longer
 )
 
-// count counts the texts, by samples if they are too long together.
+// count counts the texts, by samples if they are too long in total.
 func count(c *codec.Codec, texts []string) int64 {
 	var size int64
 	for _, t := range texts {
@@ -28,9 +28,9 @@ func count(c *codec.Codec, texts []string) int64 {
 		return countAll(c, texts)
 	}
 	tokens, seen := int64(0), int64(0)
-	at, start := 0, int64(0) // the text that holds the next window, and where it starts
+	at, start := 0, int64(0) // the text that contains the next window, and its start
 	for i := range int64(windows) {
-		// The spread reaches both ends: the first window starts the text, the last ends it.
+		// The spread includes both ends: the first window starts the text, the last ends it.
 		from := (size - windowSize) * i / (windows - 1)
 		for start+int64(len(texts[at])) <= from {
 			start += int64(len(texts[at]))
@@ -42,8 +42,8 @@ func count(c *codec.Codec, texts []string) int64 {
 	return (tokens*size + seen/2) / max(seen, 1)
 }
 
-// countWindow counts windowSize bytes that begin somewhere in the first text and
-// may go on into the next ones. It returns how many bytes it really took.
+// countWindow counts windowSize bytes from an offset in the first text, which may continue into
+// the next texts. It returns the actual number of bytes.
 func countWindow(c *codec.Codec, texts []string, from int) (tokens, bytes int64) {
 	left := windowSize
 	for _, t := range texts {
@@ -72,13 +72,13 @@ func countAll(c *codec.Codec, texts []string) int64 {
 
 // countText counts one text piece by piece.
 func countText(c *codec.Codec, text string) int64 {
-	// The tokenizer's expression matches every character but U+007F, which it skips;
-	// a prompt of nothing else would be free.
+	// The tokenizer's expression matches every character except U+007F, which it skips; a
+	// prompt of only those would be free.
 	n := int64(strings.Count(text, "\x7f"))
 	for text != "" {
 		size := piece(text)
 		k, err := c.Count(text[:size])
-		if err != nil { // the expression engine gave up: four bytes a token is the usual rule
+		if err != nil { // the regular expression engine gave up: four bytes per token is the usual rule
 			k = (size + 3) / 4
 		}
 		n += int64(k)
@@ -87,9 +87,9 @@ func countText(c *codec.Codec, text string) int64 {
 	return n
 }
 
-// piece returns how much of the text to count at once: up to pieceSize, but
-// ending where a run of white space becomes too long. A cut for size is made before
-// a blank if there is one near, where tokens begin anyway.
+// piece returns how much of the text to count at once: up to pieceSize, but ending where a run
+// of white space becomes too long. It prefers to cut before a nearby blank, where tokens begin
+// anyway.
 func piece(text string) int {
 	limit := boundary(text, pieceSize)
 	blanks := 0
@@ -113,8 +113,8 @@ func piece(text string) int {
 	return limit
 }
 
-// boundary returns at most n, moved down to where a character begins. Text that
-// is no UTF-8 is cut anywhere.
+// boundary returns at most n, moved down to the beginning of a character. Invalid UTF-8 is cut
+// anywhere.
 func boundary(text string, n int) int {
 	if n >= len(text) {
 		return len(text)

@@ -6,8 +6,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// malformed tells the caller where the JSON goes wrong. It says nothing of what
-// stands there.
+// malformed reports the position of invalid JSON. It does not quote the content.
 func (s *scanner) malformed(failure int) error {
 	i := -1 - failure
 	switch {
@@ -19,8 +18,7 @@ func (s *scanner) malformed(failure int) error {
 	return fault.New(fault.Malformed, "invalid_json", "The request body is not valid JSON at byte %d.", i)
 }
 
-// notObject refuses a body that does not begin with a brace. Whether the rest would
-// be JSON makes no difference to the caller.
+// notObject rejects a body that does not begin with a brace, without checking the rest.
 func notObject(body []byte, i int) error {
 	if i == 0 && len(body) >= 3 && string(body[:3]) == bom {
 		return fault.New(fault.Malformed, "invalid_json", "The request body begins with a byte order mark, at byte 0. Send UTF-8 without one.")
@@ -28,12 +26,12 @@ func notObject(body []byte, i int) error {
 	return fault.New(fault.Malformed, "invalid_json", "The request body must be a JSON object; it is not at byte %d.", i)
 }
 
-func tooMany(what string, most int) *trouble {
-	return &trouble{err: fault.New(fault.Malformed, "too_many_fields", "The request has too many %s; the most is %d.", what, most), stop: true}
+func tooMany(what string, most int) *violation {
+	return &violation{err: fault.New(fault.Malformed, "too_many_fields", "The request has too many %s; at most %d are allowed.", what, most), stop: true}
 }
 
-// shown is a member's name as it may stand in an answer: cut, and without the bytes
-// that could break a log line.
+// shown returns a member's name for an error message: truncated, and without bytes that could
+// break a log line.
 func shown(name []byte) string {
 	return strings.ToValidUTF8(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
