@@ -6,9 +6,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// FindCAFile finds the system's certificate authorities for Input.CAFile: the
-// file that asked names (what $SSL_CERT_FILE holds) if it is not empty, else the
-// first of the places where Linux and BSD systems keep them.
+// FindCAFile finds the system's certificate authorities for Input.CAFile: the file asked (the
+// value of $SSL_CERT_FILE) if it is not empty, else the first existing default location of
+// Linux and BSD systems.
 func FindCAFile(asked string) (string, error) {
 	if asked != "" {
 		if _, err := os.Stat(asked); err != nil {

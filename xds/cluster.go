@@ -20,15 +20,15 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// unlimited is what Envoy's circuit breakers are set to. The limits that matter
-// are kept in Go, per key and per deployment, where they can be told to the
-// caller; Envoy's defaults (1,024 requests, 3 retries) would answer 503 unasked.
+// unlimited disables Envoy's circuit breakers. The gateway enforces limits per key and per
+// deployment in Go, where it can report them to the caller. Envoy's defaults (1,024 requests, 3
+// retries) would respond with 503.
 const unlimited = 1_000_000
 
 // upstreamOptions is the key of a cluster's HTTP options.
 const upstreamOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 
-// newCluster makes one variant of an endpoint.
+// newCluster returns one variant of an endpoint's cluster.
 func newCluster(in Input, e catalog.Endpoint, v contract.Variant) (*cluster.Cluster, error) {
 	if e.Host == "" || e.Port == 0 {
 		return nil, problem(e, "the endpoint has no host or no port")
@@ -68,15 +68,15 @@ func newCluster(in Input, e catalog.Endpoint, v contract.Variant) (*cluster.Clus
 	return c, nil
 }
 
-// discover says how the endpoint's addresses are found: as they stand, or by DNS
-// for as long as its answers say.
+// discover configures how Envoy finds the endpoint's addresses: as given, or by DNS with its
+// TTL.
 //
-// A cluster without any address is answered with 503 before a retry is thought
-// of, so a name that never resolved would keep its request from the fallbacks.
-// Hence a second priority with an address that refuses at once: an attempt on it
-// fails like any other, and the next group has its turn. The address is the limited
-// broadcast address: the kernel refuses without a packet. A closed port of the loopback
-// would do until somebody opens it, and would then be sent requests with keys in them.
+// Envoy responds with 503 for a cluster without any address, before it considers a retry. So a
+// name that never resolves would block the fallbacks. Hence a second priority with an address
+// that fails at once: an attempt on it fails like any other, and the next group follows. The
+// address is the limited broadcast address, which the kernel rejects without a packet. A closed
+// loopback port would also do until another process opens it, and would then receive requests
+// with keys.
 func discover(c *cluster.Cluster, e catalog.Endpoint) error {
 	c.LoadAssignment = &endpoint.ClusterLoadAssignment{
 		ClusterName: c.GetName(),
@@ -87,13 +87,13 @@ func discover(c *cluster.Cluster, e catalog.Endpoint) error {
 		return nil
 	}
 	c.LoadAssignment.Endpoints = append(c.LoadAssignment.Endpoints, at(1, contract.AddressUnresolved, 1))
-	// A name that does not resolve must not hold the configuration back, and a
-	// cluster that waits for its name is one that plans cannot find.
+	// A name that does not resolve must not delay the configuration, and plans cannot find a
+	// cluster that still waits for its name.
 	c.WaitForWarmOnInit = wrapperspb.Bool(false)
 	resolver, err := pack(&dns.DnsCluster{
 		DnsLookupFamily: family.DnsLookupFamily_V4_PREFERRED, // IPv6 often resolves where it does not route
 		RespectDnsTtl:   true,
-		DnsRefreshRate:  durationpb.New(30 * time.Second), // where an answer has no TTL
+		DnsRefreshRate:  durationpb.New(30 * time.Second), // for responses without a TTL
 		DnsJitter:       durationpb.New(time.Second),
 		DnsFailureRefreshRate: &dns.DnsCluster_RefreshRate{
 			BaseInterval: durationpb.New(time.Second),
@@ -109,7 +109,7 @@ func discover(c *cluster.Cluster, e catalog.Endpoint) error {
 	return nil
 }
 
-// at is one address in a locality of its own, for only those have priorities.
+// at returns one address in its own locality, because priorities belong to localities.
 func at(priority uint32, host string, port uint32) *endpoint.LocalityLbEndpoints {
 	return &endpoint.LocalityLbEndpoints{
 		Priority: priority,
@@ -122,8 +122,8 @@ func at(priority uint32, host string, port uint32) *endpoint.LocalityLbEndpoints
 	}
 }
 
-// httpOptions says what is spoken to an endpoint, and which filters an attempt
-// passes. Plain http is HTTP/1.1; over TLS the handshake chooses.
+// httpOptions configures the protocol to an endpoint, and the upstream filters of an attempt.
+// Plain http is HTTP/1.1; with TLS the handshake chooses.
 func httpOptions(in Input, e catalog.Endpoint, v contract.Variant) (*anypb.Any, error) {
 	filters, err := upstreamFilters(in, v)
 	if err != nil {
@@ -147,7 +147,7 @@ func httpOptions(in Input, e catalog.Endpoint, v contract.Variant) (*anypb.Any, 
 				Http2ProtocolOptions: &core.Http2ProtocolOptions{
 					InitialStreamWindowSize:     wrapperspb.UInt32(1 << 20),
 					InitialConnectionWindowSize: wrapperspb.UInt32(16 << 20),
-					// Finds a connection that a middlebox forgot before a request does.
+					// Detects a connection that a middlebox has dropped before a request uses it.
 					ConnectionKeepalive: &core.KeepaliveSettings{
 						Interval: durationpb.New(30 * time.Second),
 						Timeout:  durationpb.New(10 * time.Second),
@@ -159,8 +159,8 @@ func httpOptions(in Input, e catalog.Endpoint, v contract.Variant) (*anypb.Any, 
 	return pack(o)
 }
 
-// transport verifies an https provider: a certificate of a known authority, for
-// this very host, over TLS 1.2 or later.
+// transport configures TLS 1.2 or later to an https provider, and verifies its certificate and
+// host.
 func transport(in Input, e catalog.Endpoint) (*core.TransportSocket, error) {
 	if in.CAFile == "" {
 		return nil, problem(e, "no file of certificate authorities is known, so an https provider cannot be verified; install ca-certificates or set SSL_CERT_FILE")
@@ -172,7 +172,7 @@ func transport(in Input, e catalog.Endpoint) (*core.TransportSocket, error) {
 	context := &tls.UpstreamTlsContext{Sni: e.Host}
 	if _, err := netip.ParseAddr(e.Host); err == nil {
 		san.SanType = tls.SubjectAltNameMatcher_IP_ADDRESS
-		context.Sni = "" // RFC 6066: an address is no server name
+		context.Sni = "" // RFC 6066: an address is not a server name
 	}
 	context.CommonTlsContext = &tls.CommonTlsContext{
 		TlsParams: &tls.TlsParameters{

@@ -11,16 +11,16 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// validated is what every generated message can do.
+// validated is implemented by every generated message.
 type validated interface {
 	proto.Message
 	ValidateAll() error
 }
 
-// Consistent checks what Envoy would refuse or, worse, accept: names are unique,
-// every cluster that a route names exists, no provider's cluster is reachable
-// without a plan, and every message keeps its own rules. Its error is Internal:
-// no input may lead to it.
+// Consistent checks what Envoy would reject or, worse, accept. Names must be unique. Every
+// cluster in a route must exist. No provider cluster may be reachable without a plan. Every
+// message must satisfy its own validation rules. The error is Internal, because no input may
+// cause it.
 func (r *Resources) Consistent() error {
 	var problems []error
 	names := map[string]bool{contract.ClusterProcessor: true, contract.ClusterGateway: true, contract.ClusterGRPC: true}
@@ -48,10 +48,10 @@ func (r *Resources) Consistent() error {
 	return nil
 }
 
-// checkRoute refuses a route that leads anywhere but to the gateway or a plan.
+// checkRoute rejects a route to anything but the gateway or a plan.
 func checkRoute(r *route.Route) error {
 	action := r.GetRoute()
-	if action == nil { // answers by itself
+	if action == nil { // a direct response
 		return nil
 	}
 	if action.GetInlineClusterSpecifierPlugin() != nil {

@@ -1,20 +1,19 @@
-// Package xds tells Envoy what changes while it runs: a cluster for each way to
-// reach each upstream endpoint, and the one route table.
+// Package xds serves Envoy's dynamic configuration: the clusters of each upstream endpoint, and
+// the route table.
 //
-// Translate is a pure function from the catalogue's endpoints and settings to
-// Resources. Server gives them to every Envoy that connects, over delta ADS, and
-// knows what each has accepted.
+// Translate is a pure function from the catalog's endpoints and settings to Resources. Server
+// serves them to every connected Envoy over delta ADS, and tracks what each has accepted.
 //
-// It guarantees:
-//   - no provider's cluster is reachable without a plan from ext_proc;
-//   - no credential is in any resource: those travel in the requests;
-//   - Acked is true of an endpoint only when every Envoy that serves has accepted
-//     its clusters, so a plan that names it cannot meet a cluster that is not there;
-//   - a cluster that is no longer wanted stays for a while, for the plans that
-//     still name it;
-//   - what Envoy refuses is logged once and not sent again until something is
-//     published; Envoy keeps what it had.
+// Guarantees:
 //
-// The listener is not here: changing one drains it and cuts long streams, so it
-// is static and belongs to envoy/bootstrap.
+//   - No provider cluster is reachable without a plan from ext_proc.
+//   - No resource contains a credential; the requests carry them.
+//   - Acked is true for an endpoint only when every serving Envoy has accepted its clusters. So
+//     a plan never names a missing cluster.
+//   - A removed cluster stays for a while, for plans that still name it.
+//   - A resource that Envoy rejects is logged once, and is not sent again before the next
+//     publication. Envoy keeps its previous one.
+//
+// The listener is not part of this package: a changed listener is drained, which cuts long
+// streams. So it is static and belongs to envoy/bootstrap.
 package xds

@@ -17,8 +17,8 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// upstreamFilters is what an attempt passes on its way to a provider. Bare has
-// none: its request was prepared before the router.
+// upstreamFilters returns the upstream filters of an attempt. Bare has none: its request was
+// prepared before the router.
 func upstreamFilters(in Input, v contract.Variant) ([]*hcm.HttpFilter, error) {
 	var first *processor.ExternalProcessor
 	switch v {
@@ -28,7 +28,7 @@ func upstreamFilters(in Input, v contract.Variant) ([]*hcm.HttpFilter, error) {
 		first = upstreamProcessor(in, contract.RoleRewrite)
 	case contract.Check:
 		first = upstreamProcessor(in, contract.RoleCheck)
-		// The answer's headers wait for the verdict on its first piece, and then
+		// The response headers wait for the verdict on the first piece of the body; then
 		// everything streams.
 		first.ProcessingMode.ResponseHeaderMode = processor.ProcessingMode_SEND
 		first.ProcessingMode.ResponseBodyMode = processor.ProcessingMode_STREAMED
@@ -38,9 +38,9 @@ func upstreamFilters(in Input, v contract.Variant) ([]*hcm.HttpFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A replaced body loses its length, whatever the processor says; without one
-	// HTTP/1.1 sends it in chunks, which not every server reads. So the length comes
-	// as metadata and is put back here.
+	// Envoy removes the content-length of a replaced body, whatever the processor sets.
+	// HTTP/1.1 would then use chunked encoding, which not every server supports. So the length
+	// travels as metadata and is restored here.
 	length, err := filter(contract.FilterHeaders, &headers.HeaderMutation{
 		Mutations: &headers.Mutations{RequestMutations: []*mutation.HeaderMutation{contentLength()}},
 	})
@@ -54,8 +54,8 @@ func upstreamFilters(in Input, v contract.Variant) ([]*hcm.HttpFilter, error) {
 	return []*hcm.HttpFilter{one, length, last}, nil
 }
 
-// upstreamProcessor calls the processor with the headers of an attempt. The body
-// need not be sent: the processor kept the request when it first came by.
+// upstreamProcessor calls the processor with the headers of an attempt. It does not send the
+// body, which the processor has kept from the first attempt.
 func upstreamProcessor(in Input, role string) *processor.ExternalProcessor {
 	return &processor.ExternalProcessor{
 		GrpcService: &core.GrpcService{
@@ -84,7 +84,7 @@ func upstreamProcessor(in Input, role string) *processor.ExternalProcessor {
 	}
 }
 
-// contentLength sets the header to what the metadata says; without it nothing changes.
+// contentLength sets the header from the metadata; without metadata nothing changes.
 func contentLength() *mutation.HeaderMutation {
 	return &mutation.HeaderMutation{Action: &mutation.HeaderMutation_Append{Append: &core.HeaderValueOption{
 		Header: &core.HeaderValue{
@@ -103,7 +103,7 @@ func filter(name string, config proto.Message) (*hcm.HttpFilter, error) {
 	return &hcm.HttpFilter{Name: name, ConfigType: &hcm.HttpFilter_TypedConfig{TypedConfig: packed}}, nil
 }
 
-// pack wraps m, always in the same bytes: a version is a hash of them.
+// pack wraps m in deterministic bytes, because a version is a hash of them.
 func pack(m proto.Message) (*anypb.Any, error) {
 	out := &anypb.Any{}
 	if err := anypb.MarshalFrom(out, m, proto.MarshalOptions{Deterministic: true}); err != nil {

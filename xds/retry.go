@@ -13,26 +13,25 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// maxBackOff bounds the wait between two attempts, which mostly go to different
-// providers: waiting longer helps nobody.
+// maxBackOff limits the backoff between two attempts. They mostly go to different providers, so
+// a longer wait does not help.
 const maxBackOff = 2 * time.Second
 
-// retryPolicy says which failed attempts are followed by the plan's next group.
-// How many there are is said per request, by x-envoy-max-retries: without it
-// there is none. The statuses that are listed here hold for every request;
-// ext_proc adds those of one request (a 401 where there is a fallback) by
-// x-envoy-retriable-status-codes.
+// retryPolicy configures which failed attempts the next group of the plan follows. The number
+// of retries comes per request, in x-envoy-max-retries; without that header there is none. The
+// status codes listed here apply to every request. ext_proc adds codes for one request (401 if
+// there is a fallback) in x-envoy-retriable-status-codes.
 //
-// Envoy's own condition "5xx" is not used: it covers timeouts and connections as
-// well, which are causes of their own here.
+// Envoy's condition "5xx" is not used, because it includes timeouts and connection failures,
+// which have their own settings here.
 func retryPolicy(s catalog.RouterSettings) *route.RetryPolicy {
-	// An upstream that is an Envoy itself marks its 429 with x-envoy-ratelimited,
-	// which Envoy does not retry unless told to.
+	// An upstream Envoy marks its 429 with x-envoy-ratelimited, which Envoy retries only with
+	// this condition.
 	on := []string{"connect-failure", "refused-stream", "retriable-status-codes", "envoy-ratelimited"}
 	codes := []uint32{http.StatusTooManyRequests}
 	if s.RetryOn.Has(catalog.RetryOnTimeout) {
-		// An attempt that ran out of time ends as a reset by us, and a connection that
-		// broke as a reset by them; Envoy's condition does not tell them apart.
+		// A timed-out attempt ends as a local reset, and a broken connection as a remote reset.
+		// Envoy's condition does not distinguish them.
 		on = append(on, "reset")
 		codes = append(codes, http.StatusRequestTimeout)
 	} else {
@@ -43,7 +42,7 @@ func retryPolicy(s catalog.RouterSettings) *route.RetryPolicy {
 	}
 	if s.RetryOn.Has(catalog.RetryOn5xx) {
 		for code := uint32(http.StatusInternalServerError); code < 600; code++ {
-			if code != contract.StatusNext { // is there already
+			if code != contract.StatusNext { // already in the list
 				codes = append(codes, code)
 			}
 		}

@@ -20,29 +20,31 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// newRoutes makes the one route table. The first route that matches counts:
+// newRoutes returns the route table. The first matching route applies:
 //
-//  1. planned: ext_proc has put a plan into the metadata. Only this route leads to
-//     providers, and it matches no path, for ext_proc has by then written the
-//     provider's path into the request. A client cannot set metadata.
-//  2. TRACE and its kin: refused.
-//  3. inference: turns ext_proc on. It leads to the gateway, which answers what got
-//     no plan. There are three routes of each path: one for short bodies, and two for
-//     long bodies and for those of undeclared length, which ext_proc gets in pieces.
-//  4. gRPC to an operation's path: the gateway's gRPC server, without ext_proc.
-//  5. all else: the gateway's own server, without ext_proc.
+//  1. planned: ext_proc has put a plan into the metadata. Only this route leads to providers.
+//     It matches any path, because ext_proc has already replaced the path with the provider's.
+//     A client cannot set metadata.
+//  2. TRACE and similar methods: rejected.
+//  3. inference: enables ext_proc. It leads to the gateway, which responds to requests without
+//     a plan. Each path has three routes: one for short bodies, and two for long bodies and
+//     bodies of undeclared length, which ext_proc receives in pieces.
+//  4. gRPC to the path of an operation: the gateway's gRPC server, without ext_proc.
+//  5. everything else: the gateway's HTTP server, without ext_proc.
 //
-// Two roads not taken. One inference route that follows a plan by path: the
-// table is consulted again once the plan is there, and by then the path has
-// changed. And not sending the request's headers to ext_proc, which would save a
-// message: Envoy then lets them leave before the body was answered, and ignores
-// what that answer says about them.
+// Rejected alternatives:
+//
+//   - One inference route that follows a plan by path. Envoy selects the route again once the
+//     plan exists, and by then the path has changed.
+//   - Not sending the request headers to ext_proc, which would save a message. Envoy would then
+//     forward them before the response to the body, and ignore the header changes in that
+//     response.
 func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	planned, err := plannedRoute(in)
 	if err != nil {
 		return nil, err
 	}
-	routes := append([]*route.Route{planned}, refusedMethods()...)
+	routes := append([]*route.Route{planned}, rejectedMethods()...)
 	for _, path := range dataplane.Paths() {
 		of, err := inferenceRoutes(in, path)
 		if err != nil {
@@ -50,8 +52,8 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 		}
 		routes = append(routes, of...)
 	}
-	// What a retry may send again. A provider's request may be longer than the
-	// caller's, by the name of its model at least.
+	// A retry may send this much again. A provider's request may be longer than the caller's,
+	// at least by its model name.
 	planned.RequestBodyBufferLimit = wrapperspb.UInt64(2 * uint64(in.BodyLimit))
 	routes = append(routes, toGRPC(), toGateway("gateway", anyPath(), nil))
 	return &route.RouteConfiguration{
@@ -64,8 +66,8 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	}, nil
 }
 
-// inferenceRoutes are those of one path. ext_proc takes a short body from the buffer,
-// whose limit the route raises. A body in pieces is never in that buffer before it is
+// inferenceRoutes returns the routes of one path. ext_proc receives a short body from Envoy's
+// buffer, whose limit the route raises. A body in pieces is never in that buffer before it is
 // admitted.
 func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
 	name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
@@ -78,7 +80,7 @@ func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
 	}{
 		{"_undeclared", func(m *route.RouteMatch) { m.Headers = append(m.Headers, noLength()) }, inPieces(), 0},
 		{"_long", func(m *route.RouteMatch) { m.Headers = append(m.Headers, longLength()) }, inPieces(), 0},
-		{"", func(*route.RouteMatch) {}, map[string]proto.Message{contract.FilterProcessor: shown()}, uint64(in.BodyLimit) + contract.Edited},
+		{"", func(*route.RouteMatch) {}, map[string]proto.Message{contract.FilterProcessor: withProcessor()}, uint64(in.BodyLimit) + contract.Edited},
 	} {
 		filters, err := overrides(r.filters)
 		if err != nil {
@@ -95,14 +97,14 @@ func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
 	return out, nil
 }
 
-// plannedName is the route that follows a plan.
+// plannedName is the name of the route that follows a plan.
 const plannedName = "planned"
 
-// plannedRoute sends a request where its plan says, in the plan's order.
+// plannedRoute sends a request to the clusters of its plan, in order.
 func plannedRoute(in Input) (*route.Route, error) {
 	specifier, err := pack(&groups.PriorityGroupClusterSpecifier{
 		OverrideMetadataNamespace: contract.MetadataPlan,
-		PriorityGroups: []*groups.PriorityGroup{{ // required; a plan without groups ends here
+		PriorityGroups: []*groups.PriorityGroup{{ // required; used for a plan without groups
 			Name:     "none",
 			Clusters: []*groups.ClusterWeight{{ClusterName: contract.ClusterGateway, Weight: wrapperspb.UInt32(1)}},
 		}},
@@ -115,11 +117,11 @@ func plannedRoute(in Input) (*route.Route, error) {
 	return &route.Route{
 		Name:  plannedName,
 		Match: match,
-		// The processor takes away what providers must not see, but for this header:
+		// The processor removes all headers that providers must not see, except this one:
 		// without it Envoy finds no route.
 		RequestHeadersToRemove: []string{"x-forwarded-proto"},
 		Action: &route.Route_Route{Route: &route.RouteAction{
-			Timeout: durationpb.New(0), // answers stream for as long as they do; each attempt has its own limit
+			Timeout: durationpb.New(0), // streams have no total limit; each attempt has its own
 			ClusterSpecifier: &route.RouteAction_InlineClusterSpecifierPlugin{
 				InlineClusterSpecifierPlugin: &route.ClusterSpecifierPlugin{Extension: &core.TypedExtensionConfig{
 					Name: "envoy.router.cluster_specifier_plugin.priority_group", TypedConfig: specifier,
@@ -130,12 +132,12 @@ func plannedRoute(in Input) (*route.Route, error) {
 	}, nil
 }
 
-// toGateway is a route to the gateway's own server, which also answers inference
-// requests that have no plan.
+// toGateway returns a route to the gateway's HTTP server, which also responds to inference
+// requests without a plan.
 func toGateway(name string, match *route.RouteMatch, perFilter map[string]*anypb.Any) *route.Route {
 	return &route.Route{
-		// Envoy has answered 100-continue. Of any other expectation Go's server knows nothing
-		// but to fail, with an empty body.
+		// Envoy has already sent 100-continue. Go's server would respond to any other
+		// expectation with an error and an empty body.
 		RequestHeadersToRemove: []string{"expect"},
 		Name:                   name,
 		Match:                  match,
@@ -147,8 +149,8 @@ func toGateway(name string, match *route.RouteMatch, perFilter map[string]*anypb
 	}
 }
 
-// toGRPC is the route of the management API for those who speak gRPC, which tells
-// by its path and its content type. Paths of that form are nobody else's.
+// toGRPC returns the route of the management API for gRPC clients, matched by path and content
+// type. No other path has this form.
 func toGRPC() *route.Route {
 	return &route.Route{
 		Name: "grpc",
@@ -158,15 +160,15 @@ func toGRPC() *route.Route {
 			Grpc:          &route.RouteMatch_GrpcRouteMatchOptions{},
 		},
 		Action: &route.Route_Route{Route: &route.RouteAction{
-			Timeout:          durationpb.New(0), // the caller says how long it waits, and the server does not wait for ever
+			Timeout:          durationpb.New(0), // the caller sets its timeout, and the server has limits
 			ClusterSpecifier: &route.RouteAction_Cluster{Cluster: contract.ClusterGRPC},
 		}},
 	}
 }
 
-// refusedMethods are routes for methods that nothing here answers, and of which
-// TRACE would read a request back to its sender.
-func refusedMethods() []*route.Route {
+// rejectedMethods returns routes that reject methods without a handler. TRACE would also echo a
+// request to its sender.
+func rejectedMethods() []*route.Route {
 	var out []*route.Route
 	for _, method := range []string{http.MethodTrace, "TRACK", http.MethodConnect} {
 		match := anyPath()
@@ -185,29 +187,29 @@ func refusedMethods() []*route.Route {
 	return out
 }
 
-// shown turns ext_proc on for a route: it gets the request's headers, its body
-// whole, the answer's headers and the answer as it streams.
-func shown() *processor.ExtProcPerRoute {
+// withProcessor enables ext_proc for a route. It receives the request headers, the complete request
+// body, the response headers and the streamed response.
+func withProcessor() *processor.ExtProcPerRoute {
 	return &processor.ExtProcPerRoute{Override: &processor.ExtProcPerRoute_Overrides{Overrides: &processor.ExtProcOverrides{
 		ProcessingMode: &processor.ProcessingMode{
 			RequestHeaderMode:   processor.ProcessingMode_SEND,
-			RequestBodyMode:     processor.ProcessingMode_BUFFERED, // anything else and a retry: the body is sent twice
+			RequestBodyMode:     processor.ProcessingMode_BUFFERED, // other modes with a retry would send the body twice
 			RequestTrailerMode:  processor.ProcessingMode_SKIP,
 			ResponseHeaderMode:  processor.ProcessingMode_SEND,
 			ResponseBodyMode:    processor.ProcessingMode_STREAMED,
-			ResponseTrailerMode: processor.ProcessingMode_SEND, // else an answer that ends with them has no last piece
+			ResponseTrailerMode: processor.ProcessingMode_SEND, // otherwise a response that ends with trailers has no last piece
 		},
 	}}}
 }
 
-// inPieces turns ext_proc on for a long body: it gets each piece as it comes, and gives
-// the body back in pieces, so that no turn of Envoy's loop copies a whole one. It has
-// connections of its own: short requests do not wait behind pieces.
+// inPieces enables ext_proc for a long body. It receives and returns the body in pieces, so
+// that no iteration of Envoy's event loop copies a complete one. It has its own connections, so
+// that short requests do not wait behind pieces.
 func inPieces() map[string]proto.Message {
-	c := shown()
+	c := withProcessor()
 	o := c.GetOverrides()
 	o.ProcessingMode.RequestBodyMode = processor.ProcessingMode_FULL_DUPLEX_STREAMED
-	o.ProcessingMode.RequestTrailerMode = processor.ProcessingMode_SEND // Envoy demands it of this mode
+	o.ProcessingMode.RequestTrailerMode = processor.ProcessingMode_SEND // required by Envoy for this mode
 	o.GrpcService = &core.GrpcService{TargetSpecifier: &core.GrpcService_EnvoyGrpc_{
 		EnvoyGrpc: &core.GrpcService_EnvoyGrpc{ClusterName: contract.ClusterBodies},
 	}}
@@ -215,7 +217,7 @@ func inPieces() map[string]proto.Message {
 	return map[string]proto.Message{contract.FilterProcessor: c}
 }
 
-// metadataPresent matches a request of which a filter has noted something.
+// metadataPresent matches a request for which a filter has set a metadata key.
 func metadataPresent(namespace, key string) *matcher.MetadataMatcher {
 	return &matcher.MetadataMatcher{
 		Filter: namespace,
@@ -226,7 +228,7 @@ func metadataPresent(namespace, key string) *matcher.MetadataMatcher {
 	}
 }
 
-// longLength matches a request that declares a long body.
+// longLength matches a request with a long declared length.
 func longLength() *route.HeaderMatcher {
 	return &route.HeaderMatcher{
 		Name:                 "content-length",
@@ -234,7 +236,7 @@ func longLength() *route.HeaderMatcher {
 	}
 }
 
-// noLength matches a request that does not declare the length of its body.
+// noLength matches a request without a declared length.
 func noLength() *route.HeaderMatcher {
 	return &route.HeaderMatcher{
 		Name: "content-length", InvertMatch: true,
@@ -262,7 +264,7 @@ func methodIs(method string) *route.HeaderMatcher {
 	}
 }
 
-// overrides packs a route's configuration of filters, by the filters' names.
+// overrides packs the filter configuration of a route, by filter name.
 func overrides(configs map[string]proto.Message) (map[string]*anypb.Any, error) {
 	out := make(map[string]*anypb.Any, len(configs))
 	for name, config := range configs {

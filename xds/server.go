@@ -22,49 +22,49 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// Config is what a Server can be told. All of it has defaults.
+// Config configures a Server. All fields have defaults.
 type Config struct {
-	Linger time.Duration // how long a cluster stays that is no longer wanted; default 10 min, negative: not at all
-	Logger *slog.Logger  // nil: nowhere
+	Linger time.Duration // how long a removed cluster stays; default 10 min, negative: not at all
+	Logger *slog.Logger  // nil discards logs
 }
 
-// Server serves the latest Resources to every Envoy that connects. All methods
-// are safe for concurrent use.
+// Server serves the latest Resources to every connected Envoy. All methods are safe for
+// concurrent use.
 type Server struct {
 	config  Config
 	cache   cache.SnapshotCache
 	tracker *tracker
 	delta   delta.Server
 	stop    context.CancelFunc // ends all streams
-	wake    chan struct{}      // holds one: the set of leaving clusters has changed
+	wake    chan struct{}      // capacity 1: the set of leaving clusters has changed
 
 	mu struct {
 		sync.Mutex
 		items   map[string]map[string]item // the latest publication; nil before the first
-		leaving map[string]leaver          // clusters that it no longer has, by name
+		leaving map[string]leaver          // removed clusters that are still served, by name
 		marks   map[string]string          // see marksLocked
 		tries   uint64
 		version string
 	}
 }
 
-// leaver is a cluster on its way out.
+// leaver is a removed cluster that is still served.
 type leaver struct {
 	item
 
 	until time.Time
 }
 
-// anyNode is the same configuration for every Envoy.
+// anyNode gives every Envoy the same configuration.
 type anyNode struct{}
 
 const everyone = "every envoy"
 
-// ID returns the one name by which the cache knows all nodes.
+// ID returns the one name of all nodes in the cache.
 func (anyNode) ID(*core.Node) string { return everyone }
 
-// NewServer makes a server that has nothing to serve yet: an Envoy that connects
-// waits for the first Publish.
+// NewServer returns a server without resources: an Envoy that connects waits for the first
+// Publish.
 func NewServer(c Config) *Server {
 	c.Linger = cmp.Or(c.Linger, 10*time.Minute)
 	if c.Logger == nil {
@@ -88,8 +88,8 @@ func (s *Server) Register(g *grpc.Server) {
 	discovery.RegisterAggregatedDiscoveryServiceServer(g, &service{delta: s.delta})
 }
 
-// Run takes clusters away whose time is over, until ctx ends; then it ends all
-// streams and returns nil. An Envoy keeps its configuration without us.
+// Run removes leaving clusters when their time is over, until ctx ends. It then ends all
+// streams and returns nil. An Envoy keeps its configuration.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.stop()
 	timer := time.NewTimer(time.Hour)
@@ -109,9 +109,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// Publish makes r what all Envoys shall have. Equal content is not sent again;
-// what changed goes out as one response of clusters and one of routes. An
-// inconsistent r is refused and changes nothing.
+// Publish makes r the configuration of all Envoys. Unchanged resources are not sent again;
+// changes are sent as one response of clusters and one of routes. An inconsistent r is rejected
+// and changes nothing.
 func (s *Server) Publish(r *Resources) error {
 	if err := r.Consistent(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Server) publish(r *Resources) error {
 	now := time.Now()
 	for name, old := range s.mu.items[resource.ClusterType] {
 		_, stays := items[resource.ClusterType][name]
-		_, was := s.tracker.now.Load().clusters[name] // or no plan can name it
+		_, was := s.tracker.now.Load().clusters[name] // otherwise no plan can name it
 		if !stays && was && s.config.Linger > 0 {
 			s.mu.leaving[name] = leaver{item: old, until: now.Add(s.config.Linger)}
 		}
@@ -149,10 +149,10 @@ func (s *Server) publish(r *Resources) error {
 	return s.setLocked(context.Background())
 }
 
-// markLocked gives those resources a new version that were refused, so that they
-// are offered again: with this publication and not before. No resend loop.
+// markLocked gives rejected resources a new version, so that this publication offers them
+// again. They are not resent otherwise, which avoids a loop.
 func (s *Server) markLocked() {
-	refused := s.tracker.takeRefused()
+	refused := s.tracker.takeRejected()
 	if s.mu.marks == nil {
 		s.mu.marks = make(map[string]string)
 	}
@@ -162,7 +162,7 @@ func (s *Server) markLocked() {
 	for name := range refused {
 		s.mu.marks[name] = "." + strconv.FormatUint(s.mu.tries, 10)
 	}
-	for name := range s.mu.marks { // forget those that are gone
+	for name := range s.mu.marks { // drop those that no longer exist
 		if !s.knowsLocked(name) {
 			delete(s.mu.marks, name)
 		}
@@ -170,12 +170,12 @@ func (s *Server) markLocked() {
 }
 
 func (s *Server) knowsLocked(typeAndName string) bool {
-	typ, name, _ := strings.Cut(typeAndName, " ") // a type has no space in it
+	typ, name, _ := strings.Cut(typeAndName, " ") // a type contains no space
 	_, ok := s.mu.items[typ][name]
 	return ok
 }
 
-// setLocked gives the cache what is wanted and what is leaving, if it is new.
+// setLocked updates the cache with the current and the leaving resources, if they have changed.
 func (s *Server) setLocked(ctx context.Context) error {
 	all := map[string]map[string]item{
 		resource.ClusterType: make(map[string]item, len(s.mu.items[resource.ClusterType])+len(s.mu.leaving)),
@@ -196,8 +196,7 @@ func (s *Server) setLocked(ctx context.Context) error {
 	return nil
 }
 
-// sweep drops the leaving clusters whose time is over, and returns how long it is
-// to the next.
+// sweep removes the leaving clusters whose time is over, and returns the time until the next.
 func (s *Server) sweep(ctx context.Context, now time.Time) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,21 +216,21 @@ func (s *Server) sweep(ctx context.Context, now time.Time) (time.Duration, error
 	return next, s.setLocked(ctx)
 }
 
-// Acked reports whether a plan may name the endpoint's Bare and Rewrite clusters:
-// they are part of the latest publication, and every Envoy that serves has
-// accepted them. It takes no lock and is meant to be asked for each request.
+// Acked reports whether a plan may name the Bare and Rewrite clusters of an endpoint: the
+// latest publication contains them, and every serving Envoy has accepted them. It is lock-free,
+// for use in every request.
 func (s *Server) Acked(endpoint id.Endpoint) bool {
 	return s.AckedVariant(endpoint, contract.Bare) && s.AckedVariant(endpoint, contract.Rewrite)
 }
 
-// AckedVariant is as Acked, for one cluster of the endpoint. A Check cluster that
-// is not there yet (the settings have just changed) can be replaced by Rewrite.
+// AckedVariant is Acked for one cluster of the endpoint. While a Check cluster does not exist
+// yet, because the settings have just changed, Rewrite can replace it.
 func (s *Server) AckedVariant(endpoint id.Endpoint, v contract.Variant) bool {
 	_, ok := s.tracker.now.Load().clusters[contract.ClusterName(endpoint, v)]
 	return ok
 }
 
-// Await returns when AckedVariant is true, or when ctx has ended, and what it is then.
+// Await waits until AckedVariant is true or ctx ends, and returns its value.
 func (s *Server) Await(ctx context.Context, endpoint id.Endpoint, v contract.Variant) bool {
 	name := contract.ClusterName(endpoint, v)
 	for {
@@ -247,6 +246,6 @@ func (s *Server) Await(ctx context.Context, endpoint id.Endpoint, v contract.Var
 	}
 }
 
-// Ready reports whether at least one Envoy is connected and each that serves has
-// accepted clusters and routes.
+// Ready reports whether at least one Envoy is connected, and each serving one has accepted
+// clusters and routes.
 func (s *Server) Ready() bool { return s.tracker.now.Load().ready }

@@ -9,20 +9,20 @@ import (
 	"github.com/envoyproxy/go-control-plane/pkg/server/delta/v3"
 )
 
-// service is the one gRPC service that is offered: delta ADS. The other form,
-// in which every change sends everything, is left unimplemented.
+// service is the only xDS service: delta ADS. State-of-the-world ADS is not implemented,
+// because every change would send everything.
 type service struct {
 	discovery.UnimplementedAggregatedDiscoveryServiceServer
 
 	delta delta.Server
 }
 
-// DeltaAggregatedResources serves one Envoy until it leaves.
+// DeltaAggregatedResources serves one Envoy until it disconnects.
 func (s *service) DeltaAggregatedResources(stream discovery.AggregatedDiscoveryService_DeltaAggregatedResourcesServer) error {
 	return s.delta.DeltaStreamHandler(stream, resource.AnyType)
 }
 
-// callbacks gives the tracker the names that the library wants.
+// callbacks adapts the tracker to the interface of the library.
 type callbacks struct{ t *tracker }
 
 // OnDeltaStreamOpen is called when an Envoy connects.
@@ -30,10 +30,10 @@ func (c callbacks) OnDeltaStreamOpen(ctx context.Context, stream int64, typeURL 
 	return c.t.open(ctx, stream, typeURL)
 }
 
-// OnDeltaStreamClosed is called when an Envoy has left.
+// OnDeltaStreamClosed is called when an Envoy has disconnected.
 func (c callbacks) OnDeltaStreamClosed(stream int64, node *core.Node) { c.t.closed(stream, node) }
 
-// OnStreamDeltaRequest is called for every subscription and every answer.
+// OnStreamDeltaRequest is called for every subscription, ACK and NACK.
 func (c callbacks) OnStreamDeltaRequest(stream int64, r *discovery.DeltaDiscoveryRequest) error {
 	return c.t.received(stream, r)
 }

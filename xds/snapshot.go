@@ -19,11 +19,10 @@ type item struct {
 	version  string
 }
 
-// snapshot is one immutable configuration in the form of the library's cache.
-// The library's own Snapshot hashes anew whenever it is set, and knows no way to
-// send a resource again that Envoy refused.
+// snapshot is an immutable configuration for the library's cache. The library's own Snapshot
+// hashes again whenever it is set, and cannot resend a resource that Envoy rejected.
 type snapshot struct {
-	version   string // of all
+	version   string // of all resources
 	resources map[string]map[string]types.Resource
 	versions  map[string]map[string]string
 }
@@ -54,8 +53,7 @@ func addItem(to map[string]item, name string, m types.Resource) error {
 	return nil
 }
 
-// newSnapshot makes a snapshot of items. What marks says of a resource becomes
-// part of its version.
+// newSnapshot returns a snapshot of items. The mark of a resource becomes part of its version.
 func newSnapshot(items map[string]map[string]item, marks map[string]string) *snapshot {
 	s := &snapshot{
 		resources: make(map[string]map[string]types.Resource, len(items)),
@@ -77,10 +75,10 @@ func newSnapshot(items map[string]map[string]item, marks map[string]string) *sna
 	return s
 }
 
-// GetVersion returns the version of the whole.
+// GetVersion returns the version of all resources.
 func (s *snapshot) GetVersion(string) string { return s.version }
 
-// GetResourcesAndTTL returns the resources of a type; none expires.
+// GetResourcesAndTTL returns the resources of a type, without TTLs.
 func (s *snapshot) GetResourcesAndTTL(typeURL string) map[string]types.ResourceWithTTL {
 	out := make(map[string]types.ResourceWithTTL, len(s.resources[typeURL]))
 	for name, r := range s.resources[typeURL] {
@@ -94,7 +92,7 @@ func (s *snapshot) GetResources(typeURL string) map[string]types.Resource {
 	return s.resources[typeURL]
 }
 
-// ConstructVersionMap has nothing to do: the versions are there from the start.
+// ConstructVersionMap does nothing: the versions already exist.
 func (s *snapshot) ConstructVersionMap() error { return nil }
 
 // GetVersionMap returns the versions of the resources of a type, by name.

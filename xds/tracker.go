@@ -12,18 +12,18 @@ import (
 	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
 )
 
-// maxRejection is how many bytes of Envoy's reason are logged.
+// maxRejection limits the logged text of a NACK, in bytes.
 const maxRejection = 1024
 
-// accepted is what readers see of the tracker: immutable.
+// accepted is the immutable view for readers of the tracker.
 type accepted struct {
-	clusters map[string]struct{} // wanted, and accepted by every Envoy that serves
+	clusters map[string]struct{} // current, and accepted by every serving Envoy
 	ready    bool                // at least one Envoy serves, and each has clusters and routes
-	replaced chan struct{}       // closed when this is not the latest any more
+	replaced chan struct{}       // closed when a newer one replaces this
 }
 
-// tracker knows what each connected Envoy has accepted. Its methods are the
-// callbacks of the xDS server, called from one goroutine a stream.
+// tracker tracks what each connected Envoy has accepted. Its methods are callbacks of the xDS
+// server; each stream has one goroutine.
 type tracker struct {
 	logger *slog.Logger
 	now    atomic.Pointer[accepted] // never nil
@@ -32,8 +32,8 @@ type tracker struct {
 		sync.Mutex
 		streams map[int64]*connection
 		wanted  map[string]struct{} // clusters of the latest publication
-		last    map[string]struct{} // what the Envoys that serve agreed on, while there were any
-		refused map[string]uint64   // "type name" → how often a response with it was refused
+		last    map[string]struct{} // the last common state while any Envoy served
+		refused map[string]uint64   // "type name" → number of rejected responses with it
 	}
 }
 
@@ -46,7 +46,7 @@ type connection struct {
 	pending  map[string]change // by nonce
 }
 
-// change is a response that was not yet answered.
+// change is a response without an ACK or NACK.
 type change struct {
 	typeURL        string
 	added, removed []string
@@ -60,7 +60,7 @@ func newTracker(logger *slog.Logger) *tracker {
 	return t
 }
 
-// want says which clusters the latest publication has.
+// want sets the clusters of the latest publication.
 func (t *tracker) want(clusters map[string]struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,8 +68,8 @@ func (t *tracker) want(clusters map[string]struct{}) {
 	t.updateLocked()
 }
 
-// takeRefused returns how often each resource was part of a refused response.
-func (t *tracker) takeRefused() map[string]uint64 {
+// takeRejected returns how often each resource was part of a rejected response, and resets it.
+func (t *tracker) takeRejected() map[string]uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := t.mu.refused
@@ -92,7 +92,7 @@ func (t *tracker) closed(stream int64, _ *core.Node) {
 	t.updateLocked()
 }
 
-// sent notes a response that is about to go out.
+// sent records a response that is about to be sent.
 func (t *tracker) sent(stream int64, _ *discovery.DeltaDiscoveryRequest, r *discovery.DeltaDiscoveryResponse) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,7 @@ func (t *tracker) sent(stream int64, _ *discovery.DeltaDiscoveryRequest, r *disc
 	}
 }
 
-// received notes a subscription, or an answer to a response.
+// received processes a subscription, an ACK or a NACK.
 func (t *tracker) received(stream int64, r *discovery.DeltaDiscoveryRequest) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,7 +124,7 @@ func (t *tracker) received(stream int64, r *discovery.DeltaDiscoveryRequest) err
 	if id := r.GetNode().GetId(); id != "" {
 		c.node = id
 	}
-	if len(r.GetInitialResourceVersions()) > 0 { // an Envoy that we, or another of us, served before
+	if len(r.GetInitialResourceVersions()) > 0 { // an Envoy that this or another server served before
 		c.resume(r)
 		t.updateLocked()
 	}
@@ -142,7 +142,7 @@ func (t *tracker) received(stream int64, r *discovery.DeltaDiscoveryRequest) err
 		}
 		c.refuse(pending)
 		t.updateLocked()
-		t.logger.Error("envoy refused a configuration and keeps its last one",
+		t.logger.Error("envoy rejected a configuration and keeps its last one",
 			slog.String("node", c.node), slog.String("type_url", pending.typeURL),
 			slog.String("error", text[:min(len(text), maxRejection)]))
 		return nil
@@ -152,7 +152,7 @@ func (t *tracker) received(stream int64, r *discovery.DeltaDiscoveryRequest) err
 	return nil
 }
 
-// resume takes over what an Envoy says it has.
+// resume takes over the resources that an Envoy reports at connect.
 func (c *connection) resume(r *discovery.DeltaDiscoveryRequest) {
 	switch r.GetTypeUrl() {
 	case resource.ClusterType:
@@ -165,8 +165,8 @@ func (c *connection) resume(r *discovery.DeltaDiscoveryRequest) {
 	}
 }
 
-// refuse takes over what an Envoy has accepted of a response that it refused. It
-// listens now, even if this was its first.
+// refuse records the accepted part of a response that an Envoy rejected. The Envoy listens from
+// now on, even if this was its first response.
 func (c *connection) refuse(rest change) {
 	if rest.typeURL != resource.ClusterType {
 		return
@@ -177,11 +177,10 @@ func (c *connection) refuse(rest change) {
 	}
 }
 
-// sortOut tells what an Envoy accepted of a response from what it did not. It
-// takes each cluster by itself, and its reason names all that are bad: "Error
-// adding/updating cluster(s) NAME: WHY, NAME: WHY". A reason in which no name is
-// found is taken to mean all of them: never to accept is slow, to accept wrongly
-// is an outage of that endpoint.
+// sortOut separates the accepted parts of a rejected response from the others. Envoy validates
+// each cluster separately, and its reason names all invalid ones: "Error adding/updating
+// cluster(s) NAME: WHY, NAME: WHY". A reason without any name counts for all of them. A false
+// rejection only delays a cluster, but a false acceptance is an outage of its endpoint.
 func sortOut(refused change, reason string) (good, bad []string) {
 	if refused.typeURL != resource.ClusterType {
 		return nil, refused.added
@@ -199,7 +198,7 @@ func sortOut(refused change, reason string) (good, bad []string) {
 	return good, bad
 }
 
-// accept takes over what an Envoy has confirmed.
+// accept records what an Envoy has confirmed.
 func (c *connection) accept(done change) {
 	switch done.typeURL {
 	case resource.ClusterType:
@@ -212,11 +211,10 @@ func (c *connection) accept(done change) {
 	}
 }
 
-// updateLocked publishes what all Envoys that serve have in common. An Envoy that
-// has accepted no clusters yet does not listen, so it cannot meet a plan and must
-// not hold up the others. While none serves (between the death of one and the
-// first word of the next) the last agreement stands, for the next one gets at
-// least the clusters that are wanted.
+// updateLocked publishes the common state of all serving Envoys. An Envoy without accepted
+// clusters does not listen yet, so it receives no plans and must not delay the others. While no
+// Envoy serves, between a crash and the next connection, the last common state stays valid,
+// because the next Envoy gets at least the current clusters.
 func (t *tracker) updateLocked() {
 	var common map[string]struct{}
 	next := &accepted{replaced: make(chan struct{})}

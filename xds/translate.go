@@ -16,8 +16,8 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// Input is all that Envoy's dynamic half is made of. Zero values of the limits
-// mean the defaults beside them.
+// Input is the input of Envoy's dynamic configuration. Zero limits mean the defaults given
+// here.
 type Input struct {
 	Endpoints []catalog.Endpoint // distinct upstreams, in any order
 	// Bare reports whether an endpoint has the cluster of first attempts; nil: all have.
@@ -25,24 +25,23 @@ type Input struct {
 	// Twins reports whether an endpoint has the clusters of later attempts; nil: all have.
 	Twins  func(id.Endpoint) bool
 	Router catalog.RouterSettings
-	CAFile string // certificates that https providers are verified with; needed if there is such an endpoint
+	CAFile string // trusted certificates for https providers; required if there are any
 
-	BodyLimit      uint32        // bytes; the bootstrap's; default 64 MiB
+	BodyLimit      uint32        // bytes; as in the bootstrap; default 64 MiB
 	ConnectTimeout time.Duration // TCP and TLS handshake; default 5 s
-	MessageTimeout time.Duration // longest the processor may hold an attempt; default 10 min
-	IdleTimeout    time.Duration // unused connections to providers are closed after it; default 50 s
+	MessageTimeout time.Duration // longest time that the processor may take for an attempt; default 10 min
+	IdleTimeout    time.Duration // unused connections to providers close after it; default 50 s
 }
 
-// Resources is one complete configuration: clusters and routes, sorted by name,
-// the same for the same Input.
+// Resources is one complete configuration: clusters and routes, sorted by name. It depends only
+// on the Input.
 type Resources struct {
 	Clusters []*cluster.Cluster
 	Routes   []*route.RouteConfiguration
 }
 
-// withDefaults returns in with its zero values filled in. IdleTimeout is below the 60 s
-// after which common load balancers drop a connection: closing first spares the
-// request that would have met a closed one.
+// withDefaults returns in with defaults for its zero values. IdleTimeout is below the 60 s
+// after which common load balancers drop a connection, so that no request uses a dropped one.
 func (in Input) withDefaults() Input {
 	in.BodyLimit = cmp.Or(in.BodyLimit, 64<<20)
 	in.ConnectTimeout = cmp.Or(in.ConnectTimeout, 5*time.Second)
@@ -52,11 +51,11 @@ func (in Input) withDefaults() Input {
 	return in
 }
 
-// Translate turns the catalogue's endpoints and settings into Envoy's resources.
-// It reads no file and no clock. Each endpoint has the clusters that in asks for: a Bare
-// one for first attempts, and twins for later ones: a Rewrite cluster as well, and a Check cluster if the settings retry on what only the answer's body shows.
-// Deployments do not occur: ten thousand of them on twenty endpoints are twenty
-// endpoints. Errors are *fault.Error.
+// Translate converts the catalog's endpoints and settings to Envoy's resources. It reads no
+// file and no clock. Each endpoint has the clusters that in requests: a Bare one for first
+// attempts, and twins for later ones. The twins are a Rewrite cluster, and a Check cluster if
+// the settings retry on conditions that only the response body shows. Deployments do not occur:
+// ten thousand of them on twenty endpoints are twenty endpoints. Errors are *fault.Error.
 func Translate(in Input) (*Resources, error) {
 	in = in.withDefaults()
 	endpoints := slices.SortedFunc(slices.Values(in.Endpoints), func(a, b catalog.Endpoint) int {
@@ -104,12 +103,12 @@ func Translate(in Input) (*Resources, error) {
 	return out, nil
 }
 
-// checks reports whether attempts must be looked at before the client sees them.
+// checks reports whether responses must be inspected before the client receives them.
 func checks(r catalog.RetryOn) bool {
 	return r.Has(catalog.RetryOnContentFilter) || r.Has(catalog.RetryOnStreamError)
 }
 
-// problem is a fault of the endpoint that param names.
+// problem returns the error for an invalid endpoint.
 func problem(e catalog.Endpoint, format string, args ...any) error {
 	return fault.Field("endpoint "+string(e.ID), "invalid_endpoint", "%s", fmt.Sprintf(format, args...))
 }

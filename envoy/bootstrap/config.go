@@ -8,11 +8,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Config is what differs from one Envoy to the next. The five sockets are
-// required; every other zero value means the default beside it.
+// Config configures one Envoy. The five sockets are required; for all other fields, zero means
+// the default given here.
 type Config struct {
 	NodeID          string // name of this Envoy; default "modelgateway"
-	AdminSocket     string // Unix socket that Envoy creates; whoever may open it rules Envoy
+	AdminSocket     string // Unix socket that Envoy creates; full control of Envoy
 	ProcessorSocket string // Unix socket of ext_proc, attempt log and xDS
 	BodiesSocket    string // Unix socket of ext_proc for long bodies
 	GatewaySocket   string // Unix socket of the gateway's HTTP server
@@ -21,30 +21,30 @@ type Config struct {
 	Address string // IP to listen on; default 0.0.0.0
 	Port    uint16 // default 8080
 
-	// Where management and health are served as well, without a limit on connections.
+	// A second listener for management and health, without a connection limit.
 	ManagementAddress string // IP; default Address
-	ManagementPort    uint16 // 0: not at all
+	ManagementPort    uint16 // 0: none
 
-	// StreamEnd is the event that a caller gets when the provider resets its stream. It
+	// StreamEnd is the event that a caller receives when the provider resets its stream. It
 	// needs the module contract.StreamEndModule; without it the caller's stream is reset.
 	StreamEnd string
 
-	BodyLimit      uint32 // bytes of a request body, above it 413; default 64 MiB
-	HeaderLimitKiB uint32 // of all request headers, above it 431; 1..96, default 60
+	BodyLimit      uint32 // bytes of a request body; larger: 413; default 64 MiB
+	HeaderLimitKiB uint32 // of all request headers; larger: 431; 1..96, default 60
 
-	MessageTimeout    time.Duration // longest the processor may hold a message; default 10 min
-	RequestTimeout    time.Duration // longest a client may take to send a request, above it 408; default 2 min
-	StreamIdleTimeout time.Duration // longest a stream may be silent both ways; default 5 min
-	DrainTimeout      time.Duration // how long connections are told to leave at shutdown; default 30 s
+	MessageTimeout    time.Duration // longest time that the processor may take for a message; default 10 min
+	RequestTimeout    time.Duration // longest time to receive a request; longer: 408; default 2 min
+	StreamIdleTimeout time.Duration // longest silence of a stream in both directions; default 5 min
+	DrainTimeout      time.Duration // how long connections are asked to close at shutdown; default 30 s
 
 	MaxConnections uint64 // open client connections; default 50,000
-	MaxHeapBytes   uint64 // from 85 % on Envoy gives memory back, from 95 % on it refuses requests; default 2 GiB
+	MaxHeapBytes   uint64 // from 85 % on Envoy frees memory, from 95 % on it rejects requests; default 2 GiB
 }
 
-// maxSocketPath is what fits into sockaddr_un on Linux, without its final NUL.
+// maxSocketPath is the capacity of sockaddr_un on Linux, without its final NUL.
 const maxSocketPath = 107
 
-// withDefaults returns c with its zero values filled in.
+// withDefaults returns c with defaults for its zero values.
 func (c Config) withDefaults() Config {
 	setDefault(&c.NodeID, "modelgateway")
 	setDefault(&c.Address, "0.0.0.0")
@@ -61,7 +61,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// check refuses what Envoy would refuse later and less clearly.
+// check rejects values that Envoy would reject later, with a less clear error.
 func (c Config) check() error {
 	for _, s := range []struct{ param, path string }{
 		{"admin_socket", c.AdminSocket},
@@ -102,7 +102,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// maxTimeout keeps timers far from where Envoy's arithmetic on them overflows.
+// maxTimeout keeps timers far from overflows in Envoy.
 const maxTimeout = 24 * time.Hour
 
 func setDefault[T comparable](value *T, fallback T) {
@@ -116,7 +116,7 @@ func invalid(param, format string, args ...any) error {
 	return fault.Field(param, "invalid_envoy_config", format, args...)
 }
 
-// seconds is the form in which protobuf reads a duration.
+// seconds returns a duration in protobuf's text format.
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
 }

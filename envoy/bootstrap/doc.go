@@ -1,10 +1,8 @@
-// Package bootstrap writes the static half of Envoy's configuration: where it
-// listens, how it is hardened, which filters a request passes and where the
-// gateway's own process is found. The other half, routes and provider clusters,
-// comes from xds.
+// Package bootstrap renders the static part of Envoy's configuration: listeners, hardening,
+// filters, and the addresses of the gateway process. The dynamic part, routes and provider
+// clusters, comes from xds.
 //
-// It guarantees that the result has no secret in it, that every value is quoted
-// so that no configured text can become configuration, that Envoy answers on its
-// own only in the shape of the gateway's errors, and that no client can make
-// Envoy hold more than the limits in Config. It leaves starting Envoy to launch.
+// Guarantees: the result contains no secret. Every value is quoted, so configured text cannot
+// inject configuration. Local replies of Envoy have the form of the gateway's errors. No client
+// can make Envoy hold more than the limits in Config. Package launch starts Envoy.
 package bootstrap

@@ -12,14 +12,14 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// page is the template. YAML and not JSON, for the comments: whoever reads the
-// file that Envoy runs with reads them too.
+// page is the template. It is YAML and not JSON because of its comments, which stay in the file
+// that Envoy reads.
 //
 //go:embed envoy.yaml.tmpl
 var page string
 
-// Render writes the bootstrap of one Envoy, as YAML. Errors are *fault.Error and
-// name the field of c at fault. Equal configurations give equal bytes.
+// Render renders the bootstrap of one Envoy as YAML. Errors are *fault.Error and name the field
+// of c. Equal configurations give equal bytes.
 func Render(c Config) ([]byte, error) {
 	c = c.withDefaults()
 	if err := c.check(); err != nil {
@@ -52,7 +52,7 @@ func Render(c Config) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// fields is what the template may name.
+// fields are the variables of the template.
 type fields struct {
 	Config
 
@@ -72,8 +72,8 @@ type fields struct {
 	AttemptHeaders           []string
 }
 
-// quote makes any text one YAML scalar. JSON strings are YAML's double-quoted
-// scalars. Text that is not UTF-8 is an error: a path must not become another.
+// quote converts any text to one YAML scalar. JSON strings are valid double-quoted YAML
+// scalars. Invalid UTF-8 is an error, because a changed path would be another path.
 func quote(v any) (string, error) {
 	text, ok := v.(string)
 	if !ok {

@@ -7,17 +7,17 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// reply is how one status looks when it is Envoy itself that answers.
+// reply is a rendered local reply of Envoy for one status.
 type reply struct {
 	Op         string // GE or EQ
 	Status     int
-	Key        string // a name that Envoy wants for every comparison; nothing sets it
+	Key        string // a name that Envoy requires for every comparison; never set
 	Body       string // JSON
-	Numbered   bool   // the request has an id by then
+	Numbered   bool   // the request already has an id
 	RetryAfter string // seconds; empty for none
 }
 
-// answer is a reply before it is rendered.
+// answer is a local reply before it is rendered.
 type answer struct {
 	op               string
 	status           int
@@ -25,9 +25,9 @@ type answer struct {
 	retryAfterSecond string
 }
 
-// answers lists what Envoy can say on its own. The first row that matches
-// counts, so the catch-alls stand at the end. Codes and types are those of the
-// gateway's own errors: a client cannot tell who refused, and need not.
+// answers lists the local replies of Envoy. The first matching row applies, so the catch-alls
+// are at the end. Codes and types are those of the gateway's own errors: a client does not need
+// to know which process rejected it.
 func answers() []answer {
 	const (
 		eq, ge  = "EQ", "GE"
@@ -51,14 +51,14 @@ func answers() []answer {
 	}
 }
 
-// numbered reports whether a request that ends in status has an id by then.
-// What is no HTTP, or has a path or headers that are not accepted, has none.
+// numbered reports whether a request that ends with status already has an id. Invalid HTTP, or
+// a rejected path or header, has none.
 func numbered(status int) bool {
 	return status != http.StatusBadRequest && status != http.StatusUpgradeRequired &&
 		status != http.StatusRequestHeaderFieldsTooLarge
 }
 
-// replies renders the answers.
+// replies renders the local replies.
 func replies() ([]reply, error) {
 	type inner struct {
 		Message string  `json:"message"`

@@ -1,6 +1,6 @@
 package contract
 
-// Names of the listener's filters. Routes override a filter by its name.
+// The names of the listener's filters. Routes override a filter by its name.
 const (
 	FilterProcessor = "envoy.filters.http.ext_proc"
 	FilterHeaders   = "envoy.filters.http.header_mutation"
@@ -20,14 +20,14 @@ const (
 // attempt to ClusterProcessor.
 const AttemptLog = "attempts"
 
-// AttemptHeaders lists the response headers that the attempt log carries: a provider's
-// id of the request, and when to try again.
+// AttemptHeaders lists the response headers in the attempt log: the provider's request id, and
+// when to retry.
 func AttemptHeaders() []string {
 	return append(ProviderIDHeaders(), "retry-after", "retry-after-ms", "date")
 }
 
-// ProviderIDHeaders lists the headers in which providers send their id of a request.
-// The first one that is there counts.
+// ProviderIDHeaders lists the headers with providers' request ids. The first one present
+// counts.
 func ProviderIDHeaders() []string {
 	return []string{"x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray"}
 }

@@ -1,7 +1,7 @@
 package contract
 
-// MetadataRequest is the namespace of the dynamic metadata in which an upstream
-// filter that replaces a body says how long the new one is, as a string by the
-// name "content-length". Envoy drops the header that comes with such a body, and
-// without a length HTTP/1.1 sends it in chunks, which not every provider reads.
+// MetadataRequest is the namespace of the dynamic metadata in which an upstream filter sets the
+// length of a replaced body, as a string with the name "content-length". Envoy removes the
+// header of such a body. Without a length HTTP/1.1 uses chunked encoding, which not every
+// provider supports.
 const MetadataRequest = "gateway.request"

@@ -14,7 +14,8 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// admin talks to Envoy's admin listener over its Unix socket. Safe for concurrent use.
+// admin is a client of Envoy's admin listener on its Unix socket. It is safe for concurrent
+// use.
 type admin struct {
 	client *http.Client
 }
@@ -23,7 +24,7 @@ func newAdmin(socket string) admin {
 	return admin{client: &http.Client{
 		Timeout: adminTimeout,
 		Transport: &http.Transport{
-			DisableKeepAlives: true, // a connection to a child that died is worth nothing
+			DisableKeepAlives: true, // connections to a dead child are useless
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				var d net.Dialer
 				return d.DialContext(ctx, "unix", socket)
@@ -32,7 +33,7 @@ func newAdmin(socket string) admin {
 	}}
 }
 
-// call returns the body of a 200 answer, 64 KiB of it at most.
+// call returns the body of a 200 response, at most 64 KiB.
 func (a admin) call(ctx context.Context, method, path string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://envoy"+path, http.NoBody)
 	if err != nil {
@@ -73,8 +74,8 @@ func (a admin) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// drain stops Envoy from taking new connections, tells clients to leave, and
-// blocks until no request runs or ctx ends.
+// drain stops new connections, asks clients to disconnect, and blocks until no request is in
+// flight or ctx ends.
 func (a admin) drain(ctx context.Context) error {
 	for _, path := range []string{"/healthcheck/fail", "/drain_listeners"} {
 		if _, err := a.call(ctx, http.MethodPost, path); err != nil {
@@ -96,7 +97,7 @@ func (a admin) drain(ctx context.Context) error {
 	}
 }
 
-// active is how many requests run on the listener.
+// active returns the number of requests in flight on the listener.
 func (a admin) active(ctx context.Context) (int, error) {
 	const name = "http." + contract.Listener + ".downstream_rq_active"
 	body, err := a.call(ctx, http.MethodGet, "/stats?filter="+strings.ReplaceAll(name, ".", `%5C.`))
@@ -112,5 +113,5 @@ func (a admin) active(ctx context.Context) (int, error) {
 			return n, nil
 		}
 	}
-	return 0, nil // not counted anything yet
+	return 0, nil // no request yet
 }

@@ -14,29 +14,29 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// oldest is the first release with all that is needed: the priority_group
-// cluster specifier, and retries that ask it again (refresh_cluster_on_retry).
+// oldest is the first release with all required features: the priority_group cluster specifier,
+// and retries that select the cluster again (refresh_cluster_on_retry).
 const (
 	oldest      = "1.39"
 	oldestMajor = 1
 	oldestMinor = 39
 )
 
-// versionPattern finds the release in what `envoy --version` prints:
-// "envoy  version: <commit>/1.40.0/Clean/RELEASE/BoringSSL".
+// versionPattern matches the release in the output of `envoy --version`: "envoy  version:
+// <commit>/1.40.0/Clean/RELEASE/BoringSSL".
 const versionPattern = `version: [0-9A-Za-z]+/(\d+)\.(\d+)\.(\d+)[^/]*/`
 
-// checkTimeout is generous: a cold binary of 100 MB is read from disk first.
+// checkTimeout is long, because a cold binary of 100 MB is read from disk first.
 const checkTimeout = 20 * time.Second
 
-// Binary is an Envoy that Check has accepted.
+// Binary is an Envoy that passed Check.
 type Binary struct {
 	Path         string
 	major, minor int
 }
 
-// Check runs `path --version`. It rejects a program that is not Envoy, or an Envoy that
-// lacks what the configuration uses. It blocks until the program ends, 20 s at most.
+// Check runs `path --version`. It rejects a program that is not Envoy, or an Envoy without a
+// required feature. It blocks until the program ends, at most 20 s.
 func Check(ctx context.Context, path string) (Binary, error) {
 	if err := executable(path); err != nil {
 		return Binary{}, err
@@ -53,7 +53,7 @@ func Check(ctx context.Context, path string) (Binary, error) {
 	return Binary{path, major, minor}, nil
 }
 
-// release runs `path --version` and returns the release that it prints.
+// release runs `path --version` and returns the release.
 func release(ctx context.Context, path string) (major, minor int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -76,7 +76,7 @@ func release(ctx context.Context, path string) (major, minor int, err error) {
 	return major, minor, nil
 }
 
-// executable refuses a path that cannot be run, and says which of the ways it is.
+// executable rejects a path that cannot be executed, and names the cause.
 func executable(path string) *fault.Error {
 	info, err := os.Stat(path)
 	switch {

@@ -2,9 +2,9 @@ package launch
 
 import "syscall"
 
-// attributes put the child into a process group of its own, so that Ctrl-C in a
-// terminal reaches us and not it, and have the kernel kill it when the thread
-// that started it is gone: the only tie that outlasts a SIGKILL of ours.
+// attributes put the child into its own process group, so that Ctrl-C in a terminal signals
+// only the gateway. They also make the kernel kill the child when the thread that started it
+// ends, which works even after a SIGKILL of the gateway.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

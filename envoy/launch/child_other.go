@@ -4,8 +4,8 @@ package launch
 
 import "syscall"
 
-// attributes put the child into a process group of its own. Only Linux can also
-// tie its life to ours; elsewhere it outlives a SIGKILL of ours.
+// attributes put the child into its own process group. Only Linux can also tie its life to the
+// gateway; elsewhere it survives a SIGKILL of the gateway.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

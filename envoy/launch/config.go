@@ -10,38 +10,38 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Config is one Envoy to run. Path, Bootstrap, RunDir and AdminSocket are required.
+// Config configures one Envoy process. Path, Bootstrap, RunDir and AdminSocket are required.
 type Config struct {
 	Path        string           // of the binary, from Locate
 	Bootstrap   []byte           // Envoy's configuration file, from bootstrap.Render
-	RunDir      string           // directory of our own, made with mode 0700; the configuration goes there
+	RunDir      string           // private directory, created with mode 0700, for the configuration
 	AdminSocket string           // the one in Bootstrap
-	Modules     string           // directory of the dynamic modules that Bootstrap names, if it names any
-	Listen      []netip.AddrPort // those in Bootstrap: a taken port is found before Envoy starts
+	Modules     string           // directory of the dynamic modules in Bootstrap, if any
+	Listen      []netip.AddrPort // the listeners in Bootstrap: a port in use is detected before Envoy starts
 
-	Concurrency int           // worker threads; 0: as many as there are CPUs
+	Concurrency int           // worker threads; 0: one per CPU
 	LogLevel    string        // info, warning, error, critical or off; default warning
-	Drain       time.Duration // how long running answers may take to end after Run's context; default 30 s
-	Logger      *slog.Logger  // where Envoy's log goes; nil: nowhere
+	Drain       time.Duration // how long requests in flight may take after Run's context ends; default 30 s
+	Logger      *slog.Logger  // for Envoy's log; nil discards it
 	Events      Events
 }
 
-// Events are told what becomes of the child. Nil functions are left out. They are
-// called one at a time, from Run, and hold it up while they run.
+// Events are callbacks about the child; each may be nil. Run calls them one at a time, and
+// waits for them.
 type Events struct {
 	Started func(pid int)
 	Ready   func(pid int)            // it has its configuration and serves
-	Exited  func(pid int, err error) // err says how; nil for exit status 0
+	Exited  func(pid int, err error) // err is the exit status; nil for 0
 }
 
 const (
-	firstDelay    = 100 * time.Millisecond // before the second restart; the first comes at once
+	firstDelay    = 100 * time.Millisecond // before the second restart; the first is immediate
 	maxDelay      = 10 * time.Second
-	stable        = 30 * time.Second // a child that lived so long is restarted at once again
+	stable        = 30 * time.Second // a child that lived this long is restarted immediately again
 	killAfter     = 5 * time.Second  // between SIGTERM and SIGKILL
 	pollInterval  = 20 * time.Millisecond
 	adminTimeout  = 2 * time.Second
-	maxSocketPath = 107 // what fits into sockaddr_un on Linux, without its final NUL
+	maxSocketPath = 107 // capacity of sockaddr_un on Linux, without its final NUL
 )
 
 func (c Config) withDefaults() Config {
@@ -53,8 +53,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// check refuses what cannot work. Levels below info are refused as well: there
-// Envoy logs the headers of every request, and with them every key.
+// check rejects invalid values. It also rejects log levels below info: there Envoy logs all
+// request headers, including keys.
 func (c Config) check() error {
 	switch c.LogLevel {
 	case "info", "warning", "error", "critical", "off":
@@ -87,7 +87,7 @@ func invalid(param, format string, args ...any) *fault.Error {
 	return fault.Field(param, "invalid_envoy_config", format, args...)
 }
 
-// broken is a failure of the binary or of the machine, for whoever starts us.
+// broken returns the error for a failure of the binary or the machine.
 func broken(code string, cause error, format string, args ...any) *fault.Error {
 	e := fault.New(fault.Unavailable, code, format, args...)
 	e.Op, e.Err = "launch", cause

@@ -1,11 +1,14 @@
-// Package launch runs Envoy as a child of the gateway: finds a binary that is new
-// enough, starts it, restarts it when it dies, brings its log into ours and stops
-// it without cutting the answers that still run.
+// Package launch runs Envoy as a child process. It finds a recent enough binary, starts it,
+// restarts it after a crash, forwards its log, and stops it without cutting responses in
+// progress.
 //
-// It guarantees that the child dies with us, also when we are killed with
-// SIGKILL (on Linux); that a signal to our terminal does not reach it before it
-// was drained; that it sees none of our environment, where provider keys may be;
-// that a first start that fails ends Run with the reason instead of being tried
-// for ever; and that Run returns only when the child is gone. It leaves to
-// others what Envoy is told: bootstrap writes its file, xds the rest.
+// Guarantees:
+//
+//   - The child dies with the gateway, on Linux even after SIGKILL.
+//   - A terminal signal to the gateway does not reach the child before it is drained.
+//   - The child does not inherit the environment, which may contain provider keys.
+//   - If the first start fails, Run returns the cause and does not retry.
+//   - Run returns only after the child has exited.
+//
+// The configuration of Envoy comes from the packages bootstrap and xds.
 package launch

@@ -14,8 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Launcher runs one Envoy. Run may be called once; Ready at any time, from any
-// goroutine.
+// Launcher runs one Envoy. Run may be called once; Ready at any time, from any goroutine.
 type Launcher struct {
 	config Config
 	admin  admin
@@ -24,7 +23,7 @@ type Launcher struct {
 	restarts atomic.Int64
 }
 
-// New checks c and starts nothing. Errors are *fault.Error and name the field.
+// New validates c and starts nothing. Errors are *fault.Error and name the field.
 func New(c Config) (*Launcher, error) {
 	c = c.withDefaults()
 	if err := c.check(); err != nil {
@@ -33,19 +32,18 @@ func New(c Config) (*Launcher, error) {
 	return &Launcher{config: c, admin: newAdmin(c.AdminSocket), file: filepath.Join(c.RunDir, "envoy.yaml")}, nil
 }
 
-// Ready blocks until Envoy has its clusters and routes and serves, or ctx ends,
-// whose error it then returns.
+// Ready blocks until Envoy serves with its clusters and routes, or returns the error of ctx.
 func (l *Launcher) Ready(ctx context.Context) error { return l.admin.waitReady(ctx) }
 
-// Restarts returns how often Run has started a child again because the one before it
-// died. It may be called at any time, from any goroutine.
+// Restarts returns how often Run has restarted a crashed child. It may be called at any time,
+// from any goroutine.
 func (l *Launcher) Restarts() int64 { return l.restarts.Load() }
 
-// Run starts Envoy and keeps it running until ctx ends, then drains and stops it
-// and returns nil. A child that dies after it was once ready is started again: at
-// once, then after 100 ms, doubling up to 10 s, and at once again after one that
-// lived 30 s. A child that dies before that has something that restarting does
-// not mend; Run then returns a *fault.Error with Envoy's own words as its cause.
+// Run starts Envoy and keeps it running until ctx ends, then drains and stops it and returns
+// nil. A child that dies after it was ready is restarted: at once, then after 100 ms, doubling
+// up to 10 s, and at once again after a child that lived 30 s. If a child dies before it was
+// ready, a restart would not help: Run returns a *fault.Error with Envoy's own output as its
+// cause.
 func (l *Launcher) Run(ctx context.Context) error {
 	if err := l.prepare(ctx); err != nil {
 		return err
@@ -68,7 +66,7 @@ func (l *Launcher) Run(ctx context.Context) error {
 		if time.Since(started) > stable {
 			delay = 0
 		}
-		l.config.Logger.LogAttrs(ctx, levelOf("error"), "envoy died and is started again",
+		l.config.Logger.LogAttrs(ctx, levelOf("error"), "envoy died and is restarted",
 			attrDelay(delay), attrError(life.exitErr))
 		if !pause(ctx, delay) {
 			return nil
@@ -79,8 +77,8 @@ func (l *Launcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// prepare writes the configuration and finds out whether the port is free. Envoy
-// sets SO_REUSEPORT and would share a taken port with another Envoy in silence.
+// prepare writes the configuration and checks that the port is free. Envoy sets SO_REUSEPORT
+// and would silently share the port with another Envoy.
 func (l *Launcher) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(l.config.RunDir, 0o700); err != nil {
 		return broken("run_dir_unusable", err, "run_dir %s cannot be made", l.config.RunDir)
@@ -104,8 +102,8 @@ func (l *Launcher) prepare(ctx context.Context) error {
 	return nil
 }
 
-// arguments is the command line. Hot restart is off: a restart of ours is a new
-// process with the old one gone, and shared memory would tie it to a base id.
+// arguments returns the command line. Hot restart is disabled: a restart starts after the old
+// process has exited, and shared memory would need a base id.
 func (l *Launcher) arguments() []string {
 	args := []string{
 		"-c", l.file,
@@ -121,7 +119,7 @@ func (l *Launcher) arguments() []string {
 	return args
 }
 
-// explain makes the error of a child that never served.
+// explain returns the error for a child that never served.
 func explain(life lifetime) error {
 	said := strings.Join(life.causes, "; ")
 	cause := fmt.Errorf("exit status 0: %s", said)
@@ -142,7 +140,7 @@ func addressInUse(cause error, address string) *fault.Error {
 // stopped reports whether ctx has ended.
 func stopped(ctx context.Context) bool { return ctx.Err() != nil }
 
-// pause waits for d and reports whether ctx is still alive.
+// pause waits for d and reports whether ctx is still active.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// lifetime is what became of one child.
+// lifetime is the result of one child process.
 type lifetime struct {
-	startErr error    // it never ran
-	exitErr  error    // how it ended; nil for exit status 0
-	ready    bool     // it served
+	startErr error    // it did not start
+	exitErr  error    // its exit; nil for exit status 0
+	ready    bool     // it has served
 	causes   []string // its latest errors
 }
 
 // live runs one child from start to end. When ctx ends it drains the child first.
 func (l *Launcher) live(ctx context.Context) lifetime {
 	log := &logWriter{logger: l.config.Logger, stopping: func() bool { return stopped(ctx) }}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.config.Path, l.arguments()...) //nolint:gosec // the operator's own choice of program
-	cmd.Env = []string{}                                                                    // ours may hold provider keys
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.config.Path, l.arguments()...) //nolint:gosec // the operator configures the program
+	cmd.Env = []string{}                                                                    // the gateway's may contain provider keys
 	if l.config.Modules != "" {
 		cmd.Env = append(cmd.Env, "ENVOY_DYNAMIC_MODULES_SEARCH_PATH="+l.config.Modules)
 	}
@@ -70,15 +70,15 @@ func (l *Launcher) live(ctx context.Context) lifetime {
 	died()
 	for range polled { // until the poller has ended
 	}
-	life.causes = log.causes() //nolint:contextcheck // a line of the child's log belongs to no request
+	life.causes = log.causes() //nolint:contextcheck // a log line of the child belongs to no request
 	if l.config.Events.Exited != nil {
 		l.config.Events.Exited(pid, life.exitErr)
 	}
 	return life
 }
 
-// startAndWait starts the child from a thread that lives as long as the child:
-// the kernel's tie (see attributes) is to the thread, and Go ends idle threads.
+// startAndWait starts the child from a thread that lives as long as the child. The kernel ties
+// the child to that thread (see attributes), and Go ends idle threads.
 func startAndWait(cmd *exec.Cmd, started, exited chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -89,7 +89,8 @@ func startAndWait(cmd *exec.Cmd, started, exited chan<- error) {
 	}
 }
 
-// stop lets running answers end, then ends the child: asked, and then not asked.
+// stop waits for responses in progress, then ends the child with SIGTERM and, if necessary,
+// SIGKILL.
 func (l *Launcher) stop(ctx context.Context, child *os.Process, exited <-chan error) error {
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.config.Drain)
 	defer cancel()
@@ -101,12 +102,12 @@ func (l *Launcher) stop(ctx context.Context, child *os.Process, exited <-chan er
 	select {
 	case err := <-exited:
 		cancel()
-		for range drained { // until it has seen that there is nothing left to drain
+		for range drained { // until there is nothing left to drain
 		}
 		return err
 	case err := <-drained:
 		if err != nil {
-			l.config.Logger.LogAttrs(ctx, slog.LevelWarn, "envoy is stopped before all answers ended", attrError(err))
+			l.config.Logger.LogAttrs(ctx, slog.LevelWarn, "envoy is stopped before all responses ended", attrError(err))
 		}
 	}
 	if err := child.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {

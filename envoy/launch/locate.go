@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 )
 
-// fetched is where make puts the Envoy that it fetches, below the repository.
+// fetched is where make puts the Envoy that it downloads, relative to the repository.
 const fetched = ".tmp/envoy-1.40.0/envoy/_bin/envoy"
 
-// Locate returns the absolute path of the Envoy to run: flag (--envoy-path) if given,
-// else env (the value of $ENVOY_PATH), else the copy that make fetched, else
-// lookPath("envoy"). It looks for that copy in the folder of the executable, in the folder
-// above it and in the working directory. A path that flag or env names must exist:
-// otherwise Locate returns an error and tries nothing else.
+// Locate returns the absolute path of the Envoy to run: flag (--envoy-path) if given, else env
+// (the value of $ENVOY_PATH), else the copy that make downloads, else lookPath("envoy"). It
+// looks for that copy in the folder of the executable, in its parent folder and in the working
+// directory. A path from flag or env must exist: otherwise Locate returns an error and tries
+// nothing else.
 func Locate(flag, env string, lookPath func(string) (string, error)) (string, error) {
 	for _, asked := range []struct{ param, path string }{{"--envoy-path", flag}, {"ENVOY_PATH", env}} {
 		if asked.path == "" {
@@ -38,7 +38,7 @@ func Locate(flag, env string, lookPath func(string) (string, error)) (string, er
 	return absolute(path)
 }
 
-// copies are the folders that may hold what make fetched.
+// copies returns the folders in which make may have put its copy.
 func copies() []string {
 	var dirs []string
 	if exe, err := os.Executable(); err == nil {

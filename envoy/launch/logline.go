@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// logFormat is what Envoy is told to print: level, logger, and the message with
-// its newlines escaped, so that an entry is a line.
+// logFormat is Envoy's log format: level, logger, and the message with escaped newlines, so
+// that each entry is one line.
 const logFormat = "%l\t%n\t%_"
 
 const (
@@ -17,15 +17,15 @@ const (
 	maxCause = 5    // lines that explain an exit
 )
 
-// logWriter turns the child's output into our log, line by line. It is safe for
-// concurrent use: standard output and standard error share it.
+// logWriter forwards the child's output to the log, line by line. It is safe for concurrent
+// use, because standard output and standard error share it.
 type logWriter struct {
 	logger   *slog.Logger
-	stopping func() bool // Envoy warns of its own end, which nobody needs to be warned of who has asked for it; nil: never
+	stopping func() bool // suppresses Envoy's warnings about a requested stop; nil: never
 
 	mu struct {
 		sync.Mutex
-		line   []byte   // unfinished; never longer than maxLine
+		line   []byte   // unfinished; at most maxLine bytes
 		causes []string // the latest errors, oldest first
 	}
 }
@@ -52,8 +52,8 @@ func (w *logWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// emitLocked logs one line. What is not in our format (a crash, the loader) is an
-// error of Envoy's as well.
+// emitLocked logs one line. A line in another format, such as a crash or an error of the
+// dynamic loader, is logged as an error.
 func (w *logWriter) emitLocked(line string) {
 	line = strings.ToValidUTF8(strings.TrimSpace(line), "?")
 	if line == "" {
@@ -87,7 +87,7 @@ func (w *logWriter) causes() []string {
 	return append([]string(nil), w.mu.causes...)
 }
 
-// levelOf maps Envoy's levels to ours.
+// levelOf maps Envoy's levels to those of slog.
 func levelOf(name string) slog.Level {
 	switch name {
 	case "trace", "debug":

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// The release of Envoy for which the module's behaviour is tested. A module runs in
-// Envoy's process, so no other release loads it.
+// The release of Envoy with which the module is tested. A module runs in Envoy's process, so it
+// is not loaded into other releases.
 const (
 	moduleMajor = 1
 	moduleMinor = 40
 )
 
 // FindModule returns the directory of the dynamic module in file (a name such as libx.so),
-// which is the directory of this process's executable. It returns an error if the module
-// is not there, or if this Envoy cannot load it: Envoy would not start.
+// which is the directory of the gateway's executable. It returns an error if the module is
+// missing, or if this Envoy cannot load it: Envoy would not start.
 func (b Binary) FindModule(file string) (string, error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -4,5 +4,5 @@ package socket
 
 import "net"
 
-// direct is for Linux only.
+// direct is implemented on Linux only.
 func direct(c net.Conn) (net.Conn, error) { return c, nil }

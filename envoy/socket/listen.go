@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// maxPath is sun_path of unix(7) without its final zero byte.
+// maxPath is the size of sun_path in unix(7) without its final zero byte.
 const maxPath = 107
 
-// Listen opens a Unix socket that only this user can connect to, in place of one
-// that a dead process has left. The directory must be there.
+// Listen opens a Unix socket to which only this user can connect. It replaces the socket of a
+// dead process. The directory must exist.
 func Listen(ctx context.Context, path string) (net.Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("the socket path %s has %d bytes; Unix sockets take %d: use a shorter data directory", path, len(path), maxPath)
@@ -32,11 +32,11 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	return listener{l}, nil
 }
 
-// Fits reports whether sockets can lie in dir under names of up to longest bytes.
+// Fits reports whether sockets with names of up to longest bytes fit in dir.
 func Fits(dir string, longest int) bool { return len(dir)+1+longest <= maxPath }
 
-// Private makes sure that nobody else can put a socket of theirs into dir. In a
-// temporary directory somebody may have made it before us.
+// Private ensures that no other user can put a socket into dir. In a temporary directory
+// another user may have created it first.
 func Private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
