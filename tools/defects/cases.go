@@ -1,20 +1,20 @@
 package main
 
-// drawn is what the tests of properties are told: to leave no file of what they have
-// found, and to take little time to make it small.
+// drawn returns the flags for property tests: write no file for a failure, and spend little
+// time on shrinking it.
 func drawn() []string { return []string{"-rapid.nofailfile", "-rapid.shrinktime=1s"} }
 
-// trial is a test that has to find a bug.
+// trial is a test that must detect a bug.
 type trial struct {
 	defect string
 	pkg    string
 	test   string
 	flags  []string // of the test binary
-	says   string   // of the bug, by the test: it fails for that reason; empty: for any
+	says   string   // the expected text of the failure; empty: any failure
 }
 
-// trials returns the tests. A bug that is found where it is made and where it does
-// harm has two of them.
+// trials returns the tests. A bug that is detected both where it is made and where it does harm
+// has two of them.
 func trials() []trial {
 	return []trial{
 		{"nosync", "cluster/store", "TestCrashAtEveryWrite", nil, ""},

@@ -1,8 +1,7 @@
-// Command defects shows that the tests find bugs: for each of the known bugs that the
-// tag defects builds in (cluster/inject), it runs the tests that are there to find it,
-// once as the code is, when they have to pass, and once with the bug, when they have
-// to fail. It prints a table of what was caught and what was missed, and ends with
-// status 1 when anything was missed.
+// Command defects shows that the tests detect bugs. For each known bug that the tag defects
+// compiles in (cluster/inject), it runs the tests that must detect it: once without the bug,
+// when they must pass, and once with the bug, when they must fail. It prints a table of the
+// caught and missed bugs, and exits with status 1 if any was missed.
 //
-// Arguments name the bugs to look for; without any it looks for all of them.
+// Arguments select bugs; without any it runs all.
 package main

@@ -18,7 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
-// limit bounds one run of one test.
+// limit is the timeout of one run of one test.
 const limit = 2 * time.Minute
 
 func main() {
@@ -28,8 +28,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run tries all trials of the bugs that are named, of all if none is, and returns the
-// exit status.
+// run runs the trials of the named bugs, or all if none is named, and returns the exit status.
 func run(ctx context.Context, names []string, out io.Writer) int {
 	chosen, err := choose(names)
 	if err != nil {
@@ -63,12 +62,12 @@ func run(ctx context.Context, names []string, out io.Writer) int {
 	return 0
 }
 
-// choose returns the trials of the bugs that are named. Each bug has one at least.
+// choose returns the trials of the named bugs. Each bug has at least one.
 func choose(names []string) ([]trial, error) {
 	known := inject.Defects()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("there is no bug %s; there are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown bug %s; known bugs are %s", name, strings.Join(known, ", "))
 		}
 	}
 	if len(names) == 0 {
@@ -83,20 +82,20 @@ func choose(names []string) ([]trial, error) {
 			}
 		}
 		if len(out) == before {
-			return nil, fmt.Errorf("no test is there to find %s", name)
+			return nil, fmt.Errorf("no test detects %s", name)
 		}
 	}
 	return out, nil
 }
 
-// laboratory runs tests. What is built, and what has passed without a bug, it keeps.
+// laboratory runs tests. It caches test binaries, and the results of tests without a bug.
 type laboratory struct {
 	dir   string
 	built map[string]error  // by package
-	good  map[string]string // verdict on the test without a bug, by package and name; empty: it passes
+	good  map[string]string // verdict of the test without a bug, by package and name; empty: it passes
 }
 
-// try returns "caught", or why the bug was not.
+// try returns "caught", or why the bug was missed.
 func (l *laboratory) try(ctx context.Context, t *trial) string {
 	err, ok := l.built[t.pkg]
 	if !ok {
@@ -127,7 +126,7 @@ func (l *laboratory) try(ctx context.Context, t *trial) string {
 	return "caught"
 }
 
-// without returns why the test proves nothing, for it does not pass without a bug.
+// without returns why the test proves nothing, because it fails without a bug.
 func (l *laboratory) without(ctx context.Context, t *trial) string {
 	output, err := l.test(ctx, t, "")
 	switch {
@@ -139,9 +138,9 @@ func (l *laboratory) without(ctx context.Context, t *trial) string {
 	return ""
 }
 
-// build makes the package's test binary.
+// build builds the package's test binary.
 func (l *laboratory) build(ctx context.Context, pkg string) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "defects", "-c", "-o", l.binary(pkg), "./"+pkg) //nolint:gosec // the arguments are this program's own
+	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "defects", "-c", "-o", l.binary(pkg), "./"+pkg) //nolint:gosec // constant arguments
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, last(string(output)))
@@ -153,7 +152,7 @@ func (l *laboratory) binary(pkg string) string {
 	return filepath.Join(l.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
 }
 
-// test runs one test, with a bug unless name is empty, and returns what it has said.
+// test runs one test, with a bug unless name is empty, and returns its output.
 func (l *laboratory) test(ctx context.Context, t *trial, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -167,7 +166,7 @@ func (l *laboratory) test(ctx context.Context, t *trial, name string) (string, e
 	return out.String(), err
 }
 
-// last is the end of what a program has said, in one line.
+// last returns the end of a program's output as one line.
 func last(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	return strings.TrimSpace(strings.Join(lines[max(0, len(lines)-2):], " "))

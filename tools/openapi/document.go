@@ -8,15 +8,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Members of the base that are for this program and not for the document.
+// Members of the base that this program reads and does not write to the document.
 const (
 	hintKept     = "x-kept"     // fields that an update does not clear
 	hintFields   = "x-examples" // examples by field
 	hintExamples = "x-calls"    // examples by call
 )
 
-// document joins the generated part to the base. Operations are in the order
-// of source.calls, those of the base after them.
+// document adds the generated part to the base. Operations are in the order of source.calls,
+// followed by those of the base.
 func document(src *source) (*object, error) {
 	doc := src.base.copyOf()
 	components := doc.child("components")
@@ -57,14 +57,14 @@ func document(src *source) (*object, error) {
 	return doc, checkIDs(paths)
 }
 
-// listAt is a member that is a list.
+// listAt returns a member that is a list.
 func listAt(o *object, name string) []any {
 	list, _ := o.get(name).([]any)
 	return list
 }
 
-// place puts an operation at its path. Two paths that differ only in the names
-// of their parameters are one path to a client: the first one's names are kept.
+// place adds an operation at its path. Two paths that differ only in parameter names are equal
+// for a client: the names of the first one are used.
 func place(paths *object, verb, path string, one *object) error {
 	for _, other := range paths.names {
 		if other != path && nameless(other) == nameless(path) {
@@ -75,13 +75,13 @@ func place(paths *object, verb, path string, one *object) error {
 	}
 	item := paths.child(path)
 	if item.get(strings.ToLower(verb)) != nil {
-		return fmt.Errorf("%s %s is there twice", verb, path)
+		return fmt.Errorf("%s %s is defined twice", verb, path)
 	}
 	item.set(strings.ToLower(verb), one)
 	return nil
 }
 
-// rename gives the parameters of a path other names.
+// rename renames the parameters of a path.
 func rename(one *object, from, to []string) {
 	params, _ := one.get("parameters").([]any)
 	for _, p := range params {
@@ -120,15 +120,15 @@ func checkIDs(paths *object) error {
 	return nil
 }
 
-// tags lists the tags of services that the base does not list. The service's comment
-// becomes the tag's description.
+// tags adds the tags of services that the base does not list. The service's comment becomes the
+// tag's description.
 func tags(doc *object, calls []call) error {
 	listed, _ := doc.get("tags").([]any)
 	known := map[string]*object{}
 	for _, t := range listed {
 		one, _ := t.(*object)
 		if one == nil {
-			return fmt.Errorf("a tag is no object")
+			return fmt.Errorf("a tag is not an object")
 		}
 		known[fmt.Sprint(one.get("name"))] = one
 	}
@@ -146,7 +146,7 @@ func tags(doc *object, calls []call) error {
 	return nil
 }
 
-// serviceText is a service's comment without its name.
+// serviceText returns a service's comment without its name.
 func serviceText(d protoreflect.Descriptor) string {
 	return capital(strings.TrimPrefix(comment(d), string(d.Name())+" "))
 }

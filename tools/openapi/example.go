@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// givenExample is the example that a rule has, or nil.
+// givenExample returns the example in a rule, or nil.
 func givenExample(r *validate.FieldRules) any {
 	switch {
 	case len(r.GetString().GetExample()) > 0:
@@ -26,15 +26,15 @@ func givenExample(r *validate.FieldRules) any {
 	return nil
 }
 
-// examples makes whole examples of schemas.
+// examples generates complete examples of schemas.
 type examples struct {
 	defs   *object // components
-	fields *object // examples kept by hand, by the name of a field or by component.field
-	rules  *object // examples beside fields of that name in any message
+	fields *object // hand-written examples, by field or by component.field
+	rules  *object // examples in the rules of fields with that name in any message
 	seen   []string
 }
 
-// newExamples also takes the examples of requests for answers.
+// newExamples also uses the examples of requests for responses.
 func newExamples(defs, fields *object, calls []call) *examples {
 	x := &examples{defs: defs, fields: fields, rules: obj()}
 	done := map[protoreflect.FullName]bool{}
@@ -44,7 +44,7 @@ func newExamples(defs, fields *object, calls []call) *examples {
 	return x
 }
 
-// learn notes the examples beside a message's fields. The first of a name counts.
+// learn collects the examples of a message's fields. The first one for a name counts.
 func (x *examples) learn(m protoreflect.MessageDescriptor, done map[protoreflect.FullName]bool) {
 	if done[m.FullName()] {
 		return
@@ -73,11 +73,11 @@ func (x *examples) learn(m protoreflect.MessageDescriptor, done map[protoreflect
 	}
 }
 
-// mapKey is the name in an example of a map: most are by model.
+// mapKey is the key in the example of a map: most maps are by model.
 const mapKey = "gpt-4o"
 
-// of makes an example. An answer's has every member; a request's has those that
-// it must have, and those that an example was thought of for.
+// of generates an example. That of a response has all members; that of a request has the
+// required members and those with an example.
 func (x *examples) of(schema *object, name string, way side) any {
 	if ref, ok := schema.get("$ref").(string); ok {
 		return x.component(strings.TrimPrefix(ref, "#/components/schemas/"), way)
@@ -114,7 +114,7 @@ func (x *examples) of(schema *object, name string, way side) any {
 	return nil
 }
 
-// firstOf keeps a reference free of a type beside it.
+// firstOf returns a reference without a type next to it.
 func firstOf(first, schema *object) any {
 	if t := first.get("type"); t != nil {
 		return t
@@ -124,7 +124,7 @@ func firstOf(first, schema *object) any {
 
 func (x *examples) component(name string, way side) any {
 	def, _ := x.defs.get(name).(*object)
-	if def == nil || slices.Contains(x.seen, name) { // within itself
+	if def == nil || slices.Contains(x.seen, name) { // recursive
 		return nil
 	}
 	x.seen = append(x.seen, name)
@@ -159,7 +159,7 @@ func (x *examples) object(schema *object, name string, way side) any {
 	return out
 }
 
-// named is the example of a component's field.
+// named returns the example of a component's field.
 func (x *examples) named(component, field string, one *object, way side) any {
 	if v := x.fields.get(component + "." + field); v != nil {
 		return v
@@ -167,7 +167,7 @@ func (x *examples) named(component, field string, one *object, way side) any {
 	return x.of(one, field, way)
 }
 
-// thought says whether somebody thought of an example for a field.
+// thought reports whether there is an example for a field.
 func (x *examples) thought(field, component string, one *object) bool {
 	if x.fields.get(component+"."+field) != nil || one.get("examples") != nil {
 		return true
@@ -176,7 +176,7 @@ func (x *examples) thought(field, component string, one *object) bool {
 	return items != nil && items.get("examples") != nil
 }
 
-// given is an example kept by hand or beside the field, if it fits.
+// given returns a hand-written example or one from the field's rules, if it is valid.
 func (x *examples) given(name string, schema *object) any {
 	if list, ok := schema.get("examples").([]any); ok {
 		return list[0]
@@ -214,7 +214,7 @@ func (x *examples) given(name string, schema *object) any {
 	return v
 }
 
-// kindOf is the type that a schema has beside null.
+// kindOf returns the type of a schema, apart from null.
 func kindOf(schema *object) string {
 	switch t := schema.get("type").(type) {
 	case string:
@@ -226,7 +226,7 @@ func kindOf(schema *object) string {
 	return ""
 }
 
-// fitting is the first candidate that a schema takes.
+// fitting returns the first candidate that is valid for a schema.
 func fitting(schema *object, candidates []any) any {
 	if c := schema.get("const"); c != nil {
 		return c
@@ -242,7 +242,7 @@ func fitting(schema *object, candidates []any) any {
 	return candidates[0]
 }
 
-// fits says whether a schema without references takes a scalar.
+// fits reports whether a scalar is valid for a schema without references.
 func fits(schema *object, v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -262,7 +262,7 @@ func fits(schema *object, v any) bool {
 	return true
 }
 
-// fitsFormat has a pattern for each form that an example may be needed of.
+// fitsFormat has a pattern for each format that an example may need.
 func fitsFormat(format, v string) bool {
 	pattern := map[string]string{
 		"date-time": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`,

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// scalar is the schema of a kind.
+// scalar returns the schema of a kind.
 func scalar(f protoreflect.FieldDescriptor) (*object, error) {
 	if f.Enum() != nil {
 		var names []any
@@ -26,13 +26,13 @@ func scalar(f protoreflect.FieldDescriptor) (*object, error) {
 		protoreflect.BytesKind:  obj("type", "string", "contentEncoding", "base64"),
 	}[f.Kind()]
 	if one == nil {
-		return nil, fmt.Errorf("JSON has no %s that every client reads; use double", f.Kind())
+		return nil, fmt.Errorf("not every JSON client can read %s; use double", f.Kind())
 	}
 	return one, nil
 }
 
-// short is the field of a message that a bare value in the message's place stands for, nil
-// if the message has no such form.
+// short returns the field that a bare value in place of a message stands for; nil if the
+// message has no such short form.
 func short(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	if m.FullName() == "gateway.v1.ModelBudget" {
 		return m.Fields().ByName("max_budget")
@@ -40,7 +40,7 @@ func short(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	return nil
 }
 
-// wellKnown is the schema of a message that has a JSON form of its own, or nil.
+// wellKnown returns the schema of a message with a special JSON form, or nil.
 func wellKnown(name protoreflect.FullName) *object {
 	switch name {
 	case "google.protobuf.Timestamp":
@@ -65,9 +65,9 @@ func wellKnown(name protoreflect.FullName) *object {
 	return nil
 }
 
-// nullable also takes null.
+// nullable returns a schema that also allows null.
 func nullable(one *object) *object {
-	if len(one.names) == 0 { // anything, also null
+	if len(one.names) == 0 { // anything, including null
 		return one
 	}
 	kind, ok := one.get("type").(string)

@@ -10,14 +10,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// operations makes the operations of calls.
+// operations generates the operations of calls.
 type operations struct {
 	schemas  *schemas
 	examples *examples
-	kept     *object // whole examples kept by hand, by the name of the call
+	kept     *object // complete hand-written examples, by the name of the call
 }
 
-// operation makes the n-th operation of a call.
+// operation generates the n-th operation of a call.
 func (o *operations) operation(c call, n int) (*object, error) {
 	b := c.bindings[n]
 	name := string(c.method.Name())
@@ -57,10 +57,10 @@ func (o *operations) operation(c call, n int) (*object, error) {
 	return out.set("responses", answers), nil
 }
 
-// sameAs names the operation that another one is a second way to.
+// sameAs names the operation that another one duplicates.
 const sameAs = "x-same-as"
 
-// operationID is the call's name; that of a second way to it has the way in it.
+// operationID returns the name of the call; for further bindings it includes the path.
 func operationID(c call, n int) string {
 	name := []rune(string(c.method.Name()))
 	name[0] = unicode.ToLower(name[0])
@@ -72,7 +72,7 @@ func operationID(c call, n int) string {
 	return string(name) + "_" + strings.ToLower(b.verb) + "_" + way
 }
 
-// words is a name as people write it: UpdateKey is Update key.
+// words splits a name: UpdateKey becomes Update key.
 func words(name string) string {
 	var out strings.Builder
 	for i, r := range name {
@@ -85,7 +85,7 @@ func words(name string) string {
 	return out.String()
 }
 
-// sentence cuts a text after its first sentence.
+// sentence splits a text after its first sentence.
 func sentence(text string) (first, rest string) {
 	for i := 0; i+2 < len(text); i++ {
 		if next := rune(text[i+2]); text[i] == '.' && text[i+1] == ' ' && (unicode.IsUpper(next) || unicode.IsDigit(next)) {
@@ -102,7 +102,7 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// parameters are those of the path, of the query, and of the headers.
+// parameters returns the parameters in path, query and headers.
 func (o *operations) parameters(c call, b binding) ([]any, error) {
 	var out []any
 	fields := c.method.Input().Fields()
@@ -206,7 +206,7 @@ func (o *operations) body(c call, b binding) (*object, error) {
 	return obj("required", must, "content", obj("application/json", obj("schema", schema, "example", example))), nil
 }
 
-// withoutMembers leaves out what the path has.
+// withoutMembers removes the members that the path contains.
 func withoutMembers(o *object, names []string) *object {
 	out := o.copyOf()
 	for _, n := range names {
@@ -223,7 +223,7 @@ func (o *operations) keptExample(call, what string) any {
 	return kept.get(what)
 }
 
-// responses are all that the operation answers.
+// responses returns the responses of the operation.
 func (o *operations) responses(c call, b binding, text string) (*object, error) {
 	output := c.method.Output()
 	schema, err := o.schemas.ref(output, response)
@@ -255,7 +255,7 @@ func (o *operations) responses(c call, b binding, text string) (*object, error) 
 	}
 	first, _ := sentence(about(output))
 	content := obj("application/json", obj("schema", schema, "example", example))
-	if also, ok := o.keptExample(string(c.method.Name()), "also").(*object); ok { // other media types of the same answer
+	if also, ok := o.keptExample(string(c.method.Name()), "also").(*object); ok { // other media types of the same response
 		for _, media := range also.names {
 			content.set(media, also.get(media))
 		}
@@ -271,8 +271,8 @@ func (o *operations) responses(c call, b binding, text string) (*object, error) 
 	return out, nil
 }
 
-// isRecord says whether an answer is one record, or has one and facts about it:
-// its revision is the answer's.
+// isRecord reports whether a response is one record, or has one and facts about it: its
+// revision is that of the response.
 func isRecord(m protoreflect.MessageDescriptor) bool {
 	if m.Fields().ByName(fieldRevision) != nil {
 		return true
@@ -289,7 +289,7 @@ func isRecord(m protoreflect.MessageDescriptor) bool {
 
 type refusal struct{ status, component string }
 
-// refusals are the errors that an operation may answer with.
+// refusals returns the errors of an operation.
 func refusals(c call, b binding, text string) []refusal {
 	secured := !c.public()
 	named := c.method.Input().Fields().Len() > 0 || strings.Contains(text, "404")
@@ -317,7 +317,7 @@ func refusals(c call, b binding, text string) []refusal {
 	return out
 }
 
-// said is what a comment says of a status: the sentence that begins with it.
+// said returns the sentence of a comment that begins with a status.
 func said(text, status string) string {
 	for text != "" {
 		var one string

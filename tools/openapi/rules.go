@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// rulesOf returns the rules beside a field; never nil.
+// rulesOf returns the validation rules of a field; never nil.
 func rulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
 	if r, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules); ok && r != nil {
 		return r
@@ -21,8 +21,8 @@ func rulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
 	return &validate.FieldRules{}
 }
 
-// mustBeGiven says whether a request without the field is refused. A rule holds
-// for a field without presence also when it is not given, and then for its zero.
+// mustBeGiven reports whether a request without the field is rejected. For a field without
+// presence, rules also apply to its zero value.
 func mustBeGiven(f protoreflect.FieldDescriptor) (bool, error) {
 	r := rulesOf(f)
 	switch {
@@ -42,7 +42,7 @@ func mustBeGiven(f protoreflect.FieldDescriptor) (bool, error) {
 	return refusesZero(s, f.Kind()), nil
 }
 
-// constrain adds what the rules say of one value to its schema.
+// constrain adds the rules for one value to its schema.
 func constrain(s *object, f protoreflect.FieldDescriptor, r *validate.FieldRules) error {
 	if f.Kind() == protoreflect.StringKind {
 		return constrainString(s, r.GetString())
@@ -51,10 +51,10 @@ func constrain(s *object, f protoreflect.FieldDescriptor, r *validate.FieldRules
 	if r.GetBool().HasConst() {
 		s.set("const", r.GetBool().GetConst())
 	}
-	return nil // what else there is has no rules that a schema can say
+	return nil // other kinds have no rules that a schema can express
 }
 
-// formats are the well known forms of strings that JSON Schema has names for.
+// format returns the JSON Schema format of a string rule.
 func format(r *validate.StringRules) string {
 	switch {
 	case r.GetEmail():
@@ -84,7 +84,7 @@ func constrainString(s *object, r *validate.StringRules) error {
 		s.set("minLength", max(least, min(r.GetMinBytes(), 1)))
 	}
 	if most == 0 || r.HasMaxBytes() && r.GetMaxBytes() < most {
-		most = max(r.GetMaxBytes(), r.GetLenBytes()) // no character has fewer bytes than one
+		most = max(r.GetMaxBytes(), r.GetLenBytes()) // a character has at least one byte
 	}
 	if most > 0 {
 		s.set("maxLength", most)
@@ -114,7 +114,7 @@ func constrainString(s *object, r *validate.StringRules) error {
 	return nil
 }
 
-// affixes is the pattern that says what prefix and its like say.
+// affixes returns a pattern equivalent to prefix, suffix and similar rules.
 func affixes(r *validate.StringRules) string {
 	switch {
 	case r.HasPrefix() && r.HasSuffix():
@@ -129,21 +129,21 @@ func affixes(r *validate.StringRules) string {
 	return ""
 }
 
-// portable says what is in a pattern that the server reads and others would not,
-// or would read differently: patterns in a document are ECMAScript's.
+// portable returns an error for a pattern that other engines would reject or interpret
+// differently: patterns in a document are ECMAScript's.
 func portable(pattern string) error {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return fmt.Errorf("pattern %q: %w", pattern, err)
 	}
 	for _, no := range []string{"(?i", "(?s", "(?m", "(?U", "(?P<", "[[:", `\A`, `\z`, `\Q`, `\C`, `\p`, `\P`, `\x{`, `\a`} {
 		if strings.Contains(pattern, no) {
-			return fmt.Errorf("pattern %q has %s, which ECMAScript does not have; write it otherwise", pattern, no)
+			return fmt.Errorf("pattern %q has %s, which ECMAScript does not support; rewrite it", pattern, no)
 		}
 	}
 	return nil
 }
 
-// numbers are the rules of all kinds of numbers.
+// numbers are the rules of all numeric kinds.
 type numbers struct {
 	above, least, below, most *float64
 	in                        []any
@@ -164,7 +164,7 @@ func numberRules(r *validate.FieldRules) numbers {
 	return numbers{}
 }
 
-// readNumbers reads the rules by their names, which are the same for all kinds.
+// readNumbers reads the rules by name, because the names are the same for all kinds.
 func readNumbers(m protoreflect.Message) numbers {
 	var n numbers
 	for _, row := range []struct {
@@ -191,7 +191,7 @@ func readNumbers(m protoreflect.Message) numbers {
 	return n
 }
 
-// float is a number of any kind as JSON has it.
+// float returns any number as JSON represents it.
 func float(v protoreflect.Value) float64 {
 	switch x := v.Interface().(type) {
 	case float64:
@@ -219,7 +219,7 @@ func constrainNumber(s *object, n numbers) {
 		if row.v == nil {
 			continue
 		}
-		s.drop(row.over) // the kind's own bound
+		s.drop(row.over) // the default bound of the kind
 		s.set(row.name, *row.v)
 	}
 	if n.value != nil {
@@ -230,7 +230,7 @@ func constrainNumber(s *object, n numbers) {
 	}
 }
 
-// refusesZero says whether the zero of a kind is not valid by a schema.
+// refusesZero reports whether the zero value of a kind is invalid for a schema.
 func refusesZero(s *object, kind protoreflect.Kind) bool {
 	if kind == protoreflect.StringKind {
 		return refuses(s, "")
@@ -248,8 +248,7 @@ func refusesZero(s *object, kind protoreflect.Kind) bool {
 	return at("minimum", -none) > 0 || at("exclusiveMinimum", -none) >= 0 || at("maximum", none) < 0 || at("exclusiveMaximum", none) <= 0 || refuses(s, 0.0)
 }
 
-// refuses says whether a value breaks the rules that any kind may have, or those
-// of strings.
+// refuses reports whether a value violates the rules of all kinds, or those of strings.
 func refuses(s *object, v any) bool {
 	if c := s.get("const"); c != nil && c != v {
 		return true

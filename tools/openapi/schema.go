@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// side says which way a message goes. A request may leave members out, and has
-// no others than those described; an answer has all of its members.
+// side is the direction of a message. A request may omit members, and has no undescribed ones;
+// a response has all of its members.
 type side uint8
 
 const (
@@ -19,18 +19,18 @@ const (
 	response
 )
 
-// Names of fields that mean the same wherever they stand.
+// Names of fields with the same meaning everywhere.
 const (
 	fieldClear    = "clear"
 	fieldRevision = "revision"
 	fieldExpected = "if_revision"
 )
 
-// schemas makes the components of messages.
+// schemas generates the components of messages.
 type schemas struct {
 	defs     *object
 	kept     []any                          // fields that an update does not clear: message.field
-	answered map[protoreflect.FullName]bool // messages that answers have
+	answered map[protoreflect.FullName]bool // messages in responses
 }
 
 func newSchemas(defs *object, kept []any, calls []call) *schemas {
@@ -41,7 +41,7 @@ func newSchemas(defs *object, kept []any, calls []call) *schemas {
 	return s
 }
 
-// mark notes a message of an answer and those within it.
+// mark records a message of a response and its nested messages.
 func (s *schemas) mark(m protoreflect.MessageDescriptor) {
 	if s.answered[m.FullName()] {
 		return
@@ -54,8 +54,8 @@ func (s *schemas) mark(m protoreflect.MessageDescriptor) {
 	}
 }
 
-// name is the name of a message's component. A message that goes both ways has
-// two components.
+// name returns the name of a message's component. A message in both directions has two
+// components.
 func (s *schemas) name(m protoreflect.MessageDescriptor, way side) string {
 	name := strings.ReplaceAll(strings.TrimPrefix(string(m.FullName()), string(m.ParentFile().Package())+"."), ".", "_")
 	if way == request && s.answered[m.FullName()] {
@@ -64,11 +64,11 @@ func (s *schemas) name(m protoreflect.MessageDescriptor, way side) string {
 	return name
 }
 
-// ref makes a message's component, unless it is there, and refers to it.
+// ref generates a message's component, unless it exists, and refers to it.
 func (s *schemas) ref(m protoreflect.MessageDescriptor, way side) (*object, error) {
 	name := s.name(m, way)
 	if s.defs.get(name) == nil {
-		s.defs.set(name, obj()) // a message may have itself within it
+		s.defs.set(name, obj()) // a message may contain itself
 		made, err := s.message(m, way, nil)
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func (s *schemas) ref(m protoreflect.MessageDescriptor, way side) (*object, erro
 	return obj("$ref", "#/components/schemas/"+name), nil
 }
 
-// without refers to the component of a request some of whose fields are in its path.
+// without refers to the component of a request without the fields in its path.
 func (s *schemas) without(m protoreflect.MessageDescriptor, params []string) (*object, error) {
 	if len(params) == 0 {
 		return s.ref(m, request)
@@ -98,7 +98,7 @@ func (s *schemas) without(m protoreflect.MessageDescriptor, params []string) (*o
 	return obj("$ref", "#/components/schemas/"+name), nil
 }
 
-// message makes an object of a message's fields, except those of the given names.
+// message generates an object with a message's fields, except those with the given names.
 func (s *schemas) message(m protoreflect.MessageDescriptor, way side, except []string) (*object, error) {
 	out := obj("type", "object", "description", described(about(m), messageRules(m)))
 	properties, required := obj(), []string{}
@@ -151,8 +151,8 @@ func (s *schemas) message(m protoreflect.MessageDescriptor, way side, except []s
 	return out, nil
 }
 
-// isRequired says whether an object without the field is not valid. Answers lack
-// only scalars that have presence and are not set.
+// isRequired reports whether an object without the field is invalid. Responses omit only
+// scalars with presence that are not set.
 func isRequired(f protoreflect.FieldDescriptor, way side) (bool, error) {
 	if way == request {
 		return mustBeGiven(f)
@@ -160,13 +160,13 @@ func isRequired(f protoreflect.FieldDescriptor, way side) (bool, error) {
 	return f.ContainingOneof() == nil, nil
 }
 
-// keeps says whether an update of a message cannot clear a field of it, or of one
-// within it that stands at a place such as gateway_params. of the update.
+// keeps reports whether an update cannot clear a field. at is the path of a nested message,
+// such as gateway_params.
 func (s *schemas) keeps(f protoreflect.FieldDescriptor, at string) bool {
 	return at == "" && f.Kind() == protoreflect.BoolKind || slices.Contains(s.kept, any(string(f.Parent().Name())+"."+string(f.Name())))
 }
 
-// clearable says which names the field clear takes.
+// clearable lists the names that the field clear accepts.
 func (s *schemas) clearable(one *object, m protoreflect.MessageDescriptor) (*object, error) {
 	names, err := s.clearNames(m, "")
 	if err != nil {
@@ -175,8 +175,8 @@ func (s *schemas) clearable(one *object, m protoreflect.MessageDescriptor) (*obj
 	return one.set("items", obj("type", "string", "enum", names)), nil
 }
 
-// clearNames are the names of a message's fields that need not be given, and of
-// those within them, such as gateway_params.rpm.
+// clearNames returns the names of a message's optional fields, and of nested ones, such as
+// gateway_params.rpm.
 func (s *schemas) clearNames(m protoreflect.MessageDescriptor, at string) ([]any, error) {
 	var names []any
 	for i := range m.Fields().Len() {
@@ -203,7 +203,7 @@ func (s *schemas) clearNames(m protoreflect.MessageDescriptor, at string) ([]any
 	return names, nil
 }
 
-// field makes the schema of a field's value.
+// field generates the schema of a field's value.
 func (s *schemas) field(f protoreflect.FieldDescriptor, way side) (*object, error) {
 	rules := rulesOf(f)
 	switch {
@@ -225,7 +225,7 @@ func (s *schemas) field(f protoreflect.FieldDescriptor, way side) (*object, erro
 	return one, nil
 }
 
-// orEmpty also takes the empty string, which stands for a field that is not given.
+// orEmpty returns a schema that also allows the empty string, for a field that is not given.
 func orEmpty(one *object) *object {
 	out, given := obj("type", "string"), one.copyOf()
 	given.drop("type")
@@ -276,7 +276,7 @@ func (s *schemas) sequence(f protoreflect.FieldDescriptor, rules *validate.Field
 	return out, nil
 }
 
-// bound bounds how many there may be of something. No rule says that there be none.
+// bound limits a number of items. Without rules there is no limit.
 func bound(s *object, what string, least, most uint64) {
 	if least > 0 {
 		s.set("min"+what, least)
@@ -293,7 +293,7 @@ func notNil(r *validate.FieldRules) *validate.FieldRules {
 	return r
 }
 
-// value makes the schema of one value, as protojson writes and reads it.
+// value generates the schema of one value, in the form of protojson.
 func (s *schemas) value(f protoreflect.FieldDescriptor, rules *validate.FieldRules, way side) (*object, error) {
 	if m := f.Message(); m != nil {
 		if known := wellKnown(m.FullName()); known != nil {
@@ -314,7 +314,7 @@ func (s *schemas) value(f protoreflect.FieldDescriptor, rules *validate.FieldRul
 	return out, nil
 }
 
-// within refers to a message's component, and in a request to its short form as well.
+// within refers to a message's component, and in a request also to its short form.
 func (s *schemas) within(m protoreflect.MessageDescriptor, way side) (*object, error) {
 	whole, err := s.ref(m, way)
 	alone := short(m)
@@ -325,7 +325,7 @@ func (s *schemas) within(m protoreflect.MessageDescriptor, way side) (*object, e
 	return obj("anyOf", []any{whole, value}), err
 }
 
-// about is a message's comment without its name: what it is.
+// about returns a message's comment without its name.
 func about(m protoreflect.MessageDescriptor) string {
 	text := comment(m)
 	rest, ok := strings.CutPrefix(text, string(m.Name())+" ")
@@ -340,7 +340,7 @@ func about(m protoreflect.MessageDescriptor) string {
 	return capital(rest)
 }
 
-// described joins the comment and what the rules say in words.
+// described joins the comment and the texts of the rules.
 func described(text string, more ...string) string {
 	for _, m := range more {
 		if m != "" {
@@ -350,7 +350,7 @@ func described(text string, more ...string) string {
 	return text
 }
 
-// fieldRules are the messages of the rules that no schema can say.
+// fieldRules returns the messages of rules that a schema cannot express.
 func fieldRules(f protoreflect.FieldDescriptor) string {
 	var all []string
 	for _, r := range rulesOf(f).GetCel() {

@@ -8,14 +8,14 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// object is a JSON object that keeps the order of its members: people read the
-// document, and fields belong in the order in which they were written down.
+// object is a JSON object that keeps the order of its members, for human readers and for the
+// order of fields.
 type object struct {
 	names  []string
 	values map[string]any
 }
 
-// obj makes an object of names and values, one after the other.
+// obj returns an object from alternating names and values.
 func obj(pairs ...any) *object {
 	o := &object{values: map[string]any{}}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -25,7 +25,7 @@ func obj(pairs ...any) *object {
 	return o
 }
 
-// set adds a member, or replaces the one of that name.
+// set adds or replaces a member.
 func (o *object) set(name string, v any) *object {
 	if _, ok := o.values[name]; !ok {
 		o.names = append(o.names, name)
@@ -34,10 +34,10 @@ func (o *object) set(name string, v any) *object {
 	return o
 }
 
-// get returns a member, nil if there is none.
+// get returns a member; nil if it does not exist.
 func (o *object) get(name string) any { return o.values[name] }
 
-// child returns a member that is an object, and makes it if it is not there.
+// child returns a member that is an object, and creates it if necessary.
 func (o *object) child(name string) *object {
 	c, ok := o.values[name].(*object)
 	if !ok {
@@ -58,7 +58,7 @@ func (o *object) drop(name string) {
 	}
 }
 
-// copyOf is a copy whose own members can be changed.
+// copyOf returns a shallow copy.
 func (o *object) copyOf() *object {
 	c := obj()
 	for _, n := range o.names {
@@ -67,7 +67,7 @@ func (o *object) copyOf() *object {
 	return c
 }
 
-// fromYAML reads YAML into objects, lists ([]any) and scalars.
+// fromYAML converts YAML to objects, lists ([]any) and scalars.
 func fromYAML(text []byte) (any, error) {
 	var v any
 	if err := yaml.UnmarshalWithOptions(text, &v, yaml.UseOrderedMap()); err != nil {
@@ -85,9 +85,9 @@ func ordered(v any) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := fmt.Sprint(item.Key) // 200: is a number to YAML
+			name := fmt.Sprint(item.Key) // YAML parses 200: as a number
 			if o.get(name) != nil {
-				return nil, fmt.Errorf("%s is there twice", name)
+				return nil, fmt.Errorf("%s is defined twice", name)
 			}
 			o.set(name, value)
 		}
@@ -105,7 +105,7 @@ func ordered(v any) (any, error) {
 	return v, nil
 }
 
-// encode writes a tree as indented JSON.
+// encode encodes a tree as indented JSON.
 func encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := jsontext.NewEncoder(&out, jsontext.WithIndent("  "))
@@ -142,7 +142,7 @@ func write(e *jsontext.Encoder, v any) error {
 	case float64:
 		return e.WriteToken(jsontext.Float(v))
 	}
-	return fmt.Errorf("a %T has no place in a document", v)
+	return fmt.Errorf("a document cannot contain a %T", v)
 }
 
 func writeObject(e *jsontext.Encoder, o *object) error {

@@ -1,13 +1,11 @@
-// Command testcount runs go test with the arguments it is given, prints the
-// packages as they finish and the output of what failed, lists the ten slowest
-// packages and tests, and ends with one line
+// Command testcount runs go test with its arguments. It prints the packages as they finish, the
+// output of failures, the ten slowest packages and tests, and at the end one line
 //
 //	N passed, N failed
 //
-// Tests and subtests are counted; skipped ones are named, since a skipped test
-// proves nothing. A package that fails without a failing test (it does not
-// build, a goroutine leaks at its end, it panics) counts as one failure. The
-// exit status is 1 when anything failed.
+// It counts tests and subtests, and names skipped ones, because a skipped test proves nothing.
+// A package that fails without a failing test (build error, leaked goroutine, panic) counts as
+// one failure. The exit status is 1 if anything failed.
 package main
 
 import (
@@ -30,9 +28,9 @@ func main() {
 	os.Exit(code)
 }
 
-// run performs go test and returns the exit status.
+// run runs go test and returns the exit status.
 func run(ctx context.Context, args []string, out io.Writer) int {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...) //nolint:gosec // the arguments are the developer's own
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...) //nolint:gosec // arguments of the developer
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
@@ -56,8 +54,8 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	return 0
 }
 
-// event is one line of go test -json; see go doc test2json. Build output comes
-// with ImportPath in the place of Package.
+// event is one line of go test -json; see go doc test2json. Build output has ImportPath instead
+// of Package.
 type event struct {
 	Action     string  `json:"Action"`
 	Package    string  `json:"Package"`
@@ -67,7 +65,7 @@ type event struct {
 	Output     string  `json:"Output"`
 }
 
-// tally counts events. It is used by one goroutine.
+// tally counts events. It is not safe for concurrent use.
 type tally struct {
 	out             io.Writer
 	passed, failed  int
@@ -81,7 +79,7 @@ func newTally(out io.Writer) *tally {
 	return &tally{out: out, output: map[string][]string{}, failedInPackage: map[string]int{}}
 }
 
-// read takes all events of r. A line that is not an event is printed as it is.
+// read reads all events. It prints other lines unchanged.
 func (t *tally) read(r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {
@@ -152,8 +150,8 @@ func (t *tally) endPackage(e event) {
 	}
 }
 
-// unfinished prints the output of tests that never ended: a panic or a deadline
-// ends the whole process, and its trace belongs to the test that ran.
+// unfinished prints the output of tests that never ended: a panic or a timeout ends the whole
+// process, and its trace belongs to the running test.
 func (t *tally) unfinished(pkg string) {
 	for key, lines := range t.output {
 		if strings.HasPrefix(key, pkg+" ") && key != pkg+" " {

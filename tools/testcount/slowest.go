@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// listed is how many tests, and how many packages, are listed at most.
+	// listed limits the number of listed tests and of listed packages.
 	listed = 10
-	// slow is the number of seconds from which a test or a package is listed.
+	// slow is the shortest listed duration in seconds.
 	slow = 1.0
 )
 
-// timing is how many seconds a test or a package took.
+// timing is the duration of a test or a package in seconds.
 type timing struct {
 	name    string
 	seconds float64
 }
 
-// printSlowest lists the slowest of what is given, the slowest first.
+// printSlowest lists the slowest timings in descending order.
 func printSlowest(out io.Writer, what string, all []timing) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t timing) bool { return t.seconds < slow })
 	if len(all) == 0 {

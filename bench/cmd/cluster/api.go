@@ -12,7 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/bench/internal/openai"
 )
 
-// status is what is used of GET /cluster/status.
+// status has the used fields of GET /cluster/status.
 type status struct {
 	Node   string `json:"node"`
 	Leader struct {
@@ -22,10 +22,10 @@ type status struct {
 	Applied float64 `json:"applied_index"`
 }
 
-// callTime bounds one request. A node that cannot write says so within 5 s.
+// callTime is the timeout of one request. A node without quorum reports that within 5 s.
 const callTime = 10 * time.Second
 
-// call sends one request; key is the admin's if it is empty.
+// call sends one request; an empty key means the admin key.
 func (c *cluster) call(ctx context.Context, n *node, method, path, key string, body []byte) (int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -61,9 +61,9 @@ func (c *cluster) status(ctx context.Context, n *node) (status, error) {
 	return s, json.Unmarshal(b, &s)
 }
 
-// makeKey makes a key; it is the management write that is timed. Where there are
-// teams, the n-th key is in the n-th of them, in turn.
-func (c *cluster) makeKey(ctx context.Context, at *node, alias string, n int) (string, error) {
+// createKey creates a key; it is the management write that is timed. If there are teams, the keys
+// are distributed over them in turn.
+func (c *cluster) createKey(ctx context.Context, at *node, alias string, n int) (string, error) {
 	wanted := map[string]any{"key_alias": alias}
 	if c.teams > 0 {
 		wanted["team_id"], wanted["metadata"] = team(n%c.teams), map[string]any{"cost_center": n % 97}
@@ -76,8 +76,8 @@ func (c *cluster) makeKey(ctx context.Context, at *node, alias string, n int) (s
 	return made.Key, err
 }
 
-// ask sends an admin's request, whose body is in unless that is nil, and reads the
-// answer into out unless that is nil.
+// ask sends an admin request with the body in, unless that is nil, and decodes the response
+// into out, unless that is nil.
 func (c *cluster) ask(ctx context.Context, at *node, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -110,8 +110,8 @@ func (c *cluster) deleteKey(ctx context.Context, n *node, key string) error {
 	return err
 }
 
-// use asks for an answer with a key and says whether it was accepted. Only 200
-// and 401 tell.
+// use sends a request with a key and reports whether the key was accepted. Only 200 and 401 are
+// conclusive.
 func (c *cluster) use(ctx context.Context, n *node, key string) (bool, error) {
 	code, b, err := c.call(ctx, n, http.MethodPost, "/v1/chat/completions", key, openai.ChatRequest(model, 0, false))
 	switch {

@@ -20,8 +20,8 @@ const (
 	deployRounds   = 3
 )
 
-// measureDeployments starts one node with many deployments, each at an address of its
-// own. Nobody is there: what is measured is what they cost before they are used.
+// measureDeployments starts one node with many deployments, each at a different address. No
+// provider listens there: it measures the cost of unused deployments.
 func measureDeployments(ctx context.Context, o options, w io.Writer) error {
 	r := &report{}
 	for _, kind := range []struct {
@@ -54,8 +54,8 @@ func measureDeployments(ctx context.Context, o options, w io.Writer) error {
 	return nil
 }
 
-// startMany starts a node, and returns how long it took to be ready and the memory of
-// its Envoy then.
+// startMany starts a node, and returns the time until it was ready and the memory of its Envoy
+// at that time.
 func startMany(ctx context.Context, o options, all []deployment) (took time.Duration, memory int64, err error) {
 	c, err := newCluster(o, 1, all)
 	if err != nil {
@@ -82,7 +82,7 @@ func startMany(ctx context.Context, o options, all []deployment) (took time.Dura
 	return took, memory, n.end(syscall.SIGTERM)
 }
 
-// envoyMemory is what the node's Envoy takes.
+// envoyMemory returns the memory of the node's Envoy.
 func envoyMemory(n *node) (int64, error) {
 	pid := n.cmd.Process.Pid
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))

@@ -1,25 +1,22 @@
-// Command cluster measures three gateways, each with its Envoy, that agree on
-// this machine's loopback, and prints the figures that the project has set
-// itself for them beside what was measured:
+// Command cluster measures a cluster of three gateways, each with its Envoy, on this machine's
+// loopback. It prints the measured values next to the project's targets:
 //
-//   - how long a management write takes, from one caller and from several;
-//   - how long after the leader's kill -9 the others take writes again;
-//   - how long after its answer a request's spend is seen, when the leader is killed
-//     under load;
-//   - how long after a key's deletion was sent a node still accepts it;
-//   - how long a node with many keys takes from its start to ready;
-//   - with -what mgmt, instead: how long the operations of the management API take
-//     when there are many keys, the memory of reports over all of them, and how long a
-//     restore of all of them takes while the nodes serve; with -what reports or
-//     -what restore one of the two alone;
-//   - with -what deployments, instead: how long one node takes to be ready with many
-//     deployments, each at an address of its own, and the memory of its Envoy;
-//   - with -what webhook, instead: how many records wait for delivery while one node
+//   - the duration of a management write, from one caller and from several;
+//   - the time after a kill -9 of the leader until the others accept writes again;
+//   - the time after a response until its spend is visible, when the leader is killed under
+//     load;
+//   - the time after the request to delete a key during which a node still accepts the key;
+//   - the time from start to ready of a node with many keys;
+//   - with -what mgmt, instead: the duration of operations of the management API with many
+//     keys, the memory of reports over all of them, and the duration of a restore of all of
+//     them while the nodes serve; with -what reports or -what restore one of the two alone;
+//   - with -what deployments, instead: the time until one node with many deployments, each at a
+//     different address, is ready, and the memory of its Envoy;
+//   - with -what webhook, instead: the number of records that wait for delivery while one node
 //     serves 500 requests a second.
 //
-// The exit status says whether it could measure, never how fast it was. The
-// nodes share one disk and its syncs, and two or so cores: on machines of their
-// own they are faster.
+// The exit status says whether it could measure, never how fast it was. The nodes share one
+// disk with its syncs, and about two cores; on separate machines they are faster.
 package main
 
 import (
@@ -34,7 +31,6 @@ import (
 	"syscall"
 )
 
-// options are the flags.
 type options struct {
 	gateway, envoy, dir string
 	what                string
@@ -70,7 +66,7 @@ func main() {
 	}
 }
 
-// nodes is how many there are: the least that survive the loss of one.
+// nodes is the smallest cluster size that survives the loss of one node.
 const nodes = 3
 
 func run(ctx context.Context, o options) (err error) {
@@ -119,7 +115,7 @@ func run(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// step is one thing that is measured.
+// step is one measurement.
 type step struct {
 	what    string
 	measure func(context.Context, options, *report) error
@@ -141,13 +137,13 @@ func (c *cluster) steps(what string) ([]step, error) {
 	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, returns, reports, restore, deployments or webhook", what)
 }
 
-// lastWords are the ends of the nodes' logs.
+// lastWords returns the ends of the nodes' logs.
 func (c *cluster) lastWords() string {
 	var b strings.Builder
 	for _, n := range c.nodes {
 		text, err := os.ReadFile(n.log)
 		if err != nil {
-			continue // it never began
+			continue // never started
 		}
 		const last = 4 << 10
 		fmt.Fprintf(&b, "--- %s\n%s", filepath.Base(n.log), text[max(0, len(text)-last):])

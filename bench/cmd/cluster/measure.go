@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// measureWrites times key generation on all nodes in turn, so that two of three
-// writes are forwarded.
+// measureWrites times key creation on all nodes in turn, so that two of three writes are
+// forwarded.
 func (c *cluster) measureWrites(ctx context.Context, o options, r *report) error {
 	for _, callers := range []int{1, o.writers} {
 		times, err := c.write(ctx, o.writes, callers)
@@ -25,7 +25,7 @@ func (c *cluster) measureWrites(ctx context.Context, o options, r *report) error
 	return nil
 }
 
-// write makes n keys with so many callers and returns how long each took.
+// write creates n keys with a number of callers and returns the durations.
 func (c *cluster) write(ctx context.Context, n, callers int) ([]time.Duration, error) {
 	times, made := make([]time.Duration, n), make([]string, n)
 	var next atomic.Int64
@@ -38,7 +38,7 @@ func (c *cluster) write(ctx context.Context, n, callers int) ([]time.Duration, e
 					return nil
 				}
 				start := time.Now()
-				key, err := c.makeKey(ctx, c.nodes[i%len(c.nodes)], fmt.Sprintf("key-%d", c.made+i), c.made+i)
+				key, err := c.createKey(ctx, c.nodes[i%len(c.nodes)], fmt.Sprintf("key-%d", c.made+i), c.made+i)
 				if err != nil {
 					return err
 				}
@@ -56,8 +56,7 @@ func (c *cluster) write(ctx context.Context, n, callers int) ([]time.Duration, e
 	return times, err
 }
 
-// measureFailovers kills the leader, and has both other nodes try to write until
-// they can.
+// measureFailovers kills the leader, and lets both other nodes try to write until they succeed.
 func (c *cluster) measureFailovers(ctx context.Context, o options, r *report) error {
 	var first, both []time.Duration
 	for i := range o.kills {
@@ -90,8 +89,8 @@ func (c *cluster) failover(ctx context.Context, round int) (first, both time.Dur
 		group.Go(func() error {
 			attempt := 0
 			err := c.until(all, "a node writes", func(ctx context.Context) bool {
-				attempt++ // what has failed may have been done: each alias once
-				_, err := c.makeKey(ctx, n, fmt.Sprintf("failover-%d-%d-%d", round, i, attempt), 0)
+				attempt++ // a failed attempt may have succeeded: use each alias once
+				_, err := c.createKey(ctx, n, fmt.Sprintf("failover-%d-%d-%d", round, i, attempt), 0)
 				return err == nil
 			})
 			took <- time.Since(killed)
@@ -108,7 +107,7 @@ func (c *cluster) failover(ctx context.Context, round int) (first, both time.Dur
 	return first, both, c.settle(ctx)
 }
 
-// measureDeletions deletes keys that are used on all nodes meanwhile.
+// measureDeletions deletes keys while they are used on all nodes.
 func (c *cluster) measureDeletions(ctx context.Context, o options, r *report) error {
 	var inForce, answered []time.Duration
 	late := 0
@@ -126,15 +125,15 @@ func (c *cluster) measureDeletions(ctx context.Context, o options, r *report) er
 	return nil
 }
 
-// deletion is one key's.
+// deletion is the measurement of one key.
 type deletion struct {
-	inForce  time.Duration // from the deletion's start to the start of the last request that was accepted
-	answered time.Duration // from there to its answer
-	late     int           // accepted requests that began after the answer
+	inForce  time.Duration // from the start of the deletion to the start of the last accepted request
+	answered time.Duration // from there to its response
+	late     int           // accepted requests that started after the response
 }
 
 func (c *cluster) deletion(ctx context.Context, round int) (deletion, error) {
-	key, err := c.makeKey(ctx, c.nodes[round%len(c.nodes)], fmt.Sprintf("deleted-%d", round), 0)
+	key, err := c.createKey(ctx, c.nodes[round%len(c.nodes)], fmt.Sprintf("deleted-%d", round), 0)
 	if err != nil {
 		return deletion{}, err
 	}
@@ -147,7 +146,7 @@ func (c *cluster) deletion(ctx context.Context, round int) (deletion, error) {
 		}
 	}
 	var done atomic.Bool
-	accepted := make([][]time.Time, len(c.nodes)) // when requests began that were accepted
+	accepted := make([][]time.Time, len(c.nodes)) // start times of accepted requests
 	group, all := errgroup.WithContext(ctx)
 	for i, n := range c.nodes {
 		group.Go(func() error {
@@ -198,8 +197,7 @@ func (c *cluster) refused(ctx context.Context, key string) error {
 	})
 }
 
-// measureRestarts fills the state with keys and restarts each node, once stopped
-// and once killed.
+// measureRestarts creates many keys and restarts each node, once stopped and once killed.
 func (c *cluster) measureRestarts(ctx context.Context, o options, r *report) error {
 	if more := o.keys - c.made; more > 0 {
 		start := time.Now()
@@ -235,7 +233,7 @@ func (c *cluster) measureRestarts(ctx context.Context, o options, r *report) err
 	return c.count(ctx)
 }
 
-// count checks that no key was lost on the way.
+// count checks that no key was lost.
 func (c *cluster) count(ctx context.Context) error {
 	for i, n := range c.nodes {
 		alias := fmt.Sprintf("key-%d", c.made-1)

@@ -22,12 +22,12 @@ import (
 
 const (
 	model = "mock-gpt"
-	// patience is how long anything may take before it counts as broken.
+	// patience is the timeout of every wait.
 	patience = 2 * time.Minute
 	pollTime = 5 * time.Millisecond
 )
 
-// startProvider serves what the nodes' deployment answers: the same at once.
+// startProvider serves the same response for every request, without a delay.
 func startProvider() (*httptest.Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -36,7 +36,7 @@ func startProvider() (*httptest.Server, error) {
 	answer := openai.ChatResponse(model, 1024)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(answer) // who does not take it says so itself
+		_, _ = w.Write(answer) // a client that disconnects reports it itself
 	}))
 	_ = s.Listener.Close()
 	s.Listener = l
@@ -44,23 +44,23 @@ func startProvider() (*httptest.Server, error) {
 	return s, nil
 }
 
-// cluster is the nodes and a client for them.
+// cluster has the nodes and a client for them.
 type cluster struct {
 	nodes  []*node
 	admin  string // master key
 	client *http.Client
-	made   int      // keys so far
-	keys   []string // the first of them
-	teams  int      // that keys are made in; 0: in none
+	made   int      // number of keys so far
+	keys   []string // the first keys
+	teams  int      // number of teams for the keys; 0: none
 
-	deployments []deployment // of the nodes' files
+	deployments []deployment // in the configuration files
 }
 
-// node is a gateway and what runs it. exited is nil while it does not run.
+// node is a gateway process. exited is nil while it does not run.
 type node struct {
 	url, address string // of its API, and for the other nodes
 	args         []string
-	data         string // its data directory
+	data         string // data directory
 	log          string
 	cmd          *exec.Cmd
 	exited       chan error
@@ -68,14 +68,14 @@ type node struct {
 
 func random(bytes int) string {
 	b := make([]byte, bytes)
-	_, _ = rand.Read(b) // it never fails
+	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
 
-// deployment is one of the nodes' models and where its provider is.
+// deployment is a model and the address of its provider.
 type deployment struct{ model, url string }
 
-// newCluster writes the configuration files of so many nodes.
+// newCluster writes the configuration files of a number of nodes.
 func newCluster(o options, size int, deployments []deployment) (*cluster, error) {
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ envoy:
 	return c, nil
 }
 
-// freePorts returns addresses that nobody listens on, on TCP.
+// freePorts returns unused TCP addresses.
 func freePorts(n int) ([]string, error) {
 	var out []string
 	var errs []error
@@ -141,12 +141,12 @@ func freePorts(n int) ([]string, error) {
 			return nil, err
 		}
 		out = append(out, l.Addr().String())
-		defer func() { errs = append(errs, l.Close()) }() // all are held until all are found
+		defer func() { errs = append(errs, l.Close()) }() // keeps all listeners open until all ports are found
 	}
 	return out, errors.Join(errs...)
 }
 
-// start runs a node and does not wait for it.
+// start starts a node without waiting for it.
 func (n *node) start() error {
 	out, err := os.OpenFile(n.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -158,7 +158,7 @@ func (n *node) start() error {
 	n.exited = make(chan error, 1)
 	started := make(chan error, 1)
 	go func(cmd *exec.Cmd, exited chan<- error) {
-		// The kernel ties the child to the thread that started it: this one stays.
+		// The kernel ties the child to the thread that started it, so this thread must stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -166,13 +166,13 @@ func (n *node) start() error {
 		if err == nil {
 			err = cmd.Wait()
 		}
-		_ = out.Close() // the child's own is what was written to
+		_ = out.Close() // the child has its own descriptor
 		exited <- err
 	}(n.cmd, n.exited)
 	return <-started
 }
 
-// end sends a signal and waits until the node has ended.
+// end sends a signal and waits until the node has exited.
 func (n *node) end(s syscall.Signal) error {
 	if n.exited == nil {
 		return nil
@@ -190,7 +190,7 @@ func (n *node) end(s syscall.Signal) error {
 
 func (c *cluster) killAll() {
 	for _, n := range c.nodes {
-		_ = n.end(syscall.SIGKILL) // it ends, or the kernel ends it with this process
+		_ = n.end(syscall.SIGKILL) // otherwise the kernel kills it together with this process
 	}
 }
 
@@ -203,7 +203,7 @@ func (c *cluster) startAll(ctx context.Context) error {
 	return c.settle(ctx)
 }
 
-// until asks again and again, until done says so or says why not.
+// until polls until done succeeds or fails.
 func (c *cluster) until(ctx context.Context, what string, done func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -225,7 +225,6 @@ func (c *cluster) until(ctx context.Context, what string, done func(context.Cont
 	return nil
 }
 
-// awaitReady waits until a node is ready.
 func (c *cluster) awaitReady(ctx context.Context, n *node) error {
 	return c.until(ctx, "a node is ready", func(ctx context.Context) bool {
 		status, _, err := c.call(ctx, n, http.MethodGet, "/health/readiness", "", nil)
@@ -233,7 +232,7 @@ func (c *cluster) awaitReady(ctx context.Context, n *node) error {
 	})
 }
 
-// settle waits until all nodes are ready and have applied what is committed.
+// settle waits until all nodes are ready and have applied the committed entries.
 func (c *cluster) settle(ctx context.Context) error {
 	c.client.CloseIdleConnections()
 	for _, n := range c.nodes {
@@ -259,7 +258,7 @@ func (c *cluster) settle(ctx context.Context) error {
 	})
 }
 
-// leader returns the node that the others name.
+// leader returns the leader that the other nodes report.
 func (c *cluster) leader(ctx context.Context) (*node, error) {
 	s, err := c.status(ctx, c.nodes[0])
 	if err != nil {

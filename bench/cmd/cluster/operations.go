@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What the operations are measured with.
+// Parameters of the operations.
 const (
 	manyTeams = 200
 	samples   = 300 // of each read
@@ -16,7 +16,7 @@ const (
 	bulks     = 10
 )
 
-// What is due of them, at 100,000 keys.
+// Targets, at 100,000 keys.
 const (
 	dueWrite = 100 * time.Millisecond
 	dueList  = 20 * time.Millisecond
@@ -25,8 +25,8 @@ const (
 
 func team(n int) string { return fmt.Sprintf("team-%03d", n) }
 
-// measureOperations fills the state with keys in teams, and times what people and
-// scripts ask of it, on all nodes in turn.
+// measureOperations creates keys in teams, and times typical requests of users and scripts, on
+// all nodes in turn.
 func (c *cluster) measureOperations(ctx context.Context, o options, r *report) error {
 	if err := c.fill(ctx, o, r); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (c *cluster) measureOperations(ctx context.Context, o options, r *report) e
 	return c.measureUpdates(ctx, tokens, r)
 }
 
-// fill makes the keys, unless they are there, in teams.
+// fill creates the keys in teams, unless they exist.
 func (c *cluster) fill(ctx context.Context, o options, r *report) error {
 	if c.teams > 0 {
 		return nil
@@ -108,7 +108,7 @@ func (c *cluster) measureUpdates(ctx context.Context, tokens []string, r *report
 	return nil
 }
 
-// timed does something n times, one after the other.
+// timed calls do n times in sequence.
 func (*cluster) timed(n int, do func(i int) error) ([]time.Duration, error) {
 	times := make([]time.Duration, n)
 	for i := range times {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// report is what was measured.
+// report is the list of measurements.
 type report struct {
 	figures []figure
 	notes   []string
 }
 
-// figure is the times of one thing, sorted, and what their 99th percentile is due to be.
+// figure has sorted durations and the target of their 99th percentile.
 type figure struct {
 	name  string
 	times []time.Duration
@@ -30,8 +30,7 @@ func (r *report) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// at returns the least time that the share q of all, above 0, do not exceed: the
-// greatest one where there are few.
+// at returns the q quantile, for q above 0: the greatest duration if there are few.
 func (f figure) at(q float64) time.Duration {
 	if len(f.times) == 0 {
 		return 0
@@ -39,7 +38,7 @@ func (f figure) at(q float64) time.Duration {
 	return f.times[int(math.Ceil(q*float64(len(f.times))))-1]
 }
 
-// met says how the figure compares to what is due.
+// met compares the figure with its target.
 func (f figure) met() string {
 	switch {
 	case len(f.times) == 0:
@@ -50,7 +49,7 @@ func (f figure) met() string {
 	return "missed"
 }
 
-// print writes a Markdown table.
+// print prints a Markdown table.
 func (r *report) print(w io.Writer) {
 	fmt.Fprint(w, "\n| figure | n | p50 ms | p99 ms | most ms | p99 due ms | |\n|---|---|---|---|---|---|---|\n")
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000) }
@@ -64,7 +63,7 @@ func (r *report) print(w io.Writer) {
 	}
 }
 
-// hasOne says whether an answer of /key/list has exactly one key.
+// hasOne reports whether a response of /key/list has exactly one key.
 func hasOne(answer []byte) bool {
 	var list struct {
 		Keys  []any `json:"keys"`

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// reportsAtOnce is how many different reports are asked for at the same time.
+	// reportsAtOnce is the number of different concurrent reports.
 	reportsAtOnce = 8
 	reportRounds  = 3
-	reportTime    = 5 * time.Minute // bounds one report
-	dueReportTime = time.Minute     // that all of them may take
+	reportTime    = 5 * time.Minute // timeout of one report
+	dueReportTime = time.Minute     // target for all of them
 	dueReports    = 150 << 20       // bytes above idle
 	megabyte      = 1 << 20
 	chatPath      = "/v1/chat/completions"
 )
 
-// reports are different, so that none shares another's answer. Those of end users have
-// as many entries as there are keys.
+// reports returns different paths, so that no report shares another's response. Those of end
+// users have as many entries as there are keys.
 func reports(today time.Time) []string {
 	paths := make([]string, reportsAtOnce)
 	for i := range paths {
@@ -36,8 +36,8 @@ func reports(today time.Time) []string {
 	return paths
 }
 
-// measureReports has each key spend something, and asks one node for all reports at
-// once. Its memory is that of the gateway's process alone.
+// measureReports makes each key spend something, and requests all reports from one node at the
+// same time. The memory is that of the gateway process alone.
 func (c *cluster) measureReports(ctx context.Context, o options, r *report) error {
 	if err := c.fill(ctx, o, r); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c *cluster) measureReports(ctx context.Context, o options, r *report) erro
 	if err := c.posted(ctx, n, len(keys)); err != nil {
 		return err
 	}
-	// What it takes before is not what making the keys has left in its heap.
+	// The restart frees the heap that the creation of the keys has left.
 	if err := c.again(ctx, n); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *cluster) again(ctx context.Context, n *node) error {
 	return c.settle(ctx)
 }
 
-// spendAll makes a request with each key, each for an end user of its own.
+// spendAll makes a request with each key, each for a different end user.
 func (c *cluster) spendAll(ctx context.Context, keys []string, callers int) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -132,7 +132,7 @@ func (c *cluster) spendAll(ctx context.Context, keys []string, callers int) erro
 	return group.Wait()
 }
 
-// posted waits until a node shows so many requests in its sums.
+// posted waits until a node reports this number of requests in its sums.
 func (c *cluster) posted(ctx context.Context, n *node, requests int) error {
 	path := reports(time.Now().UTC())[0]
 	return c.until(ctx, "all spend is seen", func(ctx context.Context) bool {

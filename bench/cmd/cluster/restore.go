@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// restoreTime bounds a snapshot or a restore.
+	// restoreTime is the timeout of a snapshot or a restore.
 	restoreTime = 5 * time.Minute
-	// restoreChanges is every how many keys one was deleted since the snapshot.
+	// restoreChanges: one of this number of keys is deleted after the snapshot.
 	restoreChanges = 10
 	dueRestore     = time.Minute
-	// dueServing is how long a request may take while a restore runs.
+	// dueServing is the target for the duration of a request during a restore.
 	dueServing = time.Second
 )
 
-// measureRestore saves all keys, deletes a tenth of them, and restores them while every
-// node is asked for answers.
+// measureRestore takes a snapshot of all keys, deletes a tenth of them, and restores them while
+// every node serves requests.
 func (c *cluster) measureRestore(ctx context.Context, o options, r *report) error {
 	if err := c.fill(ctx, o, r); err != nil {
 		return err
@@ -67,8 +67,8 @@ func (c *cluster) measureRestore(ctx context.Context, o options, r *report) erro
 	return c.restoreFull(ctx, o, file, gone[0], r)
 }
 
-// restoreFull restores the whole file into another cluster, which has no settings and
-// has spent nothing. The first one is stopped, for the memory of both is the machine's.
+// restoreFull restores the whole file into another, empty cluster. The first cluster is
+// stopped, because both share the machine's memory.
 func (c *cluster) restoreFull(ctx context.Context, o options, file, key string, r *report) (err error) {
 	for _, n := range c.nodes {
 		if err := n.end(syscall.SIGTERM); err != nil {
@@ -104,7 +104,7 @@ func (c *cluster) restoreFull(ctx context.Context, o options, file, key string, 
 	return empty.accepts(ctx, key)
 }
 
-// accepts reports an error unless every node accepts a key that was restored.
+// accepts returns an error unless every node accepts a restored key.
 func (c *cluster) accepts(ctx context.Context, key string) error {
 	for _, n := range c.nodes {
 		if ok, err := c.use(ctx, n, key); err != nil || !ok {
@@ -118,7 +118,7 @@ func (c *cluster) accepts(ctx context.Context, key string) error {
 type restored struct {
 	name, file string
 	query      string // added to the request
-	key        string // of requests meanwhile; empty: none are made, as a full restore demands
+	key        string // of concurrent requests; empty: none, as a full restore requires
 }
 
 // restoreOnce restores a file through a node and watches all nodes meanwhile.
@@ -134,7 +134,7 @@ func (c *cluster) restoreOnce(ctx context.Context, through *node, in restored, r
 		}
 	}
 	var failed atomic.Int64
-	var failure atomic.Pointer[string] // one of them
+	var failure atomic.Pointer[string] // one of the failures
 	serving := make([][]time.Duration, len(c.nodes))
 	group, all := errgroup.WithContext(ctx)
 	running, stop := context.WithCancel(all)
@@ -208,7 +208,7 @@ func (c *cluster) snapshot(ctx context.Context, n *node, file string) (size int6
 		return 0, err
 	}
 	if size, err = io.Copy(f, resp.Body); err != nil {
-		_ = f.Close() // the first error says more
+		_ = f.Close() // the first error is more useful
 		return 0, err
 	}
 	return size, f.Close()
@@ -230,8 +230,7 @@ func (c *cluster) upload(ctx context.Context, n *node, in restored) error {
 	return resp.Body.Close()
 }
 
-// send sends an admin's request with a file, and returns the response to one that
-// was accepted.
+// send sends an admin request with a file, and returns a successful response.
 func (c *cluster) send(ctx context.Context, n *node, method, path string, file io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, n.url+path, file)
 	if err != nil {
@@ -245,7 +244,7 @@ func (c *cluster) send(ctx context.Context, n *node, method, path string, file i
 	if err != nil || resp.StatusCode == http.StatusOK {
 		return resp, err
 	}
-	text, _ := io.ReadAll(resp.Body) // what came of it is said
+	text, _ := io.ReadAll(resp.Body) // part of the error text
 	_ = resp.Body.Close()
 	return nil, fmt.Errorf("%s: %d %s", path, resp.StatusCode, text)
 }

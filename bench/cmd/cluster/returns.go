@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	holds    = 5                // followers to hold up
-	holdTime = 15 * time.Second // longer than anything that waits for a follower before it gives up
+	holds    = 5                // followers to suspend
+	holdTime = 15 * time.Second // longer than any timeout of a wait for a follower
 )
 
-// measureReturns holds up followers, as a network that is cut does, and replaces the disk
-// of one. Both are timed until the node is ready.
+// measureReturns suspends followers, which has the effect of a network partition, and replaces
+// the disk of one. Both are timed until the node is ready.
 func (c *cluster) measureReturns(ctx context.Context, o options, r *report) error {
 	var held []time.Duration
 	for i := range holds {
@@ -54,7 +54,7 @@ func (c *cluster) measureReturns(ctx context.Context, o options, r *report) erro
 	return nil
 }
 
-// follower returns the i-th of the nodes that do not lead, again from the first after the last.
+// follower returns the i-th node that is not the leader, modulo their number.
 func (c *cluster) follower(ctx context.Context, i int) (*node, error) {
 	leader, err := c.leader(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *cluster) follower(ctx context.Context, i int) (*node, error) {
 	return out[i%len(out)], nil
 }
 
-// hold stops a node's process for holdTime while the others write, and returns how long it
-// takes after that until the node is ready and has what was written.
+// hold suspends a node's process for holdTime while the others write. It returns the time from
+// then until the node is ready and has the new data.
 func (c *cluster) hold(ctx context.Context, n *node, round int) (time.Duration, error) {
 	leader, err := c.leader(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *cluster) hold(ctx context.Context, n *node, round int) (time.Duration, 
 	if err := n.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return 0, err
 	}
-	_, err = c.makeKey(ctx, leader, fmt.Sprintf("hold-%d", round), 1)
+	_, err = c.createKey(ctx, leader, fmt.Sprintf("hold-%d", round), 1)
 	pause(ctx, holdTime)
 	if err := errors.Join(err, n.cmd.Process.Signal(syscall.SIGCONT)); err != nil {
 		return 0, err
@@ -98,9 +98,8 @@ func (c *cluster) hold(ctx context.Context, n *node, round int) (time.Duration, 
 	return time.Since(start), nil
 }
 
-// empty kills a node and removes all that it has stored and its place in the cluster, as an
-// operator does who replaces a disk. It returns how long the start after that takes until
-// the node is ready.
+// empty kills a node and removes its data and its membership, like an operator who replaces a
+// disk. It returns the time from the next start until the node is ready.
 func (c *cluster) empty(ctx context.Context, n *node) (time.Duration, error) {
 	leader, err := c.leader(ctx)
 	if err != nil {
@@ -128,7 +127,7 @@ func (c *cluster) empty(ctx context.Context, n *node) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// size returns how many bytes a node has stored.
+// size returns the size of a node's data in bytes.
 func (n *node) size() (sum int64, err error) {
 	err = filepath.WalkDir(n.data, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -143,7 +142,7 @@ func (n *node) size() (sum int64, err error) {
 	return sum, err
 }
 
-// ignoreMissing is nil for a file that its owner has removed meanwhile.
+// ignoreMissing returns nil for a file that was removed during the walk.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// spendCallers make requests, each with a pause after it: a load that the nodes
-	// carry easily, for it is not what is measured.
+	// spendCallers make requests with pauses: a light load, because throughput is not measured
+	// here.
 	spendCallers = 4
 	spendPause   = 50 * time.Millisecond
-	// spendBefore is how long they do before the leader is killed.
+	// spendBefore is the duration of the load before the leader is killed.
 	spendBefore = 2 * time.Second
-	// dueSpend is when spend is due to be seen, whatever happens.
+	// dueSpend is the target for the visibility of spend in all cases.
 	dueSpend = 60 * time.Second
 )
 
-// measureSpend kills the leader under load and starts it again at once, as whoever
-// watches over processes does. It measures how long after its answer each request is
-// seen in the spend logs of a node that lived on.
+// measureSpend kills the leader under load and restarts it at once, like a supervisor. It
+// measures the time after the response of each request until it is in the spend logs of a
+// surviving node.
 func (c *cluster) measureSpend(ctx context.Context, o options, r *report) error {
 	var by, others []time.Duration
 	for round := range o.spendKills {
@@ -60,14 +60,13 @@ type spending struct {
 	seen     map[string]time.Time
 }
 
-// answered is by whom a request was, and when.
+// answered is the node and the time of a response.
 type answered struct {
 	by *node
 	at time.Time
 }
 
-// failover ends when all that was answered is seen, and returns the node that was
-// killed.
+// failover ends when all responses are visible, and returns the killed node.
 func (s *spending) failover(ctx context.Context) (*node, error) {
 	leader, err := s.leader(ctx)
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *spending) failover(ctx context.Context) (*node, error) {
 	return leader, group.Wait()
 }
 
-// pause waits for so long, or until ctx ends.
+// pause waits for a duration, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -112,8 +111,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// load makes requests, at the nodes in turn but for one that is dead, until loaded
-// ends. A request that fails is nothing here: nobody was told that it was answered.
+// load makes requests at the live nodes in turn, until loaded ends. It ignores failed requests:
+// their callers received no response.
 func (s *spending) load(ctx, loaded context.Context) error {
 	for loaded.Err() == nil {
 		i := int(s.made.Add(1))
@@ -134,13 +133,13 @@ func (s *spending) load(ctx, loaded context.Context) error {
 	return nil
 }
 
-// look reads the newest spend logs of a node, and notes what is new in them.
+// look reads the newest spend logs of a node, and records new entries.
 func (s *spending) look(ctx context.Context, at *node) {
 	var rows []struct {
 		EndUser string `json:"end_user"`
 	}
 	if err := s.ask(ctx, at, http.MethodGet, "/spend/logs?limit=1000", nil, &rows); err != nil {
-		return // it is asked again
+		return // repeated in the next round
 	}
 	now := time.Now()
 	s.mu.Lock()
@@ -152,7 +151,7 @@ func (s *spending) look(ctx context.Context, at *node) {
 	}
 }
 
-// complete says whether all that was answered was seen.
+// complete reports whether all responses are visible.
 func (s *spending) complete() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,12 +11,11 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// chainRun is how many records one entry of the log makes: a few hundred events have
-// two each.
+// chainRun is the number of records per log entry: a few hundred events have two each.
 const chainRun = 512
 
-// measureChain appends records to an audit chain as the state machine does, one core
-// at work: their text, their hashes, the tree, the indexes and the write.
+// measureChain appends records to an audit chain like the state machine, on one core: text,
+// hashes, tree, indexes and the write.
 func measureChain(dir string, records int, r *report) (err error) {
 	s, err := store.Open(store.Config{Dir: dir, Kind: store.StateStore, MinFreeBytes: 1})
 	if err != nil {
@@ -50,7 +49,7 @@ func appendRun(s *store.Store, events []*clusterv1.AuditEvent) error {
 	return tx.CommitReplayable()
 }
 
-// auditEvent is what the log says of the i-th request.
+// auditEvent returns the audit event of the i-th request.
 func auditEvent(i int, at time.Time) *clusterv1.AuditEvent {
 	who := i % payers
 	key := id.HashKey(fmt.Sprint("key-", who))

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// effort is what something took. On a machine that has other work its CPU time says
-// more than the rate.
+// effort is elapsed and CPU time. On a busy machine the CPU time is more meaningful than the
+// rate.
 type effort struct{ time, cpu time.Duration }
 
-// timer begins with now.
+// timer measures from its creation.
 type timer struct {
 	start time.Time
 	cpu   time.Duration
@@ -22,13 +22,13 @@ func startTimer() (timer, error) {
 	return timer{start: time.Now(), cpu: cpu}, err
 }
 
-// stop may be called again for a later moment.
+// stop may be called again later.
 func (t timer) stop() (effort, error) {
 	cpu, err := processTime()
 	return effort{time: time.Since(t.start), cpu: cpu - t.cpu}, err
 }
 
-// processTime is the CPU time of this process so far.
+// processTime returns the CPU time of this process.
 func processTime() (time.Duration, error) {
 	var ts unix.Timespec
 	err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts)

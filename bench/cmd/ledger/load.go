@@ -20,7 +20,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Whose requests they are, in turn. All keys have a budget.
+// The owners of the requests, in turn. All keys have a budget.
 const (
 	provider  = "openai"
 	payers    = 50
@@ -28,16 +28,16 @@ const (
 	customers = 100
 )
 
-// What requests cost, what is reserved for one, and what a key may spend: so much
-// that nobody is refused.
+// The cost of a request, its reservation, and the budget of a key, which is large enough for
+// all requests.
 const (
 	cost     = 100 * money.USD / 1_000_000
 	reserved = 4 * cost
 	budget   = 100_000 * money.USD
 )
 
-// providerTime is how long the provider takes where times are measured: longer than
-// an intent waits for company, so that each has a sync of its own meanwhile.
+// providerTime is the duration of an attempt when times are measured: longer than IntentDelay,
+// so that each intent has its own sync in that time.
 const providerTime = 20 * time.Millisecond
 
 // load makes requests.
@@ -46,16 +46,15 @@ type load struct {
 	made  atomic.Int64
 }
 
-// settled is what became of one request.
+// settled is the result of one request.
 type settled struct {
 	node *cluster.Node
 	seq  uint64        // of its event
-	took time.Duration // that the answer's last byte waited
-	at   time.Time     // when that was over
+	took time.Duration // delay of the response's last byte
+	at   time.Time     // end of that delay
 }
 
-// request makes the next request, at the nodes in turn. busy is how long the provider
-// takes.
+// request makes the next request, on the nodes in turn. busy is the duration of the attempt.
 func (l *load) request(ctx context.Context, busy time.Duration) (settled, error) {
 	i := int(l.made.Add(1)) - 1
 	node := l.world.nodes[i%len(l.world.nodes)]
@@ -86,7 +85,7 @@ func (l *load) request(ctx context.Context, busy time.Duration) (settled, error)
 	return settled{node: node, seq: events[0].ID.Seq, took: end.Sub(began), at: end}, nil
 }
 
-// event is the i-th request, as its only attempt tells it.
+// event returns the event of the i-th request, which has one attempt.
 func event(i int, key id.KeyHash, charges []usage.Charge) journal.Event {
 	who := i % payers
 	return journal.Event{
@@ -101,7 +100,7 @@ func event(i int, key id.KeyHash, charges []usage.Charge) journal.Event {
 	}
 }
 
-// flood makes n requests as fast as so many callers can.
+// flood makes n requests as fast as this number of callers can.
 func (l *load) flood(ctx context.Context, n, callers int) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -118,8 +117,8 @@ func (l *load) flood(ctx context.Context, n, callers int) error {
 	return group.Wait()
 }
 
-// arrive makes requests at random moments that average the rate, the same in each run,
-// and waits for all of them.
+// arrive makes requests at random times with an average rate, equal in each run, and waits for
+// all of them.
 func (l *load) arrive(ctx context.Context, o options) ([]settled, error) {
 	timer, err := precise.Get()
 	if err != nil {
@@ -151,10 +150,10 @@ func (l *load) arrive(ctx context.Context, o options) ([]settled, error) {
 	return all, err
 }
 
-// spent is what all requests cost.
+// spent returns the cost of all requests.
 func (l *load) spent() money.Pico { return money.Times(cost, l.made.Load()) }
 
-// posted waits until every node's ledger has what was spent.
+// posted waits until every node's ledger has the total cost.
 func (l *load) posted(ctx context.Context) error {
 	account := id.Account{Kind: id.AccountProvider, Owner: provider}
 	return l.world.until(ctx, "all is posted", func() (bool, error) {

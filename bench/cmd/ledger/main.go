@@ -1,18 +1,16 @@
-// Command ledger measures what happens to a request's money and record, without
-// Envoy and HTTP: nodes run in this process, on a real disk, and agree over TLS on
-// this machine's loopback. On one node and on three it prints
+// Command ledger measures the processing of a request's money and record, without Envoy and
+// HTTP. The nodes run in this process, on a real disk, and replicate over TLS on this machine's
+// loopback. On one node and on three it prints
 //
-//   - how long a settle is waited for, which is what the journal adds to an answer's
-//     last byte, with one caller and at a rate, beside what one sync of the same disk
-//     takes meanwhile;
-//   - how long after it the spend is posted, which is when reports show it;
-//   - how many requests a second are settled, and posted on all nodes;
-//   - how many records of the audit chain are appended and verified a second.
+//   - the wait for a settle, which the journal adds to the last byte of a response, with one
+//     caller and at a rate, next to the duration of one sync of the same disk;
+//   - the time after that until the spend is posted, and so visible in reports;
+//   - the number of requests per second that are settled, and posted on all nodes;
+//   - the number of records of the audit chain that are appended and verified per second.
 //
-// At the end the books have to be right: each node's ledger has what was spent, to
-// the pico-dollar, and its audit chain verifies. The exit status says whether that
-// is so, and never how fast it was. Three nodes share this machine's disk and
-// cores: on machines of their own they are faster.
+// At the end the books must be correct: each node's ledger has the total cost, to the
+// pico-dollar, and its audit chain verifies. The exit status reports that, and never the speed.
+// Three nodes share this machine's disk and cores; on separate machines they are faster.
 package main
 
 import (
@@ -30,7 +28,6 @@ import (
 	"github.com/modelgateway/modelgateway/bench/internal/disk"
 )
 
-// options are the flags.
 type options struct {
 	dir      string
 	requests int
@@ -57,8 +54,7 @@ func main() {
 	}
 }
 
-// clusterSizes are how many nodes there are: the least, and the least that survive
-// the loss of one.
+// clusterSizes are the smallest cluster, and the smallest that survives the loss of one node.
 func clusterSizes() []int { return []int{1, 3} }
 
 // run measures everything and prints one table.
@@ -76,7 +72,7 @@ func run(ctx context.Context, o options, to io.Writer) error {
 	}
 	r.times("one synced append, nothing else on the disk", alone, "")
 	log.Print("measuring the audit chain alone")
-	if err := measureChain(filepath.Join(o.dir, "chain"), o.records, r); err != nil { //nolint:contextcheck // it ends by itself
+	if err := measureChain(filepath.Join(o.dir, "chain"), o.records, r); err != nil { //nolint:contextcheck // bounded work
 		return fmt.Errorf("the audit chain: %w", err)
 	}
 	for _, nodes := range clusterSizes() {
@@ -88,7 +84,7 @@ func run(ctx context.Context, o options, to io.Writer) error {
 	return nil
 }
 
-// syncs is how often the disk is measured before anything runs on it.
+// syncs is the number of measurements of the idle disk.
 const syncs = 200
 
 func onNodes(n int) string {

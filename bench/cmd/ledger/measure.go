@@ -14,15 +14,14 @@ import (
 	"github.com/modelgateway/modelgateway/bench/internal/precise"
 )
 
-// What the project has set itself.
+// The project's targets.
 const (
-	dueAboveSync = 300 * time.Microsecond // what one caller waits for in addition to one sync
+	dueAboveSync = 300 * time.Microsecond // wait of one caller in addition to one sync
 	dueSettle    = 5 * time.Millisecond   // 99th percentile at the rate
 	dueVisible   = 5 * time.Second        // 99th percentile
 )
 
-// measureNodes measures a cluster of so many nodes and holds its books against what
-// was spent.
+// measureNodes measures a cluster of this size and compares its books with the total cost.
 func measureNodes(ctx context.Context, o options, nodes int, r *report) (err error) {
 	dir := filepath.Join(o.dir, fmt.Sprintf("cluster%d", nodes))
 	w, err := startWorld(ctx, dir, nodes)
@@ -35,7 +34,7 @@ func measureNodes(ctx context.Context, o options, nodes int, r *report) (err err
 		}
 	}()
 	l := &load{world: w}
-	// The accounts and their leases are there before anything is timed.
+	// Create the accounts and their leases before the measurement.
 	if err := l.flood(ctx, payers*nodes, payers); err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func measureNodes(ctx context.Context, o options, nodes int, r *report) (err err
 	if err != nil {
 		return err
 	}
-	defer func() { _ = probe.Close() }() // nothing in it is wanted
+	defer func() { _ = probe.Close() }() // its content is not needed
 	name := onNodes(nodes)
 	log.Printf("measuring settles on %s", name)
 	if err := measureCaller(ctx, o, l, probe, r, name); err != nil {
@@ -62,8 +61,7 @@ func measureNodes(ctx context.Context, o options, nodes int, r *report) (err err
 	return checkBooks(ctx, w, r, name)
 }
 
-// measureCaller has one caller make one request after the other. The disk is measured
-// between them.
+// measureCaller makes one request after the other. It measures the disk in between.
 func measureCaller(ctx context.Context, o options, l *load, probe *disk.Probe, r *report, name string) error {
 	var settles, syncs []time.Duration
 	for end := time.Now().Add(o.length); len(settles) == 0 || time.Now().Before(end); {
@@ -87,11 +85,11 @@ func measureCaller(ctx context.Context, o options, l *load, probe *disk.Probe, r
 	return l.posted(ctx)
 }
 
-// probeEvery is how often the disk is measured while there is a rate: often enough for
-// a 99th percentile, and seldom enough to leave the disk to the journal.
+// probeEvery is the interval of disk measurements at a rate: often enough for a 99th
+// percentile, and rarely enough not to disturb the journal.
 const probeEvery = 50 * time.Millisecond
 
-// measureRate has requests arrive at a rate, whatever becomes of those before.
+// measureRate makes requests at a rate, independent of earlier ones.
 func measureRate(ctx context.Context, o options, l *load, probe *disk.Probe, r *report, name string) error {
 	var syncs []time.Duration
 	var settles []settled
@@ -116,7 +114,7 @@ func measureRate(ctx context.Context, o options, l *load, probe *disk.Probe, r *
 		if err := l.posted(ctx); err != nil {
 			return err
 		}
-		// The journals forget what is posted a sync later.
+		// The journals trim posted events one sync later.
 		return l.world.until(ctx, "the journals are empty", func() (bool, error) { return seen.empty(), nil })
 	})
 	if err := group.Wait(); err != nil {
@@ -134,7 +132,7 @@ func measureRate(ctx context.Context, o options, l *load, probe *disk.Probe, r *
 	return nil
 }
 
-// syncMeanwhile measures the disk now and then until ctx ends.
+// syncMeanwhile measures the disk repeatedly until ctx ends.
 func syncMeanwhile(ctx context.Context, probe *disk.Probe) (times []time.Duration, err error) {
 	for ctx.Err() == nil {
 		took, err := probe.Append()
@@ -149,7 +147,7 @@ func syncMeanwhile(ctx context.Context, probe *disk.Probe) (times []time.Duratio
 	return times, nil
 }
 
-// measureFlood makes requests as fast as it goes.
+// measureFlood makes requests as fast as possible.
 func measureFlood(ctx context.Context, o options, l *load, r *report, name string) error {
 	clock, err := startTimer()
 	if err != nil {
@@ -171,8 +169,8 @@ func measureFlood(ctx context.Context, o options, l *load, r *report, name strin
 	return err
 }
 
-// checkBooks holds each node's books against each other, and times the check of the
-// first one's audit chain.
+// checkBooks checks each node's books, and times the verification of the first one's audit
+// chain.
 func checkBooks(ctx context.Context, w *world, r *report, name string) error {
 	for i, n := range w.nodes {
 		if err := n.CheckLedger(ctx); err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// patience is how long anything may take before it counts as broken.
+	// patience is the timeout of every wait.
 	patience = 2 * time.Minute
 	pollTime = 2 * time.Millisecond
 )
@@ -33,7 +33,7 @@ type world struct {
 	nodes  []*cluster.Node
 	stop   context.CancelFunc
 	run    *errgroup.Group
-	broken <-chan struct{} // is closed when a node ends
+	broken <-chan struct{} // closed when a node ends
 }
 
 // startWorld opens the nodes and waits until all are ready.
@@ -65,7 +65,7 @@ func startWorld(ctx context.Context, dir string, nodes int) (_ *world, err error
 			cfg.Expect, cfg.Join = nodes, addresses
 			cfg.Connect = connect(broken, addresses[i], secret)
 		}
-		node, err := cluster.Open(cfg) //nolint:contextcheck // what it opens lives as long as the node
+		node, err := cluster.Open(cfg) //nolint:contextcheck // its resources live as long as the node
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func newConfig(dir string) (cluster.Config, error) {
 	return cluster.Config{
 		Dir: dir, Catalog: models, Keys: known, Version: "bench",
 		Fatal: func(err error) { log.Fatal(err) },
-		// The disk is not to be filled; what it is short of, the run finds out.
+		// No reserve of disk space; the run fails if the disk is full.
 		MinFreeBytes: 1, BallastBytes: -1,
 	}, err
 }
@@ -101,7 +101,7 @@ func newSealer() (*vault.Sealer, error) {
 	return vault.NewSealer(key)
 }
 
-// connect makes a node's ways to the others, as the gateway does.
+// connect connects a node with the others, like the gateway does.
 func connect(ctx context.Context, address string, secret vault.Secret) func(id.Node) (cluster.Link, []byte, error) {
 	return func(node id.Node) (cluster.Link, []byte, error) {
 		identity, err := link.FromSecret(secret, node)
@@ -118,11 +118,11 @@ func connect(ctx context.Context, address string, secret vault.Secret) func(id.N
 
 func random() string {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// freeAddresses returns addresses that nobody listens on, on TCP.
+// freeAddresses returns unused TCP addresses.
 func freeAddresses(n int) ([]string, error) {
 	var out []string
 	var errs []error
@@ -132,12 +132,12 @@ func freeAddresses(n int) ([]string, error) {
 			return nil, err
 		}
 		out = append(out, l.Addr().String())
-		defer func() { errs = append(errs, l.Close()) }() // all are held until all are found
+		defer func() { errs = append(errs, l.Close()) }() // keeps all listeners open until all ports are found
 	}
 	return out, errors.Join(errs...)
 }
 
-// until asks again and again, until done says so or says why not.
+// until polls until done succeeds or fails.
 func (w *world) until(ctx context.Context, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -158,7 +158,7 @@ func (w *world) until(ctx context.Context, what string, done func() (bool, error
 	}
 }
 
-// close stops the nodes and gives their directories back.
+// close stops the nodes and removes their directories.
 func (w *world) close() error {
 	w.stop()
 	errs := []error{w.run.Wait()}

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// report is what was measured.
+// report is the list of measurements.
 type report struct{ rows []row }
 
-// row is one line of the table: of a rate, or of times.
+// row is one line of the table: a rate or times.
 type row struct {
 	name      string
 	n         int
-	perSecond float64       // 0: it is of times
-	each      time.Duration // of CPU time, by the whole process
+	perSecond float64       // 0: the row has times
+	each      time.Duration // of CPU time of the whole process
 	sorted    []time.Duration
 	aim       string
 }
@@ -31,8 +31,7 @@ func (r *report) times(name string, times []time.Duration, aim string) {
 
 func sorted(times []time.Duration) []time.Duration { return slices.Sorted(slices.Values(times)) }
 
-// at returns the least of some sorted times that the share q of all, above 0, do not
-// exceed: the greatest one where there are few.
+// at returns the q quantile of sorted times, for q above 0: the greatest if there are few.
 func at(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -42,7 +41,7 @@ func at(sorted []time.Duration, q float64) time.Duration {
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d.Microseconds())/1000) }
 
-// judged says what a share of the times is due to be, and whether it is.
+// judged compares a quantile with its target.
 func judged(times []time.Duration, q float64, due time.Duration) string {
 	verdict := "missed"
 	switch {
@@ -54,7 +53,7 @@ func judged(times []time.Duration, q float64, due time.Duration) string {
 	return fmt.Sprintf("p%.0f %s: %s", 100*q, millis(due), verdict)
 }
 
-// print writes a Markdown table.
+// print prints a Markdown table.
 func (r *report) print(w io.Writer) {
 	fmt.Fprint(w, "\n| figure | n | a second | CPU µs each | p50 ms | p99 ms | most ms | aim, ms |\n|---|---|---|---|---|---|---|---|\n")
 	for _, f := range r.rows {

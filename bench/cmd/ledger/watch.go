@@ -8,14 +8,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 )
 
-// watch notes when the nodes' journals have forgotten what: that is posted, and the
-// node's own ledger has it.
+// watch records when the nodes' journals have trimmed events, which are then posted and in the
+// node's own ledger.
 type watch struct {
 	world *world
 	steps map[*cluster.Node][]step
 }
 
-// step is that all events up to a number are posted.
+// step records that all events up to a number are posted.
 type step struct {
 	seq uint64
 	at  time.Time
@@ -23,13 +23,14 @@ type step struct {
 
 func newWatch(w *world) *watch { return &watch{world: w, steps: map[*cluster.Node][]step{}} }
 
-// run looks until ctx ends, and once more.
+// run polls until ctx ends, and once more.
 func (w *watch) run(ctx context.Context) error {
 	tick := time.NewTicker(pollTime)
 	defer tick.Stop()
 	for ending := false; ; {
 		for _, n := range w.world.nodes {
-			// In this order: what is settled in between makes it less, not more.
+			// The order matters: events that are settled in between must lower the result, not
+			// raise it.
 			last := n.Journal().Last()
 			backlog := n.Journal().Backlog()
 			posted := uint64(max(int64(last)-backlog, 0))
@@ -48,7 +49,7 @@ func (w *watch) run(ctx context.Context) error {
 	}
 }
 
-// empty reports whether all journals are.
+// empty reports whether all journals are empty.
 func (w *watch) empty() bool {
 	for _, n := range w.world.nodes {
 		if n.Journal().Backlog() > 0 {
@@ -58,8 +59,7 @@ func (w *watch) empty() bool {
 	return true
 }
 
-// delays returns how long after its settle each request was posted. It is for after
-// run.
+// delays returns the time from the settle to the posting of each request. Call it after run.
 func (w *watch) delays(all []settled) []time.Duration {
 	var out []time.Duration
 	for _, s := range all {

@@ -15,7 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/bench/internal/openai"
 )
 
-// client sends one fixed request over kept-alive connections.
+// client sends one fixed request over keep-alive connections.
 type client struct {
 	host   *fasthttp.HostClient
 	req    fasthttp.Request
@@ -23,7 +23,7 @@ type client struct {
 	chunks int
 }
 
-// outcome is what one request came to.
+// outcome is the result of one request.
 type outcome struct {
 	end   time.Time
 	first time.Time // first content of a stream
@@ -44,8 +44,8 @@ func newClient(o *options, body []byte) *client {
 		stream: o.stream, chunks: o.chunks,
 		host: &fasthttp.HostClient{
 			Addr: u.Host, Name: "loadgen", MaxConns: 1 << 16,
-			// Servers commonly close what idles for 5 s; a POST that meets such a
-			// close cannot be retried, so idle connections go before that.
+			// Servers commonly close connections that are idle for 5 s. A POST on such a
+			// connection cannot be retried, so the client closes idle connections earlier.
 			MaxIdleConnDuration: 3 * time.Second,
 			ReadTimeout:         o.timeout, WriteTimeout: o.timeout,
 			MaxIdemponentCallAttempts: 1,

@@ -14,8 +14,8 @@ const readBuffer = 16 << 10
 
 func closedLoop(ctx context.Context, o *options, cl *client, rec *recorder, w window) {
 	var wg sync.WaitGroup
-	// Streams of one length that start together would stay in step for ever, so
-	// the workers start spread over the warm-up.
+	// Streams of equal length that start at the same time would stay synchronized, so the
+	// starts of the workers are spread over the warm-up.
 	spread := o.warmup / 2 / time.Duration(o.conns)
 	for i := range o.conns {
 		wg.Go(func() {
@@ -29,7 +29,7 @@ func closedLoop(ctx context.Context, o *options, cl *client, rec *recorder, w wi
 				out := cl.do(buf)
 				rec.add(w, sent, sent, out)
 				if out.err != nil {
-					time.Sleep(10 * time.Millisecond) // do not spin on a refusing server
+					time.Sleep(10 * time.Millisecond) // no busy loop on a server that rejects requests
 				}
 			}
 		})
@@ -37,7 +37,7 @@ func closedLoop(ctx context.Context, o *options, cl *client, rec *recorder, w wi
 	wg.Wait()
 }
 
-// schedule returns when each request is due, as offsets from the start.
+// schedule returns the start times of the requests, as offsets.
 func schedule(o *options) []time.Duration {
 	total := o.warmup + o.duration
 	mean := float64(time.Second) / o.rate

@@ -1,13 +1,12 @@
 // Command loadgen loads an OpenAI-compatible endpoint and prints one JSON line.
 //
-// Closed loop (-mode closed): -conns workers, each sending its next request when
-// the last is answered. It finds the greatest throughput; its latencies flatter
-// a server that stalls, for a stalled server is sent nothing.
+// Closed loop (-mode closed): -conns workers, each sending its next request after the last
+// response. It finds the highest throughput. Its latencies favor a server that stalls, because
+// a stalled server gets no requests.
 //
-// Open loop (-mode open): requests start at times fixed beforehand, -rate a
-// second, whatever the server does, and each latency counts from the time the
-// request was due. A stall is thus charged to every request that fell due in it
-// (no coordinated omission).
+// Open loop (-mode open): requests start at predetermined times, -rate a second, independent of
+// the server, and each latency counts from the scheduled start. So a stall is charged to every
+// request that was due during it (no coordinated omission).
 package main
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/modelgateway/modelgateway/bench/internal/speed"
 )
 
-// options are what a run is told on the command line.
+// options are the command line flags.
 type options struct {
 	url      string
 	headers  headerFlags
@@ -76,11 +75,11 @@ func (l labelFlags) Set(s string) error {
 func (o *options) check() error {
 	switch {
 	case o.mode != "closed" && o.mode != "open":
-		return errors.New("-mode is closed or open")
+		return errors.New("-mode must be closed or open")
 	case o.mode == "open" && o.rate <= 0:
 		return errors.New("-rate must be positive")
 	case o.arrival != "poisson" && o.arrival != "const":
-		return errors.New("-arrival is poisson or const")
+		return errors.New("-arrival must be poisson or const")
 	case o.duration <= 0 || o.conns < 1 || o.inflight < 1:
 		return errors.New("-duration, -conns and -max-inflight must be positive")
 	}
@@ -153,8 +152,8 @@ func run(ctx context.Context, o *options) (*result, error) {
 	return res, nil
 }
 
-// window is the time measured: a request counts where its start, and for
-// throughput its end, falls in it.
+// window is the measured time: a request counts if its start, and for throughput its end, is in
+// it.
 type window struct{ from, to time.Time }
 
 func (w window) has(t time.Time) bool { return !t.Before(w.from) && t.Before(w.to) }

@@ -12,23 +12,23 @@ import (
 	"github.com/modelgateway/modelgateway/bench/internal/speed"
 )
 
-// usageResult is what the window cost.
+// usageResult is the resource usage in the window.
 type usageResult struct {
 	GatewayCPU  float64 `json:"gw_cpu_s"`
 	GatewayCore float64 `json:"gw_cores"`          // of a core, on average
 	CPUPerReq   float64 `json:"gw_cpu_us_per_req"` // microseconds
 	MockCPU     float64 `json:"mock_cpu_s"`
 	LoadCPU     float64 `json:"load_cpu_s"`
-	Foreign     float64 `json:"foreign_cores"` // what everything else on the machine used
-	RSS         float64 `json:"gw_rss_mb"`     // greatest seen
+	Foreign     float64 `json:"foreign_cores"` // usage by other processes of the machine
+	RSS         float64 `json:"gw_rss_mb"`     // highest value
 	PSS         float64 `json:"gw_pss_mb"`
 	Procs       int     `json:"gw_procs"`
-	Upstream    int64   `json:"upstream_requests"` // that reached the mock, warm-up excluded
+	Upstream    int64   `json:"upstream_requests"` // that reached the mock, without warm-up
 
 	Core *speed.Result `json:"core_speed,omitempty"` // the gateway's core during the window
 }
 
-// sampled is one reading of everything.
+// sampled is one sample of all values.
 type sampled struct {
 	gw, mock, self procstat.Tree
 	busy           time.Duration
@@ -36,7 +36,7 @@ type sampled struct {
 	when           time.Time
 }
 
-// watcher reads the processes at both ends of the window and the memory between.
+// watcher samples the processes at both ends of the window and the memory in between.
 type watcher struct {
 	o        *options
 	from, to sampled
@@ -91,7 +91,7 @@ func (u *watcher) read() (s sampled) {
 	return s
 }
 
-// probe starts the speed probe, if one is asked for.
+// probe starts the speed probe, if requested.
 func (u *watcher) probe(w window) func() (*speed.Result, error) {
 	none := func() (*speed.Result, error) { return nil, nil }
 	if u.o.probe < 0 {

@@ -1,7 +1,6 @@
-// Command mockllm is an OpenAI-compatible upstream with a fixed, settable
-// behaviour: POST /v1/chat/completions (whole or streamed), /v1/embeddings and
-// GET /v1/models. Behaviour is set for all requests at once, so it does not
-// depend on what a gateway passes on:
+// Command mockllm is an OpenAI-compatible upstream with fixed, configurable behavior: POST
+// /v1/chat/completions (whole or streamed), /v1/embeddings and GET /v1/models. The behavior is
+// set for all requests, so it does not depend on what a gateway passes on:
 //
 //	curl -X POST 'localhost:9100/_mock/config?latency=50ms&chunks=50&interval=20ms&body=1024'
 //	curl localhost:9100/_mock/stats
@@ -31,8 +30,8 @@ import (
 
 const model = "mock-gpt"
 
-// behaviour is immutable once published; its documents are made beforehand so
-// that serving costs as little of the shared machine as can be.
+// behaviour is immutable once published. Its documents are prepared in advance, to use as
+// little as possible of the shared machine.
 type behaviour struct {
 	Latency   time.Duration `json:"latency_ns"`
 	Chunks    int           `json:"chunks"`
@@ -54,7 +53,7 @@ func (b behaviour) prepared() *behaviour {
 	return &b
 }
 
-// with returns b changed by the query's values.
+// with returns b with the values of the query.
 func (b behaviour) with(q *fasthttp.Args) (*behaviour, error) {
 	var err error
 	for key, val := range q.All() {
@@ -132,9 +131,8 @@ func (s *server) chat(c *fasthttp.RequestCtx) {
 	arrived := time.Now()
 	b := s.now.Load()
 	s.took(c)
-	// A full decode of each request would cost more than many gateways do. The
-	// flag is at the top level of every client's document, and no prose here
-	// spells it, so a search is enough.
+	// Decoding each request would cost more than many gateways do. The flag is at the top level
+	// of every client's document, and no text here contains it, so a search suffices.
 	body := c.PostBody()
 	if !flagged(body, "stream") {
 		_ = precise.Sleep(b.Latency)
@@ -171,7 +169,7 @@ func (s *server) chat(c *fasthttp.RequestCtx) {
 	})
 }
 
-// flagged says whether the document has "key":true.
+// flagged reports whether the document has "key":true.
 func flagged(doc []byte, key string) bool {
 	i := bytes.Index(doc, []byte(`"`+key+`":`))
 	return i >= 0 && bytes.HasPrefix(bytes.TrimLeft(doc[i+len(key)+3:], " "), []byte("true"))

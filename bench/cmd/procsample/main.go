@@ -1,6 +1,6 @@
-// Command procsample prints the CPU seconds and memory of a process tree as one
-// JSON line, once or at an interval. With -quiet it instead waits until the
-// machine is nearly idle, so that a measurement does not start amid other work.
+// Command procsample prints the CPU seconds and memory of a process tree as one JSON line, once
+// or at an interval. With -quiet it instead waits until the machine is nearly idle, so that
+// other work does not disturb a measurement.
 package main
 
 import (

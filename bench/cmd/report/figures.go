@@ -6,27 +6,26 @@ import (
 	"slices"
 )
 
-// The peers that the figures compare.
+// The peers in the comparison.
 const (
 	ours  = "modelgateway"
 	plain = "envoy"
 	none  = "direct"
 )
 
-// figure is one of the project's own bounds on what the gateway may cost.
+// figure is one of the project's targets for the cost of the gateway.
 type figure struct {
 	name string
 	unit string
-	due  float64 // at most
-	aim  float64 // better; 0: none is set
-	// of returns a value of each round that has one.
+	due  float64 // upper limit
+	aim  float64 // stricter goal; 0: none
+	// of returns a value of each round that has one
 	of func(t *table) []float64
 }
 
-// figureList is the table of bounds. Costs are ratios of CPU time, of the whole
-// process tree, within a round, each side at the usual speed of the core, so
-// that they mean the same on any machine; latencies are what is added to no
-// gateway at all.
+// figureList is the table of targets. Costs are ratios of CPU time, of the whole process tree,
+// within a round, normalized to the usual speed of the core, so that they are comparable
+// between machines. Latencies are the difference to no gateway.
 func figureList(syncMS float64) []figure {
 	return []figure{
 		{"1 KB chat: CPU against plain Envoy", "x", 6, 4.2, cpuRatio("s1")},
@@ -49,7 +48,7 @@ func figureList(syncMS float64) []figure {
 	}
 }
 
-// round finds a peer's line of a scenario in a round.
+// round finds a peer's result of a scenario in a round.
 func (t *table) round(scenario, peer, round string) (line, bool) {
 	for _, l := range t.lines[scenario][peer] {
 		if l.Labels.Round == round && l.Skipped == "" {
@@ -59,7 +58,7 @@ func (t *table) round(scenario, peer, round string) (line, bool) {
 	return line{}, false
 }
 
-// pairs calls f with our line of each round and the other peer's of the same.
+// pairs calls f with our result of each round and the other peer's of the same round.
 func (t *table) pairs(scenario, other string, f func(own, other line)) {
 	for _, own := range t.lines[scenario][ours] {
 		if own.Skipped != "" {
@@ -107,7 +106,7 @@ func memory(scenario string) func(*table) []float64 {
 	}
 }
 
-// verdict says where a value stands, in words: the exit status never does.
+// verdict compares a value with the target in words; the exit status never does.
 func (f figure) verdict(v float64) string {
 	switch {
 	case v > f.due:
@@ -118,8 +117,8 @@ func (f figure) verdict(v float64) string {
 	return "within due"
 }
 
-// figures prints the table of bounds with what was measured. It says so where
-// requests failed, for a cheap refusal is no cheap answer.
+// figures prints the table of targets with the measured values. It reports failed requests,
+// because a cheap rejection is not a cheap response.
 func (t *table) figures(w io.Writer) {
 	var syncs []float64
 	for _, l := range t.lines["fsync"]["disk"] {

@@ -1,8 +1,7 @@
-// Command report reads the JSON lines of run-peer.sh and prints Markdown tables:
-// first the figures this project has set itself, each with its bounds, then a
-// table of each scenario. A value is the median over the rounds and, in brackets,
-// the least and the greatest. Latencies are given as added to those of the peer
-// named direct.
+// Command report reads the JSON lines of run-peer.sh and prints Markdown tables: first the
+// measured values with the project's targets, then a table for each scenario. A value is the
+// median over the rounds and, in brackets, the minimum and the maximum. Latencies are
+// differences to those of the peer named direct.
 package main
 
 import (
@@ -18,7 +17,7 @@ import (
 
 type quantiles struct{ P50, P90, P99, P999, SD float64 }
 
-// line is what is used of one scenario's result.
+// line has the used fields of one scenario's result.
 type line struct {
 	Labels   struct{ Peer, Version, Scenario, Round string }
 	Skipped  string
@@ -80,7 +79,7 @@ func read(path string) (*table, error) {
 	return t, sc.Err()
 }
 
-// slow is how much slower than usual the gateway's core was.
+// slow returns how much slower than usual the gateway's core was.
 func (t *table) slow(l line) float64 {
 	if l.Usage == nil || l.Usage.Speed == nil || t.speed == 0 {
 		return 1
@@ -99,7 +98,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// column is a table's column: a value of each line, false where there is none.
+// column is a table column: a value of each result, false if there is none.
 type column struct {
 	name   string
 	digits int
@@ -259,7 +258,7 @@ func main() {
 	t.noise()
 }
 
-// noise says how steady the machine was.
+// noise reports how steady the machine was.
 func (t *table) noise() {
 	var speeds, foreign []float64
 	for _, byPeer := range t.lines {

@@ -1,7 +1,6 @@
-// Command syncprobe times what one durable append costs on a disk: a record is
-// appended to a file in -dir and synced, many times over, and the quantiles are
-// printed as one JSON line. A gateway that journals each request before it
-// answers cannot add less than this, so its latency is read beside this figure.
+// Command syncprobe times one durable append on a disk. It appends a record to a file in -dir
+// and syncs it, many times, and prints the quantiles as one JSON line. A gateway that journals
+// each request before it responds cannot add less latency than this.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package disk times what one durable append costs on a disk. What journals before
-// it answers cannot add less than this, so its latency is read beside this figure.
+// Package disk times one durable append on a disk. A program that journals before it responds
+// cannot add less latency than this.
 package disk
 
 import (
@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// record is about what a journal writes for one request, in bytes.
+// record is about the size of a journal record of one request, in bytes.
 const record = 512
 
-// Probe is a file that is appended to. It is for one goroutine.
+// Probe is a file for appends. It is not safe for concurrent use.
 type Probe struct {
 	file *os.File
 	data [record]byte
 }
 
-// NewProbe makes the file, in a directory on the disk to measure. It goes away with
-// the process, however that ends.
+// NewProbe creates the file in a directory on the disk to measure. The file disappears with the
+// process.
 func NewProbe(dir string) (*Probe, error) {
 	f, err := os.CreateTemp(dir, "probe-*")
 	if err != nil {
@@ -32,7 +32,7 @@ func NewProbe(dir string) (*Probe, error) {
 	return &Probe{file: f}, nil
 }
 
-// Append appends a record, syncs it, and returns how long that took.
+// Append appends a record, syncs it, and returns the duration.
 func (p *Probe) Append() (time.Duration, error) {
 	start := time.Now()
 	if _, err := p.file.Write(p.data[:]); err != nil {
@@ -44,10 +44,10 @@ func (p *Probe) Append() (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (p *Probe) Close() error { return p.file.Close() }
 
-// Measure returns how long each of n appends took, at least one.
+// Measure returns the durations of n appends, at least one.
 func Measure(dir string, n int) (times []time.Duration, err error) {
 	p, err := NewProbe(dir)
 	if err != nil {

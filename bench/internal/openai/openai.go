@@ -1,4 +1,4 @@
-// Package openai builds the few OpenAI-shaped documents the bench exchanges.
+// Package openai builds the OpenAI documents that the benchmark exchanges.
 package openai
 
 import (
@@ -12,8 +12,8 @@ var words = strings.Fields(`the quick model reads a long prompt and then answers
  text about rivers cities numbers music code weather history tables bread glass engines letters
  and small facts that nobody asked for but everyone seems to enjoy once they are written down`)
 
-// Text is n bytes of words, always the same for the same n: tokenizers and
-// compressors meet something like prose, not one repeated letter.
+// Text returns n bytes of words, always the same for the same n, so that tokenizers and
+// compressors process something like prose and not one repeated letter.
 func Text(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -25,8 +25,8 @@ func Text(n int) string {
 	return b.String()[:n]
 }
 
-// ChatRequest is a chat completion request of exactly size bytes, or of the
-// least possible size where that is more.
+// ChatRequest returns a chat completion request of exactly size bytes, or of the smallest
+// possible size if that is larger.
 func ChatRequest(model string, size int, stream bool) []byte {
 	build := func(n int) []byte {
 		m := map[string]any{
@@ -52,7 +52,7 @@ func ChatRequest(model string, size int, stream bool) []byte {
 
 const usage = `"usage":{"prompt_tokens":200,"completion_tokens":50,"total_tokens":250}`
 
-// ChatResponse is a chat completion of size bytes (or the least possible).
+// ChatResponse returns a chat completion of size bytes (or the smallest possible).
 func ChatResponse(model string, size int) []byte {
 	build := func(text string) string {
 		return fmt.Sprintf(`{"id":"chatcmpl-mock","object":"chat.completion","created":1700000000,"model":%q,`+
@@ -62,7 +62,7 @@ func ChatResponse(model string, size int) []byte {
 	return []byte(build(Text(max(0, size-len(build(""))))))
 }
 
-// Embeddings is an embeddings response with n vectors of dim numbers.
+// Embeddings returns an embeddings response with n vectors of dim numbers.
 func Embeddings(model string, n, dim int) []byte {
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
@@ -84,7 +84,7 @@ func Embeddings(model string, n, dim int) []byte {
 	return []byte(b.String())
 }
 
-// StreamEvent is one content event of a streamed completion, with its blank line.
+// StreamEvent returns one content event of a streamed completion, with its blank line.
 func StreamEvent(model string, k, size int) []byte {
 	role := ""
 	if k == 0 {
@@ -97,7 +97,7 @@ func StreamEvent(model string, k, size int) []byte {
 	return []byte(build(Text(max(4, size-len(build(""))))))
 }
 
-// StreamEnd is what closes a stream: the finish reason, the usage, [DONE].
+// StreamEnd returns the end of a stream: the finish reason, the usage, [DONE].
 func StreamEnd(model string, withUsage bool) []byte {
 	head := fmt.Sprintf(`data: {"id":"chatcmpl-mock","object":"chat.completion.chunk","created":1700000000,"model":%q,`, model)
 	s := head + `"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}` + "\n\n"

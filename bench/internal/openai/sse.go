@@ -2,14 +2,14 @@ package openai
 
 import "bytes"
 
-// Scanner finds the events of a stream as its bytes arrive in any pieces.
+// Scanner finds the events of a stream that arrives in pieces.
 type Scanner struct {
 	line    []byte // the unfinished last line
-	Content int    // events with some content so far
+	Content int    // events with content so far
 	Done    bool   // [DONE] was seen
 }
 
-// Feed takes the next bytes and returns how many content events they complete.
+// Feed processes the next bytes and returns the number of content events that they complete.
 func (s *Scanner) Feed(b []byte) int {
 	n := 0
 	for len(b) > 0 {
@@ -39,9 +39,9 @@ func (s *Scanner) Feed(b []byte) int {
 	return n
 }
 
-// hasContent says whether a chunk's delta carries text. It looks for a
-// "content" member with a non-empty string, which is all the mock's chunks
-// need and far cheaper than decoding each one.
+// hasContent reports whether a chunk's delta carries text. It searches for a "content" member
+// with a non-empty string, which suffices for the mock's chunks and is far cheaper than
+// decoding.
 func hasContent(data []byte) bool {
 	const key = `"content":`
 	_, v, found := bytes.Cut(data, []byte(key))

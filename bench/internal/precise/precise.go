@@ -1,9 +1,8 @@
 // Package precise sleeps with the kernel's high-resolution timers.
 //
-// An idle Go program waits in epoll_wait, whose timeout is in whole
-// milliseconds, so time.Sleep may overshoot by up to 1 ms. That is as much as
-// a fast gateway adds, hence this package: a timerfd read through the netpoller
-// wakes within some tens of microseconds and blocks no OS thread.
+// An idle Go program waits in epoll_wait, whose timeout is in whole milliseconds, so time.Sleep
+// may overshoot by up to 1 ms. A fast gateway adds about as much. A timerfd that is read
+// through the netpoller wakes within tens of microseconds and blocks no OS thread.
 package precise
 
 import (
@@ -65,8 +64,8 @@ func (tm *Timer) SleepUntil(t time.Time) error {
 	return err
 }
 
-// Sleep waits for d with a pooled timer. It does not watch a context: the
-// sleeps here are short.
+// Sleep waits for d with a pooled timer. It takes no context, because the sleeps here are
+// short.
 func Sleep(d time.Duration) error {
 	if d <= 0 {
 		return nil
