@@ -16,16 +16,16 @@ import (
 )
 
 // Budgets says whether there is money for a request, on this node.
-func (n *Node) Budgets() *lease.Teller { return n.teller }
+func (n *Node) Budgets() *lease.Manager { return n.manager }
 
 // Rates says whether a request would be one too many, on this node and by what the
 // others tell.
 func (n *Node) Rates() *rate.Limiter { return n.rates }
 
-// openBudgets makes the teller, and tells it of what this node has spent and not
+// openBudgets makes the manager, and tells it of what this node has spent and not
 // posted yet.
 func (n *Node) openBudgets(ctx context.Context) error {
-	n.teller = lease.New(lease.Config{Node: n.Identity().Node, Load: n.account, Move: n.moveLeases, Logger: n.logger})
+	n.manager = lease.New(lease.Config{Node: n.Identity().Node, Load: n.account, Move: n.moveLeases, Logger: n.logger})
 	posted, err := n.posted()
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (n *Node) openBudgets(ctx context.Context) error {
 		n.untold = min(n.untold, ev.ID.Seq-1)
 		for _, c := range ev.Charges {
 			if c.Bounded {
-				n.teller.Expect(accountOf(&ev, c), ev.Cost)
+				n.manager.Expect(accountOf(&ev, c), ev.Cost)
 			}
 		}
 		return true
@@ -80,7 +80,7 @@ func accountOf(ev *journal.Event, c usage.Charge) id.Account {
 	return a
 }
 
-// account reads an account of this node's state, for the teller.
+// account reads an account of this node's state, for the manager.
 func (n *Node) account(a id.Account) (out lease.State, err error) {
 	err = n.consensus.View(func(state *store.Store) error {
 		s, _, err := ledger.Account(state, a)
@@ -90,7 +90,7 @@ func (n *Node) account(a id.Account) (out lease.State, err error) {
 	return out, err
 }
 
-// leaseState is an account as this node's teller sees it.
+// leaseState is an account as this node's manager sees it.
 func (n *Node) leaseState(s ledger.State) lease.State {
 	out := lease.State{
 		Window: s.Window.Pico(), Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
@@ -106,9 +106,9 @@ func (n *Node) leaseState(s ledger.State) lease.State {
 	return out
 }
 
-// told reports whether the teller counts the events of a run as not posted yet. After a
+// told reports whether the manager counts the events of a run as not posted yet. After a
 // crash the state may have lost its end, and applies runs again that the journal has
-// trimmed. The teller was never told of those events: taken out of what is pending, they
+// trimmed. The manager was never told of those events: taken out of what is pending, they
 // would hide other events that are not posted yet.
 func (n *Node) told(run *clusterv1.PostUsage) bool {
 	own := n.Identity()
@@ -116,14 +116,14 @@ func (n *Node) told(run *clusterv1.PostUsage) bool {
 	return run.GetNode() == string(own.Node) && run.GetEpoch() == own.Epoch && last > n.untold
 }
 
-// tellTeller tells the teller which accounts have changed.
-func (n *Node) tellTeller(changed []ledger.Changed) {
-	if n.teller == nil { // the state is being opened
+// updateManager tells the manager which accounts have changed.
+func (n *Node) updateManager(changed []ledger.Changed) {
+	if n.manager == nil { // the state is being opened
 		return
 	}
 	for i := range changed {
 		c := &changed[i]
-		n.teller.Applied(c.Account, n.leaseState(c.State), c.Own)
+		n.manager.Applied(c.Account, n.leaseState(c.State), c.Own)
 	}
 }
 
@@ -143,7 +143,7 @@ func (n *Node) Account(ctx context.Context, a id.Account) (s ledger.State, err e
 // Spent returns what an account has spent in its window: what this node's state has, and
 // what was settled here and is not posted yet.
 func (n *Node) Spent(ctx context.Context, a id.Account) (money.Pico, error) {
-	if s, pending, known := n.teller.Spent(a); known {
+	if s, pending, known := n.manager.Spent(a); known {
 		return money.Add(s.Window, pending), nil
 	}
 	s, err := n.Account(ctx, a)

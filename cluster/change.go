@@ -101,7 +101,7 @@ func (n *Node) propose(ctx context.Context, tx *record.Txn) (uint64, error) {
 // change does not count here: it is committed.
 func (n *Node) settle(ctx context.Context, tx *record.Txn, index uint64) {
 	ctx = context.WithoutCancel(ctx)
-	if tx.Revoking() {
+	if tx.NeedsFence() {
 		n.fence(ctx, index)
 		return
 	}

@@ -178,7 +178,7 @@ func (n *Node) newSigner(ctx context.Context) (*audit.Signer, error) {
 
 func (n *Node) putSigner(ctx context.Context, r *clusterv1.AuditSigner, revision uint64) error {
 	_, err := n.Change(ctx, "gateway", func(_ *View, tx *record.Txn) error {
-		tx.Saw(signerAt(), revision)
+		tx.Require(signerAt(), revision)
 		tx.Put(signerAt(), r)
 		return nil
 	})

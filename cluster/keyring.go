@@ -101,7 +101,7 @@ func (a keyAgreement) Agree(ctx context.Context, change func(vault.Keyring) (vau
 }
 
 func changeKeyring(v *View, tx *record.Txn, change func(vault.Keyring) (vault.Keyring, bool)) {
-	tx.Saw(keyringAt(), v.keyring.revision)
+	tx.Require(keyringAt(), v.keyring.revision)
 	if next, changed := change(v.keyring.Keyring); changed {
 		tx.Put(keyringAt(), keyringRecord(next))
 	}

@@ -147,8 +147,8 @@ func (n *Node) reload(ctx context.Context, state *store.Store) error {
 	if err := n.reshow(ctx, state); err != nil {
 		return err
 	}
-	if n.teller != nil { // nil while the node is opened
-		n.teller.Restored()
+	if n.manager != nil { // nil while the node is opened
+		n.manager.Restored()
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (m machine) transact(tx *store.Tx, e consensus.Entry, actor string, t *clus
 	tx.Set(store.SpaceView, []byte(revisionKey), binary.BigEndian.AppendUint64(nil, e.Index))
 	return outcome(f, func(index uint64) {
 		m.node.show(index, changes)
-		m.node.tellTeller(moved.Changed)
+		m.node.updateManager(moved.Changed)
 		m.node.recorded()
 	})
 }
@@ -234,12 +234,12 @@ func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry)
 	return outcome(f, func(uint64) {
 		told := m.node.told(run)
 		for i := range posted.Changed {
-			if !told { // the teller does not wait for them
+			if !told { // the manager does not wait for them
 				posted.Changed[i].Own = 0
 			}
 		}
 		inject.Crash("post.committed")
-		m.node.tellTeller(posted.Changed)
+		m.node.updateManager(posted.Changed)
 		m.node.recorded()
 	})
 }
@@ -263,7 +263,7 @@ func (m machine) moved(tx *store.Tx, e consensus.Entry, moved ledger.Moved, f *f
 		f = audit.AppendAll(tx, audit.DefaultWorkspace, records(moved.Notes), e.Time)
 	}
 	return outcome(f, func(uint64) {
-		m.node.tellTeller(moved.Changed)
+		m.node.updateManager(moved.Changed)
 		m.node.recorded()
 	})
 }

@@ -20,14 +20,14 @@ import (
 const codeOtherLife = "lease_life"
 
 // moves are this node's moves of leases: numbered, within a life that begins with
-// each start. It belongs to the teller's goroutine.
+// each start. It belongs to the manager's goroutine.
 type moves struct {
 	life   []byte // nil: has not begun
 	number uint64
 }
 
 // moveLeases has leases moved: once, whatever becomes of the messages. It returns
-// when this node's state has it, and the teller was told. When it cannot know in
+// when this node's state has it, and the manager was told. When it cannot know in
 // time, it is Unavailable and what was to be given back may have been; a later
 // move that was made says that the earlier ones were made or will never be.
 func (n *Node) moveLeases(ctx context.Context, m *clusterv1.MoveLeases) error {

@@ -49,13 +49,13 @@ type Node struct {
 	strangers *peer.Clients  // only to learn which nodes are where; nil: alone
 	server    *peer.Server   // nil: alone
 
-	teller *lease.Teller
-	untold uint64 // events of this node up to here were posted before the start; set by openBudgets
-	rates  *rate.Limiter
+	manager *lease.Manager
+	untold  uint64 // events of this node up to here were posted before the start; set by openBudgets
+	rates   *rate.Limiter
 
 	metrics *metrics // nil before Measure
 
-	moves    moves                 // of the teller's goroutine
+	moves    moves                 // of the manager's goroutine
 	shipping atomic.Pointer[stall] // why usage cannot be posted; nil: it can
 
 	fresh    freshness
@@ -185,7 +185,7 @@ func (n *Node) Run(ctx context.Context) error {
 		defer close(written)
 		return n.journal.Run(failed)
 	})
-	own.Go(func() error { return n.teller.Run(failed) })
+	own.Go(func() error { return n.manager.Run(failed) })
 	own.Go(func() error { return n.keepFresh(failed) })
 	own.Go(func() error { return n.shareNumbers(failed) })
 	own.Go(func() error { return n.sweep(failed) })

@@ -199,7 +199,7 @@ func (n *Node) commitRestore(ctx context.Context, c *clusterv1.CommitRestore, ba
 		tx := record.NewTxn(n.now(), in.Actor)
 		now := n.View().keyring
 		if next, more := merged(now, backup); more {
-			tx.Saw(keyringAt(), now.revision)
+			tx.Require(keyringAt(), now.revision)
 			tx.Put(keyringAt(), keyringRecord(next.Keyring))
 		}
 		tx.Audit(in.Audit)

@@ -56,7 +56,7 @@ func (n *Node) sweepOnce(ctx context.Context) (found int, err error) {
 	_, err = n.Change(ctx, "", func(v *View, tx *record.Txn) error {
 		for at, revision := range replays {
 			key := record.At{Space: store.SpaceReplay, Key: []byte(at)}
-			tx.Saw(key, revision)
+			tx.Require(key, revision)
 			tx.Delete(key)
 		}
 		found = len(replays) + v.Keys.DeleteRetired(tx, sweepMost)

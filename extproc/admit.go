@@ -14,7 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
-// Budgets sets money aside before it is spent. *lease.Teller does.
+// Budgets sets money aside before it is spent. *lease.Manager does.
 type Budgets interface {
 	// Reserve reserves the largest of the ascending amounts that all bounds allow, or
 	// nothing and says why.

@@ -48,9 +48,9 @@ func budget(most money.Pico) tenancy.Limits { return tenancy.Limits{MaxBudget: &
 
 // bank grants this node all that is left of every budget.
 type bank struct {
-	teller *lease.Teller
-	most   money.Pico // of every account: a dollar
-	window money.Pico // spent of every account
+	manager *lease.Manager
+	most    money.Pico // of every account: a dollar
+	window  money.Pico // spent of every account
 
 	mu       sync.Mutex
 	reserved []money.Pico // what was asked for, in turn
@@ -59,14 +59,14 @@ type bank struct {
 func newBank(tb testing.TB, window money.Pico) *bank {
 	tb.Helper()
 	b := &bank{most: money.USD, window: window}
-	b.teller = lease.New(lease.Config{
+	b.manager = lease.New(lease.Config{
 		Node: "bank",
 		Load: func(id.Account) (lease.State, error) { return b.state(), nil },
 		Move: func(_ context.Context, m *clusterv1.MoveLeases) error { return b.move(m) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
-	go func() { ran <- b.teller.Run(ctx) }()
+	go func() { ran <- b.manager.Run(ctx) }()
 	tb.Cleanup(func() {
 		cancel()
 		if err := <-ran; err != nil {
@@ -84,7 +84,7 @@ func (b *bank) state() lease.State {
 func (b *bank) move(m *clusterv1.MoveLeases) error {
 	for _, ask := range m.GetAsks() {
 		a := ask.GetAccount()
-		b.teller.Applied(id.Account{Kind: id.AccountKind(a.GetKind()), Owner: a.GetOwner(), Part: a.GetPart()}, b.state(), 0)
+		b.manager.Applied(id.Account{Kind: id.AccountKind(a.GetKind()), Owner: a.GetOwner(), Part: a.GetPart()}, b.state(), 0)
 	}
 	return nil
 }
@@ -94,14 +94,14 @@ func (b *bank) Reserve(ctx context.Context, bounds []lease.Bound, amounts ...mon
 	b.mu.Lock()
 	b.reserved = append(b.reserved, amounts...)
 	b.mu.Unlock()
-	return b.teller.Reserve(ctx, bounds, amounts...)
+	return b.manager.Reserve(ctx, bounds, amounts...)
 }
 
 func (b *bank) Check(ctx context.Context, bounds []lease.Bound) error {
-	return b.teller.Check(ctx, bounds)
+	return b.manager.Check(ctx, bounds)
 }
 
-func (b *bank) Spent(a id.Account) (lease.State, money.Pico, bool) { return b.teller.Spent(a) }
+func (b *bank) Spent(a id.Account) (lease.State, money.Pico, bool) { return b.manager.Spent(a) }
 
 // use makes a pipeline use the bank.
 func (b *bank) use(_ *kit, d *Deps) { d.Budgets = b }
@@ -110,12 +110,12 @@ func (b *bank) use(_ *kit, d *Deps) { d.Budgets = b }
 func (b *bank) free(tb testing.TB, want money.Pico) {
 	tb.Helper()
 	bounds := []lease.Bound{{Account: keyAccount(), Max: b.most, Bounded: true}}
-	hold, err := b.teller.Reserve(context.Background(), bounds, want)
+	hold, err := b.manager.Reserve(context.Background(), bounds, want)
 	if err != nil {
 		tb.Fatalf("less than %s is free: %v", want, err)
 	}
 	hold.Cancel()
-	if hold, err = b.teller.Reserve(context.Background(), bounds, want+1); err == nil {
+	if hold, err = b.manager.Reserve(context.Background(), bounds, want+1); err == nil {
 		hold.Cancel()
 		tb.Errorf("more than %s is free", want)
 	}

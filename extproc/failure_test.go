@@ -91,7 +91,7 @@ func TestTellsWhyTheOnlyAttemptFailed(t *testing.T) {
 		})
 	}
 	k.settled()
-	if until, resting := k.cooldown.Resting("solo", k.now()); resting {
+	if until, resting := k.cooldown.InCooldown("solo", k.now()); resting {
 		t.Errorf("the only deployment rests until %v", until)
 	}
 }
@@ -194,11 +194,11 @@ func TestTellsWhyEveryAttemptFailed(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	for _, d := range []id.Deployment{"a", "b", "c"} {
-		if _, resting := k.cooldown.Resting(d, k.now()); !resting {
+		if _, resting := k.cooldown.InCooldown(d, k.now()); !resting {
 			t.Errorf("deployment %s does not rest", d)
 		}
 	}
-	if until, _ := k.cooldown.Resting("c", k.now()); until.Before(epoch().Add(7 * time.Second)) {
+	if until, _ := k.cooldown.InCooldown("c", k.now()); until.Before(epoch().Add(7 * time.Second)) {
 		t.Errorf("c rests until %v, though it asked for 7 s", until)
 	}
 	k.settled()
@@ -336,7 +336,7 @@ func TestHastyCallersRestNobody(t *testing.T) {
 	c.attempt = 4
 	refusedWith(t, e, e.answer(c), 503, "all_deployments_failed")
 	for d, want := range map[id.Deployment]bool{"a": false, "b": false, "c": true} {
-		if _, resting := k.cooldown.Resting(d, k.now()); resting != want {
+		if _, resting := k.cooldown.InCooldown(d, k.now()); resting != want {
 			t.Errorf("deployment %s rests: %v", d, resting)
 		}
 	}

@@ -73,7 +73,7 @@ func TestProbesWhatIsHinted(t *testing.T) {
 			probe.answer(test.answer)
 			k.events(probe.uuid)
 			k.planned(t, later, test.then)
-			_, resting := k.cooldown.Resting("a", k.now())
+			_, resting := k.cooldown.InCooldown("a", k.now())
 			if resting != (test.then == "b") {
 				t.Errorf("it rests: %v", resting)
 			}

@@ -35,11 +35,11 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 		return err
 	}
 	request := strategy.Request{
-		Group:   candidates,
-		Retries: settings.NumRetries,
-		Now:     x.Start,
-		Order:   p.order(settings.Strategy),
-		Resting: func(d id.Deployment) (time.Time, bool) { return p.deps.Cooldown.Resting(d, x.Start) },
+		Group:      candidates,
+		Retries:    settings.NumRetries,
+		Now:        x.Start,
+		Order:      p.order(settings.Strategy),
+		InCooldown: func(d id.Deployment) (time.Time, bool) { return p.deps.Cooldown.InCooldown(d, x.Start) },
 	}
 	if !settings.DisableCooldowns {
 		request.Hint = func(d id.Deployment) (time.Time, bool, bool) { return p.deps.Cooldown.Hinted(d, x.Start) }

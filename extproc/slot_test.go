@@ -308,7 +308,7 @@ func TestARetryWithoutASlotEndsTheRequest(t *testing.T) {
 	if len(events) != 1 || events[0].Deployment != "a" {
 		t.Errorf("attempts on record: %+v", events)
 	}
-	if _, resting := k.cooldown.Resting("b", k.now()); resting {
+	if _, resting := k.cooldown.InCooldown("b", k.now()); resting {
 		t.Error("b is in cooldown")
 	}
 	k.atLimitOf(t, "b", 1)

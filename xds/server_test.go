@@ -89,7 +89,7 @@ func TestServerWithEnvoy(t *testing.T) {
 	// A resource that Envoy refuses: the others keep serving, and it is not sent again.
 	r.caFile = "/does/not/exist.pem"
 	e = r.publish(usual, b.URL, c.URL, "https://127.0.0.1:1")
-	r.eventually("the refusal is logged", func() bool { return log.count("refused a configuration") > 0 })
+	r.eventually("the rejection is logged", func() bool { return log.count("rejected a configuration") > 0 })
 	if got := serves(e[0]); got != 200 {
 		t.Errorf("after a refused configuration the last one answers %d", got)
 	}
@@ -97,7 +97,7 @@ func TestServerWithEnvoy(t *testing.T) {
 		t.Error("what Envoy refused counts as acked")
 	}
 	r.eventually("its neighbour of the refused response is acked", func() bool { return r.server.Acked(e[1].ID) })
-	if n := log.count("refused a configuration"); n != 1 {
+	if n := log.count("rejected a configuration"); n != 1 {
 		t.Errorf("the refusal was logged %d times", n)
 	}
 

@@ -78,10 +78,10 @@ func harmless(s string) string {
 }
 
 const (
-	// first characters of formulas, narrow and wide
+	// formulas are the first characters of formulas, narrow and wide.
 	formulas = "=+-@\uff1d\uff0b\uff0d\uff20"
-	// characters that a cell must not begin with either, because some spreadsheets drop them
+	// blanks must not begin a cell either, because some spreadsheets drop them.
 	blanks = "\t\r\n"
-	// possible ends of a cell
+	// separators are the possible ends of a cell.
 	separators = ";" + blanks
 )

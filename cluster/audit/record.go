@@ -129,6 +129,7 @@ func (r Record) Fields() []Field {
 	return out
 }
 
+// Full returns the record with all its fields as one JSON object.
 func (r Record) Full() []byte {
 	b := make([]byte, 0, len(r.External)+len(r.Internal))
 	for i, f := range r.Fields() {

@@ -19,10 +19,10 @@ const maxNamed = 10
 func (c *Catalog) CreateCredential(tx *record.Txn, of Credential, seal vault.Seal) (*Credential, error) {
 	at := credentialAt(of.Name)
 	if old, taken := c.Credential(of.Name); taken {
-		tx.Saw(at, old.Revision)
+		tx.Require(at, old.Revision)
 		return nil, &fault.Error{Op: "catalog", Kind: fault.Exists, Code: codeExists, Param: "credential_name", Detail: "There is a credential of the name " + quote(of.Name) + " already; change that one with PATCH, or choose another name."}
 	}
-	tx.Saw(at, 0)
+	tx.Require(at, 0)
 	return putCredential(tx, &of, nil, seal)
 }
 
@@ -36,7 +36,7 @@ func (c *Catalog) FindCredential(tx *record.Txn, name string) (*Credential, erro
 		revision = found.Revision
 	}
 	if tx != nil {
-		tx.Saw(credentialAt(name), revision)
+		tx.Require(credentialAt(name), revision)
 	}
 	if ok {
 		return found, nil
@@ -67,7 +67,7 @@ func (c *Catalog) DeleteCredential(tx *record.Txn, name string) error {
 		return err
 	}
 	mark, marked := c.marks.get(name)
-	tx.Saw(namersAt(name), mark)
+	tx.Require(namersAt(name), mark)
 	if namers := c.Namers(name); len(namers) > 0 {
 		list := make([]string, 0, maxNamed)
 		for _, d := range namers[:min(len(namers), maxNamed)] {
@@ -82,7 +82,7 @@ func (c *Catalog) DeleteCredential(tx *record.Txn, name string) error {
 	if marked {
 		tx.Delete(namersAt(name))
 	}
-	tx.Revokes()
+	tx.RequireFence()
 	return nil
 }
 
@@ -127,8 +127,8 @@ func (c *Catalog) restOn(tx *record.Txn, name, before string) {
 	if found, ok := c.Credential(name); ok {
 		revision = found.Revision
 	}
-	tx.Saw(credentialAt(name), revision)
+	tx.Require(credentialAt(name), revision)
 	if name != before {
-		tx.Grow(namersAt(name))
+		tx.Touch(namersAt(name))
 	}
 }

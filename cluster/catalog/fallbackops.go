@@ -49,7 +49,7 @@ func (class FallbackClass) in(s *RouterSpec) *[]map[string][]string {
 func (c *Catalog) SetFallback(tx *record.Txn, f Fallback, ifRevision uint64) error {
 	node, ok := c.source(f.From)
 	if !ok && f.From != anyone {
-		tx.Saw(routerAt(), c.router.revision)
+		tx.Require(routerAt(), c.router.revision)
 		return &fault.Error{Op: "catalog", Kind: fault.NotFound, Code: "model_not_found", Param: "model", Detail: quote(f.From) + " is no model_name, provider/model or deployment id; GET /model/info lists those that there are."}
 	}
 	p := problems{}
@@ -85,7 +85,7 @@ func (c *Catalog) DeleteFallback(tx *record.Txn, class FallbackClass, from strin
 	list := c.FallbackList(class)
 	rest := slices.DeleteFunc(slices.Clone(list), func(f Fallback) bool { return f.From == from })
 	if len(rest) == len(list) {
-		tx.Saw(routerAt(), c.router.revision)
+		tx.Require(routerAt(), c.router.revision)
 		return NoFallback(from)
 	}
 	_, err := c.putFallbacks(tx, class, rest, ifRevision)

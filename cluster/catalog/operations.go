@@ -13,13 +13,13 @@ import (
 func (c *Catalog) Create(tx *record.Txn, s DeploymentSpec, seal vault.Seal) (*Deployment, error) {
 	did := id.Deployment(s.ID)
 	if revision, taken := c.revisionOf(did); taken {
-		tx.Saw(deploymentAt(did), revision)
+		tx.Require(deploymentAt(did), revision)
 		return nil, &fault.Error{
 			Op: "catalog", Kind: fault.Exists, Code: codeExists, Param: paramID,
 			Detail: "There is a deployment of the id " + quote(s.ID) + " already; choose another, or delete that one first.",
 		}
 	}
-	tx.Saw(deploymentAt(did), 0)
+	tx.Require(deploymentAt(did), 0)
 	return c.write(tx, &s, &Stored{}, seal)
 }
 
@@ -34,10 +34,10 @@ func (c *Catalog) Changeable(tx *record.Txn, param string, d id.Deployment) (Sto
 	case usable && found.Static:
 		return Stored{}, definedInFile(param)
 	case !there:
-		tx.Saw(deploymentAt(d), 0)
+		tx.Require(deploymentAt(d), 0)
 		return Stored{}, noDeployment(param, d)
 	}
-	tx.Saw(deploymentAt(d), revision)
+	tx.Require(deploymentAt(d), revision)
 	if !usable {
 		return Stored{}, &fault.Error{Op: "catalog", Kind: fault.Conflict, Code: "unusable", Param: param, Detail: "This node cannot use the deployment, and its log says why. Change it at another node, or delete it and add it again."}
 	}
@@ -83,12 +83,12 @@ func (c *Catalog) Delete(tx *record.Txn, d id.Deployment) error {
 	if found, ok := c.Deployment(d); ok && found.Static {
 		return definedInFile("id")
 	}
-	tx.Saw(deploymentAt(d), revision)
+	tx.Require(deploymentAt(d), revision)
 	if !there {
 		return noDeployment("id", d)
 	}
 	tx.Delete(deploymentAt(d))
-	tx.Revokes()
+	tx.RequireFence()
 	return nil
 }
 

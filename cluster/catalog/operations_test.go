@@ -162,7 +162,7 @@ func TestLostRaces(t *testing.T) {
 		if _, err := w.now.Create(made, borrowing("d"), seal); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.now.DeleteCredential(gone, "c"); err != nil || !gone.Revoking() {
+		if err := w.now.DeleteCredential(gone, "c"); err != nil || !gone.NeedsFence() {
 			t.Fatal(err)
 		}
 		order := []*record.Txn{made, gone}

@@ -47,7 +47,7 @@ func (c *Catalog) SetPrices(tx *record.Txn, rows []PriceRow) (changed int, err e
 // was loaded.
 func (c *Catalog) ResetPrices(tx *record.Txn) error {
 	if c.loaded.len() == 0 {
-		tx.Saw(priceMarkAt(), c.priceMark)
+		tx.Require(priceMarkAt(), c.priceMark)
 		return fault.New(fault.NotFound, "price_map_not_found", "No price map was loaded; the built-in prices are in force.")
 	}
 	c.replacePrices(tx, nil)
@@ -68,7 +68,7 @@ func (c *Catalog) PriceMap() (rows []PriceRow, revision uint64) {
 // replacePrices writes what differs between the map in force and the next, and returns
 // how many models differ.
 func (c *Catalog) replacePrices(tx *record.Txn, next map[string]row) (changed int) {
-	tx.Saw(priceMarkAt(), c.priceMark)
+	tx.Require(priceMarkAt(), c.priceMark)
 	for model := range c.loaded.all() {
 		if _, stays := next[model]; !stays {
 			tx.Delete(priceRowAt(model))
@@ -82,7 +82,7 @@ func (c *Catalog) replacePrices(tx *record.Txn, next map[string]row) (changed in
 		}
 	}
 	if changed > 0 {
-		tx.Grow(priceMarkAt())
+		tx.Touch(priceMarkAt())
 	}
 	return changed
 }

@@ -103,7 +103,7 @@ func (r *resealing) deployment(of *clusterv1.Deployment, revision uint64) {
 }
 
 func (r *resealing) put(at record.At, revision uint64, of proto.Message) {
-	r.tx.Saw(at, revision)
+	r.tx.Require(at, revision)
 	r.tx.Put(at, of)
 	if r.bytes += proto.Size(of); r.bytes >= maxResealed {
 		r.More = true

@@ -41,7 +41,7 @@ func (c *Catalog) putPatch(tx *record.Txn, patch RouterSpec, ifRevision uint64) 
 	if err := record.CheckRevision("record of router settings", revision, ifRevision); err != nil {
 		return err
 	}
-	tx.Saw(routerAt(), revision)
+	tx.Require(routerAt(), revision)
 	tx.Put(routerAt(), patch.Record())
 	return nil
 }

@@ -85,7 +85,7 @@ type Set struct {
 }
 
 // state is what is known of one deployment. A plain mutex over a map of these is
-// enough: failures are rare, and the hot path (Resting, Hinted) only reads.
+// enough: failures are rare, and the hot path (InCooldown, Hinted) only reads.
 type state struct {
 	until   time.Time
 	reason  Reason
@@ -187,9 +187,9 @@ func (s *Set) Succeed(d id.Deployment) {
 	}
 }
 
-// Resting reports whether a deployment rests by what this node has seen itself,
+// InCooldown reports whether a deployment rests by what this node has seen itself,
 // and until when. The end of a rest does not belong to it.
-func (s *Set) Resting(d id.Deployment, now time.Time) (until time.Time, resting bool) {
+func (s *Set) InCooldown(d id.Deployment, now time.Time) (until time.Time, resting bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if st := s.mu.states[d]; st != nil && now.Before(st.until) {

@@ -51,7 +51,7 @@ func TestFail(t *testing.T) {
 			t.Parallel()
 			s := cooldown.New(test.random)
 			rest, ok := s.Fail("d", cooldown.Failure{Reason: test.reason, RetryAfter: test.retryAfter, Now: start()}, test.policy)
-			until, resting := s.Resting("d", start())
+			until, resting := s.InCooldown("d", start())
 			if ok != (test.want > 0) || ok != resting || rest.Until != until {
 				t.Fatalf("rest %v %v, resting %v until %v", ok, rest, resting, until)
 			}
@@ -61,7 +61,7 @@ func TestFail(t *testing.T) {
 			if got := until.Sub(start()); got < test.want-time.Millisecond || got > test.want+time.Millisecond {
 				t.Errorf("it rests for %v, want %v", got, test.want)
 			}
-			if _, resting := s.Resting("d", until); resting {
+			if _, resting := s.InCooldown("d", until); resting {
 				t.Error("it rests beyond its time")
 			}
 			want := []cooldown.Rest{{Deployment: "d", Reason: test.reason, Until: until}}
@@ -119,7 +119,7 @@ func TestNeverShortened(t *testing.T) {
 					Now:        now,
 				}, cooldown.Policy{Time: time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "time")), AllowedFails: rapid.IntRange(0, 2).Draw(t, "allowed")})
 			}
-			got, resting := s.Resting("d", now)
+			got, resting := s.InCooldown("d", now)
 			if now.Before(until) && (!resting || got.Before(until)) {
 				t.Fatalf("was to rest until %v, now %v until %v", until, resting, got)
 			}
@@ -183,7 +183,7 @@ func TestInFlight(t *testing.T) {
 					t.Error("a running request is not counted")
 				}
 				s.Fail("d", cooldown.Failure{Now: start()}, cooldown.Policy{Time: time.Second})
-				s.Resting("d", start())
+				s.InCooldown("d", start())
 				end()
 				end()
 			}

@@ -54,7 +54,7 @@ func TestHintLastsAsItSays(t *testing.T) {
 	want(t, s, minute/2, hinting{minute, true})
 	want(t, s, minute-1, hinting{minute, true})
 	want(t, s, minute, hinting{0, false})
-	if _, resting := s.Resting("d", start()); resting || s.All(start()) != nil {
+	if _, resting := s.InCooldown("d", start()); resting || s.All(start()) != nil {
 		t.Error("a hint counts as a local rest")
 	}
 	if all := s.Hints(start()); len(all) != 1 || all[0] != heard("n1", 1, 0, minute) {
@@ -155,7 +155,7 @@ func TestProbe(t *testing.T) {
 			}
 			test.outcome(s)
 			want(t, s, 40*time.Second, hinting{test.until, test.probe})
-			if _, resting := s.Resting("d", start().Add(40*time.Second)); resting != test.resting {
+			if _, resting := s.InCooldown("d", start().Add(40*time.Second)); resting != test.resting {
 				t.Errorf("rests: %v", resting)
 			}
 		})
@@ -319,7 +319,7 @@ func BenchmarkRestingAndHinted(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					s.Resting("7", start())
+					s.InCooldown("7", start())
 					s.Hinted("7", start())
 				}
 			})

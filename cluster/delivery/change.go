@@ -74,7 +74,7 @@ func (s Settings) Set(tx *record.Txn, c Change, by Rules) (next Settings, made v
 			return s, vault.Secret{}, err
 		}
 	}
-	tx.Saw(settingsAt(), s.Revision)
+	tx.Require(settingsAt(), s.Revision)
 	tx.Put(settingsAt(), next.record())
 	return next, made, nil
 }
@@ -160,7 +160,7 @@ func (s Settings) Reseal(tx *record.Txn, reseal func(sealed []byte, context stri
 		}
 	}
 	if done > 0 {
-		tx.Saw(settingsAt(), s.Revision)
+		tx.Require(settingsAt(), s.Revision)
 		tx.Put(settingsAt(), next.record())
 	}
 	return done, already, nil

@@ -93,7 +93,7 @@ func (c Cursor) Move(tx *record.Txn, place Place, to Progress) error {
 	for _, one := range taken {
 		next.Taken = append(next.Taken, &clusterv1.DeliveredRange{First: one.First, Last: one.Last})
 	}
-	tx.Saw(cursorAt(place), c.Revision)
+	tx.Require(cursorAt(place), c.Revision)
 	tx.Put(cursorAt(place), next)
 	return nil
 }

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Error is a refusal or a failure that a caller may be told of.
+// Error is a rejection or a failure that can be reported to a caller.
 type Error struct {
-	Op         string         // what was being done, for the log: "decode", "identify"
-	Kind       Kind           // what sort of trouble; decides every status
+	Op         string         // the operation, for the log: "decode", "identify"
+	Kind       Kind           // category; determines every status
 	Code       string         // symbolic code for the caller; empty means the Kind's own
-	Param      string         // the request field at fault; empty if none is
-	Detail     string         // what the caller is told: what is wrong and what to do
-	Status     int            // HTTP status of a provider's answer that is passed on; 0 means the Kind's own
+	Param      string         // the invalid request field; empty if none
+	Detail     string         // text for the caller: what happened and what to do
+	Status     int            // HTTP status of a provider's response that is passed on; 0 means that of the Kind
 	Type       string         // OpenAI error type; empty means the Kind's own
-	RetryAfter time.Duration  // when trying again makes sense; 0 if unknown
-	NoRetry    bool           // tells SDKs not to try again by themselves
+	RetryAfter time.Duration  // when a retry makes sense; 0 if unknown
+	NoRetry    bool           // asks SDKs not to retry
 	Details    map[string]any // further facts for the caller, under error.details
 	Err        error          // the cause, for the log only
 }
 
-// Error returns the whole story, for logs.
+// Error returns all parts, for logs.
 func (e *Error) Error() string {
 	s := e.Kind.String()
 	if e.Op != "" {
@@ -40,18 +40,18 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes an error with a text for the caller.
+// New returns an error with a text for the caller.
 func New(kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Field makes a Malformed error that names the request field at fault.
+// Field returns a Malformed error that names the invalid request field.
 func Field(param, code, format string, args ...any) *Error {
 	return &Error{Kind: Malformed, Code: code, Param: param, Detail: fmt.Sprintf(format, args...)}
 }
 
-// From returns err as an *Error. What has no kind becomes Internal, or Canceled
-// or Timeout if it is a context's error.
+// From returns err as an *Error. An error without a kind becomes Internal; a context's error
+// becomes Canceled or Timeout.
 func From(err error) *Error {
 	if err == nil {
 		return nil
@@ -76,7 +76,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Message is the text that the caller is shown.
+// Message returns the text for the caller.
 func (e *Error) Message() string {
 	row := e.Kind.row()
 	if e.Kind == Internal || e.Detail == "" {
@@ -85,7 +85,7 @@ func (e *Error) Message() string {
 	return e.Detail
 }
 
-// HTTPStatus is the status of the answer.
+// HTTPStatus returns the status of the response.
 func (e *Error) HTTPStatus() int {
 	if e.Status != 0 {
 		return e.Status

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// body is the error body of OpenAI's API, with our details beside its fields.
+// body is the error body of OpenAI's API, plus the field details.
 type body struct {
 	Error errorBody `json:"error"`
 }
@@ -44,10 +44,10 @@ func (e *Error) OpenAI() []byte {
 	return out
 }
 
-// Header is one header of an error's answer.
+// Header is a header of an error response.
 type Header struct{ Name, Value string }
 
-// Headers returns the headers that the answer carries beside its content type.
+// Headers returns the headers of the response, except for the content type.
 func (e *Error) Headers() []Header {
 	var out []Header
 	if e.Kind == Unauthenticated {
@@ -63,7 +63,7 @@ func (e *Error) Headers() []Header {
 	return out
 }
 
-// retryAfter is whole seconds, at least 1: RFC 9110 section 10.2.3 has no fractions.
+// retryAfter returns whole seconds, at least 1: RFC 9110 section 10.2.3 has no fractions.
 func retryAfter(d time.Duration) string {
 	return strconv.FormatInt(int64(max(d+time.Second-1, time.Second)/time.Second), 10)
 }

@@ -6,45 +6,45 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Kind is a sort of trouble. Kinds are only ever appended: their numbers may be stored.
+// Kind is a category of errors. Kinds are only appended: their numbers may be stored.
 type Kind uint8
 
 // The kinds. The table below has a row for each.
 const (
-	Internal           Kind = iota // a bug of ours, or anything without a kind; the text is withheld
+	Internal           Kind = iota // a bug of the gateway, or an error without a kind; the text is withheld
 	Malformed                      // the request cannot be understood
-	Blocked                        // a guardrail or policy says no
+	Blocked                        // rejected by a guardrail or policy
 	Unauthenticated                // no key, or not a valid one
-	Denied                         // a valid key without the right
-	NotFound                       // no such thing, or not for this caller
-	Exists                         // the name is taken
+	Denied                         // a valid key without the permission
+	NotFound                       // missing, or not visible for this caller
+	Exists                         // the name is in use
 	Conflict                       // lost a race; read again and retry
 	TooLarge                       // over a size limit
 	RateLimited                    // too many requests or tokens
-	OverBudget                     // the budget is used up
-	Unsupported                    // the provider lacks what was asked for
-	Upstream                       // a provider failed in a way that another may not
-	Timeout                        // a provider did not answer in time
-	Unavailable                    // every deployment failed, or none may be used now
-	Canceled                       // the caller left
-	MediaType                      // a content type or encoding that is not read here
+	OverBudget                     // the budget is exhausted
+	Unsupported                    // the provider does not support the request
+	Upstream                       // a provider failed; another may succeed
+	Timeout                        // a provider did not respond in time
+	Unavailable                    // every deployment failed, or none is usable now
+	Canceled                       // the caller disconnected
+	MediaType                      // unsupported content type or encoding
 	MethodNotAllowed               // the path exists, the method does not
 	StorageUnavailable             // the journal cannot be written
-	kinds                          // how many there are
+	kinds                          // number of kinds
 )
 
 type row struct {
 	name string     // for logs and metrics
 	grpc codes.Code // for the management API over gRPC
-	http int        // status of the answer
+	http int        // status of the response
 	typ  string     // OpenAI error.type
-	code string     // OpenAI error.code, where the error does not name a finer one
-	text string     // what the caller is told where the error has no text of its own
+	code string     // OpenAI error.code, unless the error has a more specific one
+	text string     // text for the caller, unless the error has one
 }
 
-// row is the table. It is a switch and not a map, so that the linter's check for
-// exhaustive switches refuses a kind without a row. HTTP 499 is nginx's
-// "client closed request".
+// row returns the row of the table. It is a switch and not a map, so that the linter for
+// exhaustive switches rejects a kind without a row. HTTP 499 is nginx's "client closed
+// request".
 func (k Kind) row() row {
 	switch k {
 	case Malformed:
@@ -88,11 +88,11 @@ func (k Kind) row() row {
 	return row{"internal", codes.Internal, http.StatusInternalServerError, "server_error", "internal_error", "Something went wrong inside the gateway."}
 }
 
-// String returns the kind's name, for logs and metrics.
+// String returns the name of the kind, for logs and metrics.
 func (k Kind) String() string { return k.row().name }
 
-// Code returns the symbolic code of errors that have none of their own.
+// Code returns the default symbolic code.
 func (k Kind) Code() string { return k.row().code }
 
-// GRPC returns the kind's gRPC code.
+// GRPC returns the gRPC code.
 func (k Kind) GRPC() codes.Code { return k.row().grpc }

@@ -13,36 +13,35 @@ import (
 )
 
 const (
-	// maxRecord is the largest hint or part that is looked at. Decoded, it takes
-	// some ten times its size, one at a time. To decode a full state at once would turn
-	// 20 MiB of empty hints into a gigabyte.
+	// maxRecord is the largest hint or part that is decoded. Decoding, one record at a time,
+	// takes about ten times its size. Decoding a full state at once would turn 20 MiB of empty
+	// hints into a gigabyte.
 	maxRecord = 16 << 10
-	// maxRecords is how many records of one message are looked at.
+	// maxRecords is the highest number of decoded records per message.
 	maxRecords = maxHints + maxParts
 )
 
-// errMalformed is what is wrong with a message that cannot be understood. What
-// stood before the trouble is merged all the same: no record depends on another.
+// errMalformed reports a malformed message. Records before the error are merged, because no
+// record depends on another.
 var errMalformed = errors.New("gossip: malformed message")
 
-// news is what was new in a message.
+// news is the new content of a message.
 type news struct {
 	hints []Hint
 	parts []ownPart
-	from  []id.Node // whose parts these are
+	from  []id.Node // the nodes of these parts
 }
 
-// Merge takes over what another node tells. StateConfig.Hinted and the other nodes
-// hear of the hints that are news. It keeps nothing of b. A record that is
-// malformed or over a limit is skipped; an error says that the rest of b could not be
-// told into records, or is of a version that is not known here.
+// Merge merges another node's message. It passes new hints to StateConfig.Hinted and to the
+// other nodes. It keeps nothing of b. It skips malformed or too large records. An error means
+// that the rest of b could not be split into records, or has an unknown version.
 func (s *State) Merge(b []byte, now time.Time) error {
 	n, err := s.merge(b, now)
 	s.pass(n.hints)
 	return err
 }
 
-// pass tells of hints that are news.
+// pass passes on new hints.
 func (s *State) pass(hints []Hint) {
 	s.mu.RLock()
 	announce := s.mu.announce
@@ -57,7 +56,7 @@ func (s *State) pass(hints []Hint) {
 	}
 }
 
-// merge is Merge without telling anybody.
+// merge is Merge without passing on hints.
 func (s *State) merge(b []byte, now time.Time) (news, error) {
 	var out news
 	for records := 0; len(b) > 0; {
@@ -97,13 +96,13 @@ func (s *State) merge(b []byte, now time.Time) (news, error) {
 	return out, nil
 }
 
-// mergeHint takes over one hint.
+// mergeHint merges one hint.
 func (s *State) mergeHint(record []byte, now time.Time, out *news) {
 	var m clusterv1.CooldownHint
 	if proto.Unmarshal(record, &m) != nil {
 		return
 	}
-	length := min(time.Duration(m.GetRemainingMillis())*time.Millisecond, MaxRest)
+	length := min(time.Duration(m.GetRemainingMillis())*time.Millisecond, MaxCooldown)
 	h := Hint{
 		Deployment: id.Deployment(m.GetDeployment()), Observer: id.Node(m.GetObserver()),
 		Version: m.GetVersion(), Reason: uint8(m.GetReason()), Until: now.Add(length),
@@ -122,7 +121,7 @@ func (s *State) mergeHint(record []byte, now time.Time, out *news) {
 	}
 }
 
-// mergeNumbers takes over one part of a node's numbers.
+// mergeNumbers merges one part of a node's numbers.
 func (s *State) mergeNumbers(record []byte, now time.Time, out *news) {
 	var m clusterv1.NodeNumbers
 	if proto.Unmarshal(record, &m) != nil {
@@ -154,8 +153,8 @@ func (s *State) mergeNumbers(record []byte, now time.Time, out *news) {
 
 func validName(s string) bool { return s != "" && len(s) <= maxName && utf8.ValidString(s) }
 
-// validNode reports whether s can be a node's name. A slash or a colon would
-// make it something else to memberlist or to the transport.
+// validNode reports whether s is a valid node name. A slash or a colon would have a special
+// meaning for memberlist or the transport.
 func validNode(s string) bool {
 	if s == "" || len(s) > maxNode {
 		return false

@@ -14,20 +14,19 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// delegate is what memberlist calls. It calls some of it under its locks, so nothing
-// here calls memberlist.
+// delegate implements the callbacks of memberlist. Some are called under its locks, so none
+// calls memberlist.
 type delegate struct{ g *Gossip }
 
-// NodeMeta returns what others are told of this node besides its name.
+// NodeMeta returns the metadata of this node.
 func (d delegate) NodeMeta(int) []byte { return d.g.meta }
 
-// NotifyMsg takes a broadcast. Hints are passed on by all who hear of them, so
-// that they reach everybody in a large cluster. Numbers are passed on only
-// where their node cannot send them to everybody itself: they are many, and
-// soon outdated.
+// NotifyMsg receives a broadcast. Every receiver passes hints on, so that they reach all nodes
+// of a large cluster. It passes numbers on only if their node cannot send them to every member
+// itself: they are many, and soon outdated.
 func (d delegate) NotifyMsg(b []byte) {
 	s := d.g.cfg.State
-	news, _ := s.merge(b, time.Now()) // what is malformed has no consequences
+	news, _ := s.merge(b, time.Now()) // malformed messages are ignored
 	s.pass(news.hints)
 	if d.g.members.count()-1 <= d.g.cfg.Timing.GossipNodes {
 		return
@@ -37,26 +36,26 @@ func (d delegate) NotifyMsg(b []byte) {
 	}
 }
 
-// GetBroadcasts returns what fits into a packet.
+// GetBroadcasts returns messages for a packet.
 func (d delegate) GetBroadcasts(overhead, limit int) [][]byte {
 	return d.g.queues.take(overhead, limit)
 }
 
-// LocalState returns this node's side of a full exchange.
+// LocalState returns this node's side of a push/pull.
 func (d delegate) LocalState(bool) []byte { return d.g.cfg.State.full(time.Now()) }
 
-// MergeRemoteState takes the other's.
+// MergeRemoteState merges the other side of a push/pull.
 func (d delegate) MergeRemoteState(b []byte, _ bool) {
-	_ = d.g.cfg.State.Merge(b, time.Now()) // what is malformed has no consequences
+	_ = d.g.cfg.State.Merge(b, time.Now()) // malformed messages are ignored
 }
 
-// NotifyAlive refuses members that are not of the right form or too many.
+// NotifyAlive rejects malformed members, and members above the limit.
 func (d delegate) NotifyAlive(n *memberlist.Node) error {
 	if !validNode(n.Name) {
-		return errors.New("gossip: a name that no node has")
+		return errors.New("gossip: invalid node name")
 	}
 	if l := len(n.Addr); l != 4 && l != 16 || n.Port == 0 {
-		return errors.New("gossip: an address that nobody has")
+		return errors.New("gossip: invalid node address")
 	}
 	if _, err := parseMeta(n.Meta); err != nil {
 		return err
@@ -64,26 +63,26 @@ func (d delegate) NotifyAlive(n *memberlist.Node) error {
 	return d.g.members.admit(id.Node(n.Name))
 }
 
-// NotifyJoin takes a node for alive.
+// NotifyJoin adds a live node.
 func (d delegate) NotifyJoin(n *memberlist.Node) {
 	meta, err := parseMeta(n.Meta)
 	if err != nil {
-		return // cannot be: NotifyAlive has refused it
+		return // cannot happen: NotifyAlive has rejected it
 	}
 	d.g.members.joined(Member{Node: id.Node(n.Name), Address: meta.GetAddress(), Version: meta.GetGatewayVersion()})
 }
 
-// NotifyUpdate takes a node's new meta data.
+// NotifyUpdate updates a node's metadata.
 func (d delegate) NotifyUpdate(n *memberlist.Node) { d.NotifyJoin(n) }
 
-// NotifyLeave takes a node for gone, and its numbers with it. Its hints stay:
-// what it saw fail did fail.
+// NotifyLeave removes a node and its numbers. Its hints stay, because the failures that it saw
+// are real.
 func (d delegate) NotifyLeave(n *memberlist.Node) {
 	d.g.members.left(id.Node(n.Name), time.Now())
 	d.g.cfg.State.drop(id.Node(n.Name))
 }
 
-// NotifyConflict notes that two nodes seem to have one name.
+// NotifyConflict records that two nodes seem to have the same name.
 func (d delegate) NotifyConflict(existing, other *memberlist.Node) {
 	address := other.Address()
 	if meta, err := parseMeta(other.Meta); err == nil {
@@ -92,16 +91,16 @@ func (d delegate) NotifyConflict(existing, other *memberlist.Node) {
 	d.g.members.conflict(id.Node(existing.Name), address, time.Now())
 }
 
-// AckPayload adds nothing to the answer to a ping.
+// AckPayload adds nothing to the response to a ping.
 func (delegate) AckPayload() []byte { return nil }
 
-// NotifyPingComplete is called when a packet has been there and back.
+// NotifyPingComplete is called after a successful packet round trip.
 func (d delegate) NotifyPingComplete(n *memberlist.Node, _ time.Duration, _ []byte) {
 	d.g.members.reached(id.Node(n.Name))
 }
 
-// unreached is called when only a stream reached a member. Once for each time that this goes on,
-// it says what to do.
+// unreached is called when a member was reached only by a stream. It logs a remedy once for
+// each such period.
 func (g *Gossip) unreached(who id.Node) {
 	if !g.members.unreached(who) {
 		return
@@ -112,7 +111,7 @@ func (g *Gossip) unreached(who id.Node) {
 		slog.String("node", string(who)), slog.String("address", address))
 }
 
-// newMeta encodes what others are told of this node.
+// newMeta encodes the metadata of this node.
 func newMeta(address, version string) ([]byte, error) {
 	b, err := proto.Marshal(&clusterv1.GossipMeta{Version: recordVersion, GatewayVersion: version, Address: address})
 	if err != nil {
@@ -124,17 +123,17 @@ func newMeta(address, version string) ([]byte, error) {
 	return b, nil
 }
 
-// parseMeta decodes it and checks that the address is one.
+// parseMeta decodes metadata and checks the address.
 func parseMeta(b []byte) (*clusterv1.GossipMeta, error) {
 	m := &clusterv1.GossipMeta{}
 	if err := proto.Unmarshal(b, m); err != nil {
-		return nil, errors.New("gossip: meta data that are none")
+		return nil, errors.New("gossip: malformed metadata")
 	}
 	if m.GetVersion() != recordVersion {
-		return nil, errors.New("gossip: meta data of an unknown version")
+		return nil, errors.New("gossip: metadata of an unknown version")
 	}
 	if _, _, err := standIn(m.GetAddress()); err != nil {
-		return nil, errors.New("gossip: meta data without an address")
+		return nil, errors.New("gossip: metadata without a valid address")
 	}
 	return m, nil
 }

@@ -13,8 +13,8 @@ import (
 const (
 	// recordVersion is the version of a GossipDelta and of a GossipMeta.
 	recordVersion = 1
-	// maxState is how large a full state may get. memberlist refuses what is
-	// larger than 20 MiB, members and encryption included.
+	// maxState is the largest full state. memberlist rejects more than 20 MiB, including
+	// members and encryption.
 	maxState = 16 << 20
 
 	fieldVersion   protowire.Number = 1 // of GossipDelta
@@ -25,18 +25,18 @@ const (
 	fieldRemaining protowire.Number = 5 // of CooldownHint
 )
 
-// newDelta begins a GossipDelta.
+// newDelta starts a GossipDelta.
 func newDelta() []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, fieldVersion, protowire.VarintType), recordVersion)
 }
 
-// appendHint adds a hint with what remains of it now. However much that is, the length
-// is the same, for memberlist's queue holds a message by its length and
-// what is sent has to be true when it is sent and not when it was queued: a
-// node may be alone for an hour before it finds somebody to tell.
+// appendHint appends a hint with its remaining time. The encoded length does not depend on that
+// time, because memberlist's queue stores a message by its length. The content is computed when
+// it is sent, not when it is queued: a node may be alone for an hour before it finds another
+// one.
 func appendHint(b []byte, h Hint, now time.Time) []byte {
-	remaining := min(max(h.Until.Sub(now), 0), MaxRest)
-	inner, _ := proto.MarshalOptions{}.MarshalAppend(nil, &clusterv1.CooldownHint{ // cannot fail: the names are ours, or came through proto
+	remaining := min(max(h.Until.Sub(now), 0), MaxCooldown)
+	inner, _ := proto.MarshalOptions{}.MarshalAppend(nil, &clusterv1.CooldownHint{ // cannot fail: the names are ours, or came through protobuf
 		Deployment: string(h.Deployment), Observer: string(h.Observer), Version: h.Version, Reason: uint32(h.Reason),
 	})
 	inner = protowire.AppendTag(inner, fieldRemaining, protowire.VarintType)
@@ -45,22 +45,22 @@ func appendHint(b []byte, h Hint, now time.Time) []byte {
 	return protowire.AppendBytes(b, inner)
 }
 
-// appendWide adds a number below 2^28 as a varint of four bytes. An hour has
-// 3,600,000 milliseconds, which are 22 bits.
+// appendWide appends a number below 2^28 as a varint of four bytes. An hour has 3,600,000
+// milliseconds, which are 22 bits.
 func appendWide(b []byte, v uint32) []byte {
 	const more, low = 0x80, 0x7f
 	return append(b, byte(v&low|more), byte(v>>7&low|more), byte(v>>14&low|more), byte(v>>21&low))
 }
 
-// encodeHint makes a message of one hint.
+// encodeHint returns a message with one hint.
 func encodeHint(h Hint, now time.Time) []byte { return appendHint(newDelta(), h, now) }
 
-// appendPart adds a part of a node's numbers.
+// appendPart appends a part of a node's numbers.
 func appendPart(b []byte, who id.Node, p *ownPart) []byte {
 	m := &clusterv1.NodeNumbers{Node: string(who), Version: p.version, Part: p.index, InFlight: wire(p.inFlight), Counters: wire(p.counters)}
 	inner, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
-		return b // a name that is not UTF-8: nobody would understand it
+		return b // a name is not UTF-8; no receiver could decode it
 	}
 	b = protowire.AppendTag(b, fieldNumbers, protowire.BytesType)
 	return protowire.AppendBytes(b, inner)
@@ -74,8 +74,8 @@ func wire(list []number) []*clusterv1.Number {
 	return out
 }
 
-// full returns everything that this node can tell: its own numbers and rates, for
-// nobody vouches for another's, and all hints in force.
+// full returns the full state of this node: all current hints, and its own numbers and rates,
+// because a node does not vouch for the numbers of others.
 func (s *State) full(now time.Time) []byte {
 	b := newDelta()
 	for _, p := range s.told() {
@@ -84,7 +84,7 @@ func (s *State) full(now time.Time) []byte {
 	b = s.appendRecentRates(b, now)
 	for _, h := range s.Hints(now) {
 		if len(b) > maxState {
-			break // whoever floods us with hints does not keep us from exchanging the first of them
+			break // a flood of hints must not prevent the exchange of the first ones
 		}
 		b = appendHint(b, h, now)
 	}

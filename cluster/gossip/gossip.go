@@ -16,40 +16,40 @@ import (
 // keyBytes is the length of the key: AES-256.
 const keyBytes = 32
 
-// Config is what a Gossip is made from.
+// Config configures a Gossip.
 type Config struct {
-	Node    id.Node // this node. Required
-	Address string  // host:port where others reach it; empty: what the Network says
-	Network Network // Required
-	Key     []byte  // 32 bytes that all nodes have and nobody else. Required
-	Label   string  // tells clusters apart that share a network; empty: "modelgateway"
+	Node    id.Node // this node; required
+	Address string  // host:port for other nodes; empty: that of the Network
+	Network Network // required
+	Key     []byte  // 32 bytes, shared by all nodes and secret; required
+	Label   string  // separates clusters that share a network; empty: "modelgateway"
 	Meta    Meta
-	Logger  *slog.Logger // nil: none
-	Join    []string     // host:port of nodes to join; this node's own may be among them
-	State   *State       // what is told and heard. Required
+	Logger  *slog.Logger // nil discards logs
+	Join    []string     // host:port of nodes to join; may include this node
+	State   *State       // the data to exchange; required
 	Timing  Timing
 }
 
-// Meta is what others are told of this node besides its name and address.
+// Meta is further metadata of this node.
 type Meta struct {
-	Version string // the gateway's
+	Version string // of the gateway
 }
 
-// Timing is how fast things go. A zero means the default, which is memberlist's
-// for a local network unless a reason is given.
+// Timing holds intervals and timeouts. Zero means the default, which is memberlist's for a
+// local network unless noted.
 type Timing struct {
-	Probe        time.Duration // how often a member is asked if it is alive: 1 s
-	ProbeTimeout time.Duration // how long a packet may take there and back: 500 ms
-	Suspicion    int           // how many probes' time (and more in large clusters) a suspect has: 4
-	Gossip       time.Duration // how often packets of broadcasts are sent: 200 ms
-	GossipNodes  int           // to how many: 3
-	PushPull     time.Duration // how often there is a full exchange with somebody: 30 s
-	Stream       time.Duration // how long a stream may take: 10 s
-	Numbers      time.Duration // how often it is looked if numbers have changed: 200 ms, for more often no packet goes out
-	RejoinMin    time.Duration // pause after the first attempt to join: 1 s
-	RejoinMax    time.Duration // longest pause between attempts: 30 s
-	Lost         time.Duration // how long a member that is gone is listed, and looked for: 24 h
-	Leave        time.Duration // how long leaving may take: 2 s, which is ten packets to each
+	Probe        time.Duration // interval of the probes of a member: 1 s
+	ProbeTimeout time.Duration // timeout of a packet round trip: 500 ms
+	Suspicion    int           // time of a suspect, in probe intervals (more in large clusters): 4
+	Gossip       time.Duration // interval of broadcast packets: 200 ms
+	GossipNodes  int           // receivers of each: 3
+	PushPull     time.Duration // interval of full exchanges with another member: 30 s
+	Stream       time.Duration // timeout of a stream: 10 s
+	Numbers      time.Duration // interval of the check for changed numbers: 200 ms, because packets are not sent more often
+	RejoinMin    time.Duration // backoff after the first attempt to join: 1 s
+	RejoinMax    time.Duration // longest backoff between attempts: 30 s
+	Lost         time.Duration // how long a lost member is listed and searched for: 24 h
+	Leave        time.Duration // timeout of leaving: 2 s, which is ten packets to each
 }
 
 func (t *Timing) fill() {
@@ -80,8 +80,7 @@ func (t *Timing) fill() {
 	}
 }
 
-// Gossip connects a State with those of other nodes. Its methods are safe for
-// concurrent use, at any time.
+// Gossip connects a State with those of other nodes. Its methods are safe for concurrent use.
 type Gossip struct {
 	cfg     Config
 	meta    []byte
@@ -90,7 +89,7 @@ type Gossip struct {
 	ran     atomic.Bool
 }
 
-// New checks the configuration. It starts nothing. The errors are *fault.Error.
+// New validates the configuration without starting anything. The errors are *fault.Error.
 func New(cfg Config) (*Gossip, error) {
 	cfg.Timing.fill()
 	if cfg.Logger == nil {
@@ -130,17 +129,17 @@ func New(cfg Config) (*Gossip, error) {
 	return g, nil
 }
 
-// retransmit is how many times a message is sent, times the logarithm of the
-// cluster's size: memberlist's default, and enough for each of three others to hear it at once.
+// retransmit is the number of transmissions of a message, multiplied by the logarithm of the
+// cluster's size: memberlist's default, and enough to send it to three other nodes at once.
 const retransmit = 4
 
-// Run gossips until ctx ends; then it leaves, so that others know at once, and
-// returns nil. It returns an error if it cannot start, or if the Network is closed under it. All
-// its goroutines end with it, but for a probe under way inside memberlist, which
-// ends within some seconds and finds everything shut. A Gossip runs once.
+// Run gossips until ctx ends. It then leaves, so that the others know at once, and returns nil.
+// It returns an error if it cannot start, or if the Network is closed. All its goroutines end
+// before it returns, except for a probe inside memberlist, which ends within seconds and finds
+// everything closed. Run must be called at most once.
 func (g *Gossip) Run(ctx context.Context) error {
 	if g.ran.Swap(true) {
-		return fault.New(fault.Internal, "", "Gossip runs already, or has run.")
+		return fault.New(fault.Internal, "", "Gossip already runs or has run.")
 	}
 	t := newTransport(ctx, advertised{g.cfg.Network, g.cfg.Address}, g.members, g.cfg.Logger)
 	list, err := memberlist.Create(g.config(t))
@@ -156,16 +155,16 @@ func (g *Gossip) Run(ctx context.Context) error {
 	joining, stop := context.WithCancel(ctx)
 	var wait sync.WaitGroup
 	wait.Go(func() { g.join(joining, list) })
-	wait.Go(func() { g.tellRates(joining, list) })
+	wait.Go(func() { g.sendChangedRates(joining, list) })
 	err = g.tick(ctx, t)
 	stop()
 	if err == nil {
 		if err := list.Leave(g.cfg.Timing.Leave); err != nil {
-			g.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "gossip left without telling anybody", slog.Any("error", err))
+			g.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "gossip could not notify the other nodes of its leaving", slog.Any("error", err))
 		}
 	}
 	g.cfg.State.attach(nil)
-	_ = list.Shutdown() // it always returns nil, and logs what the transport says
+	_ = list.Shutdown() // always returns nil; the transport logs errors
 	wait.Wait()
 	if !t.wait() {
 		g.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "the network does not end a read of packets when its listener is closed")
@@ -173,16 +172,16 @@ func (g *Gossip) Run(ctx context.Context) error {
 	return err
 }
 
-// advertised is a Network under another address.
+// advertised is a Network with another address.
 type advertised struct {
 	Network
 	address string
 }
 
-// Address returns it.
+// Address returns the address.
 func (a advertised) Address() string { return a.address }
 
-// config is memberlist's configuration.
+// config returns memberlist's configuration.
 func (g *Gossip) config(t *transport) *memberlist.Config {
 	timing, d := &g.cfg.Timing, delegate{g}
 	c := memberlist.DefaultLANConfig()
@@ -192,19 +191,18 @@ func (g *Gossip) config(t *transport) *memberlist.Config {
 	c.ProbeInterval, c.ProbeTimeout, c.SuspicionMult = timing.Probe, timing.ProbeTimeout, timing.Suspicion
 	c.GossipInterval, c.GossipNodes = timing.Gossip, timing.GossipNodes
 	c.PushPullInterval, c.TCPTimeout = timing.PushPull, timing.Stream
-	// What is sent is small, and random bytes once it is encrypted: LZW would only
-	// cost time.
+	// Messages are small, and encrypted bytes do not compress: LZW would only cost time.
 	c.EnableCompression = false
-	// A node that comes back elsewhere, as a pod does, is known by its name and may
-	// have it again as soon as it is known to have been gone.
+	// A node that returns with another address, like a pod, is identified by its name. It may
+	// use the name again as soon as its old address is known to be dead.
 	c.DeadNodeReclaimTime = time.Second
-	// No name servers are asked here, see standIn and join.
+	// Do not use name servers here; see standIn and join.
 	c.DNSConfigPath = ""
 	return c
 }
 
-// tick tells changed numbers and forgets what has ended, until ctx ends or the
-// network does.
+// tick announces changed numbers and drops expired data, until ctx ends or the network is
+// closed.
 func (g *Gossip) tick(ctx context.Context, t *transport) error {
 	ticker := time.NewTicker(g.cfg.Timing.Numbers)
 	defer ticker.Stop()
@@ -229,9 +227,9 @@ func (g *Gossip) tick(ctx context.Context, t *transport) error {
 	}
 }
 
-// Members returns every node that is known, sorted: this one once Run has begun,
-// those that are alive, and those that were within Timing.Lost.
+// Members returns all known nodes, sorted: this one once Run has started, the live ones, and
+// those lost within Timing.Lost.
 func (g *Gossip) Members() []Member { return g.members.list() }
 
-// Problems returns what an operator should look at, in sentences; nil if all is well.
+// Problems returns sentences about problems for the operator; nil if there are none.
 func (g *Gossip) Problems() []string { return g.members.problems(time.Now()) }

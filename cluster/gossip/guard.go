@@ -7,23 +7,22 @@ import (
 	"net"
 )
 
-// The outside of memberlist's messages. A label comes first, if there is one;
-// then, in a stream, a type and a length; then the encryption's version, a
-// nonce, the message and a tag.
+// The envelope of memberlist's messages. An optional label comes first; in a stream a type and
+// a length follow; then the encryption version, a nonce, the message and a tag.
 const (
 	typeLabel     = 244
 	typeEncrypted = 10
 	encryption    = 1               // AES-GCM without padding
-	leastSealed   = 1 + 12 + 1 + 16 // of a message of one byte
+	leastSealed   = 1 + 12 + 1 + 16 // of a one-byte message
 	mostSealed    = 20 << 20
 )
 
-// errForm is what is wrong with a message whose outside is not right.
+// errForm reports a message with an invalid envelope.
 var errForm = errors.New("gossip: not an encrypted message")
 
-// checkPacket refuses a packet that memberlist would panic on or could not read.
-// memberlist trusts whoever has the key: it would take off the padding of the
-// old encryption without looking how much there can be. Nobody here uses that.
+// checkPacket rejects a packet on which memberlist would panic or that it could not read.
+// memberlist trusts all holders of the key: it removes the padding of the old encryption
+// without a bounds check. No node here uses that encryption.
 func checkPacket(b []byte) error {
 	if len(b) >= 2 && b[0] == typeLabel {
 		n := 2 + int(b[1])
@@ -38,16 +37,16 @@ func checkPacket(b []byte) error {
 	return nil
 }
 
-// guarded is a stream whose beginning is looked at before memberlist reads it,
-// for it would panic on an empty message and read up to 20 MiB of anything.
+// guarded is a stream that checks its beginning before memberlist reads it. memberlist would
+// panic on an empty message, and read up to 20 MiB of anything.
 type guarded struct {
 	net.Conn
 	begun bool
-	head  []byte // what was looked at and not yet read
+	head  []byte // checked and not yet read
 	err   error
 }
 
-// Read reads; memberlist does so from one goroutine at a time.
+// Read implements net.Conn; memberlist calls it from one goroutine at a time.
 func (g *guarded) Read(b []byte) (int, error) {
 	if !g.begun {
 		g.begun = true
@@ -64,7 +63,7 @@ func (g *guarded) Read(b []byte) (int, error) {
 	return g.Conn.Read(b)
 }
 
-// begin reads and checks the beginning.
+// begin reads and checks the envelope.
 func (g *guarded) begin() error {
 	if err := g.more(1); err != nil {
 		return err
@@ -92,7 +91,7 @@ func (g *guarded) begin() error {
 	return nil
 }
 
-// more reads n bytes more. That the stream ends before its first byte is no error of form.
+// more reads n more bytes. The end of the stream before its first byte is not errForm.
 func (g *guarded) more(n int) error {
 	old := len(g.head)
 	g.head = append(g.head, make([]byte, n)...)

@@ -8,13 +8,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// hintKey is what there is one hint of.
+// hintKey identifies a hint: there is one per key.
 type hintKey struct {
 	deployment id.Deployment
 	observer   id.Node
 }
 
-// hintEntry is a hint, in force or ended. It is never changed, only replaced.
+// hintEntry is a current or expired hint. It is immutable; updates replace it.
 type hintEntry struct {
 	version uint64
 	reason  uint8
@@ -25,19 +25,16 @@ func (e *hintEntry) hint(k hintKey) Hint {
 	return Hint{Deployment: k.deployment, Observer: k.observer, Version: e.version, Reason: e.reason, Until: e.until}
 }
 
-// mergeHintLocked takes over a hint that was heard now and reports whether it
-// was news.
+// mergeHintLocked merges a hint that was received now and reports whether it is new.
 //
-// Law: for each deployment and observer the newest version stands, from the
-// moment at which it was first heard; so merging is idempotent, and, of what is heard at the
-// same moment, commutative and associative. It rests on each observer never
-// taking back what it said (Cool sees to that); should one do so, the
-// end still does not move forward.
+// Invariant: for each deployment and observer the newest version counts, from the first time
+// that it was received. So merging is idempotent and, for hints received at the same time,
+// commutative and associative. This depends on an observer never shortening its own hint (Cool
+// ensures that). If it does, the end still does not move to an earlier time.
 //
-// Law: what has ended does not come back. An entry that has ended stays, as a
-// mark, for as long as anything may last that was said before it. Then all its
-// observer said up to it is over for certain, and one floor for the observer takes the
-// place of its marks.
+// Invariant: an expired hint does not return. The expired entry stays as a mark for the longest
+// lifetime of any earlier hint. After that, all hints of the observer up to it have certainly
+// expired, and one floor for the observer replaces its marks.
 func (s *State) mergeHintLocked(h Hint, now time.Time) bool {
 	s.overtakeLocked(h.Observer, h.Version)
 	n := s.nodeLocked(h.Observer, now)
@@ -62,12 +59,12 @@ func (s *State) mergeHintLocked(h Hint, now time.Time) bool {
 	return true
 }
 
-// sweepHintsLocked forgets the marks that have done their duty and reports
-// whether there is room for another hint.
+// sweepHintsLocked drops marks that are no longer necessary and reports whether there is room
+// for another hint.
 func (s *State) sweepHintsLocked(now time.Time) bool {
 	s.mu.swept = now
 	for key, e := range s.mu.hints {
-		if now.Sub(e.until) < MaxRest {
+		if now.Sub(e.until) < MaxCooldown {
 			continue
 		}
 		delete(s.mu.hints, key)
@@ -79,8 +76,8 @@ func (s *State) sweepHintsLocked(now time.Time) bool {
 	return len(s.mu.hints) < maxHints
 }
 
-// Hints returns the hints in force, this node's own included, sorted by
-// deployment and observer.
+// Hints returns the current hints, including this node's own, sorted by deployment and
+// observer.
 func (s *State) Hints(now time.Time) []Hint {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

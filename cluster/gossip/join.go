@@ -11,20 +11,20 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// maxLost is how many members that are gone are looked for at a time.
+// maxLost is the highest number of lost members to search for at a time.
 const maxLost = 64
 
-// join looks for members until ctx ends: at first for anybody, soon after one
-// another; later, at the longest pause, for those who ought to be there and are
-// not. memberlist forgets the dead within a minute, so two halves that were cut apart
-// for longer would never find each other again by themselves.
+// join searches for members until ctx ends. At first it searches for any member, with short
+// backoffs. Later, at the longest backoff, it searches for expected members that are missing.
+// memberlist forgets dead members within a minute, so two halves of a longer partition would
+// never reunite by themselves.
 func (g *Gossip) join(ctx context.Context, list *memberlist.Memberlist) {
 	pause := g.cfg.Timing.RejoinMin
 	alone := true
 	for ctx.Err() == nil {
 		g.joinAll(ctx, list, g.missing())
 		switch now := g.members.count() == 1; {
-		case now && !alone: // everybody has been lost: begin anew
+		case now && !alone: // all members have been lost: start again
 			pause = g.cfg.Timing.RejoinMin
 			alone = true
 		default:
@@ -41,14 +41,14 @@ func (g *Gossip) join(ctx context.Context, list *memberlist.Memberlist) {
 	}
 }
 
-// jitter returns d changed by up to a fifth, so that nodes that were started
-// together do not all knock at the same moment.
+// jitter randomizes d by up to a fifth, so that nodes that start at the same time do not join
+// at the same moment.
 func jitter(d time.Duration) time.Duration {
-	return d - d/5 + rand.N(2*d/5+1) //nolint:gosec // nothing depends on nobody guessing it
+	return d - d/5 + rand.N(2*d/5+1) //nolint:gosec // need not be unpredictable
 }
 
-// missing returns the addresses of those who ought to be there and are not: of
-// the configuration, and of members that were.
+// missing returns the addresses of expected members that are missing: from the configuration,
+// and of former members.
 func (g *Gossip) missing() []string {
 	present := map[string]bool{g.cfg.Address: true}
 	members := g.members.list()
@@ -67,16 +67,16 @@ func (g *Gossip) missing() []string {
 	return slices.DeleteFunc(slices.Compact(out), func(address string) bool { return present[address] })
 }
 
-// joinAll tries them, one after the other.
+// joinAll tries to join the addresses one after the other.
 func (g *Gossip) joinAll(ctx context.Context, list *memberlist.Memberlist, addresses []string) {
 	var last error
 	for _, address := range addresses {
 		if ctx.Err() != nil {
 			return
 		}
-		// memberlist would resolve a host name itself, in its own way. It passes on
-		// what stands before a slash as the name of the node to dial, so that the address goes
-		// to the transport as it is, with an IP address that nobody uses.
+		// memberlist would resolve a host name itself. It passes the part before a slash on as
+		// the name of the node to dial. So the transport gets the unresolved address, with an
+		// unused IP address.
 		if _, err := list.Join([]string{address + "/0.0.0.0:1"}); err != nil {
 			last = err
 		}
@@ -86,6 +86,6 @@ func (g *Gossip) joinAll(ctx context.Context, list *memberlist.Memberlist, addre
 	}
 	why := fmt.Sprintf("gossip: none of %d addresses can be joined; check join, the secret, and that TCP and UDP are open between the nodes", len(addresses))
 	if g.members.alone(why) {
-		g.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "no other node can be joined; trying on", slog.Any("error", last), slog.Int("addresses", len(addresses)))
+		g.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "no other node can be joined; retrying", slog.Any("error", last), slog.Int("addresses", len(addresses)))
 	}
 }

@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// linesPerSecond is how much of memberlist's log is passed on: it writes a
-	// line for every packet that it cannot decrypt, and anybody can send those.
+	// linesPerSecond limits the log lines of memberlist. It writes a line for every packet that
+	// it cannot decrypt, and any host can send those.
 	linesPerSecond = 5
-	// longestLine is how much of a line is passed on. Others choose what is in it.
+	// longestLine truncates lines. Others can influence their content.
 	longestLine = 500
 )
 
-// logWriter turns memberlist's log, lines of text with a level in brackets, into
-// records of slog. It is also where memberlist says that only a stream reached a
-// member: there is no delegate for that.
+// logWriter converts memberlist's text log, with levels in brackets, to slog records. It also
+// detects that a member was reached only by a stream; memberlist has no callback for that.
 type logWriter struct {
 	logger    *slog.Logger
 	unreached func(id.Node)
@@ -29,16 +28,16 @@ type logWriter struct {
 		sync.Mutex
 		second  int64
 		lines   int
-		dropped int // since the last line that was passed on
+		dropped int // since the last line that was logged
 	}
 }
 
-// Write takes one line. It never fails.
+// Write logs one line. It never fails.
 func (w *logWriter) Write(line []byte) (int, error) {
 	level, text := parseLine(string(bytes.TrimSpace(line)))
 	if who, ok := blockedPackets(text); ok {
 		w.unreached(id.Node(who))
-		level = slog.LevelDebug // it is reported once, and not each second
+		level = slog.LevelDebug // reported once, and not each second
 	}
 	ctx := context.Background()
 	if !w.logger.Enabled(ctx, level) {
@@ -56,8 +55,8 @@ func (w *logWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// admit reports whether there may be another line in this second, and how many
-// were dropped before it.
+// admit reports whether another line is allowed in this second, and how many were dropped
+// before it.
 func (w *logWriter) admit(now time.Time) (dropped int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,9 +71,9 @@ func (w *logWriter) admit(now time.Time) (dropped int, ok bool) {
 	return dropped, true
 }
 
-// parseLine returns the level and the text of a line such as
-// "2026/11/21 12:00:00 [WARN] memberlist: …". What memberlist calls an error is a
-// warning here: nothing depends on a message of gossip.
+// parseLine returns the level and the text of a line such as "2026/11/21 12:00:00 [WARN]
+// memberlist: …". memberlist's errors become warnings, because nothing depends on a gossip
+// message.
 func parseLine(line string) (slog.Level, string) {
 	_, rest, ok := strings.Cut(line, "[")
 	name, text, ok2 := strings.Cut(rest, "]")
@@ -93,7 +92,7 @@ func parseLine(line string) (slog.Level, string) {
 	return slog.LevelInfo, line
 }
 
-// blockedPackets returns whom memberlist could reach by a stream only.
+// blockedPackets returns the member that memberlist reached only by a stream.
 func blockedPackets(text string) (who string, ok bool) {
 	who, ok = strings.CutPrefix(text, "Was able to connect to ")
 	if !ok {

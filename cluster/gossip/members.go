@@ -11,40 +11,40 @@ import (
 )
 
 const (
-	// conflictFor is how long two addresses of one node are shown as a problem
-	// after they were last seen.
+	// conflictFor is how long two addresses of one node remain a problem after the last
+	// occurrence.
 	conflictFor = time.Minute
-	// lostPackets is how many times in a row a member has to be reached by a
-	// stream and not by packets before that is called a problem: one packet may get lost.
+	// lostPackets is how often in a row a member must be reached by a stream but not by packets
+	// to be a problem: a single packet may get lost.
 	lostPackets = 3
 )
 
-// Member is a node as gossip sees it. That it is alive means that some member
-// reaches it; that it is not means little more than that nobody does.
+// Member is a node in the view of gossip. Alive means that some member reaches it; otherwise
+// probably none does.
 type Member struct {
 	Node    id.Node
-	Address string // host:port, as it advertises itself
+	Address string // host:port as advertised
 	Alive   bool
-	Version string // the gateway's
+	Version string // of the gateway
 }
 
-// members is who is known. memberlist's own list is not used, for its entries
-// change while they are read. Its methods call nothing of memberlist, which calls them under its locks.
+// members are the known nodes. memberlist's own list is not usable, because its entries change
+// during reads. memberlist calls these methods under its locks, so they must not call it.
 type members struct {
 	mu struct {
 		sync.RWMutex
 		all   map[id.Node]*member
 		alive int
-		join  string // why nobody could be joined; empty: that is not so
+		join  string // why no node could be joined; empty if one was
 	}
 }
 
 type member struct {
 	Member
-	gone      time.Time // when it ceased to be alive
-	unpacked  int       // how many times in a row only a stream reached it
-	conflict  string    // another address that the same node was announced from
-	conflicts time.Time // when it last was
+	gone      time.Time // when it was lost
+	unpacked  int       // how often in a row only a stream reached it
+	conflict  string    // another address that was announced for the same node
+	conflicts time.Time // when that last happened
 }
 
 func newMembers() *members {
@@ -53,8 +53,7 @@ func newMembers() *members {
 	return m
 }
 
-// admit reports whether a node that is announced may become a member, for all that
-// is known of it here.
+// admit reports whether an announced node may become a member.
 func (m *members) admit(who id.Node) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -64,14 +63,14 @@ func (m *members) admit(who id.Node) error {
 	return nil
 }
 
-// joined takes a node for alive.
+// joined adds a live node.
 func (m *members) joined(as Member) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old := m.mu.all[as.Node]
 	if old == nil {
 		if len(m.mu.all) >= 2*maxNodes {
-			m.forgetLocked(time.Time{}) // no matter for how long they have been gone
+			m.forgetLocked(time.Time{}) // regardless of when they were lost
 		}
 		old = &member{}
 		m.mu.all[as.Node] = old
@@ -87,7 +86,7 @@ func (m *members) joined(as Member) {
 	}
 }
 
-// left takes a node for gone.
+// left marks a node as gone.
 func (m *members) left(who id.Node, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,14 +96,14 @@ func (m *members) left(who id.Node, now time.Time) {
 	}
 }
 
-// forget drops those that were gone by then.
+// forget drops the nodes that were gone before a time.
 func (m *members) forget(then time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forgetLocked(then)
 }
 
-// forgetLocked drops those that were gone by then; all that are gone if then is zero.
+// forgetLocked drops the nodes that were gone before then; all that are gone if then is zero.
 func (m *members) forgetLocked(then time.Time) {
 	for who, old := range m.mu.all {
 		if !old.Alive && (then.IsZero() || old.gone.Before(then)) {
@@ -113,7 +112,7 @@ func (m *members) forgetLocked(then time.Time) {
 	}
 }
 
-// conflict notes that a node was announced from another address than its own.
+// conflict records that a node was announced with another address.
 func (m *members) conflict(who id.Node, address string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +121,7 @@ func (m *members) conflict(who id.Node, address string, now time.Time) {
 	}
 }
 
-// reached notes that a packet came back from a member.
+// reached records a successful packet round trip to a member.
 func (m *members) reached(who id.Node) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,8 +130,8 @@ func (m *members) reached(who id.Node) {
 	}
 }
 
-// unreached notes that a member was reached by a stream and not by packets, and
-// reports whether that has just become a problem.
+// unreached records that a member was reached by a stream but not by packets, and reports
+// whether that has just become a problem.
 func (m *members) unreached(who id.Node) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,8 +143,8 @@ func (m *members) unreached(who id.Node) bool {
 	return old.unpacked == lostPackets
 }
 
-// alone notes that nobody could be joined, unless somebody is there by now, and
-// reports whether that is something new.
+// alone records that no node could be joined, unless there is a member by now, and reports
+// whether that is new.
 func (m *members) alone(why string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,14 +156,14 @@ func (m *members) alone(why string) bool {
 	return fresh
 }
 
-// count returns how many are alive, this node included; at least 1.
+// count returns the number of live nodes, including this one; at least 1.
 func (m *members) count() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return max(m.mu.alive, 1)
 }
 
-// address returns where a member is reached.
+// address returns the address of a member.
 func (m *members) address(who string) (string, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -175,7 +174,7 @@ func (m *members) address(who string) (string, bool) {
 	return old.Address, true
 }
 
-// list returns everybody who is known, sorted by node.
+// list returns all known nodes, sorted.
 func (m *members) list() []Member {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -187,7 +186,7 @@ func (m *members) list() []Member {
 	return out
 }
 
-// problems returns what an operator should look at.
+// problems returns the problems for the operator.
 func (m *members) problems(now time.Time) []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -6,13 +6,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// number is a number with a name.
+// number is a named number.
 type number struct {
 	name  string
 	value int64
 }
 
-// part is a part of a node's numbers. It is never changed, only replaced.
+// part is a part of a node's numbers. It is immutable; updates replace it.
 type part struct {
 	version  uint64
 	heard    time.Time
@@ -22,20 +22,19 @@ type part struct {
 
 func (p *part) size() int { return len(p.inFlight) + len(p.counters) }
 
-// mergePartLocked takes over a part of a node's numbers that was heard now and
-// reports whether it was news.
+// mergePartLocked merges a part of a node's numbers that was received now and reports whether
+// it is new.
 //
-// Law: of each part of a node the newest version stands, whole; so merging is
-// idempotent, commutative and associative. Nobody but the node itself gives out
-// versions.
+// Invariant: for each part of a node the newest version counts as a whole, so merging is
+// idempotent, commutative and associative. Only the node itself assigns versions.
 //
-// Law: what has ended does not come back. When a part ends, because the node is gone
-// or silent, its version becomes the node's floor, and no part up to that is
-// taken: it would be as old as what has ended, or older.
+// Invariant: an expired part does not return. When a part ends because the node is gone or
+// silent, its version becomes the node's floor. Parts up to the floor are rejected: they are
+// not newer than the expired one.
 func (s *State) mergePartLocked(who id.Node, index uint32, p *part) bool {
 	s.overtakeLocked(who, p.version)
 	if who == s.cfg.Node {
-		return false // nobody knows better than this node
+		return false // this node has the newest numbers itself
 	}
 	n := s.nodeLocked(who, p.heard)
 	if n == nil || p.version <= n.numberFloor {
@@ -60,7 +59,7 @@ func (s *State) mergePartLocked(who id.Node, index uint32, p *part) bool {
 	return true
 }
 
-// endPartLocked ends a part.
+// endPartLocked removes a part.
 func (s *State) endPartLocked(n *node, index uint32) {
 	p := n.parts[index]
 	s.countLocked(p, -1)
@@ -68,7 +67,7 @@ func (s *State) endPartLocked(n *node, index uint32) {
 	n.numberFloor = max(n.numberFloor, p.version)
 }
 
-// countLocked adds a part to the sums, or with a sign of -1 takes it away.
+// countLocked adds a part to the sums, or subtracts it with a sign of -1.
 func (s *State) countLocked(p *part, sign int64) {
 	s.mu.numbers += int(sign) * p.size()
 	for _, f := range p.inFlight {
@@ -81,8 +80,8 @@ func (s *State) countLocked(p *part, sign int64) {
 	}
 }
 
-// counters returns the node's counters. Where parts have just been split
-// further, a name may be in two of them, and the newer one is right.
+// counters returns the counters of the node. After a split, a name may be in two parts; the
+// newer one counts.
 func (n *node) counters() map[string]int64 {
 	out := make(map[string]int64)
 	from := make(map[string]uint64)
@@ -96,7 +95,7 @@ func (n *node) counters() map[string]int64 {
 	return out
 }
 
-// counter returns one of them.
+// counter returns one counter.
 func (n *node) counter(name string) (value int64) {
 	var from uint64
 	for _, p := range n.parts {

@@ -8,43 +8,42 @@ import (
 )
 
 const (
-	// partBytes is how large a part of this node's numbers may get: with what
-	// memberlist and encryption add, it fits into one packet of 1,400 bytes, and
-	// leaves room for hints and for memberlist's own messages.
+	// partBytes is the largest part of this node's numbers. With the overhead of memberlist and
+	// encryption it fits into one packet of 1,400 bytes, with space for hints and memberlist's
+	// own messages.
 	partBytes = 900
-	// numberBytes is what a number takes at most besides its name.
+	// numberBytes is the largest size of a number without its name.
 	numberBytes = 16
-	// refresh is how often a part is told though nothing in it has changed, so that two
-	// of three may be lost before others take this node for silent.
+	// refresh is how often an unchanged part is sent again, so that two of three may be lost
+	// before others consider this node silent.
 	refresh = Silence / 3
 )
 
-// own is this node's numbers: as they are, and as they were last told.
+// own has this node's numbers: the current ones and those last sent.
 //
-// A number belongs to the part that the hash of its name says, of as many parts as it takes
-// (always a power of two) for each to fit into a packet. So a change touches
-// one part, and a part can replace the one before as a whole, without marks for what
-// is no longer in it. When parts are split, what was in one may be counted
-// twice elsewhere until both halves have arrived.
+// The hash of a number's name selects its part. The number of parts is the lowest power of two
+// for which each fits into a packet. So a change affects one part, and a part replaces its
+// predecessor as a whole, without marks for removed numbers. After a split, receivers may count
+// numbers twice until both halves have arrived.
 type own struct {
 	counters map[string]int64
 	sent     []sentPart // by part
 }
 
-// sentPart is a part as it was last told.
+// sentPart is a part as last sent.
 type sentPart struct {
 	part
 	at time.Time
 }
 
-// ownPart is a part to be told.
+// ownPart is a part to send.
 type ownPart struct {
 	index uint32
 	part
 }
 
-// changes returns the parts of this node's numbers to be told now: those that have changed, and
-// those not told for a while.
+// changes returns the parts to send now: those that have changed, and those not sent for a
+// while.
 func (s *State) changes(now time.Time) []ownPart {
 	var inFlight []number
 	if s.cfg.InFlight != nil {
@@ -81,7 +80,7 @@ func (s *State) changes(now time.Time) []ownPart {
 	return out
 }
 
-// told returns the parts as they were last told.
+// told returns the parts as last sent.
 func (s *State) told() []ownPart {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -94,7 +93,7 @@ func (s *State) told() []ownPart {
 	return out
 }
 
-// split divides numbers into at least so many parts.
+// split divides numbers into at least this number of parts.
 func split(inFlight, counters []number, parts int) []part {
 	byName := func(a, b number) int { return cmp.Compare(a.name, b.name) }
 	slices.SortFunc(inFlight, byName)
@@ -127,7 +126,7 @@ func split(inFlight, counters []number, parts int) []part {
 	return out
 }
 
-// partOf returns the part that a name belongs to, of a power of two.
+// partOf returns the part of a name, for a power of two.
 func partOf(name string, parts int) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))

@@ -9,18 +9,18 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// queues are what is to be broadcast. Hints have a queue of their own and go
-// first: they are few and small, and a busy node's numbers must not hold them up.
+// queues hold pending broadcasts. Hints have their own queue and go first: they are few and
+// small, and the numbers of a busy node must not delay them.
 //
-// A later message about the same thing takes the place of an earlier one, so a
-// queue is never longer than what there is to tell, even while there is nobody to tell it to.
+// A later message replaces an earlier one about the same subject. So a queue never grows beyond
+// the current data, even without receivers.
 type queues struct {
 	hints   memberlist.TransmitLimitedQueue
 	numbers memberlist.TransmitLimitedQueue
 }
 
-// take returns messages for one packet of at most limit bytes, each of which
-// takes overhead bytes besides.
+// take returns messages for one packet of at most limit bytes; each takes overhead bytes in
+// addition.
 func (q *queues) take(overhead, limit int) [][]byte {
 	out := q.hints.GetBroadcasts(overhead, limit)
 	for _, m := range out {
@@ -29,10 +29,9 @@ func (q *queues) take(overhead, limit int) [][]byte {
 	return append(out, q.numbers.GetBroadcasts(overhead, limit)...)
 }
 
-// trim keeps a node that has had nobody to tell for months from keeping the
-// hints of every deployment that there ever was.
+// trim limits the queue of a node that has had no receivers for months.
 func (q *queues) trim() {
-	if q.hints.NumQueued() > maxHints { // Prune must not be called on a queue never used
+	if q.hints.NumQueued() > maxHints { // Prune must not be called on an unused queue
 		q.hints.Prune(maxHints)
 	}
 }
@@ -48,37 +47,37 @@ func (q *queues) tell(who id.Node, p *ownPart) {
 	q.numbers.QueueBroadcast(&numbersMessage{name, appendPart(newDelta(), who, p)})
 }
 
-// hintMessage is a hint in the queue. It is encoded when it is sent.
+// hintMessage is a queued hint. It is encoded when it is sent.
 type hintMessage struct{ hint Hint }
 
-// Message returns the hint with what remains of it now.
+// Message returns the hint with its remaining time.
 func (m *hintMessage) Message() []byte { return encodeHint(m.hint, time.Now()) }
 
-// Name returns what the message is about.
+// Name returns the subject of the message.
 func (m *hintMessage) Name() string { return string(m.hint.Observer) + "/" + string(m.hint.Deployment) }
 
-// Invalidates reports whether the message is about the same as another.
+// Invalidates reports whether the message has the same subject as another.
 func (m *hintMessage) Invalidates(b memberlist.Broadcast) bool { return sameName(m, b) }
 
-// Finished does nothing: nobody waits for a hint to be sent.
+// Finished does nothing: no caller waits for the transmission.
 func (*hintMessage) Finished() {}
 
-// numbersMessage is a part of a node's numbers in the queue.
+// numbersMessage is a queued part of a node's numbers.
 type numbersMessage struct {
 	name string
 	data []byte
 }
 
-// Message returns the part.
+// Message returns the encoded part.
 func (m *numbersMessage) Message() []byte { return m.data }
 
-// Name returns what the message is about.
+// Name returns the subject of the message.
 func (m *numbersMessage) Name() string { return m.name }
 
-// Invalidates reports whether the message is about the same as another.
+// Invalidates reports whether the message has the same subject as another.
 func (m *numbersMessage) Invalidates(b memberlist.Broadcast) bool { return sameName(m, b) }
 
-// Finished does nothing: nobody waits for numbers to be sent.
+// Finished does nothing: no caller waits for the transmission.
 func (*numbersMessage) Finished() {}
 
 func sameName(a memberlist.NamedBroadcast, b memberlist.Broadcast) bool {

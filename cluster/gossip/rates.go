@@ -13,47 +13,48 @@ import (
 )
 
 const (
-	// mostRates is of how many buckets a node tells in a second, and in a full exchange.
+	// mostRates is the highest number of buckets that a node sends per second, and in a full
+	// exchange.
 	mostRates = 2000
-	// rateBytes is what a bucket takes at most, and usesInPacket how many of them fit.
+	// rateBytes is the largest size of a bucket, and usesInPacket how many fit.
 	rateBytes    = 70
 	usesInPacket = 1200 / rateBytes
 	// bucketBytes is the length of a bucket's name.
 	bucketBytes = 16
-	// lateRates is how many versions late a word of rates may come.
+	// lateRates is how many versions late an update of rates may arrive.
 	lateRates = 50
 )
 
-// RateUse is what a node took of the bucket of a rate limit.
+// RateUse is a node's usage of the bucket of a rate limit.
 type RateUse struct {
 	Bucket   [bucketBytes]byte // its name
-	What     uint8             // what it counts; nothing is made of it here
+	What     uint8             // what it counts; not interpreted here
 	Limit    uint32
-	Born     uint64 // which counting this is
-	Used     int64  // in all
-	Level    int64  // what of it has not run out
+	Born     uint64 // identifies the count
+	Used     int64  // total
+	Level    int64  // the part that has not drained
 	InFlight int64
 }
 
-// Rates are the rate limits of this node. The methods are called from
-// several goroutines and must not block.
+// Rates are the rate limits of this node. The methods are called from several goroutines and
+// must not block.
 //
-// Law: what is heard is passed on as it comes, twice or late or not at all. Only what is
-// older than the last lateRates versions of its node is not: it was recorded. The
-// versions of a node grow with all that it says.
+// Invariant: received updates are passed on as they arrive, possibly repeated, late or not at
+// all. Only those older than the last lateRates versions of their node are dropped, as replays
+// of recorded packets. The versions of a node increase with everything that it sends.
 type Rates interface {
-	// Changed returns what is to be told, of so many buckets at most.
+	// Changed returns the uses to send, limited to most of them.
 	Changed(now time.Time, most int) []RateUse
-	// Recent returns what a node has to know that has heard nothing yet.
+	// Recent returns the uses for a node that has received nothing yet.
 	Recent(now time.Time, most int) []RateUse
-	// Hear takes over what another node says.
+	// Hear merges the uses of another node.
 	Hear(now time.Time, from id.Node, version uint64, uses []RateUse)
 }
 
-// tellRates tells every member of changed rates until ctx ends. They do not go the way of
-// the other news, of which there is one packet at a time: there may be thousands a
-// second, and each is soon outdated. What is lost is made up for by the next word.
-func (g *Gossip) tellRates(ctx context.Context, list *memberlist.Memberlist) {
+// sendChangedRates sends changed rates to every member until ctx ends. They are not broadcast like the
+// other data, which has one packet at a time: there may be thousands a second, and each is soon
+// outdated. The next update makes up for a lost one.
+func (g *Gossip) sendChangedRates(ctx context.Context, list *memberlist.Memberlist) {
 	if g.cfg.State.cfg.Rates == nil {
 		return
 	}
@@ -83,13 +84,13 @@ func (g *Gossip) sendRates(list *memberlist.Memberlist, messages [][]byte) {
 		}
 		for _, b := range messages {
 			if list.SendBestEffort(m, b) != nil {
-				break // it cannot be reached now
+				break // not reachable now
 			}
 		}
 	}
 }
 
-// changedRates returns messages of what is to be told of rates.
+// changedRates returns messages with changed rates.
 func (s *State) changedRates(now time.Time, most int) [][]byte {
 	var out [][]byte
 	for _, record := range s.rateRecords(s.cfg.Rates.Changed(now, most)) {
@@ -98,7 +99,7 @@ func (s *State) changedRates(now time.Time, most int) [][]byte {
 	return out
 }
 
-// appendRecentRates adds what a node has to know that has heard nothing yet.
+// appendRecentRates appends the rates for a node that has received nothing yet.
 func (s *State) appendRecentRates(b []byte, now time.Time) []byte {
 	if s.cfg.Rates == nil {
 		return b
@@ -109,7 +110,7 @@ func (s *State) appendRecentRates(b []byte, now time.Time) []byte {
 	return b
 }
 
-// rateRecords divides uses so that each part fits into a packet.
+// rateRecords divides uses into records that each fit into a packet.
 func (s *State) rateRecords(uses []RateUse) []*clusterv1.NodeRates {
 	if len(uses) == 0 {
 		return nil
@@ -130,17 +131,17 @@ func (s *State) rateRecords(uses []RateUse) []*clusterv1.NodeRates {
 	return out
 }
 
-// appendRates adds a part of a node's rates.
+// appendRates appends a part of a node's rates.
 func appendRates(b []byte, record *clusterv1.NodeRates) []byte {
 	inner, err := proto.Marshal(record)
 	if err != nil {
-		return b // cannot be: the only text in it is a node's name
+		return b // cannot happen: its only text is a node's name
 	}
 	b = protowire.AppendTag(b, fieldRates, protowire.BytesType)
 	return protowire.AppendBytes(b, inner)
 }
 
-// mergeRates passes on what a node says of its rates.
+// mergeRates passes on a node's rates.
 func (s *State) mergeRates(record []byte, now time.Time) {
 	var m clusterv1.NodeRates
 	if s.cfg.Rates == nil || proto.Unmarshal(record, &m) != nil {
@@ -166,7 +167,7 @@ func (s *State) mergeRates(record []byte, now time.Time) {
 	s.cfg.Rates.Hear(now, from, m.GetVersion(), uses)
 }
 
-// timely notes that a node spoke of its rates, and reports whether that is new enough.
+// timely records an update of a node's rates, and reports whether it is recent enough.
 func (s *State) timely(from id.Node, version uint64, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,85 +10,85 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Limits of what is kept of other nodes' words.
+// Limits of the data that is kept of other nodes.
 const (
-	// MaxRest is the longest that a hint lasts: what a provider can ask for at most.
-	MaxRest = time.Hour
-	// Silence is how long a node's numbers are believed without a newer word.
-	// They are told anew every third of that.
+	// MaxCooldown is the longest lifetime of a hint: the longest that a provider can request.
+	MaxCooldown = time.Hour
+	// Silence is how long a node's numbers count after its last update. They are sent again
+	// every third of that.
 	Silence = 15 * time.Second
 
-	maxHints   = 100_000 // of all observers, those that have ended included
-	maxNumbers = 200_000 // of all nodes: 10,000 deployments at 20 nodes
-	maxNodes   = 4096    // four times what one pool is meant for
+	maxHints   = 100_000 // of all observers, including expired ones
+	maxNumbers = 200_000 // of all nodes: 10,000 deployments on 20 nodes
+	maxNodes   = 4096    // four times the intended size of a pool
 	maxParts   = 4096    // of one node's numbers
 	maxName    = 256     // bytes of a deployment's or counter's name
-	maxNode    = 64      // bytes of a node's name; ours have 32
-	maxFlight  = 1 << 20 // requests of one node at one deployment; more are taken for that many
+	maxNode    = 64      // bytes of a node name; ours have 32
+	maxFlight  = 1 << 20 // requests of one node at one deployment; larger numbers are clamped to it
 
-	// remember is how long it is known of a silent node what it said last.
+	// remember is how long the last version of a silent node is kept.
 	remember = 24 * time.Hour
-	// sweepHints is how often hints that have ended are looked for. Readers look
-	// at the end themselves; this is about memory.
+	// sweepHints is the interval in which expired hints are dropped. Readers check the end
+	// themselves; this only limits memory.
 	sweepHints = 10 * time.Second
-	// maxVersion leaves room above every version that can be heard for one's own.
+	// maxVersion leaves room for own versions above every version that can be received.
 	maxVersion = math.MaxInt64
 )
 
-// Hint is what a node says of a deployment that failed there.
+// Hint is a node's report about a deployment that failed there.
 type Hint struct {
 	Deployment id.Deployment
 	Observer   id.Node
-	Version    uint64    // grows with everything the observer says
-	Reason     uint8     // a cooldown.Reason; nothing is made of it here
+	Version    uint64    // increases with everything that the observer sends
+	Reason     uint8     // a cooldown.Reason; not interpreted here
 	Until      time.Time // by this node's clock
 }
 
-// StateConfig is what a State is made from.
+// StateConfig configures a State.
 type StateConfig struct {
-	// Node is this node. Required.
+	// Node is this node. It is required.
 	Node id.Node
-	// Hinted is told every hint of another node that is news. It is called without
-	// any lock, from memberlist's goroutines: it must not block, and two hints of one
-	// deployment may come in either order (their versions tell). Nil: nobody listens.
+	// Hinted is called with every new hint of another node. It is called without locks, from
+	// memberlist's goroutines, and must not block. Two hints of one deployment may come in
+	// either order; their versions give the order. It may be nil.
 	Hinted func(Hint)
-	// InFlight lists this node's requests in flight by deployment. It is read five
-	// times a second. Nil: there are none.
+	// InFlight iterates over this node's requests in flight by deployment. It is read five
+	// times a second. nil: there are none.
 	InFlight iter.Seq2[id.Deployment, int64]
-	// Rates are this node's rate limits. Nil: there are none, and nothing is heard of others'.
+	// Rates are this node's rate limits. nil: there are none, and received rates are ignored.
 	Rates Rates
 }
 
-// State is what this node tells and what it has heard. It is safe for concurrent use.
+// State is the local and the received data. It is safe for concurrent use.
 type State struct {
 	cfg StateConfig
 	mu  struct {
 		sync.RWMutex
-		version  uint64 // the last that this node gave out
+		version  uint64 // the last version that this node assigned
 		announce func(Hint)
 		hints    map[hintKey]*hintEntry
-		swept    time.Time // when hints were last swept
+		swept    time.Time // time of the last sweep
 		nodes    map[id.Node]*node
-		numbers  int                     // how many numbers of others are kept
-		inFlight map[id.Deployment]int64 // their sum over the others
+		numbers  int                     // number of received numbers
+		inFlight map[id.Deployment]int64 // sum over the other nodes
 		own      own
 	}
 }
 
-// node is what is remembered of another node, or of this one's former lives.
+// node is the data about another node, or about earlier processes of this one.
 type node struct {
-	heard time.Time // when it last said something new
-	// Versions up to the floors are of things that have ended. They come into force
-	// no more, whoever repeats them.
+	heard time.Time // time of its last new data
+	// Versions up to the floors have expired. They are never accepted again, whichever node
+	// repeats them.
 	hintFloor   uint64
 	numberFloor uint64
-	rates       uint64 // the newest version of what it said of its rates
-	hints       int    // how many there are of it
+	rates       uint64 // the newest version of its rates
+	hints       int    // number of its hints
 	parts       map[uint32]*part
 }
 
-// NewState returns a State that knows nothing yet. Versions begin with the time,
-// so that what this node says after a restart is newer than what it said before.
+// NewState returns an empty State. Versions begin with the time, so that data after a restart
+// is newer than before.
 func NewState(cfg StateConfig) *State {
 	s := &State{cfg: cfg}
 	s.mu.version = uint64(max(time.Now().UnixMicro(), 1))
@@ -96,32 +96,32 @@ func NewState(cfg StateConfig) *State {
 	s.mu.nodes = make(map[id.Node]*node)
 	s.mu.inFlight = make(map[id.Deployment]int64)
 	s.mu.own = own{counters: make(map[string]int64), sent: make([]sentPart, 1)}
-	s.mu.nodes[cfg.Node] = &node{} // there is always room for this one
+	s.mu.nodes[cfg.Node] = &node{} // there is always room for this node
 	return s
 }
 
-// attach has hints that are news passed on.
+// attach sets the function that passes on new hints.
 func (s *State) attach(announce func(Hint)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.announce = announce
 }
 
-// nextLocked gives out a version.
+// nextLocked assigns a version.
 func (s *State) nextLocked() uint64 {
 	s.mu.version++
 	return s.mu.version
 }
 
-// overtakeLocked makes this node's versions newer than what others have from a
-// former life of it, in case its clock has been set back since.
+// overtakeLocked raises this node's versions above those that others have of its earlier
+// process, in case its clock was set back.
 func (s *State) overtakeLocked(who id.Node, version uint64) {
 	if who == s.cfg.Node && version > s.mu.version {
 		s.mu.version = version
 	}
 }
 
-// nodeLocked returns what is remembered of a node; nil if that would be one too many.
+// nodeLocked returns the data about a node; nil if there would be too many nodes.
 func (s *State) nodeLocked(who id.Node, now time.Time) *node {
 	n := s.mu.nodes[who]
 	if n == nil {
@@ -134,11 +134,11 @@ func (s *State) nodeLocked(who id.Node, now time.Time) *node {
 	return n
 }
 
-// Cool says that a deployment rests on this node until then. A rest that is no
-// longer than what was said before is not said again.
+// Cool reports that a deployment is in cooldown on this node until a time. A cooldown that does
+// not end later than the previous one is not sent again.
 func (s *State) Cool(d id.Deployment, reason uint8, until time.Time) {
 	if d == "" || len(d) > maxName {
-		return // it could not be told
+		return // not representable
 	}
 	h, announce := s.cool(d, reason, until)
 	if announce != nil {
@@ -162,11 +162,11 @@ func (s *State) cool(d id.Deployment, reason uint8, until time.Time) (h Hint, an
 	return e.hint(key), s.mu.announce
 }
 
-// SetCounter sets one of this node's numbers. Others hear it within a second,
-// and for as long as this node lives. Zero is the same as never having set it.
+// SetCounter sets one of this node's numbers. Others receive it within a second, as long as
+// this node lives. Zero is equivalent to not set.
 func (s *State) SetCounter(name string, v int64) {
 	if name == "" || len(name) > maxName {
-		return // it could not be told
+		return // not representable
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +177,7 @@ func (s *State) SetCounter(name string, v int64) {
 	s.mu.own.counters[name] = v
 }
 
-// Counters returns the numbers of every node that has any, this one included.
+// Counters returns the numbers of all nodes that have any, including this one.
 func (s *State) Counters() map[id.Node]map[string]int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -193,8 +193,8 @@ func (s *State) Counters() map[id.Node]map[string]int64 {
 	return out
 }
 
-// Sum returns the sum of a number over all nodes, this one included. It stays
-// within an int64 whatever other nodes say.
+// Sum returns the sum of a number over all nodes, including this one. It saturates at the range
+// of int64.
 func (s *State) Sum(name string) int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -205,7 +205,7 @@ func (s *State) Sum(name string) int64 {
 	return sum
 }
 
-// add is a + b, or the nearest number there is.
+// add returns a + b, saturated.
 func add(a, b int64) int64 {
 	switch {
 	case b > 0 && a > math.MaxInt64-b:
@@ -216,16 +216,15 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
-// InFlight returns how many requests all other nodes together have in flight at
-// a deployment. It neither allocates nor waits for more than a merge.
+// InFlight returns the requests in flight of all other nodes at a deployment. It does not
+// allocate, and blocks at most for a merge.
 func (s *State) InFlight(d id.Deployment) int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.mu.inFlight[d]
 }
 
-// drop forgets the numbers of a node that is gone. They do not come back: only
-// newer ones do.
+// drop drops the numbers of a node that is gone. Only newer ones are accepted again.
 func (s *State) drop(who id.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +235,7 @@ func (s *State) drop(who id.Node) {
 	}
 }
 
-// sweep forgets what has ended.
+// sweep drops expired data.
 func (s *State) sweep(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -305,7 +305,7 @@ func TestHostileRecords(t *testing.T) {
 	h := good()
 	h.RemainingMillis = math.MaxUint32
 	_ = s.Merge(message(2, h), now)
-	if hints := s.Hints(now); len(hints) != 1 || hints[0].Until != now.Add(gossip.MaxRest) {
+	if hints := s.Hints(now); len(hints) != 1 || hints[0].Until != now.Add(gossip.MaxCooldown) {
 		t.Errorf("hints %v, want one of an hour", hints)
 	}
 	huge := func(v int64) []*clusterv1.Number {
@@ -401,7 +401,7 @@ func FuzzMerge(f *testing.F) {
 		s := gossip.NewState(gossip.StateConfig{Node: "s"})
 		_ = s.Merge(b, now)
 		for _, h := range s.Hints(now) {
-			if h.Until.Sub(now) > gossip.MaxRest || h.Version == 0 || h.Deployment == "" || h.Observer == "" {
+			if h.Until.Sub(now) > gossip.MaxCooldown || h.Version == 0 || h.Deployment == "" || h.Observer == "" {
 				t.Errorf("%v", h)
 			}
 		}

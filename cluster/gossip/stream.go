@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// stream is an open stream that the transport knows of.
+// stream is an open stream that the transport tracks.
 type stream struct {
 	guarded
 	transport *transport
@@ -13,8 +13,8 @@ type stream struct {
 	closing   sync.Once
 }
 
-// track takes a stream into account. It reports false, and leaves the stream to the
-// caller, if there are too many or the transport is shut down.
+// track adds a stream. It reports false, and leaves the stream to the caller, if there are too
+// many or the transport is shut down.
 func (t *transport) track(conn net.Conn, inbound bool) (*stream, bool) { //nolint:revive // flag-parameter: whose stream it is, not what to do
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -29,8 +29,8 @@ func (t *transport) track(conn net.Conn, inbound bool) (*stream, bool) { //nolin
 	return s, true
 }
 
-// Write writes. memberlist forgets to close a stream whose label it could not
-// write, so a failure closes it here.
+// Write implements net.Conn. memberlist does not close a stream whose label it could not write,
+// so a failure closes it here.
 func (s *stream) Write(b []byte) (int, error) {
 	n, err := s.Conn.Write(b)
 	if err != nil {

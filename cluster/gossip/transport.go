@@ -16,44 +16,43 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Network is how this node reaches others and is reached. Its methods are safe
-// for concurrent use. Addresses are host:port; host may be a name.
+// Network connects this node with others. Its methods are safe for concurrent use. Addresses
+// are host:port; host may be a name.
 type Network interface {
-	// Address is where others reach this node, by streams and by packets.
+	// Address is the address of this node for others, for streams and packets.
 	Address() string
-	// Listener accepts the streams of other nodes. Gossip closes it when Run ends; from
-	// then on ReadPacket returns an error too, so that nobody waits in it.
+	// Listener accepts the streams of other nodes. Gossip closes it when Run ends. ReadPacket
+	// must then return an error, too, so that no call blocks.
 	Listener() net.Listener
 	// Dial opens a stream.
 	Dial(ctx context.Context, address string) (net.Conn, error)
-	// ReadPacket waits for a packet. What does not fit into b is lost. The error
-	// is net.ErrClosed when there will be no more.
+	// ReadPacket waits for a packet, and truncates it to the length of b. The error is
+	// net.ErrClosed when no more packets will come.
 	ReadPacket(b []byte) (n int, from net.Addr, err error)
 	// WritePacket sends a packet, which may get lost. It does not keep b.
 	WritePacket(b []byte, address string) error
 }
 
 const (
-	// maxStreams is how many streams of others are open at a time. Each may hold
-	// a full state in memory; memberlist itself would take any number.
+	// maxStreams is the number of concurrent inbound streams. Each may hold a full state in
+	// memory; memberlist has no limit.
 	maxStreams = 64
 	// maxPacket is the largest packet there is.
 	maxPacket = 64 << 10
-	// pause is how long a loop waits after an error that is not the end.
+	// pause is the delay of a loop after a temporary error.
 	pause = 100 * time.Millisecond
-	// stopWait is how long the end of the loops is waited for.
+	// stopWait is how long Shutdown waits for the loops.
 	stopWait = time.Second
 )
 
-// transport is a Network as memberlist wants it. It must be a
-// memberlist.NodeAwareTransport: a member is reached by its name, whose address is looked up
-// in members, because the address that memberlist knows is an IP address.
+// transport adapts a Network to memberlist. It must be a memberlist.NodeAwareTransport: it
+// looks a member up by name, because memberlist only knows an IP address.
 type transport struct {
 	network  Network
 	listener net.Listener
 	members  *members
 	logger   *slog.Logger
-	context  func(time.Duration) (context.Context, context.CancelFunc) // for what ends with the transport
+	context  func(time.Duration) (context.Context, context.CancelFunc) // bounds calls by the life of the transport
 	cancel   context.CancelFunc
 
 	packets chan *memberlist.Packet
@@ -100,7 +99,7 @@ func (t *transport) readPackets(ctx context.Context) {
 			continue
 		}
 		if checkPacket(b[:n]) != nil {
-			continue // not worth a line: anybody can send them
+			continue // not logged: any host can send them
 		}
 		p := &memberlist.Packet{Buf: append([]byte(nil), b[:n]...), From: from, Timestamp: now}
 		select {
@@ -135,7 +134,7 @@ func (t *transport) acceptStreams(ctx context.Context) {
 	}
 }
 
-// ended says whether err ends a loop. If not, it has waited a moment.
+// ended reports whether err ends a loop. If not, it has waited for a moment.
 func (t *transport) ended(ctx context.Context, err error) bool {
 	select {
 	case <-t.done:
@@ -157,15 +156,14 @@ func (t *transport) ended(ctx context.Context, err error) bool {
 	}
 }
 
-// FinalAdvertiseAddr returns the IP address and port by which memberlist knows this node.
+// FinalAdvertiseAddr returns the IP address and port of this node for memberlist.
 func (t *transport) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
 	return standIn(t.network.Address())
 }
 
-// standIn returns an IP address and port for an address. A host name gets an
-// address of its own in the block that leads nowhere (RFC 6666): memberlist
-// wants an IP address and takes a node whose address changes for an impostor. What the name
-// resolves to may change, and is nobody's business but the Network's.
+// standIn returns an IP address and port for an address. A host name gets its own address in
+// the discard-only block (RFC 6666). memberlist needs an IP address, and treats a node whose
+// address changes as an impostor. Only the Network resolves the name, whose address may change.
 func standIn(address string) (net.IP, int, error) {
 	host, service, err := net.SplitHostPort(address)
 	if err != nil {
@@ -187,8 +185,7 @@ func standIn(address string) (net.IP, int, error) {
 	return binary.BigEndian.AppendUint64(ip, h.Sum64()), int(port), nil
 }
 
-// resolve returns where to reach somebody. What has a colon is no node's name
-// but the address of somebody to join, see join.
+// resolve returns the address of a node. A name with a colon is an address to join, see join.
 func (t *transport) resolve(to memberlist.Address) string {
 	if address, ok := t.members.address(to.Name); ok {
 		return address
@@ -210,10 +207,10 @@ func (t *transport) WriteToAddress(b []byte, to memberlist.Address) (time.Time, 
 	return now, t.network.WritePacket(b, t.resolve(to))
 }
 
-// PacketCh gives the packets of others.
+// PacketCh returns the received packets.
 func (t *transport) PacketCh() <-chan *memberlist.Packet { return t.packets }
 
-// StreamCh gives the streams of others.
+// StreamCh returns the accepted streams.
 func (t *transport) StreamCh() <-chan net.Conn { return t.streams }
 
 // DialTimeout opens a stream.
@@ -221,8 +218,8 @@ func (t *transport) DialTimeout(address string, timeout time.Duration) (net.Conn
 	return t.DialAddressTimeout(memberlist.Address{Addr: address}, timeout)
 }
 
-// DialAddressTimeout opens a stream. The timeout counts for its use as well,
-// until memberlist sets another: it writes the label before it does.
+// DialAddressTimeout opens a stream. The timeout also covers its use until memberlist sets
+// another one, because memberlist writes the label before that.
 func (t *transport) DialAddressTimeout(to memberlist.Address, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := t.context(timeout)
 	defer cancel()
@@ -242,7 +239,7 @@ func (t *transport) DialAddressTimeout(to memberlist.Address, timeout time.Durat
 	return s, nil
 }
 
-// Shutdown ends the loops and closes every stream, and with them whatever memberlist does with one.
+// Shutdown ends the loops and closes every stream, which ends memberlist's use of them.
 func (t *transport) Shutdown() error {
 	t.mu.Lock()
 	if t.mu.closed {
@@ -267,8 +264,8 @@ func (t *transport) Shutdown() error {
 	return err
 }
 
-// wait waits for the loops and reports whether they have ended. They have not
-// if the Network does not keep its word about ReadPacket; then the next packet ends it.
+// wait waits for the loops and reports whether they have ended. They have not if the Network
+// violates the contract of ReadPacket; then the next packet ends them.
 func (t *transport) wait() bool {
 	ended := make(chan struct{})
 	go func() {

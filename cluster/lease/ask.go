@@ -8,16 +8,16 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// demand is what those who wait at an account need.
+// demand is the demand of the requests that wait at an account.
 type demand struct {
-	asks  bool       // asking can help one of them
-	bound *Bound     // of the last that came
+	asks  bool       // requesting more can help one of them
+	bound *Bound     // of the last request
 	sum   money.Pico // of their amounts
 	least money.Pico // the smallest amount
 }
 
-// demandLocked counts those who wait at a, and that they are asked for.
-func (t *Teller) demandLocked(a *account, now time.Time) demand {
+// demandLocked sums up the requests that wait at a, and counts the proposal for each.
+func (t *Manager) demandLocked(a *account, now time.Time) demand {
 	d := demand{bound: &a.bound}
 	for _, w := range a.waiters {
 		if w.over() {
@@ -40,8 +40,8 @@ func (t *Teller) demandLocked(a *account, now time.Time) demand {
 	return d
 }
 
-// askLocked makes the ask for a; nil if nothing is needed.
-func (t *Teller) askLocked(a *account, now time.Time) *clusterv1.LeaseAsk {
+// askLocked returns the lease request for a; nil if nothing is needed.
+func (t *Manager) askLocked(a *account, now time.Time) *clusterv1.LeaseAsk {
 	d := t.demandLocked(a, now)
 	if !d.asks && !a.roll && !a.more {
 		return nil
@@ -67,7 +67,7 @@ func (t *Teller) askLocked(a *account, now time.Time) *clusterv1.LeaseAsk {
 	ask.MaxPico = &limit
 	has := a.usable()
 	if stale {
-		has = 0 // the window that it is of ends
+		has = 0 // the window of the lease ends
 	}
 	want := max(d.sum-has, 0)
 	least := min(max(d.least-has, 1), want)
@@ -79,8 +79,8 @@ func (t *Teller) askLocked(a *account, now time.Time) *clusterv1.LeaseAsk {
 	return ask
 }
 
-// foreseeLocked is what would do for a while: by the present rate, or if there is none
-// yet by what is needed now.
+// foreseeLocked returns the amount for the near future, by the present rate or, without a rate,
+// by the current need.
 func (a *account) foreseeLocked(need money.Pico, now time.Time) money.Pico {
 	elapsed := max(now.Sub(a.since), time.Second)
 	rate := a.drawn / money.Pico(elapsed/time.Millisecond)
@@ -88,7 +88,7 @@ func (a *account) foreseeLocked(need money.Pico, now time.Time) money.Pico {
 	return max(money.Times(need, foreseen), money.Times(rate, int64(foresight/time.Millisecond)))
 }
 
-// record is the account as it is in a proposal.
+// record returns the account in the form of a proposal.
 func record(a id.Account) *clusterv1.AccountID {
 	return &clusterv1.AccountID{Kind: clusterv1.AccountKind(a.Kind), Owner: a.Owner, Part: a.Part}
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// replaceLocked takes over what the replica says of a.
-func (t *Teller) replaceLocked(a *account, s State) {
+// replaceLocked applies the replica's state of a.
+func (t *Manager) replaceLocked(a *account, s State) {
 	if !a.known || s != a.state {
-		a.vain, a.stuck = time.Time{}, false
+		a.futile, a.stuck = time.Time{}, false
 	}
 	a.known, a.state = true, s
 	if a.met && a.epoch == s.Epoch {
 		return
 	}
-	// Before the replica is sure to be as new as what this node has in its journal,
-	// nobody knows which of its windows that belongs to: it counts in all of them.
+	// Until the replica is known to contain what this node has in its journal, it is unknown to
+	// which window the amounts belong: they count in all of them.
 	if a.met && t.mu.sure {
 		a.late = money.Add(a.late, a.pending)
 		a.pending = 0
@@ -35,7 +35,7 @@ func (a *account) takeLocked(p *part, amount money.Pico) {
 	a.drawn = money.Add(a.drawn, amount)
 }
 
-// endLocked ends what a request has at a. cost is what it came to.
+// endLocked ends the reservation of a request at a, with its actual cost.
 func (a *account) endLocked(p *part, cost money.Pico) {
 	a.holds--
 	if p.counted && p.epoch == a.epoch {
@@ -50,9 +50,8 @@ func (a *account) endLocked(p *part, cost money.Pico) {
 	a.evenLocked()
 }
 
-// postedLocked takes what was posted out of what is pending. Which windows it is of is
-// not known; where there is a doubt it is of earlier ones, so that never more of the
-// lease counts as usable than is.
+// postedLocked subtracts a posted amount from the pending ones. Its window is unknown. In doubt
+// it counts for an earlier window, so that the usable amount is never too high.
 func (a *account) postedLocked(own money.Pico) {
 	late := min(own, max(a.late, 0))
 	if a.lateOpen > 0 {
@@ -63,8 +62,8 @@ func (a *account) postedLocked(own money.Pico) {
 	a.evenLocked()
 }
 
-// evenLocked corrects such doubts as far as they have cleared up: the sum of late and
-// pending is always right.
+// evenLocked corrects such assignments as far as they are known by now. The sum of late and
+// pending is always exact.
 func (a *account) evenLocked() {
 	if a.late < 0 && a.lateOpen == 0 {
 		a.pending, a.late = money.Add(a.pending, a.late), 0
@@ -73,8 +72,8 @@ func (a *account) evenLocked() {
 		both := min(a.late, -a.pending)
 		a.late, a.pending = a.late-both, a.pending+both
 	}
-	// While requests run, events of theirs may be posted before they are settled. When none
-	// runs, an amount below 0 has no cause that will clear up.
+	// While requests are in flight, their events may be posted before they are settled. When
+	// none are, nothing will correct an amount below 0.
 	if a.holds == 0 && a.pending < 0 {
 		a.pending = 0
 	}

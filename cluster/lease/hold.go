@@ -6,18 +6,18 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// inline is how many bounds a Hold has room for without a further allocation: the
-// usual ones. A key with parents has one more for each of them.
+// inline is the number of bounds that a Hold stores without a further allocation: the usual
+// ones. A key with parents has one more per parent.
 const inline = 6
 
-// Hold is what one request has reserved. Exactly one of Settle and Cancel ends it,
-// the first that is called; later calls do nothing. A nil Hold reserves nothing.
+// Hold is the reservation of one request. The first call of Settle or Cancel ends it; later
+// calls do nothing. A nil Hold reserves nothing.
 type Hold struct {
-	teller  *Teller
-	amounts []money.Pico // those that would do, ascending
-	step    int          // amount's index in amounts; guarded by the Teller's lock until the Hold is returned
-	amount  money.Pico   // what is reserved, or waited for; guarded by the Teller's lock
-	ended   bool         // guarded by the Teller's lock
+	manager *Manager
+	amounts []money.Pico // acceptable amounts, ascending
+	step    int          // index of amount in amounts; guarded by the Manager's lock until Reserve returns
+	amount  money.Pico   // reserved, or waited for; guarded by the Manager's lock
+	ended   bool         // guarded by the Manager's lock
 	parts   []part
 	charges []usage.Charge
 
@@ -25,16 +25,16 @@ type Hold struct {
 	inlineCharges [inline]usage.Charge
 }
 
-// part is what a Hold has at one account. It is guarded by the Teller's lock.
+// part is the share of a Hold at one account. The Manager's lock guards it.
 type part struct {
 	account *account
-	taken   bool       // nothing is missing here
-	counted bool       // and it is in the account's counts, because there is a budget
-	epoch   uint64     // of the counts then
-	amount  money.Pico // in the account's reserved
+	taken   bool       // reserved, or nothing to reserve
+	counted bool       // included in the account's counts, because there is a budget
+	epoch   uint64     // of the counts at that time
+	amount  money.Pico // included in the account's reserved
 }
 
-// at is the amount with that index, within the bounds of what can be reserved.
+// at returns the amount at an index, clamped to the range of reservations.
 func (h *Hold) at(i int) money.Pico {
 	if i >= len(h.amounts) {
 		return 0
@@ -42,23 +42,23 @@ func (h *Hold) at(i int) money.Pico {
 	return min(max(h.amounts[i], 0), maxAmount)
 }
 
-// Amount returns what the Hold reserves.
+// Amount returns the reserved amount.
 func (h *Hold) Amount() money.Pico {
 	if h == nil {
 		return 0
 	}
-	h.teller.mu.Lock()
-	defer h.teller.mu.Unlock()
+	h.manager.mu.Lock()
+	defer h.manager.mu.Unlock()
 	return h.amount
 }
 
-// Lower releases what the Hold reserves beyond amount. A Hold that reserves less, or has
-// ended, does not change. Requests that wait get what was released at once.
+// Lower releases the reservation beyond amount. It does not change a Hold that reserves less or
+// has ended. Waiting requests get the released amount at once.
 func (h *Hold) Lower(amount money.Pico) {
 	if h == nil {
 		return
 	}
-	t := h.teller
+	t := h.manager
 	now := t.cfg.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,8 +69,8 @@ func (h *Hold) Lower(amount money.Pico) {
 	t.drainLocked(now)
 }
 
-// lowerLocked releases at every account what h reserves there beyond amount.
-func (t *Teller) lowerLocked(h *Hold, amount money.Pico) {
+// lowerLocked releases the reservation of h beyond amount at every account.
+func (t *Manager) lowerLocked(h *Hold, amount money.Pico) {
 	h.amount = amount
 	for i := range h.parts {
 		p := &h.parts[i]
@@ -87,12 +87,12 @@ func (t *Teller) lowerLocked(h *Hold, amount money.Pico) {
 	}
 }
 
-// Charges returns by which bounds the request was admitted, in the order in which
-// they were given. It must not be changed and is valid until the Hold ends.
+// Charges returns the bounds by which the request was admitted, in their original order. The
+// caller must not change the slice, which is valid until the Hold ends.
 //
-// No Charge has a Hold: a lease shrinks by what events cost, and what a request has
-// left over is this node's again when it is settled. That is sooner than when its
-// events are posted, and true of requests with several events as well.
+// No Charge has a Hold: events reduce the lease by their cost, and the rest of the reservation
+// is usable again when the request is settled. That is before the events are posted, and also
+// holds for requests with several events.
 func (h *Hold) Charges() []usage.Charge {
 	if h == nil {
 		return nil
@@ -100,11 +100,11 @@ func (h *Hold) Charges() []usage.Charge {
 	return h.charges
 }
 
-// Settle ends the Hold of a request whose events are in the journal, with the Hold's
-// charges and cost in sum. It may be called before or after they are posted.
+// Settle ends the Hold of a request whose events are in the journal, with the Hold's charges
+// and the total cost. It may be called before or after they are posted.
 func (h *Hold) Settle(cost money.Pico) { h.end(max(cost, 0)) }
 
-// Cancel ends the Hold of a request of which no event with its charges is in the journal.
+// Cancel ends the Hold of a request without such events in the journal.
 func (h *Hold) Cancel() {
 	if inject.HasDefect("hold_leak") {
 		return
@@ -116,7 +116,7 @@ func (h *Hold) end(cost money.Pico) {
 	if h == nil {
 		return
 	}
-	t := h.teller
+	t := h.manager
 	now := t.cfg.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -114,7 +114,7 @@ func (w *world) step(s *step) {
 		w.mu.Lock()
 		m.catchUpLocked()
 		w.mu.Unlock()
-		m.teller.Restored()
+		m.manager.Restored()
 	}
 }
 
@@ -159,13 +159,13 @@ func (w *world) comeToRest() error {
 			return fmt.Errorf("the team's leases never came back: %+v", s)
 		}
 		for _, m := range w.members {
-			if _, pending, known := m.teller.Spent(ofKey); known {
+			if _, pending, known := m.manager.Spent(ofKey); known {
 				return fmt.Errorf("%s still knows the key; %d are pending", m.node, pending)
 			}
-			if _, pending, known := m.teller.Spent(ofTeam); known {
+			if _, pending, known := m.manager.Spent(ofTeam); known {
 				return fmt.Errorf("%s still knows the team; %d are pending", m.node, pending)
 			}
-			if _, _, known := m.teller.Spent(ofUser); known {
+			if _, _, known := m.manager.Spent(ofUser); known {
 				return fmt.Errorf("%s still knows the user", m.node)
 			}
 		}

@@ -99,7 +99,7 @@ func (w *world) rush(t *testing.T, requests int, amount money.Pico) (admitted in
 	for i := range requests {
 		m := w.members[i%len(w.members)]
 		all.Go(func() {
-			_, err := m.teller.Reserve(t.Context(), m.bounds(1)[1:2], amount)
+			_, err := m.manager.Reserve(t.Context(), m.bounds(1)[1:2], amount)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -129,7 +129,7 @@ func TestDeniesAWaitingRequestWhenAnotherTakesTheRest(t *testing.T) {
 		t := w.t
 		m := w.members[0]
 		team := m.bounds(1)[1:2]
-		first, err := m.teller.Reserve(t.Context(), team, 50) // its lease is half of the budget
+		first, err := m.manager.Reserve(t.Context(), team, 50) // its lease is half of the budget
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,11 +138,11 @@ func TestDeniesAWaitingRequestWhenAnotherTakesTheRest(t *testing.T) {
 		synctest.Wait()
 		denied := make(chan error, 1)
 		go func() {
-			_, err := m.teller.Reserve(t.Context(), team, 700)
+			_, err := m.manager.Reserve(t.Context(), team, 700)
 			denied <- err
 		}()
 		synctest.Wait()
-		if _, err := m.teller.Reserve(t.Context(), team, 350); err != nil {
+		if _, err := m.manager.Reserve(t.Context(), team, 350); err != nil {
 			t.Fatal(err)
 		}
 		wait(time.Second)
@@ -189,7 +189,7 @@ func TestWithoutALeaderOnlyWhoNeedsALeaseIsRefused(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		mustReserve(t, m, 1, 10)
-		if _, err := m.teller.Reserve(t.Context(), m.bounds(1)[2:], 450_000); err != nil {
+		if _, err := m.manager.Reserve(t.Context(), m.bounds(1)[2:], 450_000); err != nil {
 			t.Errorf("without a budget: %v", err)
 		}
 		m.fare(whole)
@@ -203,7 +203,7 @@ func TestBoundsWithoutABudgetNeverWait(t *testing.T) {
 		m := w.members[0]
 		_, _, user := accounts(1)
 		began := time.Now()
-		hold, err := m.teller.Reserve(t.Context(), m.bounds(1)[2:], 5_000_000)
+		hold, err := m.manager.Reserve(t.Context(), m.bounds(1)[2:], 5_000_000)
 		if err != nil || !time.Now().Equal(began) {
 			t.Fatalf("after %s: %v", time.Since(began), err)
 		}
@@ -217,7 +217,7 @@ func TestBoundsWithoutABudgetNeverWait(t *testing.T) {
 			t.Errorf("nobody has told the state of the window: %+v", s)
 		}
 		wait(time.Minute)
-		hold, err = m.teller.Reserve(t.Context(), m.bounds(1)[2:], 1)
+		hold, err = m.manager.Reserve(t.Context(), m.bounds(1)[2:], 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,11 +284,11 @@ func TestARefusalAtOneBoundUndoesTheOthers(t *testing.T) {
 		m := w.members[0]
 		bounds := m.bounds(1)
 		bounds[0].Max, bounds[1].Max = 1000, 300
-		if _, err := m.teller.Reserve(t.Context(), bounds, 400); fault.From(err).Code != "budget_exceeded" {
+		if _, err := m.manager.Reserve(t.Context(), bounds, 400); fault.From(err).Code != "budget_exceeded" {
 			t.Fatalf("got %v", err)
 		}
 		bounds[1].Max = 1000
-		if _, err := m.teller.Reserve(t.Context(), bounds, 1000); err != nil {
+		if _, err := m.manager.Reserve(t.Context(), bounds, 1000); err != nil {
 			t.Errorf("all of it: %v", err)
 		}
 	})
@@ -302,10 +302,10 @@ func TestALoweredBudgetCountsAtOnce(t *testing.T) {
 		bounds := m.bounds(1)
 		bounds[0].Max = 1500
 		m.fare(down) // the lease would do
-		if _, err := m.teller.Reserve(t.Context(), bounds, 501); fault.From(err).Code != "budget_exceeded" {
+		if _, err := m.manager.Reserve(t.Context(), bounds, 501); fault.From(err).Code != "budget_exceeded" {
 			t.Errorf("beyond the new budget: %v", err)
 		}
-		if _, err := m.teller.Reserve(t.Context(), bounds, 500); err != nil {
+		if _, err := m.manager.Reserve(t.Context(), bounds, 500); err != nil {
 			t.Errorf("within the new budget: %v", err)
 		}
 	})
@@ -348,17 +348,17 @@ func TestAHoldEndsOnce(t *testing.T) {
 		t := w.t
 		m := w.members[0]
 		key, _, _ := accounts(1)
-		hold, err := m.teller.Reserve(t.Context(), m.bounds(1), 500)
+		hold, err := m.manager.Reserve(t.Context(), m.bounds(1), 500)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hold.Settle(200)
 		hold.Settle(200)
 		hold.Cancel()
-		if _, pending, known := m.teller.Spent(key); pending != 200 || !known {
+		if _, pending, known := m.manager.Spent(key); pending != 200 || !known {
 			t.Errorf("%d are pending", pending)
 		}
-		m.teller.Applied(key, lease.State{}, 200) // so that it is as if it was posted
+		m.manager.Applied(key, lease.State{}, 200) // so that it is as if it was posted
 		var none *lease.Hold
 		none.Settle(1)
 		none.Cancel()
@@ -420,11 +420,11 @@ func TestALeaseOfTheLastProcessCountsWhenTheReplicaIsSure(t *testing.T) {
 
 func TestLoadErrorsAreToldOf(t *testing.T) {
 	broken := errors.New("broken")
-	teller := lease.New(lease.Config{
+	manager := lease.New(lease.Config{
 		Load: func(id.Account) (lease.State, error) { return lease.State{}, broken },
 		Move: func(context.Context, *clusterv1.MoveLeases) error { return nil },
 	})
-	_, err := teller.Reserve(t.Context(), []lease.Bound{{Account: id.Account{Kind: id.AccountKey, Owner: "k"}}}, 1)
+	_, err := manager.Reserve(t.Context(), []lease.Bound{{Account: id.Account{Kind: id.AccountKey, Owner: "k"}}}, 1)
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -432,13 +432,13 @@ func TestLoadErrorsAreToldOf(t *testing.T) {
 
 func BenchmarkReserve(b *testing.B) {
 	state := lease.State{Left: 1 << 60, Max: 1 << 61, Bounded: true}
-	teller := lease.New(lease.Config{
+	manager := lease.New(lease.Config{
 		Load: func(id.Account) (lease.State, error) { return state, nil },
 		Move: func(context.Context, *clusterv1.MoveLeases) error { return nil },
 	})
 	ctx, cancel := context.WithCancel(b.Context())
 	ran := make(chan error, 1)
-	go func() { ran <- teller.Run(ctx) }()
+	go func() { ran <- manager.Run(ctx) }()
 	b.Cleanup(func() {
 		cancel()
 		if err := <-ran; err != nil {
@@ -449,7 +449,7 @@ func BenchmarkReserve(b *testing.B) {
 	bounds := m.bounds(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		hold, err := teller.Reserve(ctx, bounds, 100)
+		hold, err := manager.Reserve(ctx, bounds, 100)
 		if err != nil {
 			b.Fatal(err)
 		}

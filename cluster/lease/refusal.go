@@ -8,19 +8,19 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Exceeded is why a request is refused: the cause of the *fault.Error that Reserve
-// returns, for headers and the audit log.
-type Exceeded struct { //nolint:errname // it is a fact that happens to be the cause of an error
+// Exceeded explains a rejection: it is the cause of the *fault.Error of Reserve, for headers
+// and the audit log.
+type Exceeded struct { //nolint:errname // it describes a state, and is the cause of an error
 	Account id.Account
-	Parent  bool       // it is that of a key by which the key of the request was made
+	Parent  bool       // the account belongs to a parent of the key
 	Epoch   uint64     // of the account's window
 	Max     money.Pico // the budget
-	Spent   money.Pico // what was spent of it, what is not posted yet included
-	Resets  time.Time  // when the window ends; zero: never
-	Held    bool       // what was spent leaves enough; the rest is held by others until they have ended
+	Spent   money.Pico // spend, including unposted amounts
+	Resets  time.Time  // end of the window; zero: never
+	Held    bool       // enough is unspent, but requests in flight have reserved it
 }
 
-// Error says which sort of account it is, and not which one or how much it has.
+// Error names the kind of account, but neither its id nor amounts.
 func (e *Exceeded) Error() string {
 	if e.Held {
 		return "the budget of a " + e.Account.Kind.String() + " is held by other requests"
@@ -28,23 +28,23 @@ func (e *Exceeded) Error() string {
 	return "the budget of a " + e.Account.Kind.String() + " is used up"
 }
 
-// Codes of the refusals.
+// Codes of the rejections.
 const (
 	codeExceeded    = "budget_exceeded"
 	codeUnavailable = "budget_unavailable"
 )
 
-// retryAfter is when it makes sense to ask again for what nobody could grant, or what
-// other requests hold.
+// retryAfter is the delay after which a retry makes sense if other requests hold the amount, or
+// no grant was possible.
 const retryAfter = time.Second
 
-// exceeded refuses a request because of one of its bounds. Where only requests are in
-// the way that are under way, they may leave enough: a little later it may pass.
+// exceeded rejects a request because of one of its bounds. If only reservations of requests in
+// flight are in the way, a retry may succeed.
 func exceeded(e *Exceeded, now time.Time) *fault.Error {
 	if e.Held {
 		return &fault.Error{
 			Op: "lease.reserve", Kind: fault.OverBudget, Code: codeExceeded, RetryAfter: retryAfter, Err: e,
-			Detail: "What is left of the budget of " + e.whose() + " is held by requests that are under way. Try again when they have ended.",
+			Detail: "What is left of the budget of " + e.whose() + " is reserved by requests in flight. Try again when they have ended.",
 		}
 	}
 	f := &fault.Error{
@@ -60,7 +60,7 @@ func exceeded(e *Exceeded, now time.Time) *fault.Error {
 	return f
 }
 
-// unavailable refuses a request because nobody can say whether its budget allows it.
+// unavailable rejects a request because it is unknown whether its budget allows it.
 func unavailable(cause error) *fault.Error {
 	return &fault.Error{
 		Op: "lease.reserve", Kind: fault.Unavailable, Code: codeUnavailable, RetryAfter: retryAfter, Err: cause,
@@ -78,7 +78,7 @@ func (e *Exceeded) whose() string {
 	return "the API key that made this one"
 }
 
-// whose says to the caller which of its accounts is meant.
+// whose names the kind of account for the caller.
 func whose(kind id.AccountKind) string {
 	switch kind {
 	case id.AccountKey:

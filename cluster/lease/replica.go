@@ -5,9 +5,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Expect says of an event that is in the journal from before the start, and has a
-// charge with a budget for the account, that it will be posted. It comes before Run.
-func (t *Teller) Expect(account id.Account, cost money.Pico) {
+// Expect announces an event that was in the journal before the start, has a charge with a
+// budget for the account, and will be posted. It must be called before Run.
+func (t *Manager) Expect(account id.Account, cost money.Pico) {
 	now := t.cfg.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -15,12 +15,12 @@ func (t *Teller) Expect(account id.Account, cost money.Pico) {
 	a.pending = money.Add(a.pending, max(cost, 0))
 }
 
-// Applied says that the replica has changed: after every change of an account, in the
-// order of the changes. own is the cost of those of this node's events, and of no other
-// node's, that were posted by it and have a charge with a budget for the account,
-// whatever its epoch; of events before the start only those that Expect was called for. A lease of an account that nobody asks for here is known from
-// this call too, and so is given back when others need it.
-func (t *Teller) Applied(account id.Account, s State, own money.Pico) {
+// Applied reports a change of the replica. It must be called for every change of an account, in
+// order. own is the cost of this node's events that the change posted and that have a charge
+// with a budget for the account, in any epoch. Events from before the start count only if
+// Expect was called for them. Applied also makes leases of otherwise unused accounts known, so
+// that they are released when other nodes need them.
+func (t *Manager) Applied(account id.Account, s State, own money.Pico) {
 	now := t.cfg.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,9 +37,9 @@ func (t *Teller) Applied(account id.Account, s State, own money.Pico) {
 	t.drainLocked(now)
 }
 
-// Restored says that the replica as a whole is another one. Accounts are read from it
-// again when they are needed; what is reserved and what is not posted yet stays.
-func (t *Teller) Restored() {
+// Restored reports that the whole replica was replaced. Accounts are read again when they are
+// needed. Reservations and unposted amounts stay.
+func (t *Manager) Restored() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, a := range t.mu.accounts {
@@ -50,9 +50,9 @@ func (t *Teller) Restored() {
 	}
 }
 
-// Spent returns an account as it stands: the replica's state, and what was settled
-// here beyond that; false if it is not known here at the moment.
-func (t *Teller) Spent(account id.Account) (State, money.Pico, bool) {
+// Spent returns the replica's state of an account, and the settled amount that is not posted
+// yet; false if the account is not in memory.
+func (t *Manager) Spent(account id.Account) (State, money.Pico, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := t.mu.accounts[account]

@@ -10,36 +10,35 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// verdict is what becomes of a request at one of its bounds.
+// verdict is the decision about a request at one of its bounds.
 type verdict uint8
 
 const (
-	fits    verdict = iota // the lease covers it
-	over                   // the budget does not
-	short                  // the lease does not; asking for more may help
-	blocked                // nor do those who could grant: other nodes have what it needs
+	fits    verdict = iota // the lease covers the amount
+	over                   // the budget is exhausted
+	short                  // the lease does not suffice; requesting more may help
+	blocked                // other nodes hold what the request needs
 )
 
-// Reserve reserves one amount at all the bounds of a request, or nothing; each account is
-// named once. Where this node's leases cover it, it does not wait for anybody. Where
-// they do not it waits for a grant, and if other nodes have what it needs, a quarter
-// of a second for them to give it back. Bounds that are not Bounded never wait: of
-// these only the account's epoch is of interest.
+// Reserve reserves one amount at all bounds of a request, or nothing. The bounds must name each
+// account once. If this node's leases cover the amount, Reserve does not wait. Otherwise it
+// waits for a grant. If other nodes hold what is needed, it gives them a quarter of a second to
+// release it. A bound without a budget never waits; Reserve only records the epoch of its
+// account.
 //
-// The amounts are in ascending order; without any Reserve reserves 0. It reserves the
-// largest that the leases cover, so that no request waits for more than it must have. If
-// they cover none, it waits for the largest that the budgets may allow, and takes a
-// smaller one as soon as they do not. Hold.Amount returns which one it was. A request is
-// denied only because of the smallest.
+// The amounts are ascending; without any, Reserve reserves 0. It reserves the largest amount
+// that the leases cover, so that no request waits for more than it needs. If they cover none,
+// it waits for the largest that the budgets may allow, and takes a smaller one once they do
+// not. Hold.Amount returns the chosen amount. Only the smallest amount can cause a denial.
 //
-// It waits while it holds what it has reserved at other bounds. As all of a Teller is
-// under one lock and no wait is without an end, requests cannot block each other for good.
+// A waiting request keeps its reservations at other bounds. Requests cannot deadlock, because
+// one lock guards the Manager and every wait has a time limit.
 //
-// Errors: OverBudget with code budget_exceeded, whose cause is an *Exceeded;
-// Unavailable with code budget_unavailable where a grant is needed and the cluster
-// cannot agree; the context's; Load's.
-func (t *Teller) Reserve(ctx context.Context, bounds []Bound, amounts ...money.Pico) (*Hold, error) {
-	h := &Hold{teller: t, amounts: amounts}
+// Errors: OverBudget with code budget_exceeded, whose cause is an *Exceeded; Unavailable with
+// code budget_unavailable if a grant is needed and the cluster has no quorum; errors of the
+// context and of Load.
+func (t *Manager) Reserve(ctx context.Context, bounds []Bound, amounts ...money.Pico) (*Hold, error) {
+	h := &Hold{manager: t, amounts: amounts}
 	for {
 		now := t.cfg.Now()
 		t.mu.Lock()
@@ -72,9 +71,9 @@ func (t *Teller) Reserve(ctx context.Context, bounds []Bound, amounts ...money.P
 	}
 }
 
-// Check returns the error that Reserve returns if one of the bounds is exhausted: the
-// whole of it is spent. It reserves nothing, and waits only for a window to begin.
-func (t *Teller) Check(ctx context.Context, bounds []Bound) error {
+// Check returns the error that Reserve would return if one of the bounds is fully spent. It
+// reserves nothing, and waits only for the start of a window.
+func (t *Manager) Check(ctx context.Context, bounds []Bound) error {
 	h, err := t.Reserve(ctx, bounds, 0)
 	if err != nil {
 		return err
@@ -83,8 +82,8 @@ func (t *Teller) Check(ctx context.Context, bounds []Bound) error {
 	return nil
 }
 
-// load reads an account from the replica, if it is not known.
-func (t *Teller) load(a *account) error {
+// load reads an account from the replica unless it is known.
+func (t *Manager) load(a *account) error {
 	t.mu.Lock()
 	known := a.known
 	t.mu.Unlock()
@@ -98,7 +97,7 @@ func (t *Teller) load(a *account) error {
 	now := t.cfg.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !a.known { // else it was applied to meanwhile, which is newer
+	if !a.known { // otherwise Applied was called in between, and is newer
 		t.replaceLocked(a, s)
 		t.touchLocked(a)
 		t.drainLocked(now)
@@ -106,8 +105,8 @@ func (t *Teller) load(a *account) error {
 	return nil
 }
 
-// admitLocked reserves at all bounds, or refuses, or returns who waits for what is missing.
-func (t *Teller) admitLocked(h *Hold, bounds []Bound, now time.Time) (*request, error) {
+// admitLocked reserves at all bounds, or rejects the request, or returns the waiting request.
+func (t *Manager) admitLocked(h *Hold, bounds []Bound, now time.Time) (*request, error) {
 	t.chooseLocked(h, bounds, now)
 	missing := 0
 	for i := range bounds {
@@ -117,7 +116,7 @@ func (t *Teller) admitLocked(h *Hold, bounds []Bound, now time.Time) (*request, 
 		case over:
 			return nil, exceeded(a.exceeded(b, h.amount, now), now)
 		case blocked:
-			if !a.vain.IsZero() && now.Sub(a.vain) < barren {
+			if !a.futile.IsZero() && now.Sub(a.futile) < futilePause {
 				return nil, exceeded(a.exceeded(b, h.amount, now), now)
 			}
 			missing++
@@ -147,9 +146,9 @@ func (t *Teller) admitLocked(h *Hold, bounds []Bound, now time.Time) (*request, 
 	return r, nil
 }
 
-// chooseLocked sets the amount that h is to reserve: the largest that the leases cover
-// at all bounds, or else the largest that no budget is known to rule out.
-func (t *Teller) chooseLocked(h *Hold, bounds []Bound, now time.Time) {
+// chooseLocked sets the amount that h shall reserve: the largest that the leases cover at all
+// bounds, or else the largest that no budget is known to rule out.
+func (t *Manager) chooseLocked(h *Hold, bounds []Bound, now time.Time) {
 	for _, worst := range [...]verdict{fits, short} {
 		for h.step = len(h.amounts) - 1; h.step >= 0; h.step-- {
 			h.amount = h.at(h.step)
@@ -161,9 +160,9 @@ func (t *Teller) chooseLocked(h *Hold, bounds []Bound, now time.Time) {
 	h.step, h.amount = 0, h.at(0)
 }
 
-// noWorseLocked reports whether h.amount fits at every bound or, if worst is short, may
-// fit once this node has asked for it.
-func (t *Teller) noWorseLocked(h *Hold, bounds []Bound, worst verdict, now time.Time) bool {
+// noWorseLocked reports whether h.amount fits at every bound or, if worst is short, may fit
+// after a lease request.
+func (t *Manager) noWorseLocked(h *Hold, bounds []Bound, worst verdict, now time.Time) bool {
 	for i := range bounds {
 		if v := t.judgeLocked(h.parts[i].account, &bounds[i], h.amount, now); v != fits && v != worst {
 			return false
@@ -172,13 +171,13 @@ func (t *Teller) noWorseLocked(h *Hold, bounds []Bound, worst verdict, now time.
 	return true
 }
 
-// judgeLocked says what becomes of a request at a bound. It changes nothing.
-func (t *Teller) judgeLocked(a *account, b *Bound, amount money.Pico, now time.Time) verdict {
+// judgeLocked decides about a request at a bound, without side effects.
+func (t *Manager) judgeLocked(a *account, b *Bound, amount money.Pico, now time.Time) verdict {
 	if !b.Bounded {
 		return fits
 	}
-	if a.stale(b, now) && now.Sub(a.rolled) >= barren {
-		return short // what this window has left says nothing of the next one
+	if a.stale(b, now) && now.Sub(a.rolled) >= futilePause {
+		return short // the rest of this window does not apply to the next one
 	}
 	spent := a.spent()
 	if spent >= b.Max || money.Add(spent, a.reserved+amount) > b.Max {
@@ -192,21 +191,20 @@ func (t *Teller) judgeLocked(a *account, b *Bound, amount money.Pico, now time.T
 	case a.usable() >= amount:
 		return fits
 	case a.free(b.Max) >= amount-a.usable(), !a.state.Scarce:
-		// If the others do not know yet that somebody needs what they have, asking
-		// tells them.
+		// A lease request informs the other nodes that their leases are needed.
 		return short
 	}
 	return blocked
 }
 
-// takeLocked reserves at one bound, and looks ahead: what will be needed soon is
-// asked for before somebody has to wait for it.
-func (t *Teller) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
+// takeLocked reserves at one bound. It also requests more in advance, before a request has to
+// wait for it.
+func (t *Manager) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
 	p, a := &h.parts[i], h.parts[i].account
 	h.charges[i] = usage.Charge{Kind: a.id.Kind, Key: b.Parent, Epoch: a.state.Epoch, Soft: b.Soft, Max: b.Max, Bounded: b.Bounded}
 	p.taken = true
 	if !b.Bounded {
-		if !a.roll && a.stale(b, now) && now.Sub(a.rolled) >= barren {
+		if !a.roll && a.stale(b, now) && now.Sub(a.rolled) >= futilePause {
 			a.roll, a.bound = true, *b
 			t.queueLocked(a)
 		}
@@ -214,7 +212,7 @@ func (t *Teller) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
 	}
 	a.takeLocked(p, h.amount)
 	if len(a.waiters) > 0 {
-		t.touchLocked(a) // a waiting request may not fit into the budget any more
+		t.touchLocked(a) // a waiting request may no longer fit into the budget
 	}
 	if !a.more && a.usable() < a.low && !a.strict() && !a.state.Scarce && a.free(b.Max) > 0 {
 		a.more, a.bound = true, *b
@@ -222,7 +220,7 @@ func (t *Teller) takeLocked(h *Hold, i int, b *Bound, now time.Time) {
 	}
 }
 
-// exceeded says why a is in the way of a request of amount.
+// exceeded describes why a rejects a request of amount.
 func (a *account) exceeded(b *Bound, amount money.Pico, now time.Time) *Exceeded {
 	e := &Exceeded{Account: a.id, Parent: b.Parent != (id.KeyHash{}), Epoch: a.state.Epoch, Max: b.Max, Spent: a.spent(), Resets: a.state.Resets}
 	e.Held = e.Spent < b.Max && money.Add(e.Spent, amount) <= b.Max

@@ -10,21 +10,21 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// sweepStep is how many accounts a sweep looks at before it lets others have the lock.
+// sweepStep is the number of accounts that a sweep examines before it releases the lock.
 const sweepStep = 1000
 
-// moved is what a proposal is about at one account.
+// moved is the part of a proposal for one account.
 type moved struct {
 	account *account
 	epoch   uint64     // of the account's counts
-	amount  money.Pico // given back; 0: it asks
-	left    money.Pico // the lease before
+	amount  money.Pico // released amount; 0: a lease request
+	left    money.Pico // lease before the proposal
 }
 
-// Run moves leases until ctx ends: one proposal at a time, with all that has come up
-// during the one before. In the end it gives back what is not in use, as far as that
-// takes little time; requests that wait are refused.
-func (t *Teller) Run(ctx context.Context) error {
+// Run moves leases until ctx ends, with one proposal at a time. Each contains everything that
+// came up during the previous one. At the end it releases unused amounts, within a short time,
+// and rejects waiting requests.
+func (t *Manager) Run(ctx context.Context) error {
 	defer t.close(ctx)
 	tick := time.NewTicker(max(t.cfg.Idle/5, time.Millisecond))
 	defer tick.Stop()
@@ -44,8 +44,8 @@ func (t *Teller) Run(ctx context.Context) error {
 	}
 }
 
-// move makes one proposal and reports whether there may be a further one to make.
-func (t *Teller) move(ctx context.Context) bool {
+// move makes one proposal and reports whether another may be needed.
+func (t *Manager) move(ctx context.Context) bool {
 	t.mu.Lock()
 	proposal, batch := t.gatherLocked(t.cfg.Now())
 	t.mu.Unlock()
@@ -55,18 +55,18 @@ func (t *Teller) move(ctx context.Context) bool {
 	moving, cancel := context.WithTimeout(ctx, moveTimeout)
 	defer cancel()
 	err := t.cfg.Move(moving, proposal)
-	if err != nil && ctx.Err() == nil && len(batch) > 0 { // the first one fails wherever there is no leader yet
-		t.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "budgets could not be moved",
+	if err != nil && ctx.Err() == nil && len(batch) > 0 { // the first one fails if there is no leader yet
+		t.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "leases could not be moved",
 			slog.Int("accounts", len(batch)), slog.String("error", err.Error()))
 	}
 	t.finish(batch, err)
 	return err == nil
 }
 
-// gatherLocked makes the next proposal; nil if there is nothing to move. The first one
-// of a process is empty: until it is applied here nobody knows whether the replica has
-// what the last process gave back.
-func (t *Teller) gatherLocked(now time.Time) (*clusterv1.MoveLeases, []moved) {
+// gatherLocked returns the next proposal; nil if there is nothing to move. The first one of a
+// process is empty. Until it is applied here, the replica may miss what the previous process
+// released.
+func (t *Manager) gatherLocked(now time.Time) (*clusterv1.MoveLeases, []moved) {
 	proposal := &clusterv1.MoveLeases{Node: string(t.cfg.Node)}
 	if !t.mu.sure {
 		return proposal, nil
@@ -77,7 +77,7 @@ func (t *Teller) gatherLocked(now time.Time) (*clusterv1.MoveLeases, []moved) {
 		a := t.mu.queue[n]
 		a.queued = false
 		if !a.known {
-			continue // it is looked at when it is loaded
+			continue // examined when it is loaded
 		}
 		m := moved{account: a, epoch: a.epoch, left: a.state.Left}
 		if ask := t.askLocked(a, now); ask != nil {
@@ -102,8 +102,8 @@ func (t *Teller) gatherLocked(now time.Time) (*clusterv1.MoveLeases, []moved) {
 	return proposal, batch
 }
 
-// givesLocked is how much a gives back: all that is free if it is needed elsewhere or
-// was not used for a while.
+// givesLocked returns the amount that a releases: everything unused if other nodes need it or
+// it was unused for a while.
 func (a *account) givesLocked() money.Pico {
 	unused := a.unused
 	a.unused = false
@@ -113,8 +113,8 @@ func (a *account) givesLocked() money.Pico {
 	return 0
 }
 
-// finish takes in what became of a proposal.
-func (t *Teller) finish(batch []moved, err error) {
+// finish processes the result of a proposal.
+func (t *Manager) finish(batch []moved, err error) {
 	now := t.cfg.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +129,7 @@ func (t *Teller) finish(batch []moved, err error) {
 				}
 			}
 		}
-		// Nothing that was proposed earlier takes effect any more.
+		// Earlier proposals can no longer take effect.
 		for i := range t.mu.doubts {
 			m := &t.mu.doubts[i]
 			m.settleLocked()
@@ -151,16 +151,16 @@ func (t *Teller) finish(batch []moved, err error) {
 	t.drainLocked(now)
 }
 
-// settleLocked ends that a return is on its way: the replica has it, or never will.
+// settleLocked ends a release in flight: the replica has it, or never will.
 func (m *moved) settleLocked() {
 	if m.epoch == m.account.epoch {
 		m.account.returning -= m.amount
 	}
 }
 
-// failLocked refuses the requests that needed a proposal which failed, and those that
-// would need the next one: the cluster cannot agree.
-func (t *Teller) failLocked(batch []moved, err error) {
+// failLocked rejects the requests that needed a failed proposal, and those that would need the
+// next one: the cluster has no quorum.
+func (t *Manager) failLocked(batch []moved, err error) {
 	for _, m := range batch {
 		m.account.rolled = time.Time{}
 	}
@@ -175,9 +175,8 @@ func (t *Teller) failLocked(batch []moved, err error) {
 	}
 }
 
-// sweep gives back leases that are not used, and forgets accounts of which nobody
-// knows why they should be remembered.
-func (t *Teller) sweep(ctx context.Context) {
+// sweep releases unused leases, and removes idle accounts from memory.
+func (t *Manager) sweep(ctx context.Context) {
 	limit := t.cfg.Now().Add(-t.cfg.Idle)
 	var unread []*account
 	for more := true; more; {
@@ -189,14 +188,14 @@ func (t *Teller) sweep(ctx context.Context) {
 	for _, a := range unread {
 		if err := t.load(a); err != nil {
 			t.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "an account could not be read", slog.String("error", err.Error()))
-			return // the next sweep tries again
+			return // the next sweep retries
 		}
 	}
 }
 
-// sweepLocked is one step of sweep. It appends the accounts at which something is at
-// stake and that have to be read again, and reports whether there is more to look at.
-func (t *Teller) sweepLocked(limit time.Time, unread []*account) ([]*account, bool) {
+// sweepLocked is one step of sweep. It appends the accounts that are not idle and must be read
+// again, and reports whether there are more.
+func (t *Manager) sweepLocked(limit time.Time, unread []*account) ([]*account, bool) {
 	now := t.cfg.Now()
 	for range sweepStep {
 		a := t.mu.oldest
@@ -215,13 +214,13 @@ func (t *Teller) sweepLocked(limit time.Time, unread []*account) ([]*account, bo
 			a.unused = true
 			t.queueLocked(a)
 		}
-		t.useLocked(a, now) // looked at again after a while
+		t.useLocked(a, now) // examined again after a while
 	}
 	return unread, true
 }
 
-// close ends all waiting and gives back what is idle.
-func (t *Teller) close(ctx context.Context) {
+// close ends all waits and releases idle leases.
+func (t *Manager) close(ctx context.Context) {
 	t.mu.Lock()
 	t.mu.stopped = true
 	for r := range t.mu.waiting {

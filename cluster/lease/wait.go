@@ -7,26 +7,26 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// request is a Reserve that waits. All but wake is guarded by the Teller's lock.
+// request is a waiting Reserve. The Manager's lock guards all of it except wake.
 type request struct {
 	hold    *Hold
 	bounds  []Bound
-	missing int           // at how many bounds nothing is reserved yet
-	until   time.Time     // when it has waited long enough for other nodes; zero: it does not wait for them
-	last    time.Time     // until may not be put off beyond this
-	ended   bool          // with err, or nil if it was admitted
+	missing int           // number of bounds without a reservation
+	until   time.Time     // end of the wait for other nodes; zero: it does not wait for them
+	last    time.Time     // limit of until
+	ended   bool          // ended with err, or with nil if it was admitted
 	err     error         //
-	wake    chan struct{} // something has changed
+	wake    chan struct{} // signals a change
 }
 
-// waiter is a request at one account that cannot serve it yet.
+// waiter is a request that waits at one account.
 type waiter struct {
 	request *request
 	bound   int // index
-	asked   int // in how many proposals it was
+	asked   int // number of proposals that included it
 }
 
-// over reports that w waits no longer.
+// over reports whether w no longer waits.
 func (w *waiter) over() bool { return w.request.ended || w.request.hold.parts[w.bound].taken }
 
 func (r *request) nudge() {
@@ -36,8 +36,8 @@ func (r *request) nudge() {
 	}
 }
 
-// wait waits until a request is admitted or refused.
-func (t *Teller) wait(ctx context.Context, r *request) (*Hold, error) {
+// wait waits until a request is admitted or rejected.
+func (t *Manager) wait(ctx context.Context, r *request) (*Hold, error) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -70,8 +70,8 @@ func (t *Teller) wait(ctx context.Context, r *request) (*Hold, error) {
 	}
 }
 
-// loadAgain reads those of a request's accounts that were forgotten while it waits.
-func (t *Teller) loadAgain(r *request) error {
+// loadAgain reads the accounts of a request that were evicted while it waited.
+func (t *Manager) loadAgain(r *request) error {
 	for i := range r.hold.parts {
 		if err := t.load(r.hold.parts[i].account); err != nil {
 			return err
@@ -80,8 +80,9 @@ func (t *Teller) loadAgain(r *request) error {
 	return nil
 }
 
-// refuse ends a request that waits. If it was admitted meanwhile, what it has is freed.
-func (t *Teller) refuse(r *request, err error) {
+// refuse rejects a waiting request. If it was admitted in the meantime, its reservation is
+// released.
+func (t *Manager) refuse(r *request, err error) {
 	admitted := false
 	now := t.cfg.Now()
 	t.mu.Lock()
@@ -98,8 +99,8 @@ func (t *Teller) refuse(r *request, err error) {
 	}
 }
 
-// refuseLocked ends a request that waits and undoes what it has reserved.
-func (t *Teller) refuseLocked(r *request, err error) {
+// refuseLocked rejects a waiting request and undoes its reservations.
+func (t *Manager) refuseLocked(r *request, err error) {
 	r.ended, r.err = true, err
 	r.hold.ended = true
 	delete(t.mu.waiting, r)
@@ -111,9 +112,9 @@ func (t *Teller) refuseLocked(r *request, err error) {
 	r.nudge()
 }
 
-// giveUpLocked refuses a request that has waited for other nodes for long enough,
-// unless a grant for it is on its way.
-func (t *Teller) giveUpLocked(r *request, now time.Time) {
+// giveUpLocked rejects a request that has waited for other nodes long enough, unless a grant
+// for it is in flight.
+func (t *Manager) giveUpLocked(r *request, now time.Time) {
 	for i := range r.hold.parts {
 		p := &r.hold.parts[i]
 		if !p.taken && (p.account.asking || p.account.queued) && now.Before(r.last) {
@@ -126,16 +127,16 @@ func (t *Teller) giveUpLocked(r *request, now time.Time) {
 			if t.lessLocked(r) {
 				return
 			}
-			p.account.vain = now
+			p.account.futile = now
 			t.refuseLocked(r, exceeded(p.account.exceeded(&r.bounds[i], r.hold.amount, now), now))
 			return
 		}
 	}
 }
 
-// lessLocked has a request that waits make do with the next smaller amount, if there is
-// one, and frees what it has reserved beyond that.
-func (t *Teller) lessLocked(r *request) bool {
+// lessLocked switches a waiting request to the next smaller amount, if there is one, and
+// releases its reservations beyond that.
+func (t *Manager) lessLocked(r *request) bool {
 	h := r.hold
 	if r.ended || h.step == 0 {
 		return false
@@ -151,16 +152,16 @@ func (t *Teller) lessLocked(r *request) bool {
 	return true
 }
 
-// touchLocked says that something has changed at a: drainLocked looks what follows.
-func (t *Teller) touchLocked(a *account) {
+// touchLocked marks a as changed, so that drainLocked examines it.
+func (t *Manager) touchLocked(a *account) {
 	if !a.looked {
 		a.looked = true
 		t.mu.look = append(t.mu.look, a)
 	}
 }
 
-// drainLocked looks at what was touched. It comes before every unlock.
-func (t *Teller) drainLocked(now time.Time) {
+// drainLocked examines the changed accounts. Every unlock must be preceded by it.
+func (t *Manager) drainLocked(now time.Time) {
 	for len(t.mu.look) > 0 {
 		last := len(t.mu.look) - 1
 		a := t.mu.look[last]
@@ -171,9 +172,9 @@ func (t *Teller) drainLocked(now time.Time) {
 	}
 }
 
-// examineLocked serves and refuses those who wait at a, in order, and has Run ask
-// for what the others need, or give back what nobody here does.
-func (t *Teller) examineLocked(a *account, now time.Time) {
+// examineLocked admits or rejects the requests that wait at a, in order. It makes Run request
+// what the others need, or release what no request here needs.
+func (t *Manager) examineLocked(a *account, now time.Time) {
 	ask := false
 	kept := a.waiters[:0]
 	for _, w := range a.waiters {
@@ -197,7 +198,7 @@ func (t *Teller) examineLocked(a *account, now time.Time) {
 				r.nudge()
 			}
 			continue
-		case (v == over || v == blocked) && t.lessLocked(r): // a is touched, and comes again
+		case (v == over || v == blocked) && t.lessLocked(r): // a is marked and examined again
 		case v == over, v == short && !a.asking && w.asked >= maxAsks:
 			if t.lessLocked(r) {
 				break
@@ -219,13 +220,13 @@ func (t *Teller) examineLocked(a *account, now time.Time) {
 	}
 }
 
-// spare reports that a has something that others may need at once.
+// spare reports whether a has an amount that other nodes may need at once.
 func (a *account) spare() bool {
 	return a.known && !a.asking && !a.stuck && a.usable() > 0 && (a.state.Scarce || a.strict() && a.state.Others > 0)
 }
 
-// queueLocked has Run look at a.
-func (t *Teller) queueLocked(a *account) {
+// queueLocked makes Run examine a.
+func (t *Manager) queueLocked(a *account) {
 	if a.queued {
 		return
 	}

@@ -45,7 +45,7 @@ type member struct {
 	moves   int                     // proposals so far
 
 	replica *replica
-	teller  *lease.Teller
+	manager *lease.Manager
 	stop    context.CancelFunc
 	ran     chan error
 	running []*request
@@ -102,7 +102,7 @@ func (m *member) boot() {
 	ctx, cancel := context.WithCancel(m.world.t.Context())
 	m.world.mu.Lock()
 	defer m.world.mu.Unlock()
-	m.teller = lease.New(lease.Config{
+	m.manager = lease.New(lease.Config{
 		Node: m.node, Move: m.move, Now: m.now,
 		Load: func(a id.Account) (lease.State, error) {
 			m.world.mu.Lock()
@@ -113,12 +113,12 @@ func (m *member) boot() {
 	for _, e := range m.events[m.posted:] {
 		for _, c := range e.GetCharges() {
 			if c.MaxPico != nil {
-				m.teller.Expect(accountOf(e, id.AccountKind(c.GetKind())), money.Pico(e.GetCostPico()))
+				m.manager.Expect(accountOf(e, id.AccountKind(c.GetKind())), money.Pico(e.GetCostPico()))
 			}
 		}
 	}
 	m.stop, m.ran = cancel, make(chan error, 1)
-	go func(t *lease.Teller) { m.ran <- t.Run(ctx) }(m.teller)
+	go func(t *lease.Manager) { m.ran <- t.Run(ctx) }(m.manager)
 }
 
 // crash ends the process as if it was killed, and starts another one whose replica
@@ -134,7 +134,7 @@ func (m *member) crash(back int) {
 	for _, r := range m.running {
 		m.record(r, r.amount/2)
 	}
-	m.running, m.teller = nil, nil
+	m.running, m.manager = nil, nil
 	// The journal and the replica are one store: what the journal has dropped the
 	// replica has.
 	applied := max(m.replica.applied-back, m.trimmed)
@@ -176,7 +176,7 @@ func (m *member) applied() int {
 
 func (m *member) now() time.Time { return time.Now().Add(m.skew) }
 
-// state is an account as the member's teller sees it.
+// state is an account as the member's manager sees it.
 func (m *member) state(s ledger.State) lease.State {
 	out := lease.State{
 		Window: s.Window.Pico(), Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
@@ -217,7 +217,7 @@ func (m *member) catchUpLocked() {
 			if e.post.GetNode() != string(m.node) {
 				own = 0
 			}
-			m.teller.Applied(c.Account, m.state(c.State), own)
+			m.manager.Applied(c.Account, m.state(c.State), own)
 		}
 	}
 }
@@ -320,16 +320,16 @@ func (m *member) bounds(key byte) []lease.Bound {
 // reserve reserves for a request of a key.
 func (m *member) reserve(ctx context.Context, key byte, amounts ...money.Pico) (*request, error) {
 	m.world.mu.Lock()
-	teller := m.teller
+	manager := m.manager
 	m.world.mu.Unlock()
-	hold, err := teller.Reserve(ctx, m.bounds(key), amounts...)
+	hold, err := manager.Reserve(ctx, m.bounds(key), amounts...)
 	if err != nil {
 		return nil, err
 	}
 	r := &request{member: m, hold: hold, key: key, amount: hold.Amount()}
 	m.world.mu.Lock()
 	defer m.world.mu.Unlock()
-	if m.teller != teller {
+	if m.manager != manager {
 		return nil, context.Canceled // it died with its process
 	}
 	m.running = append(m.running, r)

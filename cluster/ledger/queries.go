@@ -106,7 +106,7 @@ func Running(ctx context.Context, r Reader, now time.Time, fn func(DueWindow) bo
 	return windows(ctx, r, store.Range{From: appendMoment(nil, now.UnixNano()+1)}, fn)
 }
 
-// Due returns at most most windows that are over, in the order of their ends; 0 means all.
+// Due returns the windows that are over, in the order of their ends, limited to a number; 0 means all.
 func Due(ctx context.Context, r Reader, now time.Time, most int) ([]DueWindow, error) {
 	var out []DueWindow
 	err := windows(ctx, r, store.Range{To: appendMoment(nil, now.UnixNano()+1), Limit: most}, func(w DueWindow) bool {

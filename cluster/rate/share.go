@@ -63,8 +63,8 @@ func (c *counter) due(now time.Duration) (news float64, due, later bool) {
 }
 
 // Changed returns the updates to send now: changes since the last update, and some repetitions
-// in case one was lost. At most most buckets are returned, those with the largest changes as a
-// share of their limits; the others come later.
+// in case one was lost. It returns a limited number of buckets: those with the largest changes as
+// a share of their limits. The others come later.
 func (l *Limiter) Changed(now time.Time, most int) []Use {
 	since := now.Sub(l.start)
 	var found []told
@@ -111,8 +111,8 @@ func (t *telling) tell(u *Use, now time.Duration) {
 	t.ever, t.used, t.parallel, t.at = true, u.Used, u.InFlight, now
 }
 
-// Recent returns the usage of this node that has not drained or is in flight: at most most
-// buckets, the fullest ones.
+// Recent returns the usage of this node that has not drained or is in flight: a limited
+// number of buckets, the fullest ones.
 func (l *Limiter) Recent(now time.Time, most int) []Use {
 	since := now.Sub(l.start)
 	var found []told

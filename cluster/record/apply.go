@@ -10,43 +10,43 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// CodeStale is the code of the Conflict that a transaction meets whose reads are
-// not so any more. It is for who runs the operation again, and reaches no caller.
+// CodeStale is the code of the Conflict for a transaction whose preconditions no longer hold.
+// The proposing node runs the operation again, so no API caller sees the code.
 const CodeStale = "stale"
 
-// Tx changes the replicated state and sees its own changes. Whoever calls Apply
-// commits the changes, or drops them if there was a fault.
+// Tx changes the replicated state and reads its own writes. The caller of Apply commits the
+// changes, or discards them if Apply fails.
 type Tx interface {
 	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
 	Set(space store.Space, key, value []byte)
 	Delete(space store.Space, key []byte)
 }
 
-// Stamp says which entry of the log makes a change, when, and who asked for it.
+// Stamp identifies the log entry that makes a change, its time, and its actor.
 type Stamp struct {
 	Index uint64
 	Time  time.Time
-	Actor string // the actor, as tenancy.Principal.Actor writes it
+	Actor string // as tenancy.Principal.Actor formats it
 }
 
-// Change is a record as a transaction left it.
+// Change is one record after a transaction.
 type Change struct {
 	Space store.Space
 	Key   []byte
-	Value []byte // the whole record; nil where it was deleted
+	Value []byte // the whole record; nil if it was deleted
 }
 
-// Committed says what became of a transaction.
+// Committed is the result of a committed transaction.
 type Committed struct {
-	Revision uint64 // of what it wrote
+	Revision uint64 // of the records that it wrote
 }
 
-// Apply makes a transaction, and returns what it changed, in the order of the
-// state. It faults with Conflict, code CodeStale, where a check fails; then nothing
-// may be committed. A fault of kind Internal or StorageUnavailable is no outcome of
-// the entry but of this node's disk: the node that has it must stop.
+// Apply executes a transaction and returns its changes, in the order in which it made them. If
+// a precondition fails, it returns a Conflict with code CodeStale, and the caller must commit
+// nothing. A fault of kind Internal or StorageUnavailable comes from this node's disk, not from
+// the entry: the node must stop.
 //
-// It depends on the transaction and the state alone.
+// Apply is deterministic: it depends on the transaction and the state only.
 func Apply(tx Tx, t *clusterv1.Transaction, by Stamp) ([]Change, *fault.Error) {
 	by.Time = FromNanos(t.GetTimeUnixNano())
 	for _, c := range t.GetChecks() {
@@ -56,7 +56,7 @@ func Apply(tx Tx, t *clusterv1.Transaction, by Stamp) ([]Change, *fault.Error) {
 			return nil, Unreadable(err)
 		}
 		if revisionOf(value, ok, at.Field) != c.GetRevision() {
-			return nil, fault.New(fault.Conflict, CodeStale, "Somebody else has changed that meanwhile.")
+			return nil, fault.New(fault.Conflict, CodeStale, "A record that the operation read has changed since.")
 		}
 	}
 	changes := make([]Change, 0, len(t.GetPuts())+len(t.GetDeletes())+len(t.GetTouches()))
@@ -95,8 +95,8 @@ func place(l *clusterv1.Locator) At {
 	return At{Space: store.Space(l.GetSpace()), Key: l.GetKey(), Field: protowire.Number(l.GetStampField())}
 }
 
-// Unreadable is the fault of a state that cannot be read; the store's own faults
-// stay as they are.
+// Unreadable returns the fault for state that cannot be read. A fault of the store stays as it
+// is.
 func Unreadable(err error) *fault.Error {
 	f := fault.From(err)
 	if f.Kind == fault.Internal && f.Op == "" {

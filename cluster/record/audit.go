@@ -9,19 +9,19 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Audit is what the audit log says of a transaction. What does not apply is empty.
+// Audit is the audit event of a transaction. Fields that do not apply are empty.
 type Audit struct {
 	Type         string // such as key.created
 	Organization id.Organization
 	Team         id.Team
-	Key          *id.KeyHash // the key concerned, not the one that asks
+	Key          *id.KeyHash // the affected key, not the caller's key
 	Customer     id.Customer
-	Details      string // text of a JSON object: more about it, without secrets
+	Details      string // a JSON object as text: further details, without secrets
 }
 
-// Audit has the audit log say something of the transaction. It is written with it,
-// in the same entry: neither is there without the other. The actor and the time are
-// the transaction's.
+// Audit adds an event to the audit log. The same log entry carries the transaction and the
+// event, so one never exists without the other. The event has the actor and the time of the
+// transaction.
 func (t *Txn) Audit(a Audit) { t.audit = append(t.audit, t.auditEvent(a)) }
 
 func (t *Txn) auditEvent(a Audit) *clusterv1.AuditEvent {
@@ -35,20 +35,21 @@ func (t *Txn) auditEvent(a Audit) *clusterv1.AuditEvent {
 	return e
 }
 
-// Record adds an event of what the transaction does. The audit log gets it as Audit says,
-// in an order that does not depend on the order of the calls.
+// Record adds an audit event. The order of the stored events does not depend on the order of
+// the calls.
 func (t *Txn) Record(e event.Event) { t.events.Record(e) }
 
 // Recorded reports whether Record was called.
 func (t *Txn) Recorded() bool { return !t.events.Empty() }
 
-// By adds the request that makes the change to the details of all events.
+// By adds the request that causes the change to the details of all events.
 func (t *Txn) By(r event.Request) { t.events.Request = r }
 
-// Amounts adds the amounts that change in a record, in place of those added for it before.
+// Amounts adds the amounts that change in a record. They replace the amounts that an earlier
+// call added for it.
 func (t *Txn) Amounts(at At, changed []event.Amount) { t.events.Amounts(at.name(), changed) }
 
-// auditEvents returns what the audit log gets of the transaction.
+// auditEvents returns the audit events of the transaction.
 func (t *Txn) auditEvents() []*clusterv1.AuditEvent {
 	out := slices.Clone(t.audit)
 	t.events.Each(func(e event.Event, details string) {
@@ -59,8 +60,8 @@ func (t *Txn) auditEvents() []*clusterv1.AuditEvent {
 	return out
 }
 
-// SetSpend sets what an account has spent in its window, as reset_spend does, and adds
-// the amount that this changes to the events.
+// SetSpend sets the spend of an account in its current window, as reset_spend does, and adds
+// the changed amount to the events.
 func (t *Txn) SetSpend(a id.Account, spend money.Pico, changed event.Amount) {
 	t.events.Amounts("spend of "+a.Owner, []event.Amount{changed})
 	t.spends = append(t.spends, &clusterv1.SetSpend{

@@ -16,7 +16,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// The records of these tests are budgets: an id and a limit that counts.
+// The records of these tests are budgets: an id and a limit that serves as the value.
 
 func budgetAt(id string) record.At { return record.At{Space: store.SpaceBudget, Key: []byte(id)} }
 
@@ -24,7 +24,7 @@ func budget(n int64) *clusterv1.Budget {
 	return &clusterv1.Budget{Limits: &clusterv1.Limits{MaxBudgetPico: &n}}
 }
 
-// read returns a record as the state has it, with its revision; 0 for none.
+// read returns the value and the stamp of a record, or 0 if it does not exist.
 func read(t rapid.TB, s *recordtest.State, id string) (n int64, stamp *clusterv1.Stamp) {
 	value, ok, err := s.Get(store.SpaceBudget, []byte(id))
 	if err != nil {
@@ -40,10 +40,9 @@ func read(t rapid.TB, s *recordtest.State, id string) (n int64, stamp *clusterv1
 	return b.GetLimits().GetMaxBudgetPico(), b.GetStamp()
 }
 
-// TestOperationsAreSerializable runs operations that each read two records and
-// write their sum plus one to a third, decided by states that are up to a few
-// entries old. Those that are committed must come to what they come to when they
-// are run one after the other on the state of that moment.
+// TestOperationsAreSerializable runs operations that each read two records and write their sum
+// plus one to a third. Each decides on a state that is up to a few entries old. The committed
+// operations must have the result that they have when they run one after the other.
 func TestOperationsAreSerializable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"a", "b", "c", "d"})
@@ -63,7 +62,7 @@ func TestOperationsAreSerializable(t *testing.T) {
 				sum := int64(1)
 				for _, of := range []string{p.from, p.with} {
 					n, stamp := read(t, &s, of)
-					p.tx.Saw(budgetAt(of), stamp.GetRevision())
+					p.tx.Require(budgetAt(of), stamp.GetRevision())
 					sum += n
 				}
 				if p.remove {
@@ -80,7 +79,7 @@ func TestOperationsAreSerializable(t *testing.T) {
 			_, _, err := s.Commit(p.tx)
 			if err != nil {
 				if f := fault.From(err); f.Kind != fault.Conflict || f.Code != record.CodeStale {
-					t.Fatalf("refused with %v", err)
+					t.Fatalf("rejected with %v", err)
 				}
 				continue
 			}
@@ -94,14 +93,14 @@ func TestOperationsAreSerializable(t *testing.T) {
 			n, stamp := read(t, &s, id)
 			want, there := model[id]
 			if n != want || (stamp.GetRevision() != 0) != there {
-				t.Fatalf("after %d commits %s is %d, and one after the other it is %d", committed, id, n, want)
+				t.Fatalf("after %d commits %s is %d, want %d as in a serial run", committed, id, n, want)
 			}
 		}
 	})
 }
 
-// TestRefusedTransactionChangesNothing: one check that fails leaves all as it is.
-func TestRefusedTransactionChangesNothing(t *testing.T) {
+// TestRejectedTransactionChangesNothing: if one precondition fails, the state stays as it is.
+func TestRejectedTransactionChangesNothing(t *testing.T) {
 	var s recordtest.State
 	first := record.NewTxn(time.Unix(1, 0), "ada")
 	first.Put(budgetAt("a"), budget(1))
@@ -111,22 +110,22 @@ func TestRefusedTransactionChangesNothing(t *testing.T) {
 	second := record.NewTxn(time.Unix(2, 0), "grace")
 	second.Put(budgetAt("b"), budget(2))
 	second.Delete(budgetAt("a"))
-	second.Saw(budgetAt("a"), 99)
+	second.Require(budgetAt("a"), 99)
 	_, _, err := s.Commit(second)
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != record.CodeStale {
-		t.Fatalf("a transaction that rests on what is not so was answered with %v", err)
+		t.Fatalf("a transaction with a wrong precondition returned %v", err)
 	}
 	if n, _ := read(t, &s, "a"); n != 1 {
-		t.Errorf("a is %d after a transaction that was refused", n)
+		t.Errorf("a is %d after a rejected transaction", n)
 	}
 	if _, ok, _ := s.Get(store.SpaceBudget, []byte("b")); ok {
-		t.Error("b was written by a transaction that was refused")
+		t.Error("a rejected transaction wrote b")
 	}
 }
 
-// TestStamps: who made a record stays, who changed it last does not, and a stamp
-// that a writer brings counts for nothing.
+// TestStamps: the creator of a record stays, its last editor is replaced, and a stamp that the
+// writer supplies is ignored.
 func TestStamps(t *testing.T) {
 	var s recordtest.State
 	for i, by := range []string{"ada", "grace", "edsger"} {
@@ -148,10 +147,9 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// TestNewerFieldsStay: a node that does not know a field of a record stores it all
-// the same, and stamps the record.
+// TestNewerFieldsStay: a node stores and stamps a record with a field that it does not know.
 func TestNewerFieldsStay(t *testing.T) {
-	newer := &clusterv1.Team{Id: "t", Alias: "later"} // has more fields than Mark, which reads it below
+	newer := &clusterv1.Team{Id: "t", Alias: "later"} // has more fields than Mark, which decodes it below
 	tx := record.NewTxn(time.Unix(1, 0), "ada")
 	at := record.At{Space: store.SpaceGrown, Key: []byte("t")}
 	tx.Put(at, newer)
@@ -172,8 +170,8 @@ func TestNewerFieldsStay(t *testing.T) {
 	}
 }
 
-// TestClaims: of two who want one name, one gets it; it can change hands within
-// one transaction.
+// TestClaims: only one of two transactions gets a name. One transaction can move a name to
+// another owner.
 func TestClaims(t *testing.T) {
 	var s recordtest.State
 	claim := func(owner string, release bool) error {
@@ -189,24 +187,24 @@ func TestClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := claim("grace", false); err == nil {
-		t.Error("a name was given twice")
+		t.Error("two owners have the same name")
 	}
 	if err := claim("grace", true); err != nil {
-		t.Errorf("a name did not change hands: %v", err)
+		t.Errorf("a name did not move to its new owner: %v", err)
 	}
 }
 
-// TestWireIsDeterministic: one transaction is the same bytes whatever the order in
-// which it was filled, for a node that tries again must propose the same.
+// TestWireIsDeterministic: a transaction has the same bytes in whatever order it is filled,
+// because a node that retries must propose the same bytes.
 func TestWireIsDeterministic(t *testing.T) {
 	var first []byte
 	for range 20 {
 		tx := record.NewTxn(time.Unix(1, 0), "ada")
 		for i := range 10 {
 			tx.Put(budgetAt(fmt.Sprint(i)), budget(int64(i)))
-			tx.Saw(budgetAt(fmt.Sprint(20+i)), uint64(i))
+			tx.Require(budgetAt(fmt.Sprint(20+i)), uint64(i))
 			tx.Delete(budgetAt(fmt.Sprint(40 + i)))
-			tx.Grow(record.At{Space: store.SpaceGrown, Key: []byte(fmt.Sprint(i))})
+			tx.Touch(record.At{Space: store.SpaceGrown, Key: []byte(fmt.Sprint(i))})
 		}
 		m, err := tx.Message()
 		if err != nil {
@@ -220,7 +218,7 @@ func TestWireIsDeterministic(t *testing.T) {
 			first = text
 		}
 		if string(text) != string(first) {
-			t.Fatal("the same transaction is other bytes")
+			t.Fatal("the same transaction has other bytes")
 		}
 	}
 }

@@ -11,17 +11,16 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// StampField is the field number of the stamp in every record but the three that
-// are older than it.
+// StampField is the field number of the stamp in all record types except the three oldest.
 const StampField protowire.Number = 100
 
-// Meta is what a stamp says: who made a record, and who changed it last.
+// Meta is a decoded stamp: who created the record, and who changed it last.
 type Meta struct {
 	CreatedAt time.Time
-	CreatedBy string // the actor, as tenancy.Principal.Actor writes it
+	CreatedBy string // as tenancy.Principal.Actor formats it
 	UpdatedAt time.Time
 	UpdatedBy string
-	Revision  uint64 // index of the entry that wrote it last; 0 before it is committed
+	Revision  uint64 // index of the log entry that wrote the record last; 0 before the commit
 }
 
 // MetaOf reads a stamp.
@@ -33,7 +32,7 @@ func MetaOf(s *clusterv1.Stamp) Meta {
 	}
 }
 
-// Nanos is a time as records hold it; the zero time is 0.
+// Nanos returns a time as records store it. The zero time is 0.
 func Nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -41,7 +40,7 @@ func Nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Instant is a time as keys have it: those of earlier times sort before it.
+// Instant returns a time as a key that sorts in chronological order.
 func Instant(t time.Time) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(max(Nanos(t), 0)))
 }
@@ -54,8 +53,7 @@ func FromNanos(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// stampOf reads the stamp of a record that is not known otherwise. It is nil for a
-// record that has none.
+// stampOf reads the stamp of a record of any type. It returns nil for a record without a stamp.
 func stampOf(value []byte, field protowire.Number) *clusterv1.Stamp {
 	var out *clusterv1.Stamp
 	for len(value) > 0 {
@@ -86,14 +84,14 @@ func stampOf(value []byte, field protowire.Number) *clusterv1.Stamp {
 	return out
 }
 
-// unstamped is the revision of a record that is there and has no stamp: it is the
-// revision of nothing that anybody has read.
+// unstamped is the revision of a record without a stamp. No reader ever gets it, so a
+// precondition on it always fails.
 const unstamped = ^uint64(0)
 
-// revisionOf is the revision of a record, 0 for one that is not there.
-func revisionOf(value []byte, there bool, field protowire.Number) uint64 {
+// revisionOf returns the revision of a record, or 0 if the record does not exist.
+func revisionOf(value []byte, exists bool, field protowire.Number) uint64 {
 	switch s := stampOf(value, field); {
-	case !there:
+	case !exists:
 		return 0
 	case s == nil:
 		return unstamped
@@ -102,7 +100,7 @@ func revisionOf(value []byte, there bool, field protowire.Number) uint64 {
 	}
 }
 
-// stamped returns the record with its stamp, as a successor of old.
+// stamped appends the stamp to a record that replaces old.
 func stamped(record, old []byte, field protowire.Number, by Stamp) ([]byte, error) {
 	s := &clusterv1.Stamp{CreatedUnixNano: Nanos(by.Time), CreatedBy: by.Actor}
 	if before := stampOf(old, field); before != nil {
@@ -119,7 +117,7 @@ func stamped(record, old []byte, field protowire.Number, by Stamp) ([]byte, erro
 	return protowire.AppendBytes(out, text), nil
 }
 
-// Body returns a record without its stamp: what it says, and not who wrote it when.
+// Body returns a record without its stamp.
 func Body(value []byte, field protowire.Number) ([]byte, error) {
 	var out []byte
 	for rest := value; len(rest) > 0; {
@@ -135,9 +133,9 @@ func Body(value []byte, field protowire.Number) ([]byte, error) {
 	return out, nil
 }
 
-// Again returns a record of a backup as an entry of the log writes it again: with the
-// creation that it had, and changed by who restores it.
-func Again(value []byte, field protowire.Number, by Stamp) ([]byte, error) {
+// Restamp returns a record of a backup with a new stamp: the creation stays, and the last
+// change is by the actor that restores the backup.
+func Restamp(value []byte, field protowire.Number, by Stamp) ([]byte, error) {
 	body, err := Body(value, field)
 	if err != nil {
 		return nil, err
@@ -145,8 +143,8 @@ func Again(value []byte, field protowire.Number, by Stamp) ([]byte, error) {
 	return stamped(body, value, field, by)
 }
 
-// CheckRevision rejects a change of something that has another revision than the caller
-// has read. A want of 0 means that the caller does not ask. The error is a Conflict.
+// CheckRevision returns a Conflict if a resource does not have the revision that the caller has
+// read. A want of 0 skips the check.
 func CheckRevision(noun string, have, want uint64) error {
 	if want == 0 || want == have {
 		return nil

@@ -15,14 +15,14 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// At is where a record is kept.
+// At is the location of a record.
 type At struct {
 	Space store.Space
 	Key   []byte
-	Field protowire.Number // of its stamp; 0 means StampField
+	Field protowire.Number // of the stamp; 0 means StampField
 }
 
-// name is At as a map's key.
+// name returns the location as a map key.
 func (a At) name() string { return string(append([]byte{byte(a.Space)}, a.Key...)) }
 
 func (a At) locator() *clusterv1.Locator {
@@ -36,9 +36,9 @@ func (a At) field() protowire.Number {
 	return a.Field
 }
 
-// Txn collects what an operation reads and what it writes. It is for one
-// goroutine and one run of the operation: where that is run again, it gets a new
-// one. What it writes is not seen by what it reads, which is the View.
+// Txn collects the reads and writes of one run of an operation. A repeated run gets a new Txn.
+// Reads come from the View and do not see the writes of the transaction. A Txn is not safe for
+// concurrent use.
 type Txn struct {
 	now     time.Time
 	actor   string
@@ -49,13 +49,12 @@ type Txn struct {
 	audit   []*clusterv1.AuditEvent
 	events  event.Log
 	spends  []*clusterv1.SetSpend
-	revokes bool
-	version uint32 // the greatest that a record needs; 0: it has none
+	fence   bool
+	version uint32 // the highest version that a record needs; 0 if there are no records
 	err     *fault.Error
 }
 
-// NewTxn begins a transaction that is decided now, for an actor as
-// tenancy.Principal.Actor writes it.
+// NewTxn begins a transaction. The actor is formatted by tenancy.Principal.Actor.
 func NewTxn(now time.Time, actor string) *Txn {
 	return &Txn{
 		now: now.Round(0), actor: actor,
@@ -64,15 +63,15 @@ func NewTxn(now time.Time, actor string) *Txn {
 	}
 }
 
-// Time is what the records will be stamped with.
+// Time returns the time of the stamps that the transaction writes.
 func (t *Txn) Time() time.Time { return t.now }
 
-// Actor is who the records will be stamped with.
+// Actor returns the actor of the stamps that the transaction writes.
 func (t *Txn) Actor() string { return t.actor }
 
-// Stamped is the Meta that a record written in this transaction will have, but
-// for its revision, which is not known before it is committed. before is the Meta
-// that it has now; the zero Meta for one that is new.
+// Stamped returns the Meta that a record written in this transaction will have, except for its
+// revision, which is not known before the commit. before is the current Meta, or the zero Meta
+// for a new record.
 func (t *Txn) Stamped(before Meta) Meta {
 	if before.CreatedAt.IsZero() {
 		before.CreatedAt, before.CreatedBy = t.now, t.actor
@@ -81,21 +80,21 @@ func (t *Txn) Stamped(before Meta) Meta {
 	return before
 }
 
-// Saw notes that a record was read: the transaction is made only if it has that
-// revision still; 0 means that it was not there.
-func (t *Txn) Saw(at At, revision uint64) {
+// Require adds a precondition: at commit, the record still has this revision. A revision of 0
+// means that the record does not exist.
+func (t *Txn) Require(at At, revision uint64) {
 	t.checks[at.name()] = &clusterv1.Check{At: at.locator(), Revision: revision}
 }
 
-// Put writes a record, in place of what is there. Its stamp is made when it is
-// committed; one that it has is left out.
+// Put writes a record and replaces the existing one. The commit sets the stamp; a stamp in r is
+// ignored.
 func (t *Txn) Put(at At, r proto.Message) {
 	if f := r.ProtoReflect().Descriptor().Fields().ByNumber(at.field()); f != nil && r.ProtoReflect().Has(f) {
 		r = proto.Clone(r)
 		r.ProtoReflect().Clear(f)
 	}
 	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(r)
-	if err != nil { // only for text that is not UTF-8, which no request has
+	if err != nil { // only for text that is not UTF-8, which requests cannot contain
 		t.err = &fault.Error{Op: "record.put", Kind: fault.Malformed, Code: "invalid_value", Detail: "A value holds text that is not UTF-8.", Err: err}
 		return
 	}
@@ -111,35 +110,35 @@ func (t *Txn) Delete(at At) {
 	t.deletes[at.name()] = at.locator()
 }
 
-// Claim takes a name for the record of the key owner. That the name is free has
-// to be so when it is committed; whether it is now is for who calls to see.
+// Claim assigns a unique name to the record with the key owner. The commit fails if the name is
+// taken by then. The caller checks whether it is taken now.
 func (t *Txn) Claim(space store.Space, name, owner []byte) {
 	at := At{Space: space, Key: name}
-	if _, ours := t.deletes[at.name()]; !ours { // else it changes hands within this transaction
-		t.Saw(at, 0)
+	if _, released := t.deletes[at.name()]; !released { // otherwise the name changes its owner within this transaction
+		t.Require(at, 0)
 	}
 	t.Put(at, &clusterv1.Claim{Owner: owner})
 }
 
-// Release gives a name back.
+// Release frees a name.
 func (t *Txn) Release(space store.Space, name []byte) { t.Delete(At{Space: space, Key: name}) }
 
-// Grow marks that something was added to a collection. Who needs to have seen all
-// of a collection notes the mark with Saw.
-func (t *Txn) Grow(mark At) { t.touches[mark.name()] = mark.locator() }
+// Touch marks that a collection has grown. An operation that must have seen the whole
+// collection passes the mark to Require.
+func (t *Txn) Touch(mark At) { t.touches[mark.name()] = mark.locator() }
 
-// Revokes says that the transaction takes rights away: it is then answered only
-// when every node that can be reached goes by it.
-func (t *Txn) Revokes() { t.revokes = true }
+// RequireFence states that the transaction removes permissions: the commit is acknowledged only
+// after every reachable node has applied it.
+func (t *Txn) RequireFence() { t.fence = true }
 
-// Revoking reports whether Revokes was called.
-func (t *Txn) Revoking() bool { return t.revokes }
+// NeedsFence reports whether RequireFence was called.
+func (t *Txn) NeedsFence() bool { return t.fence }
 
 // Empty reports whether the transaction writes nothing.
 func (t *Txn) Empty() bool { return len(t.puts)+len(t.deletes)+len(t.touches)+len(t.spends) == 0 }
 
-// Message is the transaction as the log carries it. The error is a *fault.Error
-// for what no record can hold.
+// Message returns the transaction as the log carries it. The error is a *fault.Error for a
+// value that no record can hold.
 func (t *Txn) Message() (*clusterv1.Transaction, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -166,8 +165,7 @@ func (t *Txn) Message() (*clusterv1.Transaction, error) {
 	return out, nil
 }
 
-// compare orders records as the state has them, so that one operation is always
-// the same bytes.
+// compare orders locators as the state does, so that equal transactions have equal bytes.
 func compare(a, b *clusterv1.Locator) int {
 	if a.GetSpace() != b.GetSpace() {
 		return int(a.GetSpace()) - int(b.GetSpace())
@@ -175,7 +173,7 @@ func compare(a, b *clusterv1.Locator) int {
 	return bytes.Compare(a.GetKey(), b.GetKey())
 }
 
-// Join makes one key of parts, none of which has a zero byte.
+// Join returns one key made of parts. No part may contain a zero byte.
 func Join(parts ...string) []byte {
 	var out []byte
 	for i, p := range parts {
@@ -187,36 +185,36 @@ func Join(parts ...string) []byte {
 	return out
 }
 
-// Newest is a key that orders times from the latest to the earliest.
+// Newest returns a time as a key that sorts from the latest to the earliest.
 func Newest(t time.Time) []byte {
 	return binary.BigEndian.AppendUint64(nil, ^uint64(Nanos(t)))
 }
 
-// Replay is the answer of an operation that may be asked for again, under an
+// Replay is the stored response of an operation that a client may repeat with the same
 // Idempotency-Key.
 type Replay struct {
-	Scope       [32]byte // hash of who asks for what under which key
+	Scope       [32]byte // hash of the caller, the operation and the idempotency key
 	Fingerprint [32]byte // hash of the request
 	Answer      []byte   // sealed
 }
 
-// Remember keeps the answer with what the transaction changes. stale is the
-// revision of one of the same scope that is too old to count, 0 if there is none.
+// Remember stores the response in the same transaction. stale is the revision of an expired
+// response of the same scope, 0 if there is none.
 func (t *Txn) Remember(r Replay, stale uint64) {
 	at := At{Space: store.SpaceReplay, Key: r.Scope[:]}
-	t.Saw(at, stale)
+	t.Require(at, stale)
 	t.Put(at, &clusterv1.Replay{Fingerprint: r.Fingerprint[:], SealedAnswer: r.Answer})
 }
 
-// Remembered is an answer that was kept.
+// Remembered is a stored response.
 type Remembered struct {
 	Fingerprint [32]byte
 	Answer      []byte // sealed
-	Stale       bool   // it is too old to count
+	Stale       bool   // expired
 	Meta
 }
 
-// ReadReplay reads the record of an answer.
+// ReadReplay decodes the record of a stored response.
 func ReadReplay(value []byte) (Remembered, error) {
 	r := &clusterv1.Replay{}
 	if err := proto.Unmarshal(value, r); err != nil {

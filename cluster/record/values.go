@@ -7,8 +7,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// NamedValues returns a map as records store it: sorted by name, so that equal maps
-// have equal bytes.
+// NamedValues returns a map as records store it: sorted by name, so that equal maps have equal
+// bytes.
 func NamedValues(m map[string]string) []*clusterv1.NamedValue {
 	list := make([]*clusterv1.NamedValue, 0, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -7,15 +7,15 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// The versions of transactions that this package understands.
+// The transaction versions that this package understands.
 const (
 	firstVersion = 1
-	// LastVersion is the highest: a node must stop at a transaction above it.
+	// LastVersion is the highest. A node must stop at a transaction with a higher version.
 	LastVersion = 2
 )
 
-// versionOf returns the version of a transaction that writes this record: the greatest
-// "since" option of the fields that the record has set.
+// versionOf returns the version of a transaction that writes this record: the highest "since"
+// option of the fields that are set.
 func versionOf(r protoreflect.Message) uint32 {
 	version := uint32(firstVersion)
 	r.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
@@ -23,7 +23,7 @@ func versionOf(r protoreflect.Message) uint32 {
 			version = max(version, since)
 		}
 		switch {
-		case f.Message() == nil: // a scalar; a map has a message of its own
+		case f.Message() == nil: // a scalar; a map field has a message descriptor
 		case f.IsList():
 			for i := range v.List().Len() {
 				version = max(version, versionOf(v.List().Get(i).Message()))
@@ -44,7 +44,7 @@ func versionOf(r protoreflect.Message) uint32 {
 	return version
 }
 
-// Command returns the transaction as a command of the log. The error is that of Message.
+// Command returns the transaction as a log command. It fails as Message does.
 func (t *Txn) Command() (*clusterv1.Command, error) {
 	m, err := t.Message()
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// TestVersionOfATransaction: a transaction with a field that older nodes would lose when
-// they write the record again is a command that older nodes stop at. Every other
-// transaction is one that they apply.
+// TestVersionOfATransaction: older nodes stop at a transaction with a field that they would
+// lose when they rewrite the record. They apply every other transaction.
 func TestVersionOfATransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		records []proto.Message

@@ -9,8 +9,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// Create writes a resource with a new id. It faults with Exists if the name is
-// taken in the organization, and with Malformed for invalid content.
+// Create writes a resource with a new id. It fails with Exists if the name is used in the
+// organization, and with Malformed for invalid content.
 func (t *Table[T]) Create(tx *record.Txn, r T) (*T, error) {
 	if err := t.check(&r); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (t *Table[T]) Update(tx *record.Txn, r *T, next T, ifRevision uint64) (*T, 
 	}
 	t.put(tx, &next)
 	if t.kind.Enforced {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	return &next, nil
 }
@@ -86,7 +86,7 @@ func (t *Table[T]) claim(tx *record.Txn, h *Head) error {
 func (t *Table[T]) Delete(tx *record.Txn, r *T) {
 	t.rows.Delete(tx, r)
 	tx.Release(t.kind.Names, t.kind.Head(r).key())
-	tx.Revokes()
+	tx.RequireFence()
 }
 
 // Of returns the resources of an organization.

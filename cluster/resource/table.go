@@ -35,7 +35,7 @@ type Kind[T any] struct {
 	Noun     string      // "prompt": names the fields prompt_id and prompt_name, the code prompt_not_found, and the type in errors
 	Records  store.Space // the records, by id
 	Names    store.Space // the claims of names, by organization and name
-	Taken    string      // what the error for a name that is taken suggests
+	Taken    string      // a hint for the error about a name that is in use
 	Enforced bool        // every node must know an update before it is acknowledged
 	Head     func(*T) *Head
 	Changed  func(id string, of id.Organization) event.Event // what Create and Update record; nil: nothing
@@ -51,8 +51,7 @@ type Who struct {
 	MayChange    func(id.Organization) error // of the owner; only FindToChange needs it
 }
 
-// Table holds all resources of a kind. The resources it returns are shared: nobody
-// changes them.
+// Table holds all resources of a kind. Callers must not change the resources that it returns.
 type Table[T any] struct {
 	kind *Kind[T]
 	rows *table.Table[T]
@@ -118,11 +117,10 @@ func (t *Table[T]) Newest(who Who, org string) iter.Seq[*T] {
 	}
 }
 
-// Find returns the resource with an id, or else with a name. Names of the caller's
-// organization come first, then those without an organization, then the others that
-// the caller may see. It faults with NotFound, in one text whatever the reason, and
-// with Conflict if several of the others have the name. With a transaction, the read
-// becomes a precondition of the commit.
+// Find returns the resource with an id, or else with a name. Names of the caller's organization
+// come first, then those without an organization, then the others that the caller may see. It
+// fails with NotFound, with the same text for every reason, and with Conflict if several of the
+// others have the name. With a transaction, the read becomes a precondition of the commit.
 func (t *Table[T]) Find(tx *record.Txn, param, ref string, who Who) (*T, error) {
 	r, err := t.find(ref, who)
 	switch {
@@ -137,8 +135,7 @@ func (t *Table[T]) Find(tx *record.Txn, param, ref string, who Who) (*T, error) 
 	return r, nil
 }
 
-// FindToChange is Find for a caller that also needs the right to change the
-// resource.
+// FindToChange is Find for a caller that also needs the permission to change the resource.
 func (t *Table[T]) FindToChange(tx *record.Txn, param, ref string, who Who) (*T, error) {
 	r, err := t.Find(tx, param, ref, who)
 	if err != nil {

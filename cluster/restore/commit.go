@@ -12,12 +12,11 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// mostNamed is how many records of each sort the counts name.
+// mostNamed is the highest number of records of each kind that the counts list.
 const mostNamed = 100
 
-// Commit makes the ranges what was staged for them, and returns what that changed. It
-// faults with Conflict if pieces are missing. The records that are the same but for
-// their stamps keep the revision that they have.
+// Commit replaces the ranges with the staged records, and returns the changes. It fails with
+// Conflict if pieces are missing. Records that differ only in their stamps keep their revision.
 func Commit(tx Tx, c *clusterv1.CommitRestore, by record.Stamp, now time.Time) (*clusterv1.RestoreDone, *fault.Error) {
 	head, f := headOf(tx, c.GetRestore())
 	if f != nil {
@@ -39,7 +38,7 @@ func Commit(tx Tx, c *clusterv1.CommitRestore, by record.Stamp, now time.Time) (
 	return done, write(tx, place(c.GetRestore(), kindDone), done)
 }
 
-// countOf returns the counts of a name. What has none is counted for nobody.
+// countOf returns the counts of a name. Records without a name are not counted.
 func countOf(done *clusterv1.RestoreDone, name string) *clusterv1.RestoreCount {
 	if name == "" {
 		return &clusterv1.RestoreCount{}
@@ -54,7 +53,7 @@ func countOf(done *clusterv1.RestoreDone, name string) *clusterv1.RestoreCount {
 	return c
 }
 
-// replacing is one range while it is replaced.
+// replacing is the replacement of one range.
 type replacing struct {
 	tx    Tx
 	of    *clusterv1.RestoreRange
@@ -66,7 +65,7 @@ func (r *replacing) space() store.Space { return store.Space(r.of.GetSpace()) }
 
 func (r *replacing) field() protowire.Number { return protowire.Number(r.of.GetStampField()) }
 
-// run goes through what is there and what was staged, both in the order of their keys.
+// run merges the existing and the staged records, both in key order.
 func (r *replacing) run(name []byte) *fault.Error {
 	prefix := append(place(name, kindRecord), byte(r.of.GetSpace()))
 	staged := store.Range{Space: store.SpaceRestore, Prefix: prefix, From: append(bytes.Clone(prefix), r.of.GetFrom()...)}
@@ -108,7 +107,7 @@ func (r *replacing) run(name []byte) *fault.Error {
 	return f
 }
 
-// removed deletes a record that the backup does not have. A mark stays, and is stamped.
+// removed deletes a record that the backup does not have. A mark stays, with a new stamp.
 func (r *replacing) removed(old *row) *fault.Error {
 	if r.of.GetMarks() {
 		return r.put(old.key, old.value)
@@ -126,7 +125,7 @@ func (r *replacing) returned(key, value []byte) *fault.Error {
 	return r.put(key, value)
 }
 
-// met writes a record that both have, if it says something else.
+// met writes a record that both have, if its content differs.
 func (r *replacing) met(old *row, value []byte) *fault.Error {
 	if !r.of.GetMarks() {
 		before, err := record.Body(old.value, r.field())
@@ -151,7 +150,7 @@ func (r *replacing) met(old *row, value []byte) *fault.Error {
 }
 
 func (r *replacing) put(key, value []byte) *fault.Error {
-	again, err := record.Again(value, r.field(), r.by)
+	again, err := record.Restamp(value, r.field(), r.by)
 	if err != nil {
 		return record.Unreadable(err)
 	}
@@ -165,7 +164,7 @@ func (r *replacing) name(to *[][]byte, key []byte) {
 	}
 }
 
-// isSet reports whether a bool of a record is true.
+// isSet reports whether a bool field of a record is true.
 func isSet(body []byte, field protowire.Number) (set bool) {
 	for len(body) > 0 {
 		number, kind, tag := protowire.ConsumeTag(body)
@@ -185,18 +184,18 @@ func isSet(body []byte, field protowire.Number) (set bool) {
 // row is one key of the state and its value.
 type row struct{ key, value []byte }
 
-// pageSize is how many rows a cursor reads at once: the transaction must not change
-// while it is read.
+// pageSize is the number of rows that a cursor reads at once, because the transaction must not
+// change during a scan.
 const pageSize = 256
 
-// cursor goes through a range of a transaction, which may be changed up to where it is.
+// cursor iterates over a range of a transaction, which may change up to the current position.
 type cursor struct {
 	tx   Tx
 	of   store.Range
-	keys bool   // only the keys are read
-	page []row  // what is left of the page
-	rows []row  // the memory of all pages
-	data []byte // the memory of their keys and values
+	keys bool   // read only the keys
+	page []row  // rest of the page
+	rows []row  // memory of all pages
+	data []byte // memory of their keys and values
 	done bool
 }
 
@@ -228,8 +227,8 @@ func (c *cursor) next() (*row, *fault.Error) {
 	return r, nil
 }
 
-// keep copies bytes to the page's memory. When that grows, earlier copies stay in the
-// memory from before.
+// keep copies bytes to the memory of the page. If that grows, earlier copies stay in the
+// previous memory.
 func (c *cursor) keep(b []byte) []byte {
 	at := len(c.data)
 	c.data = append(c.data, b...)

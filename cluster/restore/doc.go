@@ -1,14 +1,14 @@
-// Package restore brings the settings of a backup back into a state that goes on.
+// Package restore brings the settings of a backup back into a running cluster.
 //
-// A backup is the whole state of one moment. What operators want back of it are
-// settings: keys, models, tenants, prompts. What must never go back is history: the
-// ledger, the numbers of posted events, windows, leases, the audit chain, delivery
-// positions. Other systems, and the nodes' own journals, depend on those.
+// A backup is a snapshot of the whole state. Operators want its settings back: keys, models,
+// tenants, prompts. History must never go back: the ledger, the numbers of posted events,
+// windows, leases, the audit chain, and delivery positions. Other systems and the journals of
+// the nodes depend on it.
 //
-// The records come in pieces, each an entry of the log (Stage), and change nothing
-// until one entry puts all of them in force (Commit). A crash in between leaves
-// pieces that nobody reads, which the leader drops later (Drop).
+// The records arrive in pieces, each in one log entry (Stage). They have no effect until one
+// entry applies all of them (Commit). A crash in between leaves staged pieces, which the leader
+// drops later (Drop).
 //
-// Commit compares and writes bytes. It does not interpret a record, so nodes of two
-// versions come to the same state. The entry itself says which ranges it replaces.
+// Commit compares and writes bytes. It does not interpret records, so nodes of two versions
+// reach the same state. The entry itself names the ranges that it replaces.
 package restore

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// stampField is where most records have their stamp.
+	// stampField is the field number of the stamp in most records.
 	stampField = 100
-	// settingsKey is the only key of store.SpaceDelivery that is a setting; the others
-	// say how far deliveries have come.
+	// settingsKey is the only key of store.SpaceDelivery that is a setting; the others are
+	// delivery positions.
 	settingsKey = "settings"
 )
 
-// Ranges returns what a backup brings back. What is not here is carried forward.
+// Ranges returns the ranges that a restore replaces. Everything else stays.
 func Ranges() []*clusterv1.RestoreRange {
 	part := func(space store.Space, name string) *clusterv1.RestoreRange {
 		return &clusterv1.RestoreRange{Space: uint32(space), Name: name, StampField: stampField}
@@ -67,7 +67,7 @@ func Ranges() []*clusterv1.RestoreRange {
 	}
 }
 
-// Carried returns the spaces that a restore leaves as they are, and why.
+// Carried returns the spaces that a restore does not change, and the reasons.
 func Carried() map[store.Space]string {
 	return map[store.Space]string{
 		store.SpaceApplied:      "how far the state has come",
@@ -94,7 +94,7 @@ func Carried() map[store.Space]string {
 	}
 }
 
-// Restored reports whether a record of a backup is one that comes back.
+// Restored reports whether a restore brings back a record of a backup.
 func Restored(ranges []*clusterv1.RestoreRange, space store.Space, key []byte) bool {
 	for _, r := range ranges {
 		if store.Space(r.GetSpace()) == space && string(key) >= string(r.GetFrom()) && (len(r.GetTo()) == 0 || string(key) < string(r.GetTo())) {

@@ -14,16 +14,16 @@ import (
 const (
 	// NameLength is the length of a restore's name in bytes.
 	NameLength = 16
-	// Most is how many bytes of records one restore may bring back. The entry that puts
-	// them in force holds all of them in memory, on every node.
+	// Most is the largest size of the records of one restore in bytes. The commit entry holds
+	// all of them in memory, on every node.
 	Most = 1 << 30
 
-	// CodeGone is the code of the Conflict that a restore meets whose pieces are not
-	// all there: the leader has dropped them because it took too long.
+	// CodeGone is the code of the Conflict for a restore with missing pieces: it took too long,
+	// and the leader has dropped them.
 	CodeGone = "restore_dropped"
 )
 
-// Tx changes the replicated state and sees its own changes.
+// Tx changes the replicated state and reads its own writes.
 type Tx interface {
 	record.Tx
 	Scan(r store.Range, fn func(key, value []byte) bool) error
@@ -40,17 +40,17 @@ const (
 	kindDone   = 'd'
 )
 
-// Stage keeps one piece. now is the state's clock.
+// Stage stores one piece. now is the clock of the state.
 func Stage(tx Tx, s *clusterv1.StageRestore, now time.Time) *fault.Error {
 	if len(s.GetRestore()) != NameLength {
-		return fault.New(fault.Malformed, "", "A restore's name has %d bytes.", NameLength)
+		return fault.New(fault.Malformed, "", "The name of a restore must have %d bytes.", NameLength)
 	}
 	head, f := headOf(tx, s.GetRestore())
 	switch {
 	case f != nil:
 		return f
 	case s.GetNumber() <= head.GetPieces():
-		return nil // it came before, and its response was lost
+		return nil // the piece has arrived before, and its response was lost
 	case s.GetNumber() != head.GetPieces()+1:
 		return gone()
 	case head.GetPieces() == 0:
@@ -93,10 +93,10 @@ func write(tx Tx, key []byte, m proto.Message) *fault.Error {
 	return nil
 }
 
-// Drop drops all that is kept of a restore. To drop it twice changes nothing.
+// Drop deletes all records of a restore. It is idempotent.
 func Drop(tx Tx, d *clusterv1.DropRestore) *fault.Error {
 	if len(d.GetRestore()) != NameLength {
-		return fault.New(fault.Malformed, "", "A restore's name has %d bytes.", NameLength)
+		return fault.New(fault.Malformed, "", "The name of a restore must have %d bytes.", NameLength)
 	}
 	return drop(tx, d.GetRestore())
 }
@@ -112,8 +112,8 @@ func drop(tx Tx, prefix []byte) *fault.Error {
 	}
 }
 
-// Result returns what a restore has changed; nil if it was not committed, or is too
-// old to be known.
+// Result returns the changes of a restore; nil if it was not committed or its result has
+// expired.
 func Result(state interface {
 	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
 }, name []byte,
@@ -129,8 +129,8 @@ func Result(state interface {
 	return done, nil
 }
 
-// Old returns the names of restores that are to be dropped: those that have not been
-// committed for as long as staged, and those that were committed before done.
+// Old returns the names of restores to drop: those that were staged but not committed before
+// staged, and those that were committed before done.
 func Old(scan func(r store.Range, fn func(key, value []byte) bool) error, staged, done time.Time) (names [][]byte, err error) {
 	at := store.Range{Space: store.SpaceRestore, Limit: 1}
 	for {

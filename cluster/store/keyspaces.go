@@ -46,46 +46,46 @@ const (
 	// SpaceSetting belongs to cluster/catalog.
 	//	name → cluster.v1.RouterSettings
 	SpaceSetting Space = 'r'
-	// SpaceKey belongs to cluster/keys.
+	// SpaceKey belongs to cluster/tenancy.
 	//	hash (32 bytes) → cluster.v1.VirtualKey
 	SpaceKey Space = 'q'
-	// SpaceKeyAlias belongs to cluster/keys: assigned aliases.
+	// SpaceKeyAlias belongs to cluster/tenancy: assigned aliases.
 	//	0, "t", 0, team, 0, alias → cluster.v1.Claim of a hash
 	//	0, "u", 0, organization or nothing, 0, user or nothing, 0, alias → cluster.v1.Claim of a hash
 	//	alias → cluster.v1.Claim of a hash; of a key without alias_in_place
 	SpaceKeyAlias Space = 'n'
-	// SpaceOrganization belongs to cluster/keys.
+	// SpaceOrganization belongs to cluster/tenancy.
 	//	id → cluster.v1.Organization
 	SpaceOrganization Space = 'O'
-	// SpaceOrganizationAlias belongs to cluster/keys: assigned names.
+	// SpaceOrganizationAlias belongs to cluster/tenancy: assigned names.
 	//	name → cluster.v1.Claim of an id
 	SpaceOrganizationAlias Space = 'A'
-	// SpaceOrganizationMember belongs to cluster/keys.
+	// SpaceOrganizationMember belongs to cluster/tenancy.
 	//	organization, 0, user → cluster.v1.OrganizationMember
 	SpaceOrganizationMember Space = 'N'
-	// SpaceTeam belongs to cluster/keys.
+	// SpaceTeam belongs to cluster/tenancy.
 	//	id → cluster.v1.Team
 	SpaceTeam Space = 'T'
-	// SpaceTeamMember belongs to cluster/keys.
+	// SpaceTeamMember belongs to cluster/tenancy.
 	//	team, 0, user → cluster.v1.TeamMember
 	SpaceTeamMember Space = 'M'
-	// SpaceUser belongs to cluster/keys.
+	// SpaceUser belongs to cluster/tenancy.
 	//	id → cluster.v1.User
 	SpaceUser Space = 'U'
-	// SpaceUserName belongs to cluster/keys: addresses and ids at identity
+	// SpaceUserName belongs to cluster/tenancy: addresses and ids at identity
 	// providers that are assigned.
 	//	"e", 0, address in lower case → cluster.v1.Claim of an id; in the gateway's directory
 	//	"e", 0, address in lower case, 0, "o" or "t", 0, organization or team → cluster.v1.Claim of an id
 	//	"s", 0, id at the identity provider → cluster.v1.Claim of an id
 	SpaceUserName Space = 'E'
-	// SpaceCustomer belongs to cluster/keys.
+	// SpaceCustomer belongs to cluster/tenancy.
 	//	id → cluster.v1.Customer
 	//	id, 0, organization → cluster.v1.Customer of an organization
 	SpaceCustomer Space = 'C'
-	// SpaceBudget belongs to cluster/keys.
+	// SpaceBudget belongs to cluster/tenancy.
 	//	id → cluster.v1.Budget
 	SpaceBudget Space = 'B'
-	// SpaceGrown belongs to cluster/keys: collections that have grown.
+	// SpaceGrown belongs to cluster/tenancy: collections that have grown.
 	//	"t", "u", "o" or "b", 0, id of a team, user, organization or budget → cluster.v1.Mark
 	//	"a", 0, hex hash of a key that was regenerated → cluster.v1.Mark
 	SpaceGrown Space = 'G'

@@ -7,28 +7,27 @@ import (
 	"strings"
 )
 
-// maxChunk is how many pairs a chunk has at the most. A change copies one chunk and
-// the list of all of them: with 256 pairs that is some 10 KB at 100,000 records,
-// and at a million still less than a chunk ten times the size would be.
+// maxChunk is the highest number of pairs in a chunk. A change copies one chunk and the list of
+// chunks. With 256 pairs that is about 10 KB at 100,000 records. At a million records it is
+// still less than with chunks ten times as large.
 const maxChunk = 256
 
-// ordered is records by key, in order, as an immutable value: sorted pairs in
-// chunks. Unlike a tree it lies together in memory, so that to look at all of a
-// hundred thousand takes a millisecond, and it can be entered at any place.
+// ordered is an immutable sequence of records, sorted by key, in chunks of pairs. Unlike a tree
+// it is contiguous in memory: a scan of 100,000 records takes a millisecond. A scan can start
+// anywhere.
 type ordered[T any] struct {
-	chunks []*chunk[T] // none is empty
+	chunks []*chunk[T] // never empty
 	n      int
 }
 
-// chunk is a run of pairs. It belongs to the change that made it, which alone may
-// change it, and only until it is done.
+// chunk is a run of pairs. Only the edit that made it may change it, and only until done.
 type chunk[T any] struct {
 	pairs []pair[T]
 	owner *token
 }
 
-// token tells one change from all others. It is not the change itself, which a
-// chunk would keep in memory with all that was there before it.
+// token identifies one edit. A pointer to the edit itself would keep the previous state in
+// memory.
 type token struct{ _ byte }
 
 type pair[T any] struct {
@@ -46,8 +45,8 @@ func byKey[T any](p pair[T], key string) int {
 	return 0
 }
 
-// seek returns the place of the first pair whose key is not less than key: a chunk,
-// which may be behind the last one, and a pair in it.
+// seek returns the position of the first pair whose key is not less than key, as a chunk and a
+// pair in it. The chunk may be one past the last.
 func (o *ordered[T]) seek(key string) (c, i int) {
 	c = sort.Search(len(o.chunks), func(c int) bool {
 		pairs := o.chunks[c].pairs
@@ -60,7 +59,7 @@ func (o *ordered[T]) seek(key string) (c, i int) {
 	return c, i
 }
 
-// from yields the pairs from a place on.
+// from yields the pairs from a position to the end.
 func (o *ordered[T]) from(c, i int) iter.Seq2[string, *T] {
 	return func(yield func(string, *T) bool) {
 		for ; c < len(o.chunks); c, i = c+1, 0 {
@@ -73,8 +72,7 @@ func (o *ordered[T]) from(c, i int) iter.Seq2[string, *T] {
 	}
 }
 
-// at yields the records from the nth on, or, backwards, those before the nth from
-// the end, the last first.
+// at yields the records from the nth to the end.
 func (o *ordered[T]) at(n int) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, c := range o.chunks {
@@ -92,7 +90,7 @@ func (o *ordered[T]) at(n int) iter.Seq[*T] {
 	}
 }
 
-// before yields the records from the nth last on, towards the first.
+// before yields the records in reverse order, from the nth last to the first.
 func (o *ordered[T]) before(n int) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, c := range slices.Backward(o.chunks) {
@@ -110,19 +108,19 @@ func (o *ordered[T]) before(n int) iter.Seq[*T] {
 	}
 }
 
-// ordering is a change of an ordered under way.
+// ordering is an edit of an ordered.
 type ordering[T any] struct {
 	ordered[T]
-	own  bool // the list of chunks is this change's
+	own  bool // this edit has cloned the list of chunks
 	self *token
 }
 
 func (o ordered[T]) edit() *ordering[T] { return &ordering[T]{ordered: o, self: &token{}} }
 
-// done returns what the change comes to. The change is over.
+// done ends the edit and returns its result.
 func (e *ordering[T]) done() ordered[T] { return e.ordered }
 
-// mine makes a chunk one that this change may change.
+// mine returns a chunk that this edit may change, and clones it if necessary.
 func (e *ordering[T]) mine(c int) *chunk[T] {
 	if !e.own {
 		e.chunks, e.own = slices.Clone(e.chunks), true
@@ -135,13 +133,13 @@ func (e *ordering[T]) mine(c int) *chunk[T] {
 	return e.chunks[c]
 }
 
-// put adds a pair, or replaces the one of the same key.
+// put adds a pair, or replaces the pair with the same key.
 func (e *ordering[T]) put(key string, row *T) {
 	c, i := e.seek(key)
 	switch {
 	case len(e.chunks) == 0:
 		e.chunks, e.own = []*chunk[T]{{owner: e.self}}, true
-	case c == len(e.chunks): // behind the last pair
+	case c == len(e.chunks): // after the last pair
 		c--
 		i = len(e.chunks[c].pairs)
 	}
@@ -163,8 +161,8 @@ func (e *ordering[T]) put(key string, row *T) {
 	e.chunks = slices.Insert(e.chunks, c+1, &chunk[T]{pairs: half, owner: e.self})
 }
 
-// gather lays the keys of pairs side by side. Each came at its own time and lies
-// somewhere: a search through a hundred thousand would wait for memory at each.
+// gather copies the keys of pairs into one contiguous string. Otherwise each key has its own
+// place in memory, and a search through 100,000 keys would miss the cache at each.
 func gather[T any](pairs []pair[T]) {
 	var text strings.Builder
 	size := 0
@@ -181,7 +179,7 @@ func gather[T any](pairs []pair[T]) {
 	}
 }
 
-// remove takes the pair of a key away, if there is one.
+// remove deletes the pair of a key, if it exists.
 func (e *ordering[T]) remove(key string) {
 	c, i := e.seek(key)
 	if c == len(e.chunks) || e.chunks[c].pairs[i].key != key {

@@ -16,7 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/table"
 )
 
-// ids are those of records, in their order.
+// ids returns the ids of records in their order.
 func ids(records iter.Seq[*row]) []string {
 	var out []string
 	for r := range records {
@@ -25,9 +25,9 @@ func ids(records iter.Seq[*row]) []string {
 	return out
 }
 
-// TestManyRecordsStayInOrder fills and empties a table of thousands, in batches of
-// any size and order, and compares every way through an index with a sorted list;
-// and tables that were kept on the way with what they were.
+// TestManyRecordsStayInOrder adds and removes thousands of records in batches of any size and
+// order. It compares every read of an index with a sorted list, and earlier tables with their
+// state at that time.
 func TestManyRecordsStayInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -42,7 +42,7 @@ func TestManyRecordsStayInOrder(t *testing.T) {
 			remove := random.IntN(3) == 0
 			first := random.IntN(room)
 			for i := range size {
-				n := (first + i) % room // a run, as batches are
+				n := (first + i) % room // batches are runs of consecutive ids
 				if random.IntN(2) == 0 {
 					n = random.IntN(room)
 				}
@@ -65,15 +65,15 @@ func TestManyRecordsStayInOrder(t *testing.T) {
 		for i, k := range kept {
 			want := were[i]
 			if got := ids(k.Sorted(byGroup, 0)); !slices.Equal(got, want) || k.Indexed(byGroup) != len(want) {
-				t.Fatalf("table %d has %d records in another order than the %d that it had", i, len(got), len(want))
+				t.Fatalf("table %d has %d records, not the %d records of its time in their order", i, len(got), len(want))
 			}
 			skip := random.IntN(len(want) + 3)
 			if got := ids(k.Sorted(byGroup, skip)); !slices.Equal(got, want[min(skip, len(want)):]) {
-				t.Fatalf("without the first %d of %d it has %d", skip, len(want), len(got))
+				t.Fatalf("without the first %d of %d records the table has %d", skip, len(want), len(got))
 			}
 			slices.Reverse(want)
 			if got := ids(slices.Values(table.Take(k.Backward(byGroup, skip), 50))); !slices.Equal(got, want[min(skip, len(want)):min(skip+50, len(want))]) {
-				t.Fatalf("backward without %d of %d it begins with %v", skip, len(want), got)
+				t.Fatalf("backward, without %d of %d records, the table begins with %v", skip, len(want), got)
 			}
 		}
 		group := fmt.Sprintf("g%03d", random.IntN(200))
@@ -84,7 +84,7 @@ func TestManyRecordsStayInOrder(t *testing.T) {
 			}
 		}
 		if got := ids(now.By(byGroup, []byte(group))); !slices.Equal(got, of) {
-			t.Fatalf("of %s there are %v, want %v", group, got, of)
+			t.Fatalf("group %s has %v, want %v", group, got, of)
 		}
 		if got := ids(now.Matching(byGroup, func(value string) bool { return value == group })); !slices.Equal(got, of) {
 			t.Fatalf("%v match %s, want %v", got, group, of)
@@ -92,7 +92,7 @@ func TestManyRecordsStayInOrder(t *testing.T) {
 	})
 }
 
-// inOrder is the ids of records ordered by group and then by id.
+// inOrder returns the ids of records ordered by group and then by id.
 func inOrder(model map[string]row) []string {
 	var rows []row
 	for _, r := range model {

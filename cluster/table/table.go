@@ -1,7 +1,7 @@
-// Package table keeps the records of one type in memory, by key and by further
-// indexes, as an immutable value: a change makes another table, shares what it did
-// not touch, and costs the same whatever the table holds. It is how the View has
-// records of the replicated state, and how operations read and write them.
+// Package table keeps the records of one type in memory, by key and by further indexes. A table
+// is an immutable value: a change returns a new table that shares the unchanged parts, and its
+// cost does not depend on the size. The View holds the replicated records in tables, and
+// operations read and write records through them.
 package table
 
 import (
@@ -20,22 +20,21 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Spec says what a table's records are. It is written out once for each type and
-// never changed.
+// Spec describes the records of a table. Each type has one Spec, which never changes.
 type Spec[T any] struct {
 	Space    store.Space
-	Field    protowire.Number                    // of the stamp; 0 means record.StampField
-	Key      func(*T) []byte                     // the same for ever, and no two have the same
-	Revision func(*T) uint64                     // of its Meta
+	Field    protowire.Number                    // field number of the stamp; 0 means record.StampField
+	Key      func(*T) []byte                     // unique, and constant for the life of a record
+	Revision func(*T) uint64                     // as in its Meta
 	Encode   func(*T) proto.Message              // without its stamp
-	Decode   func(key, value []byte) (*T, error) // the stamp as well
-	Indexes  []func(*T) (keys [][]byte)          // Index n of By: what it is found by; none leaves it out
-	Resource string                              // the kind of record that has Bounds
-	Bounds   func(*T) (string, event.Bounds)     // its name in the audit log, and what bounds spend or rates; nil: nothing does
+	Decode   func(key, value []byte) (*T, error) // with the stamp
+	Indexes  []func(*T) (keys [][]byte)          // index n of By: the values that find the record; none omits it
+	Resource string                              // the kind of record that Bounds describes
+	Bounds   func(*T) (string, event.Bounds)     // its name in the audit log, and its limits of spend and rates; nil if it has none
 }
 
-// Table holds records. Those it returns are shared: nobody changes them. It is
-// immutable and safe for concurrent use.
+// Table is an immutable set of records, safe for concurrent use. Callers must not change the
+// records that it returns.
 type Table[T any] struct {
 	spec *Spec[T]
 	rows *iradix.Tree[*T]
@@ -49,25 +48,25 @@ func New[T any](spec *Spec[T]) *Table[T] {
 	return t
 }
 
-// Len returns how many records there are.
+// Len returns the number of records.
 func (t *Table[T]) Len() int { return t.rows.Len() }
 
-// Get returns the record of a key.
+// Get returns the record with this key.
 func (t *Table[T]) Get(key []byte) (*T, bool) { return t.rows.Get(key) }
 
-// Read is Get for an operation: that the record is as it is, or not there, is then
-// what the transaction rests on.
+// Read is Get for an operation: the result, also that the record does not exist, becomes a
+// precondition of the transaction.
 func (t *Table[T]) Read(tx *record.Txn, key []byte) (*T, bool) {
 	r, ok := t.rows.Get(key)
 	revision := uint64(0)
 	if ok {
 		revision = t.spec.Revision(r)
 	}
-	tx.Saw(t.at(key), revision)
+	tx.Require(t.at(key), revision)
 	return r, ok
 }
 
-// Put writes a record in a transaction, and adds the amounts that change to its events.
+// Put writes a record in a transaction, and adds the changed amounts to its events.
 func (t *Table[T]) Put(tx *record.Txn, r *T) {
 	at := t.at(t.spec.Key(r))
 	tx.Put(at, t.spec.Encode(r))
@@ -82,11 +81,10 @@ func (t *Table[T]) Put(tx *record.Txn, r *T) {
 	tx.Amounts(at, event.Changed(t.spec.Resource, name, old, now))
 }
 
-// Delete deletes a record in a transaction. That it is as it was read is then what
-// the transaction rests on.
+// Delete deletes a record in a transaction. It is a precondition that the record is unchanged.
 func (t *Table[T]) Delete(tx *record.Txn, r *T) {
 	at := t.at(t.spec.Key(r))
-	tx.Saw(at, t.spec.Revision(r))
+	tx.Require(at, t.spec.Revision(r))
 	tx.Delete(at)
 }
 
@@ -97,12 +95,12 @@ func (t *Table[T]) at(key []byte) record.At {
 // All returns the records ordered by key.
 func (t *Table[T]) All() iter.Seq[*T] { return walk(t.rows.Root()) }
 
-// By returns the records that index n finds by exactly this value, ordered by key.
+// By returns the records for which index n has exactly this value, ordered by key.
 func (t *Table[T]) By(n int, value []byte) iter.Seq[*T] {
 	return t.Prefix(n, append(slices.Clone(value), 0))
 }
 
-// One returns the first record that index n finds by exactly this value.
+// One returns the first record for which index n has exactly this value.
 func (t *Table[T]) One(n int, value []byte) (*T, bool) {
 	for r := range t.By(n, value) {
 		return r, true
@@ -110,19 +108,19 @@ func (t *Table[T]) One(n int, value []byte) (*T, bool) {
 	return nil, false
 }
 
-// Indexed returns how many values index n has: as many as records, where it finds
-// each by one value.
+// Indexed returns the number of values in index n. It equals the number of records if each has
+// one value.
 func (t *Table[T]) Indexed(n int) int { return t.by[n].n }
 
-// Sorted returns all records that index n has, ordered by its values, without the
-// first skip. It costs next to nothing to skip.
+// Sorted returns the records of index n, ordered by value, without the first skip. Skipping
+// costs almost nothing.
 func (t *Table[T]) Sorted(n, skip int) iter.Seq[*T] { return t.by[n].at(skip) }
 
-// Backward is Sorted from the last value to the first, without the last skip.
+// Backward returns the records of index n in reverse order, without the last skip.
 func (t *Table[T]) Backward(n, skip int) iter.Seq[*T] { return t.by[n].before(skip) }
 
-// Matching returns the records that index n finds by a value that matches, ordered
-// by value. It looks at no others: a search among many is a walk through the values.
+// Matching returns the records for which index n has a matching value, ordered by value. It
+// reads only the values of the index, so a search reads no other records.
 func (t *Table[T]) Matching(n int, match func(value string) bool) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for key, r := range t.by[n].from(0, 0) {
@@ -134,7 +132,7 @@ func (t *Table[T]) Matching(n int, match func(value string) bool) iter.Seq[*T] {
 	}
 }
 
-// Take returns the first of the records, limit of them at the most.
+// Take returns at most limit records.
 func Take[T any](records iter.Seq[*T], limit int) []*T {
 	out := make([]*T, 0, min(limit, maxTaken))
 	if limit <= 0 {
@@ -148,11 +146,10 @@ func Take[T any](records iter.Seq[*T], limit int) []*T {
 	return out
 }
 
-// maxTaken is how many records Take makes room for before it has seen them.
+// maxTaken is the highest number of records for which Take allocates memory in advance.
 const maxTaken = 1000
 
-// Prefix returns the records that index n finds by a value with this prefix,
-// ordered by value.
+// Prefix returns the records for which index n has a value with this prefix, ordered by value.
 func (t *Table[T]) Prefix(n int, prefix []byte) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		p := string(prefix)
@@ -177,14 +174,14 @@ func walk[T any](root *iradix.Node[*T]) iter.Seq[*T] {
 	}
 }
 
-// Changed is a record that a change of the state has replaced.
+// Changed is a record before and after a change.
 type Changed[T any] struct {
-	Before, After *T // nil: it was not there, it is not there any more
+	Before, After *T // nil: the record did not exist, or was deleted
 }
 
-// With returns the table with those of the changes that are of its space, and what
-// they replaced. A record that cannot be read is left as it was, and is among the
-// errors.
+// With applies the changes that belong to the space of the table. It returns the new table, the
+// records before and after, and an error for each record that it cannot decode. Such a record
+// keeps its old value.
 func (t *Table[T]) With(changes []record.Change) (*Table[T], []Changed[T], []error) {
 	var next *editor[T]
 	var out []Changed[T]
@@ -217,13 +214,13 @@ func (t *Table[T]) With(changes []record.Change) (*Table[T], []Changed[T], []err
 	return next.done(), out, broken
 }
 
-// Scanner reads the replicated state. The slices are fn's until it returns.
+// Scanner reads the replicated state. fn must not keep the slices after it returns.
 type Scanner interface {
 	Scan(ctx context.Context, r store.Range, fn func(key, value []byte) bool) error
 }
 
-// Load returns the table with every record of the state. Those that cannot be
-// read are left out, and are among broken.
+// Load returns a table with all records of the state. It omits records that it cannot decode
+// and returns an error for each in broken.
 func (t *Table[T]) Load(ctx context.Context, state Scanner) (loaded *Table[T], broken []error, err error) {
 	next := New(t.spec).edit()
 	err = state.Scan(ctx, store.Range{Space: t.spec.Space}, func(key, value []byte) bool {
@@ -241,7 +238,7 @@ func (t *Table[T]) Load(ctx context.Context, state Scanner) (loaded *Table[T], b
 	return next.done(), broken, nil
 }
 
-// editor is a change of a table under way.
+// editor is an edit of a table.
 type editor[T any] struct {
 	spec *Spec[T]
 	rows *iradix.Txn[*T]
@@ -256,8 +253,7 @@ func (t *Table[T]) edit() *editor[T] {
 	return e
 }
 
-// done returns the table. CommitOnly leaves out the notification of watchers, of
-// which there are none.
+// done returns the new table. CommitOnly skips the notification of watchers; there are none.
 func (e *editor[T]) done() *Table[T] {
 	t := &Table[T]{spec: e.spec, rows: e.rows.CommitOnly()}
 	for _, index := range e.by {
@@ -289,5 +285,5 @@ func (e *editor[T]) remove(key []byte) *T {
 	return old
 }
 
-// indexKey is a value, a zero byte, and the record's key, which makes it unique.
+// indexKey returns the value, a zero byte, and the key of the record, which makes it unique.
 func indexKey(value, key []byte) string { return string(value) + "\x00" + string(key) }

@@ -19,7 +19,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// row is a record of these tests: a customer and the names it is found by.
+// row is the record of these tests: a customer and its indexed names.
 type row struct {
 	id       string
 	group    string
@@ -68,8 +68,8 @@ func newTable() *table.Table[row] {
 	})
 }
 
-// TestTableIsAMap compares a table with a naive model of it through any sequence of
-// changes, and older tables with what they were.
+// TestTableIsAMap compares a table with a simple model through any sequence of changes, and an
+// earlier table with the model of its time.
 func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"a", "ab", "abc", "b", "ba"})
@@ -158,9 +158,9 @@ func compare(t rapid.TB, got *table.Table[row], model map[string]row) {
 	}
 }
 
-// TestUnreadableRecordIsLeftAsItWas: one record that this version cannot read takes
-// nothing else down.
-func TestUnreadableRecordIsLeftAsItWas(t *testing.T) {
+// TestUnreadableRecordKeepsItsOldValue: a record that this version cannot decode does not
+// affect others.
+func TestUnreadableRecordKeepsItsOldValue(t *testing.T) {
 	var s recordtest.State
 	put := func(tbl *table.Table[row], r row) *table.Table[row] {
 		tx := record.NewTxn(time.Unix(1, 0), "ada")
@@ -179,7 +179,7 @@ func TestUnreadableRecordIsLeftAsItWas(t *testing.T) {
 		t.Errorf("a is %v", r)
 	}
 	if _, ok := tbl.One(byGroup, []byte("g")); !ok {
-		t.Error("a is not found by its group any more")
+		t.Error("the index by group has lost a")
 	}
 	loaded, broken, err := newTable().Load(t.Context(), &s)
 	if err != nil || len(broken) != 1 || loaded.Len() != 1 {
@@ -187,15 +187,15 @@ func TestUnreadableRecordIsLeftAsItWas(t *testing.T) {
 	}
 }
 
-// TestStaleReadIsRefused: what a transaction read through the table is what it
-// rests on, and so is what was not there.
-func TestStaleReadIsRefused(t *testing.T) {
+// TestStaleReadIsRejected: a read through the table is a precondition, also if the record did
+// not exist.
+func TestStaleReadIsRejected(t *testing.T) {
 	var s recordtest.State
 	tbl := newTable()
 	one, two := record.NewTxn(time.Unix(1, 0), "ada"), record.NewTxn(time.Unix(1, 0), "grace")
 	for _, tx := range []*record.Txn{one, two} {
 		if _, ok := tbl.Read(tx, []byte("a")); ok {
-			t.Fatal("a is there")
+			t.Fatal("a exists")
 		}
 		tbl.Put(tx, &row{id: "a"})
 	}
@@ -203,6 +203,6 @@ func TestStaleReadIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := s.Commit(two); err == nil {
-		t.Error("two made what each found missing")
+		t.Error("two transactions created the same record")
 	}
 }

@@ -59,7 +59,7 @@ func (s *Set) putBudget(tx *record.Txn, before *Budget, b Budget) (*Budget, erro
 	}
 	b.Limits.Models = s.models(b.Limits)
 	if before.ID != "" && narrows(nil, nil, before.Limits, b.Limits) {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	b.Meta = tx.Stamped(before.Meta)
 	s.budgets.Put(tx, &b)

@@ -79,7 +79,7 @@ func (s *Set) putCustomer(tx *record.Txn, before *Customer, c Customer) (*Custom
 		return nil, err
 	}
 	if c.Blocked && !before.Blocked || narrows(before.Models, c.Models, before.Limits, c.Limits) {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	c.Meta = tx.Stamped(before.Meta)
 	s.customers.Put(tx, &c)

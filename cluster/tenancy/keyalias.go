@@ -84,6 +84,6 @@ func (s *Set) claimAlias(tx *record.Txn, before, k *Key) {
 	if _, ok := s.keys.One(keyByAliasClaim, []byte(k.Alias)); !ok {
 		// A node of an earlier version may give the alias to a key of this place at the
 		// same time. It claims the alias alone, so that claim must still be absent.
-		tx.Saw(record.At{Space: store.SpaceKeyAlias, Key: []byte(k.Alias)}, 0)
+		tx.Require(record.At{Space: store.SpaceKeyAlias, Key: []byte(k.Alias)}, 0)
 	}
 }

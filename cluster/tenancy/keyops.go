@@ -128,7 +128,7 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 		s.claimAlias(tx, before, &after)
 	}
 	if after.takes(before) {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	after.Origin, after.Parent, after.Meta = before.Origin, before.Parent, tx.Stamped(before.Meta)
 	if !after.GraceUntil.IsZero() {
@@ -212,7 +212,7 @@ func (s *Set) deleteKey(tx *record.Txn, k *Key) {
 	}
 	s.revoke(tx, k)
 	s.claimAlias(tx, k, &Key{})
-	tx.Revokes()
+	tx.RequireFence()
 }
 
 // revoke deletes the record of a key, and records that.

@@ -64,7 +64,7 @@ func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until tim
 	}
 	s.keys.Put(tx, &after)
 	tx.Record(event.KeyRotated(after.Hash, old, event.Place{Organization: after.Organization, Team: after.Team}, before.Limits.bounds(), after.Limits.bounds()))
-	tx.Revokes()
+	tx.RequireFence()
 	return &after, nil
 }
 

@@ -54,7 +54,7 @@ func newMarks() *table.Table[mark] {
 
 // grow notes that a transaction adds to a collection.
 func (s *Set) grow(tx *record.Txn, c collection) {
-	tx.Grow(record.At{Space: store.SpaceGrown, Key: c.key()})
+	tx.Touch(record.At{Space: store.SpaceGrown, Key: c.key()})
 }
 
 // sawAll notes that a transaction rests on having seen all of a collection.

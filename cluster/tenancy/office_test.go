@@ -54,7 +54,7 @@ func (o *office) commit(tx *record.Txn) (revokes bool, err error) {
 		o.tb.Fatalf("records that cannot be read: %v", broken)
 	}
 	o.set = next
-	return tx.Revoking(), nil
+	return tx.NeedsFence(), nil
 }
 
 // try runs an operation and makes what it wants. It returns whether it revokes.

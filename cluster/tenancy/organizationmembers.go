@@ -34,7 +34,7 @@ func (s *Set) UpdateOrganizationMember(tx *record.Txn, m OrganizationMember, ifR
 		return nil, err
 	}
 	if m.Role != before.Role || m.MaxBudget != nil {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	m.Meta = tx.Stamped(before.Meta)
 	s.organizationMembers.Put(tx, &m)
@@ -62,7 +62,7 @@ func (s *Set) DeleteOrganizationMember(tx *record.Txn, o id.Organization, u id.U
 		}
 	}
 	s.organizationMembers.Delete(tx, old)
-	tx.Revokes()
+	tx.RequireFence()
 	return old, nil
 }
 

@@ -58,7 +58,7 @@ func (s *Set) putOrganization(tx *record.Txn, before *Organization, o Organizati
 		tx.Claim(store.SpaceOrganizationAlias, []byte(o.Alias), []byte(o.ID))
 	}
 	if before.ID != "" && narrows(before.Models, o.Models, before.Limits, o.Limits) {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	o.Meta = tx.Stamped(before.Meta)
 	s.organizations.Put(tx, &o)
@@ -96,7 +96,7 @@ func (s *Set) DeleteOrganization(tx *record.Txn, o id.Organization) (*Organizati
 	}
 	tx.Release(store.SpaceOrganizationAlias, []byte(old.Alias))
 	s.organizations.Delete(tx, old)
-	tx.Revokes()
+	tx.RequireFence()
 	return old, nil
 }
 
@@ -110,7 +110,7 @@ func (s *Set) dropTeam(tx *record.Txn, t *Team) {
 		s.teamMembers.Delete(tx, m)
 	}
 	s.teams.Delete(tx, t)
-	tx.Revokes()
+	tx.RequireFence()
 }
 
 // narrows reports whether a change of models and limits may take something away.

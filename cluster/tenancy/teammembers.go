@@ -48,7 +48,7 @@ func (s *Set) UpdateTeamMember(tx *record.Txn, m TeamMember, ifRevision uint64) 
 		return nil, err
 	}
 	if m.Role != before.Role || narrows(before.AllowedModels, m.AllowedModels, before.limits(), m.limits()) {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	m.Meta = tx.Stamped(before.Meta)
 	s.teamMembers.Put(tx, &m)
@@ -69,7 +69,7 @@ func (s *Set) DeleteTeamMember(tx *record.Txn, t id.Team, u id.User) (*TeamMembe
 		}
 	}
 	s.teamMembers.Delete(tx, old)
-	tx.Revokes()
+	tx.RequireFence()
 	return old, nil
 }
 

@@ -52,7 +52,7 @@ func (s *Set) putTeam(tx *record.Txn, before *Team, t Team) (*Team, error) {
 		return nil, err
 	}
 	if before.ID != "" && t.takes(before) {
-		tx.Revokes()
+		tx.RequireFence()
 	}
 	t.Meta = tx.Stamped(before.Meta)
 	s.teams.Put(tx, &t)

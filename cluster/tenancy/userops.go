@@ -148,7 +148,7 @@ func (b *UserBatch) put(before *User, u User) (*User, error) {
 		b.rename(n, u.ID)
 	}
 	if before.ID != "" && (u.Role != before.Role || u.Blocked && !before.Blocked || narrows(before.Models, u.Models, before.Limits, u.Limits)) {
-		b.tx.Revokes()
+		b.tx.RequireFence()
 	}
 	u.Meta = b.tx.Stamped(before.Meta)
 	b.set.users.Put(b.tx, &u)
@@ -224,7 +224,7 @@ func (s *Set) DeleteUser(tx *record.Txn, u id.User) (deleted int, err error) {
 	}
 	s.users.Delete(tx, old)
 	tx.Record(event.UserDeleted(u))
-	tx.Revokes()
+	tx.RequireFence()
 	return deleted, nil
 }
 

@@ -197,8 +197,8 @@ func TestRestartsWhatDies(t *testing.T) {
 	if err := get(t, "stop", c.done); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(log.String(), "is started again\" delay=0s") {
-		t.Errorf("it was not started again at once:\n%s", log.String())
+	if !strings.Contains(log.String(), "is restarted\" delay=0s") {
+		t.Errorf("it was not restarted at once:\n%s", log.String())
 	}
 }
 

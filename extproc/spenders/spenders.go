@@ -70,8 +70,8 @@ type Table struct {
 
 	mu struct {
 		sync.Mutex
-		shown   map[Name]*spender // at most most
-		waiting map[Name]*spender // at most most; candidates for a row
+		shown   map[Name]*spender // limited to the number of rows
+		waiting map[Name]*spender // limited in number, like shown; candidates for a row
 		other   Sums
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Hinted returns which of a group's deployments rest because other nodes say so.
-// It is nil if none does.
+// Hinted returns the deployments of a group that are in cooldown because of hints from other
+// nodes; nil if there are none.
 //
-// Hints may be wrong here, and a member may be hostile, so they are believed only as far as
-// they leave enough to serve with: they never take the last healthy deployment
-// of a group, and never bring the share that rests, for whatever reason, above one half
-// (of three, one). Where there are more hints than that, the latest ends are believed.
-func Hinted(group []*catalog.Deployment, resting Resting, hint Hint) map[id.Deployment]bool {
+// Hints may be wrong for this node, and a member may be hostile, so they have limits. They
+// never exclude the last healthy deployment of a group. They never raise the share of the group
+// in cooldown, for any reason, above one half (of three, one). If there are more hints, those
+// that end last count.
+func Hinted(group []*catalog.Deployment, inCooldown InCooldown, hint Hint) map[id.Deployment]bool {
 	if hint == nil {
 		return nil
 	}
@@ -24,11 +24,11 @@ func Hinted(group []*catalog.Deployment, resting Resting, hint Hint) map[id.Depl
 		id    id.Deployment
 		until time.Time
 	}
-	var hinted []candidate // nil, and so without an allocation, while there are no hints
+	var hinted []candidate // nil, without an allocation, while there are no hints
 	local := 0
 	for _, d := range group {
-		if resting != nil {
-			if _, rests := resting(d.ID); rests {
+		if inCooldown != nil {
+			if _, cooling := inCooldown(d.ID); cooling {
 				local++
 				continue
 			}
@@ -49,23 +49,22 @@ func Hinted(group []*catalog.Deployment, resting Resting, hint Hint) map[id.Depl
 	return out
 }
 
-// without returns ds without those that rest because of hints. If that leaves
-// none, ds stays as it is: a hint takes no attempt away.
+// without returns ds without the deployments that hints exclude. If none would be left, it
+// returns ds unchanged: a hint never costs an attempt.
 func without(ds []*catalog.Deployment, hinted map[id.Deployment]bool) []*catalog.Deployment {
-	rests := func(d *catalog.Deployment) bool { return hinted[d.ID] }
-	if len(hinted) == 0 || !slices.ContainsFunc(ds, rests) {
+	cooling := func(d *catalog.Deployment) bool { return hinted[d.ID] }
+	if len(hinted) == 0 || !slices.ContainsFunc(ds, cooling) {
 		return ds
 	}
-	if out := slices.DeleteFunc(slices.Clone(ds), rests); len(out) > 0 {
+	if out := slices.DeleteFunc(slices.Clone(ds), cooling); len(out) > 0 {
 		return out
 	}
 	return ds
 }
 
-// probe claims a probe for this request, if there is one to be had among the
-// hinted, and returns whom to ask first; nil if nobody. A request that has no second attempt
-// is not used for it, and neither is one that would be taken from a better level
-// to a worse one.
+// probe claims a probe of a hinted deployment for this request, if one is available, and
+// returns the deployment to try first; nil if there is none. It is not for a request without a
+// second attempt, or if the probe would use a worse level.
 func (p *planner) probe(hinted map[id.Deployment]bool, healthy []*catalog.Deployment) *catalog.Deployment {
 	r := &p.request
 	if len(hinted) == 0 || len(healthy) == 0 || r.Probe == nil || r.Retries < 1 {

@@ -27,10 +27,10 @@ func hinting(who ...string) strategy.Hint {
 func TestHinted(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name            string
-		group           string
-		resting, hinted []string
-		want            string
+		name               string
+		group              string
+		inCooldown, hinted []string
+		want               string
 	}{
 		{name: "nobody", group: "abcd", want: ""},
 		{name: "one of two", group: "ab", hinted: []string{"a"}, want: "a"},
@@ -39,14 +39,14 @@ func TestHinted(t *testing.T) {
 		{name: "one of three", group: "abc", hinted: []string{"c", "a", "b"}, want: "b"},
 		{name: "two of four", group: "abcd", hinted: []string{"d", "c", "a", "b"}, want: "ab"},
 		{name: "two of five", group: "abcde", hinted: []string{"a", "b", "c", "d", "e"}, want: "de"},
-		{name: "a local rest counts towards the half", group: "abcd", resting: []string{"a"}, hinted: []string{"b", "c"}, want: "c"},
-		{name: "the last healthy one", group: "ab", resting: []string{"a"}, hinted: []string{"b"}, want: ""},
-		{name: "a half rests already", group: "abcd", resting: []string{"a", "b"}, hinted: []string{"c"}, want: ""},
-		{name: "more than a half rests already", group: "abcd", resting: []string{"a", "b", "c"}, hinted: []string{"d"}, want: ""},
-		{name: "hinted at and resting", group: "abcd", resting: []string{"a"}, hinted: []string{"b", "a"}, want: "b"},
+		{name: "a local cooldown counts towards the half", group: "abcd", inCooldown: []string{"a"}, hinted: []string{"b", "c"}, want: "c"},
+		{name: "the last healthy one", group: "ab", inCooldown: []string{"a"}, hinted: []string{"b"}, want: ""},
+		{name: "half of the group is already in cooldown", group: "abcd", inCooldown: []string{"a", "b"}, hinted: []string{"c"}, want: ""},
+		{name: "more than half of the group is already in cooldown", group: "abcd", inCooldown: []string{"a", "b", "c"}, hinted: []string{"d"}, want: ""},
+		{name: "hinted and in cooldown", group: "abcd", inCooldown: []string{"a"}, hinted: []string{"b", "a"}, want: "b"},
 		{name: "of somebody else", group: "abcd", hinted: []string{"x"}, want: ""},
 	} {
-		got := strategy.Hinted(named(strings.Split(test.group, "")...), resting(test.resting...), hinting(test.hinted...))
+		got := strategy.Hinted(named(strings.Split(test.group, "")...), inCooldown(test.inCooldown...), hinting(test.hinted...))
 		names := []string{}
 		for _, d := range slices.Sorted(maps.Keys(got)) {
 			names = append(names, string(d))
@@ -56,7 +56,7 @@ func TestHinted(t *testing.T) {
 		}
 	}
 	if strategy.Hinted(named("a", "b"), nil, nil) != nil || len(strategy.Hinted(named("a", "b"), nil, hinting("a"))) != 1 {
-		t.Error("no functions, no rests; no rests, all the hints")
+		t.Error("wrong result without functions or without cooldowns")
 	}
 }
 
@@ -66,21 +66,21 @@ func TestPlanWithHints(t *testing.T) {
 		return []catalog.Target{{Name: "f", Deployments: named(members...)}}
 	}
 	for _, test := range []struct {
-		name            string
-		group           []string
-		worse           string // one of the group that has a worse level
-		fallbacks       []catalog.Target
-		retries         int
-		resting, hinted []string
-		taken           bool // somebody else gets the probe
-		want            string
-		probed          string
+		name               string
+		group              []string
+		worse              string // one of the group that has a worse level
+		fallbacks          []catalog.Target
+		retries            int
+		inCooldown, hinted []string
+		taken              bool // somebody else gets the probe
+		want               string
+		probed             string
 	}{
 		{name: "left out", group: []string{"a", "b", "c"}, retries: 2, hinted: []string{"a"}, want: "bcb"},
 		{name: "alone", group: []string{"a"}, hinted: []string{"a"}, want: "a"},
 		{name: "alone, with a fallback", group: []string{"a"}, fallbacks: one("x"), hinted: []string{"a"}, want: "ax"},
 		{name: "all", group: []string{"a", "b"}, retries: 1, hinted: []string{"a", "b"}, want: "aa"},
-		{name: "the last that does not rest", group: []string{"a", "b"}, retries: 1, resting: []string{"a"}, hinted: []string{"b"}, want: "bb"},
+		{name: "the last healthy one", group: []string{"a", "b"}, retries: 1, inCooldown: []string{"a"}, hinted: []string{"b"}, want: "bb"},
 		{name: "a fallback's", group: []string{"a"}, fallbacks: one("x", "y"), hinted: []string{"x"}, want: "ay"},
 		{name: "a fallback's last", group: []string{"y"}, fallbacks: one("x", "y"), hinted: []string{"x"}, want: "yx"},
 		{name: "the probe comes first", group: []string{"a", "b", "c"}, retries: 2, hinted: []string{"c*"}, want: "cab", probed: "c"},
@@ -89,7 +89,7 @@ func TestPlanWithHints(t *testing.T) {
 		{name: "no probe without a second attempt", group: []string{"a", "b"}, hinted: []string{"a*"}, want: "b"},
 		{name: "no probe of a worse level", group: []string{"a", "b"}, worse: "a", retries: 1, hinted: []string{"a*"}, want: "bb"},
 		{name: "a probe of a better level", group: []string{"a", "b"}, worse: "b", retries: 1, hinted: []string{"a*"}, want: "ab", probed: "a"},
-		{name: "no probe of one that rests here", group: []string{"a", "b", "c"}, retries: 1, resting: []string{"a"}, hinted: []string{"a*"}, want: "bc"},
+		{name: "no probe of one in cooldown here", group: []string{"a", "b", "c"}, retries: 1, inCooldown: []string{"a"}, hinted: []string{"a*"}, want: "bc"},
 		{name: "no probe of a fallback's", group: []string{"a"}, fallbacks: one("x", "y"), retries: 1, hinted: []string{"x*"}, want: "aay"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestPlanWithHints(t *testing.T) {
 			var probed []string
 			plan, err := strategy.Plan(strategy.Request{
 				Group: group, Fallbacks: test.fallbacks, Retries: test.retries, Now: start(), Order: inOrder,
-				Resting: resting(test.resting...), Hint: hinting(test.hinted...),
+				InCooldown: inCooldown(test.inCooldown...), Hint: hinting(test.hinted...),
 				Probe: func(d id.Deployment) bool { probed = append(probed, string(d)); return !test.taken },
 			})
 			var got []string
@@ -130,8 +130,8 @@ func TestHintsTakeNothingAway(t *testing.T) {
 		for range rapid.IntRange(0, 2).Draw(t, "fallbacks") {
 			r.Fallbacks = append(r.Fallbacks, catalog.Target{Deployments: named(some("target", 1)...)})
 		}
-		rests, hints := some("resting", 0), some("hinted", 0)
-		r.Resting = resting(rests...)
+		cooling, hints := some("resting", 0), some("hinted", 0)
+		r.InCooldown = inCooldown(cooling...)
 		before, err := strategy.Plan(r)
 		for i := range hints {
 			if rapid.Bool().Draw(t, "half-open") {
@@ -146,17 +146,17 @@ func TestHintsTakeNothingAway(t *testing.T) {
 			t.Fatalf("%d attempts and %v without hints, %d and %v with them", len(before), err, len(after), errAfter)
 		}
 		for _, a := range after {
-			if _, rests := r.Resting(a.Deployment.ID); rests && len(r.Group) > 1 {
-				t.Fatalf("%s rests here and is asked", a.Deployment.ID)
+			if _, cooling := r.InCooldown(a.Deployment.ID); cooling && len(r.Group) > 1 {
+				t.Fatalf("%s is in cooldown here and is tried", a.Deployment.ID)
 			}
 		}
 		local := 0
 		for _, d := range r.Group {
-			if _, rests := r.Resting(d.ID); rests {
+			if _, cooling := r.InCooldown(d.ID); cooling {
 				local++
 			}
 		}
-		n := len(strategy.Hinted(r.Group, r.Resting, r.Hint))
+		n := len(strategy.Hinted(r.Group, r.InCooldown, r.Hint))
 		if n > 0 && (local+n)*2 > len(r.Group) {
 			t.Fatalf("%d of %d rest, %d of them because of hints", local+n, len(r.Group), n)
 		}

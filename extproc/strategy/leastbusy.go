@@ -8,9 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// LeastBusy returns all candidates, those with the fewest requests in flight
-// first; equal ones in a random order, so that a burst that finds everything idle does
-// not all go to one of them. Each count is read once.
+// LeastBusy returns all candidates, ordered by requests in flight. Equal ones are in random
+// order, so that a burst on idle deployments spreads. It reads each count once.
 func LeastBusy(candidates []*catalog.Deployment, inflight func(id.Deployment) int64, rnd Random) []*catalog.Deployment {
 	counts := make(map[id.Deployment]int64, len(candidates))
 	for _, d := range candidates {

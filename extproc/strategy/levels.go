@@ -10,8 +10,8 @@ import (
 // Random returns a uniformly distributed number in [0, n); n is at least 1.
 type Random = func(n uint64) uint64
 
-// levels orders the candidates by their `order` level, lowest first, and each
-// level by itself. The candidates are copied first.
+// levels orders the candidates by their `order` level, lowest first, and arranges each level
+// separately. It works on a copy.
 func levels(candidates []*catalog.Deployment, arrange func(level []*catalog.Deployment)) []*catalog.Deployment {
 	all := slices.Clone(candidates)
 	slices.SortStableFunc(all, func(a, b *catalog.Deployment) int { return cmp.Compare(a.Order, b.Order) })

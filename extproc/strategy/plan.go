@@ -9,55 +9,54 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Request is what a plan is made from.
+// Request is the input of a plan.
 type Request struct {
-	Group     []*catalog.Deployment // who serves the model
-	Fallbacks []catalog.Target      // where to go when they all fail, in order
+	Group     []*catalog.Deployment // deployments of the model
+	Fallbacks []catalog.Target      // targets after the group has failed, in order
 	Retries   int                   // further attempts within the group
 	Now       time.Time
 
 	// Order is the strategy: it returns all its candidates, the best first.
 	Order func(candidates []*catalog.Deployment) []*catalog.Deployment
-	// Resting says who rests by what this node has seen itself. Nil means that none does.
-	Resting Resting
-	// Hint says who rests by what other nodes say. Nil means that none does.
+	// InCooldown reports cooldowns that this node has observed. nil means none.
+	InCooldown InCooldown
+	// Hint reports cooldowns that other nodes have observed. nil means none.
 	Hint Hint
-	// Probe claims the probe that Hint offers, which only one request gets. It is
-	// the one thing that is done here rather than decided; it is called last of
-	// all, and who gets a probe asks its deployment first. Nil means that there are no probes.
+	// Probe claims the probe that Hint offers, which only one request gets. It is the only side
+	// effect; it is called last, and a request that gets a probe tries that deployment first.
+	// nil means that there are no probes.
 	Probe func(d id.Deployment) bool
-	// Full reports whether a deployment has as many requests in flight as it may have.
-	// Nil means that none is.
+	// Full reports whether a deployment is at its limit of requests in flight. nil means that
+	// none is.
 	Full func(d *catalog.Deployment) bool
 }
 
-// Resting says until when a deployment rests.
-type Resting func(d id.Deployment) (until time.Time, resting bool)
+// InCooldown returns the end of a deployment's cooldown.
+type InCooldown func(d id.Deployment) (until time.Time, inCooldown bool)
 
-// Hint says until when a deployment rests by what other nodes say, and whether
-// a request may find out if it is true.
+// Hint returns the end of a deployment's cooldown according to other nodes, and whether a
+// request may probe it.
 type Hint func(d id.Deployment) (until time.Time, probe, hinted bool)
 
 // Attempt is one step of a plan.
 type Attempt struct {
 	Deployment *catalog.Deployment
 	Hop        int    // 0 in the group; n for the n-th fallback target of the request
-	Target     string // the fallback's name as configured; empty in the group
+	Target     string // the configured name of the fallback; empty in the group
 }
 
-// Plan returns the attempts of one request, in order; see the package comment
-// for the laws that it keeps. Within the group the healthy deployments are asked
-// in turn, again from the first if there are fewer of them than attempts.
+// Plan returns the attempts of one request, in order; see the package comment for the rules.
+// Within the group it tries the healthy deployments in turn, and starts again if there are
+// fewer of them than attempts.
 //
-// A deployment that nothing can stand in for, alone in its group and without
-// fallbacks, is asked even if it rests: refusing would turn one failure into an
-// outage. If everything else rests, the error is Unavailable with the code
-// all_deployments_in_cooldown, and RetryAfter says when the first of them returns.
+// A deployment without any alternative, alone in its group and without fallbacks, is tried even
+// in cooldown: rejecting would turn one failure into an outage. If everything else is in
+// cooldown, the error is Unavailable with the code all_deployments_in_cooldown. RetryAfter is
+// the time until the first cooldown ends.
 //
-// A full deployment is never asked first, and not at all if another one of its group or
-// target can be. It stays in the plan as a later fallback: it may have room by then. If
-// no first attempt is left because of that, the error is RateLimited with the code
-// rate_limit_exceeded.
+// A full deployment is never tried first, and not at all if its group or target has another
+// one. It stays in the plan as a later fallback, because it may have room by then. If that
+// leaves no first attempt, the error is RateLimited with the code rate_limit_exceeded.
 func Plan(r Request) ([]Attempt, error) {
 	if len(r.Group) == 0 && len(r.Fallbacks) == 0 {
 		return nil, fault.New(fault.Unavailable, "no_deployments", "No deployment can serve this request.")
@@ -69,7 +68,7 @@ func Plan(r Request) ([]Attempt, error) {
 		group = r.Group
 	}
 	group = p.vacant(group)
-	hinted := Hinted(r.Group, r.Resting, r.Hint)
+	hinted := Hinted(r.Group, r.InCooldown, r.Hint)
 	group = without(group, hinted)
 	p.group(p.probe(hinted, group), group)
 	for i := range r.Fallbacks {
@@ -81,7 +80,7 @@ func Plan(r Request) ([]Attempt, error) {
 	case p.full:
 		return nil, AtLimit()
 	}
-	e := fault.New(fault.Unavailable, "all_deployments_in_cooldown", "Every deployment of this model has failed recently and is resting; try again later.")
+	e := fault.New(fault.Unavailable, "all_deployments_in_cooldown", "Every deployment of this model has failed recently and is in cooldown; try again later.")
 	if !p.earliest.IsZero() {
 		e.RetryAfter = p.earliest.Sub(r.Now)
 	}
@@ -91,7 +90,7 @@ func Plan(r Request) ([]Attempt, error) {
 // CodeAtLimit is the code of AtLimit.
 const CodeAtLimit = "rate_limit_exceeded"
 
-// AtLimit is the error for a request that only full deployments could serve.
+// AtLimit returns the error for a request that only full deployments could serve.
 func AtLimit() *fault.Error {
 	return &fault.Error{
 		Op: "strategy", Kind: fault.RateLimited, Code: CodeAtLimit, RetryAfter: time.Second,
@@ -100,8 +99,8 @@ func AtLimit() *fault.Error {
 	}
 }
 
-// identity tells deployments apart. A wildcard's deployment has one id for every
-// model that it stands for.
+// identity identifies a deployment within a plan. A wildcard deployment has one id for all its
+// models.
 type identity struct {
 	id    id.Deployment
 	model string
@@ -112,30 +111,30 @@ func identify(d *catalog.Deployment) identity { return identity{d.ID, d.Model} }
 type planner struct {
 	request  Request
 	plan     []Attempt
-	left     map[identity]bool // in the plan already
-	earliest time.Time         // when the first resting deployment returns
-	full     bool              // a deployment was left out because it is full
+	left     map[identity]bool // already in the plan
+	earliest time.Time         // end of the first cooldown
+	full     bool              // a deployment was omitted because it is full
 }
 
-// healthy returns those that do not rest.
+// healthy returns the deployments that are not in cooldown.
 func (p *planner) healthy(ds []*catalog.Deployment) []*catalog.Deployment {
-	if p.request.Resting == nil {
+	if p.request.InCooldown == nil {
 		return ds
 	}
-	rests := func(d *catalog.Deployment) bool {
-		until, resting := p.request.Resting(d.ID)
-		if resting && (p.earliest.IsZero() || until.Before(p.earliest)) {
+	cooling := func(d *catalog.Deployment) bool {
+		until, inCooldown := p.request.InCooldown(d.ID)
+		if inCooldown && (p.earliest.IsZero() || until.Before(p.earliest)) {
 			p.earliest = until
 		}
-		return resting
+		return inCooldown
 	}
-	if !slices.ContainsFunc(ds, rests) {
+	if !slices.ContainsFunc(ds, cooling) {
 		return ds
 	}
-	return slices.DeleteFunc(slices.Clone(ds), rests)
+	return slices.DeleteFunc(slices.Clone(ds), cooling)
 }
 
-// vacant returns those that are not full.
+// vacant returns the deployments that are not full.
 func (p *planner) vacant(ds []*catalog.Deployment) []*catalog.Deployment {
 	full := p.request.Full
 	if full == nil || !slices.ContainsFunc(ds, full) {
@@ -145,8 +144,8 @@ func (p *planner) vacant(ds []*catalog.Deployment) []*catalog.Deployment {
 	return slices.DeleteFunc(slices.Clone(ds), full)
 }
 
-// group plans the attempts before the first fallback: the probe if there is one,
-// then the others in turn.
+// group plans the attempts before the first fallback: the probe, if there is one, then the
+// others in turn.
 func (p *planner) group(probe *catalog.Deployment, ds []*catalog.Deployment) {
 	if len(ds) == 0 {
 		return
@@ -166,8 +165,8 @@ func (p *planner) group(probe *catalog.Deployment, ds []*catalog.Deployment) {
 	}
 }
 
-// hop plans the one attempt at a fallback target: its best deployment that is
-// healthy and was not asked before. A target without any is passed over.
+// hop plans the attempt at a fallback target: its best healthy deployment that is not in the
+// plan. A target without one is skipped.
 func (p *planner) hop(i int) {
 	target := &p.request.Fallbacks[i]
 	fresh := slices.DeleteFunc(slices.Clone(target.Deployments), func(d *catalog.Deployment) bool { return p.left[identify(d)] })
@@ -175,7 +174,7 @@ func (p *planner) hop(i int) {
 	if vacant := p.vacant(fresh); len(vacant) > 0 || len(p.plan) == 0 {
 		fresh = vacant
 	}
-	fresh = without(fresh, Hinted(target.Deployments, p.request.Resting, p.request.Hint))
+	fresh = without(fresh, Hinted(target.Deployments, p.request.InCooldown, p.request.Hint))
 	if len(fresh) == 0 {
 		return
 	}

@@ -6,11 +6,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 )
 
-// SimpleShuffle returns all candidates in a weighted random order: the chance to
-// come next is a deployment's share of the weights that are left. The weights
-// are `weight` if any deployment of the level has one, else `rpm`, else `tpm`,
-// else all are equal. Where weights count, a deployment without one comes last:
-// it was given no share, but it is better than no answer.
+// SimpleShuffle returns all candidates in a weighted random order: the probability to come next
+// is a deployment's share of the remaining weights. The weights are `weight` if any deployment
+// of the level has one, else `rpm`, else `tpm`, else all are equal. If weights apply, a
+// deployment without one comes last: it has no share, but it is better than no response.
 func SimpleShuffle(candidates []*catalog.Deployment, rnd Random) []*catalog.Deployment {
 	return levels(candidates, func(level []*catalog.Deployment) {
 		weight := weigher(level)
@@ -22,7 +21,7 @@ func SimpleShuffle(candidates []*catalog.Deployment, rnd Random) []*catalog.Depl
 	})
 }
 
-// weigher returns where the level's weights are; nil if nobody has any.
+// weigher returns the level's source of weights; nil if it has none.
 func weigher(level []*catalog.Deployment) func(*catalog.Deployment) uint64 {
 	for _, weight := range []func(*catalog.Deployment) int64{
 		func(d *catalog.Deployment) int64 { return d.Weight },
@@ -36,10 +35,10 @@ func weigher(level []*catalog.Deployment) func(*catalog.Deployment) uint64 {
 	return nil
 }
 
-// draw orders the level by drawing without putting back. The weights left are
-// kept in a Fenwick tree, so that a level of n costs n log n: an alias with
-// thousands of deployments is drawn for every request. Sorting by random keys
-// (Efraimidis and Spirakis) is as fast but needs floating point logarithms.
+// draw orders the level by drawing without replacement. The remaining weights are in a Fenwick
+// tree, so a level of n costs n log n: each request draws, and a model group may have thousands
+// of deployments. Sorting by random keys (Efraimidis and Spirakis) is as fast but needs
+// floating-point logarithms.
 func draw(level []*catalog.Deployment, weight func(*catalog.Deployment) uint64, rnd Random) {
 	n := len(level)
 	tree := make([]uint64, n+1) // tree[i] is the sum of the i&-i weights that end at i, counted from 1

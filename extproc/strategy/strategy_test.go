@@ -36,17 +36,17 @@ func TestPlanWithFullDeployments(t *testing.T) {
 		return []catalog.Target{{Name: "f", Deployments: named(members...)}}
 	}
 	for _, test := range []struct {
-		name      string
-		group     []string
-		fallbacks []catalog.Target
-		full      []string
-		resting   []string
-		want      string
+		name       string
+		group      []string
+		fallbacks  []catalog.Target
+		full       []string
+		inCooldown []string
+		want       string
 	}{
 		{name: "left out", group: []string{"a", "b"}, full: []string{"a"}, want: "bb"},
 		{name: "alone", group: []string{"a"}, full: []string{"a"}},
 		{name: "all", group: []string{"a", "b"}, full: []string{"a", "b"}},
-		{name: "the rest is in cooldown", group: []string{"a", "b"}, full: []string{"a"}, resting: []string{"b"}},
+		{name: "the rest is in cooldown", group: []string{"a", "b"}, full: []string{"a"}, inCooldown: []string{"b"}},
 		{name: "the fallback is asked first", group: []string{"a"}, fallbacks: one("x"), full: []string{"a"}, want: "x"},
 		{name: "a fallback stays", group: []string{"a"}, fallbacks: one("x"), full: []string{"x"}, want: "aax"},
 		{name: "another one of the fallback", group: []string{"a"}, fallbacks: one("x", "y"), full: []string{"x"}, want: "aay"},
@@ -55,7 +55,7 @@ func TestPlanWithFullDeployments(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			plan, err := strategy.Plan(strategy.Request{
-				Group: named(test.group...), Fallbacks: test.fallbacks, Retries: 1, Now: start(), Order: inOrder, Resting: resting(test.resting...),
+				Group: named(test.group...), Fallbacks: test.fallbacks, Retries: 1, Now: start(), Order: inOrder, InCooldown: inCooldown(test.inCooldown...),
 				Full: func(d *catalog.Deployment) bool { return slices.Contains(test.full, string(d.ID)) },
 			})
 			got := ""
@@ -211,8 +211,8 @@ func TestFitting(t *testing.T) {
 // inOrder is a strategy that leaves the order as it is.
 func inOrder(ds []*catalog.Deployment) []*catalog.Deployment { return ds }
 
-// resting makes a cooldown in which the given ones rest, the first the shortest.
-func resting(who ...string) func(id.Deployment) (time.Time, bool) {
+// inCooldown puts the given deployments into cooldown; the first ends first.
+func inCooldown(who ...string) func(id.Deployment) (time.Time, bool) {
 	return func(d id.Deployment) (time.Time, bool) {
 		i := slices.Index(who, string(d))
 		return start().Add(time.Duration(i+1) * time.Second), i >= 0
@@ -225,13 +225,13 @@ func TestPlan(t *testing.T) {
 		return catalog.Target{Name: name, Deployments: named(members...)}
 	}
 	for _, test := range []struct {
-		name      string
-		group     []string
-		fallbacks []catalog.Target
-		retries   int
-		resting   []string
-		want      []string
-		wait      time.Duration
+		name       string
+		group      []string
+		fallbacks  []catalog.Target
+		retries    int
+		inCooldown []string
+		want       []string
+		wait       time.Duration
 	}{
 		{name: "as many as there are attempts", group: []string{"a", "b", "c"}, retries: 2, want: []string{"a", "b", "c"}},
 		{name: "more than attempts", group: []string{"a", "b", "c"}, retries: 1, want: []string{"a", "b"}},
@@ -239,23 +239,23 @@ func TestPlan(t *testing.T) {
 		{name: "one alone", group: []string{"a"}, retries: 2, want: []string{"a", "a", "a"}},
 		{name: "no retries", group: []string{"a", "b"}, want: []string{"a"}},
 		{name: "nonsense retries", group: []string{"a", "b"}, retries: -5, want: []string{"a"}},
-		{name: "the resting one is left out", group: []string{"a", "b", "c"}, retries: 2, resting: []string{"a"}, want: []string{"b", "c", "b"}},
-		{name: "one alone is asked though it rests", group: []string{"a"}, retries: 1, resting: []string{"a"}, want: []string{"a", "a"}},
-		{name: "all rest", group: []string{"a", "b"}, retries: 1, resting: []string{"b", "a"}, wait: time.Second},
+		{name: "one in cooldown is omitted", group: []string{"a", "b", "c"}, retries: 2, inCooldown: []string{"a"}, want: []string{"b", "c", "b"}},
+		{name: "a single one is tried even in cooldown", group: []string{"a"}, retries: 1, inCooldown: []string{"a"}, want: []string{"a", "a"}},
+		{name: "all in cooldown", group: []string{"a", "b"}, retries: 1, inCooldown: []string{"b", "a"}, wait: time.Second},
 		{
 			name: "fallbacks, one attempt each", group: []string{"a"}, retries: 1,
 			fallbacks: []catalog.Target{target("f", "x", "y"), target("g", "z")}, want: []string{"a", "a", "x 1 f", "z 2 g"},
 		},
 		{
-			name: "a fallback's best may be resting", group: []string{"a"}, resting: []string{"x"},
+			name: "the best of a fallback may be in cooldown", group: []string{"a"}, inCooldown: []string{"x"},
 			fallbacks: []catalog.Target{target("f", "x", "y")}, want: []string{"a", "y 1 f"},
 		},
 		{
-			name: "a resting fallback is passed over", group: []string{"a"}, resting: []string{"x"},
+			name: "a fallback in cooldown is skipped", group: []string{"a"}, inCooldown: []string{"x"},
 			fallbacks: []catalog.Target{target("f", "x"), target("g", "z")}, want: []string{"a", "z 2 g"},
 		},
 		{
-			name: "a group that rests goes straight to its fallback", group: []string{"a"}, retries: 2, resting: []string{"a"},
+			name: "a group in cooldown goes directly to its fallback", group: []string{"a"}, retries: 2, inCooldown: []string{"a"},
 			fallbacks: []catalog.Target{target("f", "x")}, want: []string{"x 1 f"},
 		},
 		{
@@ -267,7 +267,7 @@ func TestPlan(t *testing.T) {
 			fallbacks: []catalog.Target{target("f", "b")}, want: []string{"a", "b 1 f"},
 		},
 		{
-			name: "the group and all fallbacks rest", group: []string{"a"}, resting: []string{"z", "x", "a"},
+			name: "the group and all fallbacks are in cooldown", group: []string{"a"}, inCooldown: []string{"z", "x", "a"},
 			fallbacks: []catalog.Target{target("f", "x"), target("g", "z")}, wait: time.Second,
 		},
 	} {
@@ -275,7 +275,7 @@ func TestPlan(t *testing.T) {
 			t.Parallel()
 			plan, err := strategy.Plan(strategy.Request{
 				Group: named(test.group...), Fallbacks: test.fallbacks, Retries: test.retries,
-				Now: start(), Order: inOrder, Resting: resting(test.resting...),
+				Now: start(), Order: inOrder, InCooldown: inCooldown(test.inCooldown...),
 			})
 			if test.want == nil {
 				var f *fault.Error
@@ -335,19 +335,19 @@ func TestPlanLaws(t *testing.T) {
 			r.Fallbacks = append(r.Fallbacks, catalog.Target{Name: fmt.Sprint(i), Deployments: some("target")})
 			everyone = append(everyone, r.Fallbacks[i].Deployments...)
 		}
-		rests := map[id.Deployment]bool{}
+		cooling := map[id.Deployment]bool{}
 		for _, d := range pool {
-			rests[d.ID] = rapid.Bool().Draw(t, "rests")
+			cooling[d.ID] = rapid.Bool().Draw(t, "cooling")
 		}
-		r.Resting = func(d id.Deployment) (time.Time, bool) { return start().Add(time.Second), rests[d] }
+		r.InCooldown = func(d id.Deployment) (time.Time, bool) { return start().Add(time.Second), cooling[d] }
 		rnd := seeded(t)
 		r.Order = func(ds []*catalog.Deployment) []*catalog.Deployment { return strategy.SimpleShuffle(ds, rnd) }
 
 		plan, err := strategy.Plan(r)
 		alone := len(r.Group) == 1 && len(r.Fallbacks) == 0
-		allRest := !slices.ContainsFunc(everyone, func(d *catalog.Deployment) bool { return !rests[d.ID] })
-		if (err != nil) != (allRest && !alone) || (err == nil) != (len(plan) > 0) {
-			t.Fatalf("error %v, plan of %d; all rest: %v, alone: %v", err, len(plan), allRest, alone)
+		allCooling := !slices.ContainsFunc(everyone, func(d *catalog.Deployment) bool { return !cooling[d.ID] })
+		if (err != nil) != (allCooling && !alone) || (err == nil) != (len(plan) > 0) {
+			t.Fatalf("error %v, plan of %d; all rest: %v, alone: %v", err, len(plan), allCooling, alone)
 		}
 		if err != nil {
 			return
@@ -372,8 +372,8 @@ func TestPlanLaws(t *testing.T) {
 			if !slices.Contains(members, a.Deployment) {
 				t.Fatalf("%s is not a member of hop %d", a.Deployment.ID, a.Hop)
 			}
-			if rests[a.Deployment.ID] && !alone {
-				t.Fatalf("%s rests", a.Deployment.ID)
+			if cooling[a.Deployment.ID] && !alone {
+				t.Fatalf("%s is in cooldown", a.Deployment.ID)
 			}
 			before[a.Deployment.ID] = true
 		}

@@ -26,7 +26,7 @@ func scalar(f protoreflect.FieldDescriptor) (*object, error) {
 		protoreflect.BytesKind:  obj("type", "string", "contentEncoding", "base64"),
 	}[f.Kind()]
 	if one == nil {
-		return nil, fmt.Errorf("not every JSON client can read %s; use double", f.Kind())
+		return nil, fmt.Errorf("JSON has no %s that every client can read; use double", f.Kind())
 	}
 	return one, nil
 }

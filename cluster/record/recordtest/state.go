@@ -1,5 +1,5 @@
-// Package recordtest has a replicated state in memory, on which tests run
-// operations as the state machine would.
+// Package recordtest provides an in-memory replicated state on which tests run operations as
+// the state machine does.
 package recordtest
 
 import (
@@ -14,8 +14,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// State is a replicated state in memory. The zero State is empty. It is for one
-// goroutine.
+// State is an in-memory replicated state. The zero State is empty. It is not safe for
+// concurrent use.
 type State struct {
 	rows  map[string][]byte
 	index uint64
@@ -40,7 +40,7 @@ func (s *State) Set(space store.Space, key, value []byte) {
 // Delete deletes a record.
 func (s *State) Delete(space store.Space, key []byte) { delete(s.rows, name(space, key)) }
 
-// Scan calls fn for each record of a space, in order, until it returns false.
+// Scan calls fn for each record of a space, in key order, until fn returns false.
 func (s *State) Scan(_ context.Context, r store.Range, fn func(key, value []byte) bool) error {
 	for _, n := range slices.Sorted(maps.Keys(s.rows)) {
 		if n[0] == byte(r.Space) && !fn([]byte(n[1:]), s.rows[n]) {
@@ -50,8 +50,8 @@ func (s *State) Scan(_ context.Context, r store.Range, fn func(key, value []byte
 	return nil
 }
 
-// Commit makes a transaction as an entry of the log would: it passes the wire, is
-// checked, stamped and written. It returns what changed and the entry's index.
+// Commit applies a transaction like a log entry: it encodes and decodes it, checks, stamps and
+// writes. It returns the changes and the index of the entry.
 func (s *State) Commit(tx *record.Txn) ([]record.Change, uint64, error) {
 	m, err := tx.Message()
 	if err != nil {
