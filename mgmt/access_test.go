@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
@@ -36,7 +37,7 @@ func walk(s *Server, f func(target string, a surface.Access, e surface.Effect)) 
 		}
 	}
 	for _, r := range surface.Routes() {
-		if op, ok := s.operations.all[r.RPC]; ok {
+		if op, ok := s.operations.All[r.RPC]; ok {
 			f(r.Method+" "+fill.Replace(r.Path), op.Access, op.Effect)
 		}
 	}
@@ -89,12 +90,12 @@ func declared() map[string]surface.Operation {
 func TestEveryRowIsServed(t *testing.T) {
 	s, _ := newFake(t)
 	for name := range declared() {
-		if _, ok := s.operations.all[name]; !ok {
+		if _, ok := s.operations.All[name]; !ok {
 			t.Errorf("%s is in the table and not served", name)
 		}
 	}
 	for _, r := range surface.Routes() {
-		if _, ok := s.operations.all[r.RPC]; !ok {
+		if _, ok := s.operations.All[r.RPC]; !ok {
 			t.Errorf("%s %s leads to %s, which is not served", r.Method, r.Path, r.RPC)
 		}
 	}
@@ -186,8 +187,8 @@ func TestBadBodies(t *testing.T) {
 			"not UTF-8":           {"{\"x\":\"\xff\"}", nil, 400, "invalid_json"},
 			"unknown field":       {`{"is_latest":true}`, nil, 422, "unknown_field is_latest"},
 			"camel case":          {`{"keyAlias":"x"}`, nil, 422, "unknown_field keyAlias"},
-			"too large":           {big(maxBody), nil, 413, "request_too_large"},
-			"too large, unknown":  {big(maxBody), func(r *http.Request) { r.ContentLength = -1 }, 413, "request_too_large"},
+			"too large":           {big(rest.MaxBody), nil, 413, "request_too_large"},
+			"too large, unknown":  {big(rest.MaxBody), func(r *http.Request) { r.ContentLength = -1 }, 413, "request_too_large"},
 			"plain text":          {good, with("Content-Type", "text/plain"), 415, "unsupported_media_type"},
 			"no content type":     {good, with("Content-Type", ""), 415, "unsupported_media_type"},
 			"a form":              {good, with("Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type"},

@@ -16,6 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 // headerForwardedFor has the client's address last: Envoy appends that of its peer.
@@ -48,16 +49,16 @@ func clipped(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxLog
 
 // logRefusal logs that a request was refused because of who asks, or for a path or a
 // thing that is not there.
-func (s *Server) logRefusal(ctx context.Context, c *call, e *fault.Error, from client) {
+func (s *Server) logRefusal(ctx context.Context, c *operation.Call, e *fault.Error, from client) {
 	status := e.HTTPStatus()
 	if status != http.StatusUnauthorized && status != http.StatusForbidden && status != http.StatusNotFound {
 		return
 	}
-	hash := c.principal.Hash
+	hash := c.Principal.Hash
 	if hash == (id.KeyHash{}) {
-		hash, _ = tenancy.HashOf(c.presented)
+		hash, _ = tenancy.HashOf(c.Presented)
 	}
-	source := lineSource{kind: symbolic(e), key: c.principal.Hash} // keys that nobody knows are one source
+	source := lineSource{kind: symbolic(e), key: c.Principal.Hash} // keys that nobody knows are one source
 	held, ok := s.lines.take(time.Now(), source)
 	if !ok {
 		return
@@ -67,9 +68,9 @@ func (s *Server) logRefusal(ctx context.Context, c *call, e *fault.Error, from c
 		key = hash.String()
 	}
 	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "management request refused",
-		slog.String("request_id", c.id), slog.Int("status", status), slog.String("code", symbolic(e)),
+		slog.String("request_id", c.ID), slog.Int("status", status), slog.String("code", symbolic(e)),
 		slog.String("route", from.route), slog.String("path", withoutKeys(from.path)), slog.String("param", e.Param),
-		slog.String("key_hash", key), slog.String("key_alias", c.principal.Alias),
+		slog.String("key_hash", key), slog.String("key_alias", c.Principal.Alias),
 		slog.String("client_address", from.address), slog.String("user_agent", clipped(from.agent)),
 		slog.Uint64("not_logged", held))
 }
@@ -86,25 +87,25 @@ func withoutKeys(path string) string {
 }
 
 // logRead logs that a caller has read what belongs to others.
-func (s *Server) logRead(ctx context.Context, c *call) {
-	op := c.operation
-	if !op.of.Owned {
+func (s *Server) logRead(ctx context.Context, c *operation.Call) {
+	op := c.Operation
+	if !op.Service.Owned {
 		return
 	}
-	others, named := subjects(c.principal, c.request)
-	if !named && c.view.Keys.Rights(nil, c.principal).SeesAll() {
+	others, named := subjects(c.Principal, c.Request)
+	if !named && c.View.Keys.Rights(nil, c.Principal).SeesAll() {
 		others = []string{"all"}
 	}
 	if len(others) == 0 {
 		return
 	}
-	held, ok := s.lines.take(time.Now(), lineSource{kind: op.name, key: c.principal.Hash})
+	held, ok := s.lines.take(time.Now(), lineSource{kind: op.RPC, key: c.Principal.Hash})
 	if !ok {
 		return
 	}
 	s.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "management read",
-		slog.String("request_id", c.id), slog.String("actor", c.principal.Actor()), slog.String("key_hash", c.principal.Hash.String()),
-		slog.String("operation", op.name), slog.Any("of", others), slog.Uint64("not_logged", held))
+		slog.String("request_id", c.ID), slog.String("actor", c.Principal.Actor()), slog.String("key_hash", c.Principal.Hash.String()),
+		slog.String("operation", op.RPC), slog.Any("of", others), slog.Uint64("not_logged", held))
 }
 
 // subjects are whom a request names that is not the caller itself. named says whether

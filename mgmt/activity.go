@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -67,10 +68,10 @@ func (s activityService) activity(ctx context.Context, kind id.AccountKind, in a
 	if err != nil {
 		return nil, err
 	}
-	set := viewOf(ctx).Keys
+	set := operation.View(ctx).Keys
 	a := &activity{
 		filter: ledger.DailyFilter{Kind: kind, From: between.from, To: between.to},
-		model:  in.GetModel(), set: set, rights: set.Rights(nil, principal(ctx)),
+		model:  in.GetModel(), set: set, rights: set.Rights(nil, operation.Principal(ctx)),
 		page: max(in.GetPage(), 1), size: cmp.Or(in.GetPageSize(), size), breakdownPage: max(in.GetBreakdownPage(), 1),
 	}
 	if in.GetApiKey() != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -29,9 +30,9 @@ func (s *Server) withFiles(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		in := &gatewayv1.ListAuditLogRequest{}
-		err := readQuery(r.URL.RawQuery, in)
+		err := rest.ReadQuery(r.URL.RawQuery, in)
 		if err == nil {
-			err = s.operations.validate(in)
+			err = s.operations.Validate(in)
 		}
 		send := s.sendCSV
 		if format == formatExport {

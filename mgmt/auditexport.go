@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -21,7 +22,7 @@ func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv
 	if err == nil {
 		err = exportable(in)
 	}
-	if err == nil && !viewOf(ctx).Keys.Rights(nil, principal(ctx)).SeesAll() {
+	if err == nil && !operation.View(ctx).Keys.Rights(nil, operation.Principal(ctx)).SeesAll() {
 		err = notYours("format", "Only who sees everything may export the audit log; format=csv shows an organization's records.")
 	}
 	if err != nil {

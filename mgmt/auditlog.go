@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -108,8 +109,8 @@ func auditFilter(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (audit.
 // auditOrganization is the organization whose records are shown, all where it is
 // empty: an org_admin sees those of one of its own.
 func auditOrganization(ctx context.Context, asked string) (string, error) {
-	set := viewOf(ctx).Keys
-	r := set.Rights(nil, principal(ctx))
+	set := operation.View(ctx).Keys
+	r := set.Rights(nil, operation.Principal(ctx))
 	if r.SeesAll() {
 		return asked, nil
 	}
@@ -145,8 +146,8 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 	if err != nil {
 		return nil, err
 	}
-	set := viewOf(ctx).Keys
-	r := set.Rights(nil, principal(ctx))
+	set := operation.View(ctx).Keys
+	r := set.Rights(nil, operation.Principal(ctx))
 	own := overseen(set, r)
 	if !r.SeesAll() && len(own) == 0 {
 		return nil, notYours("", "Only an org_admin, for its organization, or who sees everything, may read the audit log.")
@@ -169,7 +170,7 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 
 // VerifyAuditLog checks every link of the chain.
 func (s auditService) VerifyAuditLog(ctx context.Context, in *gatewayv1.VerifyAuditLogRequest) (*gatewayv1.VerifyAuditLogResponse, error) {
-	if v := viewOf(ctx); !v.Keys.Rights(nil, principal(ctx)).SeesAll() {
+	if v := operation.View(ctx); !v.Keys.Rights(nil, operation.Principal(ctx)).SeesAll() {
 		return nil, notYours("", "Only who sees everything may have the audit log checked.")
 	}
 	from, err := eventNumber("start", in.GetStart())

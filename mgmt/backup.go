@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
@@ -24,7 +26,7 @@ const (
 // snapshot sends the whole agreed state as one file. It is made while it is sent, so
 // that it needs no memory.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
-	out := &file{w: w, media: binaryType, name: "modelgateway.snapshot"}
+	out := &file{w: w, media: rest.BinaryType, name: "modelgateway.snapshot"}
 	err := out.send(r, surface.Change, func() error {
 		err := s.cfg.State.Backups.Backup(r.Context(), out)
 		if err != nil && out.begun {
@@ -54,7 +56,7 @@ func (f *file) send(r *http.Request, effect surface.Effect, write func() error) 
 	case err == nil:
 		f.begin() // a file without bytes has headers, too
 	case !f.begun:
-		return timely(r.Context(), effect, err)
+		return operation.Timely(r.Context(), effect, err)
 	default:
 		panic(http.ErrAbortHandler)
 	}
@@ -84,8 +86,8 @@ func checkRestore(r *http.Request) error {
 		return fault.Field("confirm", "confirmation_required", "This makes the keys, models and settings of every node those of the snapshot. Add ?confirm=yes if that is meant.")
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || media != binaryType || r.Header.Get("Content-Encoding") != "" {
-		return fault.New(fault.MediaType, "", "Send the snapshot as it was downloaded, as %s.", binaryType)
+	if err != nil || media != rest.BinaryType || r.Header.Get("Content-Encoding") != "" {
+		return fault.New(fault.MediaType, "", "Send the snapshot as it was downloaded, as %s.", rest.BinaryType)
 	}
 	for name, values := range r.URL.Query() {
 		switch name {

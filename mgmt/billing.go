@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -44,7 +45,7 @@ func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDail
 
 // daily sums up what was spent on some days.
 func (s billingService) daily(ctx context.Context, in *gatewayv1.GetDailySpendRequest, f ledger.DailyFilter, between days) (*gatewayv1.GetDailySpendResponse, error) {
-	set, left := viewOf(ctx).Keys, cells{2 * mostCells}
+	set, left := operation.View(ctx).Keys, cells{2 * mostCells}
 	var total money.Total
 	byDay := map[string]*spendDay{}
 	err := s.ledger.Daily(ctx, f, func(r ledger.DailyRow) bool {
@@ -111,8 +112,8 @@ func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.Dail
 		}
 		f.Kind, f.Owners = one.kind, []string{one.name}
 	}
-	set := viewOf(ctx).Keys
-	r := set.Rights(nil, principal(ctx))
+	set := operation.View(ctx).Keys
+	r := set.Rights(nil, operation.Principal(ctx))
 	if r.SeesAll() {
 		return f, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -23,7 +25,7 @@ func (s budgetService) CreateBudget(ctx context.Context, in *gatewayv1.CreateBud
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
 		made, err := v.Keys.CreateBudget(tx, b)
 		if err != nil {
 			return nil, err
@@ -54,13 +56,13 @@ func budgetRecord(b *tenancy.Budget) *gatewayv1.BudgetRecord {
 
 // GetBudgets shows several budgets, all that are asked for or none.
 func (s budgetService) GetBudgets(ctx context.Context, in *gatewayv1.GetBudgetsRequest) (*gatewayv1.GetBudgetsResponse, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
 	out := &gatewayv1.GetBudgetsResponse{}
 	for i, of := range in.GetBudgets() {
-		b, err := v.Keys.NeedBudget(nil, at("budgets", i), id.Budget(of))
+		b, err := v.Keys.NeedBudget(nil, field.At("budgets", i), id.Budget(of))
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +74,7 @@ func (s budgetService) GetBudgets(ctx context.Context, in *gatewayv1.GetBudgetsR
 // ListBudgets shows all budgets.
 func (budgetService) ListBudgets(ctx context.Context, _ *gatewayv1.ListBudgetsRequest) (*gatewayv1.ListBudgetsResponse, error) {
 	out := &gatewayv1.ListBudgetsResponse{}
-	for b := range viewOf(ctx).Keys.Budgets() {
+	for b := range operation.View(ctx).Keys.Budgets() {
 		out.Budgets = append(out.GetBudgets(), budgetRecord(b))
 	}
 	return out, nil
@@ -80,7 +82,7 @@ func (budgetService) ListBudgets(ctx context.Context, _ *gatewayv1.ListBudgetsRe
 
 // UpdateBudget changes what the request gives, for everybody who has the budget.
 func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBudgetRequest) (*gatewayv1.BudgetRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
 		before, err := v.Keys.NeedBudget(tx, fieldBudgetID, id.Budget(in.GetBudgetId()))
 		if err != nil {
 			return nil, err
@@ -89,7 +91,7 @@ func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBud
 		if err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateBudget(tx, after, ifRevision(ctx))
+		made, err := v.Keys.UpdateBudget(tx, after, operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +101,7 @@ func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBud
 
 // DeleteBudget deletes a budget that nothing has the terms of.
 func (s budgetService) DeleteBudget(ctx context.Context, in *gatewayv1.DeleteBudgetRequest) (*gatewayv1.BudgetRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
 		old, err := v.Keys.DeleteBudget(tx, "id", id.Budget(in.GetId()))
 		if err != nil {
 			return nil, err

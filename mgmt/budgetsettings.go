@@ -6,6 +6,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -28,7 +30,7 @@ func terms() []term {
 
 // GetBudgetSettings shows a budget field by field.
 func (s budgetService) GetBudgetSettings(ctx context.Context, in *gatewayv1.GetBudgetSettingsRequest) (*gatewayv1.GetBudgetSettingsResponse, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func (s budgetService) GetBudgetSettings(ctx context.Context, in *gatewayv1.GetB
 	if err != nil {
 		return nil, err
 	}
-	values := free(budgetRecord(b)).GetStructValue()
+	values := rest.Free(budgetRecord(b)).GetStructValue()
 	out := &gatewayv1.GetBudgetSettingsResponse{}
 	for _, t := range terms() {
 		value := values.GetFields()[t.name]

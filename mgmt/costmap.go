@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -28,7 +29,7 @@ func (s modelService) ReloadCostMap(ctx context.Context, _ *gatewayv1.ReloadCost
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ReloadCostMapResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ReloadCostMapResponse, error) {
 		changed, err := v.Catalog.SetPrices(tx, rows)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -59,7 +60,7 @@ func (s modelService) EstimateCost(ctx context.Context, in *gatewayv1.EstimateCo
 	if err != nil {
 		return nil, err
 	}
-	p, v := principal(ctx), viewOf(ctx)
+	p, v := operation.Principal(ctx), operation.View(ctx)
 	model := p.Resolve(id.ModelName(in.GetModel()))
 	g, ok := v.Catalog.Group(model)
 	if !ok || !p.Allows(model) && !v.Keys.Rights(nil, p).SeesAll() {

@@ -11,13 +11,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 type credentialService struct {
 	gatewayv1.UnimplementedCredentialServiceServer
 	service
-	sealer  Sealer
+	sealer  operation.Sealer
 	webhook func(v *cluster.View) delivery.Settings
 	reach   reach
 }
@@ -57,12 +59,12 @@ func (s credentialService) CreateCredential(ctx context.Context, in *gatewayv1.C
 	}
 	var err error
 	if c.Info, err = metadataText(in.GetCredentialInfo()); err != nil {
-		return nil, named("credential_info", err)
+		return nil, field.Named("credential_info", err)
 	}
 	if err := s.reach.check("credential_values.api_base", "", c.APIBase); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
 		made, err := v.Catalog.CreateCredential(tx, c, s.sealer.Seal)
 		if err != nil {
 			return nil, err
@@ -73,7 +75,7 @@ func (s credentialService) CreateCredential(ctx context.Context, in *gatewayv1.C
 
 // ListCredentials shows the credentials, masked.
 func (s credentialService) ListCredentials(ctx context.Context, _ *gatewayv1.ListCredentialsRequest) (*gatewayv1.ListCredentialsResponse, error) {
-	v, out := viewOf(ctx), &gatewayv1.ListCredentialsResponse{}
+	v, out := operation.View(ctx), &gatewayv1.ListCredentialsResponse{}
 	for _, c := range v.Catalog.Credentials() {
 		out.Credentials = append(out.GetCredentials(), credentialRecord(v.Catalog, c))
 	}
@@ -82,7 +84,7 @@ func (s credentialService) ListCredentials(ctx context.Context, _ *gatewayv1.Lis
 
 // GetCredential shows one credential, masked.
 func (s credentialService) GetCredential(ctx context.Context, in *gatewayv1.GetCredentialRequest) (*gatewayv1.CredentialRecord, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +103,9 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 	}
 	info, err := metadataText(in.GetCredentialInfo())
 	if err != nil {
-		return nil, named("credential_info", err)
+		return nil, field.Named("credential_info", err)
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
 		before, err := v.Catalog.FindCredential(tx, in.GetCredentialName())
 		if err != nil {
 			return nil, err
@@ -121,7 +123,7 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 		if in.GetCredentialInfo() != nil || clear["credential_info"] {
 			next.Info = info
 		}
-		made, err := v.Catalog.UpdateCredential(tx, next, ifRevision(ctx), s.sealer.Seal)
+		made, err := v.Catalog.UpdateCredential(tx, next, operation.IfRevision(ctx), s.sealer.Seal)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +133,7 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 
 // DeleteCredential deletes a credential that no deployment names.
 func (s credentialService) DeleteCredential(ctx context.Context, in *gatewayv1.DeleteCredentialRequest) (*gatewayv1.DeleteCredentialResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCredentialResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCredentialResponse, error) {
 		if err := v.Catalog.DeleteCredential(tx, in.GetCredentialName()); err != nil {
 			return nil, err
 		}
@@ -145,23 +147,23 @@ func (s credentialService) DeleteCredential(ctx context.Context, in *gatewayv1.D
 func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.RotateCredentialsRequest) (*gatewayv1.RotateCredentialsResponse, error) {
 	done := 0
 	reseal := func(v *cluster.View, tx *record.Txn) (catalog.Resealed, error) {
-		if err := stillAdmin(ctx, v, tx); err != nil {
+		if err := operation.StillAdmin(ctx, v, tx); err != nil {
 			return catalog.Resealed{}, err
 		}
 		return v.Catalog.Reseal(tx, s.sealer.Reseal)
 	}
 	// A crash from here on leaves what the new key is to seal and has not yet: both
 	// keys open everything, and the next rotation goes on.
-	if err := s.sealer.PromoteKey(ctx, principal(ctx).Actor()); err != nil {
+	if err := s.sealer.PromoteKey(ctx, operation.Principal(ctx).Actor()); err != nil {
 		return nil, err
 	}
 	for more := true; more; {
 		var r catalog.Resealed
-		_, err := s.state.Change(ctx, principal(ctx).Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
+		_, err := s.state.Change(ctx, operation.Principal(ctx).Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
 			if r, err = reseal(v, tx); err != nil {
 				return err
 			}
-			callOf(ctx).audit(tx, &gatewayv1.RotateCredentialsResponse{})
+			operation.Of(ctx).Audit(tx, &gatewayv1.RotateCredentialsResponse{})
 			return nil
 		})
 		if err != nil {
@@ -169,7 +171,7 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 		}
 		done, more = done+r.Done, r.More
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.RotateCredentialsResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.RotateCredentialsResponse, error) {
 		r, err := reseal(v, tx) // what has come meanwhile
 		if err != nil {
 			return nil, err

@@ -11,6 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -25,8 +27,8 @@ func (s customerService) CreateCustomer(ctx context.Context, in *gatewayv1.Creat
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		var err error
 		if c.Organization, err = r.CustomersToChange(id.Organization(in.GetOrganizationId())); err != nil {
 			return nil, err
@@ -44,7 +46,7 @@ func (s customerService) CreateCustomer(ctx context.Context, in *gatewayv1.Creat
 
 // customersPlace returns the organization whose customers a request changes.
 func customersPlace(ctx context.Context, v *cluster.View, tx *record.Txn, in interface{ GetOrganizationId() string }) (id.Organization, error) {
-	return v.Keys.Rights(tx, principal(ctx)).CustomersToChange(id.Organization(in.GetOrganizationId()))
+	return v.Keys.Rights(tx, operation.Principal(ctx)).CustomersToChange(id.Organization(in.GetOrganizationId()))
 }
 
 // patchCustomer returns the customer as a request wants it.
@@ -90,12 +92,12 @@ func (s customerService) need(ctx context.Context, set *tenancy.Set, tx *record.
 
 // GetCustomer shows one customer.
 func (s customerService) GetCustomer(ctx context.Context, in *gatewayv1.GetCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
 	set := v.Keys
-	of, err := set.Rights(nil, principal(ctx)).CustomersToSee(id.Organization(in.GetOrganizationId()))
+	of, err := set.Rights(nil, operation.Principal(ctx)).CustomersToSee(id.Organization(in.GetOrganizationId()))
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +114,8 @@ const mostCustomers = 1000
 // ListCustomers shows the customers that were made or named, ordered by id and then by
 // organization.
 func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCustomersRequest) (*gatewayv1.ListCustomersResponse, error) {
-	set := viewOf(ctx).Keys
-	r := set.Rights(nil, principal(ctx))
+	set := operation.View(ctx).Keys
+	r := set.Rights(nil, operation.Principal(ctx))
 	of, err := r.CustomersToSee(id.Organization(in.GetOrganizationId()))
 	if err != nil {
 		return nil, err
@@ -176,8 +178,8 @@ func firstCustomers(made iter.Seq[*tenancy.Customer], named []id.EndUser, after 
 // UpdateCustomer changes what the request gives, and makes a customer that is only named
 // so far.
 func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.UpdateCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		of, err := r.CustomersToChange(id.Organization(in.GetOrganizationId()))
 		if err != nil {
 			return nil, err
@@ -194,8 +196,8 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 			return nil, err
 		}
 		var made *tenancy.Customer
-		if _, there := v.Keys.Customer(tx, after.EndUser()); there || ifRevision(ctx) != 0 {
-			made, err = v.Keys.UpdateCustomer(tx, after, ifRevision(ctx))
+		if _, there := v.Keys.Customer(tx, after.EndUser()); there || operation.IfRevision(ctx) != 0 {
+			made, err = v.Keys.UpdateCustomer(tx, after, operation.IfRevision(ctx))
 		} else {
 			made, err = v.Keys.CreateCustomer(tx, after)
 		}
@@ -208,7 +210,7 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 
 // DeleteCustomers deletes customers, all of them or none.
 func (s customerService) DeleteCustomers(ctx context.Context, in *gatewayv1.DeleteCustomersRequest) (*gatewayv1.DeleteCustomersResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCustomersResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCustomersResponse, error) {
 		place, err := customersPlace(ctx, v, tx, in)
 		if err != nil {
 			return nil, err
@@ -227,7 +229,7 @@ func (s customerService) DeleteCustomers(ctx context.Context, in *gatewayv1.Dele
 // with the place where it does, until there is an error.
 func eachCustomer(of id.Organization, ids []string, fn func(param string, of id.EndUser) error) error {
 	for i, name := range distinct(ids) {
-		if err := fn(at("user_ids", i), id.EndUser{Organization: of, ID: id.Customer(name)}); err != nil {
+		if err := fn(field.At("user_ids", i), id.EndUser{Organization: of, ID: id.Customer(name)}); err != nil {
 			return err
 		}
 	}
@@ -236,7 +238,7 @@ func eachCustomer(of id.Organization, ids []string, fn func(param string, of id.
 
 // BlockCustomers has customers refused.
 func (s customerService) BlockCustomers(ctx context.Context, in *gatewayv1.BlockCustomersRequest) (*gatewayv1.BlockCustomersResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BlockCustomersResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BlockCustomersResponse, error) {
 		place, err := customersPlace(ctx, v, tx, in)
 		if err != nil {
 			return nil, err
@@ -256,7 +258,7 @@ func (s customerService) BlockCustomers(ctx context.Context, in *gatewayv1.Block
 
 // UnblockCustomers has customers accepted again, and says who is not.
 func (s customerService) UnblockCustomers(ctx context.Context, in *gatewayv1.UnblockCustomersRequest) (*gatewayv1.UnblockCustomersResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UnblockCustomersResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UnblockCustomersResponse, error) {
 		place, err := customersPlace(ctx, v, tx, in)
 		if err != nil {
 			return nil, err

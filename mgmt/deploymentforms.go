@@ -7,6 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 )
 
 // Names that the rewriting of a request moves between.
@@ -31,7 +33,7 @@ func modelForms(members map[string]jsontext.Value) error {
 	if !given || v.Kind() == 'n' {
 		return nil
 	}
-	params, err := objectAt(fieldParams, v)
+	params, err := rest.ObjectAt(fieldParams, v)
 	if err != nil {
 		return err
 	}
@@ -49,8 +51,8 @@ func modelForms(members map[string]jsontext.Value) error {
 // deployment that lacks what its author believes it has would fail, or worse,
 // answer from somewhere else.
 func foreignParams(params map[string]jsontext.Value) error {
-	for _, name := range sortedNames(params) {
-		param := fieldParams + "." + shortName(name)
+	for _, name := range field.SortedNames(params) {
+		param := fieldParams + "." + field.ShortName(name)
 		switch {
 		case strings.HasPrefix(name, "aws_"):
 			return fault.Field(param, "unsupported_parameter", "No provider here uses credentials or regions of AWS. Remove %s.", param)
@@ -65,18 +67,18 @@ func foreignParams(params map[string]jsontext.Value) error {
 func gatherPrices(params map[string]jsontext.Value) error {
 	prices := map[string]jsontext.Value{}
 	if v, ok := params[fieldPrices]; ok && v.Kind() != 'n' {
-		entries, err := objectAt(fieldParams+"."+fieldPrices, v)
+		entries, err := rest.ObjectAt(fieldParams+"."+fieldPrices, v)
 		if err != nil {
 			return err
 		}
 		prices = entries
 	}
-	for _, name := range sortedNames(params) {
+	for _, name := range field.SortedNames(params) {
 		v := params[name]
 		if !isPrice(name) {
 			continue
 		}
-		param := fieldParams + "." + shortName(name)
+		param := fieldParams + "." + field.ShortName(name)
 		if v.Kind() == 'n' {
 			return fault.Field(param, "invalid_value", "%s is null. Leave it out, or clear all prices with an empty object for %s.%s.", param, fieldParams, fieldPrices)
 		}
@@ -86,13 +88,13 @@ func gatherPrices(params map[string]jsontext.Value) error {
 		prices[name] = v
 		delete(params, name)
 	}
-	for _, name := range sortedNames(prices) {
+	for _, name := range field.SortedNames(prices) {
 		v := prices[name]
 		if v.Kind() == '"' {
 			continue
 		}
 		if v.Kind() != '0' {
-			return wrongType(fieldParams+"."+shortName(name), "a number")
+			return field.WrongType(fieldParams+"."+field.ShortName(name), "a number")
 		}
 		quoted, err := jsontext.AppendQuote(nil, string(v))
 		if err != nil {

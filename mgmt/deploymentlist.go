@@ -8,13 +8,14 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // visible returns the deployments whose model the key may use, or all for who may
 // see everything, sorted by model name and id, and how they are shown.
 func visible(ctx context.Context) (all []*catalog.Deployment, shown func(*catalog.Deployment) *gatewayv1.ModelRecord) {
-	p, v := principal(ctx), viewOf(ctx)
+	p, v := operation.Principal(ctx), operation.View(ctx)
 	everything := v.Keys.Rights(nil, p).SeesAll()
 	for _, d := range v.Catalog.Deployments() {
 		if everything || p.Allows(d.Name) {

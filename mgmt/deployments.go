@@ -10,13 +10,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 type modelService struct {
 	gatewayv1.UnimplementedModelServiceServer
 	service
-	sealer Sealer
+	sealer operation.Sealer
 	prices func(ctx context.Context) ([]byte, error) // nil: the configuration names no place for them
 	reach  reach
 }
@@ -34,7 +36,7 @@ func (r reach) check(param, before, after string) error {
 		return nil
 	}
 	if err := catalog.CheckReach(after, least); err != nil {
-		return named(param, err)
+		return field.Named(param, err)
 	}
 	return nil
 }
@@ -51,7 +53,7 @@ func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModel
 	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
 		made, err := v.Catalog.Create(tx, spec, s.sealer.Seal)
 		if err != nil {
 			return nil, err
@@ -66,7 +68,7 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
 		before, err := v.Catalog.Changeable(tx, "model_id", named)
 		if err != nil {
 			return nil, err
@@ -81,7 +83,7 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 		if err := s.reach.check("gateway_params.api_base", before.Spec.APIBase, spec.APIBase); err != nil {
 			return nil, err
 		}
-		made, err := v.Catalog.Update(tx, spec, ifRevision(ctx), s.sealer.Seal)
+		made, err := v.Catalog.Update(tx, spec, operation.IfRevision(ctx), s.sealer.Seal)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +121,7 @@ func namedDeployment(in *gatewayv1.UpdateModelRequest) (id.Deployment, error) {
 // DeleteModel removes a deployment that was added at run time.
 func (s modelService) DeleteModel(ctx context.Context, in *gatewayv1.DeleteModelRequest) (*gatewayv1.DeleteModelResponse, error) {
 	name := in.GetId()
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteModelResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteModelResponse, error) {
 		if err := v.Catalog.Delete(tx, id.Deployment(name)); err != nil {
 			return nil, err
 		}

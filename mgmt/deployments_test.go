@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 func TestModelLife(t *testing.T) {
@@ -20,8 +23,8 @@ func TestModelLife(t *testing.T) {
 		info["db_model"] != true || info["created_by"] != "master" || info["input_cost_per_token"] != 1.2345678901e-10 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	if a.header.Get(HeaderRevision) != "42" {
-		t.Errorf("revision %s", a.header.Get(HeaderRevision))
+	if a.header.Get(operation.HeaderRevision) != "42" {
+		t.Errorf("revision %s", a.header.Get(operation.HeaderRevision))
 	}
 	all := ask(t, s, "GET /model/info", "", nil)
 	data, _ := all.json(t)["data"].([]any)
@@ -186,7 +189,7 @@ func TestModelUpdate(t *testing.T) {
 	if strings.Contains(a.body, vendorMark) || !strings.Contains(a.body, `"revision":44`) {
 		t.Error(a.body)
 	}
-	if a := ask(t, s, "PATCH /model/d/update", `{"gateway_params":{"prices":{}}}`, with("If-Match", `"44"`)); a.status != http.StatusOK || a.header.Get(HeaderETag) != `"45"` {
+	if a := ask(t, s, "PATCH /model/d/update", `{"gateway_params":{"prices":{}}}`, with("If-Match", `"44"`)); a.status != http.StatusOK || a.header.Get(field.HeaderETag) != `"45"` {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if d, _ := n.View().Catalog.Deployment("d"); len(d.Stored().Spec.Prices) != 0 {

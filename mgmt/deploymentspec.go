@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -73,15 +74,15 @@ func describeModel(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error
 
 func describeNumbers(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gatewayv1.ModelInfoInput) error {
 	return cmp.Or(
-		assign(&spec.RPM, p.Rpm, "gateway_params.rpm", whole),
-		assign(&spec.TPM, p.Tpm, "gateway_params.tpm", whole),
-		assign(&spec.MaxParallel, p.MaxParallelRequests, "gateway_params.max_parallel_requests", whole),
-		assign(&spec.Weight, p.Weight, "gateway_params.weight", whole),
-		assign(&spec.MaxTokens, info.MaxTokens, "model_info.max_tokens", whole),
-		assign(&spec.MaxInputTokens, info.MaxInputTokens, "model_info.max_input_tokens", whole),
-		assign(&spec.MaxOutputTokens, info.MaxOutputTokens, "model_info.max_output_tokens", whole),
-		assign(&spec.Timeout, p.Timeout, "gateway_params.timeout", seconds),
-		assign(&spec.StreamTimeout, p.StreamTimeout, "gateway_params.stream_timeout", seconds),
+		assign(&spec.RPM, p.Rpm, "gateway_params.rpm", field.Whole),
+		assign(&spec.TPM, p.Tpm, "gateway_params.tpm", field.Whole),
+		assign(&spec.MaxParallel, p.MaxParallelRequests, "gateway_params.max_parallel_requests", field.Whole),
+		assign(&spec.Weight, p.Weight, "gateway_params.weight", field.Whole),
+		assign(&spec.MaxTokens, info.MaxTokens, "model_info.max_tokens", field.Whole),
+		assign(&spec.MaxInputTokens, info.MaxInputTokens, "model_info.max_input_tokens", field.Whole),
+		assign(&spec.MaxOutputTokens, info.MaxOutputTokens, "model_info.max_output_tokens", field.Whole),
+		assign(&spec.Timeout, p.Timeout, "gateway_params.timeout", field.Seconds),
+		assign(&spec.StreamTimeout, p.StreamTimeout, "gateway_params.stream_timeout", field.Seconds),
 	)
 }
 
@@ -106,8 +107,8 @@ func describeSecrets(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) err
 		return nil
 	}
 	headers := make(map[string]vault.Secret, len(p.GetExtraHeaders()))
-	for _, name := range sortedNames(p.GetExtraHeaders()) {
-		if headers[name], err = secretOf("gateway_params.extra_headers."+shortName(name), p.GetExtraHeaders()[name], spec.ExtraHeaders[name]); err != nil {
+	for _, name := range field.SortedNames(p.GetExtraHeaders()) {
+		if headers[name], err = secretOf("gateway_params.extra_headers."+field.ShortName(name), p.GetExtraHeaders()[name], spec.ExtraHeaders[name]); err != nil {
 			return err
 		}
 	}
@@ -156,7 +157,7 @@ func redescribe(spec *catalog.DeploymentSpec, in *gatewayv1.UpdateModelRequest) 
 		spec.ModelName = in.GetModelName()
 	}
 	clears := clearings(spec)
-	names, err := cleared(in.GetClear(), sortedNames(clears)...)
+	names, err := cleared(in.GetClear(), field.SortedNames(clears)...)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 )
 
 // codeValidation is the code of every error that names a field of the request.
@@ -22,32 +25,32 @@ type placeKey struct{}
 
 // refuse sends an error, in the form that OpenAI's SDKs read.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	c := *callOf(r.Context())
-	c.id = w.Header().Get(headerRequestID)
+	c := *operation.Of(r.Context())
+	c.ID = w.Header().Get(headerRequestID)
 	e := s.failed(r.Context(), &c, err, client{route: routeOf(r), path: r.URL.Path, address: lastAddress(r.Header.Values(headerForwardedFor)), agent: r.UserAgent()})
 	for _, h := range e.Headers() {
 		w.Header().Set(h.Name, h.Value)
 	}
-	at, managed := r.Context().Value(placeKey{}).(place)
+	at, managed := r.Context().Value(placeKey{}).(rest.Place)
 	switch {
 	case !managed:
 		reply(w, e.HTTPStatus(), e.OpenAI())
-	case isInvalid(e):
+	case field.IsInvalid(e):
 		named := *e
 		named.Code = codeValidation
-		reply(w, http.StatusUnprocessableEntity, withDetail(named.OpenAI(), at.detail(e)))
+		reply(w, http.StatusUnprocessableEntity, rest.WithDetail(named.OpenAI(), at.Detail(e)))
 	default:
-		reply(w, e.HTTPStatus(), withDetail(e.OpenAI(), e.Message()))
+		reply(w, e.HTTPStatus(), rest.WithDetail(e.OpenAI(), e.Message()))
 	}
 }
 
 // failed logs an error of a request and records it in the audit log, as far as it belongs
 // there. A bug of the gateway's is logged in full; the caller does not get it.
-func (s *Server) failed(ctx context.Context, c *call, err error, from client) *fault.Error {
+func (s *Server) failed(ctx context.Context, c *operation.Call, err error, from client) *fault.Error {
 	e := fault.From(err)
 	if e.Kind == fault.Internal {
 		s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "management request failed",
-			slog.String("request_id", c.id), slog.String("path", cmp.Or(from.path, from.route)), slog.String("error", e.Error()))
+			slog.String("request_id", c.ID), slog.String("path", cmp.Or(from.path, from.route)), slog.String("error", e.Error()))
 	}
 	s.blocked(c, e, from.route)
 	s.logRefusal(ctx, c, e, from)

@@ -8,6 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -64,19 +66,19 @@ func (s fallbackService) UpdateFallback(ctx context.Context, in *gatewayv1.Updat
 func (s fallbackService) set(ctx context.Context, in setting) (*gatewayv1.FallbackRecord, error) {
 	kind := cmp.Or(in.GetFallbackType(), typeGeneral)
 	f := catalog.Fallback{Class: classOf(kind), From: in.GetModel(), To: in.GetFallbackModels()}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.FallbackRecord, error) {
-		if err := v.Catalog.SetFallback(tx, f, ifRevision(ctx)); err != nil {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.FallbackRecord, error) {
+		if err := v.Catalog.SetFallback(tx, f, operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
 		out := fallbackRecord(f, kind)
-		out.Message = "Fallback configuration saved for " + shortName(f.From)
+		out.Message = "Fallback configuration saved for " + field.ShortName(f.From)
 		return out, nil
 	})
 }
 
 // ListFallbacks shows all fallbacks.
 func (s fallbackService) ListFallbacks(ctx context.Context, in *gatewayv1.ListFallbacksRequest) (*gatewayv1.ListFallbacksResponse, error) {
-	v, out := viewOf(ctx), &gatewayv1.ListFallbacksResponse{}
+	v, out := operation.View(ctx), &gatewayv1.ListFallbacksResponse{}
 	_, revision := v.Catalog.Patch()
 	for _, kind := range fallbackTypes() {
 		if in.GetFallbackType() != "" && in.GetFallbackType() != kind {
@@ -93,7 +95,7 @@ func (s fallbackService) ListFallbacks(ctx context.Context, in *gatewayv1.ListFa
 
 // GetFallback shows what a model falls back to.
 func (s fallbackService) GetFallback(ctx context.Context, in *gatewayv1.GetFallbackRequest) (*gatewayv1.FallbackRecord, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +114,10 @@ func (s fallbackService) GetFallback(ctx context.Context, in *gatewayv1.GetFallb
 // DeleteFallback has a model fall back to nothing.
 func (s fallbackService) DeleteFallback(ctx context.Context, in *gatewayv1.DeleteFallbackRequest) (*gatewayv1.DeleteFallbackResponse, error) {
 	kind := cmp.Or(in.GetFallbackType(), typeGeneral)
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteFallbackResponse, error) {
-		if err := v.Catalog.DeleteFallback(tx, classOf(kind), in.GetModel(), ifRevision(ctx)); err != nil {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteFallbackResponse, error) {
+		if err := v.Catalog.DeleteFallback(tx, classOf(kind), in.GetModel(), operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
-		return &gatewayv1.DeleteFallbackResponse{Model: in.GetModel(), FallbackType: kind, Message: "Fallback configuration deleted for " + shortName(in.GetModel())}, nil
+		return &gatewayv1.DeleteFallbackResponse{Model: in.GetModel(), FallbackType: kind, Message: "Fallback configuration deleted for " + field.ShortName(in.GetModel())}, nil
 	})
 }

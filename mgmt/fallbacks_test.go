@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // A fallback is what the settings have, by either spelling of the path, and models
@@ -12,7 +14,7 @@ func TestFallbackLife(t *testing.T) {
 	s, n := newFake(t)
 	a := ask(t, s, "POST /fallback", `{"model":"fast","fallback_models":["slow","openai/gpt-4o-mini"]}`, nil)
 	v := a.json(t)
-	if a.status != http.StatusOK || v["fallback_type"] != "general" || fmt.Sprint(v["fallback_models"]) != "[slow openai/gpt-4o-mini]" || v["message"] == "" || v["revision"] != 42.0 || a.header.Get(HeaderETag) != `"42"` {
+	if a.status != http.StatusOK || v["fallback_type"] != "general" || fmt.Sprint(v["fallback_models"]) != "[slow openai/gpt-4o-mini]" || v["message"] == "" || v["revision"] != 42.0 || a.header.Get(field.HeaderETag) != `"42"` {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	play(t, s, []step{

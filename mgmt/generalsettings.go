@@ -12,6 +12,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -47,7 +49,7 @@ func generalChange(in *gatewayv1.GeneralSettings) (delivery.Change, error) {
 	if in.GetAlerting() != nil {
 		for i, way := range ways {
 			if way != alertingWebhook {
-				return c, fault.Field(at(fieldGeneral+".alerting", i), "invalid_value", "alerting knows %s and nothing else. Send [%q], or an empty list for none.", alertingWebhook, alertingWebhook)
+				return c, fault.Field(field.At(fieldGeneral+".alerting", i), "invalid_value", "alerting knows %s and nothing else. Send [%q], or an empty list for none.", alertingWebhook, alertingWebhook)
 			}
 		}
 		c.Webhook = new(len(ways) > 0)
@@ -59,7 +61,7 @@ func generalChange(in *gatewayv1.GeneralSettings) (delivery.Change, error) {
 	if in.GetAlertingWebhookEvents() != nil {
 		for i, e := range events {
 			if !event.KnownType(e) {
-				return c, fault.Field(at(fieldGeneral+".alerting_webhook_events", i), "invalid_value", "There are no events of that type. Name types such as key.created.")
+				return c, fault.Field(field.At(fieldGeneral+".alerting_webhook_events", i), "invalid_value", "There are no events of that type. Name types such as key.created.")
 			}
 		}
 		c.Events = &events
@@ -154,7 +156,7 @@ func (s configService) getGeneralField(ctx context.Context, in *gatewayv1.GetCon
 	if err != nil {
 		return nil, err
 	}
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +207,8 @@ func (s configService) deleteGeneralField(ctx context.Context, in *gatewayv1.Del
 }
 
 func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, c delivery.Change) (*gatewayv1.SettingField, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := s.expected(v, ifRevision(ctx)); err != nil {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
+		if err := s.expected(v, operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
 		next, made, err := s.setGeneral(v, tx, c)

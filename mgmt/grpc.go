@@ -23,6 +23,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
@@ -33,7 +36,7 @@ const errorDomain = "modelgateway"
 // way end.
 func (s *Server) ServeGRPC(ctx context.Context, l net.Listener) error {
 	srv := grpc.NewServer(
-		grpc.MaxRecvMsgSize(maxBody),
+		grpc.MaxRecvMsgSize(rest.MaxBody),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 	)
@@ -59,7 +62,7 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	md, _ := metadata.FromIncomingContext(ctx)
 	request := requestID(md)
 	header := metadata.Pairs(headerRequestID, request, headerGatewayRequestID, request)
-	c := &call{presented: presented(md.Get), id: request, matches: md.Get(HeaderIfMatch), idempotency: md.Get(HeaderIdempotency)}
+	c := &operation.Call{Presented: presented(md.Get), ID: request, IfMatch: md.Get(field.HeaderIfMatch), Idempotency: md.Get(field.HeaderIdempotency)}
 	defer func() {
 		if p := recover(); p != nil { // as the HTTP server does: one request is lost, not all
 			out, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -69,20 +72,20 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 		}
 		_ = grpc.SetHeader(ctx, header) // fails only where the caller has left
 	}()
-	op, ok := s.operations.all[info.FullMethod]
+	op, ok := s.operations.All[info.FullMethod]
 	if !ok {
 		return nil, fault.New(fault.NotFound, "", "There is no such operation.")
 	}
 	if err := s.identify(c); err != nil {
 		return nil, err
 	}
-	if err := c.principal.MayUse(op.routes[0].Method, op.routes[0].Path); err != nil { // as over REST
+	if err := c.Principal.MayUse(op.Routes[0].Method, op.Routes[0].Path); err != nil { // as over REST
 		return nil, err
 	}
-	if out, err = s.operations.pipeline(withCall(ctx, c), req, info, next); err != nil {
+	if out, err = s.operations.Run(operation.With(ctx, c), req, info, next); err != nil {
 		return nil, err
 	}
-	for name, value := range c.headers(out.(proto.Message)) {
+	for name, value := range c.Headers(out.(proto.Message)) {
 		header.Set(name, value)
 	}
 	return out, nil
@@ -94,13 +97,13 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 		return status.Error(codes.Unimplemented, "There is no such operation.")
 	}
 	md, _ := metadata.FromIncomingContext(stream.Context())
-	c := &call{presented: presented(md.Get), id: requestID(md)}
+	c := &operation.Call{Presented: presented(md.Get), ID: requestID(md)}
 	err := s.identify(c)
 	if err == nil {
-		err = c.principal.MayUse(http.MethodGet, info.FullMethod) // it changes nothing
+		err = c.Principal.MayUse(http.MethodGet, info.FullMethod) // it changes nothing
 	}
 	if err == nil {
-		err = mayUse(surface.Operation{Access: surface.Viewer}, c.principal)
+		err = operation.MayUse(surface.Operation{Access: surface.Viewer}, c.Principal)
 	}
 	if err != nil {
 		return statusOf(s.failed(stream.Context(), c, err, clientOf(md, info.FullMethod)))
@@ -125,13 +128,13 @@ func statusOf(e *fault.Error) error {
 	if e.Param != "" {
 		info.Metadata["param"] = e.Param
 	}
-	if isInvalid(e) {
+	if field.IsInvalid(e) {
 		info.Reason = codeValidation
 	}
 	details := []protoadapt.MessageV1{info}
-	if isInvalid(e) {
+	if field.IsInvalid(e) {
 		bad := &errdetails.BadRequest{}
-		for _, p := range problemsOf(e) {
+		for _, p := range field.Problems(e) {
 			bad.FieldViolations = append(bad.GetFieldViolations(), &errdetails.BadRequest_FieldViolation{Field: p.Param, Description: p.Message, Reason: p.Code})
 		}
 		details = append(details, bad)

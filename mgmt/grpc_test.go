@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -74,7 +76,7 @@ func TestGRPCAnswers(t *testing.T) {
 	if err != nil || out.GetState() != "follower" {
 		t.Fatalf("%v %v", out, err)
 	}
-	if id := header.Get(headerGatewayRequestID); len(id) != 1 || !strings.HasPrefix(id[0], "req_") || header.Get(HeaderRevision)[0] != "41" {
+	if id := header.Get(headerGatewayRequestID); len(id) != 1 || !strings.HasPrefix(id[0], "req_") || header.Get(operation.HeaderRevision)[0] != "41" {
 		t.Errorf("%v", header)
 	}
 	id := caller(t, masterKey, "x-request-id", "8e03978e-40d5-43e8-bc93-6894a57f9324")
@@ -88,7 +90,7 @@ func TestGRPCAsksWhoIsThere(t *testing.T) {
 	s, n := newFake(t)
 	conn := dial(t, s)
 	n.fail(fault.New(fault.Unavailable, "", "The nodes are away."))
-	for name, op := range s.operations.all {
+	for name, op := range s.operations.All {
 		for key, want := range map[string]codes.Code{
 			"": codes.Unauthenticated, "sk-nobody-has-this-key-00": codes.Unauthenticated, "not a key": codes.Unauthenticated, plainKey: codes.PermissionDenied,
 		} {
@@ -96,7 +98,7 @@ func TestGRPCAsksWhoIsThere(t *testing.T) {
 				continue
 			}
 			var header metadata.MD
-			err := conn.Invoke(caller(t, key), name, op.input.New().Interface(), op.output.New().Interface(), grpc.Header(&header))
+			err := conn.Invoke(caller(t, key), name, op.Input.New().Interface(), op.Output.New().Interface(), grpc.Header(&header))
 			if status.Code(err) != want || len(header.Get(headerGatewayRequestID)) != 1 || detail[*errdetails.ErrorInfo](err).GetDomain() != errorDomain {
 				t.Errorf("%s with key %q: %v %v", name, key, err, header)
 			}
@@ -119,14 +121,14 @@ func TestGRPCErrorsHaveDetails(t *testing.T) {
 	}
 	n.fail(&fault.Error{Kind: fault.Unavailable, Code: "no_leader", Detail: "No majority.", RetryAfter: time.Hour})
 	_, err = members.GetStatus(caller(t, masterKey), &gatewayv1.GetStatusRequest{})
-	if status.Code(err) != codes.Unavailable || detail[*errdetails.ErrorInfo](err).GetReason() != "no_leader" || detail[*errdetails.RetryInfo](err).GetRetryDelay().AsDuration() != mostRetryAfter {
+	if status.Code(err) != codes.Unavailable || detail[*errdetails.ErrorInfo](err).GetReason() != "no_leader" || detail[*errdetails.RetryInfo](err).GetRetryDelay().AsDuration() != operation.MostRetryAfter {
 		t.Errorf("%v", err)
 	}
 	_, err = members.GetStatus(caller(t, ""), &gatewayv1.GetStatusRequest{})
 	if detail[*errdetails.ErrorInfo](err).GetReason() != "missing_api_key" {
 		t.Errorf("%v", err)
 	}
-	_, err = members.RemoveMember(caller(t, masterKey), &gatewayv1.RemoveMemberRequest{NodeId: strings.Repeat("x", maxBody+1)})
+	_, err = members.RemoveMember(caller(t, masterKey), &gatewayv1.RemoveMemberRequest{NodeId: strings.Repeat("x", rest.MaxBody+1)})
 	if status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("a large request: %v", err)
 	}
@@ -172,7 +174,7 @@ func TestGRPCReflection(t *testing.T) {
 	for _, one := range got.GetListServicesResponse().GetService() {
 		names[one.GetName()] = true
 	}
-	for name := range s.operations.all {
+	for name := range s.operations.All {
 		if service, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/"); !names[service] {
 			t.Errorf("%s is not shown", service)
 		}

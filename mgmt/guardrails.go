@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -22,7 +23,7 @@ type guardrailService struct {
 // CreateGuardrail makes a guardrail.
 func (s guardrailService) CreateGuardrail(ctx context.Context, in *gatewayv1.CreateGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
 	fresh := id.NewUUID()
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
 		org, err := ownerFor(ctx, v, tx, in.OrganizationId)
 		if err != nil {
 			return nil, err
@@ -39,7 +40,7 @@ func (s guardrailService) CreateGuardrail(ctx context.Context, in *gatewayv1.Cre
 
 // ListGuardrails shows the guardrails that the caller may use.
 func (s guardrailService) ListGuardrails(ctx context.Context, in *gatewayv1.ListGuardrailsRequest) (*gatewayv1.ListGuardrailsResponse, error) {
-	v := viewOf(ctx)
+	v := operation.View(ctx)
 	page, err := pageOf(v.Guardrails.Newest(readerOf(ctx, v, nil), in.GetOrganizationId()), func(g *guardrails.Guardrail) string { return g.ID }, in)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func (s guardrailService) ListGuardrails(ctx context.Context, in *gatewayv1.List
 
 // GetGuardrail shows one guardrail.
 func (s guardrailService) GetGuardrail(ctx context.Context, in *gatewayv1.GetGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (s guardrailService) GetGuardrail(ctx context.Context, in *gatewayv1.GetGua
 
 // UpdateGuardrail changes what the request gives.
 func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.UpdateGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
 		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
@@ -81,7 +82,7 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 		if len(in.GetEngines()) > 0 {
 			next.Engines = enginesOf(in.GetEngines())
 		}
-		after, err := v.Guardrails.Update(tx, g, next, ifRevision(ctx))
+		after, err := v.Guardrails.Update(tx, g, next, operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 
 // DeleteGuardrail deletes a guardrail.
 func (s guardrailService) DeleteGuardrail(ctx context.Context, in *gatewayv1.DeleteGuardrailRequest) (*gatewayv1.DeleteGuardrailResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteGuardrailResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteGuardrailResponse, error) {
 		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err

@@ -21,6 +21,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -34,7 +36,7 @@ func makesKeys(t *testing.T, s *Server, n *fakeNode, between func()) {
 		if err != nil {
 			return nil, err
 		}
-		return change(ctx, n, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+		return operation.Change(ctx, n, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 			k, err := v.Keys.CreateKey(tx, tenancy.Key{Alias: alias, Hash: id.HashKey(secret.Reveal())})
 			if err != nil {
 				return nil, err
@@ -47,13 +49,13 @@ func makesKeys(t *testing.T, s *Server, n *fakeNode, between func()) {
 	})
 }
 
-func withKey(key string) func(r *http.Request) { return with(HeaderIdempotency, key) }
+func withKey(key string) func(r *http.Request) { return with(field.HeaderIdempotency, key) }
 
 func TestAnswersAreGivenAgain(t *testing.T) {
 	s, n := newFake(t)
 	makesKeys(t, s, n, nil)
 	first := ask(t, s, "POST /key/generate", `{"key_alias":"a","tags":["x"]}`, withKey("one"))
-	if first.status != http.StatusOK || first.header.Get(HeaderReplayed) != "" || first.json(t)["revision"] != 42.0 || first.header.Get("ETag") != `"42"` {
+	if first.status != http.StatusOK || first.header.Get(operation.HeaderReplayed) != "" || first.json(t)["revision"] != 42.0 || first.header.Get("ETag") != `"42"` {
 		t.Fatalf("%d %v %s", first.status, first.header, first.body)
 	}
 	n.do(t, func(v *cluster.View, tx *record.Txn) error { // others go on meanwhile
@@ -61,7 +63,7 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 		return err
 	})
 	again := ask(t, s, "POST /key/generate", ` {"tags":["x"], "key_alias":"a", "models":null}`, withKey("one"))
-	if again.status != http.StatusOK || again.body != first.body || again.header.Get(HeaderReplayed) != "true" || again.header.Get("ETag") != `"42"` || again.header.Get(HeaderRevision) != "43" {
+	if again.status != http.StatusOK || again.body != first.body || again.header.Get(operation.HeaderReplayed) != "true" || again.header.Get("ETag") != `"42"` || again.header.Get(operation.HeaderRevision) != "43" {
 		t.Errorf("again: %d %v %s", again.status, again.header, again.body)
 	}
 	other := ask(t, s, "POST /key/generate", `{"key_alias":"b","tags":["x"]}`, withKey("one"))
@@ -76,10 +78,10 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 	}
 	n.pass(25 * time.Hour)
 	late := ask(t, s, "POST /key/generate", `{"key_alias":"late"}`, withKey("one"))
-	if late.status != http.StatusOK || late.header.Get(HeaderReplayed) != "" {
+	if late.status != http.StatusOK || late.header.Get(operation.HeaderReplayed) != "" {
 		t.Errorf("a day later: %d %s", late.status, late.body)
 	}
-	if a := ask(t, s, "POST /key/generate", `{"key_alias":"late"}`, withKey("one")); a.body != late.body || a.header.Get(HeaderReplayed) != "true" {
+	if a := ask(t, s, "POST /key/generate", `{"key_alias":"late"}`, withKey("one")); a.body != late.body || a.header.Get(operation.HeaderReplayed) != "true" {
 		t.Errorf("a day later, again: %d %s", a.status, a.body)
 	}
 }
@@ -113,7 +115,7 @@ func TestFailuresAreNotKept(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	n.fail(nil)
-	if a := ask(t, s, "POST /key/generate", `{}`, withKey("one")); a.status != http.StatusOK || a.header.Get(HeaderReplayed) != "" {
+	if a := ask(t, s, "POST /key/generate", `{}`, withKey("one")); a.status != http.StatusOK || a.header.Get(operation.HeaderReplayed) != "" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
@@ -141,7 +143,7 @@ func TestOneOfManyAtOnceIsDone(t *testing.T) {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 		bodies[a.body] = true
-		if a.header.Get(HeaderReplayed) == "true" {
+		if a.header.Get(operation.HeaderReplayed) == "true" {
 			replayed++
 		}
 	}
@@ -185,14 +187,14 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 	if a := ask(t, s, "POST /key/generate", `{}`, withKey("one")); a.status != http.StatusOK {
 		t.Fatal(a.body)
 	}
-	s.operations.sealer = blind{s.operations.sealer}
+	s.operations.Sealer = blind{s.operations.Sealer}
 	if a := ask(t, s, "POST /key/generate", `{}`, withKey("one")); a.status != http.StatusConflict || a.refusal(t) != "idempotency_conflict Idempotency-Key" || n.View().Keys.Cluster() != 1 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 
 // blind has lost its key.
-type blind struct{ Sealer }
+type blind struct{ operation.Sealer }
 
 func (blind) Open([]byte, string) (vault.Secret, error) {
 	return vault.Secret{}, errors.New("sealed with another key")

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -126,13 +129,13 @@ func TestEveryPostIsDoneOnce(t *testing.T) {
 			target := "POST " + strings.ReplaceAll(route.Path, "{key}", token)
 			body := strings.ReplaceAll(request.body, "$key", token)
 			first := ask(t, o.Server, target, body, withKey(route.Path))
-			if first.status != http.StatusOK || first.header.Get(HeaderReplayed) != "" {
+			if first.status != http.StatusOK || first.header.Get(operation.HeaderReplayed) != "" {
 				t.Fatalf("%d %v %s", first.status, first.header, first.body)
 			}
 			o.node.noticed()
 			before := effects(t, o.node)
 			again := ask(t, o.Server, target, body, withKey(route.Path))
-			if again.status != http.StatusOK || again.header.Get(HeaderReplayed) != "true" || again.body != first.body {
+			if again.status != http.StatusOK || again.header.Get(operation.HeaderReplayed) != "true" || again.body != first.body {
 				t.Errorf("again: %d %v %s\nat first %s", again.status, again.header, again.body, first.body)
 			}
 			if after := effects(t, o.node); after != before {
@@ -179,8 +182,8 @@ func TestRestoreIsDoneOnce(t *testing.T) {
 	s, n := newFake(t)
 	restore := func(file, key string) answer {
 		return ask(t, s, "POST /cluster/restore?confirm=yes", file, func(r *http.Request) {
-			r.Header.Set("Content-Type", binaryType)
-			r.Header.Set(HeaderIdempotency, key)
+			r.Header.Set("Content-Type", rest.BinaryType)
+			r.Header.Set(field.HeaderIdempotency, key)
 		})
 	}
 	restored := func() string {
@@ -195,13 +198,13 @@ func TestRestoreIsDoneOnce(t *testing.T) {
 	}
 	n.fail(nil)
 	first := restore("the state", "one")
-	if first.status != http.StatusOK || first.header.Get(HeaderReplayed) != "" || restored() != "the state" {
+	if first.status != http.StatusOK || first.header.Get(operation.HeaderReplayed) != "" || restored() != "the state" {
 		t.Fatalf("%d %s", first.status, first.body)
 	}
 	n.noticed()
 	before := effects(t, n)
 	again := restore("the state", "one")
-	if again.status != http.StatusOK || again.header.Get(HeaderReplayed) != "true" || again.body != first.body || restored() != "" || effects(t, n) != before {
+	if again.status != http.StatusOK || again.header.Get(operation.HeaderReplayed) != "true" || again.body != first.body || restored() != "" || effects(t, n) != before {
 		t.Errorf("again: %d %v %s", again.status, again.header, again.body)
 	}
 	if a := restore("another state", "one"); a.refusal(t) != "idempotency_conflict Idempotency-Key" || restored() != "" {
@@ -210,7 +213,7 @@ func TestRestoreIsDoneOnce(t *testing.T) {
 	if a := restore("the state", "a b"); a.refusal(t) != "invalid_value Idempotency-Key" || restored() != "" {
 		t.Errorf("no key at all: %d %s", a.status, a.body)
 	}
-	if a := restore("the state", "two"); a.status != http.StatusOK || a.header.Get(HeaderReplayed) != "" || restored() != "the state" {
+	if a := restore("the state", "two"); a.status != http.StatusOK || a.header.Get(operation.HeaderReplayed) != "" || restored() != "the state" {
 		t.Errorf("another key: %d %s", a.status, a.body)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -36,7 +38,7 @@ func (s keyService) UnblockKey(ctx context.Context, in *gatewayv1.UnblockKeyRequ
 
 // changed makes a change of one key and shows it.
 func (s keyService) changed(ctx context.Context, op func(c keyChange) (*tenancy.Key, error)) (*gatewayv1.KeyRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 		made, err := op(s.changeOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
@@ -53,7 +55,7 @@ func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdate
 	if _, err := s.state.Current(ctx); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateKeysResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateKeysResponse, error) {
 		out := &gatewayv1.BulkUpdateKeysResponse{TotalRequested: uint32(len(in.GetKeys()))}
 		c := s.changeOf(ctx, v, tx)
 		for _, one := range in.GetKeys() {
@@ -81,13 +83,13 @@ type keyChange struct {
 }
 
 func (s keyService) changeOf(ctx context.Context, v *cluster.View, tx *record.Txn) keyChange {
-	return keyChange{rules: s.rules, set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.KeyBatch(tx)}
+	return keyChange{rules: s.rules, set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.KeyBatch(tx)}
 }
 
 // begin returns the key that an operation of who asks changes, and the revision
 // that it must have, 0 for any.
 func (c keyChange) begin(op string, of keyName, ifRevision float64) (*tenancy.Key, uint64, error) {
-	revision, err := whole("if_revision", ifRevision)
+	revision, err := field.Whole("if_revision", ifRevision)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -136,7 +138,7 @@ func changes(m proto.Message, clears []string) bool {
 	found := len(clears) > 0
 	m.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
 		switch f.Name() {
-		case "key", "new_key", "grace_period", fieldClear, fieldIfRevision:
+		case "key", "new_key", "grace_period", field.Clear, field.IfRevision:
 		default:
 			found = true
 		}
@@ -171,7 +173,7 @@ func (s keyService) DeleteKeys(ctx context.Context, in *gatewayv1.DeleteKeysRequ
 	case len(in.GetKeys()) > 0 && len(in.GetKeyAliases()) > 0:
 		return nil, fault.Field("key_aliases", "invalid_value", "Name the keys in keys or in key_aliases, not in both.")
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteKeysResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteKeysResponse, error) {
 		c := s.changeOf(ctx, v, tx)
 		names, err := c.deleted(in)
 		if err != nil {
@@ -198,18 +200,18 @@ func (s keyService) DeleteKeys(ctx context.Context, in *gatewayv1.DeleteKeysRequ
 func (c keyChange) deleted(in *gatewayv1.DeleteKeysRequest) ([]keyName, error) {
 	var names []keyName
 	for i, text := range in.GetKeys() {
-		h, err := reference(at("keys", i), text)
+		h, err := reference(field.At("keys", i), text)
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, keyName{at("keys", i), h})
+		names = append(names, keyName{field.At("keys", i), h})
 	}
 	for i, alias := range in.GetKeyAliases() {
-		h, err := c.aliased(at("key_aliases", i), alias)
+		h, err := c.aliased(field.At("key_aliases", i), alias)
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, keyName{at("key_aliases", i), h})
+		names = append(names, keyName{field.At("key_aliases", i), h})
 	}
 	return names, nil
 }

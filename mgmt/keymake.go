@@ -10,6 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -35,12 +37,12 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 		k, err := patchKey(tenancy.Key{Hash: id.HashKey(secret), Name: tenancy.DisplayName(secret)}, in, nil, tx.Time())
 		if err != nil {
 			return nil, err
 		}
-		r := v.Keys.Rights(tx, principal(ctx))
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		if in.UserId == nil && op == surface.PermitGenerateKey {
 			k.User = ownerOf(v.Keys, tx, r, k.Team)
 		}
@@ -91,7 +93,7 @@ func keyText(param string, chosen *string) (string, error) {
 		return made.Reveal(), err
 	}
 	if err := tenancy.CheckCustom(*chosen); err != nil {
-		return "", named(param, err)
+		return "", field.Named(param, err)
 	}
 	return *chosen, nil
 }
@@ -99,7 +101,7 @@ func keyText(param string, chosen *string) (string, error) {
 // RegenerateKey replaces a key by a new one. What it changes at that needs the
 // rights of an update, too.
 func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateKeyRequest) (*gatewayv1.KeyRecord, error) {
-	p := principal(ctx)
+	p := operation.Principal(ctx)
 	old := keyName{"key", p.Hash}
 	if in.GetKey() != "" {
 		h, err := reference("key", in.GetKey())
@@ -115,7 +117,7 @@ func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateK
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
 		made, err := s.changeOf(ctx, v, tx).regenerate(old, in, secret)
 		if err != nil {
 			return nil, err
@@ -146,7 +148,7 @@ func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, s
 	}
 	made, err := c.set.RegenerateKey(c.tx, before.Hash, k, until, revision)
 	if f := fault.From(err); f != nil && f.Kind == fault.Exists && f.Param == "key" {
-		return nil, named("new_key", err)
+		return nil, field.Named("new_key", err)
 	}
 	return made, err
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -32,7 +35,7 @@ const codeKeyNotFound = "key_not_found"
 
 // GetKey shows one key: the one that asks, or one that it may see.
 func (s keyService) GetKey(ctx context.Context, in *gatewayv1.GetKeyRequest) (*gatewayv1.GetKeyResponse, error) {
-	p := principal(ctx)
+	p := operation.Principal(ctx)
 	hash := p.Hash
 	for _, given := range []struct{ param, text string }{{"key", in.GetKey()}, {"key_hash", in.GetKeyHash()}} {
 		if given.text == "" {
@@ -47,7 +50,7 @@ func (s keyService) GetKey(ctx context.Context, in *gatewayv1.GetKeyRequest) (*g
 		}
 		hash = h
 	}
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -66,17 +69,17 @@ func (s keyService) GetKey(ctx context.Context, in *gatewayv1.GetKeyRequest) (*g
 func (s keyService) GetKeys(ctx context.Context, in *gatewayv1.GetKeysRequest) (*gatewayv1.GetKeysResponse, error) {
 	hashes := make([]id.KeyHash, 0, len(in.GetKeys()))
 	for i, text := range in.GetKeys() {
-		h, err := reference(at("keys", i), text)
+		h, err := reference(field.At("keys", i), text)
 		if err != nil {
 			return nil, err
 		}
 		hashes = append(hashes, h)
 	}
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	r, out := v.Keys.Rights(nil, principal(ctx)), &gatewayv1.GetKeysResponse{}
+	r, out := v.Keys.Rights(nil, operation.Principal(ctx)), &gatewayv1.GetKeysResponse{}
 	for _, h := range hashes {
 		if k, ok := v.Keys.Key(nil, h); ok && r.MaySeeKey(k) {
 			out.Key = append(out.GetKey(), tokenOf(h))
@@ -89,7 +92,7 @@ func (s keyService) GetKeys(ctx context.Context, in *gatewayv1.GetKeysRequest) (
 // CheckKeyHealth shows the key that asks. The master key has no record.
 func (keyService) CheckKeyHealth(ctx context.Context, _ *gatewayv1.CheckKeyHealthRequest) (*gatewayv1.CheckKeyHealthResponse, error) {
 	out := &gatewayv1.CheckKeyHealthResponse{Key: "healthy"}
-	if k, ok := viewOf(ctx).Keys.Key(nil, principal(ctx).Hash); ok {
+	if k, ok := operation.View(ctx).Keys.Key(nil, operation.Principal(ctx).Hash); ok {
 		out.Info = keyRecord(k)
 	}
 	return out, nil
@@ -154,8 +157,8 @@ func pages(total int, size int32) uint32 { return uint32((total + int(size) - 1)
 // keysPage returns a page of the keys that a query finds and that who asks may see,
 // and how many those are in all.
 func keysPage(ctx context.Context, q tenancy.KeyQuery, page, size int32) (list []*tenancy.Key, total int) {
-	set := viewOf(ctx).Keys
-	if r := set.Rights(nil, principal(ctx)); !r.SeesAll() {
+	set := operation.View(ctx).Keys
+	if r := set.Rights(nil, operation.Principal(ctx)); !r.SeesAll() {
 		q.May, q.Near = r.MaySeeKey, r.User()
 	}
 	q.Offset, q.Limit = int(page-1)*int(size), int(size)
@@ -169,7 +172,7 @@ func (s keyService) keyValue(ctx context.Context, k *tenancy.Key, in *gatewayv1.
 	}
 	shown := keyRecord(k)
 	err := fillSpend(ctx, s.ledger, shown)
-	return free(shown), err
+	return rest.Free(shown), err
 }
 
 // keyName is a key as a field of a request names it.
@@ -204,7 +207,7 @@ func newestKeys(all iter.Seq[*tenancy.Key], r *tenancy.Rights, limit int) []*gat
 func reference(param, text string) (id.KeyHash, error) {
 	h, err := tenancy.ParseReference(text)
 	if err != nil {
-		return h, named(param, err)
+		return h, field.Named(param, err)
 	}
 	return h, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -27,8 +28,8 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ResetKeySpendResponse, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ResetKeySpendResponse, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		k, err := visibleKey(v.Keys, tx, r, keyName{"key", h})
 		if err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -82,10 +83,10 @@ func (p *patch) models(old []tenancy.ModelLimits) []tenancy.ModelLimits {
 		func(m *tenancy.ModelLimits, v protoreflect.Value) {
 			in, _ := v.Message().Interface().(*gatewayv1.ModelBudget)
 			if proto.Size(in) == 0 {
-				p.fail(fault.Field(fieldModelBudget+"."+shortName(m.Model), "invalid_value", "The budget of the model says nothing. Give max_budget, tpm_limit or rpm_limit, or leave the model out."))
+				p.fail(fault.Field(fieldModelBudget+"."+field.ShortName(m.Model), "invalid_value", "The budget of the model says nothing. Give max_budget, tpm_limit or rpm_limit, or leave the model out."))
 			}
 			if in.MaxBudget != nil {
-				amount, err := dollars(fieldModelBudget+"."+shortName(m.Model)+"."+fieldMaxBudget, in.GetMaxBudget())
+				amount, err := dollars(fieldModelBudget+"."+field.ShortName(m.Model)+"."+fieldMaxBudget, in.GetMaxBudget())
 				p.fail(err)
 				m.MaxBudget = &amount
 			}

@@ -8,13 +8,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 type clusterService struct {
 	gatewayv1.UnimplementedClusterServiceServer
 	state   Members
-	changed func(c *call, e event.Event, by event.Request)
+	changed func(c *operation.Call, e event.Event, by event.Request)
 }
 
 // GetStatus shows the cluster as this node sees it.
@@ -66,9 +67,9 @@ func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMe
 	if !isNode(in.GetNodeId()) {
 		return nil, fault.Field("node_id", "invalid_value", "node_id must be a node's id: 32 hex digits, as GET /cluster/members shows it.")
 	}
-	c, out := callOf(ctx), &gatewayv1.RemoveMemberResponse{NodeId: in.GetNodeId(), Removed: true}
+	c, out := operation.Of(ctx), &gatewayv1.RemoveMemberResponse{NodeId: in.GetNodeId(), Removed: true}
 	err := s.state.RemoveMember(ctx, id.Node(in.GetNodeId()))
-	if fault.KindOf(err) == fault.NotFound && c.once != nil {
+	if fault.KindOf(err) == fault.NotFound && c.Once != nil {
 		// It may be this request that has removed it, whose answer was not kept any more.
 		if gone, unknown := s.state.Removed(ctx, id.Node(in.GetNodeId())); unknown == nil && gone {
 			return out, nil
@@ -77,9 +78,9 @@ func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMe
 	if err != nil {
 		return nil, err
 	}
-	s.changed(c, event.ManagementChanged(c.operation.of.Resource, []string{in.GetNodeId()}), c.by(c.operation.Name, c.operation.Action, nil))
-	if c.once != nil {
-		c.once.keepDone(ctx, c.principal.Actor(), out)
+	s.changed(c, event.ManagementChanged(c.Operation.Service.Resource, []string{in.GetNodeId()}), c.By(c.Operation.Name, c.Operation.Action, nil))
+	if c.Once != nil {
+		c.Once.KeepDone(ctx, c.Principal.Actor(), out)
 	}
 	return out, nil
 }

@@ -11,13 +11,15 @@ import (
 	"testing"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 )
 
 func TestClusterIsShown(t *testing.T) {
 	s, n := newFake(t)
 	a := ask(t, s, "GET /cluster/status", "", nil)
 	v := a.json(t)
-	if a.status != http.StatusOK || v["state"] != "follower" || v["commit_index"] != float64(1<<40) || fmt.Sprint(v["leader"]) != "map[address:10.0.0.2:7000 node:22222222222222222222222222222222]" || a.header.Get(HeaderRevision) != "41" {
+	if a.status != http.StatusOK || v["state"] != "follower" || v["commit_index"] != float64(1<<40) || fmt.Sprint(v["leader"]) != "map[address:10.0.0.2:7000 node:22222222222222222222222222222222]" || a.header.Get(operation.HeaderRevision) != "41" {
 		t.Errorf("%s", a.body)
 	}
 	list, _ := ask(t, s, "GET /cluster/members", "", nil).json(t)["members"].([]any)
@@ -63,7 +65,7 @@ func TestSnapshotIsWholeOrCut(t *testing.T) {
 	n.mu.Lock()
 	n.mu.backup = []byte("the state")
 	n.mu.Unlock()
-	if status, body, err := fetch(); status != http.StatusOK || body != binaryType+" the state" || err != nil {
+	if status, body, err := fetch(); status != http.StatusOK || body != rest.BinaryType+" the state" || err != nil {
 		t.Errorf("%d %q %v", status, body, err)
 	}
 	n.fail(errors.New("the disk fails"))
@@ -80,7 +82,7 @@ func TestSnapshotIsWholeOrCut(t *testing.T) {
 
 func TestRestoreNeedsTheWord(t *testing.T) {
 	s, n := newFake(t)
-	binary := with("Content-Type", binaryType)
+	binary := with("Content-Type", rest.BinaryType)
 	for target, want := range map[string]string{
 		"POST /cluster/restore":             "422 confirmation_required confirm",
 		"POST /cluster/restore?confirm=no":  "422 confirmation_required confirm",
@@ -102,9 +104,9 @@ func TestRestoreNeedsTheWord(t *testing.T) {
 		t.Error("something was restored")
 	}
 	n.mu.Unlock()
-	large := strings.Repeat("state", maxBody) // larger than any JSON may be
+	large := strings.Repeat("state", rest.MaxBody) // larger than any JSON may be
 	a := ask(t, s, "POST /cluster/restore", large, func(r *http.Request) {
-		r.Header.Set("Content-Type", binaryType)
+		r.Header.Set("Content-Type", rest.BinaryType)
 		r.Header.Set(headerConfirm, "yes")
 	})
 	n.mu.Lock()
@@ -122,7 +124,7 @@ func TestRestoreNeedsTheWord(t *testing.T) {
 func TestRestoreSaysWhatItChanged(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
-	binary := with("Content-Type", binaryType)
+	binary := with("Content-Type", rest.BinaryType)
 	a := ask(t, s, "POST /cluster/restore?confirm=yes", "the state", binary)
 	const want = `{"restored":true,"mode":"settings","snapshot_time":"1970-01-01T00:00:01Z","revision":7,"changes":[` +
 		`{"name":"keys","returned":2,"changed":3,"removed":1,"kept":4,"unblocked":1,"returned_keys":["0102"]},` +

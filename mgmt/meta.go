@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // maxMetadata bounds the free object that is kept with a record.
@@ -26,7 +27,7 @@ func showMeta(m proto.Message, meta record.Meta) {
 	setField(m, "created_by", protoreflect.ValueOfString(meta.CreatedBy))
 	setTime(m, "updated_at", meta.UpdatedAt)
 	setField(m, "updated_by", protoreflect.ValueOfString(meta.UpdatedBy))
-	setField(m, fieldRevision, protoreflect.ValueOfFloat64(float64(meta.Revision)))
+	setField(m, field.Revision, protoreflect.ValueOfFloat64(float64(meta.Revision)))
 }
 
 // setField sets a field where the message has it.
@@ -75,7 +76,7 @@ func cleared(names []string, allowed ...string) (map[string]bool, error) {
 	out := make(map[string]bool, len(names))
 	for _, name := range names {
 		if !slices.Contains(allowed, name) {
-			return nil, fault.Field(shortName(name), "invalid_value", "%s cannot be cleared. Give it a value, or leave it out to keep the one that it has.", shortName(name))
+			return nil, fault.Field(field.ShortName(name), "invalid_value", "%s cannot be cleared. Give it a value, or leave it out to keep the one that it has.", field.ShortName(name))
 		}
 		out[name] = true
 	}

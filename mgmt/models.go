@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 // created is the constant that LiteLLM gives every model: when a model was made
@@ -32,7 +33,7 @@ func object(name id.ModelName) modelObject {
 
 // models lists the models that the caller's key may use.
 func (s *Server) models(w http.ResponseWriter, r *http.Request) {
-	p := principal(r.Context())
+	p := operation.Principal(r.Context())
 	list := modelList{Object: "list", Data: []modelObject{}}
 	for _, name := range s.cfg.View().Catalog.Models() {
 		if p.Allows(name) {
@@ -44,7 +45,7 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 
 // model shows one model. One that the key may not use is not there.
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
-	name, p := id.ModelName(r.PathValue("model")), principal(r.Context())
+	name, p := id.ModelName(r.PathValue("model")), operation.Principal(r.Context())
 	real := p.Resolve(name)
 	if _, ok := s.cfg.View().Catalog.Group(real); !ok || !p.Allows(real) {
 		s.refuse(w, r, &fault.Error{Kind: fault.NotFound, Code: "model_not_found", Param: "model", Detail: "There is no model of that name, or this API key may not use it."})

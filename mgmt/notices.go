@@ -11,18 +11,19 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 // blocked has the audit log say that a request was refused for who asks. where is
 // the route, which names no record: paths may have keys in them.
-func (s *Server) blocked(c *call, e *fault.Error, where string) {
+func (s *Server) blocked(c *operation.Call, e *fault.Error, where string) {
 	if status := e.HTTPStatus(); status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
 	}
 	ev := eventOf(c, &journal.Notice{Type: event.TypeRequestBlocked, Code: symbolic(e), Details: event.Member("route", where)})
 	if ev.Key == (id.KeyHash{}) {
-		if ev.Key, _ = tenancy.HashOf(c.presented); c.view != nil {
-			if k, ok := c.view.Keys.Key(nil, ev.Key); ok { // one that may not be used
+		if ev.Key, _ = tenancy.HashOf(c.Presented); c.View != nil {
+			if k, ok := c.View.Keys.Key(nil, ev.Key); ok { // one that may not be used
 				ev.KeyAlias, ev.Actor, ev.Team, ev.User, ev.Organization = k.Alias, k.Actor(), k.Team, k.User, k.Organization
 			}
 		}
@@ -31,15 +32,15 @@ func (s *Server) blocked(c *call, e *fault.Error, where string) {
 }
 
 // changed records the event of a change that no transaction makes.
-func (s *Server) changed(c *call, e event.Event, by event.Request) {
+func (s *Server) changed(c *operation.Call, e event.Event, by event.Request) {
 	s.cfg.Notices.Notify(eventOf(c, &journal.Notice{Type: e.Type, Details: e.Details(by)}))
 }
 
-func eventOf(c *call, n *journal.Notice) journal.Event {
-	now, who := time.Now(), &c.principal
+func eventOf(c *operation.Call, n *journal.Notice) journal.Event {
+	now, who := time.Now(), &c.Principal
 	return journal.Event{
 		Attempt: usage.Attempt{
-			Request: id.Request(c.id), Key: who.Hash, KeyAlias: who.Alias, Actor: who.Actor(),
+			Request: id.Request(c.ID), Key: who.Hash, KeyAlias: who.Alias, Actor: who.Actor(),
 			Team: who.Team, User: who.User, Organization: who.Organization, Start: now,
 		},
 		Result: usage.Result{End: now},

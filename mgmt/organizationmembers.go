@@ -10,6 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -33,12 +35,12 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 	fresh := make([]id.User, len(in.GetMember()))
 	for i, m := range in.GetMember() {
 		if m.GetUserId() == "" && m.GetUserEmail() == "" {
-			return nil, within(at("member", i), nobody())
+			return nil, field.Within(field.At("member", i), nobody())
 		}
 		fresh[i] = id.User(id.NewUUID())
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddOrganizationMembersResponse, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddOrganizationMembersResponse, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
 		if err != nil {
 			return nil, err
@@ -51,7 +53,7 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 		for i, m := range in.GetMember() {
 			u, place, err := all.add(m, fresh[i], tenancy.OrganizationMember{Organization: o.ID, Role: tenancy.Role(m.GetRole()), MaxBudget: budget})
 			if err != nil {
-				return nil, within(at("member", i), err)
+				return nil, field.Within(field.At("member", i), err)
 			}
 			shown := userRecord(v.Keys, r, u)
 			addPlace(shown, place)
@@ -107,7 +109,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
 		u, before, err := s.member(ctx, v, tx, in)
 		if err != nil {
 			return nil, err
@@ -119,10 +121,10 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 		if budget != nil || clears[fieldOrganizationBudget] {
 			after.MaxBudget = budget
 		}
-		if err := selfServed(v.Keys.Rights(tx, principal(ctx)), before, &after); err != nil {
+		if err := selfServed(v.Keys.Rights(tx, operation.Principal(ctx)), before, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateOrganizationMember(tx, after, ifRevision(ctx))
+		made, err := v.Keys.UpdateOrganizationMember(tx, after, operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +143,7 @@ func selfServed(r *tenancy.Rights, before, after *tenancy.OrganizationMember) er
 
 // DeleteOrganizationMember takes a user out of an organization.
 func (s organizationService) DeleteOrganizationMember(ctx context.Context, in *gatewayv1.DeleteOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
 		u, m, err := s.member(ctx, v, tx, in)
 		if err != nil {
 			return nil, err
@@ -163,7 +165,7 @@ type memberName interface {
 // member returns the member that a request names, which who asks has to be allowed
 // to change.
 func (organizationService) member(ctx context.Context, v *cluster.View, tx *record.Txn, in memberName) (*tenancy.User, *tenancy.OrganizationMember, error) {
-	r := v.Keys.Rights(tx, principal(ctx))
+	r := v.Keys.Rights(tx, operation.Principal(ctx))
 	o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
 	if err != nil {
 		return nil, nil, err

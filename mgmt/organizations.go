@@ -12,6 +12,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -26,8 +28,8 @@ func (s organizationService) CreateOrganization(ctx context.Context, in *gateway
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
-		if err := v.Keys.Rights(tx, principal(ctx)).MayGrantOrganization(nil, &o); err != nil {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
+		if err := v.Keys.Rights(tx, operation.Principal(ctx)).MayGrantOrganization(nil, &o); err != nil {
 			return nil, err
 		}
 		made, err := v.Keys.CreateOrganization(tx, o)
@@ -48,11 +50,11 @@ func chosen(given *string) string {
 
 // GetOrganization shows one organization.
 func (s organizationService) GetOrganization(ctx context.Context, in *gatewayv1.GetOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	o, err := visibleOrganization(v.Keys, nil, v.Keys.Rights(nil, principal(ctx)), in.GetOrganizationId())
+	o, err := visibleOrganization(v.Keys, nil, v.Keys.Rights(nil, operation.Principal(ctx)), in.GetOrganizationId())
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +63,15 @@ func (s organizationService) GetOrganization(ctx context.Context, in *gatewayv1.
 
 // GetOrganizations shows several organizations, all that are asked for or none.
 func (s organizationService) GetOrganizations(ctx context.Context, in *gatewayv1.GetOrganizationsRequest) (*gatewayv1.GetOrganizationsResponse, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	r, out := v.Keys.Rights(nil, principal(ctx)), &gatewayv1.GetOrganizationsResponse{}
+	r, out := v.Keys.Rights(nil, operation.Principal(ctx)), &gatewayv1.GetOrganizationsResponse{}
 	for i, of := range in.GetOrganizations() {
 		o, err := visibleOrganization(v.Keys, nil, r, of)
 		if err != nil {
-			return nil, named(at("organizations", i), err)
+			return nil, field.Named(field.At("organizations", i), err)
 		}
 		out.Organizations = append(out.GetOrganizations(), fullOrganization(v.Keys, o))
 	}
@@ -78,8 +80,8 @@ func (s organizationService) GetOrganizations(ctx context.Context, in *gatewayv1
 
 // ListOrganizations shows the organizations that who asks may see.
 func (s organizationService) ListOrganizations(ctx context.Context, in *gatewayv1.ListOrganizationsRequest) (*gatewayv1.ListOrganizationsResponse, error) {
-	v := viewOf(ctx)
-	r, part, out := v.Keys.Rights(nil, principal(ctx)), strings.ToLower(in.GetOrgAlias()), &gatewayv1.ListOrganizationsResponse{}
+	v := operation.View(ctx)
+	r, part, out := v.Keys.Rights(nil, operation.Principal(ctx)), strings.ToLower(in.GetOrgAlias()), &gatewayv1.ListOrganizationsResponse{}
 	for o := range v.Keys.Organizations() {
 		if in.GetOrgId() != "" && string(o.ID) != in.GetOrgId() || !strings.Contains(strings.ToLower(o.Alias), part) || !r.MaySeeOrganization(o) {
 			continue
@@ -91,8 +93,8 @@ func (s organizationService) ListOrganizations(ctx context.Context, in *gatewayv
 
 // UpdateOrganization changes what the request gives.
 func (s organizationService) UpdateOrganization(ctx context.Context, in *gatewayv1.UpdateOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		before, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
 		if err != nil {
 			return nil, err
@@ -104,7 +106,7 @@ func (s organizationService) UpdateOrganization(ctx context.Context, in *gateway
 		if err := r.MayGrantOrganization(before, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateOrganization(tx, after, ifRevision(ctx))
+		made, err := v.Keys.UpdateOrganization(tx, after, operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -124,12 +126,12 @@ func patchOrganization(o tenancy.Organization, m proto.Message, clears []string)
 
 // DeleteOrganizations deletes organizations with all that is theirs.
 func (s organizationService) DeleteOrganizations(ctx context.Context, in *gatewayv1.DeleteOrganizationsRequest) (*gatewayv1.DeleteOrganizationsResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteOrganizationsResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteOrganizationsResponse, error) {
 		out := &gatewayv1.DeleteOrganizationsResponse{}
 		for i, of := range distinct(in.GetOrganizationIds()) {
 			old, err := v.DeleteOrganization(tx, id.Organization(of))
 			if err != nil {
-				return nil, named(at("organization_ids", i), err)
+				return nil, field.Named(field.At("organization_ids", i), err)
 			}
 			out.Organizations = append(out.GetOrganizations(), organizationRecord(old))
 		}

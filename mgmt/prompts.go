@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -19,7 +20,7 @@ type promptService struct {
 // CreatePrompt makes a prompt: its version 1.
 func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePromptRequest) (*gatewayv1.PromptRecord, error) {
 	fresh := id.NewUUID()
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
 		org, err := ownerFor(ctx, v, tx, in.OrganizationId)
 		if err != nil {
 			return nil, err
@@ -34,7 +35,7 @@ func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePro
 
 // ListPrompts shows the latest versions of the prompts that the caller may use.
 func (s promptService) ListPrompts(ctx context.Context, in *gatewayv1.ListPromptsRequest) (*gatewayv1.ListPromptsResponse, error) {
-	v := viewOf(ctx)
+	v := operation.View(ctx)
 	name, _ := id.CleanName(in.GetPromptName())
 	all := keep(v.Prompts.Newest(readerOf(ctx, v, nil), in.GetOrg()), func(p *prompts.Prompt) bool {
 		return in.GetPromptName() == "" || p.Name == name
@@ -56,7 +57,7 @@ func (s promptService) ListPrompts(ctx context.Context, in *gatewayv1.ListPrompt
 
 // find returns a prompt as it is now, and the view that has it.
 func (s promptService) find(ctx context.Context, ref string) (*cluster.View, *prompts.Prompt, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,12 +93,12 @@ func (s promptService) ListPromptVersions(ctx context.Context, in *gatewayv1.Lis
 
 // UpdatePrompt makes the next version of a prompt.
 func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePromptRequest) (*gatewayv1.PromptRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.PromptRecord, error) {
 		p, err := v.Prompts.FindToChange(tx, "name", in.GetName(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err
 		}
-		next, version, err := v.Prompts.Update(tx, p, messagesOf(in.GetMessages()), in.GetVariables(), ifRevision(ctx))
+		next, version, err := v.Prompts.Update(tx, p, messagesOf(in.GetMessages()), in.GetVariables(), operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +108,7 @@ func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePro
 
 // DeletePrompt deletes a prompt with all its versions.
 func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePromptRequest) (*gatewayv1.DeletePromptResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeletePromptResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeletePromptResponse, error) {
 		p, err := v.Prompts.FindToChange(tx, "name", in.GetName(), readerOf(ctx, v, tx))
 		if err != nil {
 			return nil, err

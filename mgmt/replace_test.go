@@ -13,12 +13,12 @@ import (
 // through before stays.
 func replace(t *testing.T, s *Server, name string, f func(ctx context.Context, in proto.Message) (proto.Message, error)) {
 	t.Helper()
-	op, ok := s.operations.all[name]
+	op, ok := s.operations.All[name]
 	if !ok {
 		t.Fatalf("%s is not served", name)
 	}
-	op.handler = func(_ any, ctx context.Context, decode func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
-		in := op.input.New().Interface()
+	op.Handler = func(_ any, ctx context.Context, decode func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
+		in := op.Input.New().Interface()
 		if err := decode(in); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 // Bounds of reports, which sum up what the ledger has. Together with the bounds of one
@@ -53,8 +54,8 @@ func newReports(begin func() (end func())) *reports {
 // with the same parameters, by callers that may see the same.
 func reportKey(ctx context.Context, in proto.Message) (string, error) {
 	may := "all"
-	who := principal(ctx)
-	if !viewOf(ctx).Keys.Rights(nil, who).SeesAll() {
+	who := operation.Principal(ctx)
+	if !operation.View(ctx).Keys.Rights(nil, who).SeesAll() {
 		may = fmt.Sprintf("%x %q %q", who.Hash, who.User, who.Team)
 	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(in)

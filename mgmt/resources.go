@@ -7,12 +7,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 // readerOf returns the caller as the tables of named resources know it. tx is nil
 // for a request that changes nothing.
 func readerOf(ctx context.Context, v *cluster.View, tx *record.Txn) resource.Who {
-	r := v.Keys.Rights(tx, principal(ctx))
+	r := v.Keys.Rights(tx, operation.Principal(ctx))
 	return resource.Who{Organization: r.Organization(), MaySee: r.MayUseResource, MayChange: r.MayChangeResource}
 }
 
@@ -20,7 +21,7 @@ func readerOf(ctx context.Context, v *cluster.View, tx *record.Txn) resource.Who
 // request, or else the caller's. An admin without an organization creates a resource
 // without one, which every organization may use.
 func ownerFor(ctx context.Context, v *cluster.View, tx *record.Txn, requested *string) (id.Organization, error) {
-	r := v.Keys.Rights(tx, principal(ctx))
+	r := v.Keys.Rights(tx, operation.Principal(ctx))
 	org := r.Organization()
 	if requested != nil {
 		org = id.Organization(*requested)

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
@@ -21,21 +23,21 @@ import (
 // and brings what is in its path.
 func TestRoutesLeadToTheirOperations(t *testing.T) {
 	s, _ := newFake(t)
-	s.operations.rules = lax{}
+	s.operations.Rules = lax{}
 	var reached string
 	var got proto.Message
-	for name, op := range s.operations.all {
+	for name, op := range s.operations.All {
 		replace(t, s, name, func(_ context.Context, in proto.Message) (proto.Message, error) {
 			reached, got = name, in
-			return op.output.New().Interface(), nil
+			return op.Output.New().Interface(), nil
 		})
 	}
 	for _, r := range surface.Routes() {
-		if _, ok := s.operations.all[r.RPC]; !ok {
+		if _, ok := s.operations.All[r.RPC]; !ok {
 			continue
 		}
 		path, values := r.Path, map[string]string{}
-		_, names := muxPattern(r.Path)
+		_, names := rest.Pattern(r.Path)
 		for _, name := range names {
 			value := "a.b:c@d"
 			if strings.Contains(path, "{"+name+"=**}") {
@@ -136,7 +138,7 @@ func TestUnknownPaths(t *testing.T) {
 // take has an operation answer with what it was asked.
 func take(t *testing.T, s *Server, name string, to *proto.Message) {
 	t.Helper()
-	out := s.operations.all[name].output
+	out := s.operations.All[name].Output
 	replace(t, s, name, func(_ context.Context, in proto.Message) (proto.Message, error) {
 		*to = in
 		return out.New().Interface(), nil
@@ -297,7 +299,7 @@ func TestAnswersHaveAnETag(t *testing.T) {
 			body = "{" + body
 		}
 		a := ask(t, s, path, body, nil)
-		if a.status != http.StatusOK || a.header.Get("ETag") != want || a.header.Get(HeaderRevision) != "41" {
+		if a.status != http.StatusOK || a.header.Get("ETag") != want || a.header.Get(operation.HeaderRevision) != "41" {
 			t.Errorf("%s: %d %v %s", target, a.status, a.header, a.body)
 		}
 	}

@@ -18,14 +18,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 const operationRestore = "RestoreSnapshot"
 
 // restored returns the event of a restore and its request. No service has this operation.
-func restored(c *call) (event.Event, event.Request) {
-	return event.ManagementChanged("state", nil), c.by(operationRestore, "restored", nil)
+func restored(c *operation.Call) (event.Event, event.Request) {
+	return event.ManagementChanged("state", nil), c.By(operationRestore, "restored", nil)
 }
 
 // restore brings back what a file that snapshot sent says. It takes nothing for
@@ -35,18 +36,18 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	c := callOf(r.Context())
+	c := operation.Of(r.Context())
 	restore := s.restoreSettings
 	if r.URL.Query().Get(paramFull) == confirmed {
 		restore = s.restoreAll
 	}
 	out, err := restore(r.Context(), c, r)
 	if err != nil {
-		s.refuse(w, r, timely(r.Context(), surface.Change, err))
+		s.refuse(w, r, operation.Timely(r.Context(), surface.Change, err))
 		return
 	}
-	if c.replayed {
-		w.Header().Set(HeaderReplayed, "true")
+	if c.Replayed {
+		w.Header().Set(operation.HeaderReplayed, "true")
 	}
 	body, err := json.Marshal(out)
 	if err != nil {
@@ -121,20 +122,20 @@ func hexes(keys [][]byte) []string {
 
 // restoring is a restore, which may be asked for again.
 type restoring struct {
-	once *once // nil: it has no Idempotency-Key
+	once *operation.Once // nil: it has no Idempotency-Key
 	file io.Reader
 	sum  hash.Hash
 }
 
 // restoringOf begins to read the file, and returns what an earlier request was
 // answered with under the same Idempotency-Key; nil for none.
-func (s *Server) restoringOf(ctx context.Context, c *call, mode string, file io.Reader) (*restoring, *wrapperspb.BytesValue, error) {
+func (s *Server) restoringOf(ctx context.Context, c *operation.Call, mode string, file io.Reader) (*restoring, *wrapperspb.BytesValue, error) {
 	r := &restoring{file: file}
-	if len(c.idempotency) == 0 {
+	if len(c.Idempotency) == 0 {
 		return r, nil, nil
 	}
 	var err error
-	if r.once, err = s.operations.onceOf(c, operationRestore, (&wrapperspb.BytesValue{}).ProtoReflect().Type()); err != nil {
+	if r.once, err = s.operations.OnceFor(c, operationRestore, (&wrapperspb.BytesValue{}).ProtoReflect().Type()); err != nil {
 		return nil, nil, err
 	}
 	r.sum = sha256.New()
@@ -143,7 +144,7 @@ func (s *Server) restoringOf(ctx context.Context, c *call, mode string, file io.
 	if _, err := s.cfg.State.Changes.Current(ctx); err != nil { // it may have been another node that did it
 		return nil, nil, err
 	}
-	found, err := r.once.state.Replayed(ctx, r.once.scope)
+	found, err := r.once.State.Replayed(ctx, r.once.Scope)
 	if err != nil || found == nil || found.Stale {
 		return r, nil, err
 	}
@@ -156,8 +157,8 @@ func (s *Server) restoringOf(ctx context.Context, c *call, mode string, file io.
 
 // kept returns the answer that was kept. The file has been read by then.
 func (r *restoring) kept(ctx context.Context) (*wrapperspb.BytesValue, uint64, error) {
-	r.once.fingerprint = [sha256.Size]byte(r.sum.Sum(nil))
-	kept, stale, err := r.once.find(ctx)
+	r.once.Fingerprint = [sha256.Size]byte(r.sum.Sum(nil))
+	kept, stale, err := r.once.Find(ctx)
 	answer, _ := kept.(*wrapperspb.BytesValue)
 	return answer, stale, err
 }
@@ -167,7 +168,7 @@ var errAnswered = errors.New("the same request was answered meanwhile")
 
 // restoreSettings restores what operators set, and leaves the ledger and the audit log
 // as they are. The answer is kept in the entry that restores.
-func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) (restoredState, error) {
+func (s *Server) restoreSettings(ctx context.Context, c *operation.Call, r *http.Request) (restoredState, error) {
 	in, kept, err := s.restoringOf(ctx, c, modeSettings, r.Body)
 	if err != nil {
 		return restoredState{}, err
@@ -175,7 +176,7 @@ func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) 
 	if kept == nil {
 		what, by := restored(c)
 		request := cluster.RestoreRequest{
-			Actor: c.principal.Actor(), AcceptUnusable: r.URL.Query().Get(paramUnusable) == confirmed,
+			Actor: c.Principal.Actor(), AcceptUnusable: r.URL.Query().Get(paramUnusable) == confirmed,
 			Audit: record.Audit{Type: what.Type, Details: what.Details(by)},
 		}
 		if in.once != nil {
@@ -187,7 +188,7 @@ func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) 
 				if kept != nil {
 					return errAnswered
 				}
-				return in.once.keep(tx, wrapperspb.Bytes(name), stale)
+				return in.once.Keep(tx, wrapperspb.Bytes(name), stale)
 			}
 		}
 		done, err := s.cfg.State.Backups.Restore(ctx, in.file, request)
@@ -195,7 +196,7 @@ func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) 
 			return restoredOf(done), err
 		}
 	}
-	c.replayed = true
+	c.Replayed = true
 	done, err := s.cfg.State.Backups.RestoredBy(ctx, kept.GetValue())
 	return restoredOf(done), err
 }
@@ -203,14 +204,14 @@ func (s *Server) restoreSettings(ctx context.Context, c *call, r *http.Request) 
 // restoreAll restores the whole state into a new cluster. That it was done is kept in
 // the state that it has become, after it; a crash in between restores it twice, which
 // the second time is refused.
-func (s *Server) restoreAll(ctx context.Context, c *call, r *http.Request) (restoredState, error) {
+func (s *Server) restoreAll(ctx context.Context, c *operation.Call, r *http.Request) (restoredState, error) {
 	out := restoredState{Restored: true, Mode: modeFull}
 	in, kept, err := s.restoringOf(ctx, c, modeFull, r.Body)
 	switch {
 	case err != nil:
 		return out, err
 	case kept != nil:
-		c.replayed = true
+		c.Replayed = true
 		return out, nil
 	}
 	if err := s.cfg.State.Backups.RestoreAll(ctx, in.file); err != nil {
@@ -219,8 +220,8 @@ func (s *Server) restoreAll(ctx context.Context, c *call, r *http.Request) (rest
 	what, by := restored(c)
 	s.changed(c, what, by)
 	if in.once != nil {
-		in.once.fingerprint = [sha256.Size]byte(in.sum.Sum(nil))
-		in.once.keepDone(ctx, c.principal.Actor(), &wrapperspb.BytesValue{})
+		in.once.Fingerprint = [sha256.Size]byte(in.sum.Sum(nil))
+		in.once.KeepDone(ctx, c.Principal.Actor(), &wrapperspb.BytesValue{})
 	}
 	return out, nil
 }

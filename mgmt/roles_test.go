@@ -42,9 +42,9 @@ func give(t *testing.T, n *fakeNode, k tenancy.Key, role tenancy.Role) string {
 func answering(t *testing.T) (*Server, *fakeNode) {
 	t.Helper()
 	s, n := newFake(t)
-	s.operations.rules = lax{}
-	for name, op := range s.operations.all {
-		replace(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return op.output.New().Interface(), nil })
+	s.operations.Rules = lax{}
+	for name, op := range s.operations.All {
+		replace(t, s, name, func(context.Context, proto.Message) (proto.Message, error) { return op.Output.New().Interface(), nil })
 	}
 	return s, n
 }

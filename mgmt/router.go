@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -28,7 +29,7 @@ type configService struct {
 
 // GetConfig shows the settings in force.
 func (s configService) GetConfig(ctx context.Context, _ *gatewayv1.GetConfigRequest) (*gatewayv1.GetConfigResponse, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +61,8 @@ func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateCon
 			return nil, err
 		}
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateConfigResponse, error) {
-		if err := s.expected(v, ifRevision(ctx)); err != nil {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateConfigResponse, error) {
+		if err := s.expected(v, operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
 		before, _ := v.Catalog.Patch()

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -25,7 +26,7 @@ func TestSettingsAreMergedAndShown(t *testing.T) {
 		t.Errorf("%v", before)
 	}
 	a := ask(t, s, "POST /config/update", `{"router_settings":{"num_retries":0,"retry_after":0.25,"fallbacks":[{"fast":["slow"]}],"model_group_alias":{"quick":"fast"},"retry_on":[]}}`, nil)
-	if a.status != http.StatusOK || a.header.Get(HeaderRevision) != "42" || a.json(t)["message"] != "Config updated successfully" {
+	if a.status != http.StatusOK || a.header.Get(operation.HeaderRevision) != "42" || a.json(t)["message"] != "Config updated successfully" {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	a = ask(t, s, "POST /config/update", `{"router_settings":{"routing_strategy":"least-busy","disable_cooldowns":true,"timeout":null}}`, nil)

@@ -11,6 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -124,7 +126,7 @@ func settingOf(f protoreflect.FieldDescriptor, v *structpb.Value) (protoreflect.
 	case *structpb.Value_NullValue:
 		return protoreflect.Value{}, fault.Field(param, "invalid_value", "A setting cannot be null. Delete the field, and it is as the configuration file has it.")
 	}
-	return protoreflect.Value{}, wrongType(param, map[string]string{
+	return protoreflect.Value{}, field.WrongType(param, map[string]string{
 		"Integer": "a number", "Float": "a number", "Boolean": "true or false", "List": "a list", "Dictionary": "an object", "String": "a string",
 	}[want])
 }
@@ -132,9 +134,9 @@ func settingOf(f protoreflect.FieldDescriptor, v *structpb.Value) (protoreflect.
 // ListConfig shows the settings field by field.
 func (s configService) ListConfig(ctx context.Context, in *gatewayv1.ListConfigRequest) (*gatewayv1.ListConfigResponse, error) {
 	if in.GetConfigType() == fieldGeneral {
-		return &gatewayv1.ListConfigResponse{Fields: generalSettings(s.webhook(viewOf(ctx)), s.pace)}, nil
+		return &gatewayv1.ListConfigResponse{Fields: generalSettings(s.webhook(operation.View(ctx)), s.pace)}, nil
 	}
-	c := viewOf(ctx).Catalog
+	c := operation.View(ctx).Catalog
 	patch, _ := c.Patch()
 	all, out := settingsWith(c, patch), &gatewayv1.ListConfigResponse{}
 	fields := all.now.Descriptor().Fields()
@@ -153,7 +155,7 @@ func (s configService) GetConfigField(ctx context.Context, in *gatewayv1.GetConf
 	if err != nil {
 		return nil, err
 	}
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +182,8 @@ func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.Upda
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := s.expected(v, ifRevision(ctx)); err != nil {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
+		if err := s.expected(v, operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
 		if err := v.Catalog.UpdateRouter(tx, patch, 0); err != nil {
@@ -201,7 +203,7 @@ func (s configService) DeleteConfigField(ctx context.Context, in *gatewayv1.Dele
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
 		if err := v.Catalog.ResetRouter(tx, in.GetFieldName(), 0); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -40,7 +41,7 @@ func readSetting(param string, v protoreflect.Value, to any) (err error) {
 		*to = new(v.Bool())
 	case **time.Duration:
 		var d time.Duration
-		d, err = seconds(param, v.Float())
+		d, err = field.Seconds(param, v.Float())
 		*to = &d
 	case *[]string:
 		list, _ := v.Message().Interface().(*structpb.ListValue)
@@ -64,7 +65,7 @@ func texts(param string, list *structpb.ListValue) ([]string, error) {
 	for i, v := range list.GetValues() {
 		s, ok := v.GetKind().(*structpb.Value_StringValue)
 		if !ok {
-			return nil, wrongType(param+"["+strconv.Itoa(i)+"]", "a string")
+			return nil, field.WrongType(param+"["+strconv.Itoa(i)+"]", "a string")
 		}
 		out[i] = s.StringValue
 	}
@@ -78,14 +79,14 @@ func fallbacks(param string, list *structpb.ListValue) ([]map[string][]string, e
 		at := param + "[" + strconv.Itoa(i) + "]"
 		entry := v.GetStructValue()
 		if entry == nil {
-			return nil, wrongType(at, `an object such as {"gpt-4o": ["claude"]}`)
+			return nil, field.WrongType(at, `an object such as {"gpt-4o": ["claude"]}`)
 		}
 		out[i] = make(map[string][]string, len(entry.GetFields()))
 		for _, from := range slices.Sorted(maps.Keys(entry.GetFields())) {
-			named := at + "." + shortName(from)
+			named := at + "." + field.ShortName(from)
 			to := entry.GetFields()[from].GetListValue()
 			if to == nil {
-				return nil, wrongType(named, "a list")
+				return nil, field.WrongType(named, "a list")
 			}
 			names, err := texts(named, to)
 			if err != nil {
@@ -103,7 +104,7 @@ func aliases(param string, in *structpb.Struct) (map[string]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(in.GetFields())) {
 		s, ok := in.GetFields()[name].GetKind().(*structpb.Value_StringValue)
 		if !ok {
-			return nil, wrongType(param+"."+shortName(name), "a string")
+			return nil, field.WrongType(param+"."+field.ShortName(name), "a string")
 		}
 		out[name] = s.StringValue
 	}

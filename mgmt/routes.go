@@ -17,16 +17,19 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // route adds all routes.
 func (s *Server) route() error {
-	generated, err := handlers(s.services(), backend{
-		operations: s.operations, refuse: s.refuse,
-		headers: func(ctx context.Context, response proto.Message) map[string]string {
-			return callOf(ctx).headers(response)
+	generated, err := rest.Handlers(s.services(), rest.Backend{
+		Operations: s.operations, Refuse: s.refuse,
+		Headers: func(ctx context.Context, response proto.Message) map[string]string {
+			return operation.Of(ctx).Headers(response)
 		},
 	})
 	if err != nil {
@@ -39,11 +42,11 @@ func (s *Server) route() error {
 	}
 	for _, r := range s.files() {
 		for _, p := range r.paths {
-			s.handle(r.method, p, managed(place{}, s.guard(surface.Operation{Access: r.access}, r.handler)))
+			s.handle(r.method, p, managed(rest.Place{}, s.guard(surface.Operation{Access: r.access}, r.handler)))
 		}
 	}
 	for _, r := range surface.Routes() {
-		op, ok := s.operations.all[r.RPC]
+		op, ok := s.operations.All[r.RPC]
 		if !ok {
 			return fmt.Errorf("%s %s leads to %s, which no service has", r.Method, r.Path, r.RPC)
 		}
@@ -51,12 +54,12 @@ func (s *Server) route() error {
 		if !ok {
 			return fmt.Errorf("there is nothing generated for %s %s", r.Method, r.Path)
 		}
-		pattern, names := muxPattern(r.Path)
+		pattern, names := rest.Pattern(r.Path)
 		form := s.transcode(op, r, names, next)
 		if r.RPC == gatewayv1.AuditService_ListAuditLog_FullMethodName {
 			form = s.withFiles(form)
 		}
-		s.handle(r.Method, pattern, managed(place{path: names, body: r.Body}, s.guard(op.Operation, form)))
+		s.handle(r.Method, pattern, managed(rest.Place{Path: names, Body: r.Body}, s.guard(op.Operation, form)))
 	}
 	slices.Sort(s.paths)
 	s.paths = slices.Compact(s.paths)
@@ -112,7 +115,7 @@ func (s *Server) files() []route {
 }
 
 // managed marks the requests to a route of the management API.
-func managed(at place, next http.Handler) http.Handler {
+func managed(at rest.Place, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, at)))
 	})
@@ -126,15 +129,15 @@ func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler
 			next(w, r)
 			return
 		}
-		c := &call{presented: presented(r.Header.Values), id: w.Header().Get(headerRequestID), matches: r.Header.Values(HeaderIfMatch), idempotency: r.Header.Values(HeaderIdempotency)}
+		c := &operation.Call{Presented: presented(r.Header.Values), ID: w.Header().Get(headerRequestID), IfMatch: r.Header.Values(field.HeaderIfMatch), Idempotency: r.Header.Values(field.HeaderIdempotency)}
 		err := s.identify(c)
 		if err == nil {
-			err = c.principal.MayUse(r.Method, r.URL.Path)
+			err = c.Principal.MayUse(r.Method, r.URL.Path)
 		}
 		if err == nil {
-			err = mayUse(op, c.principal)
+			err = operation.MayUse(op, c.Principal)
 		}
-		r = r.WithContext(withCall(r.Context(), c))
+		r = r.WithContext(operation.With(r.Context(), c))
 		if err != nil {
 			s.refuse(w, r, err)
 			return
@@ -156,9 +159,9 @@ func presented(values func(header string) []string) tenancy.Presented {
 }
 
 // identify finds out who calls.
-func (s *Server) identify(c *call) (err error) {
-	c.view = s.cfg.View()
-	c.principal, err = s.cfg.Identify(c.view, c.presented, time.Now())
+func (s *Server) identify(c *operation.Call) (err error) {
+	c.View = s.cfg.View()
+	c.Principal, err = s.cfg.Identify(c.View, c.Presented, time.Now())
 	return err
 }
 
@@ -178,7 +181,7 @@ func (s *Server) bodyless(w http.ResponseWriter, r *http.Request) {
 func (s *Server) straight(w http.ResponseWriter, r *http.Request) {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 		stamp(w, r)
-		s.refuse(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at the path %s: it has dot segments or empty ones.", shownPath(r.URL.Path)))
+		s.refuse(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at the path %s: it has dot segments or empty ones.", rest.ShortPath(r.URL.Path)))
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -197,7 +200,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		s.refuse(w, r, unknownPath(r.URL.Path, s.paths))
+		s.refuse(w, r, rest.UnknownPath(r.URL.Path, s.paths))
 		return
 	}
 	for _, m := range allowed {
@@ -208,14 +211,14 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 
 // transcode is a route of an operation: it holds the request to what is
 // documented, and hands it to the generated handler.
-func (s *Server) transcode(op *operation, route surface.Route, names []string, next runtime.HandlerFunc) http.HandlerFunc {
-	message, form := op.input.Descriptor(), forms()[op.name]
+func (s *Server) transcode(op *operation.Operation, route surface.Route, names []string, next runtime.HandlerFunc) http.HandlerFunc {
+	message, form := op.Input.Descriptor(), forms()[op.RPC]
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := make(map[string]string, len(names))
 		for _, name := range names {
 			path[name] = r.PathValue(name)
 			if path[name] == "" { // /fallbacks/
-				s.refuse(w, r, unknownPath(r.URL.Path, s.paths))
+				s.refuse(w, r, rest.UnknownPath(r.URL.Path, s.paths))
 				return
 			}
 		}
@@ -225,9 +228,9 @@ func (s *Server) transcode(op *operation, route surface.Route, names []string, n
 		body := []byte(nil)
 		err := error(nil)
 		if route.Body {
-			body, err = readMessage(w, r, message, form, path)
+			body, err = rest.ReadMessage(w, r, message, form, path)
 		} else {
-			err = conformQuery(r.URL.RawQuery, message.Fields(), path)
+			err = rest.CheckQuery(r.URL.RawQuery, message.Fields(), path)
 		}
 		if err != nil {
 			s.refuse(w, r, err)
@@ -242,7 +245,7 @@ func (s *Server) transcode(op *operation, route surface.Route, names []string, n
 // /fallbacks/ with a method that only the latter has.
 func (s *Server) refuseRedirects() {
 	for _, r := range surface.Routes() {
-		pattern, _ := muxPattern(r.Path)
+		pattern, _ := rest.Pattern(r.Path)
 		above, _, many := strings.Cut(pattern, "/{")
 		if !many || !strings.HasSuffix(pattern, "...}") {
 			continue

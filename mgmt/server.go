@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/openapi"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 // Config is what the server stands on. All of it is required, but for Prices.
@@ -23,7 +24,7 @@ type Config struct {
 	// Identify says who presents credentials, by a View.
 	Identify func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error)
 	State    State
-	Sealer   Sealer
+	Sealer   operation.Sealer
 	Ledger   Ledger
 	Audit    AuditLog
 	Notices  Notices
@@ -62,7 +63,7 @@ const stopTime = 5 * time.Second
 type Server struct {
 	cfg        Config
 	mux        *http.ServeMux
-	operations *operations
+	operations *operation.Table
 	reports    *reports
 	reference  *openapi.Reference
 	refused    map[string]bool // patterns that are in the mux for it not to redirect
@@ -77,9 +78,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.operations, err = newOperations(pipelineConfig{
-		rules: rules, state: cfg.State.Changes, sealer: cfg.Sealer, read: s.logRead,
-		complete: func(ctx context.Context, response proto.Message) error { return fillSpend(ctx, cfg.Ledger, response) },
+	s.operations, err = operation.New(operation.Config{
+		Rules: rules, State: cfg.State.Changes, Sealer: cfg.Sealer, Read: s.logRead,
+		Complete: func(ctx context.Context, response proto.Message) error { return fillSpend(ctx, cfg.Ledger, response) },
 	}, s.register)
 	if err != nil {
 		return nil, err

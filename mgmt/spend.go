@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -33,15 +34,15 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 		return nil, err
 	}
 	if f.Key != nil {
-		if *f.Key, err = accountOf(ctx, s.ledger, viewOf(ctx).Keys, *f.Key); err != nil {
+		if *f.Key, err = accountOf(ctx, s.ledger, operation.View(ctx).Keys, *f.Key); err != nil {
 			return nil, err
 		}
 	}
 	if err := s.own(ctx, &f); err != nil {
 		return nil, err
 	}
-	v := viewOf(ctx)
-	all := v.Keys.Rights(nil, principal(ctx)).SeesAll()
+	v := operation.View(ctx)
+	all := v.Keys.Rights(nil, operation.Principal(ctx)).SeesAll()
 	out, limit := &gatewayv1.ListSpendLogsResponse{}, f.Limit
 	for {
 		err := s.ledger.Logs(ctx, f, func(r ledger.Record) bool {
@@ -69,8 +70,8 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 
 // own narrows a filter to what who asks may see.
 func (s spendService) own(ctx context.Context, f *ledger.LogFilter) error {
-	set := viewOf(ctx).Keys
-	r := set.Rights(nil, principal(ctx))
+	set := operation.View(ctx).Keys
+	r := set.Rights(nil, operation.Principal(ctx))
 	if r.SeesAll() {
 		return nil
 	}
@@ -89,7 +90,7 @@ func (s spendService) own(ctx context.Context, f *ledger.LogFilter) error {
 		f.User = own
 		return nil
 	}
-	account, err := accountOf(ctx, s.ledger, set, principal(ctx).Hash)
+	account, err := accountOf(ctx, s.ledger, set, operation.Principal(ctx).Hash)
 	if err != nil {
 		return err
 	}

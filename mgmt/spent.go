@@ -15,6 +15,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -43,7 +45,7 @@ const mostModels = 1000
 
 // fillSpend adds what was spent to all records of an answer.
 func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
-	v := viewOf(ctx)
+	v := operation.View(ctx)
 	if v == nil { // an operation that shows nothing of the view
 		return nil
 	}
@@ -51,7 +53,7 @@ func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
 	models := func(kind id.AccountKind, owner string, fn func(string, ledger.State) bool) error {
 		return l.Models(ctx, kind, owner, fn)
 	}
-	return spender{account, models, v.Keys, v.Keys.Rights(nil, principal(ctx)), time.Now()}.walk(answer.ProtoReflect())
+	return spender{account, models, v.Keys, v.Keys.Rights(nil, operation.Principal(ctx)), time.Now()}.walk(answer.ProtoReflect())
 }
 
 // walk goes through the messages of an answer.
@@ -59,8 +61,8 @@ func (s spender) walk(m protoreflect.Message) error {
 	if err := s.fill(m.Interface()); err != nil {
 		return err
 	}
-	for _, one := range messages("", m) {
-		if isFree(one.Descriptor()) {
+	for _, one := range field.Messages("", m) {
+		if field.IsFree(one.Descriptor()) {
 			continue
 		}
 		if err := s.walk(one); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
 // State is what the nodes agree on, as the API sees and changes it. All of its
@@ -15,7 +16,7 @@ import (
 // and the change may or may not come about. An actor is what tenancy.Principal.Actor
 // returns, never a key.
 type State struct {
-	Changes Changes
+	Changes operation.Changes
 	Members Members
 	Backups Backups
 }

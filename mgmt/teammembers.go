@@ -11,6 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -51,10 +53,10 @@ func newTeamMembers(in *gatewayv1.CreateTeamRequest) ([]newcomer, error) {
 		}
 	}
 	for i, of := range in.GetAdmins() {
-		add(at("admins", i), tenancy.TeamAdmin, id.User(of))
+		add(field.At("admins", i), tenancy.TeamAdmin, id.User(of))
 	}
 	for i, of := range in.GetMembers() {
-		add(at("members", i), tenancy.TeamUser, id.User(of))
+		add(field.At("members", i), tenancy.TeamUser, id.User(of))
 	}
 	return out, nil
 }
@@ -64,9 +66,9 @@ func newcomers(list string, in []*gatewayv1.NewTeamMember) ([]newcomer, error) {
 	out := make([]newcomer, 0, len(in))
 	for i, m := range in {
 		if m.GetUserId() == "" && m.GetUserEmail() == "" {
-			return nil, within(at(list, i), nobody())
+			return nil, field.Within(field.At(list, i), nobody())
 		}
-		out = append(out, newcomer{param: at(list, i), user: id.User(m.GetUserId()), email: m.GetUserEmail(), role: m.GetRole(), fresh: id.User(id.NewUUID())})
+		out = append(out, newcomer{param: field.At(list, i), user: id.User(m.GetUserId()), email: m.GetUserEmail(), role: m.GetRole(), fresh: id.User(id.NewUUID())})
 	}
 	return out, nil
 }
@@ -133,7 +135,7 @@ func (s teamService) AddTeamMembers(ctx context.Context, in *gatewayv1.AddTeamMe
 		return nil, err
 	}
 	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 		return a.run(ctx, v.Keys, tx)
 	})
 }
@@ -152,7 +154,7 @@ func (s teamService) BulkAddTeamMembers(ctx context.Context, in *gatewayv1.BulkA
 		return nil, err
 	}
 	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
 		if in.GetAllUsers() {
 			return a.runAll(ctx, v.Keys, tx)
 		}
@@ -170,7 +172,7 @@ type addition struct {
 
 // run is the operation.
 func (a addition) run(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
-	r := set.Rights(tx, principal(ctx))
+	r := set.Rights(tx, operation.Principal(ctx))
 	t, err := managedTeam(set, tx, r, a.team)
 	if err != nil {
 		return nil, err
@@ -182,7 +184,7 @@ func (a addition) run(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*g
 		m.Role = n.role
 		u, made, err := g.add(n, m)
 		if err != nil {
-			return nil, within(n.param, err)
+			return nil, field.Within(n.param, err)
 		}
 		g.showAdded(out, shown, u, made)
 	}
@@ -192,7 +194,7 @@ func (a addition) run(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*g
 
 // runAll is the operation that adds everybody who is not in the team yet.
 func (a addition) runAll(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
-	r := set.Rights(tx, principal(ctx))
+	r := set.Rights(tx, operation.Principal(ctx))
 	t, err := managedTeam(set, tx, r, a.team)
 	if err != nil {
 		return nil, err
@@ -214,7 +216,7 @@ func (a addition) runAll(ctx context.Context, set *tenancy.Set, tx *record.Txn) 
 		}
 		_, made, err := g.put(u, terms)
 		if err != nil {
-			return nil, within("all_users", err)
+			return nil, field.Within("all_users", err)
 		}
 		g.showAdded(out, shown, u, made)
 	}
@@ -237,8 +239,8 @@ func (g gathering) showAdded(out *gatewayv1.AddTeamMembersResponse, team *gatewa
 
 // UpdateTeamMember changes a member's role or limits.
 func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateTeamMemberRequest) (*gatewayv1.TeamMembership, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamMembership, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamMembership, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		t, err := managedTeam(v.Keys, tx, r, in.GetTeamId())
 		if err != nil {
 			return nil, err
@@ -254,7 +256,7 @@ func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateT
 		if err := r.MayGrantTeamMember(t, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateTeamMember(tx, after, ifRevision(ctx))
+		made, err := v.Keys.UpdateTeamMember(tx, after, operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -264,8 +266,8 @@ func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateT
 
 // DeleteTeamMember takes a user out of a team.
 func (s teamService) DeleteTeamMember(ctx context.Context, in *gatewayv1.DeleteTeamMemberRequest) (*gatewayv1.TeamRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
-		t, err := managedTeam(v.Keys, tx, v.Keys.Rights(tx, principal(ctx)), in.GetTeamId())
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+		t, err := managedTeam(v.Keys, tx, v.Keys.Rights(tx, operation.Principal(ctx)), in.GetTeamId())
 		if err != nil {
 			return nil, err
 		}

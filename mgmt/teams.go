@@ -7,6 +7,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -35,8 +37,8 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 	if err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		if err := r.MayGrantTeam(nil, &t); err != nil {
 			return nil, err
 		}
@@ -52,7 +54,7 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 		for _, n := range newcomers {
 			u, m, err := g.add(n, tenancy.TeamMember{Role: n.role})
 			if err != nil {
-				return nil, within(n.param, err)
+				return nil, field.Within(n.param, err)
 			}
 			addTeamMember(out, m, u.Email)
 		}
@@ -87,11 +89,11 @@ type seenTeam struct {
 
 // team returns a team as it is now.
 func (s teamService) team(ctx context.Context, of string) (seenTeam, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return seenTeam{}, err
 	}
-	out := seenTeam{set: v.Keys, rights: v.Keys.Rights(nil, principal(ctx))}
+	out := seenTeam{set: v.Keys, rights: v.Keys.Rights(nil, operation.Principal(ctx))}
 	out.Team, err = visibleTeam(out.set, nil, out.rights, of)
 	return out, err
 }
@@ -117,7 +119,7 @@ func managedTeam(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string)
 
 // ListTeams shows the teams that who asks may see, ordered by name.
 func (teamService) ListTeams(ctx context.Context, in *gatewayv1.ListTeamsRequest) (*gatewayv1.ListTeamsResponse, error) {
-	v := viewOf(ctx)
+	v := operation.View(ctx)
 	teams, _ := v.Keys.Teams(visibleTeams(ctx, tenancy.TeamQuery{
 		User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Sort: tenancy.TeamsByAlias,
 	}))
@@ -126,7 +128,7 @@ func (teamService) ListTeams(ctx context.Context, in *gatewayv1.ListTeamsRequest
 
 // ListTeamsPage shows a page of them.
 func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPageRequest) (*gatewayv1.ListTeamsPageResponse, error) {
-	v := viewOf(ctx)
+	v := operation.View(ctx)
 	page, size := span(in.Page, in.PageSize, teamPage)
 	teams, total := v.Keys.Teams(visibleTeams(ctx, tenancy.TeamQuery{
 		ID: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Alias: in.GetTeamAlias(),
@@ -140,7 +142,7 @@ func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPag
 
 // visibleTeams narrows a query to what who asks may see.
 func visibleTeams(ctx context.Context, q tenancy.TeamQuery) tenancy.TeamQuery {
-	if r := viewOf(ctx).Keys.Rights(nil, principal(ctx)); !r.SeesAll() {
+	if r := operation.View(ctx).Keys.Rights(nil, operation.Principal(ctx)); !r.SeesAll() {
 		q.May, q.Near = r.MaySeeTeam, r.User()
 	}
 	return q
@@ -148,7 +150,7 @@ func visibleTeams(ctx context.Context, q tenancy.TeamQuery) tenancy.TeamQuery {
 
 // UpdateTeam changes what the request gives.
 func (s teamService) UpdateTeam(ctx context.Context, in *gatewayv1.UpdateTeamRequest) (*gatewayv1.UpdateTeamResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateTeamResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateTeamResponse, error) {
 		t, err := updateTeam(ctx, v.Keys, tx, teamPatch(in))
 		if err != nil {
 			return nil, err
@@ -178,7 +180,7 @@ func teamPatch(in *gatewayv1.UpdateTeamRequest) teamUpdate {
 // updateTeam changes a team. The caller must be allowed to manage the team, and to
 // grant it what it has then.
 func updateTeam(ctx context.Context, set *tenancy.Set, tx *record.Txn, u teamUpdate) (*gatewayv1.TeamRecord, error) {
-	r := set.Rights(tx, principal(ctx))
+	r := set.Rights(tx, operation.Principal(ctx))
 	before, err := managedTeam(set, tx, r, u.team)
 	if err != nil {
 		return nil, err
@@ -190,7 +192,7 @@ func updateTeam(ctx context.Context, set *tenancy.Set, tx *record.Txn, u teamUpd
 	if err := r.MayGrantTeam(before, &after); err != nil {
 		return nil, err
 	}
-	made, err := set.UpdateTeam(tx, after, ifRevision(ctx))
+	made, err := set.UpdateTeam(tx, after, operation.IfRevision(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -199,27 +201,27 @@ func updateTeam(ctx context.Context, set *tenancy.Set, tx *record.Txn, u teamUpd
 
 // update changes one team and shows it.
 func (s teamService) update(ctx context.Context, u teamUpdate) (*gatewayv1.TeamRecord, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
 		return updateTeam(ctx, v.Keys, tx, u)
 	})
 }
 
 // DeleteTeams deletes teams with their keys and memberships, all of them or none.
 func (s teamService) DeleteTeams(ctx context.Context, in *gatewayv1.DeleteTeamsRequest) (*gatewayv1.DeleteTeamsResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteTeamsResponse, error) {
-		r, out := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteTeamsResponse{}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteTeamsResponse, error) {
+		r, out := v.Keys.Rights(tx, operation.Principal(ctx)), &gatewayv1.DeleteTeamsResponse{}
 		for i, of := range distinct(in.GetTeamIds()) {
 			t, err := visibleTeam(v.Keys, tx, r, of)
 			if err == nil {
 				err = aboveTeam(r, t)
 			}
 			if err != nil {
-				return nil, named(at("team_ids", i), err)
+				return nil, field.Named(field.At("team_ids", i), err)
 			}
 			shown := teamRecord(v.Keys, t)
 			_, deleted, err := v.Keys.DeleteTeam(tx, t.ID)
 			if err != nil {
-				return nil, named(at("team_ids", i), err)
+				return nil, field.Named(field.At("team_ids", i), err)
 			}
 			out.DeletedTeams = append(out.GetDeletedTeams(), shown)
 			out.DeletedKeys += uint32(deleted)

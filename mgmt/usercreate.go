@@ -16,6 +16,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -63,11 +65,11 @@ func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserReq
 	if err := n.user.Limits.Check(""); err != nil { // as a whole: a default may be below what the request gives
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
-		r := v.Keys.Rights(tx, principal(ctx))
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		if n.key != nil {
 			if err := r.MayMakeKey(s.rules, n.key); err != nil {
-				return nil, named("auto_create_key", err)
+				return nil, field.Named("auto_create_key", err)
 			}
 		}
 		return n.create(v.Keys, tx, r)
@@ -90,7 +92,7 @@ func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, erro
 		if t.GetUserRole() != "" {
 			m.Role = t.GetUserRole()
 		}
-		if m.MaxBudget, err = optionalDollars(at("teams", i)+".max_budget_in_team", t.MaxBudgetInTeam); err != nil {
+		if m.MaxBudget, err = optionalDollars(field.At("teams", i)+".max_budget_in_team", t.MaxBudgetInTeam); err != nil {
 			return nil, err
 		}
 		n.teams = append(n.teams, m)
@@ -192,7 +194,7 @@ func (n *newUser) create(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) (*
 func (n *newUser) managed(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) ([]id.Organization, error) {
 	var out []id.Organization
 	for i, of := range n.organizations {
-		param := at("organizations", i)
+		param := field.At("organizations", i)
 		if slices.Contains(out, id.Organization(of)) {
 			return nil, fault.Field(param, "duplicate_value", "The request names the organization twice.")
 		}
@@ -201,7 +203,7 @@ func (n *newUser) managed(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) (
 			err = r.MayManageOrganization(o)
 		}
 		if err != nil {
-			return nil, named(param, err)
+			return nil, field.Named(param, err)
 		}
 		out = append(out, o.ID)
 	}
@@ -217,7 +219,7 @@ func joinOrganizations(set *tenancy.Set, tx *record.Txn, organizations []id.Orga
 	for i, of := range organizations {
 		m, err := set.AddOrganizationMember(tx, u, tenancy.OrganizationMember{Organization: of, Role: role})
 		if err != nil {
-			return named(at("organizations", i), err)
+			return field.Named(field.At("organizations", i), err)
 		}
 		addPlace(shown, m)
 	}
@@ -234,7 +236,7 @@ func chosenID(param string) error {
 func (n *newUser) joinTeams(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, u *tenancy.User, shown *gatewayv1.UserRecord) error {
 	seen := map[id.Team]bool{}
 	for i, m := range n.teams {
-		param := at("teams", i) + ".team_id"
+		param := field.At("teams", i) + ".team_id"
 		if seen[m.Team] {
 			return fault.Field(param, "duplicate_value", "The request names the team twice.")
 		}
@@ -245,10 +247,10 @@ func (n *newUser) joinTeams(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights,
 			err = r.MayGrantTeamMember(t, &m)
 		}
 		if err != nil {
-			return named(param, err)
+			return field.Named(param, err)
 		}
 		if _, err := set.JoinTeam(tx, t, u, m); err != nil {
-			return within(at("teams", i), err)
+			return field.Within(field.At("teams", i), err)
 		}
 		shown.Teams = sortedInsert(shown.GetTeams(), string(m.Team))
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -55,11 +57,11 @@ type shownUser struct {
 
 // user returns a user that who asks may see; an empty id is who asks.
 func (s userService) user(ctx context.Context, of string) (shownUser, error) {
-	v, err := current(ctx, s.state)
+	v, err := operation.Current(ctx, s.state)
 	if err != nil {
 		return shownUser{}, err
 	}
-	r := v.Keys.Rights(nil, principal(ctx))
+	r := v.Keys.Rights(nil, operation.Principal(ctx))
 	if of == "" {
 		if of = string(r.User()); of == "" {
 			return shownUser{}, &fault.Error{Kind: fault.NotFound, Code: codeNoUser, Param: "user_id", Detail: "This API key belongs to no user. Name one with user_id."}
@@ -130,14 +132,14 @@ const userPage = 25
 
 // ListUsers shows a page of the users that who asks may see.
 func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest) (*gatewayv1.ListUsersResponse, error) {
-	v := viewOf(ctx)
+	v := operation.View(ctx)
 	page, size := span(in.Page, in.PageSize, userPage)
 	q := tenancy.UserQuery{
 		Role: tenancy.Role(in.GetRole()), IDs: listed[id.User](in.GetUserIds()), Email: in.GetUserEmail(), Search: in.GetSearch(),
 		Team: id.Team(in.GetTeam()), Organizations: listed[id.Organization](in.GetOrganizationIds()), SSO: listed[string](in.GetSsoUserIds()),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: int(page-1) * int(size), Limit: int(size),
 	}
-	r := v.Keys.Rights(nil, principal(ctx))
+	r := v.Keys.Rights(nil, operation.Principal(ctx))
 	if !r.SeesAll() {
 		q = visibleUsers(v.Keys, r, q)
 	}
@@ -192,12 +194,12 @@ func listed[T ~string](text string) []T {
 
 // DeleteUsers deletes users with their keys and memberships, all of them or none.
 func (s userService) DeleteUsers(ctx context.Context, in *gatewayv1.DeleteUsersRequest) (*gatewayv1.DeleteUsersResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteUsersResponse, error) {
-		r, out := v.Keys.Rights(tx, principal(ctx)), &gatewayv1.DeleteUsersResponse{}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteUsersResponse, error) {
+		r, out := v.Keys.Rights(tx, operation.Principal(ctx)), &gatewayv1.DeleteUsersResponse{}
 		for i, of := range distinct(in.GetUserIds()) {
 			n, err := deleteUser(v.Keys, tx, r, of)
 			if err != nil {
-				return nil, named(at("user_ids", i), err)
+				return nil, field.Named(field.At("user_ids", i), err)
 			}
 			out.DeletedUsers++
 			out.DeletedKeys += uint32(n)

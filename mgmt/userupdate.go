@@ -10,14 +10,16 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // UpdateUser changes what the request gives. A user who is not there is not made:
 // a slip in the id would else be another user.
 func (s userService) UpdateUser(ctx context.Context, in *gatewayv1.UpdateUserRequest) (*gatewayv1.UpdateUserResponse, error) {
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateUserResponse, error) {
-		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.UserBatch(tx)}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateUserResponse, error) {
+		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.UserBatch(tx)}
 		made, err := c.make(in)
 		if err != nil {
 			return nil, err
@@ -34,9 +36,9 @@ func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpda
 	if _, err := s.state.Current(ctx); err != nil {
 		return nil, err
 	}
-	return change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateUsersResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateUsersResponse, error) {
 		out := &gatewayv1.BulkUpdateUsersResponse{TotalRequested: uint32(len(in.GetUsers()))}
-		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, principal(ctx)), batch: v.Keys.UserBatch(tx)}
+		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.UserBatch(tx)}
 		for _, one := range in.GetUsers() {
 			result := &gatewayv1.UserUpdateResult{UserId: one.GetUserId()}
 			out.Results = append(out.GetResults(), result)
@@ -66,7 +68,7 @@ type userChange struct {
 
 // make makes one change. One that it refuses has written nothing.
 func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
-	revision, err := whole("if_revision", in.GetIfRevision())
+	revision, err := field.Whole("if_revision", in.GetIfRevision())
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"google.golang.org/protobuf/proto"
@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // maxDepth bounds how deep JSON of any form nests in a request. Such JSON is kept, and
@@ -15,7 +16,7 @@ const maxDepth = 32
 // checkDepth rejects a request with a field of free JSON that nests deeper than
 // maxDepth. No request has such JSON in a map.
 func checkDepth(at string, m protoreflect.Message) error {
-	for path, one := range messages(at, m) {
+	for path, one := range field.Messages(at, m) {
 		if err := checkDepthOf(path, one); err != nil {
 			return err
 		}

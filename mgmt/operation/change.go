@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"context"
@@ -26,35 +26,35 @@ type Changes interface {
 	Replayed(ctx context.Context, scope [32]byte) (*record.Remembered, error)
 }
 
-// change runs an operation of the API that changes the state. op decides by the
+// Change runs an operation of the API that changes the state. op decides by the
 // view, writes to the transaction and returns the whole response, each time that it is
 // run. The transaction carries its audit events. Fields called revision that are 0 in the
 // response get the revision that the change is committed with. Under an Idempotency-Key
 // op is not run if there is a response already, and the change that it makes keeps its
 // response. The caller of an operation for admins must be one when it is committed.
-func change[R proto.Message](ctx context.Context, state Changes, op func(v *cluster.View, tx *record.Txn) (R, error)) (answer R, err error) {
-	c := callOf(ctx)
+func Change[R proto.Message](ctx context.Context, state Changes, op func(v *cluster.View, tx *record.Txn) (R, error)) (answer R, err error) {
+	c := Of(ctx)
 	var kept proto.Message
-	committed, err := state.Change(ctx, c.principal.Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
+	committed, err := state.Change(ctx, c.Principal.Actor(), func(v *cluster.View, tx *record.Txn) (err error) {
 		var stale uint64
-		if c.once != nil { // somebody may have been quicker since the last run
-			if kept, stale, err = c.once.find(ctx); err != nil || kept != nil {
+		if c.Once != nil { // somebody may have been quicker since the last run
+			if kept, stale, err = c.Once.Find(ctx); err != nil || kept != nil {
 				return err
 			}
 		}
-		if c.operation.Access == surface.Admin {
-			if err = stillAdmin(ctx, v, tx); err != nil {
+		if c.Operation.Access == surface.Admin {
+			if err = StillAdmin(ctx, v, tx); err != nil {
 				return err
 			}
 		}
 		if answer, err = op(v, tx); err != nil {
 			return err
 		}
-		c.audit(tx, answer)
-		if c.once == nil {
+		c.Audit(tx, answer)
+		if c.Once == nil {
 			return nil
 		}
-		return c.once.keep(tx, answer, stale)
+		return c.Once.Keep(tx, answer, stale)
 	})
 	if err != nil {
 		var none R
@@ -62,16 +62,16 @@ func change[R proto.Message](ctx context.Context, state Changes, op func(v *clus
 	}
 	show(ctx, state.View())
 	if kept != nil {
-		c.replayed = true
+		c.Replayed = true
 		return kept.(R), nil
 	}
 	setRevision(answer.ProtoReflect(), committed.Revision)
 	return answer, nil
 }
 
-// stillAdmin denies a change to a caller that is not an admin when it is decided.
-func stillAdmin(ctx context.Context, v *cluster.View, tx *record.Txn) error {
-	if !v.Keys.Rights(tx, principal(ctx)).Admin() {
+// StillAdmin denies a change to a caller that is not an admin when it is decided.
+func StillAdmin(ctx context.Context, v *cluster.View, tx *record.Txn) error {
+	if !v.Keys.Rights(tx, Principal(ctx)).Admin() {
 		return fault.New(fault.Denied, "insufficient_permissions", "Only a proxy_admin may do that.")
 	}
 	return nil

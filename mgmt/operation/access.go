@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -6,9 +6,9 @@ import (
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
-// mayUse denies an operation to callers below its access, and every change to roles
+// MayUse denies an operation to callers below its access, and every change to roles
 // that only read. The caller has been authenticated already, where a key is needed.
-func mayUse(op surface.Operation, who tenancy.Principal) error {
+func MayUse(op surface.Operation, who tenancy.Principal) error {
 	role := who.Role()
 	switch {
 	case op.Access <= surface.AnyKey, role == tenancy.RoleProxyAdmin:

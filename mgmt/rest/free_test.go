@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"errors"
@@ -44,7 +44,7 @@ func TestFreeIsTheMessagesJSON(t *testing.T) {
 		if err := protojson.Unmarshal(text, want); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, free(m), protocmp.Transform()); diff != "" {
+		if diff := cmp.Diff(want, Free(m), protocmp.Transform()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -64,7 +64,7 @@ func TestPagesAreTheMessagesJSON(t *testing.T) {
 		"none":   {Keys: &structpb.ListValue{}, TotalCount: 3},
 		"hashes": {Keys: &structpb.ListValue{Values: []*structpb.Value{structpb.NewStringValue("x"), structpb.NewStringValue("y")}}, CurrentPage: 2, TotalPages: 9},
 		"records": {Keys: &structpb.ListValue{Values: []*structpb.Value{
-			free(&gatewayv1.KeyRecord{Key: "k", Models: []string{"a"}, Metadata: odd, MaxBudget: wrapperspb.Double(1e-7)}), structpb.NewStructValue(odd), structpb.NewNullValue(),
+			Free(&gatewayv1.KeyRecord{Key: "k", Models: []string{"a"}, Metadata: odd, MaxBudget: wrapperspb.Double(1e-7)}), structpb.NewStructValue(odd), structpb.NewNullValue(),
 		}}},
 	} {
 		want, err := jsonForm().Marshal(m)

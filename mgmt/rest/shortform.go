@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"strconv"
@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/modelgateway/modelgateway/mgmt/field"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -21,7 +22,7 @@ func modelBudget() protoreflect.MessageDescriptor {
 // widen puts the whole form of messages in the place of their short one. The members
 // have been held to the message.
 func widen(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
-	for _, name := range sortedNames(members) {
+	for _, name := range field.SortedNames(members) {
 		f := m.Fields().ByName(protoreflect.Name(name))
 		if f == nil || f.Message() == nil || members[name].Kind() == 'n' {
 			continue
@@ -39,7 +40,7 @@ func widen(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) 
 func widenField(param string, v jsontext.Value, f protoreflect.FieldDescriptor) (jsontext.Value, error) {
 	switch {
 	case f.IsMap() && f.MapValue().Message() != nil:
-		entries, err := objectAt(param, v)
+		entries, err := ObjectAt(param, v)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +55,7 @@ func widenField(param string, v jsontext.Value, f protoreflect.FieldDescriptor) 
 	case f.IsList():
 		var items []jsontext.Value
 		if err := json.Unmarshal(v, &items); err != nil {
-			return nil, wrongType(param, "a list")
+			return nil, field.WrongType(param, "a list")
 		}
 		for i := range items {
 			wide, err := widenOne(param+"["+strconv.Itoa(i)+"]", items[i], f.Message())
@@ -73,10 +74,10 @@ func widenOne(param string, v jsontext.Value, m protoreflect.MessageDescriptor) 
 	if hasShortForm(m) && v.Kind() == '0' {
 		return json.Marshal(map[string]jsontext.Value{"max_budget": v})
 	}
-	if isFree(m) {
+	if field.IsFree(m) {
 		return v, nil
 	}
-	members, err := objectAt(param, v)
+	members, err := ObjectAt(param, v)
 	if err != nil {
 		return nil, err
 	}

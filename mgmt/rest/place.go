@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"slices"
@@ -9,12 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// place says where a route of the management API has its parameters.
-type place struct {
-	path []string // names of those in the path
-	body bool     // whether the others are in the body; else they are in the query
+// Place says where a route of the management API has its parameters.
+type Place struct {
+	Path []string // names of those in the path
+	Body bool     // whether the others are in the body; else they are in the query
 }
 
 // invalid is an entry of the detail of an invalid request, as FastAPI has it.
@@ -24,26 +25,26 @@ type invalid struct {
 	Message string `json:"msg"`
 }
 
-func (p place) detail(e *fault.Error) []invalid {
+func (p Place) Detail(e *fault.Error) []invalid {
 	var out []invalid
-	for _, one := range problemsOf(e) {
+	for _, one := range field.Problems(e) {
 		out = append(out, invalid{one.Code, p.locate(one.Param), one.Message})
 	}
 	return out
 }
 
 // locate is a param as a list: where it is, names and indices.
-func (p place) locate(param string) []any {
-	if param == HeaderIfMatch || param == HeaderIdempotency {
+func (p Place) locate(param string) []any {
+	if param == field.HeaderIfMatch || param == field.HeaderIdempotency {
 		return []any{"header", param}
 	}
 	out := []any{"query"}
 	for part := range strings.SplitSeq(param, ".") {
 		name, index, indexed := strings.Cut(part, "[")
 		switch {
-		case len(out) == 1 && slices.Contains(p.path, name):
+		case len(out) == 1 && slices.Contains(p.Path, name):
 			out[0] = "path"
-		case len(out) == 1 && p.body:
+		case len(out) == 1 && p.Body:
 			out[0] = "body"
 		}
 		out = append(out, name)
@@ -54,9 +55,9 @@ func (p place) locate(param string) []any {
 	return out
 }
 
-// withDetail adds the detail as a top-level member, where clients of the
+// WithDetail adds the detail as a top-level member, where clients of the
 // management API's predecessors look for it.
-func withDetail(body []byte, detail any) []byte {
+func WithDetail(body []byte, detail any) []byte {
 	var v struct {
 		Error  jsontext.Value `json:"error"`
 		Detail any            `json:"detail"`

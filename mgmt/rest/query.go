@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"math"
@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // sameText reports whether a member of a body is what a path or a query has.
@@ -32,8 +33,8 @@ func sameQuery(raw string, members map[string]jsontext.Value) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range sortedNames(values) {
-		param := shortName(name)
+	for _, name := range field.SortedNames(values) {
+		param := field.ShortName(name)
 		v, given := members[name]
 		switch {
 		case !given:
@@ -53,9 +54,9 @@ func parseQuery(raw string) (url.Values, error) {
 	return values, nil
 }
 
-// readQuery reads a query whose parameters are those of a message.
-func readQuery(raw string, in proto.Message) error {
-	if err := conformQuery(raw, in.ProtoReflect().Descriptor().Fields(), nil); err != nil {
+// ReadQuery reads a query whose parameters are those of a message.
+func ReadQuery(raw string, in proto.Message) error {
+	if err := CheckQuery(raw, in.ProtoReflect().Descriptor().Fields(), nil); err != nil {
 		return err
 	}
 	values, err := parseQuery(raw)
@@ -65,16 +66,16 @@ func readQuery(raw string, in proto.Message) error {
 	return unreadable(runtime.PopulateQueryParameters(in, values, utilities.NewDoubleArray(nil)))
 }
 
-// conformQuery holds a query to a message, but for what is in the path. A parameter
+// CheckQuery holds a query to a message, but for what is in the path. A parameter
 // that is not in the message is refused: a filter that is not known would otherwise
 // show too much.
-func conformQuery(raw string, fields protoreflect.FieldDescriptors, path map[string]string) error {
+func CheckQuery(raw string, fields protoreflect.FieldDescriptors, path map[string]string) error {
 	values, err := parseQuery(raw)
 	if err != nil {
 		return err
 	}
-	for _, name := range sortedNames(values) {
-		param, given := shortName(name), values[name]
+	for _, name := range field.SortedNames(values) {
+		param, given := field.ShortName(name), values[name]
 		f := fields.ByName(protoreflect.Name(name))
 		switch in, inPath := path[name]; {
 		case f == nil:
@@ -123,7 +124,7 @@ func conformText(param, text string, f protoreflect.FieldDescriptor) error {
 		return fault.Field(param, "unknown_parameter", "%s cannot be given in a query.", param)
 	}
 	if err != nil {
-		return wrongType(param, want)
+		return field.WrongType(param, want)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"context"
@@ -16,19 +16,19 @@ import (
 )
 
 // service is a service of the API as gRPC and as REST take it.
-type restService struct {
-	serve  func(grpc.ServiceRegistrar)
+type Service struct {
+	Serve  func(grpc.ServiceRegistrar)
 	handle func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
 }
 
-// api makes an entry of what is generated for a service, and then of the service.
-func api[S, C any](
+// API makes an entry of what is generated for a service, and then of the service.
+func API[S, C any](
 	register func(grpc.ServiceRegistrar, S),
 	client func(grpc.ClientConnInterface) C, handle func(context.Context, *runtime.ServeMux, C) error,
-) func(service S) restService {
-	return func(service S) restService {
-		return restService{
-			serve: func(r grpc.ServiceRegistrar) { register(r, service) },
+) func(service S) Service {
+	return func(service S) Service {
+		return Service{
+			Serve: func(r grpc.ServiceRegistrar) { register(r, service) },
 			handle: func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 				return handle(ctx, mux, client(conn))
 			},
@@ -36,29 +36,29 @@ func api[S, C any](
 	}
 }
 
-// backend is what the generated handlers need.
-type backend struct {
-	operations grpc.ClientConnInterface
-	// headers returns the headers of a response.
-	headers func(ctx context.Context, response proto.Message) map[string]string
-	// refuse sends an error.
-	refuse func(w http.ResponseWriter, r *http.Request, err error)
+// Backend is what the generated handlers need.
+type Backend struct {
+	Operations grpc.ClientConnInterface
+	// Headers returns the headers of a response.
+	Headers func(ctx context.Context, response proto.Message) map[string]string
+	// Refuse sends an error.
+	Refuse func(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// handlers returns the generated handlers by operation and path. They are called
+// Handlers returns the generated handlers by operation and path. They are called
 // directly. Their own router tries the patterns from the last to the first: GET
 // /guardrail/list would be the guardrail called list.
-func handlers(services []restService, to backend) (map[string]runtime.HandlerFunc, error) {
+func Handlers(services []Service, to Backend) (map[string]runtime.HandlerFunc, error) {
 	var all []runtime.HandlerFunc
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, &answerJSON{runtime.JSONPb{MarshalOptions: jsonForm()}}),
 		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Value(probeKey{}) == nil {
-				to.refuse(w, r, unreadable(err))
+				to.Refuse(w, r, unreadable(err))
 			}
 		}),
 		runtime.WithForwardResponseOption(func(ctx context.Context, w http.ResponseWriter, response proto.Message) error {
-			for name, value := range to.headers(ctx, response) {
+			for name, value := range to.Headers(ctx, response) {
 				w.Header().Set(name, value)
 			}
 			_, err := streamJSON(w, response)
@@ -78,7 +78,7 @@ func handlers(services []restService, to backend) (map[string]runtime.HandlerFun
 		runtime.WithMetadata(answerProbe),
 	)
 	for _, s := range services {
-		if err := s.handle(context.Background(), mux, probed{to.operations}); err != nil {
+		if err := s.handle(context.Background(), mux, probed{to.Operations}); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"context"
@@ -15,61 +15,61 @@ import (
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
-// operation is one rpc of the API.
-type operation struct {
-	name string // /package.Service/Method
+// Operation is one rpc of the API.
+type Operation struct {
+	RPC string // /package.Service/Method
 	surface.Operation
-	of            surface.Service
-	input, output protoreflect.MessageType
-	routes        []surface.Route
-	service       any
-	handler       grpc.MethodHandler
+	Service       surface.Service
+	Input, Output protoreflect.MessageType
+	Routes        []surface.Route
+	impl          any
+	Handler       grpc.MethodHandler
 }
 
-// operations are all of them by name, with what every request goes through first.
-type operations struct {
-	pipelineConfig
-	all map[string]*operation
+// Table are all of them by name, with what every request goes through first.
+type Table struct {
+	Config
+	All map[string]*Operation
 	err error
 }
 
-// pipelineConfig is what the pipeline needs. All of it is required.
-type pipelineConfig struct {
-	rules  protovalidate.Validator // of the fields of requests
-	state  Changes
-	sealer Sealer
-	// complete adds to a response what is not in the agreed state.
-	complete func(ctx context.Context, response proto.Message) error
-	// read is called after a request that changes nothing.
-	read func(ctx context.Context, c *call)
+// Config is what the pipeline needs. All of it is required.
+type Config struct {
+	Rules  protovalidate.Validator // of the fields of requests
+	State  Changes
+	Sealer Sealer
+	// Complete adds to a response what is not in the agreed state.
+	Complete func(ctx context.Context, response proto.Message) error
+	// Read is called after a request that changes nothing.
+	Read func(ctx context.Context, c *Call)
 }
 
-// newOperations returns the operations of the services that register adds.
-func newOperations(cfg pipelineConfig, register func(grpc.ServiceRegistrar)) (*operations, error) {
-	o := &operations{pipelineConfig: cfg, all: map[string]*operation{}}
+// New returns the operations of the services that register adds.
+func New(cfg Config, register func(grpc.ServiceRegistrar)) (*Table, error) {
+	o := &Table{Config: cfg, All: map[string]*Operation{}}
 	register(o)
 	return o, o.err
 }
 
 // RegisterService adds a service, as that of a gRPC server does.
-func (o *operations) RegisterService(desc *grpc.ServiceDesc, service any) {
+func (o *Table) RegisterService(desc *grpc.ServiceDesc, service any) {
 	for _, m := range desc.Methods {
 		op, err := newOperation("/"+desc.ServiceName+"/"+m.MethodName, protoreflect.FullName(desc.ServiceName))
 		if err != nil {
 			o.err = errors.Join(o.err, err)
 			continue
 		}
-		op.service, op.handler = service, m.Handler
-		o.all[op.name] = op
+		op.impl, op.Handler = service, m.Handler
+		o.All[op.RPC] = op
 	}
 }
 
 // newOperation describes a method of a service by its protos and by the table of
 // operations.
-func newOperation(name string, service protoreflect.FullName) (*operation, error) {
-	op, method := &operation{name: name}, protoreflect.Name(path.Base(name))
+func newOperation(name string, service protoreflect.FullName) (*Operation, error) {
+	op, method := &Operation{RPC: name}, protoreflect.Name(path.Base(name))
 	var ok bool
-	if op.of, op.Operation, ok = described(string(service), string(method)); !ok {
+	if op.Service, op.Operation, ok = described(string(service), string(method)); !ok {
 		return nil, fmt.Errorf("%s is not in the table of operations; run make proto", name)
 	}
 	d, err := protoregistry.GlobalFiles.FindDescriptorByName(service.Append(method))
@@ -77,18 +77,18 @@ func newOperation(name string, service protoreflect.FullName) (*operation, error
 	if err != nil || !is {
 		return nil, fmt.Errorf("there is no description of %s: %w", name, err)
 	}
-	if op.input, err = protoregistry.GlobalTypes.FindMessageByName(m.Input().FullName()); err == nil {
-		op.output, err = protoregistry.GlobalTypes.FindMessageByName(m.Output().FullName())
+	if op.Input, err = protoregistry.GlobalTypes.FindMessageByName(m.Input().FullName()); err == nil {
+		op.Output, err = protoregistry.GlobalTypes.FindMessageByName(m.Output().FullName())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("messages of %s: %w", name, err)
 	}
 	for _, r := range surface.Routes() {
 		if r.RPC == name {
-			op.routes = append(op.routes, r)
+			op.Routes = append(op.Routes, r)
 		}
 	}
-	if len(op.routes) == 0 {
+	if len(op.Routes) == 0 {
 		return nil, fmt.Errorf("there is no route to %s", name)
 	}
 	return op, nil
@@ -108,12 +108,12 @@ func described(service, method string) (surface.Service, surface.Operation, bool
 
 // Invoke hands a request to its operation. An error comes back as it is. The
 // answer and the service's are the same within, so neither is to be changed.
-func (o *operations) Invoke(ctx context.Context, method string, args, reply any, _ ...grpc.CallOption) error {
-	op, ok := o.all[method]
+func (o *Table) Invoke(ctx context.Context, method string, args, reply any, _ ...grpc.CallOption) error {
+	op, ok := o.All[method]
 	if !ok {
 		return fmt.Errorf("there is no operation %s", method)
 	}
-	out, err := op.handler(op.service, ctx, func(in any) error { return adopt(in, args) }, o.pipeline)
+	out, err := op.Handler(op.impl, ctx, func(in any) error { return adopt(in, args) }, o.Run)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (o *operations) Invoke(ctx context.Context, method string, args, reply any,
 }
 
 // NewStream is for operations that stream, of which there are none.
-func (o *operations) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+func (o *Table) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, fmt.Errorf("the operation %s does not stream", method)
 }
 

@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
@@ -16,19 +17,19 @@ import (
 // nodes nothing is decided, and the caller is to hear of it within five seconds.
 const answerTime = 4500 * time.Millisecond
 
-// mostRetryAfter is the longest wait that is asked of a caller because the nodes
+// MostRetryAfter is the longest wait that is asked of a caller because the nodes
 // cannot decide: an election takes a few seconds.
-const mostRetryAfter = 5 * time.Second
+const MostRetryAfter = 5 * time.Second
 
-// pipeline is what every request goes through before its operation, over REST and
+// Run is what every request goes through before its operation, over REST and
 // over gRPC. Who asks is known: it is in the call.
-func (o *operations) pipeline(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	op, in := o.all[info.FullMethod], req.(proto.Message)
-	if err := mayUse(op.Operation, principal(ctx)); err != nil { // also where the route has seen to it
+func (o *Table) Run(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	op, in := o.All[info.FullMethod], req.(proto.Message)
+	if err := MayUse(op.Operation, Principal(ctx)); err != nil { // also where the route has seen to it
 		return nil, err
 	}
-	c := callOf(ctx)
-	c.operation, c.request = op, in
+	c := Of(ctx)
+	c.Operation, c.Request = op, in
 	if op.Effect != surface.Report {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerTime)
@@ -36,67 +37,67 @@ func (o *operations) pipeline(ctx context.Context, req any, info *grpc.UnaryServ
 	}
 	kept, err := o.prepare(ctx, op, in)
 	if err != nil {
-		return nil, timely(ctx, op.Effect, err)
+		return nil, Timely(ctx, op.Effect, err)
 	}
 	out := any(kept)
 	if kept == nil {
 		if out, err = next(ctx, in); err != nil {
-			return nil, timely(ctx, op.Effect, err)
+			return nil, Timely(ctx, op.Effect, err)
 		}
 	}
 	if !op.Effect.Changes() {
-		o.read(ctx, c)
+		o.Read(ctx, c)
 	} else { // it is made, however long it took
 		ctx = context.WithoutCancel(ctx)
 	}
-	if err := o.complete(ctx, out.(proto.Message)); err != nil {
-		return nil, timely(ctx, op.Effect, err)
+	if err := o.Complete(ctx, out.(proto.Message)); err != nil {
+		return nil, Timely(ctx, op.Effect, err)
 	}
 	return out, nil
 }
 
 // prepare checks a request. It returns an answer where an earlier request had it.
-func (o *operations) prepare(ctx context.Context, op *operation, in proto.Message) (kept proto.Message, err error) {
-	c := callOf(ctx)
-	if err := precondition(op, c.matches, in); err != nil {
+func (o *Table) prepare(ctx context.Context, op *Operation, in proto.Message) (kept proto.Message, err error) {
+	c := Of(ctx)
+	if err := precondition(op, c.IfMatch, in); err != nil {
 		return nil, err
 	}
-	if err := o.validate(in); err != nil {
+	if err := o.Validate(in); err != nil {
 		return nil, err
 	}
-	if f := in.ProtoReflect().Descriptor().Fields().ByName(fieldIfRevision); f != nil {
-		revision, err := whole(fieldIfRevision, in.ProtoReflect().Get(f).Float())
+	if f := in.ProtoReflect().Descriptor().Fields().ByName(field.IfRevision); f != nil {
+		revision, err := field.Whole(field.IfRevision, in.ProtoReflect().Get(f).Float())
 		if err != nil {
 			return nil, err
 		}
-		c.ifRevision = uint64(revision)
+		c.Revision = uint64(revision)
 	}
-	if !op.Effect.Changes() || len(c.idempotency) == 0 {
+	if !op.Effect.Changes() || len(c.Idempotency) == 0 {
 		return nil, nil //nolint:nilnil // nothing kept and nothing wrong
 	}
-	if c.once, err = o.onlyOnce(c, op, in); err != nil {
+	if c.Once, err = o.onlyOnce(c, op, in); err != nil {
 		return nil, err
 	}
-	kept, _, err = c.once.find(ctx)
+	kept, _, err = c.Once.Find(ctx)
 	if kept != nil {
-		c.replayed = true
-		show(ctx, o.state.View())
+		c.Replayed = true
+		show(ctx, o.State.View())
 	}
 	return kept, err
 }
 
-// timely gives errors a kind that have none because an operation was not decided
+// Timely gives errors a kind that have none because an operation was not decided
 // in time.
-func timely(ctx context.Context, of surface.Effect, err error) error {
+func Timely(ctx context.Context, of surface.Effect, err error) error {
 	var e *fault.Error
 	switch {
 	case errors.As(err, &e):
-		if e.Kind == fault.Unavailable && e.RetryAfter > mostRetryAfter {
+		if e.Kind == fault.Unavailable && e.RetryAfter > MostRetryAfter {
 			sooner := *e
-			sooner.RetryAfter = mostRetryAfter
+			sooner.RetryAfter = MostRetryAfter
 			return &sooner
 		}
-		return problems(err)
+		return field.Join(err)
 	case !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return err
 	case !of.Changes():

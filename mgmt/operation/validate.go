@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"errors"
@@ -11,17 +11,18 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // maxProblems bounds how much of what is wrong with a request is told at once.
 const maxProblems = 100
 
-// validate holds a request to the rules that stand beside its fields.
-func (o *operations) validate(in proto.Message) error {
+// Validate holds a request to the rules that stand beside its fields.
+func (o *Table) Validate(in proto.Message) error {
 	if err := checkDepth("", in.ProtoReflect()); err != nil {
 		return err
 	}
-	err := o.rules.Validate(in)
+	err := o.Rules.Validate(in)
 	var invalid *protovalidate.ValidationError
 	switch {
 	case errors.As(err, &invalid):
@@ -39,7 +40,7 @@ func broken(violations []*protovalidate.Violation) error {
 		param := fieldPath(v.Proto.GetField())
 		all = append(all, fault.Field(param, ruleCode(v.Proto.GetRuleId()), "%s: %s.", param, v.Proto.GetMessage()))
 	}
-	return problems(errors.Join(all...))
+	return field.Join(errors.Join(all...))
 }
 
 // fieldPath is a path as errors have it: models[0], aliases.fast.
@@ -54,7 +55,7 @@ func fieldPath(p *validate.FieldPath) string {
 		case e.HasIndex():
 			b.WriteString("[" + strconv.FormatUint(e.GetIndex(), 10) + "]")
 		case e.HasStringKey():
-			b.WriteString("." + shortName(e.GetStringKey()))
+			b.WriteString("." + field.ShortName(e.GetStringKey()))
 		}
 	}
 	return b.String()
@@ -74,16 +75,16 @@ func ruleCode(rule string) string {
 // checkClears checks the names of fields to clear, in a message and in those within
 // it: there must be such a field, and the request must not give it, too.
 func checkClears(at string, m protoreflect.Message) error {
-	if f := clearField(m.Descriptor()); f != nil {
+	if f := field.ClearList(m.Descriptor()); f != nil {
 		names := m.Get(f).List()
 		for i := range names.Len() {
-			if err := checkClear(at+fieldClear+"["+strconv.Itoa(i)+"]", names.Get(i).String(), m); err != nil {
+			if err := checkClear(at+field.Clear+"["+strconv.Itoa(i)+"]", names.Get(i).String(), m); err != nil {
 				return err
 			}
 		}
 	}
-	for path, one := range messages(at, m) {
-		if isFree(one.Descriptor()) {
+	for path, one := range field.Messages(at, m) {
+		if field.IsFree(one.Descriptor()) {
 			continue
 		}
 		if err := checkClears(path+".", one); err != nil {
@@ -100,11 +101,11 @@ func checkClear(param, name string, m protoreflect.Message) error {
 		f := m.Descriptor().Fields().ByName(protoreflect.Name(part))
 		last := i == len(parts)-1
 		switch {
-		case f == nil, i == 0 && (part == fieldClear || part == fieldIfRevision),
-			!last && (f.IsList() || f.IsMap() || f.Message() == nil || isFree(f.Message())):
-			return fault.Field(param, "unknown_field", "There is no field %s to clear. Correct its name.", shortName(name))
+		case f == nil, i == 0 && (part == field.Clear || part == field.IfRevision),
+			!last && (f.IsList() || f.IsMap() || f.Message() == nil || field.IsFree(f.Message())):
+			return fault.Field(param, "unknown_field", "There is no field %s to clear. Correct its name.", field.ShortName(name))
 		case last && m.Has(f):
-			return fault.Field(param, "invalid_value", "%s is to be cleared and is given, too. Do one of both.", shortName(name))
+			return fault.Field(param, "invalid_value", "%s is to be cleared and is given, too. Do one of both.", field.ShortName(name))
 		case !last:
 			m = m.Get(f).Message() // an empty one, where it is not given
 		}

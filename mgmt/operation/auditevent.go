@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"slices"
@@ -9,38 +9,39 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// audit adds the call to the events that the transaction of its operation recorded. If
+// Audit adds the call to the events that the transaction of its operation recorded. If
 // these do not record all that the operation does, it adds one of the operation. A
 // transaction that changes nothing has no event.
-func (c *call) audit(tx *record.Txn, response proto.Message) {
-	if tx.Empty() || c.operation == nil {
+func (c *Call) Audit(tx *record.Txn, response proto.Message) {
+	if tx.Empty() || c.Operation == nil {
 		return
 	}
-	if !tx.Recorded() || !c.operation.TypedEvents {
+	if !tx.Recorded() || !c.Operation.TypedEvents {
 		tx.Record(c.changed(response))
 	}
-	tx.By(c.by(c.operation.Name, c.operation.Action, fieldsOf(c.request)))
+	tx.By(c.By(c.Operation.Name, c.Operation.Action, fieldsOf(c.Request)))
 }
 
-// by returns the call as the request of an event.
-func (c *call) by(operation, action string, fields []string) event.Request {
-	out := event.Request{Operation: operation, Action: action, Actor: c.principal.Actor(), Fields: fields}
-	if !c.principal.Master { // the master key is in the configuration
-		out.ActorKey = c.principal.Hash.String()
+// By returns the call as the request of an event.
+func (c *Call) By(operation, action string, fields []string) event.Request {
+	out := event.Request{Operation: operation, Action: action, Actor: c.Principal.Actor(), Fields: fields}
+	if !c.Principal.Master { // the master key is in the configuration
+		out.ActorKey = c.Principal.Hash.String()
 	}
 	return out
 }
 
 // changed returns the event of an operation that changed things of its service: those
 // that the request or the response names.
-func (c *call) changed(response proto.Message) event.Event {
-	of := c.operation.of
+func (c *Call) changed(response proto.Message) event.Event {
+	of := c.Operation.Service
 	var ids []string
 	if !of.IDsInResponsesOnly {
-		ids = idsIn(c.request, of.IDFields, nil)
+		ids = idsIn(c.Request, of.IDFields, nil)
 	}
 	ids = idsIn(response, of.IDFields, ids)
 	e := event.ManagementChanged(of.Resource, ids)
@@ -108,8 +109,8 @@ func eachMessage(m protoreflect.Message, depth int, fn func(proto.Message)) {
 	if depth == 0 {
 		return
 	}
-	for _, one := range messages("", m) {
-		if !isFree(one.Descriptor()) {
+	for _, one := range field.Messages("", m) {
+		if !field.IsFree(one.Descriptor()) {
 			eachMessage(one, depth-1, fn)
 		}
 	}
@@ -129,12 +130,12 @@ func fieldsOf(m proto.Message) []string {
 		m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 			name := string(f.Name())
 			switch {
-			case at == "" && (name == fieldIfRevision || name == "key" || name == "new_key"):
-			case at == "" && name == fieldClear:
+			case at == "" && (name == field.IfRevision || name == "key" || name == "new_key"):
+			case at == "" && name == field.Clear:
 				for i := range v.List().Len() {
 					add(v.List().Get(i).String())
 				}
-			case f.Message() != nil && !f.IsList() && !f.IsMap() && !isFree(f.Message()):
+			case f.Message() != nil && !f.IsList() && !f.IsMap() && !field.IsFree(f.Message()):
 				walk(at+name+".", v.Message())
 			default:
 				add(at + name)

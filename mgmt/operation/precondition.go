@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"strconv"
@@ -8,35 +8,36 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // precondition reads the header If-Match into the field if_revision, which says the
 // same. The star, any revision, is what there is without it. A change that cannot
 // be made conditional is not made with a condition.
-func precondition(op *operation, headers []string, in proto.Message) error {
+func precondition(op *Operation, headers []string, in proto.Message) error {
 	if len(headers) == 0 || !op.Effect.Changes() {
 		return nil
 	}
 	if len(headers) > 1 {
-		return fault.Field(HeaderIfMatch, "invalid_value", "The header If-Match is given more than once.")
+		return fault.Field(field.HeaderIfMatch, "invalid_value", "The header If-Match is given more than once.")
 	}
 	tag := strings.TrimSpace(headers[0])
 	if tag == "*" {
 		return nil
 	}
-	f := in.ProtoReflect().Descriptor().Fields().ByName(fieldIfRevision)
+	f := in.ProtoReflect().Descriptor().Fields().ByName(field.IfRevision)
 	if f == nil {
-		return fault.Field(HeaderIfMatch, "unsupported_parameter", "This operation changes nothing that has one revision. Leave the header If-Match out.")
+		return fault.Field(field.HeaderIfMatch, "unsupported_parameter", "This operation changes nothing that has one revision. Leave the header If-Match out.")
 	}
 	text, ok := strings.CutPrefix(strings.TrimPrefix(tag, "W/"), `"`)
 	text, closed := strings.CutSuffix(text, `"`)
 	revision, err := strconv.ParseUint(text, 10, 53)
 	if !ok || !closed || err != nil || revision == 0 {
-		return fault.Field(HeaderIfMatch, "invalid_value", `The header If-Match must be one revision in quotes, such as "42", as the header ETag of an answer has it.`)
+		return fault.Field(field.HeaderIfMatch, "invalid_value", `The header If-Match must be one revision in quotes, such as "42", as the header ETag of an answer has it.`)
 	}
 	m := in.ProtoReflect()
 	if m.Has(f) && m.Get(f).Float() != float64(revision) {
-		return fault.Field(HeaderIfMatch, "invalid_value", "The header If-Match and the field if_revision differ. Send one of them.")
+		return fault.Field(field.HeaderIfMatch, "invalid_value", "The header If-Match and the field if_revision differ. Send one of them.")
 	}
 	m.Set(f, protoreflect.ValueOfFloat64(float64(revision)))
 	return nil
@@ -71,7 +72,7 @@ func etag(m protoreflect.Message) string {
 
 // revisionField is the field revision of a message, nil if it has none.
 func revisionField(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
-	f := m.Fields().ByName(fieldRevision)
+	f := m.Fields().ByName(field.Revision)
 	if f == nil || f.Kind() != protoreflect.DoubleKind || f.Cardinality() == protoreflect.Repeated {
 		return nil
 	}
@@ -84,7 +85,7 @@ func setRevision(m protoreflect.Message, revision uint64) {
 	if f := revisionField(m.Descriptor()); f != nil && m.Get(f).Float() == 0 {
 		m.Set(f, protoreflect.ValueOfFloat64(float64(revision)))
 	}
-	for _, one := range messages("", m) {
+	for _, one := range field.Messages("", m) {
 		setRevision(one, revision)
 	}
 }

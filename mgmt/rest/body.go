@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"errors"
@@ -16,27 +16,28 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // Bounds of the body of a management request. Nothing that is sent here is
 // larger than a list of a thousand names.
 const (
-	maxBody  = 1 << 20
+	MaxBody  = 1 << 20
 	bodyTime = 30 * time.Second // for all of it; it comes from a client that has it ready
 )
 
 // jsonType and binaryType are the media types that are read here.
 const (
 	jsonType   = "application/json"
-	binaryType = "application/octet-stream"
+	BinaryType = "application/octet-stream"
 )
 
-// rewrite changes what clients may write into what the message has.
-type rewrite func(members map[string]jsontext.Value) error
+// Form changes what clients may write into what the message has.
+type Form func(members map[string]jsontext.Value) error
 
-// readMessage reads a body whose members are the parameters, as protobuf's JSON form
+// ReadMessage reads a body whose members are the parameters, as protobuf's JSON form
 // has them. form may be nil.
-func readMessage(w http.ResponseWriter, r *http.Request, m protoreflect.MessageDescriptor, form rewrite, path map[string]string) ([]byte, error) {
+func ReadMessage(w http.ResponseWriter, r *http.Request, m protoreflect.MessageDescriptor, form Form, path map[string]string) ([]byte, error) {
 	members, err := readMembers(w, r)
 	if err != nil {
 		return nil, err
@@ -87,12 +88,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if !isJSON(r.Header) {
 		return nil, fault.New(fault.MediaType, "", "Send the body as application/json, in UTF-8 and not compressed.")
 	}
-	if r.ContentLength > maxBody {
+	if r.ContentLength > MaxBody {
 		return nil, tooLarge()
 	}
 	conn := http.NewResponseController(w)
 	deadline := conn.SetReadDeadline(time.Now().Add(bodyTime)) == nil
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if deadline { // the next request on the connection has its own time
 		err = errors.Join(err, conn.SetReadDeadline(time.Time{}))
 	}
@@ -109,7 +110,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 func tooLarge() error {
-	return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes.", maxBody)
+	return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes.", MaxBody)
 }
 
 // isJSON reports whether the headers announce plain JSON in UTF-8.
@@ -137,7 +138,7 @@ func parseObject(body []byte) (map[string]jsontext.Value, error) {
 		var at *jsontext.SyntacticError
 		switch {
 		case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &at):
-			e.Detail = "The body has two members of the name " + shortName(at.JSONPointer.LastToken()) + ". Send one."
+			e.Detail = "The body has two members of the name " + field.ShortName(at.JSONPointer.LastToken()) + ". Send one."
 		case errors.As(err, &at):
 			e.Detail = "The body is not valid JSON, from byte " + strconv.FormatInt(at.ByteOffset, 10) + " on."
 		}
@@ -151,11 +152,11 @@ func parseObject(body []byte) (map[string]jsontext.Value, error) {
 // it afterwards checks too, but reads more than is documented (strings for
 // numbers, a second spelling of each name), and does not say which field is wrong.
 func conform(at string, members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
-	for _, name := range sortedNames(members) {
-		param := at + shortName(name)
+	for _, name := range field.SortedNames(members) {
+		param := at + field.ShortName(name)
 		f := m.Fields().ByName(protoreflect.Name(name))
 		if f == nil {
-			return unknownField(param)
+			return field.Unknown(param)
 		}
 		if members[name].Kind() == 'n' { // null: not given
 			continue
@@ -171,23 +172,23 @@ func conform(at string, members map[string]jsontext.Value, m protoreflect.Messag
 func conformField(param string, v jsontext.Value, f protoreflect.FieldDescriptor) error {
 	switch {
 	case f.IsMap():
-		entries, err := objectAt(param, v)
+		entries, err := ObjectAt(param, v)
 		if err != nil {
 			return err
 		}
-		for _, name := range sortedNames(entries) {
-			if err := conformValue(param+"."+shortName(name), entries[name], f.MapValue()); err != nil {
+		for _, name := range field.SortedNames(entries) {
+			if err := conformValue(param+"."+field.ShortName(name), entries[name], f.MapValue()); err != nil {
 				return err
 			}
 		}
 		return nil
 	case f.IsList():
 		if v.Kind() != '[' {
-			return wrongType(param, "a list")
+			return field.WrongType(param, "a list")
 		}
 		var items []jsontext.Value
 		if err := json.Unmarshal(v, &items); err != nil {
-			return wrongType(param, "a list")
+			return field.WrongType(param, "a list")
 		}
 		for i, item := range items {
 			if err := conformValue(param+"["+strconv.Itoa(i)+"]", item, f); err != nil {
@@ -207,13 +208,13 @@ func conformValue(param string, v jsontext.Value, f protoreflect.FieldDescriptor
 	case f.Message() != nil:
 		return conformMessage(param, v, f.Message())
 	case kind == protoreflect.BoolKind && v.Kind() != 't' && v.Kind() != 'f':
-		return wrongType(param, "true or false")
+		return field.WrongType(param, "true or false")
 	case kind == protoreflect.StringKind && v.Kind() != '"':
-		return wrongType(param, "a string")
+		return field.WrongType(param, "a string")
 	case kind == protoreflect.BytesKind && (v.Kind() != '"' || json.Unmarshal(v, &bytes) != nil):
-		return wrongType(param, "a string in base64")
+		return field.WrongType(param, "a string in base64")
 	case kind == protoreflect.EnumKind && (v.Kind() != '"' || json.Unmarshal(v, &name) != nil):
-		return wrongType(param, "a string")
+		return field.WrongType(param, "a string")
 	case kind == protoreflect.EnumKind:
 		return conformEnum(param, name, f.Enum())
 	case kind == protoreflect.BoolKind, kind == protoreflect.StringKind, kind == protoreflect.BytesKind:
@@ -239,7 +240,7 @@ func conformEnum(param, name string, e protoreflect.EnumDescriptor) error {
 // conformNumber checks a number. Whole ones are exact in JSON up to 2^53 only.
 func conformNumber(param string, v jsontext.Value, kind protoreflect.Kind) error {
 	if v.Kind() != '0' {
-		return wrongType(param, "a number")
+		return field.WrongType(param, "a number")
 	}
 	n, err := strconv.ParseFloat(string(v), 64)
 	if err != nil { // 1e999
@@ -271,44 +272,44 @@ func conformMessage(param string, v jsontext.Value, m protoreflect.MessageDescri
 	case "google.protobuf.Value":
 		return nil
 	case "google.protobuf.Struct":
-		_, err := objectAt(param, v)
+		_, err := ObjectAt(param, v)
 		return err
 	case "google.protobuf.ListValue":
 		if v.Kind() != '[' {
-			return wrongType(param, "a list")
+			return field.WrongType(param, "a list")
 		}
 		return nil
 	case "google.protobuf.Timestamp":
 		var text string
 		if v.Kind() != '"' || json.Unmarshal(v, &text) != nil {
-			return wrongType(param, "a string")
+			return field.WrongType(param, "a string")
 		}
 		if at, err := time.Parse(time.RFC3339Nano, text); err != nil || at.Year() < 1 || at.Year() > 9999 {
 			return fault.Field(param, "invalid_value", "%s must be an instant in RFC 3339, such as 2026-06-29T10:00:00Z.", param)
 		}
 		return nil
 	}
-	if isFree(m) { // a value that may be null
+	if field.IsFree(m) { // a value that may be null
 		return conformValue(param, v, m.Fields().ByName("value"))
 	}
 	if hasShortForm(m) && v.Kind() != '{' {
 		if v.Kind() != '0' {
-			return wrongType(param, "an object or an amount in USD")
+			return field.WrongType(param, "an object or an amount in USD")
 		}
 		return conformNumber(param, v, protoreflect.DoubleKind)
 	}
-	members, err := objectAt(param, v)
+	members, err := ObjectAt(param, v)
 	if err != nil {
 		return err
 	}
 	return conform(param+".", members, m)
 }
 
-// objectAt returns the members of an object.
-func objectAt(param string, v jsontext.Value) (map[string]jsontext.Value, error) {
+// ObjectAt returns the members of an object.
+func ObjectAt(param string, v jsontext.Value) (map[string]jsontext.Value, error) {
 	var members map[string]jsontext.Value
 	if v.Kind() != '{' || json.Unmarshal(v, &members) != nil {
-		return nil, wrongType(param, "an object")
+		return nil, field.WrongType(param, "an object")
 	}
 	return members, nil
 }

@@ -1,9 +1,9 @@
-package mgmt
+package rest
 
 import "strings"
 
-// muxPattern is a path as the mux has it, and the names of the parameters in it.
-func muxPattern(path string) (pattern string, names []string) {
+// Pattern is a path as the mux has it, and the names of the parameters in it.
+func Pattern(path string) (pattern string, names []string) {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		name, ok := strings.CutPrefix(segment, "{")

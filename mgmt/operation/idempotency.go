@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // HeaderReplayed says of an answer that an earlier request had it: it was given
@@ -36,40 +37,40 @@ type Sealer interface {
 	PromoteKey(ctx context.Context, actor string) error
 }
 
-// once is a request with an Idempotency-Key. Its answer is kept with the change
+// Once is a request with an Idempotency-Key. Its answer is kept with the change
 // that it makes, in one entry of the log, and is the answer of every further
 // request of the same caller, operation and key.
-type once struct {
-	scope, fingerprint [32]byte
+type Once struct {
+	Scope, Fingerprint [32]byte
 	output             protoreflect.MessageType
-	state              Changes
+	State              Changes
 	sealer             Sealer
 }
 
 // onlyOnce reads the header. in is the request as it was checked, so that two ways
 // to write one request are one request.
-func (o *operations) onlyOnce(c *call, op *operation, in proto.Message) (*once, error) {
-	one, err := o.onceOf(c, op.name, op.output)
+func (o *Table) onlyOnce(c *Call, op *Operation, in proto.Message) (*Once, error) {
+	one, err := o.OnceFor(c, op.RPC, op.Output)
 	if err != nil {
 		return nil, err
 	}
 	request, err := proto.MarshalOptions{Deterministic: true}.Marshal(in)
-	one.fingerprint = digest("idempotency request v1", request)
+	one.Fingerprint = digest("idempotency request v1", request)
 	return one, err
 }
 
-// onceOf reads the header for an operation whose request is not known yet.
-func (o *operations) onceOf(c *call, operation string, output protoreflect.MessageType) (*once, error) {
-	if len(c.idempotency) > 1 {
-		return nil, fault.Field(HeaderIdempotency, "invalid_value", "The header Idempotency-Key is given more than once.")
+// OnceFor reads the header for an operation whose request is not known yet.
+func (o *Table) OnceFor(c *Call, operation string, output protoreflect.MessageType) (*Once, error) {
+	if len(c.Idempotency) > 1 {
+		return nil, fault.Field(field.HeaderIdempotency, "invalid_value", "The header Idempotency-Key is given more than once.")
 	}
-	key := c.idempotency[0]
+	key := c.Idempotency[0]
 	if key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fault.Field(HeaderIdempotency, "invalid_value", "The header Idempotency-Key must have 1 to %d visible ASCII characters.", maxIdempotencyKey)
+		return nil, fault.Field(field.HeaderIdempotency, "invalid_value", "The header Idempotency-Key must have 1 to %d visible ASCII characters.", maxIdempotencyKey)
 	}
-	return &once{
-		scope:  digest("idempotency scope v1", c.principal.Hash[:], []byte(operation), []byte(key)),
-		output: output, state: o.state, sealer: o.sealer,
+	return &Once{
+		Scope:  digest("idempotency scope v1", c.Principal.Hash[:], []byte(operation), []byte(key)),
+		output: output, State: o.State, sealer: o.Sealer,
 	}, nil
 }
 
@@ -83,26 +84,26 @@ func digest(of string, parts ...[]byte) (out [32]byte) {
 	return [32]byte(h.Sum(nil))
 }
 
-// find returns the answer that was kept, or nil, and then the revision of one that
+// Find returns the answer that was kept, or nil, and then the revision of one that
 // is too old to count. It is Conflict if another request was made under the key.
-func (o *once) find(ctx context.Context) (kept proto.Message, stale uint64, err error) {
-	found, err := o.state.Replayed(ctx, o.scope)
+func (o *Once) Find(ctx context.Context) (kept proto.Message, stale uint64, err error) {
+	found, err := o.State.Replayed(ctx, o.Scope)
 	switch {
 	case err != nil || found == nil:
 		return nil, 0, err
 	case found.Stale:
 		return nil, found.Revision, nil
 	}
-	if found.Fingerprint != o.fingerprint {
+	if found.Fingerprint != o.Fingerprint {
 		return nil, 0, &fault.Error{
-			Kind: fault.Conflict, Code: "idempotency_conflict", Param: HeaderIdempotency,
+			Kind: fault.Conflict, Code: "idempotency_conflict", Param: field.HeaderIdempotency,
 			Detail: "Another request was made with this Idempotency-Key. Choose a new key for each request, and the same one only to repeat it.",
 		}
 	}
 	plain, err := o.sealer.Open(found.Answer, o.context())
 	if err != nil { // the key that it was sealed with is gone
 		return nil, 0, &fault.Error{
-			Kind: fault.Conflict, Code: "idempotency_conflict", Param: HeaderIdempotency, Err: err,
+			Kind: fault.Conflict, Code: "idempotency_conflict", Param: field.HeaderIdempotency, Err: err,
 			Detail: "This request was answered before, and the answer cannot be read any more. Look what it has changed, and choose a new Idempotency-Key.",
 		}
 	}
@@ -114,8 +115,8 @@ func (o *once) find(ctx context.Context) (kept proto.Message, stale uint64, err 
 	return kept, 0, nil
 }
 
-// keep has a transaction keep the answer.
-func (o *once) keep(tx *record.Txn, answer proto.Message, stale uint64) error {
+// Keep has a transaction keep the answer.
+func (o *Once) Keep(tx *record.Txn, answer proto.Message, stale uint64) error {
 	plain, err := proto.Marshal(answer)
 	if err != nil {
 		return err
@@ -124,22 +125,22 @@ func (o *once) keep(tx *record.Txn, answer proto.Message, stale uint64) error {
 	if err != nil {
 		return err
 	}
-	tx.Remember(record.Replay{Scope: o.scope, Fingerprint: o.fingerprint, Answer: sealed}, stale)
+	tx.Remember(record.Replay{Scope: o.Scope, Fingerprint: o.Fingerprint, Answer: sealed}, stale)
 	return nil
 }
 
-// keepDone keeps the answer of an operation that has changed something by other means
+// KeepDone keeps the answer of an operation that has changed something by other means
 // than a transaction. It is done by now, so nobody is told if that cannot be kept: who
 // asks again before it is has it done again.
-func (o *once) keepDone(ctx context.Context, actor string, answer proto.Message) {
+func (o *Once) KeepDone(ctx context.Context, actor string, answer proto.Message) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
-	_, _ = o.state.Change(ctx, actor, func(_ *cluster.View, tx *record.Txn) error {
-		kept, stale, err := o.find(ctx)
+	_, _ = o.State.Change(ctx, actor, func(_ *cluster.View, tx *record.Txn) error {
+		kept, stale, err := o.Find(ctx)
 		if err != nil || kept != nil {
 			return err
 		}
-		return o.keep(tx, answer, stale)
+		return o.Keep(tx, answer, stale)
 	})
 }
 
@@ -147,4 +148,4 @@ func (o *once) keepDone(ctx context.Context, actor string, answer proto.Message)
 const keepTime = 2 * time.Second
 
 // context binds what is sealed to its place.
-func (o *once) context() string { return "replay/" + hex.EncodeToString(o.scope[:]) }
+func (o *Once) context() string { return "replay/" + hex.EncodeToString(o.Scope[:]) }

@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"strconv"
@@ -6,18 +6,20 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
 // gatherClears moves what a request clears into the field clear of its message:
 // members that are null, and empty lists and objects, which for protobuf are as if
 // they were not there. The members have been held to the message.
 func gatherClears(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
-	clears := clearField(m) != nil
+	clears := field.ClearList(m) != nil
 	var names []string
 	if clears {
-		if v, ok := members[fieldClear]; ok && v.Kind() != 'n' {
+		if v, ok := members[field.Clear]; ok && v.Kind() != 'n' {
 			if err := json.Unmarshal(v, &names); err != nil {
-				return wrongType(fieldClear, "a list of strings")
+				return field.WrongType(field.Clear, "a list of strings")
 			}
 		}
 	}
@@ -29,7 +31,7 @@ func gatherClears(members map[string]jsontext.Value, m protoreflect.MessageDescr
 		return nil
 	}
 	text, err := json.Marshal(c.names)
-	members[fieldClear] = text
+	members[field.Clear] = text
 	return err
 }
 
@@ -40,15 +42,15 @@ type clearing struct {
 }
 
 func (c *clearing) members(at string, members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
-	for _, name := range sortedNames(members) {
+	for _, name := range field.SortedNames(members) {
 		f, v := m.Fields().ByName(protoreflect.Name(name)), members[name]
 		switch {
 		case f == nil:
-		case at == "" && (name == fieldClear || name == fieldIfRevision):
+		case at == "" && (name == field.Clear || name == field.IfRevision):
 		case c.on && isNothing(v, f):
 			c.names = append(c.names, at+name)
 			delete(members, name)
-		case f.Message() == nil || f.IsMap() || isFree(f.Message()) || v.Kind() == 'n':
+		case f.Message() == nil || f.IsMap() || field.IsFree(f.Message()) || v.Kind() == 'n':
 		default:
 			next, err := c.within(at+name, v, f)
 			if err != nil {
@@ -74,7 +76,7 @@ func isNothing(v jsontext.Value, f protoreflect.FieldDescriptor) bool {
 		return (f.IsList() || name == "google.protobuf.ListValue") && json.Unmarshal(v, &items) == nil && len(items) == 0
 	}
 	if v.Kind() == '{' {
-		entries, err := objectAt("", v)
+		entries, err := ObjectAt("", v)
 		return (f.IsMap() || name == "google.protobuf.Struct") && err == nil && len(entries) == 0
 	}
 	return false
@@ -86,10 +88,10 @@ func (c *clearing) within(at string, v jsontext.Value, f protoreflect.FieldDescr
 	if f.IsList() {
 		var items []jsontext.Value
 		if err := json.Unmarshal(v, &items); err != nil {
-			return nil, wrongType(at, "a list")
+			return nil, field.WrongType(at, "a list")
 		}
 		for i := range items {
-			entry, err := objectAt(at+"["+strconv.Itoa(i)+"]", items[i])
+			entry, err := ObjectAt(at+"["+strconv.Itoa(i)+"]", items[i])
 			if err != nil {
 				return nil, err
 			}
@@ -102,11 +104,11 @@ func (c *clearing) within(at string, v jsontext.Value, f protoreflect.FieldDescr
 		}
 		return json.Marshal(items)
 	}
-	entry, err := objectAt(at, v)
+	entry, err := ObjectAt(at, v)
 	if err != nil {
 		return nil, err
 	}
-	if !c.on || clearField(f.Message()) != nil {
+	if !c.on || field.ClearList(f.Message()) != nil {
 		err = gatherClears(entry, f.Message())
 	} else {
 		err = c.members(at+".", entry, f.Message())

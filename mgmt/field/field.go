@@ -1,4 +1,4 @@
-package mgmt
+package field
 
 import (
 	"fmt"
@@ -25,29 +25,29 @@ const (
 
 // Fields that have a meaning in every message.
 const (
-	fieldRevision   = "revision"    // of a record: which change it was changed by last
-	fieldIfRevision = "if_revision" // the revision that a record must have
-	fieldClear      = "clear"       // names of fields to clear
+	Revision   = "revision"    // of a record: which change it was changed by last
+	IfRevision = "if_revision" // the revision that a record must have
+	Clear      = "clear"       // names of fields to clear
 )
 
-// clearField is the field clear of a message, nil if it has none.
-func clearField(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
-	f := m.Fields().ByName(fieldClear)
+// ClearList is the field clear of a message, nil if it has none.
+func ClearList(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	f := m.Fields().ByName(Clear)
 	if f == nil || !f.IsList() || f.Kind() != protoreflect.StringKind {
 		return nil
 	}
 	return f
 }
 
-// isFree reports whether a message is JSON of whatever form, a moment, or a value
+// IsFree reports whether a message is JSON of whatever form, a moment, or a value
 // that may be null: nothing that has fields for a caller.
-func isFree(m protoreflect.MessageDescriptor) bool {
+func IsFree(m protoreflect.MessageDescriptor) bool {
 	return m.ParentFile().Package() == "google.protobuf"
 }
 
-// messages yields the messages in the fields of a message, with their paths below at.
+// Messages yields the messages in the fields of a message, with their paths below at.
 // It leaves out maps.
-func messages(at string, m protoreflect.Message) iter.Seq2[string, protoreflect.Message] {
+func Messages(at string, m protoreflect.Message) iter.Seq2[string, protoreflect.Message] {
 	return func(yield func(string, protoreflect.Message) bool) {
 		m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 			path := at + string(f.Name())
@@ -67,15 +67,15 @@ func messages(at string, m protoreflect.Message) iter.Seq2[string, protoreflect.
 	}
 }
 
-// sortedNames are the names of a map, sorted, so that one request always has one
+// SortedNames are the names of a map, sorted, so that one request always has one
 // answer.
-func sortedNames[V any](members map[string]V) []string { return slices.Sorted(maps.Keys(members)) }
+func SortedNames[V any](members map[string]V) []string { return slices.Sorted(maps.Keys(members)) }
 
-// at is the place of an item of a list.
-func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+// At is the place of an item of a list.
+func At(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// shortName is a name from a request, cut to what an answer repeats of it.
-func shortName(name string) string {
+// ShortName is a name from a request, cut to what an answer repeats of it.
+func ShortName(name string) string {
 	const most = 64
 	if len(name) > most {
 		return strings.ToValidUTF8(name[:most], "") + "…"
@@ -83,23 +83,23 @@ func shortName(name string) string {
 	return name
 }
 
-func wrongType(param, want string) error {
+func WrongType(param, want string) error {
 	return fault.Field(param, "invalid_type", "%s must be %s.", param, want)
 }
 
-func unknownField(param string) error {
+func Unknown(param string) error {
 	return fault.Field(param, "unknown_field", "There is no field %s here. Remove it, or correct its name.", param)
 }
 
-// named returns a fault with the param of the request's field that it is about.
-func named(param string, err error) error {
+// Named returns a fault with the param of the request's field that it is about.
+func Named(param string, err error) error {
 	e := *fault.From(err)
 	e.Param = param
 	return &e
 }
 
-// within returns a fault with a param that is within another field of the request.
-func within(list string, err error) error {
+// Within returns a fault with a param that is within another field of the request.
+func Within(list string, err error) error {
 	e := *fault.From(err)
 	e.Param = strings.TrimSuffix(list+"."+e.Param, ".")
 	return &e
@@ -108,8 +108,8 @@ func within(list string, err error) error {
 // largestWhole is the largest number below which a double holds every whole number.
 const largestWhole = 1 << 53
 
-// whole reads a whole number that is not negative.
-func whole(param string, v float64) (int64, error) {
+// Whole reads a whole number that is not negative.
+func Whole(param string, v float64) (int64, error) {
 	if v < 0 || v > largestWhole || v != math.Trunc(v) {
 		return 0, fault.Field(param, "invalid_value", "%s must be a whole number, and not negative.", param)
 	}
@@ -119,8 +119,8 @@ func whole(param string, v float64) (int64, error) {
 // maxSeconds bounds what is read as a duration; what makes sense is less.
 const maxSeconds = 1e9
 
-// seconds reads a time in seconds, to the nanosecond.
-func seconds(param string, v float64) (time.Duration, error) {
+// Seconds reads a time in seconds, to the nanosecond.
+func Seconds(param string, v float64) (time.Duration, error) {
 	if v < 0 || v > maxSeconds {
 		return 0, fault.Field(param, "invalid_value", "%s must be a number of seconds, not negative and at most %.0f.", param, maxSeconds)
 	}

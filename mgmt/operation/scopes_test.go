@@ -1,4 +1,4 @@
-package mgmt
+package operation
 
 import (
 	"testing"
@@ -16,27 +16,27 @@ func TestScopesAreApart(t *testing.T) {
 			t.Error("two scopes are one")
 		}
 	}
-	o := &operations{}
+	o := &Table{}
 	op, err := newOperation(gatewayv1.KeyService_GenerateKey_FullMethodName, "gateway.v1.KeyService")
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := &gatewayv1.GenerateKeyRequest{}
 	seen := map[[32]byte]bool{}
-	for _, c := range []*call{
-		{idempotency: []string{"one"}},
-		{idempotency: []string{"two"}},
-		{idempotency: []string{"one"}, principal: tenancy.Principal{Hash: id.HashKey("sk-1")}},
+	for _, c := range []*Call{
+		{Idempotency: []string{"one"}},
+		{Idempotency: []string{"two"}},
+		{Idempotency: []string{"one"}, Principal: tenancy.Principal{Hash: id.HashKey("sk-1")}},
 	} {
 		one, err := o.onlyOnce(c, op, in)
-		if err != nil || seen[one.scope] {
+		if err != nil || seen[one.Scope] {
 			t.Errorf("%v", err)
 		}
-		seen[one.scope] = true
+		seen[one.Scope] = true
 	}
 	other := *op
-	other.name = "/gateway.v1.KeyService/RegenerateKey"
-	if one, err := o.onlyOnce(&call{idempotency: []string{"one"}}, &other, in); err != nil || seen[one.scope] {
+	other.RPC = "/gateway.v1.KeyService/RegenerateKey"
+	if one, err := o.onlyOnce(&Call{Idempotency: []string{"one"}}, &other, in); err != nil || seen[one.Scope] {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"slices"
@@ -26,21 +26,21 @@ func unsupportedEndpoints() []string {
 // suggestion either: the comparison costs time in proportion to the length.
 const maxNamedPath = 128
 
-// unknownPath is the error of a path that leads nowhere. It suggests one of the paths
+// UnknownPath is the error of a path that leads nowhere. It suggests one of the paths
 // that there are.
-func unknownPath(path string, paths []string) *fault.Error {
+func UnknownPath(path string, paths []string) *fault.Error {
 	if isUnsupported(path) {
 		supported := append(dataplane.Paths(), "/v1/models")
 		return &fault.Error{
 			Kind: fault.NotFound, Code: codeUnsupportedEndpoint,
-			Detail: "The gateway does not support the endpoint " + shownPath(path) + ". It supports " +
+			Detail: "The gateway does not support the endpoint " + ShortPath(path) + ". It supports " +
 				strings.Join(supported, ", ") + " and the management API, which GET /openapi.json lists.",
-			Details: map[string]any{"path": shownPath(path), "supported": supported},
+			Details: map[string]any{"path": ShortPath(path), "supported": supported},
 		}
 	}
 	e := &fault.Error{
-		Kind: fault.NotFound, Code: "not_found", Detail: "There is nothing at the path " + shownPath(path) + ".",
-		Details: map[string]any{"path": shownPath(path)},
+		Kind: fault.NotFound, Code: "not_found", Detail: "There is nothing at the path " + ShortPath(path) + ".",
+		Details: map[string]any{"path": ShortPath(path)},
 	}
 	if near := nearest(path, paths); near != "" {
 		e.Detail += " Did you mean " + near + "?"
@@ -51,8 +51,8 @@ func unknownPath(path string, paths []string) *fault.Error {
 	return e
 }
 
-// shownPath is a path as an error shows it: bounded, and valid UTF-8.
-func shownPath(path string) string {
+// ShortPath is a path as an error shows it: bounded, and valid UTF-8.
+func ShortPath(path string) string {
 	if len(path) > maxNamedPath {
 		path = path[:maxNamedPath] + "…"
 	}

@@ -1,4 +1,4 @@
-package mgmt
+package rest
 
 import (
 	"strings"
@@ -10,10 +10,10 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// free is a message as free JSON, in the form of jsonForm. It is made of the message
+// Free is a message as free JSON, in the form of jsonForm. It is made of the message
 // itself: by way of its text it would take three times as long, and pages of records
 // are made of it.
-func free(m proto.Message) *structpb.Value {
+func Free(m proto.Message) *structpb.Value {
 	switch m := m.(type) {
 	case *structpb.Struct:
 		return structpb.NewStructValue(m)
@@ -79,7 +79,7 @@ func freeOne(f protoreflect.FieldDescriptor, v protoreflect.Value) *structpb.Val
 		if !v.IsValid() {
 			return structpb.NewNullValue()
 		}
-		return free(v.Interface())
+		return Free(v.Interface())
 	case string:
 		return structpb.NewStringValue(v)
 	case bool:
