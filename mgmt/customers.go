@@ -53,7 +53,7 @@ func customersPlace(ctx context.Context, v *cluster.View, tx *record.Txn, in int
 func patchCustomer(c tenancy.Customer, m proto.Message, clears []string) (tenancy.Customer, error) {
 	p := patchOf(m, clears, limitFields("alias", "models")...)
 	c.Alias = p.text("alias", c.Alias)
-	c.Blocked = p.flag("blocked", c.Blocked)
+	c.Blocked = p.blocked(c.Blocked)
 	c.Models = p.list("models", c.Models)
 	c.Limits = p.limits(c.Limits)
 	return c, p.err

@@ -4,14 +4,14 @@
 // who they belong to, deployments, settings and the nodes themselves.
 //
 // The management API is described in proto/gateway/v1. REST and gRPC are two ways
-// to the same operations: what a route or a call brings is identified, and then
-// goes through one pipeline (pipeline.go), in which it is let through or not, held to
-// the rules beside its fields, answered at once if it was answered before, and
-// handed to its service.
+// to the same operations: the caller is identified, and then the request goes through
+// one pipeline (package operation). It checks what the caller may do and the rules of the
+// fields, repeats a response that was kept, or runs the service's method. Package rest
+// translates JSON.
 //
 // What it guarantees:
 //
-//   - Every operation is in one table with who may use it (access.go), and what is
+//   - Every operation is in one table with who may use it (proto/gen/gateway/surface), and what is
 //     not in the table does not exist: a new one cannot be open by oversight.
 //   - A request is taken as it is documented or refused with the name of the field:
 //     what is unknown, of another type or there twice is never ignored.

@@ -1,64 +1,390 @@
 package mgmt
 
 import (
-	"net/http"
+	"cmp"
+	"context"
+	"maps"
+	"strconv"
+	"strings"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/address"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// created is the constant that LiteLLM gives every model: when a model was made
-// is not known here, and clients that sort by it must see a stable order.
-const created = 1677610602
-
-// modelObject is one model as GET /v1/models shows it.
-type modelObject struct {
-	ID      id.ModelName `json:"id"`
-	Object  string       `json:"object"`
-	Created int64        `json:"created"`
-	OwnedBy string       `json:"owned_by"`
+type modelService struct {
+	gatewayv1.UnimplementedModelServiceServer
+	service
+	sealer operation.Sealer
+	prices func(ctx context.Context) ([]byte, error) // nil: the configuration names no place for them
+	reach  reach
 }
 
-type modelList struct {
-	Object string        `json:"object"`
-	Data   []modelObject `json:"data"`
+// reach says where providers may be whose addresses requests set.
+type reach struct{ private bool }
+
+// check rejects an address that may not be called. One that was there before stays.
+func (r reach) check(param, before, after string) error {
+	least := address.Public
+	if r.private {
+		least = address.Private
+	}
+	if after == before {
+		return nil
+	}
+	if err := catalog.CheckReach(after, least); err != nil {
+		return field.Named(param, err)
+	}
+	return nil
 }
 
-func object(name id.ModelName) modelObject {
-	return modelObject{ID: name, Object: "model", Created: created, OwnedBy: "modelgateway"}
+// CreateModel adds a deployment.
+func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModelRequest) (*gatewayv1.DeploymentRecord, error) {
+	spec := catalog.DeploymentSpec{ID: in.GetModelInfo().GetId(), ModelName: in.GetModelName()}
+	if spec.ID == "" {
+		spec.ID = string(catalog.NewDeploymentID())
+	}
+	if err := describe(&spec, orEmpty(in.GetGatewayParams()), orEmpty(in.GetModelInfo())); err != nil {
+		return nil, err
+	}
+	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
+		return nil, err
+	}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
+		made, err := v.Catalog.Create(tx, spec, s.sealer.Seal)
+		if err != nil {
+			return nil, err
+		}
+		return deploymentRecord(made), nil
+	})
 }
 
-// models lists the models that the caller's key may use.
-func (s *Server) models(w http.ResponseWriter, r *http.Request) {
-	p := operation.Principal(r.Context())
-	list := modelList{Object: "list", Data: []modelObject{}}
-	for _, name := range s.cfg.View().Catalog.Models() {
-		if p.Allows(name) {
-			list.Data = append(list.Data, object(name))
+// UpdateModel changes what the request gives.
+func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModelRequest) (*gatewayv1.DeploymentRecord, error) {
+	named, err := namedDeployment(in)
+	if err != nil {
+		return nil, err
+	}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
+		before, err := v.Catalog.Changeable(tx, "model_id", named)
+		if err != nil {
+			return nil, err
+		}
+		spec := before.Spec
+		if err := redescribe(&spec, in); err != nil {
+			return nil, err
+		}
+		if err := stays(&before.Spec, &spec, in.GetGatewayParams().GetApiKey()); err != nil {
+			return nil, err
+		}
+		if err := s.reach.check("gateway_params.api_base", before.Spec.APIBase, spec.APIBase); err != nil {
+			return nil, err
+		}
+		made, err := v.Catalog.Update(tx, spec, operation.IfRevision(ctx), s.sealer.Seal)
+		if err != nil {
+			return nil, err
+		}
+		return deploymentRecord(made), nil
+	})
+}
+
+// stays refuses to send a stored key to another address than the one that it was
+// stored for: whoever can write a deployment could have it sent to themselves.
+func stays(before, after *catalog.DeploymentSpec, sent string) error {
+	secret := !before.APIKey.IsEmpty() || len(before.ExtraHeaders) > 0
+	was, _, _ := strings.Cut(before.Model, "/")
+	is, _, _ := strings.Cut(after.Model, "/")
+	if !secret || sent != "" && sent != hidden || after.APIKey.IsEmpty() && len(after.ExtraHeaders) == 0 || before.APIBase == after.APIBase && was == is {
+		return nil
+	}
+	return fault.Field("gateway_params.api_key", "missing_required_parameter", "The address changes, and the stored key is for the old one. Send gateway_params.api_key as well, or clear it.")
+}
+
+// namedDeployment is the deployment that a request is about, which it may name in
+// two places.
+func namedDeployment(in *gatewayv1.UpdateModelRequest) (id.Deployment, error) {
+	named, other := in.GetModelId(), in.GetModelInfo().GetId()
+	switch {
+	case named == "" && other == "":
+		return "", fault.Field("model_id", "missing_required_parameter", "model_id is missing. Send it, or model_info.id.")
+	case named == "":
+		named = other
+	case other != "" && other != named:
+		return "", fault.Field("model_info.id", "invalid_value", "model_info.id and model_id differ. Send one of them.")
+	}
+	return id.Deployment(named), nil
+}
+
+// DeleteModel removes a deployment that was added at run time.
+func (s modelService) DeleteModel(ctx context.Context, in *gatewayv1.DeleteModelRequest) (*gatewayv1.DeleteModelResponse, error) {
+	name := in.GetId()
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteModelResponse, error) {
+		if err := v.Catalog.Delete(tx, id.Deployment(name)); err != nil {
+			return nil, err
+		}
+		return &gatewayv1.DeleteModelResponse{Message: "Model: " + name + " deleted successfully", ModelId: name, Deleted: true}, nil
+	})
+}
+
+// deploymentRecord is a deployment that was made or changed.
+func deploymentRecord(d *catalog.Deployment) *gatewayv1.DeploymentRecord {
+	s := d.Stored()
+	return &gatewayv1.DeploymentRecord{
+		ModelId: string(d.ID), ModelName: string(d.Name), GatewayParams: modelParams(&s.Spec), ModelInfo: modelInfo(d), Revision: float64(s.Revision),
+	}
+}
+
+// modelRecord is a deployment as it is listed.
+func modelRecord(d *catalog.Deployment) *gatewayv1.ModelRecord {
+	s := d.Stored()
+	return &gatewayv1.ModelRecord{ModelName: string(d.Name), GatewayParams: modelParams(&s.Spec), ModelInfo: modelInfo(d)}
+}
+
+// withhold leaves out where a deployment is, with what credential and in which
+// share, which is the operator's business.
+func withhold(r *gatewayv1.ModelRecord) *gatewayv1.ModelRecord {
+	r.GatewayParams = &gatewayv1.ModelParams{Model: r.GetGatewayParams().Model}
+	r.ModelInfo.CreatedBy = ""
+	return r
+}
+
+// modelParams is a deployment as it was written down, without secrets.
+func modelParams(s *catalog.DeploymentSpec) *gatewayv1.ModelParams {
+	provider, _, _ := strings.Cut(s.Model, "/")
+	out := &gatewayv1.ModelParams{
+		Model: &s.Model, ApiBase: &s.APIBase, CustomLlmProvider: &provider,
+		Rpm: new(float64(s.RPM)), Tpm: new(float64(s.TPM)), Weight: new(float64(s.Weight)), Order: new(int32(s.Order)),
+		Timeout: new(s.Timeout.Seconds()), StreamTimeout: new(s.StreamTimeout.Seconds()), BaseModel: &s.BaseModel, DropParams: &s.DropParams,
+		Prices: s.Prices,
+	}
+	if s.MaxParallel != 0 {
+		out.MaxParallelRequests = new(float64(s.MaxParallel))
+	}
+	if s.CredentialName != "" {
+		out.CredentialName = &s.CredentialName
+	}
+	if s.Organization != "" {
+		out.Organization = &s.Organization
+	}
+	if !s.APIKey.IsEmpty() {
+		out.ApiKey = new(hidden)
+	}
+	if len(s.ExtraHeaders) > 0 {
+		out.ExtraHeaders = make(map[string]string, len(s.ExtraHeaders))
+		for name := range s.ExtraHeaders {
+			out.ExtraHeaders[name] = hidden
 		}
 	}
-	s.write(w, r, list)
+	return out
 }
 
-// model shows one model. One that the key may not use is not there.
-func (s *Server) model(w http.ResponseWriter, r *http.Request) {
-	name, p := id.ModelName(r.PathValue("model")), operation.Principal(r.Context())
-	real := p.Resolve(name)
-	if _, ok := s.cfg.View().Catalog.Group(real); !ok || !p.Allows(real) {
-		s.refuse(w, r, &fault.Error{Kind: fault.NotFound, Code: "model_not_found", Param: "model", Detail: "There is no model of that name, or this API key may not use it."})
-		return
+// modelInfo is what is in force for a deployment, and who added it.
+func modelInfo(d *catalog.Deployment) *gatewayv1.ModelInfo {
+	s := d.Stored()
+	out := &gatewayv1.ModelInfo{
+		Id: s.Spec.ID, DbModel: !s.Static, Provider: d.Provider, Key: s.Spec.Model, BaseModel: s.Spec.BaseModel,
+		MaxInputTokens: float64(d.MaxInputTokens), MaxOutputTokens: float64(d.MaxOutputTokens),
+		Prices:    map[string]float64{},
+		CreatedAt: moment(s.CreatedAt), CreatedBy: s.CreatedBy, UpdatedAt: moment(s.UpdatedAt), Revision: float64(s.Revision),
 	}
-	s.write(w, r, object(name))
+	for _, p := range d.Prices.List() {
+		out.Prices[p.Key] = inDouble(p.Value)
+	}
+	out.InputCostPerToken, out.OutputCostPerToken = out.GetPrices()["input_cost_per_token"], out.GetPrices()["output_cost_per_token"]
+	return out
 }
 
-func (s *Server) write(w http.ResponseWriter, r *http.Request, v any) {
-	body, err := json.Marshal(v)
+// inDouble is an exact decimal for people and clients that count in doubles; what is
+// charged is exact.
+func inDouble(decimal string) float64 {
+	v, _ := strconv.ParseFloat(decimal, 64) // the catalogue has read it
+	return v
+}
+
+// hidden is what is shown of a credential.
+const hidden = "[redacted]"
+
+// maxSecret bounds a credential: the longest that providers give out are tokens of a few kilobytes.
+const maxSecret = 16 << 10
+
+// describe changes a specification by what a request says of a deployment. What the
+// catalogue checks is not checked here.
+func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gatewayv1.ModelInfoInput) error {
+	if err := describeModel(spec, p); err != nil {
+		return err
+	}
+	for _, t := range []struct {
+		given *string
+		to    *string
+	}{
+		{p.ApiBase, &spec.APIBase},
+		{info.BaseModel, &spec.BaseModel},
+		{p.BaseModel, &spec.BaseModel}, // of one that is given twice, this one counts
+		{p.CredentialName, &spec.CredentialName},
+		{p.Organization, &spec.Organization},
+	} {
+		if t.given != nil {
+			*t.to = *t.given
+		}
+	}
+	if p.Order != nil {
+		spec.Order = int(p.GetOrder())
+	}
+	if p.DropParams != nil {
+		spec.DropParams = p.GetDropParams()
+	}
+	if err := describeNumbers(spec, p, info); err != nil {
+		return err
+	}
+	if len(p.GetPrices()) > 0 {
+		prices := make(map[string]string, len(spec.Prices)+len(p.GetPrices()))
+		for _, list := range []map[string]string{spec.Prices, p.GetPrices()} {
+			maps.Copy(prices, list)
+		}
+		spec.Prices = prices
+	}
+	return describeSecrets(spec, p)
+}
+
+// describeModel reads the provider and its model, in either of two forms.
+func describeModel(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error {
+	named := p.GetCustomLlmProvider()
+	model := cmp.Or(p.GetModel(), spec.Model)
+	switch {
+	case named == "" || model == "" || strings.HasPrefix(model, named+"/"):
+	case p.Model == nil:
+		return fault.Field("gateway_params.custom_llm_provider", "invalid_value", "The deployment's model is of another provider. Send gateway_params.model, too.")
+	default:
+		model = named + "/" + model
+	}
+	spec.Model = model
+	return nil
+}
+
+func describeNumbers(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gatewayv1.ModelInfoInput) error {
+	return cmp.Or(
+		assign(&spec.RPM, p.Rpm, "gateway_params.rpm", field.Whole),
+		assign(&spec.TPM, p.Tpm, "gateway_params.tpm", field.Whole),
+		assign(&spec.MaxParallel, p.MaxParallelRequests, "gateway_params.max_parallel_requests", field.Whole),
+		assign(&spec.Weight, p.Weight, "gateway_params.weight", field.Whole),
+		assign(&spec.MaxTokens, info.MaxTokens, "model_info.max_tokens", field.Whole),
+		assign(&spec.MaxInputTokens, info.MaxInputTokens, "model_info.max_input_tokens", field.Whole),
+		assign(&spec.MaxOutputTokens, info.MaxOutputTokens, "model_info.max_output_tokens", field.Whole),
+		assign(&spec.Timeout, p.Timeout, "gateway_params.timeout", field.Seconds),
+		assign(&spec.StreamTimeout, p.StreamTimeout, "gateway_params.stream_timeout", field.Seconds),
+	)
+}
+
+// assign reads a number of a request, if it gives it.
+func assign[T any](to *T, given *float64, param string, read func(param string, v float64) (T, error)) (err error) {
+	if given != nil {
+		*to, err = read(param, *given)
+	}
+	return err
+}
+
+// describeSecrets reads what is secret. What stands for a secret in answers stands
+// for the one that there is.
+func describeSecrets(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error {
+	var err error
+	if p.ApiKey != nil {
+		if spec.APIKey, err = secretOf("gateway_params.api_key", p.GetApiKey(), spec.APIKey); err != nil {
+			return err
+		}
+	}
+	if len(p.GetExtraHeaders()) == 0 {
+		return nil
+	}
+	headers := make(map[string]vault.Secret, len(p.GetExtraHeaders()))
+	for _, name := range field.SortedNames(p.GetExtraHeaders()) {
+		if headers[name], err = secretOf("gateway_params.extra_headers."+field.ShortName(name), p.GetExtraHeaders()[name], spec.ExtraHeaders[name]); err != nil {
+			return err
+		}
+	}
+	spec.ExtraHeaders = headers
+	return nil
+}
+
+// secretOf reads a secret that is to take the place of another.
+func secretOf(param, value string, before vault.Secret) (vault.Secret, error) {
+	if value == hidden && !before.IsEmpty() {
+		return before, nil
+	}
+	return vault.NewSecret(value), checkSecret(param, value)
+}
+
+// clearings are what a request may clear of a deployment, and how.
+func clearings(spec *catalog.DeploymentSpec) map[string]func() {
+	return map[string]func(){
+		"gateway_params.api_base": func() { spec.APIBase = "" },
+		"gateway_params.api_key":  func() { spec.APIKey = vault.Secret{} },
+		"gateway_params.rpm":      func() { spec.RPM = 0 },
+		"gateway_params.tpm":      func() { spec.TPM = 0 },
+		"gateway_params.weight":   func() { spec.Weight = 0 },
+		"gateway_params.order":    func() { spec.Order = 0 },
+
+		"gateway_params.max_parallel_requests": func() { spec.MaxParallel = 0 },
+		"gateway_params.timeout":               func() { spec.Timeout = 0 },
+		"gateway_params.stream_timeout":        func() { spec.StreamTimeout = 0 },
+		"gateway_params.base_model":            func() { spec.BaseModel = "" },
+		"gateway_params.extra_headers":         func() { spec.ExtraHeaders = nil },
+		"gateway_params.drop_params":           func() { spec.DropParams = false },
+		"gateway_params.prices":                func() { spec.Prices = nil },
+		"gateway_params.credential_name":       func() { spec.CredentialName = "" },
+		"gateway_params.organization":          func() { spec.Organization = "" },
+		"model_info.base_model":                func() { spec.BaseModel = "" },
+		"model_info.max_tokens":                func() { spec.MaxTokens = 0 },
+		"model_info.max_input_tokens":          func() { spec.MaxInputTokens = 0 },
+		"model_info.max_output_tokens":         func() { spec.MaxOutputTokens = 0 },
+	}
+}
+
+// redescribe is describe for a deployment that there is, and a request that also
+// clears.
+func redescribe(spec *catalog.DeploymentSpec, in *gatewayv1.UpdateModelRequest) error {
+	if in.ModelName != nil {
+		spec.ModelName = in.GetModelName()
+	}
+	clears := clearings(spec)
+	names, err := cleared(in.GetClear(), field.SortedNames(clears)...)
 	if err != nil {
-		s.refuse(w, r, err)
-		return
+		return err
 	}
-	reply(w, http.StatusOK, body)
+	for name := range names {
+		clears[name]()
+	}
+	return describe(spec, orEmpty(in.GetGatewayParams()), orEmpty(in.GetModelInfo()))
+}
+
+// orEmpty is an empty message for one that is not given.
+func orEmpty[T any](m *T) *T {
+	if m == nil {
+		return new(T)
+	}
+	return m
+}
+
+// checkSecret refuses what cannot stand in a header, and what stands for
+// something else. Its errors never repeat the value. A variable of the gateway's
+// environment is not read for a request: who may add deployments could send it to
+// an address of their own.
+func checkSecret(param, value string) error {
+	switch {
+	case value == hidden:
+		return fault.Field(param, "invalid_value", "%s stands for a credential that was left out of an answer. Send the credential.", hidden)
+	case strings.HasPrefix(value, "os.environ/"), strings.HasPrefix(value, "${"):
+		return fault.Field(param, "invalid_value", "Variables of the environment are read from the configuration file only. Send the credential.")
+	case len(value) > maxSecret:
+		return fault.Field(param, "too_long", "The credential is longer than %d bytes.", maxSecret)
+	case value == "" || strings.TrimSpace(value) != value || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+		return fault.Field(param, "invalid_value", "The credential is empty, begins or ends with a space, or holds a character that is not printable ASCII. Copy it again.")
+	}
+	return nil
 }

@@ -2,9 +2,9 @@ package mgmt
 
 import (
 	"context"
-	"iter"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
@@ -119,7 +119,7 @@ func patchOrganization(o tenancy.Organization, m proto.Message, clears []string)
 	p := patchOf(m, clears, limitFields("models", "metadata")...)
 	o.Alias = p.text("organization_alias", o.Alias)
 	o.Models = p.list("models", o.Models)
-	o.Metadata = p.free("metadata", o.Metadata)
+	o.Metadata = p.metadata(o.Metadata)
 	o.Limits = p.limits(o.Limits)
 	return o, p.err
 }
@@ -139,43 +139,215 @@ func (s organizationService) DeleteOrganizations(ctx context.Context, in *gatewa
 	})
 }
 
-// Codes of refusals.
-const (
-	codeNoRight        = "insufficient_permissions"
-	codeNoOrganization = "organization_not_found"
-	codeNoUser         = "user_not_found"
-	codeNoTeam         = "team_not_found"
-	codeNoMember       = "member_not_found"
-)
-
 // visibleOrganization returns an organization that the caller may see; tx is nil for a
 // request that changes nothing.
 func visibleOrganization(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.Organization, error) {
-	o, ok := set.Organization(tx, id.Organization(of))
-	if ok && r.MaySeeOrganization(o) {
-		return o, nil
-	}
-	return nil, unseen(r, ok, codeNoOrganization, "organization_id", "organization")
+	o, _ := set.Organization(tx, id.Organization(of))
+	return visible(r, o, r.MaySeeOrganization, missing{codeNoOrganization, "organization_id", "organization"})
 }
 
-// unseen returns the error for a record that does not exist or that the caller may not
-// see. Only callers that see everything learn which of both it is.
-func unseen(r *tenancy.Rights, exists bool, code, param, what string) error {
-	if exists || !r.SeesAll() {
-		return notYours(param, "This API key may not see that "+what+".")
+// fieldOrganizationBudget is what a member may spend in an organization.
+const fieldOrganizationBudget = "max_budget_in_organization"
+
+// memberForms reads a single member that stands without a list.
+func memberForms(members map[string]jsontext.Value) error {
+	if v, ok := members["member"]; ok && v.Kind() == '{' {
+		members["member"] = jsontext.Value("[" + string(v) + "]")
 	}
-	return &fault.Error{Kind: fault.NotFound, Code: code, Param: param, Detail: "There is no such " + what + "."}
+	return nil
 }
 
-// distinct yields the entries of a list at the place where they occur first.
-func distinct(list []string) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		seen := map[string]bool{}
-		for i, one := range list {
-			if !seen[one] && !yield(i, one) {
-				return
-			}
-			seen[one] = true
+// AddOrganizationMembers adds users, all of them or none.
+func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gatewayv1.AddOrganizationMembersRequest) (*gatewayv1.AddOrganizationMembersResponse, error) {
+	budget, err := optionalDollars(fieldOrganizationBudget, in.MaxBudgetInOrganization)
+	if err != nil {
+		return nil, err
+	}
+	fresh := make([]id.User, len(in.GetMember()))
+	for i, m := range in.GetMember() {
+		if m.GetUserId() == "" && m.GetUserEmail() == "" {
+			return nil, field.Within(field.At("member", i), nobody())
 		}
+		fresh[i] = id.User(id.NewUUID())
 	}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddOrganizationMembersResponse, error) {
+		r := v.Keys.Rights(tx, operation.Principal(ctx))
+		o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
+		if err != nil {
+			return nil, err
+		}
+		if err := r.MayManageOrganization(o); err != nil {
+			return nil, err
+		}
+		out := &gatewayv1.AddOrganizationMembersResponse{OrganizationId: string(o.ID)}
+		all := joining{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), defaults: s.defaults.User}
+		for i, m := range in.GetMember() {
+			u, place, err := all.add(m, fresh[i], tenancy.OrganizationMember{Organization: o.ID, Role: tenancy.Role(m.GetRole()), MaxBudget: budget})
+			if err != nil {
+				return nil, field.Within(field.At("member", i), err)
+			}
+			shown := userRecord(v.Keys, r, u)
+			addPlace(shown, place)
+			out.UpdatedUsers = append(out.GetUpdatedUsers(), shown)
+			out.UpdatedOrganizationMemberships = append(out.GetUpdatedOrganizationMemberships(), membership(place, u))
+		}
+		return out, nil
+	})
+}
+
+// nobody refuses a request that names no user.
+func nobody() error {
+	return fault.Field("user_id", "missing_required_parameter", "Name the user, by user_id or user_email.")
+}
+
+// joining is users that are put into an organization in one transaction.
+type joining struct {
+	set    *tenancy.Set
+	tx     *record.Txn
+	rights *tenancy.Rights
+	batch  *tenancy.UserBatch
+	// defaults are those of users who are made
+	defaults tenancy.UserDefaults
+}
+
+// add puts a user into an organization and makes it where it is not there yet. Invite says
+// which users a caller may add: an org_admin has a say over the members.
+func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place tenancy.OrganizationMember) (*tenancy.User, *tenancy.OrganizationMember, error) {
+	newcomer := tenancy.User{ID: id.User(in.GetUserId()), Email: in.GetUserEmail(), Role: tenancy.RoleInternalUser}
+	if place.Role == tenancy.RoleInternalUserViewer {
+		newcomer.Role = tenancy.RoleInternalUserViewer
+	}
+	u, made, err := j.batch.Invite(tenancy.Invitation{
+		User: j.defaults.Complete(newcomer), Fresh: fresh, To: tenancy.Place{Organization: place.Organization}, Rights: j.rights,
+	})
+	if err == nil && made {
+		err = j.rights.MayGrantUser(nil, u)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := j.set.AddOrganizationMember(j.tx, u, place)
+	return u, m, err
+}
+
+// UpdateOrganizationMember changes a member's role or budget.
+func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *gatewayv1.UpdateOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
+	budget, err := optionalDollars(fieldOrganizationBudget, in.MaxBudgetInOrganization)
+	if err != nil {
+		return nil, err
+	}
+	clears, err := cleared(in.GetClear(), fieldOrganizationBudget)
+	if err != nil {
+		return nil, err
+	}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+		u, before, err := s.member(ctx, v, tx, in)
+		if err != nil {
+			return nil, err
+		}
+		after := *before
+		if in.Role != nil {
+			after.Role = tenancy.Role(in.GetRole())
+		}
+		if budget != nil || clears[fieldOrganizationBudget] {
+			after.MaxBudget = budget
+		}
+		if err := selfServed(v.Keys.Rights(tx, operation.Principal(ctx)), before, &after); err != nil {
+			return nil, err
+		}
+		made, err := v.Keys.UpdateOrganizationMember(tx, after, operation.IfRevision(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return membership(made, u), nil
+	})
+}
+
+// selfServed refuses a bound of their own that admins of an organization loosen.
+func selfServed(r *tenancy.Rights, before, after *tenancy.OrganizationMember) error {
+	loosened := before.MaxBudget != nil && (after.MaxBudget == nil || *after.MaxBudget > *before.MaxBudget)
+	if r.Admin() || before.User != r.User() || !loosened {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: fieldOrganizationBudget, Detail: "Nobody raises their own budget. Ask another admin of the organization."}
+}
+
+// DeleteOrganizationMember takes a user out of an organization.
+func (s organizationService) DeleteOrganizationMember(ctx context.Context, in *gatewayv1.DeleteOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
+		u, m, err := s.member(ctx, v, tx, in)
+		if err != nil {
+			return nil, err
+		}
+		old, err := v.Keys.DeleteOrganizationMember(tx, m.Organization, m.User)
+		if err != nil {
+			return nil, err
+		}
+		return membership(old, u), nil
+	})
+}
+
+// memberName names a member of an organization.
+type memberName interface {
+	userName
+	GetOrganizationId() string
+}
+
+// member returns the member that a request names, which who asks has to be allowed
+// to change.
+func (organizationService) member(ctx context.Context, v *cluster.View, tx *record.Txn, in memberName) (*tenancy.User, *tenancy.OrganizationMember, error) {
+	r := v.Keys.Rights(tx, operation.Principal(ctx))
+	o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.MayManageOrganization(o); err != nil {
+		return nil, nil, err
+	}
+	var m *tenancy.OrganizationMember
+	u, ok, err := userOf(v.Keys, tx, in, func(u id.User) (is bool) {
+		m, is = v.Keys.OrganizationMember(tx, o.ID, u)
+		return is
+	})
+	if ok || err != nil {
+		return u, m, err
+	}
+	return nil, nil, &fault.Error{Kind: fault.NotFound, Code: codeNoMember, Param: "user_id", Detail: "There is no such user in the organization."}
+}
+
+// organizationRecord is an organization as the API shows it, without its members
+// and teams.
+func organizationRecord(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
+	out := &gatewayv1.OrganizationRecord{
+		OrganizationId: string(o.ID), OrganizationAlias: o.Alias, Models: o.Models, Metadata: showMetadata(o.Metadata),
+	}
+	showLimits(out, o.Limits)
+	showMeta(out, o.Meta)
+	return out
+}
+
+// fullOrganization is an organization with its members and teams.
+func fullOrganization(set *tenancy.Set, o *tenancy.Organization) *gatewayv1.OrganizationRecord {
+	out := organizationRecord(o)
+	for m := range set.OrganizationMembers(o.ID) {
+		u, _ := set.User(nil, m.User)
+		out.Members = append(out.GetMembers(), membership(m, u))
+	}
+	for t := range set.TeamsIn(o.ID) {
+		out.Teams = append(out.GetTeams(), string(t.ID))
+	}
+	return out
+}
+
+// membership is a user in an organization as the API shows it.
+func membership(m *tenancy.OrganizationMember, u *tenancy.User) *gatewayv1.OrganizationMembership {
+	out := &gatewayv1.OrganizationMembership{
+		UserId: string(m.User), OrganizationId: string(m.Organization), UserRole: string(m.Role),
+		MaxBudgetInOrganization: dollarsOrNull(m.MaxBudget),
+	}
+	if u != nil {
+		out.UserEmail = textOrNull(u.Email)
+	}
+	showMeta(out, m.Meta)
+	return out
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -211,7 +210,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 
 // transcode is a route of an operation: it holds the request to what is
 // documented, and hands it to the generated handler.
-func (s *Server) transcode(op *operation.Operation, route surface.Route, names []string, next runtime.HandlerFunc) http.HandlerFunc {
+func (s *Server) transcode(op *operation.Operation, route surface.Route, names []string, next rest.Handler) http.HandlerFunc {
 	message, form := op.Input.Descriptor(), forms()[op.RPC]
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := make(map[string]string, len(names))

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
@@ -74,12 +73,9 @@ type Server struct {
 // New returns a server.
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, mux: http.NewServeMux(), refused: map[string]bool{}, reference: openapi.New(cfg.OpenAPI), reports: newReports(cfg.BeginReport)}
-	rules, err := protovalidate.New()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	s.operations, err = operation.New(operation.Config{
-		Rules: rules, State: cfg.State.Changes, Sealer: cfg.Sealer, Read: s.logRead,
+		State: cfg.State.Changes, Sealer: cfg.Sealer, Read: s.logRead,
 		Complete: func(ctx context.Context, response proto.Message) error { return fillSpend(ctx, cfg.Ledger, response) },
 	}, s.register)
 	if err != nil {

@@ -2,8 +2,14 @@ package mgmt
 
 import (
 	"context"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -71,19 +77,11 @@ func (s userService) user(ctx context.Context, of string) (shownUser, error) {
 	return shownUser{User: u, set: v.Keys, rights: r}, err
 }
 
-// visibleUser returns a user that who asks may see; tx is nil for an answer that
-// changes nothing.
+// visibleUser returns a user that the caller may see; tx is nil for a request that changes
+// nothing.
 func visibleUser(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.User, error) {
 	u, _ := set.User(tx, id.User(of))
-	return seenUser(r, u, "user_id")
-}
-
-// seenUser returns a user, nil if there is none, if the caller may see it.
-func seenUser(r *tenancy.Rights, u *tenancy.User, param string) (*tenancy.User, error) {
-	if u != nil && r.MaySeeUser(u) {
-		return u, nil
-	}
-	return nil, unseen(r, u != nil, codeNoUser, param, "user")
+	return visible(r, u, r.MaySeeUser, missing{codeNoUser, "user_id", "user"})
 }
 
 // userName names a user, by one of two names.
@@ -222,4 +220,188 @@ func deleteUser(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) 
 		return 0, err
 	}
 	return set.DeleteUser(tx, u.ID)
+}
+
+// UpdateUser changes what the request gives. A user who is not there is not made:
+// a slip in the id would else be another user.
+func (s userService) UpdateUser(ctx context.Context, in *gatewayv1.UpdateUserRequest) (*gatewayv1.UpdateUserResponse, error) {
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateUserResponse, error) {
+		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.UserBatch(tx)}
+		made, err := c.make(in)
+		if err != nil {
+			return nil, err
+		}
+		return &gatewayv1.UpdateUserResponse{UserId: string(made.ID), Data: userRecord(v.Keys, c.rights, made)}, nil
+	})
+}
+
+// BulkUpdateUsers changes several users in one transaction. Those that cannot be
+// changed are listed.
+func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpdateUsersRequest) (*gatewayv1.BulkUpdateUsersResponse, error) {
+	// What fails is decided by a view that is at least as new as the request, also
+	// where nothing is left to be committed.
+	if _, err := s.state.Current(ctx); err != nil {
+		return nil, err
+	}
+	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateUsersResponse, error) {
+		out := &gatewayv1.BulkUpdateUsersResponse{TotalRequested: uint32(len(in.GetUsers()))}
+		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.UserBatch(tx)}
+		for _, one := range in.GetUsers() {
+			result := &gatewayv1.UserUpdateResult{UserId: one.GetUserId()}
+			out.Results = append(out.GetResults(), result)
+			made, err := c.make(one)
+			switch f := fault.From(err); {
+			case f == nil:
+				result.UserId, result.Success, result.UpdatedUser = string(made.ID), true, userRecord(v.Keys, c.rights, made)
+				out.SuccessfulUpdates++
+			case f.Kind == fault.Internal:
+				return nil, err
+			default:
+				result.Error = wrapperspb.String(f.Message())
+				out.FailedUpdates++
+			}
+		}
+		return out, nil
+	})
+}
+
+// userChange is changes of users in one transaction.
+type userChange struct {
+	set    *tenancy.Set
+	tx     *record.Txn
+	rights *tenancy.Rights
+	batch  *tenancy.UserBatch
+}
+
+// make makes one change. One that it refuses has written nothing.
+func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
+	revision, err := field.Whole("if_revision", in.GetIfRevision())
+	if err != nil {
+		return nil, err
+	}
+	before, err := c.before(in)
+	if err != nil {
+		return nil, err
+	}
+	after, err := patchUser(before, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.rights.MayGrantUser(before, &after); err != nil {
+		return nil, err
+	}
+	if err := c.batch.Address(c.rights, before, &after); err != nil {
+		return nil, err
+	}
+	return c.batch.Update(after, uint64(revision))
+}
+
+// before is the user that a request is about: that of user_id, whose address
+// user_email then is to be, or else that of user_email.
+func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
+	if in.GetUserId() != "" {
+		return visibleUser(c.set, c.tx, c.rights, in.GetUserId())
+	}
+	if in.GetUserEmail() == "" {
+		return nil, nobody()
+	}
+	u, err := c.rights.UserByEmail(in.GetUserEmail())
+	if err != nil {
+		return nil, err
+	}
+	return visible(c.rights, u, c.rights.MaySeeUser, missing{codeNoUser, "user_email", "user"})
+}
+
+// patchUser returns the user as a request wants it. user_email is only the name of the
+// user if user_id is missing.
+func patchUser(before *tenancy.User, in *gatewayv1.UpdateUserRequest) (tenancy.User, error) {
+	after, p := *before, patchOf(in, in.GetClear(), limitFields("user_email", "user_alias", "models", "metadata", "sso_user_id")...)
+	email := p.text("user_email", after.Email)
+	switch {
+	case in.GetUserId() != "":
+		after.Email = email
+	case slices.Contains(in.GetClear(), "user_email"):
+		p.fail(nobody())
+	}
+	return p.user(after), p.err
+}
+
+// user changes what all requests for users give.
+func (p *patch) user(u tenancy.User) tenancy.User {
+	u.Alias = p.text("user_alias", u.Alias)
+	u.SSO = p.text("sso_user_id", u.SSO)
+	u.Role = tenancy.Role(p.text("user_role", string(u.Role)))
+	u.Blocked = p.blocked(u.Blocked)
+	u.Models = p.list("models", u.Models)
+	u.Metadata = p.metadata(u.Metadata)
+	u.Limits = p.limits(u.Limits)
+	return u
+}
+
+// userRecord is a user as the API shows it to a caller with these rights. Of a user who
+// is also in organizations of others it shows only memberships and keys that the caller
+// may see.
+func userRecord(set *tenancy.Set, r *tenancy.Rights, u *tenancy.User) *gatewayv1.UserRecord {
+	out := &gatewayv1.UserRecord{
+		UserId: string(u.ID), UserEmail: textOrNull(u.Email), UserAlias: textOrNull(u.Alias), UserRole: string(u.Role),
+		Models: u.Models, Metadata: showMetadata(u.Metadata), SsoUserId: textOrNull(u.SSO), Blocked: u.Blocked,
+	}
+	whole := r.SeesWhole(u)
+	for m := range set.TeamsOf(u.ID) {
+		if t, ok := set.Team(nil, m.Team); whole || ok && r.MaySeeTeam(t) {
+			out.Teams = append(out.GetTeams(), string(m.Team))
+		}
+	}
+	for m := range set.OrganizationsOf(u.ID) {
+		if whole || r.Administers(m.Organization) {
+			addPlace(out, m)
+		}
+	}
+	for k := range set.KeysOf(u.ID) {
+		if whole || r.MaySeeKey(k) {
+			out.KeyCount++
+		}
+	}
+	showLimits(out, u.Limits)
+	showMeta(out, u.Meta)
+	return out
+}
+
+// addPlace adds an organization to a user's record, where it belongs by id.
+func addPlace(to *gatewayv1.UserRecord, m *tenancy.OrganizationMember) {
+	place := &gatewayv1.OrganizationPlace{OrganizationId: string(m.Organization), UserRole: string(m.Role)}
+	list := to.GetOrganizationMemberships()
+	i := slices.IndexFunc(list, func(p *gatewayv1.OrganizationPlace) bool { return p.GetOrganizationId() > place.GetOrganizationId() })
+	if i < 0 {
+		i = len(list)
+	}
+	to.OrganizationMemberships = slices.Insert(list, i, place)
+}
+
+// sortedInsert adds a text to a sorted list.
+func sortedInsert(list []string, text string) []string {
+	i, _ := slices.BinarySearch(list, text)
+	return slices.Insert(list, i, text)
+}
+
+// tokenOf is a key's hash as the API shows it.
+func tokenOf(h id.KeyHash) string { return hex.EncodeToString(h[:]) }
+
+// counted is a number of things, for people.
+func counted(n uint32, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// copyFields gives a message what another has under the same names.
+func copyFields(to, from proto.Message) {
+	into := to.ProtoReflect()
+	from.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if same := into.Descriptor().Fields().ByName(f.Name()); same != nil {
+			into.Set(same, v)
+		}
+		return true
+	})
 }

@@ -83,10 +83,12 @@ func ShortName(name string) string {
 	return name
 }
 
+// WrongType is the error of a value of another type.
 func WrongType(param, want string) error {
 	return fault.Field(param, "invalid_type", "%s must be %s.", param, want)
 }
 
+// Unknown is the error of a field that the message does not have.
 func Unknown(param string) error {
 	return fault.Field(param, "unknown_field", "There is no field %s here. Remove it, or correct its name.", param)
 }

@@ -37,6 +37,7 @@ type Call struct {
 
 type callKey struct{}
 
+// With returns a context that belongs to a call.
 func With(ctx context.Context, c *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
 }

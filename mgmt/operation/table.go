@@ -22,20 +22,20 @@ type Operation struct {
 	Service       surface.Service
 	Input, Output protoreflect.MessageType
 	Routes        []surface.Route
-	impl          any
 	Handler       grpc.MethodHandler
+	impl          any // the service's implementation
 }
 
-// Table are all of them by name, with what every request goes through first.
+// Table has all operations by name, and runs them.
 type Table struct {
 	Config
-	All map[string]*Operation
-	err error
+	All   map[string]*Operation
+	Rules protovalidate.Validator // of the fields of requests
+	err   error
 }
 
-// Config is what the pipeline needs. All of it is required.
+// Config is what operations need. All of it is required.
 type Config struct {
-	Rules  protovalidate.Validator // of the fields of requests
 	State  Changes
 	Sealer Sealer
 	// Complete adds to a response what is not in the agreed state.
@@ -46,7 +46,11 @@ type Config struct {
 
 // New returns the operations of the services that register adds.
 func New(cfg Config, register func(grpc.ServiceRegistrar)) (*Table, error) {
-	o := &Table{Config: cfg, All: map[string]*Operation{}}
+	rules, err := protovalidate.New()
+	if err != nil {
+		return nil, err
+	}
+	o := &Table{Config: cfg, All: map[string]*Operation{}, Rules: rules}
 	register(o)
 	return o, o.err
 }

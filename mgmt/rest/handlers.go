@@ -15,7 +15,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// service is a service of the API as gRPC and as REST take it.
+// Service is a service of the API as gRPC and as REST take it.
 type Service struct {
 	Serve  func(grpc.ServiceRegistrar)
 	handle func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
@@ -36,6 +36,9 @@ func API[S, C any](
 	}
 }
 
+// Handler serves a request with these values in its path.
+type Handler func(w http.ResponseWriter, r *http.Request, path map[string]string)
+
 // Backend is what the generated handlers need.
 type Backend struct {
 	Operations grpc.ClientConnInterface
@@ -48,7 +51,7 @@ type Backend struct {
 // Handlers returns the generated handlers by operation and path. They are called
 // directly. Their own router tries the patterns from the last to the first: GET
 // /guardrail/list would be the guardrail called list.
-func Handlers(services []Service, to Backend) (map[string]runtime.HandlerFunc, error) {
+func Handlers(services []Service, to Backend) (map[string]Handler, error) {
 	var all []runtime.HandlerFunc
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, &answerJSON{runtime.JSONPb{MarshalOptions: jsonForm()}}),
@@ -82,13 +85,13 @@ func Handlers(services []Service, to Backend) (map[string]runtime.HandlerFunc, e
 			return nil, err
 		}
 	}
-	out := make(map[string]runtime.HandlerFunc, len(all))
+	out := make(map[string]Handler, len(all))
 	for _, h := range all {
 		name, err := probe(h)
 		if err != nil {
 			return nil, err
 		}
-		out[name] = h
+		out[name] = Handler(h)
 	}
 	return out, nil
 }

@@ -25,6 +25,7 @@ type invalid struct {
 	Message string `json:"msg"`
 }
 
+// Detail returns the detail of an error about fields of the request.
 func (p Place) Detail(e *fault.Error) []invalid {
 	var out []invalid
 	for _, one := range field.Problems(e) {
