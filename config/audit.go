@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -53,41 +52,37 @@ func queueSchemes() []string { return []string{"nats", "tls", "kafka", "kafkas"}
 
 func bucketSchemes() []string { return []string{"s3", "azblob", "file"} }
 
+func (a *Audit) settings() []setting {
+	return []setting{
+		{"retention_days", number{to: &a.RetentionDays, standard: defaultRetention, least: 1, most: mostRetention}, "up to 2557"},
+		{"queue_url", credential{&a.QueueURL}, "`nats://host/subject`, `kafka://host/topic`"},
+		{"bucket_url", word{to: &a.BucketURL, without: unset}, "`s3://`, `azblob://`, `file://`"},
+		{"allow_private_webhooks", toggle{&a.PrivateWebhooks}, "whether the webhook may be in a private network"},
+	}
+}
+
 // audit reads the section audit.
-func (d *decoder) audit(n *node, to *Audit) {
-	to.RetentionDays = defaultRetention
-	o := d.open(n)
-	o.integer("retention_days", &to.RetentionDays, 1, mostRetention)
-	o.secret("queue_url", &to.QueueURL)
-	d.place(o, "queue_url", to.QueueURL.Reveal(), queueSchemes())
-	o.str("bucket_url", &to.BucketURL)
-	d.place(o, "bucket_url", to.BucketURL, bucketSchemes())
-	o.boolean("allow_private_webhooks", &to.PrivateWebhooks)
-	o.close()
+func (d *decoder) audit(o *object, to *Audit) {
+	n := d.section(o, "audit", to.settings())
+	d.place(n.field("queue_url"), to.QueueURL.Reveal(), queueSchemes())
+	d.place(n.field("bucket_url"), to.BucketURL, bucketSchemes())
 	d.at.note(n, 1)
 }
 
 // place checks the URL of a queue or a bucket.
-func (d *decoder) place(o *object, name, value string, schemes []string) {
+func (d *decoder) place(n *node, value string, schemes []string) {
 	if value == "" {
 		return
 	}
 	if u, err := url.Parse(value); err != nil || !slices.Contains(schemes, u.Scheme) {
-		n := o.n.field(name)
 		d.fail(n, "is not a URL that begins with %s://: write one", strings.Join(schemes, ":// or "))
 	}
 }
 
-// webhook reads what general_settings say of the webhook.
-func (*decoder) webhook(o *object, to *Webhook) {
-	o.integer(delivery.FieldBatch, &to.Batch, 1, delivery.MaxBatch)
-	o.integer(delivery.FieldParallel, &to.Parallel, 1, delivery.MaxParallel)
-}
-
-// budgets reads what general_settings say of spending.
-func (d *decoder) budgets(o *object, to *Budgets) {
-	to.ThrottleFactor = 1
-	if n, ok := o.take("budget_throttle_factor"); ok {
+// throttle reads budget_throttle_factor.
+func (d *decoder) throttle(o *object, name string, to *float64) {
+	*to = 1
+	if n, ok := o.take(name); ok {
 		s, there := d.text(n)
 		factor, sound := new(big.Rat).SetString(s)
 		switch {
@@ -95,11 +90,15 @@ func (d *decoder) budgets(o *object, to *Budgets) {
 		case !sound || factor.Sign() <= 0 || factor.Cmp(big.NewRat(1, 1)) > 0:
 			d.fail(n, "is not a number above 0 and at most 1: 0.5 halves the request rate between the soft budget and the whole one")
 		default:
-			to.ThrottleFactor, _ = factor.Float64()
+			*to, _ = factor.Float64()
 		}
 	}
-	o.str("model_cost_map_url", &to.CostMapURL)
-	if u, err := url.Parse(to.CostMapURL); to.CostMapURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-		d.fail(o.n.field("model_cost_map_url"), "is not an http or https URL: write where the price map can be read")
+}
+
+// costMap reads model_cost_map_url.
+func (d *decoder) costMap(o *object, name string, to *string) {
+	o.str(name, to)
+	if u, err := url.Parse(*to); *to != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+		d.fail(o.n.field(name), "is not an http or https URL: write where the price map can be read")
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (c *Config) Catalog() catalog.Spec {
 	spec := catalog.Spec{
 		Deployments: make([]catalog.DeploymentSpec, len(c.Models)),
-		Router:      c.Router.spec(),
+		Router:      c.Router,
 	}
 	for i := range c.Models {
 		spec.Deployments[i] = c.Models[i].spec()
@@ -57,35 +57,4 @@ func (m *Model) spec() catalog.DeploymentSpec {
 		}
 	}
 	return s
-}
-
-// spec returns the routing as the catalogue takes it.
-func (r *Router) spec() catalog.RouterSpec {
-	s := catalog.RouterSpec{
-		Strategy: new(r.Strategy), NumRetries: new(int(r.NumRetries)), RetryAfter: new(r.RetryAfter), Timeout: new(r.Timeout),
-		CooldownTime: new(r.CooldownTime), AllowedFails: new(int(r.AllowedFails)), MaxFallbacks: new(int(r.MaxFallbacks)),
-		DefaultMaxParallel: new(int(r.MaxParallel)),
-		RetryOn:            r.RetryOn, DisableCooldowns: new(r.DisableCooldowns), EnablePreCallChecks: new(r.EnablePreCallChecks),
-		Fallbacks: pairs(r.Fallbacks), DefaultFallbacks: r.DefaultFallbacks,
-		ContextWindowFallbacks: pairs(r.ContextWindow), ContentPolicyFallbacks: pairs(r.ContentPolicy),
-	}
-	if r.StreamTimeout != 0 { // nil is not 0: it leaves streams to the timeout of each deployment
-		s.StreamTimeout = new(r.StreamTimeout)
-	}
-	if len(r.Aliases) > 0 {
-		s.ModelGroupAlias = make(map[string]string, len(r.Aliases))
-		for _, a := range r.Aliases {
-			s.ModelGroupAlias[a.Name] = a.Group
-		}
-	}
-	return s
-}
-
-// pairs returns fallbacks in the file's own form, one mapping each.
-func pairs(list []Fallback) []map[string][]string {
-	all := make([]map[string][]string, len(list))
-	for i, f := range list {
-		all[i] = map[string][]string{f.From: f.To}
-	}
-	return all
 }

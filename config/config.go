@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -42,12 +43,15 @@ type Config struct {
 	// PrivateEndpoints is general_settings.allow_private_endpoints; nil where the file
 	// does not give it. AllowsPrivateEndpoints is what holds.
 	PrivateEndpoints *bool
-	Router           Router     // how a deployment is chosen, and what is tried after a failure
-	Models           []Model    // the deployments, in the order of the file
-	Keys             []Key      // the virtual keys that the file defines
-	Environment      []Variable // what environment_variables sets, in the order of the file
-	Warnings         []Problem  // what was understood and has no effect, or a risk, in the order of the file
-	origin           origin     // where things stand in the file
+	// Router is router_settings with every default, and with what litellm_settings say
+	// of routing. Which strategies and which retry conditions exist is for the catalogue.
+	Router      catalog.RouterSpec
+	aliases     []string   // of model_group_alias, in the order of the file
+	Models      []Model    // the deployments, in the order of the file
+	Keys        []Key      // the virtual keys that the file defines
+	Environment []Variable // what environment_variables sets, in the order of the file
+	Warnings    []Problem  // what was understood and has no effect, or a risk, in the order of the file
+	origin      origin     // where things stand in the file
 }
 
 // AllowsPrivateEndpoints reports whether deployments and credentials that are added
@@ -172,39 +176,6 @@ type ClusterTLS struct {
 // expect is set. The section may hold settings and still not be enabled, so that
 // one file can serve several nodes that get --join and --expect as flags.
 func (c *Cluster) Enabled() bool { return len(c.Join) > 0 || c.Expect > 0 }
-
-// Router is the section router_settings. Which strategies and which retry
-// conditions exist is for the catalogue to say.
-type Router struct {
-	Strategy            string
-	NumRetries          int64         // further attempts within the group, before fallbacks
-	RetryAfter          time.Duration // base of the backoff between attempts
-	Timeout             time.Duration // of one attempt
-	StreamTimeout       time.Duration // of one attempt that streams; 0 means the attempt's own timeout
-	RetryOn             []string
-	MaxFallbacks        int64
-	CooldownTime        time.Duration
-	AllowedFails        int64 // failures in a minute that do not yet rest a deployment
-	MaxParallel         int64 // requests in flight at a deployment that says nothing; 0 means no limit
-	DisableCooldowns    bool
-	EnablePreCallChecks bool
-	Aliases             []Alias
-	Fallbacks           []Fallback
-	ContextWindow       []Fallback
-	ContentPolicy       []Fallback
-	DefaultFallbacks    []string
-}
-
-// Alias gives a model group another name.
-type Alias struct {
-	Name, Group string
-}
-
-// Fallback is what is tried, in this order, after From has failed.
-type Fallback struct {
-	From string
-	To   []string
-}
 
 // Model is one deployment: an entry of model_list.
 type Model struct {

@@ -224,10 +224,10 @@ func TestSections(t *testing.T) {
 		got  func(c *config.Config) any
 		want any
 	}{
-		"duration number":      {"router_settings: {timeout: 30}", func(c *config.Config) any { return c.Router.Timeout }, 30 * time.Second},
-		"duration fraction":    {"router_settings: {retry_after: 0.08}", func(c *config.Config) any { return c.Router.RetryAfter }, 80 * time.Millisecond},
-		"duration unit":        {"router_settings: {retry_after: 80ms}", func(c *config.Config) any { return c.Router.RetryAfter }, 80 * time.Millisecond},
-		"duration quoted":      {`router_settings: {cooldown_time: "1h"}`, func(c *config.Config) any { return c.Router.CooldownTime }, time.Hour},
+		"duration number":      {"router_settings: {timeout: 30}", func(c *config.Config) any { return *c.Router.Timeout }, 30 * time.Second},
+		"duration fraction":    {"router_settings: {retry_after: 0.08}", func(c *config.Config) any { return *c.Router.RetryAfter }, 80 * time.Millisecond},
+		"duration unit":        {"router_settings: {retry_after: 80ms}", func(c *config.Config) any { return *c.Router.RetryAfter }, 80 * time.Millisecond},
+		"duration quoted":      {`router_settings: {cooldown_time: "1h"}`, func(c *config.Config) any { return *c.Router.CooldownTime }, time.Hour},
 		"listen all":           {"listen: :9000", func(c *config.Config) any { return c.Listen }, "0.0.0.0:9000"},
 		"listen localhost":     {"listen: localhost:9000", func(c *config.Config) any { return c.Listen }, "127.0.0.1:9000"},
 		"listen six":           {`listen: "[::1]:9000"`, func(c *config.Config) any { return c.Listen }, "[::1]:9000"},
@@ -236,17 +236,17 @@ func TestSections(t *testing.T) {
 		"own variables":        {"environment_variables: {D: /srv}\ndata_dir: ${D}/x", func(c *config.Config) any { return c.DataDir }, "/srv/x"},
 		"anchors":              {"x-dir: &d /srv\ndata_dir: *d", func(c *config.Config) any { return c.DataDir }, "/srv"},
 		"merge":                {"x-log: &l {level: warn, format: text}\nlog:\n  <<: *l\n  level: debug", func(c *config.Config) any { return c.Log }, config.Log{Level: "debug", Format: "text"}},
-		"whole float":          {"router_settings: {num_retries: 3.0}", func(c *config.Config) any { return c.Router.NumRetries }, int64(3)},
+		"whole float":          {"router_settings: {num_retries: 3.0}", func(c *config.Config) any { return *c.Router.NumRetries }, 3},
 		"request size":         {"limits: {max_request_bytes: 4096}", func(c *config.Config) any { return c.Limits.MaxRequestBytes }, int64(4096)},
 		"bytes in flight":      {"limits: {max_inflight_request_bytes: 1073741824}", func(c *config.Config) any { return c.Limits.MaxInflightBytes }, int64(1 << 30)},
 		"pace":                 {"limits: {long_body_bytes_per_second: 2097152}", func(c *config.Config) any { return c.Limits.LongBodyRate }, int64(2 << 20)},
 		"connections":          {"limits: {max_connections: 100}", func(c *config.Config) any { return c.Limits.MaxConnections }, int64(100)},
 		"management":           {"management_listen: localhost:8081", func(c *config.Config) any { return c.ManagementListen }, "127.0.0.1:8081"},
 		"bytes, large bodies":  {"limits: {max_request_bytes: 1073741824}", func(c *config.Config) any { return c.Limits.MaxInflightBytes }, int64(4 << 30)},
-		"litellm folds":        {"litellm_settings: {request_timeout: 7, num_retries: 1}", func(c *config.Config) any { return c.Router.Timeout }, 7 * time.Second},
-		"router wins":          {"litellm_settings: {request_timeout: 7}\nrouter_settings: {timeout: 8}", func(c *config.Config) any { return c.Router.Timeout }, 8 * time.Second},
+		"litellm folds":        {"litellm_settings: {request_timeout: 7, num_retries: 1}", func(c *config.Config) any { return *c.Router.Timeout }, 7 * time.Second},
+		"router wins":          {"litellm_settings: {request_timeout: 7}\nrouter_settings: {timeout: 8}", func(c *config.Config) any { return *c.Router.Timeout }, 8 * time.Second},
 		"stream timeout unset": {"router_settings: {timeout: 8}", func(c *config.Config) any { return c.Catalog().Router.StreamTimeout }, (*time.Duration)(nil)},
-		"alias long form":      {"router_settings: {model_group_alias: {a: {model: b}}}", func(c *config.Config) any { return c.Router.Aliases }, []config.Alias{{Name: "a", Group: "b"}}},
+		"alias long form":      {"router_settings: {model_group_alias: {a: {model: b}}}", func(c *config.Config) any { return c.Router.ModelGroupAlias }, map[string]string{"a": "b"}},
 		"expires date":         {"keys: [{key: sk-abcdef0123456789, expires: 2027-01-31}]", func(c *config.Config) any { return c.Keys[0].Expires }, time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)},
 	} {
 		t.Run(name, func(t *testing.T) {

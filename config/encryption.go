@@ -25,10 +25,10 @@ func encryptionVariables() []string {
 	return []string{"MODELGATEWAY_ENCRYPTION_KEY", "LITELLM_SALT_KEY"}
 }
 
-// encryption reads what credentials are sealed with at rest, and what else opens
-// them. Without a key in the file or the environment the master key seals.
-func (d *decoder) encryption(o *object, c *Config) {
-	n, ok := o.take("encryption_key")
+// encryption reads the key that seals credentials at rest. Without a key in the file
+// or the environment, the master key seals them.
+func (d *decoder) encryption(o *object, setting string, c *Config) {
+	n, ok := o.take(setting)
 	if !ok {
 		for _, name := range encryptionVariables() {
 			if s := d.lookup(name); !s.IsEmpty() {
@@ -40,7 +40,11 @@ func (d *decoder) encryption(o *object, c *Config) {
 	if n != nil && n.kind != absent {
 		c.EncryptionKey = d.keySource(n, leastSecret)
 	}
-	previous, ok := o.take("encryption_keys_previous")
+}
+
+// encryptionBefore reads the keys that only open credentials.
+func (d *decoder) encryptionBefore(o *object, name string, c *Config) {
+	previous, ok := o.take(name)
 	if !ok {
 		return
 	}

@@ -5,14 +5,30 @@ import (
 	"strings"
 )
 
-// enforced reads enforced_params, enforce_user_param and service_account_settings.
-func (d *decoder) enforced(o *object, to *Enforced) {
-	d.parameters(o, "enforced_params", &to.Params)
-	var user bool
-	if o.boolean("enforce_user_param", &user); user && !slices.Contains(to.Params, "user") {
-		to.Params = append(to.Params, "user")
+func (e *Enforced) settings() []setting {
+	return []setting{
+		{"enforced_params", custom{
+			func(o *object, name string) { o.d.parameters(o, name, &e.Params) },
+			func(w *writer, name string) { w.some(name, e.Params) }, unset,
+		}, "parameters that each request must have, such as `user` or `metadata.project`; without them 400 `missing_required_parameter`"},
+		{"enforce_user_param", custom{e.user, nil, "`false`"}, "the same as `user` among `enforced_params`"},
+		{"service_account_settings", custom{e.serviceAccounts, func(w *writer, name string) {
+			w.optional(name, func() { w.some("enforced_params", e.ServiceParams) })
+		}, unset}, "its `enforced_params` are the same for requests with keys that belong to a team and to no user"},
 	}
-	n, ok := o.take("service_account_settings")
+}
+
+// user reads enforce_user_param.
+func (e *Enforced) user(o *object, name string) {
+	var user bool
+	if o.boolean(name, &user); user && !slices.Contains(e.Params, "user") {
+		e.Params = append(e.Params, "user")
+	}
+}
+
+// serviceAccounts reads service_account_settings.
+func (e *Enforced) serviceAccounts(o *object, name string) {
+	n, ok := o.take(name)
 	if !ok || isOff(n) {
 		return
 	}
@@ -21,8 +37,8 @@ func (d *decoder) enforced(o *object, to *Enforced) {
 		entries = n.items
 	}
 	for _, entry := range entries {
-		service := d.open(entry)
-		d.parameters(service, "enforced_params", &to.ServiceParams)
+		service := o.d.open(entry)
+		o.d.parameters(service, "enforced_params", &e.ServiceParams)
 		service.close()
 	}
 }

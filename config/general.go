@@ -1,8 +1,11 @@
 package config
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -13,22 +16,65 @@ const (
 	mebibyte  = 1 << 20
 )
 
+// general returns general_settings.
+func (c *Config) general() []setting {
+	size := func(own string, to *int64) custom {
+		return custom{reader: func(o *object, name string) { o.d.body(o, name, own, to) }, without: unset}
+	}
+	return slices.Concat([]setting{
+		{delivery.FieldBatch, number{to: &c.Webhook.Batch, least: 1, most: delivery.MaxBatch, without: "1"}, "records in one request to the webhook, up to 1000. A value of `/config/update` takes precedence"},
+		{delivery.FieldParallel, number{to: &c.Webhook.Parallel, least: 1, most: delivery.MaxParallel, without: "1"}, "requests to the webhook at a time, up to 64. A value of `/config/update` takes precedence"},
+		{"master_key", custom{
+			func(o *object, _ string) { o.d.masterKey(o, c) },
+			func(w *writer, name string) { w.secret(name, c.MasterKey) }, unset,
+		}, "the credential of the administrator; required. At least 16 characters that begin with `sk-`; also `$LITELLM_MASTER_KEY`"},
+		{"encryption_key", custom{
+			func(o *object, name string) { o.d.encryption(o, name, c) },
+			func(w *writer, name string) { w.source(name, c.EncryptionKey) }, "the master key",
+		}, "seals provider keys that are added over the API; the same on every node. A secret of at least 32 characters, `file:///path`, or a key in a KMS: `awskms:///ARN?region=…`, `gcpkms://projects/…/cryptoKeys/K`, `azurekeyvault://V.vault.azure.net/keys/K`, `hashivault://KEY?engine=transit`; also `$MODELGATEWAY_ENCRYPTION_KEY`"},
+		{"encryption_keys_previous", custom{
+			func(o *object, name string) { o.d.encryptionBefore(o, name, c) },
+			func(w *writer, name string) { w.sources(name, c.EncryptionKeysPrevious) }, unset,
+		}, "older keys, for opening only; see [Operation](operation/README.md#encryption-key)"},
+		{"budget_throttle_factor", custom{
+			func(o *object, name string) { o.d.throttle(o, name, &c.Budgets.ThrottleFactor) },
+			func(w *writer, name string) {
+				if f := c.Budgets.ThrottleFactor; f != 1 {
+					w.raw(name, strconv.FormatFloat(f, 'f', -1, 64))
+				}
+			}, "1",
+		}, "request rates are multiplied by it between `soft_budget` and `max_budget`"},
+		{"allow_private_endpoints", custom{
+			func(o *object, name string) {
+				if o.n.field(name) != nil {
+					c.PrivateEndpoints = new(bool)
+					o.boolean(name, c.PrivateEndpoints)
+				}
+			},
+			func(w *writer, name string) {
+				if c.PrivateEndpoints != nil {
+					w.boolean(name, *c.PrivateEndpoints)
+				}
+			}, "`true` if `listen` is on loopback, else `false`",
+		}, "whether `api_base` of models and credentials that are added over the API may be in a private network or on this machine. Link-local addresses and metadata services of clouds are always rejected, in the file too. Names are not resolved, so a name that leads there passes: block 169.254.0.0/16 in the network as well"},
+		{"model_cost_map_url", custom{
+			func(o *object, name string) { o.d.costMap(o, name, &c.Budgets.CostMapURL) },
+			func(w *writer, name string) { w.address(name, c.Budgets.CostMapURL) }, unset,
+		}, "where `/model/cost_map/reload` reads prices, in LiteLLM's form"},
+		{"global_max_parallel_requests", number{to: &c.MaxParallel, least: 1, most: mostParallel, without: "no limit"}, "inference requests in flight at each node; above it 429 `rate_limit_exceeded` with `retry-after: 1`"},
+		{"max_parallel_requests", custom{
+			reader:  func(o *object, name string) { o.d.parallel(o, name, &o.d.maxParallel) },
+			without: "no limit",
+		}, "another name of `router_settings.default_max_parallel_requests`; the lower of the two applies"},
+		{"max_request_size_mb", size("max_request_bytes", &c.Limits.MaxRequestBytes), "another name of `limits.max_request_bytes`, in MiB"},
+		{"max_response_size_mb", size("max_response_bytes", &c.Limits.MaxResponseBytes), "another name of `limits.max_response_bytes`, in MiB"},
+	}, c.Enforced.settings())
+}
+
 // general reads general_settings.
 func (d *decoder) general(n *node, c *Config) {
 	o := d.open(n)
-	d.masterKey(o, c)
-	d.encryption(o, c)
-	d.body(o, "max_request_size_mb", "max_request_bytes", &c.Limits.MaxRequestBytes)
-	d.body(o, "max_response_size_mb", "max_response_bytes", &c.Limits.MaxResponseBytes)
-	d.webhook(o, &c.Webhook)
-	d.budgets(o, &c.Budgets)
-	if o.n.field("allow_private_endpoints") != nil {
-		c.PrivateEndpoints = new(bool)
-		o.boolean("allow_private_endpoints", c.PrivateEndpoints)
-	}
-	d.enforced(o, &c.Enforced)
-	o.integer("global_max_parallel_requests", &c.MaxParallel, 1, mostParallel)
-	d.parallel(o, "max_parallel_requests", &d.maxParallel)
+	o.settings(c.general())
 	o.also = general.protectors
 	o.rest(d.documented(general))
 }

@@ -75,29 +75,55 @@ func (d *decoder) failedIn(n *node) bool {
 	return len(d.problems) > 0 && d.problems[len(d.problems)-1].Path == n.path
 }
 
+// settings returns gateway_params without prices.
+func (p *Params) settings() []setting {
+	count := func(to *int64, most int64) number { return number{to: to, most: most, without: unset} }
+	text := func(to *string) word { return word{to: to, without: unset} }
+	timeout := func(to *time.Duration) span {
+		return span{to: to, least: time.Millisecond, most: mostSpan, without: "of `router_settings`"}
+	}
+	return []setting{
+		{"model", custom{
+			func(o *object, name string) { o.d.providerModel(o, name, p) },
+			func(w *writer, name string) { w.str(name, p.Model) }, unset,
+		}, "provider and model, such as `openai/gpt-4o`; required"},
+		{"api_base", custom{
+			func(o *object, name string) { o.d.base(o, name, &p.APIBase) },
+			func(w *writer, name string) { w.given(name, p.APIBase) }, "of the provider",
+		}, "where the provider is reached"},
+		{"api_key", credential{&p.APIKey}, "the credential at the provider, best as `os.environ/NAME`"},
+		{"api_version", text(&p.APIVersion), "has no effect"},
+		{"organization", text(&p.Organization), "sent to OpenAI as its organization"},
+		{"timeout", timeout(&p.Timeout), "how long one attempt may take"},
+		{"stream_timeout", timeout(&p.StreamTimeout), "how long one streamed attempt may take"},
+		{"rpm", count(&p.RPM, mostCount), "requests a minute that the deployment can serve; a weight"},
+		{"tpm", count(&p.TPM, mostCount), "tokens a minute that the deployment can serve; a weight"},
+		{"max_parallel_requests", number{to: &p.MaxParallel, most: mostParallel, without: "`router_settings.default_max_parallel_requests`"}, "requests in flight"},
+		{"weight", count(&p.Weight, mostCount), "share of the requests within the group"},
+		{"order", count(&p.Order, 1_000_000), "level within the group; deployments of a lower one are tried first"},
+		{"max_retries", number{to: &p.MaxRetries, standard: useRouter, most: 100, without: unset}, "has no effect"},
+		{"extra_headers", custom{
+			func(o *object, name string) { o.d.headers(o, name, &p.ExtraHeaders) },
+			func(w *writer, name string) { w.headers(name, p.ExtraHeaders) }, unset,
+		}, "headers of requests to the provider, by name"},
+		{"drop_params", toggle{&p.DropParams}, "whether parameters that the provider does not know are dropped; also `litellm_settings.drop_params`, for all deployments"},
+		{"base_model", text(&p.BaseModel), "the model whose prices and limits apply"},
+	}
+}
+
+// providerModel reads the model, and the provider if it is given apart.
+func (d *decoder) providerModel(o *object, name string, p *Params) {
+	o.str(name, &p.Model)
+	if at := o.n.value(name); p.Model == "" && !o.lost && !d.failedIn(at) {
+		d.fail(at, "has no model: write the provider and its model, such as openai/gpt-4o")
+	}
+	d.provider(o, p)
+}
+
 // params reads gateway_params.
 func (d *decoder) params(n *node, p *Params) {
 	o := d.open(n)
-	o.str("model", &p.Model)
-	if p.Model == "" && n.kind == mapping && !d.failedIn(n.value("model")) {
-		d.fail(n.value("model"), "has no model: write the provider and its model, such as openai/gpt-4o")
-	}
-	d.provider(o, p)
-	d.base(o, &p.APIBase)
-	o.secret("api_key", &p.APIKey)
-	o.str("api_version", &p.APIVersion)
-	o.str("organization", &p.Organization)
-	o.duration("timeout", &p.Timeout, time.Millisecond, mostSpan)
-	o.duration("stream_timeout", &p.StreamTimeout, time.Millisecond, mostSpan)
-	o.integer("rpm", &p.RPM, 0, mostCount)
-	o.integer("tpm", &p.TPM, 0, mostCount)
-	o.integer("max_parallel_requests", &p.MaxParallel, 0, mostParallel)
-	o.integer("weight", &p.Weight, 0, mostCount)
-	o.integer("order", &p.Order, 0, 1_000_000)
-	o.integer("max_retries", &p.MaxRetries, 0, 100)
-	d.headers(o, &p.ExtraHeaders)
-	o.boolean("drop_params", &p.DropParams)
-	o.str("base_model", &p.BaseModel)
+	o.settings(p.settings())
 	for _, name := range []string{"api_version", "max_retries"} {
 		if n := o.n.field(name); n != nil {
 			d.warn(n, "has no effect: %s", nobodyUses)
@@ -143,8 +169,8 @@ func vendor(model string) string {
 
 // base reads api_base. It is checked here as well as in the catalogue, because
 // here the problem has a line.
-func (d *decoder) base(o *object, to *string) {
-	n, ok := o.take("api_base")
+func (d *decoder) base(o *object, name string, to *string) {
+	n, ok := o.take(name)
 	if !ok {
 		return
 	}
@@ -166,8 +192,8 @@ func (d *decoder) base(o *object, to *string) {
 }
 
 // headers reads extra_headers. Their values may be credentials.
-func (d *decoder) headers(o *object, to *[]Header) {
-	n, ok := o.take("extra_headers")
+func (d *decoder) headers(o *object, name string, to *[]Header) {
+	n, ok := o.take(name)
 	if !ok {
 		return
 	}
@@ -206,15 +232,23 @@ func reserved(name string) bool {
 	return strings.HasPrefix(name, "x-envoy-") || strings.HasPrefix(name, "x-gateway-")
 }
 
+// settings returns model_info without prices and what else the file says.
+func (i *Info) settings() []setting {
+	count := func(to *int64) number { return number{to: to, most: mostCount, without: unset} }
+	return []setting{
+		{"id", word{to: &i.ID, without: "derived"}, "the deployment's id"},
+		{"base_model", word{to: &i.BaseModel, without: unset}, "as in `gateway_params`, which takes precedence"},
+		{"mode", word{to: &i.Mode, without: unset}, "shown only"},
+		{"max_tokens", count(&i.MaxTokens), "tokens of the model, if one number is for both input and output"},
+		{"max_input_tokens", count(&i.MaxInputTokens), "the context window of the model"},
+		{"max_output_tokens", count(&i.MaxOutputTokens), "tokens of one response of the model"},
+	}
+}
+
 // info reads model_info.
 func (d *decoder) info(n *node, i *Info) {
 	o := d.open(n)
-	o.str("id", &i.ID)
-	o.str("base_model", &i.BaseModel)
-	o.str("mode", &i.Mode)
-	o.integer("max_tokens", &i.MaxTokens, 0, mostCount)
-	o.integer("max_input_tokens", &i.MaxInputTokens, 0, mostCount)
-	o.integer("max_output_tokens", &i.MaxOutputTokens, 0, mostCount)
+	o.settings(i.settings())
 	known := d.documented(modelInfo)
 	o.rest(func(f field) bool {
 		if !d.takePrice(f, &i.Prices) && !known(f) {

@@ -49,6 +49,7 @@ type object struct {
 	n     *node
 	asked []string
 	taken []bool
+	lost  bool            // the value is no mapping, which is reported
 	also  func() []string // further names that a key may have been meant to be
 }
 
@@ -58,10 +59,10 @@ func (d *decoder) open(n *node) *object {
 	o := &object{d: d, n: n}
 	switch {
 	case n == nil || n.kind == absent:
-		o.n = &node{kind: mapping}
+		o.n, o.lost = &node{kind: mapping}, true
 	case n.kind != mapping:
 		d.fail(n, "must be a mapping of key: value lines, and is %s", n.kind)
-		o.n = &node{kind: mapping, path: n.path, at: n.at}
+		o.n, o.lost = &node{kind: mapping, path: n.path, at: n.at}, true
 	}
 	o.asked = make([]string, 0, 32)
 	o.taken = make([]bool, len(o.n.fields))

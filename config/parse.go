@@ -68,8 +68,7 @@ func (d *decoder) root(c *Config, n *node) {
 	section, _ := o.take("cluster")
 	d.cluster(section, c)
 
-	audit, _ := o.take("audit")
-	d.audit(audit, &c.Audit)
+	d.audit(o, &c.Audit)
 
 	settings, _ := o.take("general_settings")
 	d.general(settings, c)
@@ -80,7 +79,7 @@ func (d *decoder) root(c *Config, n *node) {
 	router, common := d.settings(own, theirs)
 	c.Defaults, c.KeyRules = common.defaults, common.keyRules
 	d.at.note(router, 2)
-	d.router(router, &c.Router)
+	d.router(router, c)
 
 	items := o.items("model_list")
 	c.Models = make([]Model, 0, len(items))
@@ -102,7 +101,7 @@ func (d *decoder) root(c *Config, n *node) {
 // note remembers the place of a value and of those down to a depth in it. One
 // that was folded in from litellm_settings is remembered as the router's too.
 func (ps places) note(n *node, depth int) {
-	if n == nil {
+	if n == nil || n.path == "" { // it is not in the file
 		return
 	}
 	ps[n.path] = n.at

@@ -9,31 +9,33 @@ import (
 )
 
 // router reads router_settings, with what was folded into them.
-func (d *decoder) router(n *node, r *Router) {
-	*r = Router{Strategy: string(catalog.SimpleShuffle), RetryOn: []string{"5xx", "429", "timeout", "connection"}, MaxParallel: d.maxParallel}
+func (d *decoder) router(n *node, c *Config) {
+	r := &c.Router
+	*r = catalog.DefaultRouter()
 	o := d.open(n)
-	o.str("routing_strategy", &r.Strategy)
-	o.strings("retry_on", &r.RetryOn)
-	numbers := map[string]*int64{"num_retries": &r.NumRetries, "max_fallbacks": &r.MaxFallbacks, "allowed_fails": &r.AllowedFails}
-	spans := map[string]*time.Duration{"retry_after": &r.RetryAfter, "timeout": &r.Timeout, "stream_timeout": &r.StreamTimeout, "cooldown_time": &r.CooldownTime}
 	for _, f := range catalog.RouterFields() {
-		if to, ok := numbers[f.Name]; ok {
-			*to = f.Default
-			o.integer(f.Name, to, f.Least, f.Most)
-		}
-		if to, ok := spans[f.Name]; ok {
-			*to = time.Duration(f.Default)
-			o.duration(f.Name, to, time.Duration(f.Least), time.Duration(f.Most))
+		switch to := f.In(r).(type) {
+		case **string:
+			o.str(f.Name, *to)
+		case **int:
+			v := int64(**to)
+			o.integer(f.Name, &v, f.Least, f.Most)
+			**to = int(v)
+		case **time.Duration:
+			v := time.Duration(f.Default)
+			if o.duration(f.Name, &v, time.Duration(f.Least), time.Duration(f.Most)); v != 0 || *to != nil {
+				*to = &v
+			}
+		case **bool:
+			o.boolean(f.Name, *to)
+		case *[]string:
+			o.strings(f.Name, to)
+		case *map[string]string:
+			c.aliases = d.aliases(o, f.Name, to)
+		case *[]map[string][]string:
+			o.fallbacks(f.Name, to)
 		}
 	}
-	d.parallel(o, "default_max_parallel_requests", &r.MaxParallel)
-	o.boolean("disable_cooldowns", &r.DisableCooldowns)
-	o.boolean("enable_pre_call_checks", &r.EnablePreCallChecks)
-	d.aliases(o, &r.Aliases)
-	o.fallbacks("fallbacks", &r.Fallbacks)
-	o.fallbacks("context_window_fallbacks", &r.ContextWindow)
-	o.fallbacks("content_policy_fallbacks", &r.ContentPolicy)
-	o.strings("default_fallbacks", &r.DefaultFallbacks)
 	for _, name := range []string{"context_window_fallbacks", "content_policy_fallbacks"} {
 		if n := o.n.field(name); n != nil {
 			d.warn(n, "is checked and has no effect: whatever the cause of a failure, fallbacks is what is followed")
@@ -42,30 +44,40 @@ func (d *decoder) router(n *node, r *Router) {
 	if checks, ok := o.take("optional_pre_call_checks"); ok {
 		d.entries(checks, preCallChecks, unknownCheck)
 	}
-	d.defaultParams(o, r)
+	limit := d.maxParallel
+	lower(&limit, int64(*r.DefaultMaxParallel))
+	d.defaultParams(o, &limit)
+	if r.DefaultMaxParallel = nil; limit > 0 {
+		r.DefaultMaxParallel = new(int(limit))
+	}
 	o.also = routing.protectors
 	o.rest(d.documented(routing))
 }
 
-// parallel reads the limit of deployments that have none of their own. Several settings
-// are that limit: the lowest one holds.
+// parallel reads one of the settings that limit the requests in flight at deployments
+// that have no limit of their own.
 func (d *decoder) parallel(o *object, name string, to *int64) {
 	var limit int64
 	o.integer(name, &limit, 0, mostParallel)
-	if limit > 0 && (*to == 0 || limit < *to) {
-		*to = limit
+	lower(to, limit)
+}
+
+// lower lowers a limit; 0 is none.
+func lower(limit *int64, to int64) {
+	if to > 0 && (*limit == 0 || to < *limit) {
+		*limit = to
 	}
 }
 
 // defaultParams reads default_litellm_params: what protects in a deployment
 // protects there too.
-func (d *decoder) defaultParams(o *object, to *Router) {
+func (d *decoder) defaultParams(o *object, limit *int64) {
 	n, ok := o.take("default_litellm_params")
 	if !ok {
 		return
 	}
 	common := d.open(n)
-	d.parallel(common, "max_parallel_requests", &to.MaxParallel)
+	d.parallel(common, "max_parallel_requests", limit)
 	for _, f := range common.n.fields {
 		r, known := d.find(params, f.name)
 		switch {
@@ -82,7 +94,7 @@ func (d *decoder) defaultParams(o *object, to *Router) {
 
 // fallbacks reads a list of mappings from one model to its fallbacks, or one
 // such mapping.
-func (o *object) fallbacks(name string, to *[]Fallback) {
+func (o *object) fallbacks(name string, to *[]map[string][]string) {
 	n, ok := o.take(name)
 	if !ok {
 		return
@@ -108,25 +120,26 @@ func (o *object) fallbacks(name string, to *[]Fallback) {
 			if len(targets) == 0 && f.value.kind == list {
 				o.d.fail(f.value, "names no fallback: name one, or remove the entry")
 			}
-			// Catalog makes an entry of each, so the catalogue counts them so.
+			// Each is an entry of its own, so the catalogue counts them so.
 			o.d.at[fmt.Sprintf("router_settings.%s[%d]", name, len(*to))] = f.at
-			*to = append(*to, Fallback{From: from, To: targets})
+			*to = append(*to, map[string][]string{from: targets})
 		}
 	}
 }
 
 // aliases reads model_group_alias: a name for a name, or LiteLLM's longer form
-// with model and hidden.
-func (d *decoder) aliases(o *object, to *[]Alias) {
-	n, ok := o.take("model_group_alias")
+// with model and hidden. It returns the names in the order of the file.
+func (d *decoder) aliases(o *object, setting string, to *map[string]string) (names []string) {
+	n, ok := o.take(setting)
 	if !ok {
-		return
+		return nil
 	}
+	*to = map[string]string{}
 	for _, f := range d.open(n).n.fields {
-		a := Alias{Name: strings.TrimSpace(f.name)}
+		name, group := strings.TrimSpace(f.name), ""
 		if f.value.kind == mapping {
 			long := d.open(f.value)
-			long.str("model", &a.Group)
+			long.str("model", &group)
 			long.rest(func(f field) bool {
 				if f.name == "hidden" && !isOff(f.value) {
 					d.warn(f.value, "has no effect: an alias is a name to ask for; /v1/models lists it")
@@ -135,15 +148,19 @@ func (d *decoder) aliases(o *object, to *[]Alias) {
 			})
 		} else if f.value.kind == scalar {
 			if s, ok := d.text(f.value); ok {
-				a.Group = strings.TrimSpace(s)
+				group = strings.TrimSpace(s)
 			} else {
 				continue
 			}
 		}
-		if a.Name == "" || a.Group == "" {
+		if name == "" || group == "" {
 			d.fail(f.value, "names no model group: write alias: model_name")
 			continue
 		}
-		*to = append(*to, a)
+		if _, twice := (*to)[name]; !twice {
+			names = append(names, name)
+		}
+		(*to)[name] = group
 	}
+	return names
 }

@@ -11,8 +11,7 @@ import (
 
 // Defaults of the sections of our own.
 const (
-	defaultListen  = "127.0.0.1:8080" // loopback: nobody is exposed who did not ask for it
-	defaultDataDir = "./data"
+	defaultListen = "127.0.0.1:8080" // loopback: only a setting exposes the gateway to other machines
 	// defaultBody is LiteLLM's usual ceiling and the largest body the gateway is measured with.
 	defaultBody = 64 << 20
 	leastBody   = 1 << 10
@@ -37,44 +36,78 @@ const (
 // set up wrongly, and service managers kill what does not end.
 const mostDelay = 5 * time.Minute
 
-// server reads listen, management_listen, data_dir, intent_sync, shutdown_delay, envoy, log and limits.
+// process returns the settings at the top of the file.
+func (c *Config) process() []setting {
+	listener := func(to *string, without string) custom {
+		return custom{
+			func(o *object, name string) { o.d.listen(o, name, to) },
+			func(w *writer, name string) { w.given(name, *to) }, without,
+		}
+	}
+	return []setting{
+		{"listen", listener(&c.Listen, "`"+defaultListen+"`"), "IP and port; flag `--listen`"},
+		{"management_listen", listener(&c.ManagementListen, unset), "IP and port of a second listener, for management and health alone; flag `--management-listen`. Neither `limits.max_connections` nor Envoy's overload manager applies there: give it to probes and administrators, and no port that callers reach"},
+		{"data_dir", word{to: &c.DataDir, standard: "./data"}, "flag `--data`"},
+		{"intent_sync", choice[IntentSync]{&c.IntentSync, BeforeAnswer, []IntentSync{BeforeAnswer, BeforeDispatch}}, "or `before_dispatch`: the intent is on disk before the provider gets the request"},
+		{"shutdown_delay", span{to: &c.ShutdownDelay, most: mostDelay}, "how long readiness fails before the listener closes, for load balancers"},
+	}
+}
+
+func (e *Envoy) settings() []setting {
+	return []setting{
+		{"mode", choice[EnvoyMode]{&e.Mode, EnvoyChild, []EnvoyMode{EnvoyChild, EnvoyExternal}}, "or `external`: somebody else starts Envoy; flag `--envoy`"},
+		{"path", word{to: &e.Path, without: "`$ENVOY_PATH`, the fetched one, `PATH`"}, "flag `--envoy-path`"},
+		{"concurrency", number{to: &e.Concurrency, most: 1024}, "Envoy's worker threads; 0 means one for each core"},
+		{"log_level", quoted{choice[string]{&e.LogLevel, "warning", []string{"info", "warning", "error", "critical", "off"}}}, "of Envoy's own log: `info`, `warning`, `error`, `critical`, `off`"},
+	}
+}
+
+// quoted is a choice that is written in quotes: "off" is a boolean without them.
+type quoted struct{ choice[string] }
+
+func (v quoted) write(w *writer, name string) { w.raw(name, string(jsonString(*v.to))) }
+
+func (l *Log) settings() []setting {
+	return []setting{
+		{"level", choice[string]{&l.Level, "info", []string{"debug", "info", "warn", "error"}}, "`debug`, `info`, `warn`, `error`"},
+		{"format", choice[string]{&l.Format, "json", []string{"json", "text"}}, "or `text`"},
+	}
+}
+
+func (l *Limits) settings() []setting {
+	return []setting{
+		{"max_request_bytes", number{to: &l.MaxRequestBytes, standard: defaultBody, least: leastBody, most: mostBody}, "the largest request body; above it 413"},
+		{"max_inflight_request_bytes", number{to: &l.MaxInflightBytes, least: leastBody, most: mostInflight, without: "512 MiB"}, "all request bodies that are held at one time. A key may hold a quarter, and the last quarter is for small bodies. At least four times `max_request_bytes`, which is also the default where that is more"},
+		{"long_body_bytes_per_second", number{to: &l.LongBodyRate, least: leastRate, most: mostInflight, without: "32 MiB for each core"}, "how fast request bodies of 1 MiB and more move, all together and fairly by key. A byte counts when it comes and when it goes on. Half a second's worth is not held up"},
+		{"max_connections", number{to: &l.MaxConnections, standard: defaultConnections, least: 1, most: mostConnections}, "of callers, open at one time; further ones are closed"},
+		{"max_response_bytes", number{to: &l.MaxResponseBytes, standard: defaultBody, least: leastBody, most: mostBody}, "the largest whole response of a provider. Streams have no total"},
+		{"request_timeout", span{to: &l.RequestTimeout, standard: defaultRequestTime, least: time.Second, most: 24 * time.Hour}, "a request must have come in whole by then; else 408"},
+		{"stream_idle_timeout", span{to: &l.StreamIdleTimeout, standard: defaultStreamIdle, least: time.Second, most: 24 * time.Hour}, "a stream without a byte for this long ends"},
+	}
+}
+
+// server reads the settings at the top of the file, envoy, log and limits.
 func (d *decoder) server(o *object, c *Config) {
-	c.Listen, c.DataDir, c.IntentSync = defaultListen, defaultDataDir, BeforeAnswer
-	d.listen(o, "listen", &c.Listen)
-	d.listen(o, "management_listen", &c.ManagementListen)
+	c.Listen = defaultListen
+	o.settings(c.process())
 	if sameAddress(c.ManagementListen, c.Listen) {
 		d.fail(o.n.field("management_listen"), "is the address of listen: give it another port")
 	}
-	o.str("data_dir", &c.DataDir)
-	if c.DataDir == "" {
-		c.DataDir = defaultDataDir
+	envoy := d.section(o, "envoy", c.Envoy.settings())
+	if path := envoy.field("path"); c.Envoy.Mode == EnvoyExternal && c.Envoy.Path != "" && path != nil {
+		d.fail(path, "has no meaning when mode is external: remove it, or set mode: child")
 	}
-	oneOf(o, "intent_sync", &c.IntentSync, BeforeAnswer, BeforeDispatch)
-	o.duration("shutdown_delay", &c.ShutdownDelay, 0, mostDelay)
-	d.envoy(o, &c.Envoy)
+	d.section(o, "log", c.Log.settings())
+	d.at.note(d.section(o, "limits", c.Limits.settings()), 1)
+}
 
-	c.Log = Log{Level: "info", Format: "json"}
-	n, _ := o.take("log")
-	log := d.open(n)
-	oneOf(log, "level", &c.Log.Level, "debug", "info", "warn", "error")
-	oneOf(log, "format", &c.Log.Format, "json", "text")
-	log.close()
-
-	c.Limits = Limits{
-		MaxRequestBytes: defaultBody, MaxResponseBytes: defaultBody, MaxConnections: defaultConnections,
-		RequestTimeout: defaultRequestTime, StreamIdleTimeout: defaultStreamIdle,
-	}
-	n, _ = o.take("limits")
-	limits := d.open(n)
-	limits.integer("max_request_bytes", &c.Limits.MaxRequestBytes, leastBody, mostBody)
-	limits.integer("max_inflight_request_bytes", &c.Limits.MaxInflightBytes, leastBody, mostInflight)
-	limits.integer("long_body_bytes_per_second", &c.Limits.LongBodyRate, leastRate, mostInflight)
-	limits.integer("max_connections", &c.Limits.MaxConnections, 1, mostConnections)
-	limits.integer("max_response_bytes", &c.Limits.MaxResponseBytes, leastBody, mostBody)
-	limits.duration("request_timeout", &c.Limits.RequestTimeout, time.Second, 24*time.Hour)
-	limits.duration("stream_idle_timeout", &c.Limits.StreamIdleTimeout, time.Second, 24*time.Hour)
-	limits.close()
-	d.at.note(n, 1)
+// section reads a section that has no settings but those of its table.
+func (d *decoder) section(o *object, name string, table []setting) *node {
+	n, _ := o.take(name)
+	of := d.open(n)
+	of.settings(table)
+	of.close()
+	return of.n
 }
 
 // inflight checks the bytes of bodies in flight against the largest body, when both
@@ -87,21 +120,6 @@ func (d *decoder) inflight(c *Config) {
 	if at, set := d.at["limits.max_inflight_request_bytes"]; set && c.Limits.MaxInflightBytes < least {
 		d.report(at, "limits.max_inflight_request_bytes", fmt.Sprintf("must be at least %d, four times max_request_bytes: a key may hold a quarter, and its largest request must fit", least))
 	}
-}
-
-// envoy reads the section envoy.
-func (d *decoder) envoy(o *object, to *Envoy) {
-	*to = Envoy{Mode: EnvoyChild, LogLevel: "warning"}
-	n, _ := o.take("envoy")
-	e := d.open(n)
-	oneOf(e, "mode", &to.Mode, EnvoyChild, EnvoyExternal)
-	e.str("path", &to.Path)
-	e.integer("concurrency", &to.Concurrency, 0, 1024)
-	oneOf(e, "log_level", &to.LogLevel, "info", "warning", "error", "critical", "off")
-	if path := e.n.field("path"); to.Mode == EnvoyExternal && to.Path != "" && path != nil {
-		d.fail(path, "has no meaning when mode is external: remove it, or set mode: child")
-	}
-	e.close()
 }
 
 // listen reads the address of a listener. Envoy binds addresses and not

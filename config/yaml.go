@@ -60,13 +60,6 @@ func (w *writer) address(name, value string) {
 // integer writes a number.
 func (w *writer) integer(name string, value int64) { w.raw(name, strconv.FormatInt(value, 10)) }
 
-// positive writes a number unless it is 0.
-func (w *writer) positive(name string, value int64) {
-	if value != 0 {
-		w.integer(name, value)
-	}
-}
-
 // boolean writes true or false.
 func (w *writer) boolean(name string, value bool) {
 	w.raw(name, strconv.FormatBool(value))
@@ -76,13 +69,6 @@ func (w *writer) boolean(name string, value bool) {
 // float64 holds.
 func (w *writer) seconds(name string, value time.Duration) {
 	w.raw(name, strconv.FormatFloat(value.Seconds(), 'f', -1, 64))
-}
-
-// span writes a time span unless it is 0.
-func (w *writer) span(name string, value time.Duration) {
-	if value != 0 {
-		w.seconds(name, value)
-	}
 }
 
 // secret writes that there is a credential.

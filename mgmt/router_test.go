@@ -3,10 +3,13 @@ package mgmt
 import (
 	"fmt"
 	"net/http"
-	"slices"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -140,19 +143,35 @@ func TestSettingsFieldByField(t *testing.T) {
 	})
 }
 
-// TestFieldsOfTheAPI: the API has each router setting, and no other.
+// TestFieldsOfTheAPI: the API has each router setting, with its text, and no other. The
+// flag -update writes the texts; make proto then takes them to openapi.json.
 func TestFieldsOfTheAPI(t *testing.T) {
-	var got, want []string
-	fields := (*gatewayv1.RouterSettings)(nil).ProtoReflect().Descriptor().Fields()
-	for i := range fields.Len() {
-		got = append(got, string(fields.Get(i).Name()))
+	const file = "../proto/gateway/v1/config.proto"
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	before, rest, _ := strings.Cut(string(src), "message RouterSettings {\n")
+	message, after, _ := strings.Cut(rest, "}\n")
+	texts, want := map[string]string{}, message
 	for _, f := range catalog.RouterFields() {
-		want = append(want, f.Name)
+		texts[f.Name] = f.Text
 	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("fields %v, settings %v", got, want)
+	for _, field := range regexp.MustCompile(`  // (.*)\n(  .* (\w+) = \d+;\n)`).FindAllStringSubmatch(message, -1) {
+		want = strings.Replace(want, field[0], "  // "+texts[field[3]]+"\n"+field[2], 1)
+		delete(texts, field[3])
+	}
+	if len(texts) > 0 {
+		t.Errorf("%s lacks %v", file, texts)
+	}
+	if fields := (*gatewayv1.RouterSettings)(nil).ProtoReflect().Descriptor().Fields().Len(); fields != len(catalog.RouterFields()) {
+		t.Errorf("%d fields, %d settings", fields, len(catalog.RouterFields()))
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(before+"message RouterSettings {\n"+want+"}\n"+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(want, message); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }

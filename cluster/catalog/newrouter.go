@@ -7,21 +7,17 @@ import (
 
 // router checks router_settings, all but what names deployments; see Catalog.route.
 func (p *problems) router(r *router) {
-	full := r.spec
-	strategy := p.strategy(full.Strategy)
+	full := DefaultRouter().Merge(r.spec)
+	strategy := p.strategy(*full.Strategy)
 	for _, f := range RouterFields() {
 		switch to := f.in(&full).(type) {
 		case **int:
-			*to = fill(p, f, *to)
+			*to = bounded(p, f, *to)
 		case **time.Duration:
-			*to = fill(p, f, *to)
-		case **bool:
-			if *to == nil {
-				*to = new(false)
-			}
+			*to = bounded(p, f, *to)
 		}
 	}
-	if *full.StreamTimeout == 0 {
+	if full.StreamTimeout == nil || *full.StreamTimeout == 0 {
 		full.StreamTimeout = full.Timeout
 	}
 	r.settings = RouterSettings{
@@ -34,7 +30,7 @@ func (p *problems) router(r *router) {
 		AllowedFails:        *full.AllowedFails,
 		MaxFallbacks:        *full.MaxFallbacks,
 		DefaultMaxParallel:  *full.DefaultMaxParallel,
-		RetryOn:             p.retryOn(r.spec.RetryOn),
+		RetryOn:             p.retryOn(full.RetryOn),
 		DisableCooldowns:    *full.DisableCooldowns,
 		EnablePreCallChecks: *full.EnablePreCallChecks,
 	}
@@ -42,13 +38,10 @@ func (p *problems) router(r *router) {
 	r.full, r.streams = full, r.spec.StreamTimeout != nil
 }
 
-// fill returns the number that applies: the default if none is given, or if the given
-// one is out of bounds, which is a problem.
-func fill[T int | time.Duration](p *problems, f RouterField, given *T) *T {
-	if given == nil {
-		return new(T(f.Default))
-	}
-	if *given < T(f.Least) || *given > T(f.Most) {
+// bounded returns the number, or the default if the number is out of bounds, which is
+// a problem.
+func bounded[T int | time.Duration](p *problems, f RouterField, given *T) *T {
+	if given != nil && (*given < T(f.Least) || *given > T(f.Most)) {
 		p.add("router_settings."+f.Name, codeInvalid, "%s is %v; it must be from %v to %v", f.Name, *given, T(f.Least), T(f.Most))
 		return new(T(f.Default))
 	}
@@ -56,11 +49,7 @@ func fill[T int | time.Duration](p *problems, f RouterField, given *T) *T {
 }
 
 // strategy reads a strategy's name in any of its spellings.
-func (p *problems) strategy(given *string) Strategy {
-	if given == nil {
-		return SimpleShuffle
-	}
-	name := *given
+func (p *problems) strategy(name string) Strategy {
 	switch strings.ReplaceAll(strings.ToLower(name), "-", "_") {
 	case "", "simple_shuffle":
 		return SimpleShuffle
@@ -78,11 +67,7 @@ func (p *problems) strategy(given *string) Strategy {
 // retryOn reads the causes. 429 and connection are always on: the first is
 // promised whatever the list says, the second cannot have cost anything yet.
 func (p *problems) retryOn(names []string) RetryOn {
-	const always = RetryOn429 | RetryOnConnection
-	if names == nil {
-		return always | RetryOn5xx | RetryOnTimeout
-	}
-	set := always
+	set := RetryOn429 | RetryOnConnection
 	for _, name := range names {
 		switch strings.ReplaceAll(strings.ToLower(name), "-", "_") {
 		case "5xx":

@@ -54,10 +54,10 @@ const (
 	// off has been paid for and is then paid for again. LiteLLM's 6,000 s keeps
 	// a dead connection for longer than any caller waits.
 	DefaultTimeout = 600 * time.Second
-	// DefaultCooldownTime is how long a failed deployment rests. Here it rests
-	// after the first failure that retries did not cure, so the rest is short:
-	// a minute (as some examples set) would take a provider away for one hiccup.
-	// A provider that knows better says so in Retry-After, which counts.
+	// DefaultCooldownTime is how long a failed deployment is in cooldown. The cooldown
+	// begins with the first failure that retries did not cure, so it is short: a
+	// minute (as some examples set) would remove a provider for one short fault.
+	// A provider can ask for another time by Retry-After.
 	DefaultCooldownTime = 5 * time.Second
 	// DefaultMaxFallbacks is how many fallback targets one request may use.
 	DefaultMaxFallbacks = 5
@@ -81,8 +81,8 @@ type RouterSettings struct {
 	RetryAfter          time.Duration // base of the backoff
 	Timeout             time.Duration // one attempt
 	StreamTimeout       time.Duration // one streamed attempt
-	CooldownTime        time.Duration // how long a failed deployment rests
-	AllowedFails        int           // failures within a minute that do not yet lead to a rest
+	CooldownTime        time.Duration // how long a failed deployment is in cooldown
+	AllowedFails        int           // failures within a minute that do not yet lead to a cooldown
 	RetryOn             RetryOn
 	MaxFallbacks        int // fallback targets that one request may use
 	DefaultMaxParallel  int // requests in flight at a deployment without a limit of its own; 0: no limit

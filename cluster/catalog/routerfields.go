@@ -44,24 +44,44 @@ type Number struct{ Default, Least, Most int64 }
 func RouterFields() []RouterField {
 	const longest = int64(maxTimeout)
 	return []RouterField{
-		{"routing_strategy", "How a deployment of a model name is chosen: simple_shuffle or least_busy.", Number{}, func(s *RouterSpec) any { return &s.Strategy }},
+		{"routing_strategy", "How a deployment of a model name is chosen: simple_shuffle, weighted by weight, rpm or tpm, or least_busy.", Number{}, func(s *RouterSpec) any { return &s.Strategy }},
 		{"num_retries", "Further attempts within a model name before its fallbacks are tried.", Number{DefaultNumRetries, 0, 20}, func(s *RouterSpec) any { return &s.NumRetries }},
-		{"retry_after", "Base of the pause between attempts, in seconds. It doubles with each attempt.", Number{int64(DefaultRetryAfter), 0, int64(time.Minute)}, func(s *RouterSpec) any { return &s.RetryAfter }},
+		{"retry_after", "Base of the backoff between attempts, in seconds. It doubles with each attempt.", Number{int64(DefaultRetryAfter), 0, int64(time.Minute)}, func(s *RouterSpec) any { return &s.RetryAfter }},
 		{"timeout", "Seconds that one attempt may take.", Number{int64(DefaultTimeout), int64(time.Millisecond), longest}, func(s *RouterSpec) any { return &s.Timeout }},
-		{"stream_timeout", "Seconds that one streamed attempt may take; without it, as timeout.", Number{0, int64(time.Millisecond), longest}, func(s *RouterSpec) any { return &s.StreamTimeout }},
-		{"retry_on", "Causes for which another attempt follows: 5xx, 429, timeout, connection, content_filter, stream_error. 429 and connection always do.", Number{}, func(s *RouterSpec) any { return &s.RetryOn }},
+		{"stream_timeout", "Seconds that one streamed attempt may take; by default as timeout.", Number{0, int64(time.Millisecond), longest}, func(s *RouterSpec) any { return &s.StreamTimeout }},
+		{"retry_on", "Causes for which another attempt follows: 5xx, 429, timeout, connection, content_filter, stream_error. 429 and connection always apply.", Number{}, func(s *RouterSpec) any { return &s.RetryOn }},
 		{"max_fallbacks", "Fallback targets that one request may use.", Number{DefaultMaxFallbacks, 0, maxFallbacks}, func(s *RouterSpec) any { return &s.MaxFallbacks }},
-		{"cooldown_time", "Seconds that a deployment rests that has failed.", Number{int64(DefaultCooldownTime), 0, longest}, func(s *RouterSpec) any { return &s.CooldownTime }},
-		{"allowed_fails", "Failures within a minute that do not yet lead to a rest.", Number{0, 0, 1_000_000}, func(s *RouterSpec) any { return &s.AllowedFails }},
+		{"cooldown_time", "Seconds that a deployment is in cooldown after a failure.", Number{int64(DefaultCooldownTime), 0, longest}, func(s *RouterSpec) any { return &s.CooldownTime }},
+		{"allowed_fails", "Failures within a minute that do not yet lead to a cooldown.", Number{0, 0, 1_000_000}, func(s *RouterSpec) any { return &s.AllowedFails }},
 		{"default_max_parallel_requests", "Requests in flight at a deployment that has no max_parallel_requests of its own; 0 for no limit.", Number{0, 0, maxParallel}, func(s *RouterSpec) any { return &s.DefaultMaxParallel }},
-		{"disable_cooldowns", "Whether no deployment ever rests.", Number{}, func(s *RouterSpec) any { return &s.DisableCooldowns }},
+		{"disable_cooldowns", "Whether no deployment is ever in cooldown.", Number{}, func(s *RouterSpec) any { return &s.DisableCooldowns }},
 		{"enable_pre_call_checks", "Whether deployments are left out whose context window is too small for the prompt.", Number{}, func(s *RouterSpec) any { return &s.EnablePreCallChecks }},
-		{"model_group_alias", "Other names of models: the name, and the model that it stands for.", Number{}, func(s *RouterSpec) any { return &s.ModelGroupAlias }},
-		{"fallbacks", `What a model falls back to when it has failed: a list of objects such as {"gpt-4o": ["claude"]}.`, Number{}, func(s *RouterSpec) any { return &s.Fallbacks }},
-		{"default_fallbacks", "What every model falls back to after its own fallbacks.", Number{}, func(s *RouterSpec) any { return &s.DefaultFallbacks }},
-		{"context_window_fallbacks", "What a model falls back to when the prompt is too long for it, in the form of fallbacks.", Number{}, func(s *RouterSpec) any { return &s.ContextWindowFallbacks }},
-		{"content_policy_fallbacks", "What a model falls back to when the provider's filter has refused, in the form of fallbacks.", Number{}, func(s *RouterSpec) any { return &s.ContentPolicyFallbacks }},
+		{"model_group_alias", "Other names of models: an object of each name and the model that it stands for.", Number{}, func(s *RouterSpec) any { return &s.ModelGroupAlias }},
+		{"fallbacks", `Fallbacks of models that have failed: a list of objects such as {"gpt-4o": ["claude"]}. A name is a model name, provider/model or a deployment id.`, Number{}, func(s *RouterSpec) any { return &s.Fallbacks }},
+		{"default_fallbacks", "Fallbacks of every model, after its own.", Number{}, func(s *RouterSpec) any { return &s.DefaultFallbacks }},
+		{"context_window_fallbacks", "Fallbacks for prompts that are too long for the model, in the form of fallbacks. They are checked, and have no effect yet.", Number{}, func(s *RouterSpec) any { return &s.ContextWindowFallbacks }},
+		{"content_policy_fallbacks", "Fallbacks for responses that the provider's filter rejected, in the form of fallbacks. They are checked, and have no effect yet.", Number{}, func(s *RouterSpec) any { return &s.ContentPolicyFallbacks }},
 	}
+}
+
+// DefaultRouter returns the settings that apply where the file and the API give none.
+// It gives no stream_timeout, which is by default the timeout of each deployment, and
+// no lists but retry_on.
+func DefaultRouter() RouterSpec {
+	s := RouterSpec{Strategy: new(string(SimpleShuffle)), RetryOn: (RetryOn5xx | RetryOn429 | RetryOnTimeout | RetryOnConnection).names()}
+	for _, f := range RouterFields() {
+		switch to := f.in(&s).(type) {
+		case **int:
+			*to = new(int(f.Default))
+		case **time.Duration:
+			if f.Default != 0 {
+				*to = new(time.Duration(f.Default))
+			}
+		case **bool:
+			*to = new(false)
+		}
+	}
+	return s
 }
 
 // In returns a pointer to the field of s: a **string, **int, **time.Duration, **bool,

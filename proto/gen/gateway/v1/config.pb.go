@@ -28,37 +28,37 @@ const (
 // left as it is, and a list that is given replaces the list that was there.
 type RouterSettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// simple_shuffle or least_busy.
+	// How a deployment of a model name is chosen: simple_shuffle, weighted by weight, rpm or tpm, or least_busy.
 	RoutingStrategy *string `protobuf:"bytes,1,opt,name=routing_strategy,json=routingStrategy,proto3,oneof" json:"routing_strategy,omitempty"`
-	// Further attempts within a model name.
+	// Further attempts within a model name before its fallbacks are tried.
 	NumRetries *int32 `protobuf:"varint,2,opt,name=num_retries,json=numRetries,proto3,oneof" json:"num_retries,omitempty"`
-	// Base of the pause between attempts, in seconds.
+	// Base of the backoff between attempts, in seconds. It doubles with each attempt.
 	RetryAfter *float64 `protobuf:"fixed64,3,opt,name=retry_after,json=retryAfter,proto3,oneof" json:"retry_after,omitempty"`
 	// Seconds that one attempt may take.
 	Timeout *float64 `protobuf:"fixed64,4,opt,name=timeout,proto3,oneof" json:"timeout,omitempty"`
-	// Seconds that one streamed attempt may take.
+	// Seconds that one streamed attempt may take; by default as timeout.
 	StreamTimeout *float64 `protobuf:"fixed64,5,opt,name=stream_timeout,json=streamTimeout,proto3,oneof" json:"stream_timeout,omitempty"`
-	// Seconds that a failed deployment rests.
+	// Seconds that a deployment is in cooldown after a failure.
 	CooldownTime *float64 `protobuf:"fixed64,6,opt,name=cooldown_time,json=cooldownTime,proto3,oneof" json:"cooldown_time,omitempty"`
-	// Failures within a minute that do not yet lead to a rest.
+	// Failures within a minute that do not yet lead to a cooldown.
 	AllowedFails *int32 `protobuf:"varint,7,opt,name=allowed_fails,json=allowedFails,proto3,oneof" json:"allowed_fails,omitempty"`
 	// Fallback targets that one request may use.
 	MaxFallbacks *int32 `protobuf:"varint,8,opt,name=max_fallbacks,json=maxFallbacks,proto3,oneof" json:"max_fallbacks,omitempty"`
-	// Causes for which another attempt follows: 5xx, 429, timeout, connection, content_filter, stream_error.
+	// Causes for which another attempt follows: 5xx, 429, timeout, connection, content_filter, stream_error. 429 and connection always apply.
 	RetryOn *structpb.ListValue `protobuf:"bytes,9,opt,name=retry_on,json=retryOn,proto3" json:"retry_on,omitempty"`
-	// Whether no deployment ever rests.
+	// Whether no deployment is ever in cooldown.
 	DisableCooldowns *bool `protobuf:"varint,10,opt,name=disable_cooldowns,json=disableCooldowns,proto3,oneof" json:"disable_cooldowns,omitempty"`
-	// Whether deployments whose context window is too small are left out.
+	// Whether deployments are left out whose context window is too small for the prompt.
 	EnablePreCallChecks *bool `protobuf:"varint,11,opt,name=enable_pre_call_checks,json=enablePreCallChecks,proto3,oneof" json:"enable_pre_call_checks,omitempty"`
-	// Other names of models: an object of the name and the model that it stands for.
+	// Other names of models: an object of each name and the model that it stands for.
 	ModelGroupAlias *structpb.Struct `protobuf:"bytes,12,opt,name=model_group_alias,json=modelGroupAlias,proto3" json:"model_group_alias,omitempty"`
-	// Fallbacks: a list of objects such as {"gpt-4o": ["claude"]}.
+	// Fallbacks of models that have failed: a list of objects such as {"gpt-4o": ["claude"]}. A name is a model name, provider/model or a deployment id.
 	Fallbacks *structpb.ListValue `protobuf:"bytes,13,opt,name=fallbacks,proto3" json:"fallbacks,omitempty"`
-	// What every model falls back to.
+	// Fallbacks of every model, after its own.
 	DefaultFallbacks *structpb.ListValue `protobuf:"bytes,14,opt,name=default_fallbacks,json=defaultFallbacks,proto3" json:"default_fallbacks,omitempty"`
-	// Fallbacks for prompts that are too long, in the form of fallbacks.
+	// Fallbacks for prompts that are too long for the model, in the form of fallbacks. They are checked, and have no effect yet.
 	ContextWindowFallbacks *structpb.ListValue `protobuf:"bytes,15,opt,name=context_window_fallbacks,json=contextWindowFallbacks,proto3" json:"context_window_fallbacks,omitempty"`
-	// Fallbacks for answers that the provider's filter refused, in the form of fallbacks.
+	// Fallbacks for responses that the provider's filter rejected, in the form of fallbacks. They are checked, and have no effect yet.
 	ContentPolicyFallbacks *structpb.ListValue `protobuf:"bytes,16,opt,name=content_policy_fallbacks,json=contentPolicyFallbacks,proto3" json:"content_policy_fallbacks,omitempty"`
 	// Requests in flight at a deployment that has no max_parallel_requests of its own; 0 for no limit.
 	DefaultMaxParallelRequests *int32 `protobuf:"varint,17,opt,name=default_max_parallel_requests,json=defaultMaxParallelRequests,proto3,oneof" json:"default_max_parallel_requests,omitempty"`

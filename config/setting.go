@@ -1,0 +1,138 @@
+package config
+
+import (
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/vault"
+)
+
+// setting is one setting of a section: the one place for its name, its default, its
+// bounds and its documentation. The decoder, Effective and the tables of
+// docs/configuration.md use it.
+type setting struct {
+	name  string
+	value value
+	text  string // the meaning, in docs/configuration.md
+}
+
+// value is where a setting is kept.
+type value interface {
+	read(o *object, name string)  // fills in the default, then what the file gives
+	write(w *writer, name string) // as YAML
+}
+
+// settings reads settings in the order of their table.
+func (o *object) settings(table []setting) {
+	for _, s := range table {
+		s.value.read(o, s.name)
+	}
+}
+
+// settings writes settings in the order of their table.
+func (w *writer) settings(table []setting) {
+	for _, s := range table {
+		s.value.write(w, s.name)
+	}
+}
+
+// unset is the default in the documentation of a setting that has none.
+const unset = "–"
+
+// number is a whole number within bounds. If without is set, the default is not
+// written, and the documentation shows without instead.
+type number struct {
+	to                    *int64
+	standard, least, most int64
+	without               string
+}
+
+func (v number) read(o *object, name string) {
+	*v.to = v.standard
+	o.integer(name, v.to, v.least, v.most)
+}
+
+func (v number) write(w *writer, name string) {
+	if v.without == "" || *v.to != v.standard {
+		w.integer(name, *v.to)
+	}
+}
+
+// span is a time span within bounds; without is as in number.
+type span struct {
+	to                    *time.Duration
+	standard, least, most time.Duration
+	without               string
+}
+
+func (v span) read(o *object, name string) {
+	*v.to = v.standard
+	o.duration(name, v.to, v.least, v.most)
+}
+
+func (v span) write(w *writer, name string) {
+	if v.without == "" || *v.to != v.standard {
+		w.seconds(name, *v.to)
+	}
+}
+
+// word is a text. An empty one means the default; without is as in number.
+type word struct {
+	to       *string
+	standard string
+	without  string
+}
+
+func (v word) read(o *object, name string) {
+	o.str(name, v.to)
+	if *v.to == "" {
+		*v.to = v.standard
+	}
+}
+
+func (v word) write(w *writer, name string) {
+	if v.without == "" || *v.to != v.standard {
+		w.str(name, *v.to)
+	}
+}
+
+// choice is one of some words.
+type choice[T ~string] struct {
+	to       *T
+	standard T
+	allowed  []T
+}
+
+func (v choice[T]) read(o *object, name string) {
+	*v.to = v.standard
+	oneOf(o, name, v.to, v.allowed...)
+}
+
+func (v choice[T]) write(w *writer, name string) { w.str(name, string(*v.to)) }
+
+// toggle is true or false.
+type toggle struct{ to *bool }
+
+func (v toggle) read(o *object, name string)  { o.boolean(name, v.to) }
+func (v toggle) write(w *writer, name string) { w.boolean(name, *v.to) }
+
+// credential is a secret text.
+type credential struct{ to *vault.Secret }
+
+func (v credential) read(o *object, name string)  { o.secret(name, v.to) }
+func (v credential) write(w *writer, name string) { w.secret(name, *v.to) }
+
+// custom is a value that is read and written in its own way. A nil writer writes
+// nothing. The documentation shows without as the default.
+type custom struct {
+	reader  func(o *object, name string)
+	writer  func(w *writer, name string)
+	without string
+}
+
+func (v custom) read(o *object, name string) { v.reader(o, name) }
+
+func (v custom) write(w *writer, name string) {
+	if v.writer != nil {
+		v.writer(w, name)
+	}
+}
