@@ -10,8 +10,27 @@ type Operation struct {
 	CallType string // its name in events, records and metrics
 	Path     string // without the version; it is also the provider's endpoint in extproc/provider
 	Language string // the caller's API, as in extproc/wire
+	Request  Form
 	Response string // media type of a response that is sent whole
 	Stream   string // media type of a response that is sent in pieces, on request
+}
+
+// Form is the form of a request's body.
+type Form struct {
+	Name    string // for errors
+	Media   string // its media type, in lower case
+	Suffix  string // of other media types that count as Media; empty if there are none
+	Charset string // the only one, in lower case; empty if there is no such parameter
+}
+
+// Is reports whether a media type, in lower case and without parameters, is of the form.
+func (f *Form) Is(media string) bool {
+	return media == f.Media || f.Suffix != "" && strings.HasSuffix(media, f.Suffix)
+}
+
+// JSON returns the form of bodies that are JSON.
+func JSON() Form {
+	return Form{Name: "JSON", Media: "application/json", Suffix: "+json", Charset: "utf-8"}
 }
 
 // Chat is the call type of chat completions.
@@ -21,7 +40,10 @@ const Chat = "chat.completions"
 // array is not allocated.
 func Operations() [1]Operation {
 	return [...]Operation{
-		{CallType: Chat, Path: "/chat/completions", Language: "openai", Response: "application/json", Stream: "text/event-stream"},
+		{
+			CallType: Chat, Path: "/chat/completions", Language: "openai",
+			Request: JSON(), Response: "application/json", Stream: "text/event-stream",
+		},
 	}
 }
 

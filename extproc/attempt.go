@@ -88,7 +88,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	if m.Replace {
 		m.Set = append(m.Set,
 			message.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
-			message.Header{Name: "content-type", Value: "application/json"})
+			message.Header{Name: "content-type", Value: x.op.request.Media})
 	}
 	for _, h := range call.Headers {
 		m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})

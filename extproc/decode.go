@@ -28,7 +28,8 @@ func errEmptyBody() error {
 	return fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages.")
 }
 
-// media refuses what is not plain JSON in UTF-8, before it is taken in.
+// media rejects a body that has another form than requests of the operation, before it is taken
+// in. decode rejects an unknown path.
 func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 	in := &x.Inbound
 	if enc := strings.TrimSpace(in.Encoding); enc != "" && !strings.EqualFold(enc, "identity") {
@@ -37,18 +38,25 @@ func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 			Detail: "Compressed request bodies are not read here; send the body without Content-Encoding.",
 		}
 	}
+	op := p.operations[in.Path]
+	if op == nil {
+		return nil
+	}
+	form := &op.request
 	media, params, _ := strings.Cut(in.ContentType, ";")
-	media = strings.ToLower(strings.TrimSpace(media))
-	if media != "application/json" && !strings.HasSuffix(media, "+json") {
+	if !form.Is(strings.ToLower(strings.TrimSpace(media))) {
 		return &fault.Error{
 			Kind: fault.MediaType, Param: "content-type",
-			Detail: "Send the body as JSON, with the header Content-Type: application/json.",
+			Detail: "Send the body as " + form.Name + ", with the header Content-Type: " + form.Media + ".",
 		}
 	}
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
-		if strings.EqualFold(name, "charset") && !strings.EqualFold(strings.Trim(value, `"`), "utf-8") {
-			return &fault.Error{Kind: fault.MediaType, Param: "content-type", Detail: "JSON is read as UTF-8 only; drop the charset from Content-Type or make it utf-8."}
+		if form.Charset != "" && strings.EqualFold(name, "charset") && !strings.EqualFold(strings.Trim(value, `"`), form.Charset) {
+			return &fault.Error{
+				Kind: fault.MediaType, Param: "content-type",
+				Detail: form.Name + " is read as " + strings.ToUpper(form.Charset) + " only; drop the charset from Content-Type or make it " + form.Charset + ".",
+			}
 		}
 	}
 	return nil

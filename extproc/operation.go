@@ -12,6 +12,7 @@ type operation struct {
 	callType string
 	language wire.Dialect
 	endpoint provider.Endpoint
+	request  dataplane.Form
 	response string // media type
 	stream   string // media type
 	streamed string // content type that the caller's stream has
@@ -46,7 +47,7 @@ func operations() map[string]*operation {
 	for _, row := range dataplane.Operations() {
 		op := &operation{
 			callType: row.CallType, language: wire.Dialect(row.Language), endpoint: provider.Endpoint(row.Path),
-			response: row.Response, stream: row.Stream, streamed: row.Stream + "; charset=utf-8", reader: readers()[row.CallType],
+			request: row.Request, response: row.Response, stream: row.Stream, streamed: row.Stream + "; charset=utf-8", reader: readers()[row.CallType],
 		}
 		for _, path := range row.Paths() {
 			out[path] = op

@@ -1,15 +1,18 @@
 package mgmt
 
 import (
+	"maps"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
@@ -19,7 +22,16 @@ type describedOperation struct {
 	Parameters []struct {
 		Ref string `json:"$ref"`
 	} `json:"parameters"`
+	Request   describedBody            `json:"requestBody"`
+	Responses map[string]describedBody `json:"responses"`
 }
+
+// describedBody is a body, by its media types.
+type describedBody struct {
+	Content map[string]any `json:"content"`
+}
+
+func (b describedBody) media() []string { return slices.Sorted(maps.Keys(b.Content)) }
 
 // public reports whether no key is asked for.
 func (o describedOperation) public() bool { return o.Security != nil && len(*o.Security) == 0 }
@@ -60,6 +72,22 @@ func describedOperations(t *testing.T) map[string]describedOperation {
 		}
 	}
 	return out
+}
+
+// The operations that models answer have the forms that their rows say.
+func TestDescriptionHasTheFormsOfTheOperations(t *testing.T) {
+	described := describedOperations(t)
+	for _, row := range dataplane.Operations() {
+		for _, path := range row.Paths() {
+			o := described["POST "+path]
+			if diff := cmp.Diff([]string{row.Request.Media}, o.Request.media()); diff != "" {
+				t.Errorf("POST %s: form of the request (-row +description)\n%s", path, diff)
+			}
+			if diff := cmp.Diff([]string{row.Response, row.Stream}, o.Responses["200"].media()); diff != "" {
+				t.Errorf("POST %s: forms of the response (-row +description)\n%s", path, diff)
+			}
+		}
+	}
 }
 
 // The description has every route of the server and no other, asks for a key where
