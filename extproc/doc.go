@@ -37,7 +37,7 @@
 // The stages know nothing of Envoy's messages. An attachment translates: it makes the Exchange
 // of a request, takes it from step to step (request.go), and sends what comes out (package
 // message). The one that there is speaks ext_proc, in the files server.go, downstream.go,
-// upload.go, answer.go, upstream.go, registry.go, attemptlog.go, envoyhead.go and envoycause.go.
+// upload.go, answer.go, upstream.go, registry.go, attemptlog.go and envoyhead.go.
 //
 // Who has no key learns nothing from what is wrong with the rest of the request,
 // so identify comes first. No byte of the body is taken in before the stages of the

@@ -50,3 +50,27 @@ func reached(details string) bool {
 	}
 	return strings.Contains(details, "timeout") || strings.Contains(details, "reset")
 }
+
+// causeOfText reads the cause from Envoy's words for an attempt without a response:
+// its response code details, or the reason of its transport. Envoy writes some of
+// them with underscores in the place of blanks.
+func causeOfText(text string) string {
+	text = strings.ReplaceAll(text, "_", " ")
+	for _, row := range [...]struct{ has, cause string }{
+		{"TLS", CauseTLS},
+		{"Connection refused", CauseConnectRefused},
+		{"connection timeout", CauseTimeoutConnect},
+		{"connection failure", CauseConnectFailed},
+		{"connect error", CauseConnectFailed},
+		{"no healthy upstream", CauseConnectFailed},
+		{"timeout", CauseTimeoutFirstByte}, // Envoy answers by itself only where no response had begun
+		{"overflow", CauseNotSent},
+		{"reset", CauseReset},
+		{"termination", CauseReset},
+	} {
+		if strings.Contains(text, row.has) {
+			return row.cause
+		}
+	}
+	return CauseUnknown
+}

@@ -306,3 +306,11 @@ func restReason(status int, kind fault.Kind) cooldown.Reason {
 	}
 	return cooldown.ServerError
 }
+
+// failureOf returns a driver's error as the Failure that it is.
+func failureOf(err error) *wire.Failure {
+	if f, ok := errors.AsType[*wire.Failure](err); ok {
+		return f
+	}
+	return &wire.Failure{Kind: fault.Upstream, Code: "upstream_invalid_response", Message: "The provider's answer could not be understood.", Retryable: true, CoolDown: true}
+}

@@ -1,13 +1,13 @@
 package extproc
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -63,43 +63,66 @@ func TestDocListsTheStages(t *testing.T) {
 	}
 }
 
-// The stages know nothing of gRPC, of Envoy's messages or of their frames: an attachment
-// translates between those and the Exchange.
+// attachment lists the files that speak ext_proc with Envoy.
+func attachment() []string {
+	return []string{
+		"server.go", "downstream.go", "upload.go", "answer.go", "upstream.go", "registry.go", "attemptlog.go", "envoyhead.go",
+	}
+}
+
+// The stages know nothing of gRPC, of Envoy's messages or of their frames, nor of the attachment,
+// which translates between those and the Exchange.
 func TestStagesKnowNoTransport(t *testing.T) {
 	t.Parallel()
-	attachment := []string{
-		"server.go", "downstream.go", "upload.go", "answer.go", "upstream.go", "registry.go", "attemptlog.go", "envoyhead.go", "envoycause.go",
-	}
-	files, err := filepath.Glob("*.go")
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	stages := make(map[string]*ast.File)
+	theirs := make(map[string]string) // what the attachment declares, and where
 	transport := 0
-	for _, name := range files {
+	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, spec := range f.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch {
-			case !strings.HasPrefix(path, "google.golang.org/grpc") && !strings.Contains(path, "envoyproxy/") && !strings.HasSuffix(path, "extproc/frame"):
-			case slices.Contains(attachment, name):
-				transport++
-			default:
-				t.Errorf("%s imports %s: only the attachment does (%s)", name, path, strings.Join(attachment, ", "))
-			}
+		if !slices.Contains(attachment(), name) {
+			stages[name] = f
+			continue
+		}
+		transport += len(transports(f))
+		for declared := range f.Scope.Objects {
+			theirs[declared] = name
 		}
 	}
 	if transport == 0 {
 		t.Error("the attachment imports no transport: the test proves nothing")
 	}
+	for name, f := range stages {
+		for _, path := range transports(f) {
+			t.Errorf("%s imports %s: only the attachment does", name, path)
+		}
+		for _, used := range f.Unresolved {
+			if at, ok := theirs[used.Name]; ok {
+				t.Errorf("%s uses %s of %s, which belongs to the attachment", name, used.Name, at)
+			}
+		}
+	}
+}
+
+// transports returns the imports of a file that are of gRPC, of Envoy, or of frames.
+func transports(f *ast.File) []string {
+	var out []string
+	for _, spec := range f.Imports {
+		path := strings.Trim(spec.Path.Value, `"`)
+		if strings.HasPrefix(path, "google.golang.org/grpc") || strings.Contains(path, "envoyproxy/") || strings.HasSuffix(path, "extproc/frame") {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // Each operation of the table must have the code that reads its requests, and must be found
