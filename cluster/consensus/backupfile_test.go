@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReadingABackupTakesNoMemoryPerRecord reads backups of few and of many records: the
-// second must not allocate more often, or a large backup fills the heap with garbage.
+// TestReadingABackupTakesNoMemoryPerRecord reads backups with few and with many records. The
+// second must not allocate more often; otherwise a large backup fills the heap with garbage.
 func TestReadingABackupTakesNoMemoryPerRecord(t *testing.T) {
 	allocations := func(records int) float64 {
 		var file bytes.Buffer
@@ -31,6 +31,6 @@ func TestReadingABackupTakesNoMemoryPerRecord(t *testing.T) {
 	}
 	few, many := allocations(10), allocations(10_000)
 	if many > 2*few+100 {
-		t.Errorf("10,000 records take %.0f allocations, and 10 records %.0f", many, few)
+		t.Errorf("10,000 records need %.0f allocations, and 10 records %.0f", many, few)
 	}
 }

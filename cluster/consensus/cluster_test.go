@@ -15,8 +15,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// group is a cluster in memory. Its tests run in a bubble, on virtual time and
-// with the default timing.
+// group is an in-memory cluster. Its tests run in a synctest bubble, on virtual time and with
+// the default timing.
 type group struct {
 	t       *testing.T
 	net     *network
@@ -24,7 +24,7 @@ type group struct {
 	nodes   map[string]*node
 	disks   map[string]*vfs.MemFS
 	timing  consensus.Timing
-	fatal   func(error) // the nodes' Config.Fatal
+	fatal   func(error) // Config.Fatal of the nodes
 }
 
 // newGroup starts a cluster of voters.
@@ -33,7 +33,7 @@ func newGroup(t *testing.T, timing consensus.Timing, names ...string) *group {
 	return newMortal(t, timing, nil, names...)
 }
 
-// newMortal is newGroup of nodes that say so when they cannot go on.
+// newMortal is newGroup with a Config.Fatal.
 func newMortal(t *testing.T, timing consensus.Timing, fatal func(error), names ...string) *group {
 	t.Helper()
 	g := &group{t: t, net: newNetwork(), nodes: map[string]*node{}, disks: map[string]*vfs.MemFS{}, timing: timing, fatal: fatal}
@@ -54,7 +54,7 @@ func newMortal(t *testing.T, timing consensus.Timing, fatal func(error), names .
 	return g
 }
 
-// start opens and runs a node; with servers it is bootstrapped.
+// start opens and runs a node; if servers are given, it is bootstrapped.
 func (g *group) start(name string, servers []consensus.Server) *node {
 	g.t.Helper()
 	if g.disks[name] == nil {
@@ -80,7 +80,7 @@ func (g *group) start(name string, servers []consensus.Server) *node {
 	return n
 }
 
-// stop stops a node, as a process that is asked to.
+// stop stops a node like a process that receives SIGTERM.
 func (g *group) stop(name string) {
 	g.t.Helper()
 	if err := g.nodes[name].shut(); err != nil {
@@ -89,7 +89,7 @@ func (g *group) stop(name string) {
 	delete(g.nodes, name)
 }
 
-// leader waits for one node that leads and has confirmed it, among those named.
+// leader waits for one confirmed leader among the named nodes.
 func (g *group) leader(among ...string) *node {
 	g.t.Helper()
 	if len(among) == 0 {
@@ -109,11 +109,11 @@ func (g *group) leader(among ...string) *node {
 		}
 		<-time.After(100 * time.Millisecond)
 	}
-	g.t.Fatal("nobody leads")
+	g.t.Fatal("there is no leader")
 	return nil
 }
 
-// others returns the names of the nodes that are not n.
+// others returns the names of all nodes except n.
 func (g *group) others(n *node) []string {
 	var out []string
 	for name, other := range g.nodes {
@@ -158,18 +158,18 @@ func TestThreeVotersReplicate(t *testing.T) {
 				continue
 			}
 			if _, _, err := n.Propose(t.Context(), command("x", "append x x")); !errors.Is(err, consensus.ErrNotLeader) {
-				t.Errorf("a follower took a proposal: %v", err)
+				t.Errorf("a follower accepted a proposal: %v", err)
 			}
 			if _, err := n.ReadIndex(t.Context()); !errors.Is(err, consensus.ErrNotLeader) {
-				t.Errorf("a follower gave a read index: %v", err)
+				t.Errorf("a follower returned a read index: %v", err)
 			}
 		}
 		g.same()
 	})
 }
 
-// TestFailover stops the leader while commands are proposed, and tries those with
-// an unknown outcome again elsewhere: each takes effect once.
+// TestFailover stops the leader while commands are proposed. Commands with an unknown outcome
+// are retried on another node: each takes effect once.
 func TestFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, consensus.Timing{}, "a", "b", "c")
@@ -178,18 +178,18 @@ func TestFailover(t *testing.T) {
 			if i%20 == 10 {
 				leader := g.leader()
 				name := string(leader.cfg.Node)
-				g.net.split([]string{name}) // from now on it cannot know
+				g.net.split([]string{name}) // from now on it cannot know the outcome
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				_, f, err := leader.Propose(ctx, command(fmt.Sprint(i), "append l %d", i))
 				cancel()
 				if err == nil {
-					t.Fatalf("a leader without a majority committed: %v", f)
+					t.Fatalf("a leader without a quorum committed: %v", f)
 				}
 				if !errors.Is(err, consensus.ErrUncertain) {
-					t.Errorf("the outcome is said to be known: %v", err)
+					t.Errorf("the outcome is reported as known: %v", err)
 				}
 				if leader.IsLeader() {
-					t.Error("it leads on")
+					t.Error("it is still leader")
 				}
 				next := g.leader(g.others(leader)...)
 				next.must(t, fmt.Sprint(i), "append l %d", i)
@@ -208,8 +208,9 @@ func TestFailover(t *testing.T) {
 	})
 }
 
-// TestHandOver: a leader that is stopped hands over, so nobody waits for an election.
-func TestHandOver(t *testing.T) {
+// TestTransferOfLeadership: a leader that is stopped transfers its leadership, so that no
+// election timeout passes.
+func TestTransferOfLeadership(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, consensus.Timing{}, "a", "b", "c")
 		for i := range 3 {
@@ -217,7 +218,7 @@ func TestHandOver(t *testing.T) {
 			leader.must(t, fmt.Sprint(i), "append l %d", i)
 			if i == 2 {
 				if err := leader.TransferLeadership(t.Context()); err != nil || leader.IsLeader() {
-					t.Errorf("hand over: %v", err)
+					t.Errorf("transfer: %v", err)
 				}
 				break
 			}
@@ -225,8 +226,8 @@ func TestHandOver(t *testing.T) {
 			g.stop(name)
 			began := time.Now()
 			g.leader()
-			if took := time.Since(began); took > 500*time.Millisecond { // an election takes a second at least
-				t.Errorf("nobody led for %v", took)
+			if took := time.Since(began); took > 500*time.Millisecond { // an election takes at least a second
+				t.Errorf("there was no leader for %v", took)
 			}
 			g.start(name, nil)
 		}

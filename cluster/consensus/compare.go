@@ -12,8 +12,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// comparePause is how long a node that does not know yet how far the others are waits
-// before it asks again.
+// comparePause is how long a node waits before it asks the others again, while it does not know
+// how far their logs reach.
 const comparePause = 100 * time.Millisecond
 
 // Position is a place in the log.
@@ -27,28 +27,26 @@ func (p Position) before(o Position) bool {
 // Standing is what another member reports to a node that has started.
 type Standing struct {
 	Node      id.Node
-	Applied   Position // all of it is committed
-	Confirmed Position // how far the asking node confirmed the log to this member while it led; zero: not known
+	Applied   Position // the committed log reaches at least this far
+	Confirmed Position // how far the requesting node acknowledged the log to this member while it was leader; zero: unknown
 }
 
-// comparison is how far the other members are, as they reported since this node was
-// started.
+// comparison has the positions that other members reported since this node started.
 //
-// Raft relies on a node to keep what it has confirmed. A node that is started with an
-// older copy of its data directory has lost a part of that: its vote could elect a leader
-// without entries that are committed. So a node that was started grants no vote and does
-// not ask for votes before it has compared itself with the others. After that it votes
-// only for logs that have what the others know to be committed.
+// Raft relies on a node to keep the entries that it has acknowledged. A node that starts with
+// an older copy of its data directory has lost some of them. Its vote could elect a leader
+// without committed entries. So a started node neither grants nor requests votes before it has
+// compared its log with the others. After that it votes only for logs that contain everything
+// the others know to be committed.
 type comparison struct {
 	mu struct {
 		sync.Mutex
 		done      bool
-		committed Position // the furthest that a member reported
-		confirmed Position // what this node confirmed, as far as a member remembers it
+		committed Position // the highest reported position
+		confirmed Position // what this node acknowledged, as far as a member remembers it
 	}
 }
 
-// set ends the comparison.
 func (c *comparison) set(committed, confirmed Position) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +60,7 @@ func (c *comparison) allows(p Position) bool {
 	return c.mu.done && !p.before(c.mu.committed)
 }
 
-// end is where this node's log ends.
+// end returns the end of this node's log.
 func (c *Consensus) end() Position {
 	_, last := c.log.ends()
 	var entry raft.Log
@@ -75,8 +73,8 @@ func (c *Consensus) end() Position {
 	return Position{}
 }
 
-// compare asks the other members how far they are, until all other voters have answered,
-// or enough for a majority within one heartbeat timeout.
+// compare asks the other members for their positions, until all other voters have responded, or
+// enough for a quorum within one heartbeat timeout.
 func (c *Consensus) compare(ctx context.Context) {
 	began := time.Now()
 	heard := map[id.Node]Standing{}
@@ -98,7 +96,7 @@ func (c *Consensus) compare(ctx context.Context) {
 	}
 }
 
-// enough reports whether the members that have answered suffice after some time.
+// enough reports whether the responses suffice after some time.
 func (c *Consensus) enough(heard map[id.Node]Standing, after time.Duration) bool {
 	servers, err := c.Servers()
 	if err != nil {
@@ -123,7 +121,7 @@ func (c *Consensus) enough(heard map[id.Node]Standing, after time.Duration) bool
 	return others == 0 || there > voters/2 && after >= c.cfg.Timing.Heartbeat
 }
 
-// compared ends the comparison with what the members have answered.
+// compared ends the comparison with the responses of the members.
 func (c *Consensus) compared(ctx context.Context, heard map[id.Node]Standing) {
 	servers, err := c.Servers()
 	if err != nil {
@@ -145,8 +143,8 @@ func (c *Consensus) compared(ctx context.Context, heard map[id.Node]Standing) {
 	}
 }
 
-// OlderCopy returns an error while the log ends before an entry that this node had
-// confirmed to another member: its data directory is an older copy.
+// OlderCopy returns an error while the log ends before an entry that this node has acknowledged
+// to another member: its data directory is an older copy.
 func (c *Consensus) OlderCopy() error {
 	c.comparison.mu.Lock()
 	confirmed := c.comparison.mu.confirmed
@@ -163,7 +161,7 @@ func (c *Consensus) OlderCopy() error {
 		end.Index, confirmed.Index)
 }
 
-// Standing returns what this node reports to a member that was started.
+// Standing returns this node's report to a member that has started.
 func (c *Consensus) Standing(to id.Node) Standing {
 	at := c.state.applied()
 	s := Standing{Node: c.cfg.Node, Applied: Position{at.index, at.term}, Confirmed: c.confirmations.of(to)}
@@ -173,7 +171,8 @@ func (c *Consensus) Standing(to id.Node) Standing {
 	return s
 }
 
-// confirmations are how far the other members confirmed the log while this node led.
+// confirmations are the positions that the other members acknowledged while this node was
+// leader.
 type confirmations struct {
 	mu struct {
 		sync.Mutex
@@ -187,7 +186,7 @@ func (c *confirmations) of(member id.Node) Position {
 	return c.mu.at[raft.ServerID(member)]
 }
 
-// note notes that a member has all of the log up to p.
+// note records that a member has all of the log up to p.
 func (c *confirmations) note(member raft.ServerID, p Position) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +196,7 @@ func (c *confirmations) note(member raft.ServerID, p Position) {
 	c.mu.at[member] = p
 }
 
-// sent returns where the log of a member ends at least that has accepted a request.
+// sent returns the lowest possible end of the log of a member that has accepted a request.
 func sent(req *raft.AppendEntriesRequest) Position {
 	if n := len(req.Entries); n > 0 {
 		return Position{req.Entries[n-1].Index, req.Entries[n-1].Term}
@@ -223,8 +222,7 @@ func (g *guard) RequestPreVote(member raft.ServerID, at raft.ServerAddress, req 
 	return g.NetworkTransport.RequestPreVote(member, at, req, resp)
 }
 
-// denied answers a request for a vote that this node must not grant. It reports whether
-// it did.
+// denied responds to a vote request that this node must not grant, and reports whether it did.
 func (g *guard) denied(rpc raft.RPC) bool {
 	switch req := rpc.Command.(type) {
 	case *raft.RequestVoteRequest:

@@ -20,13 +20,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
-// history is what a node was asked to do, and what it said to have done.
+// history is the list of actions that a node was asked to do, and their results.
 type history struct {
 	mu       sync.Mutex
-	states   []string // of the list, after each action that was begun
+	states   []string // of the list, after each started action
 	commands [][]byte // that led to each state; nil for a restore
 	indexes  []uint64
-	done     int // how many of them were acknowledged
+	done     int // number of acknowledged actions
 }
 
 func newHistory() *history {
@@ -67,8 +67,8 @@ func (h *history) last() (string, int) {
 	return h.states[len(h.states)-1], len(h.states) - 1
 }
 
-// work does n things to a node, by chance: mostly it appends, and now and then
-// takes a snapshot or a backup, or restores that. It stops at the first error.
+// work does n random actions on a node: mostly appends, sometimes a snapshot, a backup, or a
+// restore of the backup. It stops at the first error.
 func (h *history) work(ctx context.Context, n *node, rng *rand.Rand, actions int) error {
 	plan := make([]byte, actions)
 	for i := range plan {
@@ -77,8 +77,8 @@ func (h *history) work(ctx context.Context, n *node, rng *rand.Rand, actions int
 	return h.follow(ctx, n, string(plan))
 }
 
-// follow does what a plan says: a appends, s takes a snapshot, b a backup, and r
-// restores the last one.
+// follow executes a plan: a appends, s takes a snapshot, b a backup, and r restores the last
+// backup.
 func (h *history) follow(ctx context.Context, n *node, plan string) error {
 	var backup bytes.Buffer
 	var backedUp string
@@ -91,7 +91,7 @@ func (h *history) follow(ctx context.Context, n *node, plan string) error {
 			}
 		case what == 'b':
 			backup.Reset()
-			if err := n.Backup(&backup); err != nil { //nolint:contextcheck // it knows none
+			if err := n.Backup(&backup); err != nil { //nolint:contextcheck // takes no context
 				return err
 			}
 			backedUp = state
@@ -114,7 +114,7 @@ func (h *history) follow(ctx context.Context, n *node, plan string) error {
 	return nil
 }
 
-// crashTiming makes a node lead as soon as Raft lets it, and its log short.
+// crashTiming makes a node leader as soon as Raft allows, and keeps its log short.
 func crashTiming() consensus.Timing {
 	return consensus.Timing{
 		Heartbeat: 5 * time.Millisecond, Election: 5 * time.Millisecond, LeaderLease: 5 * time.Millisecond,
@@ -122,14 +122,14 @@ func crashTiming() consensus.Timing {
 	}
 }
 
-// check opens what a crash left and holds it against what was promised.
+// check opens the disk after a crash and compares it with the promise.
 func (p promise) check(disk vfs.FS, cfg consensus.Config) error {
 	n, err := open(disk, cfg)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
 	if got := n.machine.get("l"); !slices.Contains(p.states, got) {
-		return fmt.Errorf("the state is %q, which it never was", got)
+		return fmt.Errorf("the state is %q, which never existed", got)
 	}
 	if p.done == 0 && !n.Bootstrapped() {
 		return n.shut()
@@ -156,10 +156,10 @@ func (p promise) checkRunning(n *node) error {
 		return err
 	}
 	if got := n.machine.get("l"); !slices.Contains(p.states[p.done:], got) {
-		return fmt.Errorf("the state is %q, and %q was promised", got, p.states[p.done])
+		return fmt.Errorf("the state is %q, but %q was acknowledged", got, p.states[p.done])
 	}
 	if index, _, err := n.Propose(ctx, command("after", "append after x")); err != nil || n.machine.get("after") != "x " {
-		return fmt.Errorf("afterwards it does not go on: %d, %w", index, err)
+		return fmt.Errorf("it accepts no further command: %d, %w", index, err)
 	}
 	if p.command == nil || len(p.states) > p.done+1 {
 		return nil
@@ -169,12 +169,12 @@ func (p promise) checkRunning(n *node) error {
 		err = f
 	}
 	if again != p.index || err != nil || n.machine.get("l") != p.states[p.done] {
-		return fmt.Errorf("again, the last command has index %d and had %d: %w", again, p.index, err)
+		return fmt.Errorf("the repeated last command has index %d, not %d: %w", again, p.index, err)
 	}
 	return nil
 }
 
-// fingerprint is the same for equal disks.
+// fingerprint is equal for equal disks.
 func fingerprint(disk vfs.FS, dir string, sum *bytes.Buffer) error {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -212,16 +212,15 @@ func fingerprint(disk vfs.FS, dir string, sum *bytes.Buffer) error {
 	return nil
 }
 
-// crash is a disk after a power cut.
+// crash is a disk after a power failure.
 type crash struct {
 	number  uint64
 	disk    *vfs.MemFS
 	promise promise
 }
 
-// crashes cuts the power before every write, sync and change of a directory, and
-// has what is left checked. Disks that are the same as before, after the same
-// promises, are counted and not checked twice.
+// crashes simulates a power failure before every write, sync and change of a directory, and
+// checks the remaining disk. Equal disks after equal promises are checked only once.
 type crashes struct {
 	mem     *storetest.Disk
 	history *history
@@ -260,10 +259,10 @@ func (c *crashes) MaybeError(op errorfs.Op) error {
 
 func (c *crashes) String() string { return "crashes" }
 
-// TestCrashAtEveryWrite cuts the power at every write of a node that is made, used
-// and started again. Whatever part of the unsynced changes the disk kept, the node
-// opens; its state is one that it once was; and once it leads, everything that it
-// acknowledged is there, once.
+// TestCrashAtEveryWrite simulates a power failure at every write of a node that is created,
+// used and restarted. With any subset of the unsynced changes on the disk, the node opens, and
+// its state existed at some time. Once it is leader, every acknowledged command has taken
+// effect once.
 func TestCrashAtEveryWrite(t *testing.T) {
 	const enough, workers = 20_000, 8
 	var made, checked atomic.Uint64

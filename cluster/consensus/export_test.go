@@ -7,18 +7,18 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// NewestSnapshot returns what this node would send to a follower that lags.
+// NewestSnapshot returns the snapshot that this node would send to a lagging follower.
 func (c *Consensus) NewestSnapshot() (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return c.snaps.Open(c.snaps.newest().id)
 }
 
-// Entry returns an entry of the log.
+// Entry returns a log entry.
 func (c *Consensus) Entry(index uint64) (*raft.Log, error) {
 	var entry raft.Log
 	return &entry, c.log.GetLog(index, &entry)
 }
 
-// Receive does what Raft does with a snapshot that has passed the guard.
+// Receive installs a snapshot like Raft does after the guard.
 func (c *Consensus) Receive(meta *raft.SnapshotMeta) error {
 	sink, err := c.snaps.Create(meta.Version, meta.Index, meta.Term, meta.Configuration, meta.ConfigurationIndex, nil)
 	if err != nil {

@@ -21,9 +21,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// TestFaults runs the tests of failing disks in a child process: a node that has
-// failed for good leaves goroutines behind, as a process that exits then may, and
-// this one is checked for leaks.
+// TestFaults runs the tests of failing disks in a child process. A permanently failed node
+// leaves goroutines behind, as an exiting process may, but this process is checked for leaks.
 func TestFaults(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild", "-test.v")
 	cmd.Env = append(os.Environ(), childFault+"=1")
@@ -38,10 +37,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// failAt fails the k-th write, counted from 1, and if it is to last all that
-// follow it.
+// failAt fails the k-th write, counted from 1, and all later ones if lasts is set.
 type failAt struct {
-	die   func() // ends what stands for the process
+	die   func() // ends the simulated process
 	mu    sync.Mutex
 	n, k  int
 	lasts bool
@@ -59,7 +57,7 @@ func (f *failAt) MaybeError(op errorfs.Op) error {
 		f.hit = true
 		if ends(op) {
 			f.die()
-			f.mu.Unlock() // others may run into their own ends
+			f.mu.Unlock() // other goroutines may reach their own ends
 			select {}
 		}
 		return fmt.Errorf("injected: %w", syscall.EIO)
@@ -67,10 +65,9 @@ func (f *failAt) MaybeError(op errorfs.Op) error {
 	return nil
 }
 
-// ends reports whether Pebble itself ends the process at a failure of op, by a
-// panic that nothing recovers from: where it cannot begin another log, then or
-// later, and where it cannot say which manifest is the current one. A test that is
-// to go on has to end things itself.
+// ends reports whether Pebble itself ends the process after a failure of op, by a panic that
+// cannot be recovered. It does so if it cannot start another log or name the current manifest.
+// A test that must continue has to end the simulated process first.
 func ends(op errorfs.Op) bool {
 	stack := make([]byte, 1<<14)
 	stack = stack[:runtime.Stack(stack, false)]
@@ -86,21 +83,21 @@ func (f *failAt) wasHit() bool {
 	return f.hit
 }
 
-// life runs a node until its work is done or something of it fails.
+// life runs a node until its work is done or part of it fails.
 func life(ctx context.Context, disk vfs.FS, cfg consensus.Config, h *history) error {
-	n, err := bootAlone(disk, cfg) //nolint:contextcheck // a node is not opened for as long as ctx
+	n, err := bootAlone(disk, cfg) //nolint:contextcheck // the node outlives ctx
 	if err != nil {
 		return err
 	}
 	err = h.follow(ctx, n, "aasbara")
 	if ctx.Err() != nil {
-		return err // there is no process any more that would stop the node
+		return err // there is no process left to stop the node
 	}
 	return errors.Join(err, n.shut())
 }
 
-// TestChildFailingWrites fails every write in turn, once and for good. Whether the
-// node refuses, dies or gets over it, what was acknowledged is there afterwards.
+// TestChildFailingWrites fails every write, once and permanently. Whether the node rejects,
+// dies or survives, acknowledged commands are present afterwards.
 func TestChildFailingWrites(t *testing.T) {
 	if os.Getenv(childFault) == "" {
 		return // TestFaults runs it
@@ -108,7 +105,7 @@ func TestChildFailingWrites(t *testing.T) {
 	for _, lasts := range []bool{false, true} {
 		step := 1
 		if lasts {
-			step = 3 // what follows the first failure finds the node dead, mostly
+			step = 3 // after the first failure the node is mostly dead
 		}
 		failed, died, survived := 0, 0, 0
 		for k := 1; ; k += step {
@@ -116,12 +113,12 @@ func TestChildFailingWrites(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			inject := &failAt{k: k, lasts: lasts, die: cancel}
 			cfg := consensus.Config{Timing: crashTiming(), Fatal: func(error) {
-				cancel() // the process would be gone, and with it everyone who waits
+				cancel() // the process and all waiting callers would be gone
 				runtime.Goexit()
 			}}
 			ended := make(chan error, 1)
 			go func() {
-				err := errors.New("died") // unless the goroutine comes to the end
+				err := errors.New("died") // unless the goroutine reaches its end
 				defer func() { ended <- err }()
 				err = life(ctx, errorfs.Wrap(mem, inject), cfg, h)
 			}()
@@ -140,22 +137,21 @@ func TestChildFailingWrites(t *testing.T) {
 				UnsyncedDataPercent: []int{0, 50, 100}[k%3], RNG: rand.New(rand.NewPCG(1, uint64(k))),
 			})
 			if err := h.promise().check(disk, consensus.Config{Timing: crashTiming()}); err != nil {
-				t.Fatalf("failing write %d, for good: %v: %v", k, lasts, err)
+				t.Fatalf("failing write %d, permanently %v: %v", k, lasts, err)
 			}
 			if !inject.wasHit() {
-				break // that was all writes
+				break // no writes left
 			}
 		}
-		t.Logf("for good: %v, failed %d, died %d, survived %d", lasts, failed, died, survived)
+		t.Logf("permanently: %v, failed %d, died %d, survived %d", lasts, failed, died, survived)
 		if failed == 0 || died == 0 {
-			t.Error("the faults miss a phase: nothing is proved")
+			t.Error("the faults miss a phase: the test proves nothing")
 		}
 	}
 }
 
-// TestChildUnknownCommand: a command that the machine cannot judge ends the
-// process, and again at each start until the machine can. Nothing behind it is
-// applied without it.
+// TestChildUnknownCommand: a command that the machine cannot apply ends the process, and again
+// at each start until the machine can. No later entry is applied before it.
 func TestChildUnknownCommand(t *testing.T) {
 	if os.Getenv(childFault) == "" {
 		return // TestFaults runs it
@@ -181,7 +177,7 @@ func TestChildUnknownCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.must(t, "1", "append l 1")
-			go func() { _, _, _ = n.Propose(context.Background(), command("2", "poison")) }() // never answered
+			go func() { _, _, _ = n.Propose(context.Background(), command("2", "poison")) }() // never returns a result
 		}
 		if err := <-fatal; !strings.Contains(err.Error(), "cannot be applied") {
 			t.Errorf("got %v", err)
@@ -189,13 +185,13 @@ func TestChildUnknownCommand(t *testing.T) {
 		if got := n.machine.get("l"); got != "1 " {
 			t.Errorf("got %q", got)
 		}
-		// The process ends here, and with it what it holds.
+		// The simulated process ends here.
 		disk = disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 	}
 }
 
-// TestOpenRefuses: files that do not fit each other.
-func TestOpenRefuses(t *testing.T) {
+// TestOpenRejects: inconsistent files.
+func TestOpenRejects(t *testing.T) {
 	timing := quick()
 	timing.TrailingLogs = 1
 	disk := vfs.NewMem()

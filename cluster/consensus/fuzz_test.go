@@ -12,7 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// FuzzLogEntry: whatever is taken for an entry is written again as the same bytes.
+// FuzzLogEntry: every accepted entry is encoded as the same bytes.
 func FuzzLogEntry(f *testing.F) {
 	for _, l := range []*raft.Log{
 		{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: []byte("members")},
@@ -34,8 +34,8 @@ func FuzzLogEntry(f *testing.F) {
 	})
 }
 
-// resealed gives b a checksum that fits, so that what is behind the checksum is
-// tried as well.
+// resealed returns b with a valid checksum, so that the code after the checksum is fuzzed as
+// well.
 func resealed(index uint64, b []byte) []byte {
 	if len(b) < entryTail {
 		return nil
@@ -45,12 +45,12 @@ func resealed(index uint64, b []byte) []byte {
 	return append(body, byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
 }
 
-// pretend is a place to unpack into.
+// pretend is an in-memory destination of unpack.
 type pretend map[string]*bytes.Buffer
 
 func (p pretend) create(name string) (io.WriteCloser, error) {
 	if p[name] != nil || !plainName(name) {
-		return nil, errors.New("refused")
+		return nil, errors.New("rejected")
 	}
 	p[name] = &bytes.Buffer{}
 	return closing{p[name]}, nil
@@ -71,12 +71,12 @@ func packed(files map[string]string, names ...string) []byte {
 		p[name] = bytes.NewBufferString(files[name])
 		list = append(list, archived{name: name, size: uint64(len(files[name])), sum: sha256.Sum256([]byte(files[name]))})
 	}
-	b, _ := io.ReadAll(newPacker(list, p.open)) // of memory
+	b, _ := io.ReadAll(newPacker(list, p.open)) // never fails
 	return b
 }
 
-// FuzzArchive: an archive that is taken, in whatever pieces it comes, is packed
-// again as the same bytes, and has the size that was said.
+// FuzzArchive: an accepted archive, in any pieces, is packed as the same bytes and has the
+// computed size.
 func FuzzArchive(f *testing.F) {
 	f.Add(packed(nil), 1)
 	f.Add(packed(map[string]string{"000001.sst": "table", "MANIFEST-000002": "manifest"}, "000001.sst", "000009.log", "MANIFEST-000002"), 7)
@@ -101,7 +101,7 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// FuzzSnapshotMeta: a description that is taken is written again as the same bytes.
+// FuzzSnapshotMeta: an accepted description is encoded as the same bytes.
 func FuzzSnapshotMeta(f *testing.F) {
 	s := &snapshot{
 		index: 7, term: 2, configurationIndex: 3, sequence: 4,
@@ -122,7 +122,7 @@ func FuzzSnapshotMeta(f *testing.F) {
 	})
 }
 
-// signed gives b a checksum that fits.
+// signed returns b with a valid checksum.
 func signed(b []byte) []byte {
 	if len(b) < sha256.Size {
 		return nil
@@ -132,7 +132,7 @@ func signed(b []byte) []byte {
 	return append(body, sum[:]...)
 }
 
-// FuzzBackup: a backup that is taken is written again as the same bytes.
+// FuzzBackup: an accepted backup is written as the same bytes.
 func FuzzBackup(f *testing.F) {
 	var seed bytes.Buffer
 	w := newBackupWriter(&seed)

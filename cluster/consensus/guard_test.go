@@ -17,7 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 )
 
-// sender is the transport of a leader that a test plays.
+// sender is the transport of a leader that the test plays.
 type sender struct {
 	consensus.Network
 
@@ -34,15 +34,15 @@ func (s sender) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, er
 	return s.Network.Dial(ctx, string(to))
 }
 
-// plays is the transport of a leader that calls from an address; end closes it.
+// plays returns the transport of a leader that calls from an address; end closes it.
 func (g *group) plays(from *node, at string) (transport *raft.NetworkTransport, header raft.RPCHeader, end func()) {
 	transport = raft.NewNetworkTransport(sender{g.net.at(at), make(chan struct{})}, 1, 10*time.Second, io.Discard)
 	header = raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(from.cfg.Node), Addr: []byte(from.cfg.Node)}
 	return transport, header, func() { _ = transport.Close() }
 }
 
-// send sends the newest snapshot of a node to another one, as that node does when it
-// leads, from an address, and returns what the other says.
+// send sends the newest snapshot of a node to another one, like a leader at an address, and
+// returns the response.
 func (g *group) send(from *node, at, to string, term uint64) (*raft.InstallSnapshotResponse, error) {
 	g.t.Helper()
 	meta, data, err := from.NewestSnapshot()
@@ -61,14 +61,14 @@ func (g *group) send(from *node, at, to string, term uint64) (*raft.InstallSnaps
 	return &answer, err
 }
 
-// TestSnapshotOfWhatIsThere: a follower that is sent a snapshot though its log has all
-// of it, and more that is not committed yet, says so and keeps its log and its members.
-func TestSnapshotOfWhatIsThere(t *testing.T) {
-	t.Run("the state is ahead of it", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { whatIsThere(t, true) }) })
-	t.Run("the state ends with it", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { whatIsThere(t, false) }) })
+// TestSnapshotOfPresentEntries: a follower receives a snapshot although its log has all of it,
+// and more that is not committed yet. It confirms, and keeps its log and its members.
+func TestSnapshotOfPresentEntries(t *testing.T) {
+	t.Run("the state is ahead of it", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { presentEntries(t, true) }) })
+	t.Run("the state ends with it", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { presentEntries(t, false) }) })
 }
 
-func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: the two cases of one test
+func presentEntries(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: the two cases of one test
 	t.Helper()
 	g := newGroup(t, short(), "a", "b", "c", "d", "e")
 	leader := g.leader()
@@ -78,7 +78,7 @@ func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: 
 	to := g.others(leader)[0]
 	follower := g.nodes[to]
 	if ahead {
-		// A member more, which that snapshot does not know.
+		// Another member, which that snapshot does not have.
 		if err := leader.AddNonvoter(t.Context(), "f", "f"); err != nil {
 			t.Fatal(err)
 		}
@@ -86,13 +86,13 @@ func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: 
 			leader.must(t, fmt.Sprint("ahead", i), "append l%d ahead", i)
 		}
 		g.same()
-		// And the follower's log has no entry of it any more.
+		// The follower's log no longer has any entry of it.
 		if err := follower.TakeSnapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	applied := follower.Applied()
-	g.net.split([]string{name, to}) // what follows cannot be committed
+	g.net.split([]string{name, to}) // later entries cannot be committed
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	for i := range 3 {
@@ -100,32 +100,32 @@ func whatIsThere(t *testing.T, ahead bool) { //nolint:revive // flag-parameter: 
 	}
 	<-ctx.Done()
 	synctest.Wait()
-	read := follower.machine.mu.restored // once, and again if it lagged in the beginning
-	for range 2 {                        // heard or not, it is sent again
+	read := follower.machine.mu.restored // once, and again if it lagged at the beginning
+	for range 2 {                        // sent again regardless of the response
 		term := leader.Term()
 		answer, err := g.send(leader, name, to, term)
 		if err != nil || !answer.Success || answer.Term != term {
-			t.Fatalf("the follower says %+v: %v", answer, err)
+			t.Fatalf("the follower responded with %+v: %v", answer, err)
 		}
 	}
 	if answer, err := g.send(leader, name, to, leader.Term()-1); err == nil && answer.Success {
-		t.Error("it hears a leader of an earlier term")
+		t.Error("it accepts a leader of an earlier term")
 	}
 	servers, err := follower.Servers()
 	if err != nil || slices.ContainsFunc(servers, func(s consensus.Server) bool { return s.Node == "f" }) != ahead || follower.Applied() != applied {
-		t.Errorf("it is at %d after %d, with %v: %v", follower.Applied(), applied, servers, err)
+		t.Errorf("it is at %d, was at %d, with %v: %v", follower.Applied(), applied, servers, err)
 	}
 	if restored := follower.machine.mu.restored; restored != read {
-		t.Errorf("the state was read %d times more", restored-read)
+		t.Errorf("the state was read %d more times", restored-read)
 	}
 	g.net.split()
 	g.leader().must(t, "after", "append l after")
 	g.same()
 }
 
-// TestSnapshotOfWhatIsNotCommitted: that the log has all of it suffices, before the
-// follower knows that it is committed.
-func TestSnapshotOfWhatIsNotCommitted(t *testing.T) {
+// TestSnapshotOfUncommittedEntries: it suffices that the log has all of the snapshot, even
+// before the follower knows that it is committed.
+func TestSnapshotOfUncommittedEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, short(), "a", "b", "c")
 		leader := g.leader()
@@ -134,7 +134,7 @@ func TestSnapshotOfWhatIsNotCommitted(t *testing.T) {
 		to := g.others(leader)[0]
 		follower := g.nodes[to]
 		applied := follower.Applied()
-		g.net.split([]string{to, "x"}) // from x the test plays the leader
+		g.net.split([]string{to, "x"}) // the test is the leader at x
 		for i := range 3 {
 			leader.must(t, fmt.Sprint(i), "append l %d", i)
 		}
@@ -155,11 +155,11 @@ func TestSnapshotOfWhatIsNotCommitted(t *testing.T) {
 		if err := transport.AppendEntries(raft.ServerID(to), raft.ServerAddress(to), &raft.AppendEntriesRequest{
 			RPCHeader: header, Term: leader.Term(), PrevLogEntry: entries[0].Index, PrevLogTerm: entries[0].Term, Entries: entries[1:],
 		}, &answer); err != nil || !answer.Success {
-			t.Fatalf("the follower says %+v: %v", answer, err)
+			t.Fatalf("the follower responded with %+v: %v", answer, err)
 		}
 		read := follower.machine.mu.restored
 		if said, err := g.send(leader, "x", to, leader.Term()); err != nil || !said.Success {
-			t.Errorf("the follower says %+v: %v", said, err)
+			t.Errorf("the follower responded with %+v: %v", said, err)
 		}
 		meta, data, err := leader.NewestSnapshot()
 		if err != nil {
@@ -167,10 +167,10 @@ func TestSnapshotOfWhatIsNotCommitted(t *testing.T) {
 		}
 		_ = data.Close()
 		if err := follower.Receive(meta); err == nil || !strings.Contains(err.Error(), "already has the content of the snapshot") {
-			t.Errorf("past the guard: %v", err)
+			t.Errorf("after the guard: %v", err)
 		}
 		if follower.machine.mu.restored != read || follower.Applied() != applied {
-			t.Errorf("it is at %d after %d, and was read %d times more", follower.Applied(), applied, follower.machine.mu.restored-read)
+			t.Errorf("it is at %d, was at %d, and was read %d more times", follower.Applied(), applied, follower.machine.mu.restored-read)
 		}
 		g.net.split()
 		g.leader().must(t, "after", "append l after")
@@ -178,8 +178,8 @@ func TestSnapshotOfWhatIsNotCommitted(t *testing.T) {
 	})
 }
 
-// TestFollowsSnapshot: a node whose log begins behind a snapshot knows that the entries
-// behind it follow, also when it has some of them already.
+// TestFollowsSnapshot: a node whose log begins after a snapshot accepts the entries that follow
+// the snapshot, even if it already has some of them.
 func TestFollowsSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, short(), "a", "b", "c")
@@ -196,7 +196,7 @@ func TestFollowsSnapshot(t *testing.T) {
 		}
 		_ = data.Close()
 		if meta.Index >= d.Applied() {
-			t.Fatalf("nothing is behind the snapshot at %d", meta.Index)
+			t.Fatalf("there is no entry after the snapshot at %d", meta.Index)
 		}
 		transport, header, end := g.plays(leader, string(leader.cfg.Node))
 		defer end()
@@ -206,15 +206,15 @@ func TestFollowsSnapshot(t *testing.T) {
 				RPCHeader: header, Term: leader.Term(), PrevLogEntry: meta.Index, PrevLogTerm: term,
 			}, &answer)
 			if err != nil || answer.Success != want {
-				t.Errorf("behind entry %d of term %d: %+v, %v", meta.Index, term, answer, err)
+				t.Errorf("after entry %d of term %d: %+v, %v", meta.Index, term, answer, err)
 			}
 		}
 	})
 }
 
-// TestSnapshotOfAnotherWay: a follower whose log went another way beyond the snapshot
-// that it is sent ends, and is one of the others when it is started again.
-func TestSnapshotOfAnotherWay(t *testing.T) {
+// TestSnapshotOfADivergedLog: a follower whose log diverges after the snapshot stops, and
+// rejoins the others after a restart.
+func TestSnapshotOfADivergedLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		died := make(chan error, 1)
 		g := newMortal(t, short(), func(err error) {
@@ -244,10 +244,10 @@ func TestSnapshotOfAnotherWay(t *testing.T) {
 		select {
 		case err := <-died:
 			if !strings.Contains(err.Error(), "Start it again") {
-				t.Errorf("it says %v", err)
+				t.Errorf("it reports %v", err)
 			}
 		case <-time.After(time.Minute):
-			t.Error("it goes on")
+			t.Error("it continues")
 		}
 		g.stop(name)
 		g.start(name, nil)

@@ -25,7 +25,7 @@ func testStore(t *testing.T) *store.Store {
 	return s
 }
 
-// TestLogStore does what Raft does with its log.
+// TestLogStore uses the log like Raft.
 func TestLogStore(t *testing.T) {
 	s := testStore(t)
 	l, err := openLog(t.Context(), s)
@@ -56,11 +56,11 @@ func TestLogStore(t *testing.T) {
 	ends(l, 1, 10)
 	for _, index := range []uint64{9, 10, 12} {
 		if err := l.StoreLog(entry(index)); err == nil {
-			t.Errorf("entry %d was taken behind 10", index)
+			t.Errorf("entry %d was accepted after 10", index)
 		}
 	}
 	if err := l.DeleteRange(3, 5); err == nil {
-		t.Error("a hole was made")
+		t.Error("a hole was accepted")
 	}
 	if err := errors.Join(l.DeleteRange(1, 4), l.DeleteRange(9, 10), l.DeleteRange(20, 30)); err != nil {
 		t.Error(err)
@@ -79,17 +79,17 @@ func TestLogStore(t *testing.T) {
 	ends(l, 0, 0)
 	l.setBase(20, 6)
 	if l.beginsBehind(20, 6) {
-		t.Error("an empty log begins")
+		t.Error("an empty log has a first entry")
 	}
 	if err := l.StoreLog(entry(9)); err == nil {
-		t.Error("an entry from before the snapshot was taken")
+		t.Error("an entry from before the snapshot was accepted")
 	}
 	if err := l.StoreLog(entry(21)); err != nil {
 		t.Error(err)
 	}
 	ends(l, 21, 21)
 	if !l.beginsBehind(20, 6) || l.beginsBehind(20, 5) || l.beginsBehind(21, 7) {
-		t.Error("it does not know what it begins behind")
+		t.Error("it does not know the entry before its first")
 	}
 	if v, err := l.Get([]byte("name")); string(v) != "value" || err != nil {
 		t.Errorf("got %q, %v", v, err)

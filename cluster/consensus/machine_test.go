@@ -13,12 +13,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// lists is a machine whose state is lists of words by name. Appending shows what
-// was applied, in which order and how often.
+// lists is a machine whose state is lists of words by name. An append shows which entries were
+// applied, in which order and how often.
 //
-//	<id>append <name> <word>	adds a word to a list
-//	<id>create <name> <word>	makes a list; Exists if there is one
-//	<id>poison	cannot be judged
+//	<id>	append <name> <word>	adds a word to a list
+//	<id>	create <name> <word>	creates a list; Exists if there is one
+//	<id>	poison	cannot be applied
 type lists struct {
 	mu struct {
 		sync.Mutex
@@ -29,10 +29,10 @@ type lists struct {
 	}
 }
 
-// space is where the lists are.
+// space is the keyspace of the lists.
 const space = store.SpaceSetting
 
-// command is a command with an id made of name.
+// command returns a command with an id derived from name.
 func command(name, format string, args ...any) []byte {
 	id := make([]byte, 16)
 	copy(id, name)
@@ -56,7 +56,7 @@ func (m *lists) Apply(tx *store.Tx, e consensus.Entry) consensus.Outcome {
 	if err != nil {
 		return consensus.Outcome{Err: err}
 	}
-	tx.Set(space, []byte("touched"), key) // stays only if there is no fault
+	tx.Set(space, []byte("touched"), key) // stays only without a fault
 	if ok && words[0] == "create" {
 		return consensus.Outcome{Fault: fault.New(fault.Exists, "", "%q is taken.", words[1])}
 	}
@@ -85,7 +85,7 @@ func (m *lists) Restored(state *store.Store, index uint64) error {
 	return nil
 }
 
-// get returns what is published of a list.
+// get returns the published content of a list.
 func (m *lists) get(name string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,8 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childFault turns the test binary into a child process of itself, whose tests
-// leave goroutines behind.
+// childFault makes the test binary run tests that leave goroutines behind, in a child process.
 const childFault = "CONSENSUS_TEST_CHILD_FAULT"
 
 func TestMain(m *testing.M) {

@@ -9,13 +9,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 )
 
-// network connects nodes in memory. Nodes in different parts of it do not reach
-// each other.
+// network connects nodes in memory. Nodes in different partitions cannot reach each other.
 type network struct {
 	mu struct {
 		sync.Mutex
 		ports map[string]*port
-		part  map[string]int // 0 for those not named
+		part  map[string]int // 0 for unnamed nodes
 		conns map[*link]struct{}
 	}
 }
@@ -26,8 +25,8 @@ func newNetwork() *network {
 	return n
 }
 
-// split parts the network; connections between parts break. Without arguments all
-// are one again.
+// split partitions the network and breaks connections between partitions. Without arguments it
+// heals.
 func (n *network) split(parts ...[]string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -44,7 +43,7 @@ func (n *network) split(parts ...[]string) {
 	}
 }
 
-// at returns the network as the node at addr sees it.
+// at returns the network of the node at addr.
 func (n *network) at(addr string) consensus.Network { return endpoint{n, addr} }
 
 type endpoint struct {
@@ -81,7 +80,7 @@ func (e endpoint) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l.breakLocked()
-	return nil, errors.New("refused")
+	return nil, errors.New("connection refused")
 }
 
 // link is a connection.

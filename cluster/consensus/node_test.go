@@ -27,7 +27,7 @@ type node struct {
 	ran     chan error
 }
 
-// quick makes elections short enough for tests in real time.
+// quick returns election timeouts for tests in real time.
 func quick() consensus.Timing {
 	return consensus.Timing{
 		Heartbeat: 20 * time.Millisecond, Election: 20 * time.Millisecond,
@@ -36,7 +36,7 @@ func quick() consensus.Timing {
 	}
 }
 
-// open opens a node on a file system. What cfg leaves out is filled in.
+// open opens a node on a file system, with defaults for missing fields of cfg.
 func open(fsys vfs.FS, cfg consensus.Config) (*node, error) {
 	s, err := store.Open(store.Config{Dir: "data/store", FS: fsys, BallastBytes: -1, Fatal: cfg.Fatal})
 	if err != nil {
@@ -73,7 +73,7 @@ func (n *node) shut() error {
 	return errors.Join(err, n.Close(), n.store.Close())
 }
 
-// alone boots a cluster of one that leads.
+// alone boots a single node that becomes leader.
 func alone(tb testing.TB, fsys vfs.FS, cfg consensus.Config) *node {
 	tb.Helper()
 	n, err := bootAlone(fsys, cfg)
@@ -95,7 +95,7 @@ func bootAlone(fsys vfs.FS, cfg consensus.Config) (*node, error) {
 	return n, n.lead(context.Background())
 }
 
-// lead waits until the node leads.
+// lead waits until the node is leader.
 func (n *node) lead(ctx context.Context) error {
 	for {
 		changed := n.LeadershipChanged()
@@ -110,7 +110,7 @@ func (n *node) lead(ctx context.Context) error {
 	}
 }
 
-// must proposes a command that is expected to work.
+// must proposes a command that must succeed.
 func (n *node) must(tb testing.TB, name, format string, args ...any) uint64 {
 	tb.Helper()
 	index, f, err := n.Propose(context.Background(), command(name, format, args...))
@@ -146,8 +146,8 @@ func sameState(tb testing.TB, nodes ...*node) {
 	}
 }
 
-// TestBootstrapAtTheStart begins a cluster while the node begins to run: whichever comes
-// first, the node leads.
+// TestBootstrapAtTheStart bootstraps a cluster while the node starts to run. In either order
+// the node becomes leader.
 func TestBootstrapAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 100 {
@@ -156,7 +156,7 @@ func TestBootstrapAtTheStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.run()
-			for range i { // another moment each time
+			for range i { // a different moment each time
 				runtime.Gosched()
 			}
 			if err := n.Bootstrap([]consensus.Server{{Node: "one", Address: "one", Voter: true}}); err != nil {
@@ -164,7 +164,7 @@ func TestBootstrapAtTheStart(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			if err := n.lead(ctx); err != nil {
-				t.Errorf("try %d: it does not lead: %v", i, err)
+				t.Errorf("attempt %d: it does not become leader: %v", i, err)
 			}
 			cancel()
 			if err := n.shut(); err != nil {
@@ -179,10 +179,10 @@ func TestAlone(t *testing.T) {
 	n := alone(t, fsys, consensus.Config{})
 	first := n.must(t, "1", "append a x")
 	if again := n.must(t, "1", "append a x"); again != first {
-		t.Errorf("the same command has index %d, had %d", again, first)
+		t.Errorf("the same command has index %d, not %d", again, first)
 	}
 	n.must(t, "2", "append a y")
-	n.must(t, "", "append a z") // no id: nobody knows it again
+	n.must(t, "", "append a z") // without an id it cannot be recognized
 	n.must(t, "5", "append a w")
 	n.must(t, "", "append a z")
 	_, f, err := n.Propose(t.Context(), command("3", "create a z"))
@@ -198,7 +198,7 @@ func TestAlone(t *testing.T) {
 		t.Errorf("a is %q", got)
 	}
 	if got := n.machine.get("touched"); got != "b" {
-		t.Errorf("a refused command left its effects: %q", got)
+		t.Errorf("a rejected command left effects: %q", got)
 	}
 	index, err := n.ReadIndex(t.Context())
 	if err != nil || index < first || n.WaitApplied(t.Context(), index) != nil {
@@ -208,14 +208,14 @@ func TestAlone(t *testing.T) {
 		t.Errorf("the leader is %v", leader)
 	}
 	if _, ok := n.LastContact(); !ok || n.State() != "leader" || n.Term() == 0 || n.Committed() < first || n.Removed() {
-		t.Error("it does not know what it is")
+		t.Error("it does not know that it is the leader")
 	}
 	before, err := n.Servers()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The configuration, Raft's first entry and this node's own, which may come after
-	// the first commands, and nine of those.
+	// The configuration, Raft's first entry, this node's own entry, which may come after the
+	// first commands, and nine of those.
 	if err := n.WaitApplied(t.Context(), 12); err != nil {
 		t.Fatal(err)
 	}
@@ -238,23 +238,23 @@ func TestAlone(t *testing.T) {
 		t.Errorf("after a restart a is %q", got)
 	}
 	if gotAt, got, err := n.Checksum(t.Context()); err != nil || gotAt != at || got != sum {
-		t.Errorf("after a restart the state is another one: %v", err)
+		t.Errorf("after a restart the state differs: %v", err)
 	}
 	if now, err := n.Servers(); err != nil || len(now) != 1 || now[0] != before[0] || !n.Bootstrapped() {
 		t.Errorf("after a restart the servers are %v: %v", now, err)
 	}
 	if err := n.Bootstrap(before); err != nil {
-		t.Errorf("the same again: %v", err)
+		t.Errorf("the same bootstrap again: %v", err)
 	}
 	if err := n.Bootstrap([]consensus.Server{{Node: id.Node("two"), Address: "two", Voter: true}}); err == nil {
-		t.Error("it was bootstrapped anew")
+		t.Error("it accepted another bootstrap")
 	}
 	n.run()
 	if err := n.lead(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if again := n.must(t, "1", "append a x"); again != first {
-		t.Errorf("after a restart the same command has index %d, had %d", again, first)
+		t.Errorf("after a restart the same command has index %d, not %d", again, first)
 	}
 	if err := n.shut(); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// clocks is a machine that notes the times of its entries.
+// clocks is a machine that records the times of its entries.
 type clocks struct{ times []int64 }
 
 func (m *clocks) Apply(_ *store.Tx, e Entry) Outcome {
@@ -22,8 +22,8 @@ func (m *clocks) Apply(_ *store.Tx, e Entry) Outcome {
 
 func (m *clocks) Restored(*store.Store, uint64) error { return nil }
 
-// TestOutcomesExpire: an outcome is kept for a day by the state's clock, which does
-// not follow a leader's clock back, and those that are older go a few at a time.
+// TestOutcomesExpire: an outcome is kept for a day by the clock of the state, which does not go
+// back with a leader's clock. Expired outcomes are removed a few at a time.
 func TestOutcomesExpire(t *testing.T) {
 	m := &clocks{}
 	c, err := Open(Config{
@@ -79,6 +79,6 @@ func TestOutcomesExpire(t *testing.T) {
 		}
 	}
 	if res := apply(2*day+1, "a"); res.index != index {
-		t.Errorf("a command that nobody remembers has index %d", res.index)
+		t.Errorf("a command with an expired outcome has index %d", res.index)
 	}
 }

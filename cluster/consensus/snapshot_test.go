@@ -18,7 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// short truncates the log right behind a snapshot.
+// short truncates the log at each snapshot.
 func short() consensus.Timing {
 	return consensus.Timing{SnapshotInterval: time.Hour, TrailingLogs: 1}
 }
@@ -36,8 +36,8 @@ func fill(tb testing.TB, n *node) {
 	}
 }
 
-// TestSnapshotInstall: a node that was away too long, and a new one, get the state
-// as a whole, and what follows as entries.
+// TestSnapshotInstall: a node that was down too long, and a new one, receive a snapshot and
+// then entries.
 func TestSnapshotInstall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, short(), "a", "b", "c")
@@ -66,7 +66,7 @@ func TestSnapshotInstall(t *testing.T) {
 				t.Errorf("%s: the state was read %d times", n.cfg.Node, n.machine.mu.restored)
 			}
 		}
-		// The new node votes, and is removed again.
+		// The new node becomes a voter, and is removed again.
 		if err := leader.AddVoter(t.Context(), "d", "d"); err != nil {
 			t.Fatal(err)
 		}
@@ -80,12 +80,12 @@ func TestSnapshotInstall(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(10 * time.Second)
-		// Whether the node hears of its removal is not certain: nobody has to tell it.
+		// The node may or may not learn of its removal, because no other node has to notify it.
 		if leader.Removed() || d.IsLeader() || !leader.IsLeader() {
 			t.Errorf("the removed node is %s; the leader is %s", d.State(), leader.State())
 		}
 		g.stop("d")
-		// All of them start again from what is on their disks.
+		// All nodes restart from their disks.
 		for _, name := range []string{"a", "b", "c"} {
 			g.stop(name)
 			g.start(name, nil)
@@ -95,7 +95,7 @@ func TestSnapshotInstall(t *testing.T) {
 	})
 }
 
-// TestLeaderRemovesItself: the others go on, and it asks for no votes.
+// TestLeaderRemovesItself: the others continue, and the removed node requests no votes.
 func TestLeaderRemovesItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, consensus.Timing{}, "a", "b", "c")
@@ -155,7 +155,7 @@ func TestBackup(t *testing.T) {
 				t.Errorf("%s publishes %q", n.cfg.Node, got)
 			}
 		}
-		// What was done before the backup is known again, what came later is not.
+		// Commands from before the backup are recognized again; later ones are not.
 		leader.must(t, "0", "append l0 0")
 		leader.must(t, "later0", "append l0 later")
 		if got := leader.machine.get("l0"); got != "0 3 6 9 12 15 18 later " {
@@ -170,7 +170,7 @@ func TestBackup(t *testing.T) {
 	})
 }
 
-// TestBackupIntoAnotherCluster restores a backup where there was nothing.
+// TestBackupIntoAnotherCluster restores a backup into an empty cluster.
 func TestBackupIntoAnotherCluster(t *testing.T) {
 	one := alone(t, vfs.NewMem(), consensus.Config{})
 	fill(t, one)
@@ -201,7 +201,7 @@ func TestBackupIntoAnotherCluster(t *testing.T) {
 	}
 }
 
-// TestDamagedBackup changes each byte and cuts at each length: nothing is restored.
+// TestDamagedBackup changes each byte and truncates at each length: nothing is restored.
 func TestDamagedBackup(t *testing.T) {
 	n := alone(t, vfs.NewMem(), consensus.Config{})
 	n.must(t, "1", "append l 1")
@@ -233,7 +233,7 @@ func TestDamagedBackup(t *testing.T) {
 		refused("restored", b, n.RestoreBackup(t.Context(), bytes.NewReader(b), consensus.Adoption{}))
 	}
 	if n.Applied() != at || n.machine.mu.restored != 1 {
-		t.Error("something changed")
+		t.Error("the state changed")
 	}
 	n.must(t, "2", "append l 2")
 	if got := n.machine.get("l"); got != "1 2 " {
@@ -251,7 +251,7 @@ func files(tb testing.TB, fsys vfs.FS, dir string) []string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	slices.Sort(names) // a file system in memory has them in any order
+	slices.Sort(names) // an in-memory file system returns them in any order
 	var out []string
 	for _, name := range names {
 		path := filepath.Join(dir, name)
@@ -293,8 +293,8 @@ func damage(tb testing.TB, fsys vfs.FS, path string, rng *rand.Rand) {
 	}
 }
 
-// TestDamagedSnapshot: a snapshot of which one byte is wrong is not sent to anybody
-// as it is, and not used by its own node to repair its state.
+// TestDamagedSnapshot: a snapshot with one wrong byte is neither sent to another node nor used
+// to repair the node's own state.
 func TestDamagedSnapshot(t *testing.T) {
 	disk := vfs.NewMem()
 	n := alone(t, disk, consensus.Config{Timing: func() consensus.Timing {
@@ -306,8 +306,8 @@ func TestDamagedSnapshot(t *testing.T) {
 	if err := n.shut(); err != nil {
 		t.Fatal(err)
 	}
-	// The state is lost and has to come out of a snapshot. The older one does not
-	// suffice: the log behind it is gone.
+	// The state is lost and must come from a snapshot. The older one does not suffice, because
+	// the log after it is gone.
 	if err := disk.RemoveAll("data/state"); err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestDamagedSnapshot(t *testing.T) {
 		}
 		damage(t, hurt, path, rng)
 		if _, err := open(hurt, consensus.Config{}); fault.KindOf(err) != fault.StorageUnavailable {
-			t.Errorf("%s is damaged, and the node opens: %v", path, err)
+			t.Errorf("%s is damaged, but the node opens: %v", path, err)
 		}
 	}
 	if tried < 3 {
@@ -337,7 +337,7 @@ func TestDamagedSnapshot(t *testing.T) {
 	}
 	n = alone(t, disk, consensus.Config{})
 	if got := n.machine.get("l0"); !strings.HasSuffix(got, "x12 x16 ") {
-		t.Errorf("the whole one gives %q", got)
+		t.Errorf("the intact one has %q", got)
 	}
 	if err := n.shut(); err != nil {
 		t.Fatal(err)

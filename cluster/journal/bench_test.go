@@ -11,8 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// BenchmarkRequest journals whole requests, intent and settle, each waited for,
-// on a real disk. requests/sync is how many the group commit put into one.
+// BenchmarkRequest journals complete requests, intent and settle, with a wait for each, on a
+// real disk. requests/sync is the size of a group commit.
 func BenchmarkRequest(b *testing.B) {
 	for _, writers := range []int{1, 16, 256} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {

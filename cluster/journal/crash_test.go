@@ -24,16 +24,16 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// ledgerBook is what the callers of a journal were promised, by request.
+// ledgerBook has the promises to the callers of a journal, by request.
 type ledgerBook struct {
 	mu       sync.Mutex
-	intended map[id.Request]bool // intents that were confirmed
-	sent     map[id.Request]bool // settles that were queued
-	settled  map[id.Request]bool // settles that were confirmed
-	shipped  map[uint64]posted   // events that were read to be posted, and may be trimmed since
+	intended map[id.Request]bool // confirmed intents
+	sent     map[id.Request]bool // queued settles
+	settled  map[id.Request]bool // confirmed settles
+	shipped  map[uint64]posted   // events that were read for posting, and may have been trimmed since
 }
 
-// posted is what the ledger would keep of an event.
+// posted is the part of an event that the ledger would keep.
 type posted struct {
 	request id.Request
 	outcome usage.Outcome
@@ -55,7 +55,7 @@ func (b *ledgerBook) copy() *ledgerBook {
 	return &ledgerBook{intended: maps.Clone(b.intended), sent: maps.Clone(b.sent), settled: maps.Clone(b.settled), shipped: maps.Clone(b.shipped)}
 }
 
-// ship reads and trims until ctx ends. What it reads goes to note first.
+// ship reads and trims until ctx ends. It passes each event to note first.
 func ship(ctx context.Context, j *journal.Journal, note func(seq uint64, p posted)) {
 	for at := uint64(0); j.Wait(ctx, at) == nil; {
 		first, events, err := j.Batch(ctx, at, 5, 1<<20)
@@ -76,16 +76,15 @@ func ship(ctx context.Context, j *journal.Journal, note func(seq uint64, p poste
 	}
 }
 
-// noteShipped keeps what was shipped.
+// noteShipped records a shipped event.
 func (b *ledgerBook) noteShipped(seq uint64, p posted) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.shipped[seq] = p
 }
 
-// work has four writers do n requests each: some wait for the intent, some
-// settle at once, some never settle. It stops at the first error. Meanwhile events
-// are shipped.
+// work runs four writers with n requests each: some wait for the intent, some settle at once,
+// some never settle. It stops at the first error. Events are shipped concurrently.
 func (b *ledgerBook) work(ctx context.Context, j *journal.Journal, n int) {
 	var shipping, wg sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
@@ -104,7 +103,7 @@ func (b *ledgerBook) work(ctx context.Context, j *journal.Journal, n int) {
 	wg.Wait()
 }
 
-// request journals one request in one of four ways and reports whether it worked.
+// request journals one request in one of four ways and reports whether that succeeded.
 func (b *ledgerBook) request(ctx context.Context, j *journal.Journal, r id.Request, way int) bool {
 	p := j.Intent(fullIntent(r))
 	if way != 1 { // 1 settles at once
@@ -113,7 +112,7 @@ func (b *ledgerBook) request(ctx context.Context, j *journal.Journal, r id.Reque
 		}
 		b.note(b.intended, r)
 	}
-	if way == 2 { // dies unsettled
+	if way == 2 { // the process dies before the settle
 		return true
 	}
 	b.note(b.sent, r)
@@ -124,8 +123,8 @@ func (b *ledgerBook) request(ctx context.Context, j *journal.Journal, r id.Reque
 	return true
 }
 
-// check opens what a crash left and holds it to what was promised before the
-// crash; sent is what may have been written.
+// check opens the disk after a crash and compares it with the promises from before the crash.
+// sent is what may have been written.
 func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]bool) {
 	tb.Helper()
 	n, err := boot(cfg, journal.Config{})
@@ -167,10 +166,10 @@ func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]
 	}
 	for r := range b.intended {
 		if found[r] == 0 {
-			tb.Errorf("the intent of %s was confirmed and nothing is left of it", r)
+			tb.Errorf("the intent of %s was confirmed, but nothing is left of it", r)
 		}
 	}
-	// Opening again changes nothing, and the next event gets the next number.
+	// A second Open changes nothing, and the next event gets the next number.
 	if err := n.shut(); err != nil {
 		tb.Fatal(err)
 	}
@@ -178,7 +177,7 @@ func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]
 		tb.Fatal(err)
 	}
 	if diff := cmp.Diff(events, list(tb, n.Journal, journal.Filter{})); diff != "" {
-		tb.Errorf("opening again: %s", diff)
+		tb.Errorf("the second Open: %s", diff)
 	}
 	next := []journal.Event{fullEvent("req_next")}
 	await(tb, n.Settle(nil, next))
@@ -190,15 +189,14 @@ func (b *ledgerBook) check(tb testing.TB, cfg store.Config, sent map[id.Request]
 	}
 }
 
-// crashPoint is a disk as a crash left it, and what was promised until then.
+// crashPoint is a disk after a crash, and the promises until then.
 type crashPoint struct {
 	disk *vfs.MemFS
 	book *ledgerBook
 }
 
-// crashing wraps a disk so that before every stride-th write to it, sync
-// included, a crash is tried on a copy that keeps none, a part or all of what was
-// not synced.
+// crashing wraps a disk. Before every stride-th write, including syncs, it simulates a crash on
+// a copy that keeps none, a part or all of the unsynced data.
 func crashing(mem *storetest.Disk, book *ledgerBook, stride int) (vfs.FS, func() []crashPoint) {
 	var mu sync.Mutex
 	var points []crashPoint
@@ -210,7 +208,7 @@ func crashing(mem *storetest.Disk, book *ledgerBook, stride int) (vfs.FS, func()
 		mu.Lock()
 		defer mu.Unlock()
 		if ops++; ops%stride == 0 {
-			at := crashPoint{book: book.copy()} // before the copy of the disk: what it promises must be there
+			at := crashPoint{book: book.copy()} // before the copy of the disk, which must contain everything promised
 			at.disk = mem.CrashClone(vfs.CrashCloneCfg{
 				UnsyncedDataPercent: []int{0, 30, 60, 100}[len(points)%4],
 				RNG:                 rand.New(rand.NewPCG(1, uint64(ops))),
@@ -239,7 +237,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	}
 	recovering := 0
 	for i, at := range points() {
-		if i%10 != 0 { // crash also while it recovers from the crash
+		if i%10 != 0 { // also crash during the recovery
 			at.book.check(t, config(at.disk), book.sent)
 			continue
 		}
@@ -250,13 +248,13 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			recovering++
 		}
 	}
-	// What a crash has taken is told first: a journal that does not sync meets few.
+	// Report missing crashes first: a journal that does not sync has few.
 	if len(book.settled) != 60 || len(points()) < 50 || recovering < 50 {
-		t.Errorf("the work settled %d and met %d crashes, and %d during recovery: it proves nothing", len(book.settled), len(points()), recovering)
+		t.Errorf("the work settled %d and had %d crashes, and %d during recovery: the test proves nothing", len(book.settled), len(points()), recovering)
 	}
 }
 
-// checkWith is check for a disk that may hold the event that check itself adds.
+// checkWith is check for a disk that may contain the event that check itself adds.
 func (b *ledgerBook) checkWith(tb testing.TB, disk vfs.FS, sent map[id.Request]bool) {
 	tb.Helper()
 	sent = maps.Clone(sent)
@@ -264,8 +262,8 @@ func (b *ledgerBook) checkWith(tb testing.TB, disk vfs.FS, sent map[id.Request]b
 	b.check(tb, config(disk), sent)
 }
 
-// TestKill9 kills a process that journals, several times on one directory, and
-// holds the directory to everything that the process was promised.
+// TestKill9 kills a journaling process several times on one directory, and checks the directory
+// against all promises to that process.
 func TestKill9(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	book := newBook()
@@ -273,13 +271,13 @@ func TestKill9(t *testing.T) {
 		book.child(t, dir, "", 200+100*round)
 	}
 	if len(book.settled) < 100 || len(book.shipped) < 20 {
-		t.Fatalf("the children settled %d and shipped %d only", len(book.settled), len(book.shipped))
+		t.Fatalf("the children settled only %d and shipped only %d", len(book.settled), len(book.shipped))
 	}
 	book.check(t, store.Config{Dir: dir, MinFreeBytes: 1, BallastBytes: -1}, book.sent)
 }
 
-// child has a process journal until it has said so many things, or dies by itself at
-// the failpoint that env names, and books what it says.
+// child runs a journaling process until it has printed a number of promises, or dies at the
+// failpoint in env, and records them.
 func (b *ledgerBook) child(t *testing.T, dir, env string, most int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -295,7 +293,7 @@ func (b *ledgerBook) child(t *testing.T, dir, env string, most int) {
 	for n := 0; lines.Scan(); n++ {
 		what, rest, ok := strings.Cut(lines.Text(), " ")
 		if !ok {
-			continue // cut short by the kill
+			continue // truncated by the kill
 		}
 		switch what {
 		case "intended":
@@ -312,7 +310,7 @@ func (b *ledgerBook) child(t *testing.T, dir, env string, most int) {
 			}
 			b.shipped[seq] = p
 		default:
-			t.Fatalf("the child says %q", lines.Text())
+			t.Fatalf("the child printed %q", lines.Text())
 		}
 		if n == most {
 			if err := cmd.Process.Kill(); err != nil {
@@ -323,8 +321,8 @@ func (b *ledgerBook) child(t *testing.T, dir, env string, most int) {
 	_ = cmd.Wait() // it was killed
 }
 
-// childMain journals requests from several goroutines until it is killed, and
-// says on its standard output what it was promised.
+// childMain journals requests from several goroutines until it is killed, and prints the
+// promises that it received.
 func childMain(dir string) {
 	n, err := boot(store.Config{Dir: dir, MinFreeBytes: 1, BallastBytes: -1}, journal.Config{})
 	if err != nil {
@@ -335,7 +333,7 @@ func childMain(dir string) {
 	say := func(what string, about ...any) {
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Println(append([]any{what}, about...)...) // one write to the pipe: whole or not at all
+		fmt.Println(append([]any{what}, about...)...) // one write to the pipe: atomic
 	}
 	ctx := context.Background()
 	var wg sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 )
 
-// delayed is a journal whose intents wait for d, and what it commits.
+// delayed returns a journal with an IntentDelay, and its commits.
 func delayed(t *testing.T, d time.Duration) (*node, <-chan journal.Commit) {
 	t.Helper()
 	commits := make(chan journal.Commit, 16)
@@ -27,15 +27,15 @@ func next(t *testing.T, commits <-chan journal.Commit) journal.Commit {
 	case c := <-commits:
 		return c
 	case <-ctx.Done():
-		t.Fatal("nothing was written")
+		t.Fatal("there was no commit")
 		return journal.Commit{}
 	}
 }
 
-// An intent that nobody waits for is written all the same.
+// An intent without a waiting caller is written after the delay.
 func TestDelayedIntentIsWrittenByItself(t *testing.T) {
 	n, commits := delayed(t, time.Millisecond)
-	for range 3 { // the timer starts anew each time
+	for range 3 { // the timer restarts each time
 		n.Intent(fullIntent("req_1"))
 		if c := next(t, commits); c.Intents != 1 {
 			t.Fatalf("commit %+v, want one intent", c)
@@ -43,7 +43,7 @@ func TestDelayedIntentIsWrittenByItself(t *testing.T) {
 	}
 }
 
-// Who waits does not wait for the delay.
+// A waiting caller ends the delay.
 func TestDelayedIntentIsWrittenForWhoWaits(t *testing.T) {
 	n, commits := delayed(t, time.Hour)
 	await(t, n.Intent(fullIntent("req_1")))
@@ -56,15 +56,15 @@ func TestDelayedIntentIsWrittenForWhoWaits(t *testing.T) {
 	}
 }
 
-// An answer that comes within the delay takes its intent away before it is
-// written, and takes the other intents with it.
+// A response within the delay settles its intent before it is written, and writes the other
+// intents.
 func TestDelayedIntentsGoWithASettle(t *testing.T) {
 	n, commits := delayed(t, time.Hour)
 	other := n.Intent(fullIntent("req_1"))
 	quick := n.Intent(fullIntent("req_2"))
 	await(t, n.Settle([]*journal.Pending{quick}, []journal.Event{fullEvent("req_2")}))
 	if c := next(t, commits); c.Intents != 1 || c.Netted != 1 || c.Events != 1 {
-		t.Errorf("commit %+v, want one intent, one event, and one intent that met it", c)
+		t.Errorf("commit %+v, want one intent, one event, and one netted intent", c)
 	}
 	await(t, other)
 }

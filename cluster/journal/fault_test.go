@@ -18,9 +18,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 )
 
-// TestFaults runs the tests of failing disks in a child process: a store that
-// has failed for good leaves Pebble's goroutines behind, as a process that exits
-// then may, and this one is checked for leaks.
+// TestFaults runs the tests of failing disks in a child process. A permanently failed store
+// leaves goroutines of Pebble behind, as an exiting process may, but this process is checked
+// for leaks.
 func TestFaults(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild", "-test.v")
 	cmd.Env = append(os.Environ(), childFault+"=1")
@@ -30,8 +30,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// failAt fails the k-th write, counted from 1, and if it is to last all that
-// follow it.
+// failAt fails the k-th write, counted from 1, and all later ones if lasts is set.
 type failAt struct {
 	mu    sync.Mutex
 	n, k  int
@@ -61,8 +60,8 @@ func (f *failAt) wasHit() bool {
 	return f.hit
 }
 
-// TestChildFailingWrites fails every write in turn, once and for good. Whether the
-// store refuses, dies or gets over it, what was promised is there afterwards.
+// TestChildFailingWrites fails every write, once and permanently. Whether the store rejects,
+// dies or survives, everything promised is present afterwards.
 func TestChildFailingWrites(t *testing.T) {
 	if os.Getenv(childFault) == "" {
 		return // TestFaults runs it
@@ -75,10 +74,10 @@ func TestChildFailingWrites(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			cfg := config(errorfs.Wrap(mem, inject))
 			cfg.Fatal = func(error) {
-				cancel() // the process would be gone, and with it everyone who waits
+				cancel() // the process and all waiting callers would be gone
 				runtime.Goexit()
 			}
-			opened := make(chan *node, 1) // Open may be where the goroutine ends
+			opened := make(chan *node, 1) // the goroutine may end in Open
 			go func() {
 				defer close(opened)
 				if n, err := boot(cfg, journal.Config{}); err == nil {
@@ -101,20 +100,20 @@ func TestChildFailingWrites(t *testing.T) {
 			})
 			book.check(t, config(crashed), book.sent)
 			if t.Failed() {
-				t.Fatalf("failing write %d, for good: %v", k, lasts)
+				t.Fatalf("failing write %d, permanently %v", k, lasts)
 			}
 			if !inject.wasHit() {
-				break // that was all writes
+				break // no writes left
 			}
 		}
-		t.Logf("for good: %v, refused to open %d, died %d, survived %d", lasts, refused, died, survived)
+		t.Logf("permanently: %v, failed to open %d, died %d, survived %d", lasts, refused, died, survived)
 		if refused == 0 || died == 0 {
-			t.Error("the faults miss a phase: nothing is proved")
+			t.Error("the faults miss a phase: the test proves nothing")
 		}
 	}
 }
 
-// TestChildFailedCommit: everyone who waits is told, and nothing new is taken.
+// TestChildFailedCommit: all waiting callers get the error, and new records are rejected.
 func TestChildFailedCommit(t *testing.T) {
 	if os.Getenv(childFault) == "" {
 		return // TestFaults runs it
@@ -147,6 +146,6 @@ func TestChildFailedCommit(t *testing.T) {
 	unavailable(t, n.Healthy(), "has to be restarted")
 	unavailable(t, n.Intent(fullIntent("req_3")).Wait(t.Context()), "has to be restarted")
 	if err := before.Wait(t.Context()); err != nil {
-		t.Errorf("what was promised before is taken back: %v", err)
+		t.Errorf("an earlier promise is broken: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func fullIntent(request id.Request) usage.Attempt {
 	}
 }
 
-// charges are of every form.
+// charges has every form of a charge.
 func charges() []usage.Charge {
 	return []usage.Charge{
 		{Kind: id.AccountKey, Epoch: 3, Hold: 5, Soft: 70, Max: 90, Bounded: true},
@@ -107,7 +107,7 @@ func TestEventSurvivesAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	minimal := journal.Event{Attempt: usage.Attempt{Request: "req_2"}, Result: usage.Result{Source: usage.None}}
-	// The one after the largest shows what the encoder's memory leaves behind.
+	// The event after the largest shows leftovers in the encoder's memory.
 	events := []journal.Event{fullEvent("req_1"), minimal, blocked("req_3"), {Attempt: usage.Attempt{Request: "req_4"}, Notice: &journal.Notice{Type: "key.invalid"}}}
 	await(t, n.Settle(nil, events))
 	identity := n.store.Identity()
@@ -160,7 +160,7 @@ func TestTextsThatAreNotUTF8AreKeptReadable(t *testing.T) {
 	}
 }
 
-// TestDeadAttemptsAreCharged opens the journal of a process that is gone, twice.
+// TestDeadAttemptsAreCharged opens the journal of a dead process, twice.
 func TestDeadAttemptsAreCharged(t *testing.T) {
 	mem := vfs.NewMem()
 	n, err := boot(config(mem), journal.Config{})
@@ -202,7 +202,8 @@ func TestDeadAttemptsAreCharged(t *testing.T) {
 	}
 }
 
-// TestSettleInTheSameCommitNetsOut queues before Run begins, so that all meets in one commit.
+// TestSettleInTheSameCommitNetsOut queues before Run starts, so that everything is in one
+// commit.
 func TestSettleInTheSameCommitNetsOut(t *testing.T) {
 	s, err := store.Open(config(vfs.NewMem()))
 	if err != nil {
@@ -232,7 +233,7 @@ func TestSettleInTheSameCommitNetsOut(t *testing.T) {
 		t.Error(err)
 	}
 	if err := j.Run(ctx); err == nil {
-		t.Error("Run runs twice")
+		t.Error("Run ran twice")
 	}
 	await(t, j.Settle([]*journal.Pending{c, pending[3]}, []journal.Event{fullEvent("req_3")}))
 	cancel()
@@ -245,7 +246,7 @@ func TestSettleInTheSameCommitNetsOut(t *testing.T) {
 	}
 }
 
-func TestRunDrainsAndThenRefuses(t *testing.T) {
+func TestRunDrainsAndThenRejects(t *testing.T) {
 	mem := vfs.NewMem()
 	s, err := store.Open(config(mem))
 	if err != nil {
@@ -266,7 +267,7 @@ func TestRunDrainsAndThenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := queued.Wait(ctx); err != nil {
-		t.Errorf("written, but says %v", err)
+		t.Errorf("written, but Wait returned %v", err)
 	}
 	unavailable(t, j.Healthy(), "shutting down")
 	late := j.Intent(fullIntent("req_2"))
@@ -281,8 +282,8 @@ func TestRunDrainsAndThenRefuses(t *testing.T) {
 	}
 }
 
-// TestNothingIsShownBeforeItIsSynced holds up the sync of the log: nobody waits
-// for it but those who asked to, and no scan shows what is not on the disk yet.
+// TestNothingIsShownBeforeItIsSynced delays the sync of the log: only callers of Wait wait for
+// it, and no scan returns unsynced events.
 func TestNothingIsShownBeforeItIsSynced(t *testing.T) {
 	var held atomic.Bool
 	entered, release := make(chan struct{}, 1), make(chan struct{})
@@ -309,13 +310,13 @@ func TestNothingIsShownBeforeItIsSynced(t *testing.T) {
 	default:
 	}
 	if got := list(t, n.Journal, journal.Filter{}); len(got) != 1 {
-		t.Errorf("%d events are shown, 1 is synced", len(got))
+		t.Errorf("%d events are returned, 1 is synced", len(got))
 	}
 	held.Store(false)
 	close(release)
 	await(t, second, intent, third)
 	if got := list(t, n.Journal, journal.Filter{}); len(got) != 3 {
-		t.Errorf("%d events are shown, 3 are synced", len(got))
+		t.Errorf("%d events are returned, 3 are synced", len(got))
 	}
 }
 
@@ -385,12 +386,12 @@ func TestScanFilters(t *testing.T) {
 	calls := 0
 	err := n.Scan(t.Context(), journal.Filter{}, func(journal.Event) bool { calls++; return false })
 	if err != nil || calls != 1 {
-		t.Errorf("a scan that is told to stop calls %d times, %v", calls, err)
+		t.Errorf("a scan that must stop makes %d calls, %v", calls, err)
 	}
 }
 
-// TestDamagedRecordsAreRefused: a journal with a hole would charge less than was used.
-func TestDamagedRecordsAreRefused(t *testing.T) {
+// TestDamagedRecordsAreRejected: a journal with a hole would charge less than was used.
+func TestDamagedRecordsAreRejected(t *testing.T) {
 	newer := []byte("\x08\x63")
 	for _, tc := range []struct {
 		name       string

@@ -12,7 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// Variables that turn the test binary into a child process of itself.
+// Variables that make the test binary a child process.
 const (
 	childDir   = "JOURNAL_TEST_CHILD_DIR"   // writes there until it is killed
 	childFault = "JOURNAL_TEST_CHILD_FAULT" // runs a test that leaves goroutines behind
@@ -37,7 +37,7 @@ type node struct {
 	ran    chan error
 }
 
-// config is a store in memory, small enough to be made many times.
+// config configures a small in-memory store.
 func config(fsys vfs.FS) store.Config {
 	return store.Config{Dir: "data", FS: fsys, BallastBytes: -1}
 }
@@ -69,7 +69,7 @@ func (n *node) shut() error {
 	return n.store.Close()
 }
 
-// start is boot for the length of a test.
+// start is boot with a cleanup at the end of the test.
 func start(tb testing.TB, cfg store.Config, jcfg journal.Config) *node {
 	tb.Helper()
 	n, err := boot(cfg, jcfg)
@@ -84,7 +84,7 @@ func start(tb testing.TB, cfg store.Config, jcfg journal.Config) *node {
 	return n
 }
 
-// list returns the events that f lets through.
+// list returns the events that match f.
 func list(t fataler, j *journal.Journal, f journal.Filter) []journal.Event {
 	t.Helper()
 	var out []journal.Event
@@ -98,7 +98,7 @@ func list(t fataler, j *journal.Journal, f journal.Filter) []journal.Event {
 	return out
 }
 
-// fataler is what testing.TB and rapid.T have in common here.
+// fataler is the common part of testing.TB and rapid.T.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)

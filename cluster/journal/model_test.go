@@ -18,8 +18,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// machine is a journal beside the plainest thing that does the same: a list of
-// events and a list of open intents.
+// machine is a journal next to a simple model of it: a list of events and a list of open
+// intents.
 type machine struct {
 	mem    *vfs.MemFS
 	node   *node
@@ -27,7 +27,7 @@ type machine struct {
 
 	made    int
 	open    []openIntent
-	events  []journal.Event // those that were trimmed as well
+	events  []journal.Event // including trimmed events
 	trimmed int
 }
 
@@ -44,13 +44,13 @@ func (m *machine) boot(t *rapid.T) {
 	m.node = n
 }
 
-// record adds an event to the model, with the number it must get.
+// record adds an event to the model, with its expected number.
 func (m *machine) record(ev journal.Event) {
 	ev.ID = journal.EventID{Node: m.node.store.Identity().Node, Epoch: 1, Seq: uint64(len(m.events) + 1)}
 	m.events = append(m.events, ev)
 }
 
-// wait waits for all that is queued, so that the model knows what is on the disk.
+// wait waits for all queued records, so that the model equals the disk.
 func (m *machine) wait(t *rapid.T) {
 	for _, p := range m.queued {
 		if err := p.Wait(context.Background()); err != nil {
@@ -112,7 +112,7 @@ func (m *machine) notify(t *rapid.T) {
 	m.queued = append(m.queued, m.node.Settle(nil, nil)) // to wait for the notice
 }
 
-// trim deletes some of the events, or all.
+// trim deletes some or all events.
 func (m *machine) trim(t *rapid.T) {
 	m.wait(t)
 	upto := rapid.IntRange(0, len(m.events)).Draw(t, "upto")
@@ -137,7 +137,7 @@ func (m *machine) checkBacklog(t *rapid.T) {
 	}
 }
 
-// batch reads what is to be shipped.
+// batch reads the events to ship.
 func (m *machine) batch(t *rapid.T) {
 	m.wait(t)
 	after, most := rapid.IntRange(0, len(m.events)).Draw(t, "after"), rapid.IntRange(1, 4).Draw(t, "most")
@@ -161,7 +161,7 @@ func (m *machine) batch(t *rapid.T) {
 	}
 }
 
-// restart stops the journal and goes on with disk; what is still open has died.
+// restart stops the journal and continues with disk; open intents have died.
 func (m *machine) restart(t *rapid.T, disk *vfs.MemFS) {
 	if err := m.node.shut(); err != nil {
 		t.Fatal(err)

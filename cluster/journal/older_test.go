@@ -19,7 +19,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// olderRecord is a record of a journal that the version before intentVersion 4 wrote.
+// olderRecord is a record of a journal from before intentVersion 4.
 type olderRecord struct {
 	space      store.Space
 	key, value []byte
@@ -46,7 +46,7 @@ func olderRecords(t *testing.T) []olderRecord {
 	return out
 }
 
-// olderEvents are the events of testdata/records.hex.
+// olderEvents returns the events of testdata/records.hex.
 func olderEvents() []journal.Event {
 	first := fullEvent("req_5")
 	first.Steps = usage.Steps{Counted: true, Retries: 1, Fallbacks: 2}
@@ -58,7 +58,7 @@ func olderEvents() []journal.Event {
 	return []journal.Event{first, {Attempt: usage.Attempt{Request: "req_6", Number: 1}}, fullEvent("req_7"), blocked("req_8")}
 }
 
-// olderIntents are the intents of testdata/records.hex. They had no tags.
+// olderIntents returns the intents of testdata/records.hex. They had no tags.
 func olderIntents() []usage.Attempt {
 	full := func(request id.Request) usage.Attempt {
 		a := fullIntent(request)
@@ -72,8 +72,8 @@ func olderIntents() []usage.Attempt {
 	return []usage.Attempt{full("req_1"), {Request: "req_2", Number: 1}, dated, shared}
 }
 
-// TestJournalOfAnOlderVersion opens a journal with the records of the version before:
-// events come back as they were, and intents become events of crashed attempts.
+// TestJournalOfAnOlderVersion opens a journal with records of the previous version: events are
+// unchanged, and intents become events of crashed attempts.
 func TestJournalOfAnOlderVersion(t *testing.T) {
 	mem := vfs.NewMem()
 	s, err := store.Open(config(mem))
@@ -106,8 +106,8 @@ func TestJournalOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// TestEventsAreStoredAsBefore: the version before reads the events of this one, because
-// they are the same bytes.
+// TestEventsAreStoredAsBefore: the previous version can read the events of this one, because
+// the bytes are equal.
 func TestEventsAreStoredAsBefore(t *testing.T) {
 	n := start(t, config(vfs.NewMem()), journal.Config{})
 	await(t, n.Settle(nil, olderEvents()))
@@ -128,8 +128,8 @@ func TestEventsAreStoredAsBefore(t *testing.T) {
 	}
 }
 
-// TestIntentOfANewerVersion: an intent has a version that older gateways stop at, and this
-// one stops at those of newer gateways, in the intent and in the event within.
+// TestIntentOfANewerVersion: older gateways stop at the version of this one's intents. This one
+// stops at those of newer gateways, in the intent and in the event within.
 func TestIntentOfANewerVersion(t *testing.T) {
 	for name, m := range map[string]*clusterv1.UsageIntent{
 		"intent":   {Version: 5, Event: &clusterv1.UsageEvent{Version: 1}},

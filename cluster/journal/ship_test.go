@@ -91,7 +91,7 @@ func TestTrim(t *testing.T) {
 	check(5, 3, 30, 3)
 	err = n.Trim(t.Context(), 6)
 	if f := fault.From(err); err == nil || f.Kind != fault.Conflict || f.Code != journal.CodeBehind {
-		t.Errorf("an event that never was is trimmed: %v", err)
+		t.Errorf("an event that never existed is trimmed: %v", err)
 	}
 	check(5, 3, 30, 3)
 	restart := func() {
@@ -108,7 +108,7 @@ func TestTrim(t *testing.T) {
 	if err := n.Trim(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}
-	restart() // no event is left, and no number is given out again
+	restart() // no event is left, and no number is reused
 	check(5, 0, 0, 0)
 	numbered(t, n, 6, 1)
 	check(6, 1, 10, 6)
@@ -130,7 +130,7 @@ func TestWait(t *testing.T) {
 	await(t, n.Intent(fullIntent("req_i"))) // a commit without an event
 	select {
 	case err := <-heard:
-		t.Errorf("told of an event that is not there, %v", err)
+		t.Errorf("Wait returned without an event, %v", err)
 	default:
 	}
 	numbered(t, n, 2, 1)
@@ -148,8 +148,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestShippingWhileWriting reads and trims while several write: every event is read
-// once, in order, and the numbers have no gap.
+// TestShippingWhileWriting reads and trims during concurrent writes: every event is read once,
+// in order, and the numbers have no gap.
 func TestShippingWhileWriting(t *testing.T) {
 	mem := vfs.NewMem()
 	n, err := boot(config(mem), journal.Config{})
@@ -180,7 +180,7 @@ func TestShippingWhileWriting(t *testing.T) {
 		}
 		first, events, err := n.Batch(t.Context(), at, 37, 1<<20)
 		if err != nil || first != at+1 {
-			t.Fatalf("after %d comes %d, %v", at, first, err)
+			t.Fatalf("after %d follows %d, %v", at, first, err)
 		}
 		for i, value := range events {
 			ev, err := journal.Decode("n", 1, first+uint64(i), value)
@@ -210,8 +210,8 @@ func TestShippingWhileWriting(t *testing.T) {
 	}
 }
 
-// TestNoticesAreDroppedBeforeMoneyWaits: where too many wait, a settle is taken and a
-// notice is not.
+// TestNoticesAreDroppedBeforeMoneyWaits: if too many records wait, a settle is accepted and a
+// notice is dropped.
 func TestNoticesAreDroppedBeforeMoneyWaits(t *testing.T) {
 	s, err := store.Open(config(vfs.NewMem()))
 	if err != nil {
@@ -250,7 +250,7 @@ func TestTooMuchThatIsNotPosted(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		cfg  journal.Config
-		trim uint64 // after which it is well again
+		trim uint64 // after which it is healthy again
 		says []string
 	}{
 		{"events", journal.Config{MaxBacklog: 2}, 1, []string{"3 events wait, and at most 2 may."}},
@@ -274,7 +274,7 @@ func TestTooMuchThatIsNotPosted(t *testing.T) {
 				t.Errorf("the code is %q", fault.From(err).Code)
 			}
 			if err := n.Settle([]*journal.Pending{n.Intent(fullIntent("req_9"))}, nil).Wait(t.Context()); err != nil {
-				t.Errorf("what is under way is refused: %v", err)
+				t.Errorf("a settle in flight is rejected: %v", err)
 			}
 			n.SetStall(nil)
 			unavailable(t, n.Healthy(), "succeeded or has not ended yet")
@@ -288,8 +288,8 @@ func TestTooMuchThatIsNotPosted(t *testing.T) {
 	}
 }
 
-// TestTheLastAttemptOfADeadProcessIsFinal: of the attempts of one request that the
-// gateway did not survive, one ends it.
+// TestTheLastAttemptOfADeadProcessIsFinal: of the crashed attempts of one request, one is
+// final.
 func TestTheLastAttemptOfADeadProcessIsFinal(t *testing.T) {
 	mem := vfs.NewMem()
 	n, err := boot(config(mem), journal.Config{})
@@ -325,7 +325,7 @@ func TestAGapIsNotShipped(t *testing.T) {
 	unavailable(t, err, "cannot be read")
 }
 
-func TestDecodeRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestDecodeRejectsUnknownVersions(t *testing.T) {
 	for _, value := range [][]byte{[]byte("\x08\x63"), []byte("\xff"), bytes.Repeat([]byte{0xff}, 20)} {
 		_, err := journal.Decode("n", 1, 1, value)
 		unavailable(t, err, "cannot be read")

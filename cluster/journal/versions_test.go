@@ -13,8 +13,8 @@ import (
 )
 
 // TestEndUserOfAnOlderVersion: an event without the field names an end user that all keys
-// share, whatever the organization of its key; events of this version name one of the
-// organization, and have a version that older readers stop at.
+// share, regardless of the key's organization. Events of this version name one of the
+// organization, and have a version at which older readers stop.
 func TestEndUserOfAnOlderVersion(t *testing.T) {
 	old, err := proto.Marshal(&clusterv1.UsageEvent{Version: 2, EndUser: "alice", Organization: "acme", ParentHashes: [][]byte{make([]byte, 32)}})
 	if err != nil {
@@ -54,8 +54,8 @@ func TestEndUserOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// TestEventsThatOlderNodesWouldPostDifferently: an event whose audit record has more than
-// version 1 knows of has a version that older readers stop at.
+// TestEventsThatOlderNodesWouldPostDifferently: an event whose audit record has more fields
+// than version 1 knows has a version at which older readers stop.
 func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 	n := start(t, config(vfs.NewMem()), journal.Config{})
 	events := []journal.Event{

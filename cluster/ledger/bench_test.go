@@ -12,8 +12,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// BenchmarkPost posts runs of 256 attempts by 50 keys of 5 teams, to a state that has
-// all of their accounts. What it says of a second is what one core does.
+// BenchmarkPost posts runs of 256 attempts by 50 keys of 5 teams, to a state with all of their
+// accounts. Its rate is that of one core.
 func BenchmarkPost(b *testing.B) {
 	s, err := store.Open(store.Config{Kind: store.StateStore, Dir: "state", FS: vfs.NewMem()})
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// inPico is a sum as an integer of any size.
+// inPico returns a sum as an integer of any size.
 func inPico(t money.Total) *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(t.High), 64)
 	return n.Add(n, big.NewInt(int64(t.Low)))
 }
 
-// TestBooksBeyondAPico posts what no Pico holds a few of, in both directions: each
-// account has the exact sum, and so have the rows of the one day.
+// TestBooksBeyondAPico posts amounts whose sums exceed a Pico, in both directions: each account
+// and the rows of the day have the exact sum.
 func TestBooksBeyondAPico(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := open(t)
@@ -75,9 +75,8 @@ func TestBooksBeyondAPico(t *testing.T) {
 	})
 }
 
-// TestWindowBeyondABudget: a window with more in it than any budget allows is over the
-// largest one, nothing is granted on it, it ends with what was spent in it, and a new
-// one and a spend that is set begin from there.
+// TestWindowBeyondABudget: a window whose spend exceeds any possible budget is over the largest
+// one. It gets no grants, it resets, and a new window and a set spend start from their values.
 func TestWindowBeyondABudget(t *testing.T) {
 	s, a, most := open(t), keyAccount(1), int64(math.MaxInt64)
 	ask := func(ends time.Time) *clusterv1.MoveLeases {
@@ -106,7 +105,7 @@ func TestWindowBeyondABudget(t *testing.T) {
 	}
 	ended := move(t, s, ask(ends.Add(time.Hour)), ends)
 	if len(ended.Notes) != 1 || ended.Notes[0].Crossing.Window.String() != three {
-		t.Errorf("the window's end told %+v, want %s", ended.Notes, three)
+		t.Errorf("the reset reported %+v, want %s", ended.Notes, three)
 	}
 	if state := balance(t, s, a); state.Window != (money.Total{}) || state.Total.String() != three || len(state.Leases) != 1 {
 		t.Errorf("the next window is %+v", state)

@@ -14,9 +14,9 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// TestRegeneratedKeyPaysFromOneAccount: what a key and the one that has replaced it
-// spend goes to one account, which has one window, one set of leases and one row a day.
-// The record of each says which of the two was used.
+// TestRegeneratedKeyPaysFromOneAccount: a key and its regenerated successor share one account,
+// with one window, one set of leases and one row per day. The record of each event names the
+// key that was used.
 func TestRegeneratedKeyPaysFromOneAccount(t *testing.T) {
 	s, a := open(t), keyAccount(1)
 	move(t, s, &clusterv1.MoveLeases{Node: "n1", Asks: []*clusterv1.LeaseAsk{{Account: accountID(a), MaxPico: new(int64(100)), WantPico: 100, AskPico: 100}}}, day0())
@@ -40,7 +40,7 @@ func TestRegeneratedKeyPaysFromOneAccount(t *testing.T) {
 	}
 	for _, n := range posted.Notes {
 		if n.Crossing != nil && (n.Crossing.Account != a || !proto.Equal(n.Event, crashed)) {
-			t.Errorf("told of %+v by %v", n.Crossing, n.Event)
+			t.Errorf("reported %+v by %v", n.Crossing, n.Event)
 		}
 	}
 	rows := 0
@@ -55,8 +55,8 @@ func TestRegeneratedKeyPaysFromOneAccount(t *testing.T) {
 	sound(t, s)
 }
 
-// TestKeyAccount: the books know which account a key has used for as long as they are
-// there, also when the records of its use are not.
+// TestKeyAccount: the state keeps the account that a key has used, even after the records of
+// its use are gone.
 func TestKeyAccount(t *testing.T) {
 	s := open(t)
 	young := attempt(1, 1)

@@ -13,19 +13,19 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// TestStrict: below one part in twenty of a budget a grant is what a request needs.
+// TestStrict: below one twentieth of a budget, a grant is what a request needs.
 func TestStrict(t *testing.T) {
 	for _, c := range []struct {
 		limit, window money.Pico
 		want          bool
 	}{
 		{100, 0, false},
-		{100, 95, false}, // exactly one part in twenty
+		{100, 95, false}, // exactly one twentieth
 		{100, 96, true},
 		{100, 100, true},
 		{100, 900, true},
 		{101, 95, false},
-		{101, 96, true}, // 5 of 101 are less than one part in twenty
+		{101, 96, true}, // 5 of 101 are less than one twentieth
 		{19, 19, true},
 		{19, 18, false},
 		{0, 0, true},
@@ -41,23 +41,23 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestGrants asks for parts of one budget of 1000, one node after the other.
+// TestGrants requests parts of one budget of 1000, one node after the other.
 func TestGrants(t *testing.T) {
 	s, a := open(t), keyAccount(1)
 	for i, step := range []struct {
 		node              string
 		least, want, most int64
-		back              int64 // is given back before
+		back              int64 // released before
 		left              money.Pico
 		scarce            bool
 	}{
-		{"n1", 10, 10, 10_000, 0, 500, false},  // half of what is left
-		{"n2", 10, 10, 100, 0, 100, false},     // no more than would do
-		{"n2", 10, 10, 10_000, 0, 200, false},  // a quarter of 400, for two hold parts
-		{"n3", 10, 200, 10_000, 0, 200, false}, // what is needed, if that is more
-		{"n3", 10, 200, 10_000, 0, 300, false}, // as much as there is
-		{"n4", 10, 10, 10, 0, 0, true},         // nothing is left, and others hold something
-		{"n1", 1, 1, 1, 400, 101, false},       // given back first, then asked for
+		{"n1", 10, 10, 10_000, 0, 500, false},  // half of the rest
+		{"n2", 10, 10, 100, 0, 100, false},     // no more than requested
+		{"n2", 10, 10, 10_000, 0, 200, false},  // a quarter of 400, because two nodes hold parts
+		{"n3", 10, 200, 10_000, 0, 200, false}, // the need, if that is more
+		{"n3", 10, 200, 10_000, 0, 300, false}, // everything that is left
+		{"n4", 10, 10, 10, 0, 0, true},         // nothing is left, and other nodes hold leases
+		{"n1", 1, 1, 1, 400, 101, false},       // released first, then requested
 		{"n4", 10, 10, 10, 0, 10, false},
 	} {
 		change := &clusterv1.MoveLeases{Node: step.node, Asks: []*clusterv1.LeaseAsk{{
@@ -78,14 +78,14 @@ func TestGrants(t *testing.T) {
 			t.Errorf("step %d: %s has %d, scarce %v; want %d, %v", i, step.node, left, state.Scarce, step.left, step.scarce)
 		}
 		if len(moved.Changed) != 1 || moved.Changed[0].Account != a || moved.Changed[0].State.Scarce != step.scarce {
-			t.Errorf("step %d: told of %+v", i, moved.Changed)
+			t.Errorf("step %d: reported %+v", i, moved.Changed)
 		}
 	}
 	sound(t, s)
 }
 
-// TestRaisedBudgetEndsAgain: who raises a budget that was used up is told when it is
-// used up again.
+// TestRaisedBudgetEndsAgain: a budget that was exhausted and then raised is reported again when
+// it is exhausted again.
 func TestRaisedBudgetEndsAgain(t *testing.T) {
 	s, a := open(t), keyAccount(1)
 	seq := uint64(0)
@@ -100,7 +100,7 @@ func TestRaisedBudgetEndsAgain(t *testing.T) {
 		if told := len(crossings(posted.Notes)) > 0; told != (i != 1) {
 			t.Errorf("%s of %d: told %v", balance(t, s, a).Window, limit, told)
 		}
-		if i == 1 { // else the raised budget would be over before it counts
+		if i == 1 { // otherwise the raised budget would be exhausted before it counts
 			_, f := entry(t, s, func(tx *store.Tx) (ledger.Moved, *fault.Error) {
 				return ledger.SetSpends(tx, []*clusterv1.SetSpend{{Account: accountID(a), WindowPico: 20}}, day0())
 			})
@@ -111,9 +111,9 @@ func TestRaisedBudgetEndsAgain(t *testing.T) {
 	}
 }
 
-// TestAskOfAClockThatIsBehind leaves a window that is over as it is: it knows no end
-// for the next one.
-func TestAskOfAClockThatIsBehind(t *testing.T) {
+// TestRequestOfASlowClock: a node with a slow clock does not change an expired window, because
+// it does not know the end of the next one.
+func TestRequestOfASlowClock(t *testing.T) {
 	s, a := open(t), keyAccount(1)
 	ask := func(ends, at time.Time) ledger.State {
 		move(t, s, &clusterv1.MoveLeases{Node: "n1", Asks: []*clusterv1.LeaseAsk{{Account: accountID(a), Duration: "1h", ResetsUnixNano: ends.UnixNano()}}}, at)
@@ -137,8 +137,8 @@ func TestAskOfAClockThatIsBehind(t *testing.T) {
 	sound(t, s)
 }
 
-// TestNamesThatAreNone are refused, and change nothing.
-func TestNamesThatAreNone(t *testing.T) {
+// TestInvalidNames: they are rejected, and change nothing.
+func TestInvalidNames(t *testing.T) {
 	s := open(t)
 	none := &clusterv1.AccountID{Owner: "nobody"}
 	for name, change := range map[string]func(tx *store.Tx) (ledger.Moved, *fault.Error){

@@ -18,10 +18,10 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// journals are what nodes have of events, posted or not.
+// journals are the events of nodes, posted or not.
 type journals map[journalName][]*clusterv1.UsageEvent
 
-// drawAccount is an account of one of the kinds that the tests bound.
+// drawAccount draws an account of one of the kinds with limits in these tests.
 func drawAccount(t *rapid.T) id.Account {
 	switch rapid.IntRange(0, 3).Draw(t, "kind") {
 	case 0, 1:
@@ -32,7 +32,7 @@ func drawAccount(t *rapid.T) id.Account {
 	return id.Account{Kind: id.AccountCustomer, Owner: "carl", Part: rapid.SampledFrom([]string{"", "acme"}).Draw(t, "of")}
 }
 
-// endUser is the account of an event's end user.
+// endUser returns the account of an event's end user.
 func endUser(e *clusterv1.UsageEvent) id.Account {
 	a := id.Account{Kind: id.AccountCustomer, Owner: e.GetEndUser()}
 	if e.GetEndUserOfOrganization() {
@@ -41,7 +41,7 @@ func endUser(e *clusterv1.UsageEvent) id.Account {
 	return a
 }
 
-// drawEvent is any event: most of its charges are of windows that are or were there.
+// drawEvent draws an event. Most of its charges are of existing or earlier windows.
 func drawEvent(t *rapid.T, epoch func(id.Account) uint64) *clusterv1.UsageEvent {
 	key := rapid.IntRange(0, 2).Draw(t, "key")
 	e := attempt(key, rapid.Int64Range(0, 60).Draw(t, "cost"))
@@ -92,13 +92,13 @@ func drawNode(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"n1", "n2", "n3"}).Draw(t, "node")
 }
 
-// machine runs random changes on a ledger and on the naive one.
+// machine runs random changes on a ledger and on the model.
 type machine struct {
 	s     *store.Store
 	naive *naive
 	now   time.Time
 	has   journals
-	notes []ledger.Note // since the last look
+	notes []ledger.Note // since the last comparison
 }
 
 func (m *machine) write(t *rapid.T) {
@@ -124,12 +124,12 @@ func (m *machine) ship(t *rapid.T) {
 	posted, f := post(t, m.s, r, m.now)
 	if uint64(first) > before+1 {
 		if f == nil || f.Kind != fault.Conflict || f.Code != ledger.CodeGap {
-			t.Fatalf("a run from %d on after %d was answered with %v", first, before, f)
+			t.Fatalf("a run from %d on after %d returned %v", first, before, f)
 		}
 		return
 	}
 	if f != nil {
-		t.Fatalf("a run from %d to %d after %d was refused: %v", first, last, before, f)
+		t.Fatalf("a run from %d to %d after %d was rejected: %v", first, last, before, f)
 	}
 	for i := first; i <= last; i++ {
 		m.naive.post(name, uint64(i), events[i-1])
@@ -155,7 +155,7 @@ func (m *machine) lease(t *rapid.T) {
 	for range rapid.IntRange(0, 2).Draw(t, "asks") {
 		a := drawAccount(t)
 		if slices.ContainsFunc(change.GetAsks(), func(ask *clusterv1.LeaseAsk) bool { return accountNamed(ask.GetAccount()) == a }) {
-			continue // the check below looks at the last budget only
+			continue // the check below uses the last budget only
 		}
 		ask := &clusterv1.LeaseAsk{
 			Account: accountID(a), LeastPico: rapid.Int64Range(0, 20).Draw(t, "least"),
@@ -181,7 +181,7 @@ func (m *machine) lease(t *rapid.T) {
 	for a, held := range before {
 		state := balance(t, m.s, a)
 		if all := leased(state); all > held && state.Window.Pico()+all > state.Max {
-			t.Fatalf("after a grant %s are spent and %s leased of %s", state.Window, all, state.Max)
+			t.Fatalf("after a grant, spend is %s and leases are %s of %s", state.Window, all, state.Max)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (m *machine) roll(t *rapid.T) {
 			}
 			m.naive.roll(a, end.GetResetsUnixNano())
 		}
-		change.Windows = append(change.GetWindows(), end, end) // twice does what once does
+		change.Windows = append(change.GetWindows(), end, end) // the second one must have no effect
 	}
 	m.notes = append(m.notes, roll(t, m.s, change, m.now).Notes...)
 }
@@ -246,7 +246,7 @@ func (m *machine) drop(t *rapid.T) {
 	}
 }
 
-// check compares the ledger with the naive one.
+// check compares the ledger with the model.
 func (m *machine) check(t *rapid.T) {
 	for name, want := range m.naive.accounts {
 		got := balance(t, m.s, name)
@@ -290,8 +290,8 @@ func cmpStrings(a, b id.Node) int {
 	return 0
 }
 
-// TestLedgerIsTheNaiveOne runs changes of all kinds on the ledger and on the naive one.
-func TestLedgerIsTheNaiveOne(t *testing.T) {
+// TestLedgerEqualsTheModel runs changes of all kinds on the ledger and on the model.
+func TestLedgerEqualsTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{s: open(t), naive: newNaive(), now: day0(), has: journals{}}
 		t.Repeat(map[string]func(*rapid.T){
@@ -305,8 +305,8 @@ func TestLedgerIsTheNaiveOne(t *testing.T) {
 	})
 }
 
-// TestRunsDoNotMatter posts the same events in other runs, some of them again: every
-// byte of the state and every note is the same.
+// TestRunsDoNotMatter posts the same events in other runs, some of them twice: all bytes of the
+// state and all notes are equal.
 func TestRunsDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole, split := open(t), open(t)
@@ -346,8 +346,8 @@ func TestRunsDoNotMatter(t *testing.T) {
 	})
 }
 
-// TestHardBudget has nodes that spend only what they have leased, under one budget and
-// over several windows: what is spent in a window and what is leased never exceeds it.
+// TestHardBudget has nodes that spend only leased amounts, with one budget and several windows:
+// the spend of a window plus all leases never exceeds the budget.
 func TestHardBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, now, a := open(t), day0(), keyAccount(1)
@@ -358,7 +358,7 @@ func TestHardBudget(t *testing.T) {
 			epoch uint64
 		}
 		waiting, seqs := map[string][]pending{}, map[string]uint64{}
-		idle := func(node string) int64 { // what the node may still spend
+		idle := func(node string) int64 { // the rest of the node's lease
 			state := balance(t, s, a)
 			left := int64(0)
 			for _, l := range state.Leases {
@@ -408,7 +408,7 @@ func TestHardBudget(t *testing.T) {
 			"wait": func(*rapid.T) { now = now.Add(17 * time.Minute) },
 			"": func(t *rapid.T) {
 				if state := balance(t, s, a); int64(state.Window.Pico()+leased(state)) > budget {
-					t.Fatalf("%s are spent and %v leased of %d", state.Window, state.Leases, budget)
+					t.Fatalf("spend is %s and leases are %v, the budget is %d", state.Window, state.Leases, budget)
 				}
 			},
 		})

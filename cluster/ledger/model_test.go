@@ -9,12 +9,12 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// naive is what the ledger should come to, written down as the rules say it, one
-// event after the other, with no regard to speed. The tests' amounts are small.
+// naive is a model of the ledger: the rules, applied to one event after the other, without
+// regard to speed. The tests' amounts are small.
 type naive struct {
 	accounts map[id.Account]*naiveAccount
 	posted   map[journalName]uint64
-	told     []string // types of crossings since the last look
+	told     []string // types of crossings since the last comparison
 }
 
 // journalName is one epoch of one node's journal.
@@ -148,8 +148,8 @@ func (n *naive) roll(a *naiveAccount, ends int64) {
 	n.told = append(n.told, event.TypeBudgetReset)
 }
 
-// ask grants, in the words of the rule: below one part in twenty what is wanted, else
-// up to a share of half of what is left.
+// ask grants by the rule: below one twentieth the wanted amount, otherwise up to a share of
+// half of the rest.
 func (n *naive) ask(node string, ask *clusterv1.LeaseAsk, at time.Time) {
 	a := n.account(accountNamed(ask.GetAccount()))
 	now := at.UnixNano()

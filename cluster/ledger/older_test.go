@@ -16,8 +16,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// TestRecordsOfAnOlderVersion reads usage records that the version before wrote. Each line
-// of testdata/records.hex has the keyspace, the key and the value.
+// TestRecordsOfAnOlderVersion reads usage records of the previous version. Each line of
+// testdata/records.hex has the keyspace, the key and the value.
 func TestRecordsOfAnOlderVersion(t *testing.T) {
 	text, err := os.ReadFile("testdata/records.hex")
 	if err != nil {

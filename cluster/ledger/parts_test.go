@@ -10,8 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 )
 
-// TestParts reads what one owner has spent on models, in their order and as far as it
-// is asked for, and nothing of owners whose name begins with that one's.
+// TestParts reads one owner's spend per model, in order and as far as requested, and nothing of
+// owners whose name has that one's as a prefix.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	s := open(t)

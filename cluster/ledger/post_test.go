@@ -18,9 +18,9 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// TestPostToWhom posts one attempt of somebody who belongs everywhere: each account
+// TestPostToAllAccounts posts one attempt of a caller that belongs to everything: each account
 // gets its cost once, and the provider gets it with the opposite sign.
-func TestPostToWhom(t *testing.T) {
+func TestPostToAllAccounts(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 70)
 	e.Team, e.User, e.Organization, e.EndUser = "red", "ada", "acme", "cust\x00omer"
@@ -57,9 +57,9 @@ func TestPostToWhom(t *testing.T) {
 	sound(t, s)
 }
 
-// TestPostToEndUserOfOrganization: end users of one id that two organizations have, and one
-// without an organization, have accounts of their own. An event of an older version is
-// posted to the one without, whatever the organization of its key.
+// TestPostToEndUserOfOrganization: end users with the same id in two organizations, and without
+// one, have separate accounts. An event of an older version is posted to the one without,
+// regardless of the key's organization.
 func TestPostToEndUserOfOrganization(t *testing.T) {
 	s := open(t)
 	var events []*clusterv1.UsageEvent
@@ -105,8 +105,8 @@ func TestPostToEndUserOfOrganization(t *testing.T) {
 	sound(t, s)
 }
 
-// TestPostOnce: what comes again is skipped, what leaves a gap is refused, and each
-// epoch of a node counts for itself.
+// TestPostOnce: repeated events are skipped, gaps are rejected, and each epoch of a node counts
+// separately.
 func TestPostOnce(t *testing.T) {
 	s := open(t)
 	events := []*clusterv1.UsageEvent{attempt(1, 1), attempt(1, 10), attempt(1, 100)}
@@ -139,7 +139,7 @@ func TestPostOnce(t *testing.T) {
 			t.Errorf("a run from %d on: posted %d to %d, %q; want %d to %d, %q", step.run.GetFirst(), posted.First, posted.Last, code, step.first, step.last, step.code)
 		}
 		if got := balance(t, s, keyAccount(1)).Total; got != step.spent.Total() {
-			t.Errorf("after it %s is spent, want %s", got, step.spent)
+			t.Errorf("after it the spend is %s, want %s", got, step.spent)
 		}
 	}
 	if seq, err := ledger.Applied(s, "n1", 1); seq != 3 || err != nil {
@@ -148,7 +148,7 @@ func TestPostOnce(t *testing.T) {
 	sound(t, s)
 }
 
-// TestEventOfANewerVersion stops the node, for nodes that understand it post it.
+// TestEventOfANewerVersion stops the node, because nodes that understand the event post it.
 func TestEventOfANewerVersion(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 1)
@@ -160,7 +160,7 @@ func TestEventOfANewerVersion(t *testing.T) {
 	}
 }
 
-// TestCrossings: each bound is told of once in a window, with the event that met it.
+// TestCrossings: each limit is reported once per window, with the event that reached it.
 func TestCrossings(t *testing.T) {
 	s := open(t)
 	a := keyAccount(1)
@@ -187,7 +187,7 @@ func TestCrossings(t *testing.T) {
 		{attempt(1, 1, charge(0)), nil},
 		{blockedBefore, nil},
 		{nil, []string{event.TypeBudgetReset}},
-		{attempt(1, 500, charge(0)), nil}, // late: it belongs to the window before
+		{attempt(1, 500, charge(0)), nil}, // late: it belongs to the previous window
 		{blockedBefore, nil},
 		{attempt(1, 20, charge(1)), nil},
 		{blocked, []string{event.TypeBudgetExceeded, event.TypeKeyBudgetExceeded}},
@@ -221,7 +221,7 @@ func TestCrossings(t *testing.T) {
 	sound(t, s)
 }
 
-// TestOwn: a node is told what of its own spend under a budget is posted, late or not.
+// TestOwn: a node learns which part of its own spend under a budget is posted, late or not.
 func TestOwn(t *testing.T) {
 	s := open(t)
 	kind := clusterv1.AccountKind_ACCOUNT_KIND_KEY
@@ -240,8 +240,8 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestUnknownFieldsSurvive: what a newer version has written into an event, an account
-// or a row is there after this version has changed it.
+// TestUnknownFieldsSurvive: fields of a newer version in an event, an account or a row remain
+// after a change by this version.
 func TestUnknownFieldsSurvive(t *testing.T) {
 	s := open(t)
 	unknown := protowire.AppendString(protowire.AppendTag(nil, 5000, protowire.BytesType), "from the future")
@@ -256,7 +256,7 @@ func TestUnknownFieldsSurvive(t *testing.T) {
 		if space == store.SpaceUsage {
 			m := &clusterv1.UsageRecord{}
 			if err := proto.Unmarshal([]byte(value), m); err != nil || string(m.GetEvent().ProtoReflect().GetUnknown()) != string(unknown) {
-				t.Errorf("the usage record has lost what it did not know: %v, %v", m, err)
+				t.Errorf("the usage record has lost unknown fields: %v, %v", m, err)
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func TestUnknownFieldsSurvive(t *testing.T) {
 	for _, space := range []store.Space{store.SpaceAccount, store.SpaceDaily, store.SpaceShipped} {
 		err := s.Scan(t.Context(), store.Range{Space: space}, func(key, value []byte) bool {
 			if n := len(value) - len(unknown); n < 0 || string(value[n:]) != string(unknown) {
-				t.Errorf("%c%q has lost what this version does not know", space, key)
+				t.Errorf("%c%q has lost unknown fields", space, key)
 			}
 			return true
 		})

@@ -20,7 +20,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// ledgerOf is a ledger with some attempts of two nodes, in the order of their ends.
+// ledgerOf returns a ledger with attempts of two nodes, in the order of their ends.
 func ledgerOf(t *rapid.T) (*store.Store, []*clusterv1.UsageEvent) {
 	s := open(t)
 	var all []*clusterv1.UsageEvent
@@ -28,7 +28,7 @@ func ledgerOf(t *rapid.T) (*store.Store, []*clusterv1.UsageEvent) {
 		var events []*clusterv1.UsageEvent
 		for range rapid.IntRange(0, 15).Draw(t, "events") {
 			e := drawEvent(t, func(id.Account) uint64 { return 0 })
-			e.Tags = []string{fmt.Sprint(node, "/", len(events)+1)} // what the test knows it by
+			e.Tags = []string{fmt.Sprint(node, "/", len(events)+1)} // identifies it in the test
 			events = append(events, e)
 			if e.GetNotice() == nil {
 				all = append(all, e)
@@ -42,7 +42,7 @@ func ledgerOf(t *rapid.T) (*store.Store, []*clusterv1.UsageEvent) {
 	return s, all
 }
 
-// TestLogs compares what a filter shows, page by page, with what it should.
+// TestLogs compares the pages of a filtered query with the expected records.
 func TestLogs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, all := ledgerOf(t)
@@ -103,7 +103,7 @@ func TestLogs(t *testing.T) {
 				t.Fatalf("%d records, the limit is %d", shown, f.Limit)
 			}
 		}
-		slices.Sort(want) // those that ended at once come in the order of their nodes and numbers
+		slices.Sort(want) // events with the same end are ordered by node and number
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("-want +got\n%s", diff)
@@ -111,7 +111,7 @@ func TestLogs(t *testing.T) {
 	})
 }
 
-// TestLogsAreInOrder: records come as their attempts ended, or the other way round.
+// TestLogsAreInOrder: records are ordered by the end of the attempt, or reversed.
 func TestLogsAreInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, all := ledgerOf(t)
@@ -134,7 +134,7 @@ func TestLogsAreInOrder(t *testing.T) {
 	})
 }
 
-// TestFarDays: what happened is before a day that no key can hold, and after one.
+// TestFarDays: queries from before and after the range of days in keys.
 func TestFarDays(t *testing.T) {
 	s := open(t)
 	if _, f := post(t, s, run(t, "n1", 1, attempt(1, 7)), day0()); f != nil {
@@ -158,7 +158,7 @@ func TestFarDays(t *testing.T) {
 	}
 }
 
-// TestRecord: a record shows all that its event says.
+// TestRecord: a record has all fields of its event.
 func TestRecord(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 7)
@@ -263,7 +263,7 @@ func TestDaily(t *testing.T) {
 		if !slices.IsSorted(order) || len(order) != len(got) {
 			t.Fatalf("rows come as %q", order)
 		}
-		if len(order) > 1 { // and they end where they are no more wanted
+		if len(order) > 1 { // and they end when fn returns false
 			seen := 0
 			if err := ledger.Daily(t.Context(), s, f, func(ledger.DailyRow) bool { seen++; return false }); err != nil || seen != 1 {
 				t.Fatalf("%d rows after the first was enough, %v", seen, err)
@@ -272,7 +272,7 @@ func TestDaily(t *testing.T) {
 	})
 }
 
-// TestTrimUsage drops the oldest records, and no money.
+// TestTrimUsage deletes the oldest records, and no money.
 func TestTrimUsage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, all := ledgerOf(t)
@@ -295,7 +295,7 @@ func TestTrimUsage(t *testing.T) {
 	})
 }
 
-// TestBadQueries are refused with the field at fault.
+// TestBadQueries: they are rejected, and the error names the field.
 func TestBadQueries(t *testing.T) {
 	s := open(t)
 	for _, c := range []struct {

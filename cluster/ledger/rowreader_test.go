@@ -13,8 +13,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// TestRowReader holds the decoder of rows to the message, with fields that a later
-// version adds, and with damaged rows.
+// TestRowReader compares the row decoder with the message, with fields of a later version, and
+// with damaged rows.
 func TestRowReader(t *testing.T) {
 	t.Parallel()
 	var rows rowReader
@@ -57,10 +57,10 @@ func TestRowReader(t *testing.T) {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 		if _, err := rows.read(key, append(more, 0xff)); err == nil {
-			t.Fatal("a damaged row is read")
+			t.Fatal("a damaged row is accepted")
 		}
 		if _, err := rows.read(key[:digestSize], value); err == nil {
-			t.Fatal("a row with a damaged key is read")
+			t.Fatal("a row with a damaged key is accepted")
 		}
 	})
 }

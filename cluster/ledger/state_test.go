@@ -24,7 +24,7 @@ type tb interface {
 	Context() context.Context
 }
 
-// open opens a replicated state in memory.
+// open opens an in-memory replicated state.
 func open(t tb) *store.Store {
 	s, err := store.Open(store.Config{Kind: store.StateStore, Dir: "state", FS: vfs.NewMem()})
 	if err != nil {
@@ -38,7 +38,7 @@ func open(t tb) *store.Store {
 	return s
 }
 
-// entry makes a change as an entry of the log would: a fault drops it.
+// entry makes a change like a log entry: a fault discards it.
 func entry[T any](t tb, s *store.Store, change func(tx *store.Tx) (T, *fault.Error)) (T, *fault.Error) {
 	tx := s.NewTx()
 	defer tx.Close()
@@ -62,7 +62,7 @@ func post(t tb, s *store.Store, run *clusterv1.PostUsage, at time.Time) (ledger.
 func move(t tb, s *store.Store, m *clusterv1.MoveLeases, at time.Time) ledger.Moved {
 	out, f := entry(t, s, func(tx *store.Tx) (ledger.Moved, *fault.Error) { return ledger.Move(tx, m, at) })
 	if f != nil {
-		t.Fatalf("move was refused: %v", f)
+		t.Fatalf("move was rejected: %v", f)
 	}
 	return out
 }
@@ -70,12 +70,12 @@ func move(t tb, s *store.Store, m *clusterv1.MoveLeases, at time.Time) ledger.Mo
 func roll(t tb, s *store.Store, r *clusterv1.RollWindows, at time.Time) ledger.Moved {
 	out, f := entry(t, s, func(tx *store.Tx) (ledger.Moved, *fault.Error) { return ledger.Roll(tx, r, at) })
 	if f != nil {
-		t.Fatalf("roll was refused: %v", f)
+		t.Fatalf("roll was rejected: %v", f)
 	}
 	return out
 }
 
-// balance reads an account that may not be there.
+// balance reads an account that may not exist.
 func balance(t tb, s *store.Store, a id.Account) ledger.State {
 	state, _, err := ledger.Account(s, a)
 	if err != nil {
@@ -91,7 +91,7 @@ func sound(t tb, s *store.Store) {
 	}
 }
 
-// dump is everything that the ledger has in the state, by space and key.
+// dump returns the ledger's part of the state, by space and key.
 func dump(t tb, s *store.Store) map[string]string {
 	out := map[string]string{}
 	for _, space := range []store.Space{
@@ -109,25 +109,25 @@ func dump(t tb, s *store.Store) map[string]string {
 	return out
 }
 
-// day0 is when the tests begin.
+// day0 is the start of the tests.
 func day0() time.Time { return time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC) }
 
-// keyOf is the hash of the n-th key.
+// keyOf returns the hash of the n-th key.
 func keyOf(n int) id.KeyHash { return id.HashKey(fmt.Sprint("sk-", n)) }
 
-// keyAccount is the account of the n-th key.
+// keyAccount returns the account of the n-th key.
 func keyAccount(n int) id.Account {
 	h := keyOf(n)
 	return id.Account{Kind: id.AccountKey, Owner: hex.EncodeToString(h[:])}
 }
 
-// regenerated has an event be of the key that the n-th one was regenerated as.
+// regenerated makes the n-th key's regenerated successor the key of an event.
 func regenerated(e *clusterv1.UsageEvent, n int) {
 	origin, h := keyOf(n), keyOf(100+n)
 	e.KeyHash, e.OriginHash = h[:], origin[:]
 }
 
-// paidBy is the hash of the key that pays for an event.
+// paidBy returns the hash of the key that pays for an event.
 func paidBy(e *clusterv1.UsageEvent) []byte {
 	if e.GetOriginHash() != nil {
 		return e.GetOriginHash()
@@ -139,12 +139,12 @@ func accountID(a id.Account) *clusterv1.AccountID {
 	return &clusterv1.AccountID{Kind: clusterv1.AccountKind(a.Kind), Owner: a.Owner, Part: a.Part}
 }
 
-// accountNamed is the opposite of accountID.
+// accountNamed is the inverse of accountID.
 func accountNamed(m *clusterv1.AccountID) id.Account {
 	return id.Account{Kind: id.AccountKind(m.GetKind()), Owner: m.GetOwner(), Part: m.GetPart()}
 }
 
-// attempt is an event that cost something and ended its request well.
+// attempt returns a successful event with a cost, which ends its request.
 func attempt(key int, cost int64, charges ...*clusterv1.Charge) *clusterv1.UsageEvent {
 	h := keyOf(key)
 	return &clusterv1.UsageEvent{
@@ -156,7 +156,7 @@ func attempt(key int, cost int64, charges ...*clusterv1.Charge) *clusterv1.Usage
 	}
 }
 
-// run is a run of events of a node's first epoch.
+// run returns a run of events of a node's first epoch.
 func run(t tb, node string, first uint64, events ...*clusterv1.UsageEvent) *clusterv1.PostUsage {
 	out := &clusterv1.PostUsage{Node: node, Epoch: 1, First: first}
 	for _, e := range events {
@@ -169,7 +169,7 @@ func run(t tb, node string, first uint64, events ...*clusterv1.UsageEvent) *clus
 	return out
 }
 
-// crossings are the types of the crossings among notes.
+// crossings returns the types of the crossings among notes.
 func crossings(notes []ledger.Note) []string {
 	var out []string
 	for _, n := range notes {

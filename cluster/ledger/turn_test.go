@@ -10,23 +10,23 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// midnight is the end of the day that holds a time.
+// midnight returns the end of a time's day.
 func midnight(at time.Time) time.Time { return inDays(1, at) }
 
-// inDays is the end of a window of so many days that begins to count at a time.
+// inDays returns the end of a window with this number of days that starts at a time.
 func inDays(n int, at time.Time) time.Time {
 	const day = 24 * time.Hour
 	return at.Truncate(day).Add(time.Duration(n) * day)
 }
 
-// TestTurns has the windows of a budget, each a day or some, go by clocks that are wrong
-// for a while: how many have begun, and when the present one ends.
+// TestTurns runs the windows of a budget, each one or several days, with temporarily wrong
+// clocks: the number of windows, and the end of the current one.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	const day, years = 24 * time.Hour, 10 * 365 * 24 * time.Hour
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	type turn struct {
-		Clock time.Duration // from noon, what the entry is stamped with
+		Clock time.Duration // from noon, the stamp of the entry
 		Epoch uint64
 		Ends  time.Duration // of the window, from noon
 	}
@@ -72,8 +72,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestAskerWithAWrongClock: a node whose clock is wrong gets leases, and sets no end.
-func TestAskerWithAWrongClock(t *testing.T) {
+// TestRequestWithAWrongClock: a node with a wrong clock gets leases, and sets no window end.
+func TestRequestWithAWrongClock(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	s := open(t)
 	a, noon, limit := keyAccount(1), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), int64(100)
@@ -87,12 +87,12 @@ func TestAskerWithAWrongClock(t *testing.T) {
 		t.Errorf("it has set %s, and there are %d leases", got.Resets, len(got.Leases))
 	}
 	if got := ask(noon, noon.Add(time.Second)); !got.Resets.Equal(midnight(noon)) {
-		t.Errorf("who is right has set %s", got.Resets)
+		t.Errorf("a node with the right clock has set %s", got.Resets)
 	}
 	next := midnight(noon)
 	for _, clock := range []time.Time{next.Add(year), next.Add(-year), next.Add(2 * time.Minute)} {
 		if got := ask(next, clock); got.Epoch != 0 {
-			t.Errorf("at %s the window of %s has begun", clock, got.Resets)
+			t.Errorf("at %s the window until %s has begun", clock, got.Resets)
 		}
 	}
 	if got := ask(next, next.Add(time.Second)); got.Epoch != 1 || !got.Resets.Equal(midnight(next)) {
