@@ -9,7 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// reserved is what one of the amounts came to; -1 if the request was denied.
+// reserved returns the reserved amount; -1 if the request was denied.
 func reserved(t *testing.T, m *member, amounts ...money.Pico) money.Pico {
 	t.Helper()
 	r, err := m.reserve(t.Context(), 1, amounts...)
@@ -22,8 +22,8 @@ func reserved(t *testing.T, m *member, amounts ...money.Pico) money.Pico {
 	return r.hold.Amount()
 }
 
-// The key's budget is 500. Each request takes the most that still fits, and is denied
-// only where its least does not.
+// The key's budget is 500. Each request reserves the largest amount that still fits, and is
+// denied only if its smallest does not.
 func TestTheLargestAmountThatFitsIsReserved(t *testing.T) {
 	inWorld(t, 1000, time.Hour, func(w *world) {
 		m := w.members[0]
@@ -35,7 +35,7 @@ func TestTheLargestAmountThatFitsIsReserved(t *testing.T) {
 	})
 }
 
-// Another node holds 300 of 500 and does not give them back.
+// Another node holds 300 of 500 and does not release them.
 func TestASmallerAmountNeedsNoOtherNode(t *testing.T) {
 	inWorld(t, 1000, time.Hour, func(w *world) {
 		m, other := w.members[0], w.members[1]
@@ -50,7 +50,8 @@ func TestASmallerAmountNeedsNoOtherNode(t *testing.T) {
 	})
 }
 
-// What a request releases before its end is another's at once, and no more than once.
+// The amount that a request releases before its end is available to others at once, and only
+// once.
 func TestLoweredHoldsReleaseTheRest(t *testing.T) {
 	inWorld(t, 1000, time.Hour, func(w *world) {
 		t := w.t

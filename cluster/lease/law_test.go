@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// step is one of a random schedule.
+// step is a step of a random schedule.
 type step struct {
 	what   string
 	member int
@@ -45,7 +45,7 @@ func TestNoScheduleSpendsMoreThanTheBudget(t *testing.T) {
 			defer w.shut()
 			failed = w.play(schedule)
 			if failed == nil {
-				failed = w.comeToRest()
+				failed = w.settleAll()
 			}
 		})
 		if failed != nil {
@@ -54,7 +54,7 @@ func TestNoScheduleSpendsMoreThanTheBudget(t *testing.T) {
 	})
 }
 
-// play plays a schedule and holds the law after each step.
+// play plays a schedule and checks the invariant after each step.
 func (w *world) play(schedule []step) error {
 	for i, s := range schedule {
 		w.step(&s)
@@ -118,9 +118,9 @@ func (w *world) step(s *step) {
 	}
 }
 
-// comeToRest heals everything, ends all requests and lets time pass: nothing is leased
-// any more, nothing is thought to be pending, and nobody remembers an account.
-func (w *world) comeToRest() error {
+// settleAll heals everything, ends all requests and lets time pass. After that no leases, no
+// pending amounts and no accounts in memory are left.
+func (w *world) settleAll() error {
 	for _, m := range w.members {
 		m.fare(whole)
 	}
@@ -133,7 +133,7 @@ func (w *world) comeToRest() error {
 	}
 	for _, m := range w.members {
 		m.ship()
-		for _, key := range []byte{1, 2} { // so that it knows what its last process has left
+		for _, key := range []byte{1, 2} { // so that it knows the leases of its previous process
 			if r, err := m.reserve(w.t.Context(), key, 0); err == nil {
 				r.cancel()
 			}
@@ -153,10 +153,10 @@ func (w *world) comeToRest() error {
 	for _, key := range []byte{1, 2} {
 		ofKey, ofTeam, ofUser := accounts(key)
 		if s := w.account(ofKey); len(s.Leases) > 0 {
-			return fmt.Errorf("the key's leases never came back: %+v", s)
+			return fmt.Errorf("the key's leases were never released: %+v", s)
 		}
 		if s := w.account(ofTeam); len(s.Leases) > 0 {
-			return fmt.Errorf("the team's leases never came back: %+v", s)
+			return fmt.Errorf("the team's leases were never released: %+v", s)
 		}
 		for _, m := range w.members {
 			if _, pending, known := m.manager.Spent(ofKey); known {

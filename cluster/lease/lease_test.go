@@ -33,7 +33,7 @@ func inWorld(t *testing.T, limit money.Pico, window time.Duration, test func(*wo
 	})
 }
 
-// mustReserve reserves what has to be there.
+// mustReserve reserves an amount that must be available.
 func mustReserve(t *testing.T, m *member, key byte, amount money.Pico) *request {
 	t.Helper()
 	r, err := m.reserve(t.Context(), key, amount)
@@ -43,7 +43,7 @@ func mustReserve(t *testing.T, m *member, key byte, amount money.Pico) *request 
 	return r
 }
 
-// catchUp has all members apply what the log has, again and again while time passes.
+// catchUp makes all members apply the log repeatedly while time passes.
 func (w *world) catchUp(rounds int) {
 	for range rounds {
 		for _, m := range w.members {
@@ -78,7 +78,7 @@ func TestTheLastCentIsSpentOnce(t *testing.T) {
 	}
 }
 
-func TestWhatOthersHaveIdleComesBack(t *testing.T) {
+func TestIdleLeasesOfOthersAreReleased(t *testing.T) {
 	inWorld(t, 900, 0, func(w *world) {
 		t := w.t
 		for _, m := range w.members {
@@ -91,7 +91,7 @@ func TestWhatOthersHaveIdleComesBack(t *testing.T) {
 	})
 }
 
-// rush has many ask at once at all members, at the team's account only.
+// rush makes concurrent requests at all members, at the team's account only.
 func (w *world) rush(t *testing.T, requests int, amount money.Pico) (admitted int, other error) {
 	t.Helper()
 	var mu sync.Mutex
@@ -122,8 +122,8 @@ func (w *world) rush(t *testing.T, requests int, amount money.Pico) (admitted in
 	}
 }
 
-// A request that waits for a grant is denied when another request takes so much that
-// the budget has no room for it, though nothing is asked for any more.
+// A waiting request is denied when another request takes so much that the budget no longer has
+// room, even if no lease request is pending.
 func TestDeniesAWaitingRequestWhenAnotherTakesTheRest(t *testing.T) {
 	inWorld(t, 1000, 0, func(w *world) {
 		t := w.t
@@ -134,7 +134,7 @@ func TestDeniesAWaitingRequestWhenAnotherTakesTheRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		first.Cancel()
-		go func() { _, _ = m.reserve(t.Context(), 2, 20) }() // keeps Run at work meanwhile
+		go func() { _, _ = m.reserve(t.Context(), 2, 20) }() // keeps Run busy
 		synctest.Wait()
 		denied := make(chan error, 1)
 		go func() {
@@ -157,7 +157,7 @@ func TestDeniesAWaitingRequestWhenAnotherTakesTheRest(t *testing.T) {
 	})
 }
 
-func TestWhatALeaseCoversAsksNobody(t *testing.T) {
+func TestRequestsWithinALeaseMakeNoProposal(t *testing.T) {
 	inWorld(t, 1_000_000, 0, func(w *world) {
 		t := w.t
 		m := w.members[0]
@@ -173,7 +173,7 @@ func TestWhatALeaseCoversAsksNobody(t *testing.T) {
 	})
 }
 
-func TestWithoutALeaderOnlyWhoNeedsALeaseIsRefused(t *testing.T) {
+func TestWithoutALeaderOnlyRequestsBeyondTheLeaseAreRejected(t *testing.T) {
 	inWorld(t, 1_000_000, 0, func(w *world) {
 		t := w.t
 		m := w.members[0]
@@ -214,7 +214,7 @@ func TestBoundsWithoutABudgetNeverWait(t *testing.T) {
 		hold.Cancel()
 		wait(100 * time.Millisecond)
 		if s := w.account(user); s.Duration != "1m0s" || s.Resets.IsZero() {
-			t.Errorf("nobody has told the state of the window: %+v", s)
+			t.Errorf("the state of the window is missing: %+v", s)
 		}
 		wait(time.Minute)
 		hold, err = m.manager.Reserve(t.Context(), m.bounds(1)[2:], 1)
@@ -224,12 +224,12 @@ func TestBoundsWithoutABudgetNeverWait(t *testing.T) {
 		hold.Cancel()
 		wait(100 * time.Millisecond)
 		if s := w.account(user); s.Epoch != 1 {
-			t.Errorf("the window that was over did not end: %+v", s)
+			t.Errorf("the expired window was not reset: %+v", s)
 		}
 	})
 }
 
-func TestARefusalSaysWhy(t *testing.T) {
+func TestARejectionExplainsItself(t *testing.T) {
 	inWorld(t, 1000, time.Hour, func(w *world) {
 		t := w.t
 		m := w.members[0]
@@ -256,8 +256,8 @@ func TestARefusalSaysWhy(t *testing.T) {
 	})
 }
 
-// A budget that is only held by requests under way has not come to its end.
-func TestWhatIsHeldMayComeBack(t *testing.T) {
+// A budget whose rest is only reserved by requests in flight is not exhausted.
+func TestReservedAmountsMayBeReleased(t *testing.T) {
 	inWorld(t, 1000, time.Hour, func(w *world) {
 		t := w.t
 		m, other := w.members[0], w.members[1]
@@ -278,7 +278,7 @@ func TestWhatIsHeldMayComeBack(t *testing.T) {
 	})
 }
 
-func TestARefusalAtOneBoundUndoesTheOthers(t *testing.T) {
+func TestARejectionAtOneBoundUndoesTheOthers(t *testing.T) {
 	inWorld(t, 1000, 0, func(w *world) {
 		t := w.t
 		m := w.members[0]
@@ -301,7 +301,7 @@ func TestALoweredBudgetCountsAtOnce(t *testing.T) {
 		mustReserve(t, m, 1, 1000).settle(1000)
 		bounds := m.bounds(1)
 		bounds[0].Max = 1500
-		m.fare(down) // the lease would do
+		m.fare(down) // the lease would suffice
 		if _, err := m.manager.Reserve(t.Context(), bounds, 501); fault.From(err).Code != "budget_exceeded" {
 			t.Errorf("beyond the new budget: %v", err)
 		}
@@ -311,7 +311,7 @@ func TestALoweredBudgetCountsAtOnce(t *testing.T) {
 	})
 }
 
-func TestAFreeRequestIsRefusedWhenTheBudgetIsUsedUp(t *testing.T) {
+func TestAFreeRequestIsRejectedWhenTheBudgetIsExhausted(t *testing.T) {
 	inWorld(t, 1000, 0, func(w *world) {
 		t := w.t
 		m := w.members[0]
@@ -358,7 +358,7 @@ func TestAHoldEndsOnce(t *testing.T) {
 		if _, pending, known := m.manager.Spent(key); pending != 200 || !known {
 			t.Errorf("%d are pending", pending)
 		}
-		m.manager.Applied(key, lease.State{}, 200) // so that it is as if it was posted
+		m.manager.Applied(key, lease.State{}, 200) // as if it had been posted
 		var none *lease.Hold
 		none.Settle(1)
 		none.Cancel()
@@ -368,7 +368,7 @@ func TestAHoldEndsOnce(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpWaitingLeavesNothing(t *testing.T) {
+func TestACanceledWaitLeavesNothing(t *testing.T) {
 	inWorld(t, 1000, 0, func(w *world) {
 		t := w.t
 		m, other := w.members[0], w.members[1]
@@ -392,7 +392,7 @@ func TestWhoGivesUpWaitingLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestALeaseOfTheLastProcessCountsWhenTheReplicaIsSure(t *testing.T) {
+func TestALeaseOfThePreviousProcessCountsWhenTheReplicaIsSure(t *testing.T) {
 	inWorld(t, 1000, 0, func(w *world) {
 		t := w.t
 		m, other := w.members[0], w.members[1]
@@ -409,7 +409,7 @@ func TestALeaseOfTheLastProcessCountsWhenTheReplicaIsSure(t *testing.T) {
 		if err := <-got; err != nil {
 			t.Fatal(err)
 		}
-		m.crash(m.applied() - had) // as if it had not heard of what it gave back
+		m.crash(m.applied() - had) // as if it had not learned of its release
 		m.fare(down)
 		if _, err := m.reserve(t.Context(), 1, 500); fault.From(err).Code != "budget_unavailable" {
 			t.Errorf("got %v", err)
@@ -418,7 +418,7 @@ func TestALeaseOfTheLastProcessCountsWhenTheReplicaIsSure(t *testing.T) {
 	})
 }
 
-func TestLoadErrorsAreToldOf(t *testing.T) {
+func TestLoadErrorsAreReturned(t *testing.T) {
 	broken := errors.New("broken")
 	manager := lease.New(lease.Config{
 		Load: func(id.Account) (lease.State, error) { return lease.State{}, broken },

@@ -14,7 +14,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// records is a replicated state in memory.
+// records is an in-memory replicated state.
 type records map[store.Space]map[string][]byte
 
 func (r records) Get(space store.Space, key []byte) ([]byte, bool, error) {
@@ -40,14 +40,14 @@ func (r records) Scan(of store.Range, fn func(key, value []byte) bool) error {
 	return nil
 }
 
-// reader reads records as queries do.
+// reader reads records like a query.
 type reader struct{ records }
 
 func (r reader) Scan(_ context.Context, of store.Range, fn func(key, value []byte) bool) error {
 	return r.records.Scan(of, fn)
 }
 
-// entry is one of the log: a proposal or a run of events, or a spend that is set.
+// entry is a log entry: a proposal, a run of events, or a set spend.
 type entry struct {
 	at   time.Time
 	move *clusterv1.MoveLeases
@@ -55,7 +55,7 @@ type entry struct {
 	set  *clusterv1.SetSpend
 }
 
-// replica is the ledger after some of the log.
+// replica is the ledger after a part of the log.
 type replica struct {
 	records records
 	applied int

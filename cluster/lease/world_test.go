@@ -22,27 +22,27 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// link is how a member's proposals fare.
+// link is the state of the connection between a member and the log.
 type link int
 
 const (
-	whole  link = iota // they are committed
-	down               // they are not
-	silent             // they are, and the answer is lost
-	slow               // they are after the answer that they may not be
+	whole  link = iota // proposals are committed
+	down               // proposals fail
+	silent             // proposals are committed, and the response is lost
+	slow               // proposals are committed after a response that they may not be
 )
 
-// member is a node: what dies with its process is made anew by boot.
+// member is a node. boot recreates the parts that die with its process.
 type member struct {
 	world   *world
 	node    id.Node
 	skew    time.Duration // of its clock
 	link    link
 	events  []*clusterv1.UsageEvent // its journal; event n has the number n+1
-	posted  int                     // of which its replica has had so many: the journal has no more of them
-	trimmed int                     // and this is how much of the log it has for sure
+	posted  int                     // number of them in its replica; the journal has no more of them
+	trimmed int                     // the part of the log that it has for certain
 	late    *entry                  // on its way to the log
-	moves   int                     // proposals so far
+	moves   int                     // number of proposals
 
 	replica *replica
 	manager *lease.Manager
@@ -51,31 +51,31 @@ type member struct {
 	running []*request
 }
 
-// request is one that was admitted.
+// request is an admitted request.
 type request struct {
 	member *member
 	hold   *lease.Hold
 	key    byte
 	amount money.Pico
-	over   money.Pico // what it cost beyond that
+	over   money.Pico // cost beyond that
 	ended  bool
 }
 
-// world is a cluster whose members talk by a log.
+// world is a cluster whose members communicate through a log.
 type world struct {
 	t        *testing.T
 	mu       sync.Mutex
 	log      []*entry
-	head     *replica // of the whole log
+	head     *replica // after the whole log
 	members  []*member
 	requests []*request
 	limit    money.Pico
-	duration time.Duration // of windows; 0: they have no end
+	duration time.Duration // of windows; 0: without an end
 }
 
 func newReplica() *replica { return &replica{records: records{}} }
 
-// newWorld makes a cluster of three, of which the last one's clock is ahead by skew.
+// newWorld returns a cluster of three. The last member's clock is ahead by skew.
 func newWorld(t *testing.T, limit money.Pico, duration, skew time.Duration) *world {
 	t.Helper()
 	w := &world{t: t, head: newReplica(), limit: limit, duration: duration}
@@ -90,7 +90,7 @@ func newWorld(t *testing.T, limit money.Pico, duration, skew time.Duration) *wor
 	return w
 }
 
-// account is an account as the whole log has it.
+// account returns an account after the whole log.
 func (w *world) account(a id.Account) ledger.State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,12 +121,11 @@ func (m *member) boot() {
 	go func(t *lease.Manager) { m.ran <- t.Run(ctx) }(m.manager)
 }
 
-// crash ends the process as if it was killed, and starts another one whose replica
-// is back at an earlier entry.
+// crash kills the process and starts another one, whose replica is at an earlier entry.
 func (m *member) crash(back int) {
 	m.world.mu.Lock()
 	was := m.link
-	m.link = down // it says no more
+	m.link = down // no further communication
 	m.world.mu.Unlock()
 	m.shut()
 	m.world.mu.Lock()
@@ -135,8 +134,8 @@ func (m *member) crash(back int) {
 		m.record(r, r.amount/2)
 	}
 	m.running, m.manager = nil, nil
-	// The journal and the replica are one store: what the journal has dropped the
-	// replica has.
+	// The journal and the replica are one store: the replica has the events that the journal
+	// has dropped.
 	applied := max(m.replica.applied-back, m.trimmed)
 	m.replica = newReplica()
 	for _, e := range m.world.log[:applied] {
@@ -153,21 +152,21 @@ func (m *member) shut() {
 	}
 }
 
-// fare says how proposals fare from now on.
+// fare sets the connection state.
 func (m *member) fare(l link) {
 	m.world.mu.Lock()
 	defer m.world.mu.Unlock()
 	m.link = l
 }
 
-// proposals is how many there were.
+// proposals returns the number of proposals.
 func (m *member) proposals() int {
 	m.world.mu.Lock()
 	defer m.world.mu.Unlock()
 	return m.moves
 }
 
-// applied is how much of the log the replica has.
+// applied returns the length of the log that the replica has applied.
 func (m *member) applied() int {
 	m.world.mu.Lock()
 	defer m.world.mu.Unlock()
@@ -176,7 +175,7 @@ func (m *member) applied() int {
 
 func (m *member) now() time.Time { return time.Now().Add(m.skew) }
 
-// state is an account as the member's manager sees it.
+// state returns an account for the member's manager.
 func (m *member) state(s ledger.State) lease.State {
 	out := lease.State{
 		Window: s.Window.Pico(), Epoch: s.Epoch, Resets: s.Resets, Duration: s.Duration,
@@ -192,7 +191,7 @@ func (m *member) state(s ledger.State) lease.State {
 	return out
 }
 
-// append puts an entry into the log. The caller has the lock.
+// append appends an entry to the log. The caller holds the lock.
 func (w *world) append(e *entry) {
 	e.at = time.Now()
 	w.log = append(w.log, e)
@@ -201,7 +200,7 @@ func (w *world) append(e *entry) {
 	}
 }
 
-// catchUpLocked applies what the log has.
+// catchUpLocked applies the log.
 func (m *member) catchUpLocked() {
 	for _, e := range m.world.log[m.replica.applied:] {
 		changed, f := m.replica.apply(e)
@@ -222,7 +221,7 @@ func (m *member) catchUpLocked() {
 	}
 }
 
-// move is Config.Move. A proposal takes a while.
+// move is Config.Move. A proposal takes some time.
 func (m *member) move(ctx context.Context, proposal *clusterv1.MoveLeases) error {
 	w := m.world
 	w.mu.Lock()
@@ -235,7 +234,7 @@ func (m *member) move(ctx context.Context, proposal *clusterv1.MoveLeases) error
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if m.late != nil && link != down { // before whatever succeeds now
+	if m.late != nil && link != down { // before any proposal that succeeds now
 		w.append(m.late)
 		m.late = nil
 	}
@@ -254,7 +253,7 @@ func (m *member) move(ctx context.Context, proposal *clusterv1.MoveLeases) error
 	return &fault.Error{Kind: fault.Unavailable, Err: errors.New("no leader")}
 }
 
-// ship posts what the journal has.
+// ship posts the events of the journal.
 func (m *member) ship() {
 	w := m.world
 	w.mu.Lock()
@@ -278,7 +277,7 @@ func (m *member) ship() {
 
 func keyOf(n byte) id.KeyHash { return id.KeyHash{n} }
 
-// accounts are those of a request: a key's, its team's and a user's without a budget.
+// accounts returns those of a request: of a key, its team and a user without a budget.
 func accounts(key byte) (ofKey, ofTeam, ofUser id.Account) {
 	e := &clusterv1.UsageEvent{}
 	fill(e, key)
@@ -301,7 +300,7 @@ func accountOf(e *clusterv1.UsageEvent, kind id.AccountKind) id.Account {
 	}
 }
 
-// bounds are those of a request: a key may spend half of what its team may.
+// bounds returns the bounds of a request: a key may spend half of its team's budget.
 func (m *member) bounds(key byte) []lease.Bound {
 	ofKey, ofTeam, ofUser := accounts(key)
 	b := []lease.Bound{
@@ -337,7 +336,7 @@ func (m *member) reserve(ctx context.Context, key byte, amounts ...money.Pico) (
 	return r, nil
 }
 
-// record puts an event of a request into the journal. The caller has the lock.
+// record adds an event of a request to the journal. The caller holds the lock.
 func (m *member) record(r *request, cost money.Pico) {
 	r.ended, r.over = true, max(cost-r.amount, 0)
 	e := &clusterv1.UsageEvent{CostPico: int64(cost), Final: true, EndUnixNano: time.Now().UnixNano()}
@@ -367,7 +366,7 @@ func (r *request) settle(cost money.Pico) {
 	r.hold.Settle(cost)
 }
 
-// lower releases what the request has reserved beyond amount.
+// lower releases the reservation beyond amount.
 func (r *request) lower(amount money.Pico) {
 	w := r.member.world
 	w.mu.Lock()
@@ -386,8 +385,8 @@ func (r *request) cancel() {
 	r.hold.Cancel()
 }
 
-// check holds the law: what was spent, what will be posted and what is reserved stays
-// within every budget, but for what requests cost beyond their reservation.
+// check checks the invariant: the spent, the unposted and the reserved amounts stay within
+// every budget, except for costs beyond reservations.
 func (w *world) check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -427,7 +426,7 @@ func (w *world) check() error {
 	return nil
 }
 
-// postedOf is how many of a member's events the log has.
+// postedOf returns how many of a member's events the log has.
 func (w *world) postedOf(m *member) int {
 	last := 0
 	for _, e := range w.log {

@@ -13,10 +13,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
-// TestCrashAtEveryWrite cuts the power before every write, sync and change of
-// the directory, while a store is made, used, closed and opened again. Whatever
-// part of the unsynced changes the disk kept, the store opens, has the identity
-// that it had shown, and everything that was committed.
+// TestCrashAtEveryWrite simulates a power failure before every write, sync and change of the
+// directory, while a store is created, used, closed and opened again. With any subset of the
+// unsynced changes on the disk, the store opens with its identity and all committed data.
 func TestCrashAtEveryWrite(t *testing.T) {
 	type crash struct {
 		disk      *vfs.MemFS
@@ -26,7 +25,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	mem := storetest.NewDisk()
 	var mu sync.Mutex
 	var crashes []crash
-	var now crash // what is promised
+	var now crash // the current promises
 	ops := uint64(0)
 	fsys := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
@@ -84,6 +83,6 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		}
 	}
 	if len(crashes) < 200 {
-		t.Errorf("%d crashes only", len(crashes))
+		t.Errorf("only %d crashes", len(crashes))
 	}
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// TestFailedCommitIsFatal breaks the log under a commit: Fatal is called, the
-// commit never returns, and everything after it is refused.
+// TestFailedCommitIsFatal breaks the log during a commit: Fatal is called, the commit never
+// returns, and all later calls fail.
 func TestFailedCommitIsFatal(t *testing.T) {
 	out, err := runTest(t, "TestFatalInChild", "STORE_TEST_FATAL=goexit")
 	if err != nil || !strings.Contains(out, "fatal, then refused") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	// Without a Fatal the process must end, whatever its goroutines recover from.
+	// Without a Fatal the process must end, regardless of any recover.
 	out, err = runTest(t, "TestFatalInChild", "STORE_TEST_FATAL=none")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || !strings.Contains(out, "failed in the middle of a write") || strings.Contains(out, "went on") {
@@ -41,8 +41,8 @@ func runTest(t *testing.T, name, env string) (string, error) {
 	return string(out), err
 }
 
-// TestFatalInChild is the child's part of the test above; a store that has
-// failed leaves Pebble's goroutines behind, so that it has a process of its own.
+// TestFatalInChild is the child's part of the test above. A failed store leaves goroutines of
+// Pebble behind, so it has its own process.
 func TestFatalInChild(t *testing.T) {
 	how := os.Getenv("STORE_TEST_FATAL")
 	var failing atomic.Bool
@@ -59,7 +59,7 @@ func TestFatalInChild(t *testing.T) {
 	if how == "goexit" {
 		cfg.Fatal = func(err error) {
 			fatal <- err
-			select {} // as a process that is about to exit
+			select {} // like a process that is about to exit
 		}
 	}
 	s, err := store.Open(cfg)
@@ -68,7 +68,7 @@ func TestFatalInChild(t *testing.T) {
 	}
 	b := s.NewBatch()
 	b.Set(store.SpaceEvent, []byte("a"), nil)
-	if how == "" { // in the parent: a store that works
+	if how == "" { // in the parent: a working store
 		if err := errors.Join(b.Commit(), s.Close()); err != nil {
 			t.Error(err)
 		}
@@ -91,8 +91,8 @@ func TestFatalInChild(t *testing.T) {
 	os.Exit(0)
 }
 
-// TestKill9 kills a process that commits, several times on one directory, and
-// looks for everything that it was promised.
+// TestKill9 kills a committing process several times on one directory, and checks all promises
+// to it.
 func TestKill9(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	promised := map[string]bool{}
@@ -118,7 +118,7 @@ func TestKill9(t *testing.T) {
 		_ = cmd.Wait() // it was killed
 	}
 	if len(promised) < 150 {
-		t.Fatalf("the children wrote %d records only", len(promised))
+		t.Fatalf("the children wrote only %d records", len(promised))
 	}
 	s := open(t, store.Config{Dir: dir, MinFreeBytes: 1})
 	for key := range promised {

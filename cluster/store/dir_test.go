@@ -19,14 +19,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
-// dirStep is a change of a directory, and what is there after it.
+// dirStep is a change of a directory, and the content after it.
 type dirStep struct {
 	name  string
 	do    func(d *store.Dir) error
 	after map[string]string // file → content
 }
 
-// dirSteps are changes of every sort, each on top of the ones before.
+// dirSteps returns changes of every kind, each based on the previous ones.
 func dirSteps() []dirStep {
 	create := func(d *store.Dir, name, content string) error {
 		f, err := d.Create(name)
@@ -49,8 +49,8 @@ func dirSteps() []dirStep {
 	}
 }
 
-// content is what is in the files that any step has made. What is being written
-// by name.tmp and left by a crash means nothing.
+// content returns the files that any step has made. A name.tmp file of WriteFile that a crash
+// has left is ignored.
 func content(t *testing.T, d *store.Dir) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -112,9 +112,9 @@ func equal(a, b map[string]string) bool {
 	return len(a) == len(b)
 }
 
-// TestDirAfterCrashAtEveryWrite cuts the power before each operation of each
-// step. What a step that returned has done is there; the step under way has been
-// done, or not, or shows what its documentation says.
+// TestDirAfterCrashAtEveryWrite simulates a power failure before each operation of each step.
+// The changes of completed steps are present. The current step has happened, has not happened,
+// or is in a documented intermediate state.
 func TestDirAfterCrashAtEveryWrite(t *testing.T) {
 	mem := storetest.NewDisk()
 	var mu sync.Mutex
@@ -145,18 +145,18 @@ func TestDirAfterCrashAtEveryWrite(t *testing.T) {
 		if err := step.do(d); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		// After it has returned, nothing of it is lost.
+		// After it has returned, none of it may be lost.
 		left := content(t, store.NewDir(mem.CrashClone(vfs.CrashCloneCfg{}), "x/y"))
 		if !equal(left, step.after) {
 			t.Errorf("a crash after %s leaves %v", step.name, left)
 		}
 	}
 	if crashes < 60 {
-		t.Errorf("%d crashes only", crashes)
+		t.Errorf("only %d crashes", crashes)
 	}
 }
 
-// checkDir compares what a crash left within a step.
+// checkDir checks the content after a crash within a step.
 func checkDir(t *testing.T, got, before map[string]string, during dirStep) {
 	t.Helper()
 	if equal(got, before) || equal(got, during.after) {
@@ -184,9 +184,9 @@ func checkDir(t *testing.T, got, before map[string]string, during dirStep) {
 	t.Errorf("a crash within %s leaves %v", during.name, got)
 }
 
-// TestDirTellsOfEveryFault fails each operation of each step: the step says so, or
-// makes up for it.
-func TestDirTellsOfEveryFault(t *testing.T) {
+// TestDirReportsEveryFault fails each operation of each step: the step returns an error, or
+// compensates for it.
+func TestDirReportsEveryFault(t *testing.T) {
 	told := 0
 	for i, step := range dirSteps() {
 		for fail := 1; ; fail++ {
@@ -227,12 +227,12 @@ func TestDirTellsOfEveryFault(t *testing.T) {
 		}
 	}
 	if told < 30 {
-		t.Errorf("%d faults were told", told)
+		t.Errorf("%d faults were reported", told)
 	}
 }
 
-// TestMakeAgain makes a directory whose first making failed at its last step: it
-// is there, and must be there to stay all the same.
+// TestMakeAgain makes a directory after an attempt that failed at its last step: the existing
+// directory must become durable.
 func TestMakeAgain(t *testing.T) {
 	mem := vfs.NewCrashableMem()
 	failed := false

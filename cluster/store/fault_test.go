@@ -16,10 +16,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// TestEveryFaultOfAStateIsTold fails each operation on the disk in turn while a
-// state is changed, flushed, copied and cut, once alone and once with all that
-// follow. Pebble leaves goroutines behind, so a child process does it.
-func TestEveryFaultOfAStateIsTold(t *testing.T) {
+// TestEveryFaultOfAStateIsReported fails each disk operation while a state is changed, flushed,
+// copied and crashed, once alone and once with all later ones. Pebble leaves goroutines behind,
+// so a child process does it.
+func TestEveryFaultOfAStateIsReported(t *testing.T) {
 	out, err := runTest(t, "TestFaultsInChild", "STORE_TEST_FATAL=faults")
 	if err != nil || !strings.Contains(out, "none was silent") {
 		t.Errorf("%v\n%s", err, out)
@@ -36,7 +36,7 @@ func TestFaultsInChild(t *testing.T) {
 		for ; ; fail++ {
 			last := fail
 			if lasting {
-				fail += 2 // where it begins matters less
+				fail += 2 // the start matters less
 				last = math.MaxInt
 			}
 			end := faultyRun(t, fail, last)
@@ -60,7 +60,7 @@ func TestFaultsInChild(t *testing.T) {
 				t.Fatalf("fault %d, lasting %v", fail, lasting)
 			}
 		}
-		t.Logf("lasting %v: %d deaths, %d refusals, %d made up for", lasting, deaths, refusals, repaired)
+		t.Logf("lasting %v: %d deaths, %d errors, %d compensated", lasting, deaths, refusals, repaired)
 		if deaths == 0 || refusals == 0 || deaths+refusals+repaired < 40 {
 			t.Error("this proves nothing")
 		}
@@ -71,23 +71,23 @@ func TestFaultsInChild(t *testing.T) {
 	}
 }
 
-// faultyEnd is what became of a run with a fault in it.
+// faultyEnd is the result of a run with a fault.
 type faultyEnd struct {
-	reached bool // the run came as far as the fault
-	late    bool // all was promised by then: what failed was tidying up
+	reached bool // the run reached the fault
+	late    bool // everything had been promised: only cleanup failed
 	died    bool
 	err     error
 }
 
-// faultyRun fails the operations of a run from the first to the last and looks at
-// what a power cut leaves of what was promised.
+// faultyRun fails the operations of a run from the first to the last, and checks the promises
+// after a power failure.
 func faultyRun(t *testing.T, first, last int) faultyEnd {
 	t.Helper()
 	mem := vfs.NewCrashableMem()
 	run := stateRun{copies: map[string]int{}}
 	var mu sync.Mutex
 	var end faultyEnd
-	ops, promised := 0, run.clone() // no operation counts before the first promise
+	ops, promised := 0, run.clone() // operations before the first promise do not count
 	cfg := store.Config{FS: errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -106,7 +106,7 @@ func faultyRun(t *testing.T, first, last int) faultyEnd {
 	died := make(chan struct{}, 16)
 	cfg.Fatal = func(error) {
 		died <- struct{}{}
-		select {} // as a process that is about to exit
+		select {} // like a process that is about to exit
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -125,7 +125,7 @@ func faultyRun(t *testing.T, first, last int) faultyEnd {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	// A caller may hear of the death before Fatal does.
+	// A caller may learn of the death before Fatal is called.
 	end.err, end.died = err, dead || err != nil && strings.Contains(err.Error(), "middle of a write")
 	for _, percent := range []int{0, 100} {
 		copies := promised.copies
@@ -134,6 +134,6 @@ func faultyRun(t *testing.T, first, last int) faultyEnd {
 		}
 		promised.check(t, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(uint64(first), 1))}), copies)
 	}
-	last = 0 // or what is left behind would try for ever
+	last = 0 // otherwise background work would retry forever
 	return end
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// fullDisk names the directory that a child of the tests mounts its disk on.
+// fullDisk is the environment variable with the mount directory of a child process.
 const fullDisk = "STORE_TEST_FULL_DISK"
 
-// TestFullDisk has a real disk of 48 MiB run full. A child process in a mount
-// namespace of its own does it, which nobody else sees and which goes with it.
+// TestFullDisk fills a real disk of 48 MiB. A child process in its own mount namespace does it,
+// so the mount is private and ends with the process.
 func TestFullDisk(t *testing.T) {
 	for _, name := range []string{"TestFullDiskRecovers", "TestFullDiskKills"} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// smallDisk is a disk of 48 MiB, with stores to come on it.
+// smallDisk is a disk of 48 MiB for stores.
 type smallDisk struct{ path, data, state, filler string }
 
 func mountSmallDisk(t *testing.T) (smallDisk, bool) {
@@ -61,16 +61,16 @@ func mountSmallDisk(t *testing.T) (smallDisk, bool) {
 	return smallDisk{path, filepath.Join(path, "store"), filepath.Join(path, "state"), filepath.Join(path, "filler")}, true
 }
 
-// ballastBytes is enough for the logs of two stores, which take some 4.5 MiB each
-// at their first write. With less, one that tries in vain to take that much has
-// for a moment the space that the other one needs.
+// ballastBytes suffices for the logs of two stores, which take about 4.5 MiB each at their
+// first write. With less, a store that fails to allocate its log briefly takes the space that
+// the other one needs.
 const ballastBytes = 10 << 20
 
 func (d smallDisk) config() store.Config {
 	return store.Config{Dir: d.data, MinFreeBytes: 12 << 20, BallastBytes: ballastBytes, ProbeEvery: time.Nanosecond}
 }
 
-// fill takes all space that is left.
+// fill uses up all free space.
 func (d smallDisk) fill(t *testing.T) {
 	t.Helper()
 	f, err := os.OpenFile(d.filler, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -96,8 +96,8 @@ func (d smallDisk) free(t *testing.T) {
 	}
 }
 
-// files returns how many files Pebble has made in the stores' directories since
-// they are there: it numbers them, and each try at a table is another one.
+// files returns how many files Pebble has created in the stores' directories: it numbers them,
+// and each attempt at a table is another one.
 func (d smallDisk) files(t *testing.T) int {
 	t.Helper()
 	highest := 0
@@ -115,9 +115,9 @@ func (d smallDisk) files(t *testing.T) int {
 	return highest
 }
 
-// TestFullDiskRecovers is a child's part of TestFullDisk. Both stores find the
-// disk full; what is under way is still written, nothing new is taken, and when
-// there is space again, things are as before. Nothing opens on a full disk.
+// TestFullDiskRecovers is a child's part of TestFullDisk. Both stores find the disk full. Work
+// in progress is still written and new work is rejected. With free space, everything works as
+// before. No store opens on a full disk.
 func TestFullDiskRecovers(t *testing.T) {
 	disk, ok := mountSmallDisk(t)
 	if !ok {
@@ -135,7 +135,7 @@ func TestFullDiskRecovers(t *testing.T) {
 	value := strings.Repeat("x", 4096)
 	for round := range 2 {
 		disk.fill(t)
-		refused(t, node.Healthy(), "full") // it asks before it runs into it
+		refused(t, node.Healthy(), "full") // it checks before a write fails
 		for n := range 100 {
 			set(t, node, fmt.Sprint(round, n), value)
 			commit(t, state, fmt.Sprint(round, n), value)
@@ -144,7 +144,7 @@ func TestFullDiskRecovers(t *testing.T) {
 			t.Errorf("round %d: %v", round, err)
 		}
 		if _, err := os.Stat(ballast); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("round %d: the ballast did not make way: %v", round, err)
+			t.Errorf("round %d: the ballast was not released: %v", round, err)
 		}
 		refused(t, node.Healthy(), "full")
 		disk.free(t)
@@ -167,7 +167,7 @@ func TestFullDiskRecovers(t *testing.T) {
 		refused(t, err, "free some space")
 	}
 	if after := disk.files(t); after != before || before > 50 {
-		t.Errorf("%d files were made before and %d by openings that were refused", before, after-before)
+		t.Errorf("%d files were created before and %d by rejected opens", before, after-before)
 	}
 	disk.free(t)
 	node, state = open(t, disk.config()), open(t, store.Config{Kind: store.StateStore, Dir: disk.state})
@@ -180,9 +180,8 @@ func TestFullDiskRecovers(t *testing.T) {
 	t.Log("the disk was full")
 }
 
-// TestFullDiskKills is a child's part of TestFullDisk: somebody goes on writing to
-// a full disk. Each commit is confirmed, or the process would end; it never tries
-// for ever, and what was confirmed is there.
+// TestFullDiskKills is a child's part of TestFullDisk: writes continue on a full disk. Each
+// commit is confirmed or ends the process; none retries forever, and confirmed data is present.
 func TestFullDiskKills(t *testing.T) {
 	disk, ok := mountSmallDisk(t)
 	if !ok {
@@ -192,7 +191,7 @@ func TestFullDiskKills(t *testing.T) {
 	died := make(chan error, 16)
 	cfg.Fatal = func(err error) {
 		died <- err
-		select {} // as a process that is about to exit
+		select {} // like a process that is about to exit
 	}
 	var failures atomic.Int64
 	cfg.Events.Background = func(error) { failures.Add(1) }
@@ -224,7 +223,7 @@ func TestFullDiskKills(t *testing.T) {
 		t.Fatalf("a full disk took everything: %v", err)
 	}
 	refused(t, s.Healthy(), "middle of a write")
-	// The ballast was there for what was under way.
+	// The ballast provided space for work in progress.
 	if n := confirmed.Load(); n < 100 {
 		t.Errorf("%d commits were confirmed", n)
 	}
@@ -232,7 +231,7 @@ func TestFullDiskKills(t *testing.T) {
 		t.Errorf("it tried %d files and failed %d times", n, failures.Load())
 	}
 	t.Logf("%d confirmed, %d files, %d failures", confirmed.Load(), disk.files(t), failures.Load())
-	// What a restart would find, on a disk with space: this process has the lock.
+	// The view of a restart on a disk with free space: this process has the lock.
 	elsewhere := filepath.Join(filepath.Dir(disk.path), filepath.Base(disk.path)+"-copy")
 	if err := store.LinkDir(nil, disk.data, elsewhere); err != nil {
 		t.Fatal(err)
@@ -245,6 +244,6 @@ func TestFullDiskKills(t *testing.T) {
 	}
 	if !t.Failed() {
 		t.Log("the disk was full")
-		os.Exit(0) // a store that has failed leaves goroutines behind
+		os.Exit(0) // a failed store leaves goroutines behind
 	}
 }

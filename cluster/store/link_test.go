@@ -11,9 +11,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// TestCopiesShareTablesOnly looks at the files on a real file system: what Pebble
-// may still change, its logs and its manifest above all, must not be the same file
-// in two directories; the tables must, or a copy would take space and time.
+// TestCopiesShareTablesOnly checks the files on a real file system. Files that Pebble may still
+// change, above all its logs and its manifest, must not be shared between two directories. The
+// tables must be, or a copy would take space and time.
 func TestCopiesShareTablesOnly(t *testing.T) {
 	root := t.TempDir()
 	dir := func(name string) string { return filepath.Join(root, name) }
@@ -22,7 +22,7 @@ func TestCopiesShareTablesOnly(t *testing.T) {
 		if err := step(s, n, ""); err != nil {
 			t.Fatal(err)
 		}
-		if n == 4 { // so that there is something in tables and something in a log
+		if n == 4 { // so that both tables and a log have content
 			if err := s.Flush(); err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestCopiesShareTablesOnly(t *testing.T) {
 			}
 			original, err := os.Stat(filepath.Join(dir(pair[0]), entry.Name()))
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it has a marker of its own
+				continue // it has its own marker
 			}
 			if err != nil {
 				t.Fatal(err)

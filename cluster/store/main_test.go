@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// childDir names the directory that a child process of the tests writes to.
+// childDir is the environment variable with the directory of a child process.
 const childDir = "STORE_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
@@ -22,8 +22,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// childMain commits numbered records until it is killed and says on its
-// standard output which it has been promised.
+// childMain commits numbered records until it is killed, and prints the confirmed ones.
 func childMain(dir string) {
 	s, err := store.Open(store.Config{Dir: dir, MinFreeBytes: 1 << 20, BallastBytes: 1 << 16})
 	if err != nil {
@@ -39,7 +38,7 @@ func childMain(dir string) {
 			return
 		}
 		b.Close()
-		_, _ = fmt.Fprintf(out, "%d/%09d\n", os.Getpid(), n) // Flush tells of its error
+		_, _ = fmt.Fprintf(out, "%d/%09d\n", os.Getpid(), n) // Flush returns its error
 		if err := out.Flush(); err != nil {
 			return
 		}

@@ -14,10 +14,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// TestFailingDiskIsNotTriedWithoutRest leaves a store on a disk that takes no
-// table for a minute: it is tried again, but not all the time, reads and commits
-// go on, and when the disk works again so does the store.
-func TestFailingDiskIsNotTriedWithoutRest(t *testing.T) {
+// TestFailingDiskIsRetriedWithBackoff keeps a store on a disk that rejects tables for a minute.
+// It retries with pauses, reads and commits continue, and the store recovers with the disk.
+func TestFailingDiskIsRetriedWithBackoff(t *testing.T) {
 	for name, kind := range map[string]store.Kind{"node": store.NodeStore, "state": store.StateStore} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -36,29 +35,30 @@ func TestFailingDiskIsNotTriedWithoutRest(t *testing.T) {
 				}
 				for range 2 {
 					failing.Store(true)
-					for range 70 { // more than memtables may wait
+					for range 70 { // more than the waiting memtables
 						set(t, s, "a", "1")
 						refused(t, s.Flush(), "write to the data directory failed")
 					}
 					tries.Store(0)
 					<-time.After(time.Minute)
-					// A flush and a compaction, each once more after the ballast made way.
+					// A flush and a compaction, each retried once after the release of the
+					// ballast.
 					if n := tries.Load(); n < 60 || n > 300 {
-						t.Errorf("%d tries in a minute", n)
+						t.Errorf("%d attempts in a minute", n)
 					}
 					set(t, s, "b", "2")
 					if got := scan(t, s, store.Range{Space: store.SpaceEvent}); len(got) != 2 {
 						t.Errorf("got %q", got)
 					}
 					failing.Store(false)
-					// One failure may still be on its way; who gets it calls again.
+					// One failure may still be in flight; then call again.
 					if err := s.Flush(); err != nil {
 						if err := s.Flush(); err != nil {
 							t.Error(err)
 						}
 					}
 				}
-				// Close does not wait for the next try, nor for the disk.
+				// Close waits neither for the next attempt nor for the disk.
 				failing.Store(true)
 				set(t, s, "c", "3")
 				refused(t, s.Flush(), "write to the data directory failed")

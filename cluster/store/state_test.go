@@ -18,13 +18,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store/storetest"
 )
 
-// A state that n steps come to: each step is one transaction, which counts, makes
-// a record, removes an earlier one and changes one that all steps change. So any
-// state that is not that of some n is a mix of two.
+// A state after n steps. Each step is one transaction that increments a counter, adds a record,
+// removes an earlier one and changes a common one. So a state that does not equal that of any n
+// is a mixture.
 
 func numbered(n int) []byte { return fmt.Appendf(nil, "%04d", n) }
 
-const kept = 3 // so many records stay
+const kept = 3 // number of records that stay
 
 func step(s *store.Store, n int, padding string) error {
 	tx := s.NewTx()
@@ -36,7 +36,7 @@ func step(s *store.Store, n int, padding string) error {
 	return tx.CommitReplayable()
 }
 
-// steps reads how many steps the store has and requires exactly their state.
+// steps returns the number of steps in the store, and checks that it has exactly their state.
 func steps(t *testing.T, s *store.Store) int {
 	t.Helper()
 	applied, _, err := s.Get(store.SpaceApplied, []byte("applied"))
@@ -73,11 +73,11 @@ func steps(t *testing.T, s *store.Store) int {
 	return n
 }
 
-// stateRun is what a state store has been through so far.
+// stateRun is the progress of a state store.
 type stateRun struct {
-	started int            // steps that were begun
-	flushed int            // steps that a Flush or a Close has promised
-	copies  map[string]int // directory → steps, of copies that were promised
+	started int            // started steps
+	flushed int            // steps that a Flush or a Close has confirmed
+	copies  map[string]int // directory → steps, of confirmed copies
 }
 
 func (r *stateRun) clone() stateRun {
@@ -86,8 +86,8 @@ func (r *stateRun) clone() stateRun {
 	return out
 }
 
-// live goes through steps, flushes, copies and reopenings. now is called with what
-// is promised, each time that changes.
+// live runs steps, flushes, copies and reopens. It calls now each time that the promises
+// change.
 func (r *stateRun) live(cfg store.Config, rounds int, now func(stateRun)) error {
 	cfg.Kind, cfg.Dir = store.StateStore, "data/state"
 	for round := range rounds {
@@ -108,7 +108,7 @@ func (r *stateRun) live(cfg store.Config, rounds int, now func(stateRun)) error 
 }
 
 func (r *stateRun) round(s *store.Store, round int, fsys vfs.FS, now func(stateRun)) error {
-	// One that is larger than a block of the log, and than a memtable at its start.
+	// One that is larger than a block of the log, and one larger than the first memtable.
 	padding := map[int]string{2: strings.Repeat(".", 70_000), 5: strings.Repeat(".", 300_000*(1-round))}
 	for i := range 7 {
 		r.started++
@@ -143,7 +143,7 @@ func (r *stateRun) round(s *store.Store, round int, fsys vfs.FS, now func(stateR
 	return b.Commit()
 }
 
-// check opens what a crash has left.
+// check opens the disk after a crash.
 func (r *stateRun) check(t *testing.T, disk vfs.FS, copies map[string]int) {
 	t.Helper()
 	look := func(dir string) int {
@@ -167,10 +167,9 @@ func (r *stateRun) check(t *testing.T, disk vfs.FS, copies map[string]int) {
 	}
 }
 
-// TestStateAfterCrashAtEveryWrite cuts the power before every write, sync and
-// change of a directory. What opens again is the state after some number of
-// steps: not fewer than were flushed, and never a mix. Copies that were promised
-// are whole.
+// TestStateAfterCrashAtEveryWrite simulates a power failure before every write, sync and change
+// of a directory. The store opens with the state after some number of steps: not fewer than
+// were flushed, and never a mixture. Confirmed copies are complete.
 func TestStateAfterCrashAtEveryWrite(t *testing.T) {
 	mem := storetest.NewDisk()
 	var mu sync.Mutex
@@ -184,12 +183,12 @@ func TestStateAfterCrashAtEveryWrite(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		ops++
-		// Looked at on the spot, for a thousand disks do not fit into memory.
+		// Checked at once, because a thousand disks do not fit into memory.
 		for _, percent := range []int{0, 50, 100} {
 			disk := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(ops, 1))})
 			copies := promised.copies
 			if percent > 0 {
-				copies = nil // are synced, so that there is nothing to keep or to lose
+				copies = nil // they are synced, so the share of unsynced data does not matter
 			}
 			promised.check(t, disk, copies)
 			if t.Failed() {
@@ -209,13 +208,13 @@ func TestStateAfterCrashAtEveryWrite(t *testing.T) {
 	}
 	t.Logf("%d crashes", lost)
 	if lost < 400 {
-		t.Errorf("%d crashes only", lost)
+		t.Errorf("only %d crashes", lost)
 	}
 	run.check(t, mem, run.copies)
 }
 
-// TestUnsyncedCommitsAreLostFromTheEnd shows that the test above has something to
-// look for: without a Flush a crash does take commits away.
+// TestUnsyncedCommitsAreLostFromTheEnd shows that the test above can detect something: without
+// a Flush a crash does lose commits.
 func TestUnsyncedCommitsAreLostFromTheEnd(t *testing.T) {
 	mem := vfs.NewCrashableMem()
 	s := open(t, store.Config{Kind: store.StateStore, FS: mem})
@@ -235,9 +234,9 @@ func TestUnsyncedCommitsAreLostFromTheEnd(t *testing.T) {
 	}
 }
 
-// TestCopiesGoTheirOwnWays changes a store, its copy and a link of the copy, which
-// share their tables.
-func TestCopiesGoTheirOwnWays(t *testing.T) {
+// TestCopiesAreIndependent changes a store, its copy and a link of the copy, which share their
+// tables.
+func TestCopiesAreIndependent(t *testing.T) {
 	cfg := store.Config{Kind: store.StateStore, FS: vfs.NewMem(), Dir: "state"}
 	s := open(t, cfg)
 	for n := 1; n <= 5; n++ {
@@ -248,7 +247,7 @@ func TestCopiesGoTheirOwnWays(t *testing.T) {
 	if err := errors.Join(s.Flush(), s.Checkpoint("copy"), store.LinkDir(cfg.FS, "copy", "link")); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, s.Checkpoint("copy"), "write to the data directory failed") // there is one already
+	refused(t, s.Checkpoint("copy"), "write to the data directory failed") // it already exists
 	for i, dir := range []string{"link", "copy"} {
 		cfg.Dir = dir
 		copied := open(t, cfg)
@@ -272,9 +271,9 @@ func TestCopiesGoTheirOwnWays(t *testing.T) {
 	}
 }
 
-// TestFullDiskTakesTheBallastBeside finds the disk full in a StateStore: the
-// NodeStore's ballast makes way, and it is the NodeStore that takes nothing new.
-func TestFullDiskTakesTheBallastBeside(t *testing.T) {
+// TestFullDiskReleasesTheBallastBeside finds the disk full in a StateStore: the NodeStore's
+// ballast is released, and the NodeStore rejects new work.
+func TestFullDiskReleasesTheBallastBeside(t *testing.T) {
 	mem := vfs.NewMem()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 40})
 	full := false
@@ -309,7 +308,7 @@ func TestFullDiskTakesTheBallastBeside(t *testing.T) {
 	}
 }
 
-func TestStateStoreWantsALittleSpace(t *testing.T) {
+func TestStateStoreRequiresLittleSpace(t *testing.T) {
 	mem := vfs.NewMem()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 7 << 20})
 	cfg := store.Config{Kind: store.StateStore, Dir: "state", FS: mem}

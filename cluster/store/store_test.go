@@ -110,7 +110,7 @@ func TestScanStopsAndSeesASnapshot(t *testing.T) {
 	set(t, s, "a", "1", "b", "2")
 	var seen []string
 	err := s.Scan(t.Context(), store.Range{Space: store.SpaceEvent}, func(k, _ []byte) bool {
-		set(t, s, "aa", "late") // the store may be used from inside
+		set(t, s, "aa", "late") // fn may use the store
 		seen = append(seen, string(k))
 		return len(seen) < 2
 	})
@@ -119,7 +119,7 @@ func TestScanStopsAndSeesASnapshot(t *testing.T) {
 	}
 }
 
-func TestCloseWaitsAndThenRefuses(t *testing.T) {
+func TestCloseWaitsAndThenRejects(t *testing.T) {
 	s, err := store.Open(store.Config{Dir: "data", FS: vfs.NewMem(), BallastBytes: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestCloseWaitsAndThenRefuses(t *testing.T) {
 	b.Set(store.SpaceEvent, []byte("late"), nil)
 	err = s.Scan(t.Context(), store.Range{Space: store.SpaceEvent}, func([]byte, []byte) bool {
 		close(inScan)
-		for s.Healthy() == nil { // until Close has begun, which waits for us
+		for s.Healthy() == nil { // until Close has started, which waits for this scan
 		}
 		_, _, err := s.Get(store.SpaceEvent, []byte("a"))
 		refused(t, err, "shutting down")
@@ -154,7 +154,7 @@ func TestCloseWaitsAndThenRefuses(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenRejects(t *testing.T) {
 	occupied := filepath.Join(t.TempDir(), "data")
 	open(t, store.Config{Dir: occupied, MinFreeBytes: 1})
 	file := filepath.Join(t.TempDir(), "file")
@@ -200,14 +200,14 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestOpenReleasesWhatItRefuses(t *testing.T) {
+func TestFailedOpenReleasesTheLock(t *testing.T) {
 	mem := vfs.NewMem()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1})
 	cfg := store.Config{Dir: "data", FS: mem, BallastBytes: -1}
 	_, err := store.Open(cfg)
 	refused(t, err, "free some space")
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 40})
-	open(t, cfg) // would find the lock held
+	open(t, cfg) // would fail if the lock were held
 }
 
 func TestDirectory(t *testing.T) {
@@ -272,7 +272,7 @@ func TestIdentityStays(t *testing.T) {
 	}
 }
 
-func TestIdentityThatIsDamagedIsRefused(t *testing.T) {
+func TestDamagedIdentityIsRejected(t *testing.T) {
 	for name, damage := range map[string]func(*store.Batch){
 		"gone":       func(b *store.Batch) { b.Delete(store.SpaceMeta, []byte("identity")) },
 		"garbled":    func(b *store.Batch) { b.Set(store.SpaceMeta, []byte("identity"), []byte("\xff\xff")) },
@@ -299,9 +299,8 @@ func TestIdentityThatIsDamagedIsRefused(t *testing.T) {
 	}
 }
 
-// TestDiskFull fills the disk under a running store: the write that found it
-// full succeeds on the ballast's space, nothing new is taken until there is
-// space again, and then the ballast is back.
+// TestDiskFull fills the disk of a running store. The failed write succeeds in the space of the
+// ballast, new work is rejected until there is free space again, and then the ballast returns.
 func TestDiskFull(t *testing.T) {
 	const roomy, tight = 1 << 40, 300 << 20
 	mem := vfs.NewMem()
@@ -329,7 +328,7 @@ func TestDiskFull(t *testing.T) {
 	set(t, s, "a", "1")
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1})
 	refused(t, s.Healthy(), "full")
-	set(t, s, "b", "2") // what is under way is still written
+	set(t, s, "b", "2") // work in progress is still written
 	if hasBallast() {
 		t.Error("the ballast is still there")
 	}
@@ -349,7 +348,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-func TestLittleSpaceIsUnhealthyWithoutFlutter(t *testing.T) {
+func TestLittleSpaceIsUnhealthyWithoutFlapping(t *testing.T) {
 	mem := vfs.NewMem()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 100})
 	s := open(t, store.Config{FS: mem, MinFreeBytes: 100, ProbeEvery: time.Nanosecond})
@@ -364,8 +363,8 @@ func TestLittleSpaceIsUnhealthyWithoutFlutter(t *testing.T) {
 	}
 }
 
-// TestModel compares the store with a map, across crashes that keep none, some
-// or all of what was not synced.
+// TestModel compares the store with a map, across crashes that keep none, some or all of the
+// unsynced data.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mem := vfs.NewCrashableMem()

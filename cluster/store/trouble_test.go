@@ -19,9 +19,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// TestFailedFlushIsToldAndTriedAgain fails the first table that is written: what
-// was committed is in the log anyway, so that this is trouble and no end.
-func TestFailedFlushIsToldAndTriedAgain(t *testing.T) {
+// TestFailedFlushIsReportedAndRetried fails the first write of a table. Committed data is in
+// the log anyway, so the store continues.
+func TestFailedFlushIsReportedAndRetried(t *testing.T) {
 	var armed atomic.Bool
 	armed.Store(true)
 	fsys := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -40,10 +40,10 @@ func TestFailedFlushIsToldAndTriedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large := strings.Repeat("x", 5<<20) // more than a memtable: it is flushed
+	large := strings.Repeat("x", 5<<20) // larger than a memtable: it is flushed
 	set(t, s, "large", large)
 	if err := <-told; !errors.Is(err, syscall.EIO) {
-		t.Errorf("told of %v", err)
+		t.Errorf("reported %v", err)
 	}
 	if v, ok, err := s.Get(store.SpaceEvent, []byte("large")); !ok || err != nil || string(v) != large {
 		t.Errorf("lost: %v, %v", ok, err)
@@ -71,9 +71,9 @@ func TestScanEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestFailedDirectorySyncs fails each sync of the directory in turn while a store
-// is made. Pebble panics at some, which is a refusal, and calls Fatal at others.
-// It leaves goroutines behind both ways, so a child process does it.
+// TestFailedDirectorySyncs fails each sync of the directory while a store is created. Pebble
+// panics at some, which becomes an error, and calls Fatal at others. Both leave goroutines
+// behind, so a child process does it.
 func TestFailedDirectorySyncs(t *testing.T) {
 	out, err := runTest(t, "TestDirectorySyncsInChild", "STORE_TEST_FATAL=syncs")
 	if err != nil || !strings.Contains(out, "each was refused or fatal") {
@@ -105,7 +105,7 @@ func TestDirectorySyncsInChild(t *testing.T) {
 		ended := make(chan struct{})
 		var s *store.Store
 		var err error
-		go func() { // which Fatal may end
+		go func() { // Fatal may end it
 			defer close(ended)
 			s, err = store.Open(cfg)
 		}()

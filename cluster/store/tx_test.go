@@ -14,12 +14,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
-// stateConfig is that of a StateStore in memory.
+// stateConfig configures a StateStore in memory.
 func stateConfig() store.Config {
 	return store.Config{Kind: store.StateStore, Dir: "state", FS: vfs.NewMem()}
 }
 
-// put makes one replayable change of keys and values.
+// put commits one replayable change of keys and values.
 func put(s *store.Store, kv ...string) error {
 	tx := s.NewTx()
 	defer tx.Close()
@@ -43,7 +43,7 @@ type readable interface {
 
 type rangeScan func(store.Range, func(k, v []byte) bool) error
 
-// same compares what Get and a scan show of x with the model.
+// same compares the results of Get and of a scan of x with the model.
 func same(t *rapid.T, from readable, scan rangeScan, x store.Range, model map[string]string) {
 	t.Helper()
 	var want, got []string
@@ -71,8 +71,8 @@ func same(t *rapid.T, from readable, scan rangeScan, x store.Range, model map[st
 	}
 }
 
-// TestTxModel compares a transaction, the store below it and a reader of an
-// earlier moment with maps, through changes that are committed or dropped.
+// TestTxModel compares a transaction, the store below it and an earlier reader with maps,
+// through committed and discarded changes.
 func TestTxModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := store.Open(stateConfig())
@@ -123,7 +123,7 @@ func TestTxModel(t *testing.T) {
 				if err := b.Commit(); err != nil {
 					t.Fatal(err)
 				}
-				tx.Reset() // a transaction over changes by others is nobody's business
+				tx.Reset() // a transaction over concurrent changes is not specified
 				maps.DeleteFunc(committed, func(k, _ string) bool { return k >= from && k < to })
 				pending = maps.Clone(committed)
 			},
@@ -156,8 +156,8 @@ func TestTxModel(t *testing.T) {
 	})
 }
 
-// TestDeleteRangeEndsWithItsSpace deletes all that a space can hold and looks at
-// the neighbours.
+// TestDeleteRangeEndsWithItsSpace deletes everything in a space and checks the neighboring
+// spaces.
 func TestDeleteRangeEndsWithItsSpace(t *testing.T) {
 	s := open(t, store.Config{FS: vfs.NewMem()})
 	b := s.NewBatch()
@@ -188,7 +188,7 @@ func TestReplayableCommitNeedsALog(t *testing.T) {
 	tx.Set(store.SpaceEvent, []byte("a"), nil)
 	defer func() {
 		if recover() == nil {
-			t.Error("a NodeStore took a commit without a sync")
+			t.Error("a NodeStore accepted a commit without a sync")
 		}
 		if got := scan(t, s, store.Range{Space: store.SpaceEvent}); got != nil {
 			t.Errorf("it has %q", got)
@@ -197,7 +197,7 @@ func TestReplayableCommitNeedsALog(t *testing.T) {
 	_ = tx.CommitReplayable() // panics
 }
 
-func TestClosedStoreRefusesAll(t *testing.T) {
+func TestClosedStoreRejectsEverything(t *testing.T) {
 	s, err := store.Open(stateConfig())
 	if err != nil {
 		t.Fatal(err)
@@ -218,9 +218,9 @@ func TestClosedStoreRefusesAll(t *testing.T) {
 	}
 }
 
-// TestReaderSeesOneMoment reads while somebody commits: each commit writes the
-// same value under every key, so that two values are two moments.
-func TestReaderSeesOneMoment(t *testing.T) {
+// TestReaderIsConsistent reads during concurrent commits: each commit writes the same value to
+// every key, so two different values mean an inconsistent read.
+func TestReaderIsConsistent(t *testing.T) {
 	s := open(t, stateConfig())
 	commit(t, s, "a", "-", "b", "-", "c", "-")
 	stop, stopped := make(chan struct{}), make(chan int)
@@ -262,7 +262,7 @@ func TestReaderSeesOneMoment(t *testing.T) {
 			t.Errorf("a was %s and is %s, %v", first, again, err)
 		}
 		moments[string(first)] = true
-		for range 2 { // the second does nothing
+		for range 2 { // the second one does nothing
 			if err := r.Close(); err != nil {
 				t.Error(err)
 			}
@@ -286,7 +286,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 	}
 	closed := make(chan error)
 	go func() { closed <- s.Close() }()
-	for s.Healthy() == nil { // until Close has begun
+	for s.Healthy() == nil { // until Close has started
 	}
 	if v, ok, err := r.Get(store.SpaceKey, []byte("a")); !ok || err != nil || string(v) != "1" {
 		t.Errorf("got %q, %v, %v", v, ok, err)

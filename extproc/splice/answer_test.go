@@ -235,8 +235,8 @@ func FuzzChunk(f *testing.F) {
 	})
 }
 
-// contents reads the deltas' content with a decoder. It does not know the other
-// places where text can be, nor what to do with members that occur twice.
+// contents reads the deltas' content with a decoder. It supports neither other places of text
+// nor duplicate members.
 func contents(data []byte) (string, bool) {
 	for _, other := range []string{"message", "reasoning", "refusal", "tool", "function", "text", `\u`} {
 		if bytes.Contains(data, []byte(other)) {

@@ -82,7 +82,7 @@ func TestApplyWithoutEditsReturnsTheBody(t *testing.T) {
 	}
 }
 
-// field is one decoded member, its value in canonical form.
+// field is a decoded member with its value in canonical form.
 type field struct{ name, value string }
 
 // decode reads an object's members independently of the package.
@@ -115,8 +115,8 @@ func decode(tb testing.TB, body []byte) []field {
 	return out
 }
 
-// checkEdits makes the edits of a plan and checks the law: valid JSON, and equal to
-// the input after decoding but for what the plan names.
+// checkEdits applies the edits of a plan and checks the invariant: the result is valid JSON
+// and, decoded, equals the input except for the members in the plan.
 func checkEdits(tb testing.TB, body []byte, r *splice.Request, p *splice.Plan) {
 	tb.Helper()
 	edits := r.Edits(nil, p)
@@ -125,7 +125,7 @@ func checkEdits(tb testing.TB, body []byte, r *splice.Request, p *splice.Plan) {
 		tb.Fatalf("invalid JSON\n%s\nfrom\n%s", out, body)
 	}
 	from := 0
-	for _, e := range edits { // the bytes outside are the same by construction if the edits are in order
+	for _, e := range edits { // the other bytes are equal by construction if the edits are in order
 		if e.Off < from || e.End < e.Off || e.End > len(body) {
 			tb.Fatalf("edits out of order: %+v", edits)
 		}
@@ -159,7 +159,7 @@ func checkEdits(tb testing.TB, body []byte, r *splice.Request, p *splice.Plan) {
 			checkOptions(tb, options, f.value)
 			continue
 		}
-		if f.name == "model" && p.Model != "" { // spelled as it was if it is equal
+		if f.name == "model" && p.Model != "" { // keeps its spelling if it is equal
 			v, err := jsontext.AppendUnquote(nil, f.value)
 			if err != nil {
 				tb.Fatal(err)
@@ -176,7 +176,7 @@ func checkEdits(tb testing.TB, body []byte, r *splice.Request, p *splice.Plan) {
 		tb.Fatalf("%s: %v", out, err)
 	}
 	if p.Usage && !again.IncludeUsage {
-		tb.Fatalf("usage is not asked for: %s", out)
+		tb.Fatalf("usage is not requested: %s", out)
 	}
 }
 

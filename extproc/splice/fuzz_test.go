@@ -17,7 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// object decides with jsontext whether a body is one JSON object, and how deep it is.
+// object determines with jsontext whether a body is one JSON object, and its depth.
 func object(body []byte) (ok bool, depth int) {
 	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) {
 		return false, 0
@@ -34,7 +34,7 @@ func object(body []byte) (ok bool, depth int) {
 	}
 }
 
-// judge says by decoding which code Scan has to answer with; "" is acceptance.
+// judge decodes the body and returns the code with which Scan must fail; "" means acceptance.
 func judge(t *testing.T, body []byte) string {
 	t.Helper()
 	ok, depth := object(body)
@@ -136,7 +136,7 @@ func plausible(t *testing.T, v map[string]string) bool {
 	return n <= 1
 }
 
-// wholeNumber returns the number if it is a whole one; huge ones are cut.
+// wholeNumber returns the number if it is an integer; very large ones are clamped.
 func wholeNumber(s string) *big.Int {
 	if s[0] != '-' && (s[0] < '0' || s[0] > '9') {
 		return nil
@@ -168,9 +168,9 @@ func array(t *testing.T, s string) []string {
 	return out
 }
 
-// FuzzScan compares Scan with jsontext: what it accepts and refuses and why, and the
-// facts with those of a decoder. Ours are the depth limit, the caps on members,
-// messages and the size of stream_options.
+// FuzzScan compares Scan with jsontext: the result, the cause of a rejection, and the facts.
+// Limits of this package are the depth, and the numbers of members, messages and bytes of
+// stream_options.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{
 		`{"model":"m","messages":[{}]}`, ask(`"stream":true,"stream_options":{"include_usage":true}`), ask(`"max_tokens":1.6e1,"n":2`),
@@ -181,7 +181,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if len(body) > 4096 || bytes.ContainsAny(body, "eE") && strings.Contains(string(body), "00000") {
-			return // exponents that the oracle cannot write out
+			return // exponents that the oracle cannot expand
 		}
 		var r splice.Request
 		err := splice.Scan(body, &r)
@@ -203,7 +203,7 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("%v, but the oracle says %q: %q", err, want, body)
 		}
 		if want == "" {
-			t.Fatalf("refused: %v: %q", err, body)
+			t.Fatalf("rejected: %v: %q", err, body)
 		}
 	})
 }
@@ -242,7 +242,7 @@ func compareFacts(t *testing.T, body []byte, r *splice.Request) {
 				continue
 			}
 			if n := wholeNumber(f.value); n.Cmp(big.NewInt(r.MaxTokens)) > 0 && r.MaxTokens != splice.MaxTokensLimit {
-				t.Fatalf("max_tokens %d, but %s asked", r.MaxTokens, f.value)
+				t.Fatalf("max_tokens %d, but %s requested", r.MaxTokens, f.value)
 			}
 		}
 	}
@@ -275,8 +275,8 @@ func TestIntegerSpellings(t *testing.T) {
 	}
 }
 
-// TestUTF8 tries each sequence of three bytes that could be a character, and all
-// pairs of lead and second byte; those of three bytes at each place of a word.
+// TestUTF8 tries each sequence of three bytes that could be a character, and all pairs of lead
+// and second byte. Sequences of three bytes are tried at each position of a word.
 func TestUTF8(t *testing.T) {
 	check := func(text []byte) {
 		body := append(append([]byte(`{"model":"`), text...), `","messages":[{}]}`...)

@@ -16,7 +16,7 @@ import (
 
 const messages = `"messages":[{"role":"user","content":"hi"}]`
 
-// ask is a chat body with one more member.
+// ask returns a chat body with one more member.
 func ask(member string) string { return `{"model":"m",` + messages + `,` + member + `}` }
 
 func refusal(t *testing.T, err error) *fault.Error {
@@ -31,7 +31,7 @@ func refusal(t *testing.T, err error) *fault.Error {
 	return e
 }
 
-func TestScanRefuses(t *testing.T) {
+func TestScanRejects(t *testing.T) {
 	for _, c := range []struct{ name, body, code, param string }{
 		{"empty", ``, "invalid_json", ""},
 		{"white space", " \n\t", "invalid_json", ""},
@@ -120,7 +120,7 @@ func TestScanRefuses(t *testing.T) {
 	}
 }
 
-func TestScanRefusesRoutingFields(t *testing.T) {
+func TestScanRejectsRoutingFields(t *testing.T) {
 	for _, name := range []string{
 		"api_base", "base_url", "api_key", "custom_host", "extra_headers", "headers", "organization", "api_version", "extra_body", "mock_response",
 		"mock_tool_calls", "aws_secret_access_key", "vertex_credentials", "azure_ad_token", "litellm_credential_name", "input_cost_per_token",
@@ -131,7 +131,7 @@ func TestScanRefusesRoutingFields(t *testing.T) {
 			if e == nil || e.Code != "unsupported_parameter" || !strings.HasPrefix(name, e.Param) {
 				t.Errorf("%.40s: %v", name, e)
 			} else if strings.Contains(e.Detail, "evil") {
-				t.Errorf("%s: the value is in the answer", name)
+				t.Errorf("%s: the value is in the error", name)
 			}
 		}
 	}
@@ -249,7 +249,7 @@ func TestDepthLimit(t *testing.T) {
 	}
 }
 
-// TestHostileBodies: no body costs more than linear time and memory.
+// TestHostileBodies: the cost of any body is at most linear in time and memory.
 func TestHostileBodies(t *testing.T) {
 	var keys, folded strings.Builder
 	for i := range 1_000_000 {
@@ -277,8 +277,8 @@ func TestHostileBodies(t *testing.T) {
 			body := []byte(c.body)
 			var before, after runtime.MemStats
 			best, plain := time.Hour, time.Hour
-			// As many times the work of looking at each byte once, in the same run: a
-			// scan that is quadratic in anything is a thousand times as much.
+			// A multiple of the work of reading each byte once, in the same run: a quadratic
+			// scan takes a thousand times as long.
 			most := func() time.Duration { return 50*plain + 10*time.Millisecond }
 			var err error
 			for try := 0; try == 0 || try < 10 && best > most(); try++ { // the machine may be busy
@@ -305,7 +305,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// structure looks at each byte once.
+// structure reads each byte once.
 func structure(body []byte) (depth, quotes int) {
 	for _, c := range body {
 		switch c {

@@ -19,8 +19,8 @@ type event struct {
 	HasData         bool
 }
 
-// collect feeds the chunks and returns a copy of each event. Each chunk is spoilt
-// after use, so that an event that points into an old one shows.
+// collect feeds the chunks and returns a copy of each event. It overwrites each chunk after
+// use, to detect events that point into an old one.
 func collect(tb testing.TB, limit int, chunks ...[]byte) ([]event, error) {
 	tb.Helper()
 	s := splice.Splitter{MaxEvent: limit}
@@ -51,7 +51,7 @@ func collect(tb testing.TB, limit int, chunks ...[]byte) ([]event, error) {
 	return out, s.Err()
 }
 
-// checkRewrite puts the data back and reads it again.
+// checkRewrite rewrites an event with its own data and reads it again.
 func checkRewrite(tb testing.TB, e *splice.Event) {
 	tb.Helper()
 	again := e.Rewrite(nil, e.Data)
@@ -100,8 +100,8 @@ func TestSplitter(t *testing.T) {
 	}
 }
 
-// everySplit checks that a stream gives the same events however it is cut: in two at
-// each place, in three, and byte by byte.
+// everySplit checks that a stream has the same events for any chunks: two, split at each
+// position, three, and single bytes.
 func everySplit(tb testing.TB, limit int, in []byte) {
 	tb.Helper()
 	want, wantErr := collect(tb, limit, in)
@@ -157,7 +157,7 @@ func TestSplitterLimit(t *testing.T) {
 	everySplit(t, 12, in)
 	everySplit(t, 12, []byte("data: 1234\r\rdata: 12345\r\rx"))
 
-	// A line that does not end is cut off at 16 MiB, whatever the chunks are.
+	// A line without an end stops at 16 MiB, for any chunks.
 	var s splice.Splitter
 	chunk := bytes.Repeat([]byte("x"), 1<<20)
 	var ev splice.Event
@@ -250,12 +250,12 @@ func FuzzSplitter(f *testing.F) {
 	})
 }
 
-// plainly reads a stream in the way of the standard's text, a line at a time.
+// plainly reads a stream line by line, like the text of the standard.
 func plainly(in []byte) []event {
 	text := strings.ReplaceAll(strings.ReplaceAll(string(in), "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(text, "\n")
 	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1] // what is behind the last line end is no line
+		lines = lines[:len(lines)-1] // text after the last line end is not a line
 	}
 	var out []event
 	var data []string
