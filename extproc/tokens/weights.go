@@ -2,13 +2,12 @@
 
 package tokens
 
-// The weights say how many tokens a byte of one class begins, on average and with a
-// margin, after a byte of another class: a line for each class of the byte before, a
-// character for each class of the byte. '!' is 0, and each character after it is one
+// The weights are the average number of tokens, plus a margin, that begin at a byte of one
+// class after a byte of another class. There is one line for each class of the previous byte,
+// with one character for each class of the byte. '!' is 0, and each later character is one
 // unit more. The long weights are those of the letters of long words.
 //
-// Real text has the pairs of letters that its words have, and those are cheap; random
-// text has all pairs.
+// Real text has the pairs of letters of its words, which are cheap; random text has all pairs.
 
 const (
 	longO200k    = 14
