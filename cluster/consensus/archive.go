@@ -17,7 +17,7 @@ import (
 // offers neither without more rules than this format has fields. All numbers are big endian:
 //
 //	magic     8 bytes
-//	length    4 bytes, of the manifest
+//	length    4 bytes, that of the manifest in bytes
 //	manifest  a list of files
 //	hash      32 bytes, SHA-256 of the manifest
 //	files     concatenated, in the order of the manifest

@@ -17,7 +17,7 @@ import (
 //	term         8 bytes
 //	appended at  8 bytes, nanoseconds since the Unix epoch, 0 if unknown
 //	extensions   4 bytes of length, then the extensions
-//	data         up to the checksum
+//	data         all bytes but the last four
 //	checksum     4 bytes: CRC-32C of the index (8 bytes) and all of the above
 //
 // Pebble has checksums of its blocks, too. This one also detects an intact entry at the wrong
