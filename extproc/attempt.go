@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/message"
@@ -214,7 +215,7 @@ func (x *Exchange) Total() time.Duration {
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	a := x.attempt(i)
 	a.Tokens = usage.Tokens{Input: x.op.rough(&x.Facts)}
-	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, catalog.Standard)
+	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, price.Standard)
 	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))
 }
 

@@ -6,12 +6,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/catalog"
 	events "github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -236,18 +236,18 @@ func (x *Exchange) steps(i int) usage.Steps {
 
 // tier is the service tier that the answer came from: the provider's word for it,
 // or else the caller's wish.
-func (x *Exchange) tier() catalog.Tier {
+func (x *Exchange) tier() price.Tier {
 	if x.Tier != "" {
-		return catalog.ParseTier(x.Tier)
+		return price.ParseTier(x.Tier)
 	}
 	if !x.Facts.Has(splice.ServiceTier) {
-		return catalog.Standard
+		return price.Standard
 	}
 	name, err := x.Facts.Text(splice.ServiceTier)
 	if err != nil {
-		return catalog.Standard
+		return price.Standard
 	}
-	return catalog.ParseTier(name)
+	return price.ParseTier(name)
 }
 
 // cost is what tokens cost at the deployment that answered.

@@ -3,6 +3,7 @@ package extproc
 import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -42,8 +43,8 @@ func (x *Exchange) stakesOf(plan []Attempt) stakes {
 
 // stakeOf is what tokens cost at the tier that the caller wants, or at the standard one
 // if that costs more: the provider may serve either.
-func stakeOf(d *catalog.Deployment, t usage.Tokens, tier catalog.Tier) money.Pico {
-	return min(max(d.Prices.Cost(t, tier), d.Prices.Cost(t, catalog.Standard)), mostStaked)
+func stakeOf(d *catalog.Deployment, t usage.Tokens, tier price.Tier) money.Pico {
+	return min(max(d.Prices.Cost(t, tier), d.Prices.Cost(t, price.Standard)), mostStaked)
 }
 
 // byAttempts returns for each n what a plan of the first n+1 attempts may cost: n failed

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -187,7 +188,7 @@ func (s modelService) EstimateCost(ctx context.Context, in *gatewayv1.EstimateCo
 	var all []estimate
 	for _, d := range g.Deployments {
 		if d.Prices.ByToken() {
-			all = append(all, estimate{d, d.Prices.Cost(tokens, catalog.Standard)})
+			all = append(all, estimate{d, d.Prices.Cost(tokens, price.Standard)})
 		}
 	}
 	if len(all) == 0 {
@@ -237,7 +238,7 @@ func (s modelService) ReloadCostMap(ctx context.Context, _ *gatewayv1.ReloadCost
 	if err != nil {
 		return nil, err
 	}
-	rows, err := catalog.ParsePriceMap(text)
+	rows, err := price.ParseMap(text)
 	if err != nil {
 		return nil, err
 	}

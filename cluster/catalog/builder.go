@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -19,7 +20,7 @@ type builder struct {
 	endpoints edit[Endpoint]
 	users     edit[int]
 	prices    edit[sharedPrices]
-	loaded    edit[row]
+	loaded    edit[price.Row]
 
 	credentials edit[*Credential]
 	marks       edit[uint64]
@@ -69,14 +70,14 @@ func (s *state) change() *builder {
 }
 
 // empty is a state without any deployment.
-func empty(providers Providers, list *PriceList) *state {
+func empty(providers Providers, list *price.List) *state {
 	var (
 		lists       = newEdit[[]*Deployment]()
 		deployments = newEdit[*Deployment]()
 		endpoints   = newEdit[Endpoint]()
 		users       = newEdit[int]()
 		prices      = newEdit[sharedPrices]()
-		loaded      = newEdit[row]()
+		loaded      = newEdit[price.Row]()
 		credentials = newEdit[*Credential]()
 		marks       = newEdit[uint64]()
 		unusable    = newEdit[*clusterv1.Deployment]()

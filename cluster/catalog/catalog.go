@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -20,7 +21,7 @@ type Catalog struct {
 // without a copy of the others.
 type state struct {
 	providers Providers
-	list      *PriceList
+	list      *price.List
 	router    *router              // replaced as a whole
 	groups    index[[]*Deployment] // plain names; no list is empty
 	wild      []*wildcard          // longest pattern first
@@ -28,8 +29,8 @@ type state struct {
 	byModel   index[*Deployment]   // by modelKey
 	endpoints index[Endpoint]      // by id; the same tree as long as they are the same
 	users     index[int]           // how many deployments each endpoint has
-	prices    index[sharedPrices]  // by priceKey.text
-	loaded    index[row]           // by model: prices that were loaded at run time
+	prices    index[sharedPrices]  // by price.Source.Text
+	loaded    index[price.Row]     // by model: prices that were loaded at run time
 	priceMark uint64               // revision of these; 0 if none ever were
 
 	credentials index[*Credential]           // by name

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -222,8 +223,8 @@ func TestGroups(t *testing.T) {
 		t.Errorf("models (-want +got)\n%s", diff)
 	}
 	g, _ := c.Group("openai/gpt-4o")
-	if d := g.Deployments[0]; d.Prices.Cost(usage.Tokens{Input: 1000}, catalog.Standard) != 2_500_000_000 || d.MaxInputTokens != 128000 {
-		t.Errorf("behind a wildcard 1000 tokens cost %v and the window is %d", d.Prices.Cost(usage.Tokens{Input: 1000}, catalog.Standard), d.MaxInputTokens)
+	if d := g.Deployments[0]; d.Prices.Cost(usage.Tokens{Input: 1000}, price.Standard) != 2_500_000_000 || d.MaxInputTokens != 128000 {
+		t.Errorf("behind a wildcard 1000 tokens cost %v and the window is %d", d.Prices.Cost(usage.Tokens{Input: 1000}, price.Standard), d.MaxInputTokens)
 	}
 }
 
@@ -339,7 +340,7 @@ func TestManyDeploymentsAreCheap(t *testing.T) {
 	if !slices.IsSortedFunc(c.Endpoints(), func(a, b catalog.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) }) {
 		t.Error("endpoints are not sorted")
 	}
-	prices := map[*catalog.Prices]bool{}
+	prices := map[*price.Prices]bool{}
 	for _, d := range c.Deployments() {
 		prices[d.Prices] = true
 	}
@@ -358,7 +359,7 @@ func many(n int) []catalog.DeploymentSpec {
 }
 
 func BenchmarkNew10k(b *testing.B) {
-	spec, list := catalog.Spec{Deployments: many(10_000)}, catalog.NewPriceList()
+	spec, list := catalog.Spec{Deployments: many(10_000)}, price.NewList()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := catalog.New(spec, providers(), list); err != nil {

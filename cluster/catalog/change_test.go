@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -102,7 +103,7 @@ func TestChangesComeToTheSame(t *testing.T) {
 	file := catalog.Spec{Router: changeRouter(), Deployments: []catalog.DeploymentSpec{
 		deploy("f1", "fixed", "openai/gpt-4o"), deploy("f0", "second", "vllm/z"), deploy("f2", "second", "openai/x"),
 	}}
-	list := catalog.NewPriceList()
+	list := price.NewList()
 	rapid.Check(t, func(t *rapid.T) {
 		first, err := catalog.New(file, providers(), list)
 		if err != nil {
@@ -472,7 +473,7 @@ func TestReadsAllocateNothing(t *testing.T) {
 		if g, ok = c.Group("alias"); !ok || g.Name != id.ModelName(long) {
 			t.Fatal("no alias")
 		}
-		if d, ok := c.Deployment(last); !ok || d.Prices.Cost(usage.Tokens{Input: 1}, catalog.Standard) == 0 {
+		if d, ok := c.Deployment(last); !ok || d.Prices.Cost(usage.Tokens{Input: 1}, price.Standard) == 0 {
 			t.Fatal("no deployment, or no price")
 		}
 	}); n != 0 {

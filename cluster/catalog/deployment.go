@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -18,12 +19,12 @@ type Deployment struct {
 	Endpoint        Endpoint
 	BasePath        string // path that requests start with; empty or "/…" without a slash at its end
 	APIKey          vault.Secret
-	ExtraHeaders    []Header // sorted by name; names are lower case
-	Prices          *Prices  // never nil
-	Weight          int64    // share of the traffic; 0 if not set
-	RPM, TPM        int64    // limits per minute, also used as weights; 0 if not set
-	MaxParallel     int64    // requests in flight, its own or the router's default; 0: no limit
-	Order           int      // lower levels are tried first
+	ExtraHeaders    []Header      // sorted by name; names are lower case
+	Prices          *price.Prices // never nil
+	Weight          int64         // share of the traffic; 0 if not set
+	RPM, TPM        int64         // limits per minute, also used as weights; 0 if not set
+	MaxParallel     int64         // requests in flight, its own or the router's default; 0: no limit
+	Order           int           // lower levels are tried first
 	Timeout         time.Duration
 	StreamTimeout   time.Duration
 	MaxInputTokens  int64 // 0 if unknown
@@ -39,11 +40,11 @@ type Deployment struct {
 // when it is made anew.
 type origin struct {
 	stored Stored
-	own    []Price  // its own prices
-	limits [2]int64 // its own limits of input and output
-	priced string   // the key of its prices in the catalogue
-	row    row      // of the price table
-	place  int      // in the file
+	own    []price.Entry // its own prices
+	limits [2]int64      // its own limits of input and output
+	priced string        // the key of its prices in the catalogue
+	row    price.Row     // of the price table
+	place  int           // in the file
 }
 
 // Stored returns the deployment as it was written down. The caller must not change
@@ -56,7 +57,7 @@ func (d *Deployment) Stored() Stored {
 }
 
 // Listed reports whether the price table has prices of the deployment's model.
-func (d *Deployment) Listed() bool { return d.origin != nil && d.origin.row.prices != "" }
+func (d *Deployment) Listed() bool { return d.origin != nil && d.origin.row.Prices != "" }
 
 // Header is an extra request header. Its value may be a credential.
 type Header struct {

@@ -21,9 +21,6 @@
 // same model share one Prices: ten thousand deployments of a few models on a
 // few hosts cost little more than their own names and keys.
 //
-// Prices are list prices, exact to 24 decimals of a dollar. What a request costs
-// is summed in that unit and becomes whole pico-dollars once, at the end.
-//
 // A deployment may name a Credential for what it does not have itself: its key, its
 // address, its organization. A change of the credential makes the deployments that
 // name it anew, and it cannot be deleted as long as there are any.

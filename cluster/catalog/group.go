@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 )
 
 // Group is the deployments that serve one request's model.
@@ -89,11 +90,11 @@ func (c *Catalog) instances(w *wildcard, captured string) []*Deployment {
 		if before, after, star := strings.Cut(d.Model, "*"); star {
 			// Behind the name `*` callers write the provider's name as well; it is not part of the id.
 			d.Model = before + strings.TrimPrefix(captured, d.Provider+"/") + after
-			key := priceKey{d.Provider, d.Model, d.BaseModel}
-			text := key.text(t.origin.own)
+			key := price.Source{Provider: d.Provider, Model: d.Model, Base: d.BaseModel}
+			text := key.Text(t.origin.own)
 			p, ok := seen[text]
 			if !ok {
-				p, _ = priced(c.find, key, t.origin.own) // its own prices were read when the template was made
+				p.prices, p.row, _ = price.Of(c.find, key, t.origin.own) // its own prices were read when the template was made
 				seen[text] = p
 			}
 			d.Prices = p.prices
@@ -105,9 +106,9 @@ func (c *Catalog) instances(w *wildcard, captured string) []*Deployment {
 }
 
 // limit fills in the limits that the price table has where there are no own ones.
-func (d *Deployment) limit(r row) {
-	d.MaxInputTokens = orElse(d.origin.limits[0], r.maxInput)
-	d.MaxOutputTokens = orElse(d.origin.limits[1], r.maxOutput)
+func (d *Deployment) limit(r price.Row) {
+	d.MaxInputTokens = orElse(d.origin.limits[0], r.MaxInput)
+	d.MaxOutputTokens = orElse(d.origin.limits[1], r.MaxOutput)
 }
 
 func orElse(n, otherwise int64) int64 {

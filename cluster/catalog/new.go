@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 )
 
 // New checks a specification, which comes from the file, and makes the catalogue
@@ -12,11 +13,11 @@ import (
 // *fault.Error whose Param is the place, such as
 // `model_list[3].gateway_params.model`. The providers are those that the data
 // plane can speak to. A nil list means a fresh built-in one.
-func New(spec Spec, providers Providers, list *PriceList) (*Catalog, error) {
+func New(spec Spec, providers Providers, list *price.List) (*Catalog, error) {
 	if list == nil {
-		list = NewPriceList()
+		list = price.NewList()
 	}
-	if err := list.load(); err != nil {
+	if err := list.Load(); err != nil {
 		return nil, &fault.Error{Op: "catalog", Kind: fault.Internal, Err: err}
 	}
 	b := empty(providers, list).change()

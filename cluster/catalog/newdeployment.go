@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -40,12 +41,12 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	}
 	d.origin.stored.Spec = *s
 	b.inherit(d)
-	key := priceKey{provider, model, s.BaseModel}
-	d.origin.priced = key.text(own)
+	key := price.Source{Provider: provider, Model: model, Base: s.BaseModel}
+	d.origin.priced = key.Text(own)
 	p, ok := b.prices.get(d.origin.priced)
 	if !ok {
 		var err error
-		if p, err = priced(b.find, key, own); err != nil {
+		if p.prices, p.row, err = price.Of(b.find, key, own); err != nil {
 			b.problems.list = append(b.problems.list, &fault.Error{Op: "catalog", Kind: fault.Internal, Err: err})
 			return nil
 		}
@@ -253,19 +254,19 @@ func token(s string) bool {
 
 // ownPrices checks a deployment's own prices. A key that no model of the table
 // has is refused: as a misspelt price it would make requests free.
-func (b *builder) ownPrices(at string, spec map[string]string) []Price {
-	own := make([]Price, 0, len(spec))
+func (b *builder) ownPrices(at string, spec map[string]string) []price.Entry {
+	own := make([]price.Entry, 0, len(spec))
 	for _, key := range slices.Sorted(maps.Keys(spec)) {
 		param := at + ".gateway_params." + key
-		if _, ok := parseKey(key); !ok && !b.base.list.has(key) {
+		if !b.base.list.Has(key) {
 			b.problems.add(param, codeInvalid, "%s is not a price; the keys are those of the price table, such as input_cost_per_token", quote(key))
 			continue
 		}
-		_, err := parseRate(spec[key])
+		err := price.Check(spec[key])
 		switch {
 		case err == nil:
-			own = append(own, Price{Key: key, Value: spec[key]})
-		case errors.Is(err, errRateSyntax):
+			own = append(own, price.Entry{Key: key, Value: spec[key]})
+		case errors.Is(err, price.ErrSyntax):
 			b.problems.add(param, codeInvalid, "%s is %s, which is not a number; write dollars per unit, such as 0.0000025", key, quote(spec[key]))
 		default:
 			b.problems.add(param, codeInvalid, "%s is %s, which is %v; write dollars per unit, such as 0.0000025", key, quote(spec[key]), err)

@@ -12,20 +12,21 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // mapOf is a price map of these rows and so many more that nobody uses.
-func mapOf(rows ...catalog.PriceRow) []catalog.PriceRow {
+func mapOf(rows ...price.MapRow) []price.MapRow {
 	for i := range 100 {
-		rows = append(rows, catalog.PriceRow{Model: fmt.Sprintf("filler-%03d", i), Prices: tokenPrice("0.5")})
+		rows = append(rows, price.MapRow{Model: fmt.Sprintf("filler-%03d", i), Prices: tokenPrice("0.5")})
 	}
 	return rows
 }
 
-func tokenPrice(value string) []catalog.Price {
-	return []catalog.Price{{Key: "input_cost_per_token", Value: value}}
+func tokenPrice(value string) []price.Entry {
+	return []price.Entry{{Key: "input_cost_per_token", Value: value}}
 }
 
 // million is what a million tokens of input cost at a deployment.
@@ -35,10 +36,10 @@ func million(tb testing.TB, c *catalog.Catalog, d id.Deployment) string {
 	if !ok {
 		tb.Fatalf("no deployment %s", d)
 	}
-	return found.Prices.Cost(usage.Tokens{Input: 1_000_000}, catalog.Standard).String()
+	return found.Prices.Cost(usage.Tokens{Input: 1_000_000}, price.Standard).String()
 }
 
-func set(w *world, rows []catalog.PriceRow) error {
+func set(w *world, rows []price.MapRow) error {
 	return w.do(func(tx *record.Txn) error {
 		_, err := w.now.SetPrices(tx, rows)
 		return err
@@ -79,7 +80,7 @@ func TestPriceMapTakesThePlaceOfTheBuiltIn(t *testing.T) {
 			if !ok {
 				t.Fatal("the wildcard has nobody")
 			}
-			if got := g.Deployments[0].Prices.Cost(usage.Tokens{Input: 1_000_000}, catalog.Standard).String(); got != wild {
+			if got := g.Deployments[0].Prices.Cost(usage.Tokens{Input: 1_000_000}, price.Standard).String(); got != wild {
 				t.Errorf("%s: behind the wildcard it costs %s, want %s", name, got, wild)
 			}
 			for _, d := range c.Deployments() {
@@ -98,8 +99,8 @@ func TestPriceMapTakesThePlaceOfTheBuiltIn(t *testing.T) {
 	check(builtin, "2.5")
 
 	if err := set(w, mapOf(
-		catalog.PriceRow{Model: "gpt-4o", Provider: "openai", MaxInputTokens: 77, Prices: tokenPrice("0.000003")},
-		catalog.PriceRow{Model: "openai/newcomer", Prices: tokenPrice("1e-06")},
+		price.MapRow{Model: "gpt-4o", Provider: "openai", MaxInputTokens: 77, Prices: tokenPrice("0.000003")},
+		price.MapRow{Model: "openai/newcomer", Prices: tokenPrice("1e-06")},
 	)); err != nil {
 		t.Fatal(err)
 	}
@@ -111,14 +112,14 @@ func TestPriceMapTakesThePlaceOfTheBuiltIn(t *testing.T) {
 		t.Errorf("%d rows of revision %d", len(rows), revision)
 	}
 	create(deploy("later", "m", "openai/gpt-4o"))
-	if err := set(w, mapOf(catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("0.000004")})); err != nil {
+	if err := set(w, mapOf(price.MapRow{Model: "gpt-4o", Prices: tokenPrice("0.000004")})); err != nil {
 		t.Fatal(err)
 	}
 	check(map[id.Deployment]string{"file": "4", "state": "4", "later": "4", "own": "9", "new": "0"}, "4")
 
 	// The same once more changes nothing.
 	tx := record.NewTxn(at(9), "admin")
-	if _, err := w.now.SetPrices(tx, mapOf(catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("0.000004")})); err != nil || !tx.Empty() {
+	if _, err := w.now.SetPrices(tx, mapOf(price.MapRow{Model: "gpt-4o", Prices: tokenPrice("0.000004")})); err != nil || !tx.Empty() {
 		t.Errorf("%v, and writes something: %v", err, !tx.Empty())
 	}
 	if err := w.do(func(tx *record.Txn) error { return w.now.ResetPrices(tx) }); err != nil {
@@ -137,7 +138,7 @@ func TestTwoPriceMapsDoNotMix(t *testing.T) {
 	w := newWorld(t)
 	one, other := record.NewTxn(at(1), "a"), record.NewTxn(at(1), "b")
 	for i, tx := range []*record.Txn{one, other} {
-		_, err := w.now.SetPrices(tx, mapOf(catalog.PriceRow{Model: fmt.Sprint("only-", i)}, catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("1")}))
+		_, err := w.now.SetPrices(tx, mapOf(price.MapRow{Model: fmt.Sprint("only-", i)}, price.MapRow{Model: "gpt-4o", Prices: tokenPrice("1")}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,32 +153,32 @@ func TestTwoPriceMapsDoNotMix(t *testing.T) {
 
 func TestPriceMapsThatAreMistakes(t *testing.T) {
 	t.Parallel()
-	gpt := catalog.PriceRow{Model: "gpt-4o", Prices: tokenPrice("1")}
-	with := func(r catalog.PriceRow) []catalog.PriceRow { return mapOf(gpt, r) }
-	priced := func(key, value string) []catalog.PriceRow {
-		return with(catalog.PriceRow{Model: "bad", Prices: []catalog.Price{{Key: key, Value: value}}})
+	gpt := price.MapRow{Model: "gpt-4o", Prices: tokenPrice("1")}
+	with := func(r price.MapRow) []price.MapRow { return mapOf(gpt, r) }
+	priced := func(key, value string) []price.MapRow {
+		return with(price.MapRow{Model: "bad", Prices: []price.Entry{{Key: key, Value: value}}})
 	}
 	for _, test := range []struct {
 		name string
-		rows []catalog.PriceRow
+		rows []price.MapRow
 		want string // in the message
 	}{
 		{"empty", nil, "too small"},
 		{"small", mapOf(gpt)[:99], "too small"},
 		{"without what is used", mapOf(), `1 of the 1 models that deployments use, such as "gpt-4o"`},
-		{"without prices of what is used", mapOf(catalog.PriceRow{Model: "gpt-4o"}), "1 of the 1 models"},
+		{"without prices of what is used", mapOf(price.MapRow{Model: "gpt-4o"}), "1 of the 1 models"},
 		{"negative", priced("input_cost_per_token", "-1"), `"input_cost_per_token" of the model "bad"`},
 		{"no number", priced("input_cost_per_token", "free"), `"free"`},
 		{"too fine", priced("input_cost_per_token", "1e-25"), "24 decimals"},
 		{"too dear", priced("input_cost_per_token", "1001"), "1000 dollars"},
 		{"no price", priced("input_price", "1"), `"input_price" of the model "bad"`},
 		{"a key that breaks the row", priced("input_cost_per_token=1;x_cost_per_token", "1"), "is not a price"},
-		{"a key twice", with(catalog.PriceRow{Model: "bad", Prices: append(tokenPrice("1"), tokenPrice("2")...)}), `"input_cost_per_token" of the model "bad" is there twice`},
+		{"a key twice", with(price.MapRow{Model: "bad", Prices: append(tokenPrice("1"), tokenPrice("2")...)}), `"input_cost_per_token" of the model "bad" is there twice`},
 		{"a model twice", with(gpt), `"gpt-4o" is there twice`},
-		{"no name", with(catalog.PriceRow{}), "is empty"},
-		{"the name of the mark", with(catalog.PriceRow{Model: "\x00"}), "control character"},
-		{"no provider", with(catalog.PriceRow{Model: "bad", Provider: "a\nb"}), "provider"},
-		{"negative limit", with(catalog.PriceRow{Model: "bad", MaxInputTokens: -1}), "negative"},
+		{"no name", with(price.MapRow{}), "is empty"},
+		{"the name of the mark", with(price.MapRow{Model: "\x00"}), "control character"},
+		{"no provider", with(price.MapRow{Model: "bad", Provider: "a\nb"}), "provider"},
+		{"negative limit", with(price.MapRow{Model: "bad", MaxInputTokens: -1}), "negative"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -210,7 +211,7 @@ func TestTheBuiltInTableAsAPriceMap(t *testing.T) {
 		file.WriteString("}")
 	}
 	file.WriteString("}")
-	rows, err := catalog.ParsePriceMap([]byte(file.String()))
+	rows, err := price.ParseMap([]byte(file.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,24 +234,24 @@ func TestTheBuiltInTableAsAPriceMap(t *testing.T) {
 }
 
 // builtInRows are the rows of prices.csv.
-func builtInRows(tb testing.TB) []catalog.PriceRow {
+func builtInRows(tb testing.TB) []price.MapRow {
 	tb.Helper()
-	data, err := os.ReadFile("prices.csv")
+	data, err := os.ReadFile("../price/prices.csv")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var rows []catalog.PriceRow
+	var rows []price.MapRow
 	for line := range strings.Lines(string(data)) {
 		f := strings.SplitN(strings.TrimSpace(line), ",", 6)
 		if f[0] == "provider" {
 			continue
 		}
-		r := catalog.PriceRow{Provider: f[0], Model: f[1]}
+		r := price.MapRow{Provider: f[0], Model: f[1]}
 		r.MaxInputTokens, _ = strconv.ParseInt(f[3], 10, 64)
 		r.MaxOutputTokens, _ = strconv.ParseInt(f[4], 10, 64)
 		for entry := range strings.SplitSeq(f[5], ";") {
 			if key, value, ok := strings.Cut(entry, "="); ok {
-				r.Prices = append(r.Prices, catalog.Price{Key: key, Value: value})
+				r.Prices = append(r.Prices, price.Entry{Key: key, Value: value})
 			}
 		}
 		if r.MaxInputTokens != 0 || r.MaxOutputTokens != 0 || r.Prices != nil {

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/table"
@@ -23,9 +24,9 @@ func priceRowAt(model string) record.At {
 func priceMarkAt() record.At { return record.At{Space: store.SpacePriceMap, Key: []byte{0}} }
 
 // record is the row as the state has it.
-func (r row) record() *clusterv1.PriceRow {
-	out := &clusterv1.PriceRow{Model: r.model, Provider: r.provider, MaxInputTokens: r.maxInput, MaxOutputTokens: r.maxOutput}
-	for _, e := range r.entries() {
+func priceRecord(r price.Row) *clusterv1.PriceRow {
+	out := &clusterv1.PriceRow{Model: r.Model, Provider: r.Provider, MaxInputTokens: r.MaxInput, MaxOutputTokens: r.MaxOutput}
+	for _, e := range r.Entries() {
 		out.Prices = append(out.GetPrices(), &clusterv1.PriceEntry{Name: e.Key, Value: e.Value})
 	}
 	return out
@@ -33,22 +34,45 @@ func (r row) record() *clusterv1.PriceRow {
 
 // readPriceRow reads a row of the state. One that this node cannot read in full is
 // left out as a whole: half a row would be a price that nobody has set.
-func readPriceRow(value []byte) (row, error) {
+func readPriceRow(value []byte) (price.Row, error) {
 	m := &clusterv1.PriceRow{}
 	if err := proto.Unmarshal(value, m); err != nil {
-		return row{}, err
+		return price.Row{}, err
 	}
-	list := make([]Price, 0, len(m.GetPrices()))
+	list := make([]price.Entry, 0, len(m.GetPrices()))
 	for _, e := range m.GetPrices() {
-		if _, err := parseRate(e.GetValue()); err != nil || strings.ContainsAny(e.GetName(), ";=") {
-			return row{}, fmt.Errorf("price %s of the model %s: %w", quote(e.GetName()), quote(m.GetModel()), errRateSyntax)
+		if err := price.Check(e.GetValue()); err != nil || strings.ContainsAny(e.GetName(), ";=") {
+			return price.Row{}, fmt.Errorf("price %s of the model %s: %w", quote(e.GetName()), quote(m.GetModel()), price.ErrSyntax)
 		}
-		list = append(list, Price{Key: e.GetName(), Value: e.GetValue()})
+		list = append(list, price.Entry{Key: e.GetName(), Value: e.GetValue()})
 	}
-	return row{
-		provider: m.GetProvider(), model: m.GetModel(), maxInput: m.GetMaxInputTokens(), maxOutput: m.GetMaxOutputTokens(),
-		prices: joined(list),
+	return price.Row{
+		Provider: m.GetProvider(), Model: m.GetModel(), MaxInput: m.GetMaxInputTokens(), MaxOutput: m.GetMaxOutputTokens(),
+		Prices: price.Join(list),
 	}, nil
+}
+
+// sharedPrices are one Prices of all deployments that cost the same.
+type sharedPrices struct {
+	prices *price.Prices
+	row    price.Row
+	users  int // how many deployments have it; at 0 it goes
+}
+
+// find finds the row of a model: the one that was loaded at run time before the one
+// that the gateway was built with.
+func (s *state) find(model string) (price.Row, bool) {
+	if r, ok := s.loaded.get(model); ok {
+		return r, true
+	}
+	return s.list.Find(model)
+}
+
+func (b *builder) find(model string) (price.Row, bool) {
+	if r, ok := b.loaded.get(model); ok {
+		return r, true
+	}
+	return b.base.list.Find(model)
 }
 
 // takePrice takes a row of the state or the mark; nil removes it.
@@ -114,13 +138,13 @@ func (b *builder) loadPrices(ctx context.Context, c *Catalog, state table.Scanne
 func (b *builder) reprice(c *Catalog) {
 	fresh, seen := make(map[id.Deployment]*Deployment), make(map[string]sharedPrices)
 	for _, d := range c.byID.all() {
-		key := priceKey{d.Provider, d.Model, d.BaseModel}
-		if lookup(b.find, key.provider, key.model, key.base) == d.origin.row {
+		key := price.Source{Provider: d.Provider, Model: d.Model, Base: d.BaseModel}
+		if price.Lookup(b.find, key) == d.origin.row {
 			continue
 		}
 		p, ok := seen[d.origin.priced]
 		if !ok {
-			p, _ = priced(b.find, key, d.origin.own) // all that it parses was parsed before
+			p.prices, p.row, _ = price.Of(b.find, key, d.origin.own) // all that it parses was parsed before
 			before, _ := b.prices.get(d.origin.priced)
 			p.users = before.users
 			b.prices.set(d.origin.priced, p)

@@ -45,6 +45,15 @@ func New(kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
+// Quote quotes a name of the input, cut to a readable length.
+func Quote(name string) string {
+	const most = 64
+	if len(name) > most {
+		return fmt.Sprintf("%.*q…", most, name)
+	}
+	return fmt.Sprintf("%q", name)
+}
+
 // Field returns a Malformed error that names the invalid request field.
 func Field(param, code, format string, args ...any) *Error {
 	return &Error{Kind: Malformed, Code: code, Param: param, Detail: fmt.Sprintf(format, args...)}

@@ -1,4 +1,4 @@
-package catalog
+package price
 
 import (
 	"errors"
@@ -25,13 +25,22 @@ const (
 // the largest believable count (2^31) it is far below 128 bits.
 const maxRateDollars = 1000
 
-// Errors of parseRate.
+// ErrSyntax is the error of a price that is not a number.
+var ErrSyntax = errors.New("not a decimal number")
+
+// The other errors of parseRate.
 var (
-	errRateSyntax   = errors.New("not a decimal number")
 	errRateNegative = errors.New("negative")
 	errRateFine     = errors.New("finer than 24 decimals")
 	errRateRange    = errors.New("above 1000 dollars a unit")
 )
+
+// Check returns what is wrong with the value of a price. It is ErrSyntax for what is not
+// a number.
+func Check(value string) error {
+	_, err := parseRate(value)
+	return err
+}
 
 // parseRate reads an exact decimal amount of dollars, with or without exponent.
 func parseRate(s string) (rate, error) {
@@ -40,7 +49,7 @@ func parseRate(s string) (rate, error) {
 	}
 	digits, exponent, ok := decimal(s)
 	if !ok {
-		return rate{}, errRateSyntax
+		return rate{}, ErrSyntax
 	}
 	digits = strings.TrimLeft(digits, "0")
 	for strings.HasSuffix(digits, "0") {

@@ -1,4 +1,4 @@
-package catalog
+package price
 
 import (
 	"bytes"
@@ -13,40 +13,55 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
+// maxKey is the longest key of a price.
+const maxKey = 256
+
+// MapRow is what a price map says of one model.
+type MapRow struct {
+	Model           string // its name in the table
+	Provider        string
+	MaxInputTokens  int64 // 0 if unknown
+	MaxOutputTokens int64 // 0 if unknown
+	Prices          []Entry
+}
+
+// Param is the name of a price map in requests and errors.
+const Param = "prices"
+
 // maxPriceFile is the largest price map that is read. LiteLLM's has 3 MB.
 const maxPriceFile = 64 << 20
 
 // sampleRow is an entry of LiteLLM's file that explains the others.
 const sampleRow = "sample_spec"
 
-// ParsePriceMap reads LiteLLM's model_prices_and_context_window.json. It takes the
+// ParseMap reads LiteLLM's model_prices_and_context_window.json. It takes the
 // numbers as they are written, never as floats, with quotes around them or without; what is
 // finer than 24 decimals, which is the dust of somebody else's floats, is rounded there.
 // Members that are no prices and no limits are passed over, and so is null. A model, a
 // price or a limit that cannot be read is an error that names it: what is left out of a
 // map costs nothing. Of a model that is there twice the last counts, as with LiteLLM, whose
 // file has had such. The error is of *fault.Errors of kind Malformed. What the
-// prices are is for SetPrices to check.
-func ParsePriceMap(data []byte) ([]PriceRow, error) {
+// prices are is for the catalog to check.
+func ParseMap(data []byte) ([]MapRow, error) {
 	if len(data) > maxPriceFile {
-		return nil, &fault.Error{Op: "catalog", Kind: fault.TooLarge, Param: paramPrices, Detail: "The price map is larger than 64 MiB."}
+		return nil, &fault.Error{Op: "catalog", Kind: fault.TooLarge, Param: Param, Detail: "The price map is larger than 64 MiB."}
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
-	var rows []PriceRow
+	var rows []MapRow
 	var wrong problems
 	place := map[string]int{} // of each model in rows
 	err := members(dec, func(model string) error {
 		if model == sampleRow {
 			return dec.SkipValue()
 		}
-		f := priceFileRow{wrong: &wrong, row: PriceRow{Model: model}, prices: map[string]string{}}
+		f := priceFileRow{wrong: &wrong, row: MapRow{Model: model}, prices: map[string]string{}}
 		if err := f.read(dec); err != nil {
 			return err
 		}
 		i, twice := place[model]
 		if !twice {
 			i = len(rows)
-			place[model], rows = i, append(rows, PriceRow{})
+			place[model], rows = i, append(rows, MapRow{})
 		}
 		rows[i] = f.whole()
 		return nil
@@ -57,12 +72,12 @@ func ParsePriceMap(data []byte) ([]PriceRow, error) {
 			if err := wrong.err(); err != nil {
 				return nil, err
 			}
-			return slices.DeleteFunc(rows, PriceRow.saysNothing), nil
+			return slices.DeleteFunc(rows, MapRow.saysNothing), nil
 		}
 		err = errors.Join(errTrailing, err)
 	}
 	return nil, &fault.Error{
-		Op: "catalog", Kind: fault.Malformed, Code: codeInvalid, Param: paramPrices, Err: err,
+		Op: "catalog", Kind: fault.Malformed, Code: "invalid_value", Param: Param, Err: err,
 		Detail: "The price map is not a JSON object of models, at byte " + strconv.FormatInt(dec.InputOffset(), 10) + ". Send LiteLLM's model_prices_and_context_window.json, whole.",
 	}
 }
@@ -137,4 +152,16 @@ func plusOne(digits string) string {
 		out[i] = '0'
 	}
 	return "1" + string(out)
+}
+
+// IsKey reports whether a key has the form of a price's: one that is billed
+// here, or one of another unit that may be some day.
+func IsKey(key string) bool {
+	if _, ok := parseKey(key); ok {
+		return true
+	}
+	plain := !strings.ContainsFunc(key, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '.'
+	})
+	return plain && len(key) <= maxKey && (strings.Contains(key, "cost_per_") || strings.Contains(key, "_token_cost"))
 }

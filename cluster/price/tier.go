@@ -1,4 +1,4 @@
-package catalog
+package price
 
 // Tier is a provider's service tier, spelled as the suffix that its prices have
 // in the price table; Standard has none.

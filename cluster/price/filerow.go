@@ -1,4 +1,4 @@
-package catalog
+package price
 
 import (
 	"maps"
@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
 // priceFileRow is a model of LiteLLM's file on its way.
 type priceFileRow struct {
 	wrong     *problems
-	row       PriceRow
+	row       MapRow
 	prices    map[string]string
 	maxTokens int64 // an older name of the longest answer
 	tiers     []priceTier
@@ -30,7 +32,7 @@ const keyTiers = "tiered_pricing"
 
 // refuse takes a member that cannot be read.
 func (f *priceFileRow) refuse(key string, v jsontext.Value, remedy string) {
-	f.wrong.add(paramPrices, codeInvalid, "%s of the model %s is %s; %s", quote(key), quote(f.row.Model), quote(string(v)), remedy)
+	f.wrong.add("%s of the model %s is %s; %s", fault.Quote(key), fault.Quote(f.row.Model), fault.Quote(string(v)), remedy)
 }
 
 // read reads the model.
@@ -38,14 +40,14 @@ func (f *priceFileRow) read(dec *jsontext.Decoder) error {
 	if dec.PeekKind() != jsontext.KindBeginObject {
 		v, err := dec.ReadValue()
 		if err == nil {
-			f.wrong.add(paramPrices, codeInvalid, "the model %s is %s; write an object of its prices and limits", quote(f.row.Model), quote(string(v)))
+			f.wrong.add("the model %s is %s; write an object of its prices and limits", fault.Quote(f.row.Model), fault.Quote(string(v)))
 		}
 		return err
 	}
 	seen := map[string]bool{}
 	return members(dec, func(key string) error {
 		if seen[key] {
-			f.wrong.add(paramPrices, codeInvalid, "%s of the model %s is there twice", quote(key), quote(f.row.Model))
+			f.wrong.add("%s of the model %s is there twice", fault.Quote(key), fault.Quote(f.row.Model))
 		}
 		seen[key] = true
 		return f.member(dec, key)
@@ -110,7 +112,7 @@ func (f *priceFileRow) price(into map[string]string, key string, v jsontext.Valu
 	text, ok := literal(v)
 	switch {
 	case !strings.Contains(key, "cost_per_") && !strings.Contains(key, "_token_cost"):
-	case !isPriceKey(key):
+	case !IsKey(key):
 		f.refuse(key, v, "its key is not one of a price, such as input_cost_per_token")
 	case ok:
 		into[key] = plainDecimal(text)
@@ -173,7 +175,7 @@ func (f *priceFileRow) tierMember(dec *jsontext.Decoder, tier *priceTier, key st
 }
 
 // whole returns the row when all of it has been read.
-func (f *priceFileRow) whole() PriceRow {
+func (f *priceFileRow) whole() MapRow {
 	for _, t := range f.tiers {
 		suffix := ""
 		if t.from > 0 {
@@ -186,7 +188,7 @@ func (f *priceFileRow) whole() PriceRow {
 			case byLength && t.from >= 0:
 				f.prices[key+suffix] = t.prices[key]
 			case byLength || t.from >= 0 && billed(key):
-				f.wrong.add(paramPrices, codeInvalid, "%s of the model %s is not billed by such a range in %s; write a range of lengths of the prompt, and prices of tokens", key, quote(f.row.Model), keyTiers)
+				f.wrong.add("%s of the model %s is not billed by such a range in %s; write a range of lengths of the prompt, and prices of tokens", key, fault.Quote(f.row.Model), keyTiers)
 			default: // of a search by how much it finds, and the like: it is not billed by that here
 			}
 		}
@@ -195,12 +197,12 @@ func (f *priceFileRow) whole() PriceRow {
 		f.row.MaxOutputTokens = f.maxTokens
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.prices)) {
-		f.row.Prices = append(f.row.Prices, Price{Key: key, Value: f.prices[key]})
+		f.row.Prices = append(f.row.Prices, Entry{Key: key, Value: f.prices[key]})
 	}
 	return f.row
 }
 
 // saysNothing reports whether a row has neither a price nor a limit.
-func (r PriceRow) saysNothing() bool {
+func (r MapRow) saysNothing() bool {
 	return len(r.Prices) == 0 && r.MaxInputTokens == 0 && r.MaxOutputTokens == 0
 }

@@ -1,4 +1,4 @@
-package catalog
+package price
 
 import (
 	"cmp"
@@ -9,15 +9,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Price is one entry of a model's prices: a key of the price table and an exact
+// Entry is one entry of a model's prices: a key of the price table and an exact
 // decimal amount of dollars.
-type Price struct{ Key, Value string }
+type Entry struct{ Key, Value string }
 
 // Prices are what one model costs. They are immutable and shared between the
 // deployments of that model. The nil Prices and the zero Prices are those of a
 // model that nobody has a price for: everything costs 0 and Known is false.
 type Prices struct {
-	list      []Price     // sorted by key
+	list      []Entry     // sorted by key
 	tables    []rateTable // by tier, and within one from the highest threshold down
 	units     unitRates
 	inclusive bool // a request of exactly the threshold pays the tier's price
@@ -36,8 +36,8 @@ const keyCacheHit = "input_cost_per_token_cache_hit"
 // newPrices compiles a list of prices. The provider decides whether a tier's
 // threshold belongs to the tier; xAI's does, everybody else's does not. pixels is
 // the size of the images that the list is for; 0 if it is for any.
-func newPrices(provider string, list []Price, pixels int64) (*Prices, error) {
-	slices.SortFunc(list, func(a, b Price) int { return strings.Compare(a.Key, b.Key) })
+func newPrices(provider string, list []Entry, pixels int64) (*Prices, error) {
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	p := &Prices{list: list, inclusive: provider == "xai"}
 	set, byKey := make(map[slot]rate, len(list)), make(map[string]rate, len(list))
 	tiers, levels := []Tier{Standard}, []int64{0}
@@ -125,7 +125,7 @@ func (p *Prices) Known() bool { return p.ByToken() || p != nil && p.units.known 
 func (p *Prices) ByToken() bool { return p != nil && len(p.tables) > 0 }
 
 // List returns every price, sorted by key. The caller must not change it.
-func (p *Prices) List() []Price {
+func (p *Prices) List() []Entry {
 	if p == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (p *Prices) List() []Price {
 // model has no such price.
 func (p *Prices) PerUnit(key string, count int64) (cost money.Pico, ok bool) {
 	list := p.List()
-	i, ok := slices.BinarySearchFunc(list, key, func(e Price, k string) int { return strings.Compare(e.Key, k) })
+	i, ok := slices.BinarySearchFunc(list, key, func(e Entry, k string) int { return strings.Compare(e.Key, k) })
 	if !ok {
 		return 0, false
 	}

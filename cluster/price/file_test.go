@@ -1,7 +1,8 @@
-package catalog_test
+package price_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -9,8 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/price"
 )
+
+// told is the kind, the code and the parameter of an error.
+func told(err error) string {
+	f := fault.From(err)
+	return fmt.Sprint(f.Kind, " ", f.Code, " ", f.Param)
+}
 
 func TestParsePriceMap(t *testing.T) {
 	t.Parallel()
@@ -41,13 +49,13 @@ func TestParsePriceMap(t *testing.T) {
  "dust": {"input_cost_per_token": 1.1999999999999999e-09, "output_cost_per_token": 1.00000000000000000000000049, "cache_read_input_token_cost": 9.99999999999999999999999951e-1},
  "odd": {"input_cost_per_token": -1e-6, "output_cost_per_token": 1e300, "input_cost_per_image": -0.0}
 }`
-	got, err := catalog.ParsePriceMap([]byte(file))
+	got, err := price.ParseMap([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []catalog.PriceRow{
+	want := []price.MapRow{
 		{
-			Model: "gpt", Provider: "openai", MaxInputTokens: 128000, MaxOutputTokens: 16384, Prices: []catalog.Price{
+			Model: "gpt", Provider: "openai", MaxInputTokens: 128000, MaxOutputTokens: 16384, Prices: []price.Entry{
 				{Key: "cache_read_input_token_cost", Value: "0.00000125"},
 				{Key: "input_cost_per_audio_token", Value: "0.000001"},
 				{Key: "input_cost_per_token", Value: "0.0000025"},
@@ -56,26 +64,26 @@ func TestParsePriceMap(t *testing.T) {
 				{Key: "output_cost_per_token", Value: "0.00001"},
 			},
 		},
-		{Model: "whisper", Provider: "openai", Prices: []catalog.Price{
+		{Model: "whisper", Provider: "openai", Prices: []price.Entry{
 			{Key: "input_cost_per_second", Value: "0.0001"}, {Key: "output_cost_per_second", Value: "0.0001"},
 		}},
-		{Model: "old", MaxOutputTokens: 4096, Prices: []catalog.Price{{Key: "input_cost_per_image", Value: "1"}}},
-		{Model: "tiered", Provider: "dashscope", Prices: []catalog.Price{
+		{Model: "old", MaxOutputTokens: 4096, Prices: []price.Entry{{Key: "input_cost_per_image", Value: "1"}}},
+		{Model: "tiered", Provider: "dashscope", Prices: []price.Entry{
 			{Key: "input_cost_per_token", Value: "0.0000001"},
 			{Key: "input_cost_per_token_above_1000k_tokens", Value: "0.0000003"},
 			{Key: "input_cost_per_token_above_256k_tokens", Value: "0.0000002"},
 			{Key: "output_cost_per_token", Value: "7"},
 			{Key: "output_cost_per_token_above_256k_tokens", Value: "0.0000008"},
 		}},
-		{Model: "search", Prices: []catalog.Price{{Key: "input_cost_per_query", Value: "0.004"}}},
+		{Model: "search", Prices: []price.Entry{{Key: "input_cost_per_query", Value: "0.004"}}},
 		{Model: "limits only", MaxInputTokens: 2000000},
-		{Model: "twice", Prices: tokenPrice("2")},
-		{Model: "dust", Prices: []catalog.Price{
+		{Model: "twice", Prices: []price.Entry{{Key: "input_cost_per_token", Value: "2"}}},
+		{Model: "dust", Prices: []price.Entry{
 			{Key: "cache_read_input_token_cost", Value: "1"},
 			{Key: "input_cost_per_token", Value: "0.0000000012"},
 			{Key: "output_cost_per_token", Value: "1"},
 		}},
-		{Model: "odd", Prices: []catalog.Price{
+		{Model: "odd", Prices: []price.Entry{
 			{Key: "input_cost_per_image", Value: "0"},
 			{Key: "input_cost_per_token", Value: "-0.000001"},
 			{Key: "output_cost_per_token", Value: "1e300"},
@@ -94,12 +102,12 @@ func TestParsePriceMapRefuses(t *testing.T) {
 		`{"a":{"tiered_pricing":[{"range":[}]}}`, `{"a":{"tiered_pricing":[`, `{"a":{"tiered_pricing":[{}, 5 6]}}`, "{\"a\xff\":{}}",
 		`<html>Too Many Requests</html>`, `{"a":{"litellm_provider":"`,
 	} {
-		rows, err := catalog.ParsePriceMap([]byte(file))
+		rows, err := price.ParseMap([]byte(file))
 		if rows != nil || told(err) != "malformed invalid_value prices" {
 			t.Errorf("%s: %d rows, %v", file, len(rows), err)
 		}
 	}
-	if _, err := catalog.ParsePriceMap(bytes.Repeat([]byte(" "), 64<<20+1)); told(err) != "too_large  prices" {
+	if _, err := price.ParseMap(bytes.Repeat([]byte(" "), 64<<20+1)); told(err) != "too_large  prices" {
 		t.Errorf("65 MiB: %v", err)
 	}
 }
@@ -132,7 +140,7 @@ func TestParsePriceMapNamesWhatItCannotRead(t *testing.T) {
 		{`{"tiered_pricing":[{"range":5,"input_cost_per_token":9}]}`, `"tiered_pricing.range" of the model "m" is "5"`},
 		{`{"tiered_pricing":[{"range":[0,5],"input_cost_per_token":false}]}`, `"input_cost_per_token" of the model "m" is "false"`},
 	} {
-		rows, err := catalog.ParsePriceMap([]byte(`{"n":{"input_cost_per_token":1},"m":` + test.model + `}`))
+		rows, err := price.ParseMap([]byte(`{"n":{"input_cost_per_token":1},"m":` + test.model + `}`))
 		if rows != nil || told(err) != "malformed invalid_value prices" || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %d rows, %v; want %q", test.model, len(rows), err, test.want)
 		}
@@ -144,7 +152,7 @@ func TestPricesOfTheFileAreExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`(0|[1-9][0-9]{0,3})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?`).Draw(t, "number")
-		rows, err := catalog.ParsePriceMap([]byte(`{"m":{"input_cost_per_token":` + text + `,"output_cost_per_token":"` + text + `"}}`))
+		rows, err := price.ParseMap([]byte(`{"m":{"input_cost_per_token":` + text + `,"output_cost_per_token":"` + text + `"}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +179,7 @@ func TestPricesOfTheFileAreExact(t *testing.T) {
 func FuzzParsePriceMap(f *testing.F) {
 	f.Add([]byte(`{"a":{"input_cost_per_token":1e-6,"tiered_pricing":[{"range":[0,1],"x":1}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, err := catalog.ParsePriceMap(data)
+		rows, err := price.ParseMap(data)
 		if err != nil && rows != nil {
 			t.Error("both rows and an error")
 		}

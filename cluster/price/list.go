@@ -1,4 +1,4 @@
-package catalog
+package price
 
 import (
 	"bytes"
@@ -23,30 +23,30 @@ var pricesArchive []byte
 // maxPriceText bounds what the archive may unpack to.
 const maxPriceText = 8 << 20
 
-// PriceList is the table of list prices that the gateway was built with. It is
+// List is the table of list prices that the gateway was built with. It is
 // unpacked at the first look-up and then keeps the table as one sorted text
 // (about 0.8 MB) instead of a structure for each of its four thousand models;
 // only the rows that deployments use are parsed. Make one for the process and
-// give it to every New. It is safe for concurrent use.
-type PriceList struct {
+// give it to every catalog. It is safe for concurrent use.
+type List struct {
 	once sync.Once
 	text string
 	rows []int32 // where each row starts in text, ordered by model
 	err  error
 }
 
-// row is one line of the table.
-type row struct {
-	provider, model     string
-	maxInput, maxOutput int64 // 0 if unknown
-	prices              string
+// Row is one line of the table. Rows are comparable.
+type Row struct {
+	Provider, Model     string
+	MaxInput, MaxOutput int64  // 0 if unknown
+	Prices              string // as Join writes them
 }
 
-// NewPriceList returns the built-in list, not yet unpacked.
-func NewPriceList() *PriceList { return &PriceList{} }
+// NewList returns the built-in list, not yet unpacked.
+func NewList() *List { return &List{} }
 
-// load unpacks the table.
-func (l *PriceList) load() error {
+// Load unpacks the table.
+func (l *List) Load() error {
 	l.once.Do(func() { l.text, l.rows, l.err = unpack(pricesArchive) })
 	return l.err
 }
@@ -81,15 +81,15 @@ func modelAt(text string, i int32) string {
 	return model
 }
 
-// find returns the row of a model, by its exact name in the table.
-func (l *PriceList) find(model string) (row, bool) {
+// Find returns the row of a model, by its exact name in the table.
+func (l *List) Find(model string) (Row, bool) {
 	i, ok := slices.BinarySearchFunc(l.rows, model, func(at int32, m string) int { return strings.Compare(modelAt(l.text, at), m) })
 	if !ok {
-		return row{}, false
+		return Row{}, false
 	}
 	line, _, _ := strings.Cut(l.text[l.rows[i]:], "\n")
 	f := strings.SplitN(line, ",", 6)
-	return row{provider: f[0], model: f[1], maxInput: count(f[3]), maxOutput: count(f[4]), prices: f[5]}, true
+	return Row{Provider: f[0], Model: f[1], MaxInput: count(f[3]), MaxOutput: count(f[4]), Prices: f[5]}, true
 }
 
 // count reads a limit; anything that is not a number is no limit.
@@ -101,8 +101,11 @@ func count(s string) int64 {
 	return max(n, 0)
 }
 
-// has reports whether any model has a price under that key, or may have one.
-func (l *PriceList) has(key string) bool {
+// Has reports whether any model has a price under that key, or may have one.
+func (l *List) Has(key string) bool {
+	if _, ok := parseKey(key); ok {
+		return true
+	}
 	for u := range units {
 		if slices.Contains(u.keys(), key) {
 			return true
@@ -111,35 +114,19 @@ func (l *PriceList) has(key string) bool {
 	return strings.Contains(l.text, ","+key+"=") || strings.Contains(l.text, ";"+key+"=")
 }
 
-// finder finds the row of a model, by its exact name in the table.
-type finder func(model string) (row, bool)
+// Finder finds the row of a model, by its exact name in the table.
+type Finder func(model string) (Row, bool)
 
-// find finds the row of a model: the one that was loaded at run time before the one
-// that the gateway was built with.
-func (s *state) find(model string) (row, bool) {
-	if r, ok := s.loaded.get(model); ok {
-		return r, true
-	}
-	return s.list.find(model)
-}
-
-func (b *builder) find(model string) (row, bool) {
-	if r, ok := b.loaded.get(model); ok {
-		return r, true
-	}
-	return b.base.list.find(model)
-}
-
-// lookup finds the row for a deployment; the zero row if there is none. base is the
+// Lookup finds the row for a deployment; the zero row if there is none. of.Base is the
 // model that it says it is (empty if it does not) and is tried before the model id
 // that is sent upstream.
-func lookup(find finder, provider, model, base string) row {
-	for _, name := range []string{base, model} {
+func Lookup(find Finder, of Source) Row {
+	for _, name := range []string{of.Base, of.Model} {
 		if name == "" {
 			continue
 		}
 		for _, candidate := range []string{name, withoutRegion(name)} {
-			if r, ok := find(provider + "/" + candidate); ok {
+			if r, ok := find(of.Provider + "/" + candidate); ok {
 				return r
 			}
 			if r, ok := find(candidate); ok {
@@ -147,7 +134,7 @@ func lookup(find finder, provider, model, base string) row {
 			}
 		}
 	}
-	return row{}
+	return Row{}
 }
 
 // withoutRegion strips the region from a model id: `us.anthropic.claude-…`,
@@ -181,15 +168,27 @@ func isRegion(s string) bool {
 	return ok && len(head) == 2 && len(side) >= 4 && len(number) == 1 && number[0] >= '0' && number[0] <= '9'
 }
 
-// entries splits the last column.
-func (r row) entries() []Price {
-	if r.prices == "" {
+// Entries splits the last column.
+func (r Row) Entries() []Entry {
+	if r.Prices == "" {
 		return nil
 	}
-	list := make([]Price, 0, strings.Count(r.prices, ";")+1)
-	for entry := range strings.SplitSeq(r.prices, ";") {
+	list := make([]Entry, 0, strings.Count(r.Prices, ";")+1)
+	for entry := range strings.SplitSeq(r.Prices, ";") {
 		key, value, _ := strings.Cut(entry, "=")
-		list = append(list, Price{Key: key, Value: value})
+		list = append(list, Entry{Key: key, Value: value})
 	}
 	return list
+}
+
+// Join writes entries, sorted by key, as a Row has them.
+func Join(list []Entry) string {
+	var b strings.Builder
+	for i, e := range list {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(e.Key + "=" + e.Value)
+	}
+	return b.String()
 }

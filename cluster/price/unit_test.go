@@ -1,4 +1,4 @@
-package catalog_test
+package price_test
 
 import (
 	"maps"
@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -77,7 +77,7 @@ func TestCostOfOtherUnits(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			prices := pricesOf(t, test.model, "", test.own)
-			if got, want := prices.Cost(test.tokens, catalog.Standard), dollars(t, 1, test.want); got != want {
+			if got, want := prices.Cost(test.tokens, price.Standard), dollars(t, 1, test.want); got != want {
 				t.Errorf("cost is %v, want %v; prices %v", got, want, prices.List())
 			}
 			if test.want != "0" && !prices.Known() {
@@ -128,7 +128,7 @@ func TestUnitsAreBilledApart(t *testing.T) {
 			{usage.Tokens{OutputMillis: all.OutputMillis}, all.OutputMillis, "0.00025", 1000},
 			{usage.Tokens{Pages: all.Pages}, all.Pages, "0.001", 1},
 		} {
-			apart = money.Add(apart, p.Cost(one.of, catalog.Standard))
+			apart = money.Add(apart, p.Cost(one.of, price.Standard))
 			price, _ := new(big.Rat).SetString(one.price)
 			price.Mul(price, big.NewRat(one.count, one.per)).Mul(price, big.NewRat(1e12, 1))
 			exact := money.Pico(math.MaxInt64)
@@ -137,13 +137,13 @@ func TestUnitsAreBilledApart(t *testing.T) {
 			}
 			want = money.Add(want, exact)
 		}
-		if got := p.Cost(all, catalog.Standard); got != apart || got != want || got < 0 {
+		if got := p.Cost(all, price.Standard); got != apart || got != want || got < 0 {
 			t.Fatalf("%+v cost %v together, %v apart, and %v by hand", all, got, apart, want)
 		}
 		more := all
 		more.Images++
 		more.InputMillis += rapid.Int64Range(0, 10_000).Draw(t, "more")
-		if p.Cost(more, catalog.Standard) < p.Cost(all, catalog.Standard) {
+		if p.Cost(more, price.Standard) < p.Cost(all, price.Standard) {
 			t.Fatal("more costs less")
 		}
 	})
@@ -157,7 +157,7 @@ func TestUnitsSaturate(t *testing.T) {
 		got := pricesOf(t, "openai/m", "", list).Cost(usage.Tokens{
 			Images: math.MaxInt64, InputCharacters: math.MaxInt64, InputMillis: math.MaxInt64,
 			OutputMillis: math.MaxInt64, Pages: math.MaxInt64, SearchQueries: math.MaxInt64,
-		}, catalog.Standard)
+		}, price.Standard)
 		if got != math.MaxInt64 {
 			t.Errorf("%s: cost is %v, want the most that there is", key, got)
 		}

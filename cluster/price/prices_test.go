@@ -1,4 +1,4 @@
-package catalog_test
+package price_test
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // pricesOf returns the prices that a deployment of the model gets.
-func pricesOf(tb testing.TB, model, base string, own map[string]string) *catalog.Prices {
+func pricesOf(tb testing.TB, model, base string, own map[string]string) *price.Prices {
 	tb.Helper()
 	spec := catalog.Spec{Deployments: []catalog.DeploymentSpec{{ID: "d", ModelName: "m", Model: model, APIBase: "http://127.0.0.1", BaseModel: base, Prices: own}}}
 	provider, _, _ := strings.Cut(model, "/")
@@ -51,7 +52,7 @@ func TestCostOfKnownModels(t *testing.T) {
 		name, model, base string
 		own               map[string]string
 		tokens            usage.Tokens
-		tier              catalog.Tier
+		tier              price.Tier
 		want              []any
 	}{
 		{
@@ -95,27 +96,27 @@ func TestCostOfKnownModels(t *testing.T) {
 			want:   []any{200_000, "0.0000025", 10, "0.000005"},
 		},
 		{
-			name: "a service tier", model: "openai/gpt-4o", tier: catalog.Priority,
+			name: "a service tier", model: "openai/gpt-4o", tier: price.Priority,
 			tokens: usage.Tokens{Input: 1000, CacheRead: 100, Output: 10},
 			want:   []any{900, "0.00000425", 100, "0.000002125", 10, "0.000017"},
 		},
 		{
-			name: "a tier without prices costs the usual", model: "openai/gpt-4o", tier: catalog.Flex,
+			name: "a tier without prices costs the usual", model: "openai/gpt-4o", tier: price.Flex,
 			tokens: usage.Tokens{Input: 1000, Output: 10},
 			want:   []any{1000, "0.0000025", 10, "0.00001"},
 		},
 		{
-			name: "a part without a tier price keeps its base price", model: "vertex_ai/gemini-2.5-pro", tier: catalog.Batch,
+			name: "a part without a tier price keeps its base price", model: "vertex_ai/gemini-2.5-pro", tier: price.Batch,
 			tokens: usage.Tokens{Input: 1000, CacheRead: 100, Output: 10},
 			want:   []any{900, "0.000000625", 100, "0.000000125", 10, "0.000005"},
 		},
 		{
-			name: "a tier above a threshold", model: "vertex_ai/gemini-2.5-pro", tier: catalog.Priority,
+			name: "a tier above a threshold", model: "vertex_ai/gemini-2.5-pro", tier: price.Priority,
 			tokens: usage.Tokens{Input: 300_000, Output: 10},
 			want:   []any{300_000, "0.0000045", 10, "0.000027"},
 		},
 		{
-			name: "reasoning that costs what output does follows it into a tier", model: "gemini/gemini-2.5-flash", tier: catalog.Flex,
+			name: "reasoning that costs what output does follows it into a tier", model: "gemini/gemini-2.5-flash", tier: price.Flex,
 			tokens: usage.Tokens{Input: 10, Output: 100, Reasoning: 60},
 			want:   []any{10, "0.00000015", 100, "0.00000125"},
 		},
@@ -192,11 +193,11 @@ func TestCostOfKnownModels(t *testing.T) {
 func TestUnknownModelIsFreeAndSaysSo(t *testing.T) {
 	t.Parallel()
 	p := pricesOf(t, "openai/nobody-has-heard-of-it", "", nil)
-	if p.Known() || p.Cost(usage.Tokens{Input: 1e6, Output: 1e6}, catalog.Standard) != 0 {
+	if p.Known() || p.Cost(usage.Tokens{Input: 1e6, Output: 1e6}, price.Standard) != 0 {
 		t.Error("an unknown model must cost 0 and not be known")
 	}
-	var none *catalog.Prices
-	if none.Known() || none.Cost(usage.Tokens{Input: 1}, catalog.Standard) != 0 || none.List() != nil {
+	var none *price.Prices
+	if none.Known() || none.Cost(usage.Tokens{Input: 1}, price.Standard) != 0 || none.List() != nil {
 		t.Error("nil prices must be those of an unknown model")
 	}
 	if p := pricesOf(t, "openai/whisper-1", "", nil); !p.Known() || p.ByToken() {
@@ -221,7 +222,7 @@ func TestPerUnit(t *testing.T) {
 func TestCostSaturates(t *testing.T) {
 	t.Parallel()
 	p := pricesOf(t, "openai/m", "", map[string]string{"input_cost_per_token": "1000", "output_cost_per_token": "1000"})
-	if got := p.Cost(usage.Tokens{Input: math.MaxInt64, Output: math.MaxInt64}, catalog.Standard); got != math.MaxInt64 {
+	if got := p.Cost(usage.Tokens{Input: math.MaxInt64, Output: math.MaxInt64}, price.Standard); got != math.MaxInt64 {
 		t.Errorf("cost is %v, want the most that there is", got)
 	}
 }
@@ -253,14 +254,14 @@ func TestCostLaws(t *testing.T) {
 			Input: a.Input + b.Input, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
 			InputAudio: a.InputAudio + b.InputAudio, Output: a.Output + b.Output, Reasoning: a.Reasoning + b.Reasoning,
 		}
-		ca, cb, cs := p.Cost(a, catalog.Standard), p.Cost(b, catalog.Standard), p.Cost(sum, catalog.Standard)
+		ca, cb, cs := p.Cost(a, price.Standard), p.Cost(b, price.Standard), p.Cost(sum, price.Standard)
 		if ca+cb != cs {
 			t.Fatalf("%v + %v cost %v apart and %v together", a, b, ca+cb, cs)
 		}
 		more := a
 		more.Input += rapid.Int64Range(0, 1_000_000).Draw(t, "more input")
 		more.Output += rapid.Int64Range(0, 1_000_000).Draw(t, "more output")
-		if cm := p.Cost(more, catalog.Standard); cm < ca {
+		if cm := p.Cost(more, price.Standard); cm < ca {
 			t.Fatalf("%v costs %v, more than %v for %v", a, ca, cm, more)
 		}
 	})
@@ -298,7 +299,7 @@ func TestEveryListedPriceIsReadExactly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := catalog.NewPriceList()
+	list := price.NewList()
 	prices, fine := 0, 0
 	spec := catalog.Spec{}
 	want := map[string]string{}
