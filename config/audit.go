@@ -20,8 +20,8 @@ type Audit struct {
 	// file://; empty for none.
 	BucketURL string
 	// PrivateWebhooks lets webhooks be http and at private addresses. It is only for
-	// the file: who may change settings over the API is not who may look around in the
-	// network.
+	// the file: a caller that may change settings over the API may not therefore
+	// reach the network.
 	PrivateWebhooks bool
 }
 

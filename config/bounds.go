@@ -27,9 +27,9 @@ type bounds struct {
 	flow   int
 }
 
-// refuse returns why the token must not reach the parser, or "".
-func (b *bounds) refuse(tk *token.Token) string {
-	switch tk.Type { //nolint:exhaustive // the other tokens neither nest nor are refused
+// reject returns why the token must not reach the parser, or "".
+func (b *bounds) reject(tk *token.Token) string {
+	switch tk.Type { //nolint:exhaustive // the other tokens neither nest nor are rejected
 	case token.TagType:
 		return "YAML tags are not supported: remove it; a number is quoted to make it a string"
 	case token.DirectiveType:

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// clusterPort is where nodes meet unless they are told otherwise.
+	// clusterPort is the default port for other nodes.
 	clusterPort = 7400
 	// defaultClusterListen is every address: nodes are on different machines, and
-	// whoever connects must prove that it belongs to the cluster.
+	// each connection must prove that its node belongs to the cluster.
 	defaultClusterListen = "0.0.0.0:7400"
 	// clusterVariable is where the secret is looked for when the file has none.
 	clusterVariable = "MODELGATEWAY_CLUSTER_SECRET"
-	// defaultStaleness is how long a node that is cut off accepts keys which may
-	// have been taken back meanwhile: long enough for an election and a restart of
-	// a switch, short enough to be told to whoever has lost a key.
+	// defaultStaleness is how long a node that is cut off accepts keys that may
+	// have been deleted meanwhile: long enough for an election and a restart of a
+	// switch, short enough for the owner of a lost key.
 	defaultStaleness = time.Minute
 	mostStaleness    = time.Hour
 	// leastSecret is in characters: as many hexadecimal digits are 128 bits.
@@ -172,9 +172,9 @@ func (d *decoder) clusterCredentials(o *object, to *Cluster) {
 	key, hasKey := o.take("gossip_key")
 	switch {
 	case hasSecret && hasTLS:
-		d.fail(secret, "is set beside cluster.tls: keep one of the two, they are two ways to know the other nodes")
+		d.fail(secret, "is set next to cluster.tls: keep one of the two, they are two ways to authenticate the other nodes")
 	case hasSecret && hasKey:
-		d.fail(key, "is set beside cluster.secret, which the key is derived from: remove it, or replace the secret by cluster.tls")
+		d.fail(key, "is set next to cluster.secret, which the key is derived from: remove it, or replace the secret by cluster.tls")
 	case hasKey && !hasTLS:
 		d.fail(key, "is set without cluster.tls: add tls with ca, cert and key, or set cluster.secret instead of both")
 	case hasTLS && !hasKey:
@@ -197,8 +197,8 @@ func (d *decoder) clusterCredentials(o *object, to *Cluster) {
 	}
 }
 
-// clusterTLS reads the files of the operator's own certificates. Whether they
-// can be read is for those to say who open them.
+// clusterTLS reads the files of the operator's own certificates. The code
+// that opens them reports whether they can be read.
 func (d *decoder) clusterTLS(n *node, to *ClusterTLS) {
 	before := len(d.problems)
 	o := d.open(n)
@@ -238,7 +238,7 @@ func (d *decoder) gossipKey(n *node) vault.Secret {
 	return vault.Secret{}
 }
 
-// tooShort returns why a secret that others must not guess is refused, or "".
+// tooShort returns why a secret is too easy to guess, or "".
 func tooShort(s vault.Secret) string {
 	if len(s.Reveal()) < leastSecret {
 		return fmt.Sprintf("is shorter than %d characters and can be guessed: choose a longer one", leastSecret)

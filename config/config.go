@@ -19,12 +19,12 @@ type Config struct {
 	ManagementListen string
 	DataDir          string     // directory of everything that is stored
 	IntentSync       IntentSync // when a request's intent must be on disk
-	// ShutdownDelay is how long readiness says no before the listener closes,
+	// ShutdownDelay is how long readiness fails before the listener closes,
 	// so that a load balancer has sent its requests elsewhere by then; 0 to 5m.
 	ShutdownDelay time.Duration
 	Envoy         Envoy        // the Envoy that carries the traffic
 	Log           Log          // the process's own log
-	Limits        Limits       // what a single request may take
+	Limits        Limits       // the limits of requests and responses
 	Cluster       Cluster      // the other nodes, if there are any
 	MasterKey     vault.Secret // the admin credential; never empty
 	// EncryptionKey is general_settings.encryption_key, else
@@ -38,7 +38,7 @@ type Config struct {
 	Budgets                Budgets          // what general_settings say of spending
 	Enforced               Enforced         // parameters that requests must have
 	MaxParallel            int64            // requests in flight at this node; 0 means no limit
-	KeyRules               tenancy.KeyRules // who may make keys, beyond rights
+	KeyRules               tenancy.KeyRules // which callers may make keys, beyond rights
 	Defaults               tenancy.Defaults // what users and teams get that are created without it
 	// PrivateEndpoints is general_settings.allow_private_endpoints; nil where the file
 	// does not give it. AllowsPrivateEndpoints is what holds.
@@ -51,7 +51,7 @@ type Config struct {
 	Keys        []Key      // the virtual keys that the file defines
 	Environment []Variable // what environment_variables sets, in the order of the file
 	Warnings    []Problem  // what was understood and has no effect, or a risk, in the order of the file
-	origin      origin     // where things stand in the file
+	origin      origin     // where settings are in the file
 }
 
 // AllowsPrivateEndpoints reports whether deployments and credentials that are added
@@ -68,8 +68,8 @@ func (c *Config) AllowsPrivateEndpoints() bool {
 
 // EncryptionSource returns where the key comes from that credentials are sealed
 // with at rest: the encryption key, else the master key. It is never zero. All nodes
-// of a cluster need the same one; who changes it adds the one before to
-// EncryptionKeysPrevious, to open what that has sealed.
+// of a cluster need the same one. When it changes, EncryptionKeysPrevious needs the
+// old one, to open what the old one has sealed.
 func (c *Config) EncryptionSource() vault.Source {
 	if c.EncryptionKey.IsZero() {
 		return vault.FromSecret(c.MasterKey)
@@ -92,11 +92,11 @@ type IntentSync string
 
 // The two choices of IntentSync.
 const (
-	BeforeAnswer   IntentSync = "before_answer"   // before the first byte of the answer leaves: the sync overlaps the provider's work
+	BeforeAnswer   IntentSync = "before_answer"   // before the first byte of the response leaves: the sync overlaps the provider's work
 	BeforeDispatch IntentSync = "before_dispatch" // before the provider is called: no window at all, one sync more in the latency
 )
 
-// EnvoyMode says who starts Envoy.
+// EnvoyMode says which program starts Envoy.
 type EnvoyMode string
 
 // The two modes.
@@ -125,7 +125,7 @@ type Limits struct {
 	MaxConnections    int64         // of callers that are open at one time
 	MaxInflightBytes  int64         // of all request bodies that are held at one time; a key may hold a quarter
 	LongBodyRate      int64         // bytes of long request bodies that move per second; 0: by the number of cores
-	MaxResponseBytes  int64         // largest whole answer of a provider; streams have no total
+	MaxResponseBytes  int64         // largest whole response of a provider; streams have no total
 	RequestTimeout    time.Duration // a request must have come in whole by then
 	StreamIdleTimeout time.Duration // a stream without a byte for this long is ended
 }
@@ -137,17 +137,17 @@ type Enforced struct {
 	ServiceParams []string // of requests with keys of service accounts
 }
 
-// Cluster is the section cluster: how this node finds the others and who may
-// speak to it. A node alone needs none of it.
+// Cluster is the section cluster: how this node finds the others, and which nodes
+// may connect to it. A node alone needs none of it.
 type Cluster struct {
 	// Listen is IP:port, for TCP and UDP alike; never empty if Enabled. A node
-	// that is not opens no port for others, whatever stands here.
+	// that is not opens no port for others, even if Listen is set.
 	Listen string
 	// Advertise is host:port by which the other nodes reach this one; empty means
 	// derived from what it listens at.
 	Advertise string
 	// Join are nodes to ask for the cluster, host:port each, in the order of the
-	// file. One that answers is enough; this node itself may be among them.
+	// file. One that responds is enough; this node itself may be among them.
 	Join []string
 	// Expect is how many voters the first start waits for, this one included: 1,
 	// 3, 5 or 7. 0 means that this node does not vote.
@@ -167,7 +167,7 @@ type Cluster struct {
 // ClusterTLS are the PEM files of a certificate authority of the operator's own,
 // which nodes know each other by.
 type ClusterTLS struct {
-	CA   string // who must have signed the certificates of the other nodes
+	CA   string // the authority that must have signed the certificates of the other nodes
 	Cert string // of this node
 	Key  string // of Cert
 }
@@ -189,7 +189,7 @@ type Params struct {
 	Model         string // provider/model_id
 	APIBase       string // empty means the provider's own
 	APIKey        vault.Secret
-	APIVersion    string        // kept for Effective; no built-in provider asks for it
+	APIVersion    string        // kept for Effective; no built-in provider uses it
 	Organization  string        // sent to OpenAI as its organization header
 	Timeout       time.Duration // 0 means the router's
 	StreamTimeout time.Duration // 0 means the router's
@@ -213,7 +213,7 @@ type Info struct {
 	MaxInputTokens  int64 // 0 means unknown
 	MaxOutputTokens int64
 	Prices          []Price
-	Extras          []Extra // whatever else the file says
+	Extras          []Extra // everything else in the file
 }
 
 // Price is one price in USD a unit, as an exact decimal in the digits of the file.

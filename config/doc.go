@@ -1,11 +1,11 @@
 // Package config reads the configuration file, and the files of encryption keys that
-// it names, and nothing else: it opens no port, asks no KMS, starts no goroutine and
+// it names, and nothing else: it opens no port, calls no KMS, starts no goroutine and
 // reads no environment but the one it is handed.
 //
 // What it guarantees:
 //
-//   - A file is taken whole or refused whole. A refusal names every problem, not
-//     the first: file, line, column, the path of the setting, and what to do.
+//   - A file is accepted or rejected as a whole. The error names every problem, not
+//     only the first: file, line, column, the path of the setting, and what to do.
 //   - No key is passed over in silence. An unknown key is an error with the nearest
 //     known one. The decoder reads each setting that LiteLLM documents, or the
 //     setting has a verdict in documented_*.go: a Warning, or an error that says
@@ -25,7 +25,7 @@
 // docs/configuration.md come from the rows; a test writes the tables with -update. The
 // rows of router_settings are catalog.RouterFields, which the API uses too.
 //
-// The file is LiteLLM's config.yaml with sections of our own beside it
+// The file is LiteLLM's config.yaml with sections of our own
 // (listen, data_dir, envoy, intent_sync, shutdown_delay, log, limits, cluster, keys). `${NAME}` inside a
 // string and `os.environ/NAME` as a whole value read the environment, `$${` is a
 // literal `${`. Top-level keys that start with `x-` are skipped: they are a place

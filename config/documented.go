@@ -124,7 +124,7 @@ func (s section) protectors() []string {
 // apply applies the verdict on a setting that is in the file.
 func (d *decoder) apply(n *node, s section, name string, r documented) {
 	switch {
-	case isOff(n): // it asks for nothing
+	case isOff(n): // it sets nothing
 	case r.verdict == harmless:
 		d.warn(n, "has no effect: %s", r.why)
 	default:

@@ -8,7 +8,7 @@ func callbackTable() []documented {
 			blocked_user_check azure_content_safety aporia_prompt_injection google_text_moderation openai_moderations`},
 		{protecting, callbackLimiter, `
 			dynamic_rate_limiter dynamic_rate_limiter_v3 parallel_request_limiter max_budget_limiter batch_rate_limiter`},
-		{harmless, "the gateway has its own log, metrics and audit log, which never hold prompts or answers; it calls no callbacks", `
+		{harmless, "the gateway has its own log, metrics and audit log, which never hold prompts or responses; it calls no callbacks", `
 			langfuse langfuse_otel langsmith literalai logfire otel arize arize_phoenix langtrace opik weave_otel mlflow galileo braintrust
 			argilla humanloop lunary helicone athina traceloop wandb promptlayer greenscale supabase sentry posthog slack webhook email generic
 			generic_api custom_callback_api datadog datadog_metrics datadog_llm_observability datadog_cost_management prometheus

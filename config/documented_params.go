@@ -5,7 +5,7 @@ func paramsTable() []documented {
 	return []documented{
 		{harmless, nobodyUses, "api_version max_retries"},
 		{protecting, "the deployment would spend without this budget; set max_budget for this model on teams or keys, then remove the setting", "max_budget budget_duration"},
-		{protecting, "the deployment would answer without its guardrails; run them in front of the gateway, then remove the setting", "guardrails default_guardrails"},
+		{protecting, "the deployment would serve requests without its guardrails; run them in front of the gateway, then remove the setting", "guardrails default_guardrails"},
 		{protecting, "requests with other tags would reach the deployment; give it a model_name of its own, and list that in models of the keys that may use it", "tags tag_regex"},
 		{protecting, "the deployment would serve more than these limits; set rpm_limit, tpm_limit or tpd_limit on keys and teams, then remove the setting", `
 			rpm_limit tpm_limit tpd rpd itpm otpm daily_reset_time default_api_key_tpm_limit default_api_key_rpm_limit`},
@@ -54,7 +54,7 @@ func paramsTable() []documented {
 		{harmless, "the gateway does not have the endpoint that this setting is for; requests to it get 404", `
 			vector_store_id vector_bucket_name index_name embedding_model milvus_text_field milvus_db_name milvus_partition_names valkey_host
 			valkey_port valkey_password valkey_ssl valkey_text_field valkey_embedding_field prompt_id prompt_variables`},
-		{harmless, "the gateway calls no callbacks and caches no answers", `
+		{harmless, "the gateway calls no callbacks and caches no responses", `
 			litellm_trace_id no-log litellm_logging_obj caching_groups cache caching`},
 		{harmless, "write model_info next to litellm_params", "model_info"},
 	}

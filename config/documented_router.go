@@ -9,7 +9,7 @@ func routerTable() []documented {
 		{protecting, "requests would reach deployments that their tags exclude; give such deployments a model_name of their own, and list it in models of the keys that may use it", "enable_tag_filtering tag_routing_prefix"},
 		{protecting, "the gateway does not check whether a key may use a fallback model; list only fallbacks that every key of the model may use, then remove the setting", "fallback_access_check"},
 		{harmless, "it has a meaning only with enable_tag_filtering", "tag_filtering_match_any"},
-		{harmless, "the gateway needs no Redis and caches no answers", `
+		{harmless, "the gateway needs no Redis and caches no responses", `
 			redis_host redis_port redis_password redis_url redis_db redis_ssl cache_kwargs cache_responses caching_groups client_ttl`},
 		{harmless, "set num_retries, allowed_fails and retry_on instead", `
 			allowed_fails_policy retry_policy model_group_retry_policy num_retries_per_request fallback_on_unsupported_params
@@ -26,6 +26,6 @@ func routerTable() []documented {
 			polling_interval default_priority disable_async_router router_general_settings`},
 		{harmless, "the gateway does not have the endpoint that this setting is for; requests to it get 404", "assistants_config search_tools"},
 		{harmless, "a file with an invalid deployment is rejected as a whole", "ignore_invalid_deployments"},
-		{harmless, "deployments stand in model_list", "model_names model_list enable_pre_call_check"},
+		{harmless, "deployments are in model_list", "model_names model_list enable_pre_call_check"},
 	}
 }

@@ -3,7 +3,7 @@ package config
 // sectionTable is the table of the sections of a file of LiteLLM.
 func sectionTable() []documented {
 	return []documented{
-		{protecting, "requests would be served without the guardrails that this file asks for; run them in front of the gateway, then remove the section", "guardrails policies policy_attachments"},
+		{protecting, "requests would be served without the guardrails that this file requires; run them in front of the gateway, then remove the section", "guardrails policies policy_attachments"},
 		{protecting, "models and settings of other files would be missing; copy the content of those files into this one", "include"},
 		{protecting, "deployments would lack these credentials; write api_key into each, best as os.environ/NAME, then remove the section", "credential_list"},
 		{protecting, "requests would be billed at other prices; write the prices into each deployment, then remove the section", "cost_discount_config cost_margin_config"},

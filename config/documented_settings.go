@@ -17,11 +17,11 @@ func settingsGuards() []documented {
 		{protecting, "requests would not be limited by priority; set rpm_limit and tpm_limit on keys and teams, then remove the setting", "priority_reservation priority_reservation_settings"},
 		{protecting, "models without a price would be served; add prices to each deployment, then remove the setting", "block_requests_for_models_without_pricing"},
 		{protecting, "requests of unknown end users would be served; remove the setting if they may", "validate_end_user_id_in_db"},
-		{protecting, "requests beyond the budget would get other answers; set general_settings.budget_throttle_factor instead", "budget_exceeded_throttle_percentage"},
+		{protecting, "requests beyond the budget would get other responses; set general_settings.budget_throttle_factor instead", "budget_exceeded_throttle_percentage"},
 		{protecting, "it would change which models personal keys may use; set models on each key, then remove the setting", "personal_key_model_access_from_teams"},
 		{protecting, "requests would be billed at other prices; write the prices into each deployment, then remove the setting", `
 			cost_discount_config cost_margin_config apply_search_free_tier`},
-		{protecting, "answers would not be checked against the schema; check them in the application, then remove the setting", "enable_json_schema_validation"},
+		{protecting, "responses would not be checked against the schema; check them in the application, then remove the setting", "enable_json_schema_validation"},
 		{protecting, "deployments would lack these credentials; write api_key into each, best as os.environ/NAME, then remove the list", "credential_list"},
 	}
 }
@@ -32,14 +32,14 @@ func settingsRest() []documented {
 		{harmless, "soft budgets are set on each record; they deny nothing", `
 			default_soft_budget default_key_max_budget_alert_emails budget_rollover budget_exceeded_status_code`},
 		{harmless, "the gateway has no web interface, so no session of it spends", "max_ui_session_budget"},
-		{harmless, "the gateway has its own log and metrics, which never hold prompts or answers; it calls no callbacks", `
+		{harmless, "the gateway has its own log and metrics, which never hold prompts or responses; it calls no callbacks", `
 			langfuse_default_tags langfuse_enable_update_trace_keys langsmith_batch_size argilla_batch_size argilla_transformation_object
 			datadog_params datadog_llm_observability_params datadog_use_v1 gcs_pub_sub_use_v1 generic_api_use_v1 generic_logger_headers
 			s3_callback_params s3_audit_callback_params gcs_callback_params newrelic_params pointfive_params zerobus_params
 			aws_sqs_callback_params dynamodb_table_name callback_settings batch_line_item_callbacks cold_storage_custom_logger
 			logged_real_time_event_types allow_dynamic_callback_disabling global_disable_no_log_param disable_streaming_logging
 			otel_tenant_destination_mode store_audit_logs telemetry`},
-		{harmless, "prompts, answers and credentials are never logged", `
+		{harmless, "prompts, responses and credentials are never logged", `
 			turn_off_message_logging redact_messages_in_exceptions redact_user_api_key_info log_raw_request_response
 			standard_logging_payload_excluded_fields log_client_error_tracebacks log_auth_failure_key_identity expose_router_debug_in_errors
 			request_correlation_in_logs`},
@@ -56,7 +56,7 @@ func settingsRest() []documented {
 		{harmless, "usage is always recorded, by end user and by tag", `
 			disable_end_user_cost_tracking extra_spend_tag_headers disable_add_user_agent_to_request_tags include_cost_in_streaming_usage
 			return_response_headers forward_traceparent_to_llm_provider`},
-		{harmless, "answers are not cached", `
+		{harmless, "responses are not cached", `
 			cache cache_params caching caching_with_models enable_caching_on_provider_specific_optional_params enable_redis_auth_cache
 			default_redis_ttl default_in_memory_ttl default_redis_batch_cache_expiry force_redis_hash_tag_grouping`},
 		{harmless, "Envoy makes the connections; certificates are always verified", `
@@ -82,7 +82,7 @@ func settingsRest() []documented {
 			disable_copilot_system_to_assistant custom_prompt_dict enable_preview_features max_tokens anthropic_beta_headers_url
 			enable_model_config_credential_overrides LITELLM_DISABLE_STOP_SEQUENCE_LIMIT`},
 		{harmless, "the gateway counts tokens itself", "disable_token_counter disable_hf_tokenizer_download"},
-		{harmless, "models and prices stand in model_list and in the price map", `
+		{harmless, "models and prices are in model_list and in the price map", `
 			model_cost_map_url model_alias_map model_fallbacks custom_provider_map blog_posts_url autorouter_presets_url`},
 		{harmless, "the gateway does not have the endpoint that this setting is for; requests to it get 404", `
 			mcp_aliases mcp_semantic_tool_filter mcp_tool_search public_mcp_servers public_mcp_hub_strict_whitelist public_model_groups

@@ -9,7 +9,7 @@ import (
 
 // Effective returns the configuration as it holds, in YAML: every default is
 // filled in, references to the environment and litellm_settings are resolved,
-// and each credential is "[redacted]". Given back to Parse it is refused only
+// and each credential is "[redacted]". Parse rejects the result only
 // for those credentials.
 func (c *Config) Effective() []byte {
 	w := &writer{}
@@ -33,7 +33,7 @@ func (c *Config) Effective() []byte {
 	return w.out
 }
 
-// served writes what requests are served by, as it stands in the file.
+// served writes the keys and deployments, in the order of the file.
 func (w *writer) served(c *Config) {
 	w.list("keys", len(c.Keys), func(i int) { w.virtualKey(&c.Keys[i]) })
 	w.list("model_list", len(c.Models), func(i int) { w.model(&c.Models[i]) })
@@ -42,10 +42,10 @@ func (w *writer) served(c *Config) {
 // Digest returns a fingerprint of what the file makes of requests: the models,
 // the keys, the router's settings, and the two secrets that all nodes of a
 // cluster must share, the master key and the encryption key. Nodes with the same
-// digest answer alike. Addresses, directories, limits, the log and the cluster's
+// digest treat requests alike. Addresses, directories, limits, the log and the cluster's
 // own settings do not count, nor do comments, and a default counts as if it were
-// written. Entries in another order are another digest: nodes that differ by
-// nothing else are better told too often than not at all. Secrets go in as
+// written. Entries in another order are another digest: a needless
+// report of a difference is better than none. Secrets go in as
 // hashes. Only digests of the same version of the gateway compare.
 func (c *Config) Digest() [sha256.Size]byte {
 	w := &writer{hashed: true}

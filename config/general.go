@@ -12,7 +12,7 @@ import (
 
 const (
 	keyPrefix = "sk-"
-	leastKey  = 16 // characters, as LiteLLM asks of custom keys: shorter ones are guessed
+	leastKey  = 16 // characters, as LiteLLM requires of custom keys: shorter ones can be guessed
 	mebibyte  = 1 << 20
 )
 
@@ -117,7 +117,7 @@ func (d *decoder) lookup(name string) vault.Secret {
 	return vault.NewSecret(strings.TrimSpace(s))
 }
 
-// isPublished reports whether a key stands in documentation that people copy from.
+// isPublished reports whether a key is in documentation that people copy from.
 func isPublished(s string) bool {
 	switch strings.ToLower(s) {
 	case "sk-1234", "sk-12345", "sk-123456", "sk-12345678", "sk-1234567890", "sk-1234567890abcdef",

@@ -146,14 +146,14 @@ func (d *decoder) provider(o *object, p *Params) {
 		return
 	case named == "":
 		if named = vendor(p.Model); named == "" {
-			return // the catalogue asks for it, and knows which there are
+			return // the catalogue requires a provider, and lists them in its error
 		}
 		d.warn(o.n.value("model"), "is read as %s/%s: write it so", named, p.Model)
 	}
 	p.Model = named + "/" + p.Model
 }
 
-// vendor returns who makes a model of this name, or "".
+// vendor returns the vendor of a model of this name, or "".
 func vendor(model string) string {
 	model = strings.TrimPrefix(model, "ft:")
 	for _, p := range []string{"gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-3-", "text-embedding-ada-", "dall-e-", "whisper-", "tts-"} {
@@ -272,7 +272,7 @@ func (d *decoder) takePrice(f field, to *[]Price) bool {
 }
 
 // free returns a free value as JSON. What its name calls a credential is left
-// out: nothing needs it, and free values are shown to everybody who may list
+// out: nothing needs it, and free values are shown to every caller that may list
 // the models.
 func free(name string, n *node) []byte {
 	switch {

@@ -13,7 +13,7 @@ import (
 )
 
 // Load reads the configuration file at path. env looks up an environment
-// variable, as os.LookupEnv does; accepted is as in Parse. ProblemsError with what the file says are a
+// variable, as os.LookupEnv does; accepted is as in Parse. Problems in the file are a
 // ProblemsError; a file that cannot be read is a *fault.Error.
 func Load(path string, env func(string) (string, bool), accepted ...string) (*Config, error) {
 	f, err := os.Open(path) //nolint:gosec // the operator names the file
@@ -27,7 +27,7 @@ func Load(path string, env func(string) (string, bool), accepted ...string) (*Co
 	return Parse(path, src, env, accepted...)
 }
 
-// unreadable is the refusal of a file that cannot be read.
+// unreadable is the error for a file that cannot be read.
 func unreadable(path string, err error) error {
 	return &fault.Error{
 		Op: "load configuration", Kind: fault.Malformed, Code: invalid, Err: err,
@@ -35,7 +35,7 @@ func unreadable(path string, err error) error {
 	}
 }
 
-// Parse reads a configuration from src; name stands for the file in problems.
+// Parse reads a configuration from src; name is the name of the file in problems.
 // accepted names the protecting settings of LiteLLM that the operator accepts to
 // start without, such as litellm_params.tags. The error, if there is one, is a
 // ProblemsError with all that is wrong.
@@ -146,7 +146,7 @@ func (d *decoder) environment(o *object) []Variable {
 // credential, so all of them are treated as one, but they may be empty.
 func (d *decoder) variableValue(n *node, s string) vault.Secret {
 	if strings.TrimSpace(s) == redacted {
-		return d.secret(n) // refuses it with the reason
+		return d.secret(n) // rejects it with the reason
 	}
 	return vault.NewSecret(s)
 }

@@ -35,7 +35,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// ProblemsError is the refusal of a file: all that is wrong with it, in the order of
+// ProblemsError is why a file is rejected: all that is wrong with it, in the order of
 // the file. It unwraps to one *fault.Error a problem.
 type ProblemsError []Problem
 
@@ -69,7 +69,7 @@ func sorted(ps []Problem) []Problem {
 	return slices.Compact(ps)
 }
 
-// place is where something stands in the file.
+// place is a position in the file.
 type place struct{ line, column int }
 
 // places finds the place of a path.

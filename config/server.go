@@ -123,7 +123,7 @@ func (d *decoder) inflight(c *Config) {
 }
 
 // listen reads the address of a listener. Envoy binds addresses and not
-// names, so a name other than localhost is refused.
+// names, so a name other than localhost is rejected.
 func (d *decoder) listen(o *object, name string, to *string) {
 	n, ok := o.take(name)
 	if !ok {

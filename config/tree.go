@@ -32,7 +32,7 @@ func (k kind) String() string {
 // so nothing changes it after it is built.
 type node struct {
 	kind   kind
-	quoted bool   // a scalar in quotes or a block: a string whatever it looks like
+	quoted bool   // a scalar in quotes or a block: a string, even if it looks like a number
 	size   int    // values in it, with what its aliases stand for
 	text   string // of a scalar: the digits and letters of the file
 	path   string
@@ -84,7 +84,7 @@ func grow(src []byte, report func(at place, path, detail string)) (root *node) {
 	tokens := lexer.Tokenize(string(src))
 	var b bounds
 	for _, tk := range tokens {
-		if why := b.refuse(tk); why != "" {
+		if why := b.reject(tk); why != "" {
 			report(place{tk.Position.Line, tk.Position.Column}, "", why)
 			return nil
 		}
@@ -166,7 +166,7 @@ func (g *grower) value(v ast.Node, path string) *node {
 	return n
 }
 
-// isQuoted reports whether a string stands in quotes.
+// isQuoted reports whether a string is in quotes.
 func isQuoted(tk *token.Token) bool {
 	return tk.Type == token.SingleQuoteType || tk.Type == token.DoubleQuoteType
 }
