@@ -89,10 +89,11 @@ bench-ledger: ## measure journal, agreement, ledger and audit chain on one node 
 doctor: ## name everything that this machine lacks for make test, and the packages to install
 	@tools/doctor/doctor.sh test
 
-# These play one scenario thousands of times, or for minutes of virtual time, and the race
-# detector makes each three to eight times slower. The other tests of their packages run the
-# same code with it, and make nightly runs these with it too.
-REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive)$$
+# These play one scenario thousands of times, read a chain or a corpus in one goroutine, or
+# run for minutes of virtual time, and the race detector makes each three to eight times
+# slower. The other tests of their packages run the same code with it, and make nightly runs
+# these with it too.
+REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsTold|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontTakenAway|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle)$$
 
 REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal ./cluster/store ./cluster/table ./extproc/tokens
 
