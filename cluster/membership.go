@@ -52,6 +52,9 @@ func (n *Node) admit(ctx context.Context, j joiner) (note string, err error) {
 		}
 		return "", nil // a voter stays one until an operator takes it out
 	case at < 0 || servers[at].Address != j.server.Address:
+		if at < 0 {
+			n.snapshotFor(ctx, j.server.Node)
+		}
 		if err := n.consensus.AddNonvoter(ctx, j.server.Node, j.server.Address); err != nil {
 			return "", err
 		}
@@ -72,6 +75,18 @@ func (n *Node) admit(ctx context.Context, j joiner) (note string, err error) {
 	}
 	n.logger.LogAttrs(ctx, slog.LevelInfo, "a node votes now", slog.String("node", string(j.server.Node)))
 	return "", nil
+}
+
+// snapshotTime is how long a new member waits for a snapshot.
+const snapshotTime = admitTime / 2
+
+// snapshotFor shortens the log for a new member. The member joins also if that fails.
+func (n *Node) snapshotFor(ctx context.Context, node id.Node) {
+	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
+	defer cancel()
+	if err := n.consensus.SnapshotIfLong(ctx); err != nil {
+		n.logger.LogAttrs(ctx, slog.LevelInfo, "a node joins without a new snapshot", slog.String("node", string(node)), slog.Any("error", err))
+	}
 }
 
 // admissible returns the members, or why a node cannot be one.

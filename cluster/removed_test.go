@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,38 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
+
+// TestNewMemberGetsASnapshot: a node that joins between two snapshots gets the state as a
+// whole when the log since the last one is long, and not entry by entry.
+func TestNewMemberGetsASnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 32)
+		defer l.close()
+		l.timing.SnapshotThreshold, l.timing.TrailingLogs, l.timing.SnapshotInterval = 20, 5, time.Hour
+		for range 3 {
+			l.add(3).start()
+		}
+		if err := l.ready(l.hosts, settleTime); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 50 {
+			if err := createKey(t.Context(), l.hosts[0].node(), newKey(fmt.Sprint("k", i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late := l.add(0)
+		late.start()
+		if err := l.ready(l.hosts, settleTime); err != nil {
+			t.Fatal(err)
+		}
+		if whole, err := late.installed(); err != nil || !whole {
+			t.Errorf("the new node got the log entry by entry: %v", err)
+		}
+		if err := l.same(); err != nil {
+			t.Error(err)
+		}
+	})
+}
 
 // TestNewIsNotRemoved: a new node that has the state, and not yet the entry behind it
 // that makes it a member, does not tell its operator that it was taken out. One that

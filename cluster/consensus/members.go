@@ -124,6 +124,22 @@ func (c *Consensus) TakeSnapshot(ctx context.Context) error {
 	return err
 }
 
+// SnapshotIfLong makes a snapshot if a new member would otherwise get more entries one by
+// one than follow a regular snapshot. Snapshots are due at intervals, and the entries of one
+// interval can take a member longer than the whole state. The snapshot goes on when ctx is
+// over.
+func (c *Consensus) SnapshotIfLong(ctx context.Context) error {
+	base := uint64(0)
+	if newest := c.snaps.newest(); newest != nil {
+		base = newest.index
+	}
+	t := c.cfg.Timing
+	if c.Applied() < base+t.SnapshotThreshold+t.TrailingLogs {
+		return nil
+	}
+	return c.TakeSnapshot(ctx)
+}
+
 func toRaft(servers []Server) raft.Configuration {
 	var out raft.Configuration
 	for _, s := range sorted(servers) {
