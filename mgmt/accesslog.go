@@ -19,10 +19,10 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
-// headerForwardedFor has the client's address last: Envoy appends that of its peer.
+// headerForwardedFor ends with the client's address: Envoy appends that of its peer.
 const headerForwardedFor = "x-forwarded-for"
 
-// maxLogged is how much of a text of the caller's a line has, in bytes.
+// maxLogged bounds each text of the caller in a log line, in bytes.
 const maxLogged = 200
 
 // client is where a request came from.
@@ -47,8 +47,8 @@ func clientOf(md metadata.MD, route string) client {
 
 func clipped(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxLogged)], "\uFFFD") }
 
-// logRefusal logs that a request was refused because of who asks, or for a path or a
-// thing that is not there.
+// logRefusal logs a request that was denied to its caller, or whose path or object does
+// not exist.
 func (s *Server) logRefusal(ctx context.Context, c *operation.Call, e *fault.Error, from client) {
 	status := e.HTTPStatus()
 	if status != http.StatusUnauthorized && status != http.StatusForbidden && status != http.StatusNotFound {
@@ -58,7 +58,7 @@ func (s *Server) logRefusal(ctx context.Context, c *operation.Call, e *fault.Err
 	if hash == (id.KeyHash{}) {
 		hash, _ = tenancy.HashOf(c.Presented)
 	}
-	source := lineSource{kind: symbolic(e), key: c.Principal.Hash} // keys that nobody knows are one source
+	source := lineSource{kind: symbolic(e), key: c.Principal.Hash} // unknown keys are one source
 	held, ok := s.lines.take(time.Now(), source)
 	if !ok {
 		return
@@ -86,7 +86,7 @@ func withoutKeys(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// logRead logs that a caller has read what belongs to others.
+// logRead logs that a caller read data of others.
 func (s *Server) logRead(ctx context.Context, c *operation.Call) {
 	op := c.Operation
 	if !op.Service.Owned {
@@ -108,8 +108,8 @@ func (s *Server) logRead(ctx context.Context, c *operation.Call) {
 		slog.String("operation", op.RPC), slog.Any("of", others), slog.Uint64("not_logged", held))
 }
 
-// subjects are whom a request names that is not the caller itself. named says whether
-// it names anybody. Keys are shown by their hashes.
+// subjects returns the owners in a request that are not the caller. named reports whether
+// the request names any owner. Keys are shown by their hashes.
 func subjects(who tenancy.Principal, in proto.Message) (others []string, named bool) {
 	own := map[string]string{
 		"user_id": string(who.User), "team_id": string(who.Team), "organization_id": string(who.Organization), "org_id": string(who.Organization),
@@ -145,7 +145,7 @@ const (
 	lineSourcesN = 1024 // in a second; the others share one
 )
 
-// lineSource is what is counted together.
+// lineSource is a source of log lines that is counted by itself.
 type lineSource struct {
 	kind string
 	key  id.KeyHash
@@ -161,7 +161,8 @@ type lineLimit struct {
 	}
 }
 
-// take reports whether a line may be logged, and how many were not since the last.
+// take reports whether a line may be logged, and how many lines were dropped since the
+// last one.
 func (l *lineLimit) take(now time.Time, from lineSource) (held uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

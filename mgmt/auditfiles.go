@@ -84,7 +84,7 @@ func (s *Server) withFiles(next http.HandlerFunc) http.HandlerFunc {
 			err = send(w, r, in)
 		}
 		if err != nil {
-			s.refuse(w, r, err)
+			s.reject(w, r, err)
 		}
 	}
 }

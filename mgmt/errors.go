@@ -19,12 +19,11 @@ import (
 // What exactly is wrong with it is in the detail.
 const codeValidation = "validation_error"
 
-// placeKey marks requests to routes of the management API, whose errors have a
-// detail.
+// placeKey marks requests to routes of the management API: their errors have a detail.
 type placeKey struct{}
 
-// refuse sends an error, in the form that OpenAI's SDKs read.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// reject sends an error, in the form that OpenAI's SDKs read.
+func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 	c := *operation.Of(r.Context())
 	c.ID = w.Header().Get(headerRequestID)
 	e := s.failed(r.Context(), &c, err, client{route: routeOf(r), path: r.URL.Path, address: lastAddress(r.Header.Values(headerForwardedFor)), agent: r.UserAgent()})
@@ -57,7 +56,7 @@ func (s *Server) failed(ctx context.Context, c *operation.Call, err error, from 
 	return e
 }
 
-// symbolic is the code that callers know an error by.
+// symbolic returns the code of an error that callers see.
 func symbolic(e *fault.Error) string {
 	if e.Code != "" {
 		return e.Code
@@ -71,20 +70,20 @@ func symbolic(e *fault.Error) string {
 	return body.Error.Code
 }
 
-// The request id goes by two names: the gateway's own, and the one that SDKs show.
+// The headers with the id of a request: one that SDKs show, and the gateway's own.
 const (
 	headerRequestID        = "x-request-id"
 	headerGatewayRequestID = "x-gateway-request-id"
 )
 
-// stamp puts the request's id on its answer.
+// stamp sets the id of the request in the headers of the response.
 func stamp(w http.ResponseWriter, r *http.Request) {
 	request := string(id.RequestFromUUID(r.Header.Get(headerRequestID)))
 	w.Header().Set(headerRequestID, request)
 	w.Header().Set(headerGatewayRequestID, request)
 }
 
-// reply writes a JSON answer. That the caller has left is nobody's error.
+// reply writes a JSON response. It ignores that the caller may have left.
 func reply(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

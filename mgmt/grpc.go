@@ -32,8 +32,7 @@ import (
 // errorDomain marks the reasons of errors that are ours.
 const errorDomain = "modelgateway"
 
-// ServeGRPC answers gRPC requests on l until ctx ends, and then lets those under
-// way end.
+// ServeGRPC serves gRPC requests on l until ctx ends, and then waits for the current ones.
 func (s *Server) ServeGRPC(ctx context.Context, l net.Listener) error {
 	srv := grpc.NewServer(
 		grpc.MaxRecvMsgSize(rest.MaxBody),
@@ -57,7 +56,8 @@ func (s *Server) ServeGRPC(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// unary is what gRPC requests go through before they are as those over REST.
+// unary identifies the caller of a gRPC request, runs its operation and returns errors in
+// gRPC's form.
 func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (out any, err error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	request := requestID(md)
@@ -91,7 +91,7 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	return out, nil
 }
 
-// stream lets through who may use the reflection, which is all that streams.
+// stream serves reflection, the only stream, to callers that may use it.
 func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	if info.FullMethod != reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName {
 		return status.Error(codes.Unimplemented, "There is no such operation.")
@@ -111,7 +111,7 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 	return next(srv, stream)
 }
 
-// requestID is the id of a request, from what Envoy numbers it by.
+// requestID returns the id of a request, from the UUID that Envoy gave it.
 func requestID(md metadata.MD) string {
 	uuid := ""
 	if given := md.Get(headerRequestID); len(given) == 1 {
@@ -120,8 +120,8 @@ func requestID(md metadata.MD) string {
 	return string(id.RequestFromUUID(uuid))
 }
 
-// statusOf is an error as gRPC has it: its code, as the reason; the fields that are
-// wrong; and when to try again.
+// statusOf returns an error in gRPC's form: its code as the reason, the fields that are
+// wrong, and when to retry.
 func statusOf(e *fault.Error) error {
 	st := status.New(e.Kind.GRPC(), e.Message())
 	info := &errdetails.ErrorInfo{Reason: symbolic(e), Domain: errorDomain, Metadata: map[string]string{"http_status": strconv.Itoa(e.HTTPStatus())}}

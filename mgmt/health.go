@@ -32,12 +32,12 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := s.cfg.Ready(ctx); err != nil {
 		e := fault.From(err)
-		s.refuse(w, r, &fault.Error{Kind: fault.Unavailable, Code: "not_ready", Detail: "The gateway is not ready: " + e.Message(), Err: err})
+		s.reject(w, r, &fault.Error{Kind: fault.Unavailable, Code: "not_ready", Detail: "The gateway is not ready: " + e.Message(), Err: err})
 		return
 	}
 	body, err := json.Marshal(health{Status: "healthy", Version: s.cfg.Version})
 	if err != nil {
-		s.refuse(w, r, err)
+		s.reject(w, r, err)
 		return
 	}
 	reply(w, http.StatusOK, body)

@@ -48,7 +48,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	name, p := id.ModelName(r.PathValue("model")), operation.Principal(r.Context())
 	real := p.Resolve(name)
 	if _, ok := s.cfg.View().Catalog.Group(real); !ok || !p.Allows(real) {
-		s.refuse(w, r, &fault.Error{Kind: fault.NotFound, Code: "model_not_found", Param: "model", Detail: "There is no model of that name, or this API key may not use it."})
+		s.reject(w, r, &fault.Error{Kind: fault.NotFound, Code: "model_not_found", Param: "model", Detail: "There is no model of that name, or this API key may not use it."})
 		return
 	}
 	s.write(w, r, object(name))
@@ -57,7 +57,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 func (s *Server) write(w http.ResponseWriter, r *http.Request, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.reject(w, r, err)
 		return
 	}
 	reply(w, http.StatusOK, body)

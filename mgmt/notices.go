@@ -14,8 +14,8 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
-// blocked has the audit log say that a request was refused for who asks. where is
-// the route, which names no record: paths may have keys in them.
+// blocked records in the audit log that a request was denied to its caller. where is the
+// route and not the path, because paths may have keys in them.
 func (s *Server) blocked(c *operation.Call, e *fault.Error, where string) {
 	if status := e.HTTPStatus(); status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
@@ -48,7 +48,7 @@ func eventOf(c *operation.Call, n *journal.Notice) journal.Event {
 	}
 }
 
-// routeOf is the route of a request: its method and the pattern of its path.
+// routeOf returns the route of a request: its method and the pattern of its path.
 func routeOf(r *http.Request) string {
 	if r.Pattern == "" || !strings.Contains(r.Pattern, " ") {
 		return r.Method

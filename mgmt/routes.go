@@ -26,7 +26,7 @@ import (
 // route adds all routes.
 func (s *Server) route() error {
 	generated, err := rest.Handlers(s.services(), rest.Backend{
-		Operations: s.operations, Refuse: s.refuse,
+		Operations: s.operations, Reject: s.reject,
 		Headers: func(ctx context.Context, response proto.Message) map[string]string {
 			return operation.Of(ctx).Headers(response)
 		},
@@ -81,7 +81,7 @@ type route struct {
 	handler http.HandlerFunc
 }
 
-// plain are the routes whose errors are as OpenAI has them and no more.
+// plain returns the routes whose errors have OpenAI's form only.
 func (s *Server) plain() []route {
 	return []route{
 		{http.MethodGet, []string{"/health/liveliness", "/health/liveness"}, surface.Public, s.alive},
@@ -99,13 +99,12 @@ func (s *Server) plain() []route {
 func (s *Server) shows(part func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := part(w, r); err != nil {
-			s.refuse(w, r, err)
+			s.reject(w, r, err)
 		}
 	}
 }
 
-// files are the routes of the management API that carry files, which are not
-// generated.
+// files returns the routes of the management API that carry files. They are not generated.
 func (s *Server) files() []route {
 	return []route{
 		{http.MethodGet, []string{"/cluster/snapshot"}, surface.Admin, s.snapshot},
@@ -120,7 +119,7 @@ func managed(at rest.Place, next http.Handler) http.Handler {
 	})
 }
 
-// guard lets through who may use a route. It has read nothing of the body.
+// guard rejects callers that may not use a route. It does not read the body.
 func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stamp(w, r)
@@ -138,7 +137,7 @@ func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler
 		}
 		r = r.WithContext(operation.With(r.Context(), c))
 		if err != nil {
-			s.refuse(w, r, err)
+			s.reject(w, r, err)
 			return
 		}
 		next(w, r)
@@ -157,7 +156,7 @@ func presented(values func(header string) []string) tenancy.Presented {
 	return p
 }
 
-// identify finds out who calls.
+// identify sets the caller of a call.
 func (s *Server) identify(c *operation.Call) (err error) {
 	c.View = s.cfg.View()
 	c.Principal, err = s.cfg.Identify(c.View, c.Presented, time.Now())
@@ -168,26 +167,25 @@ func (s *Server) identify(c *operation.Call) (err error) {
 // came by another way than the listener of callers, and no model is served there.
 func (s *Server) bodyless(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		s.refuse(w, r, fault.New(fault.NotFound, "", "Models are not served at this address, but at the one that listen names. Send the request there."))
+		s.reject(w, r, fault.New(fault.NotFound, "", "Models are not served at this address, but at the one that listen names. Send the request there."))
 		return
 	}
-	s.refuse(w, r, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages."))
+	s.reject(w, r, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages."))
 }
 
-// straight refuses paths that have to be put straight first, which the mux would
-// do: something before the gateway that guards some of its paths may read them
-// differently.
+// straight rejects paths that http.ServeMux would clean first. A proxy in front of the
+// gateway that protects some of the paths may read them differently.
 func (s *Server) straight(w http.ResponseWriter, r *http.Request) {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 		stamp(w, r)
-		s.refuse(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at the path %s: it has dot segments or empty ones.", rest.ShortPath(r.URL.Path)))
+		s.reject(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at the path %s: it has dot segments or empty ones.", rest.ShortPath(r.URL.Path)))
 		return
 	}
 	s.mux.ServeHTTP(w, r)
 }
 
-// unknown answers for every path that is not in the table, and for the methods
-// that a path in it does not take.
+// unknown serves every path that is not in the table, and methods that a path does not
+// accept.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	stamp(w, r)
 	var allowed []string
@@ -199,17 +197,17 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		s.refuse(w, r, rest.UnknownPath(r.URL.Path, s.paths))
+		s.reject(w, r, rest.UnknownPath(r.URL.Path, s.paths))
 		return
 	}
 	for _, m := range allowed {
 		w.Header().Add("Allow", m)
 	}
-	s.refuse(w, r, fault.New(fault.MethodNotAllowed, "", "This path does not take that method; see the header Allow."))
+	s.reject(w, r, fault.New(fault.MethodNotAllowed, "", "This path does not take that method; see the header Allow."))
 }
 
-// transcode is a route of an operation: it holds the request to what is
-// documented, and hands it to the generated handler.
+// transcode returns the handler of an operation's route: it checks the form of the request,
+// and passes it on to the generated handler.
 func (s *Server) transcode(op *operation.Operation, route surface.Route, names []string, next rest.Handler) http.HandlerFunc {
 	message, form := op.Input.Descriptor(), forms()[op.RPC]
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -217,13 +215,13 @@ func (s *Server) transcode(op *operation.Operation, route surface.Route, names [
 		for _, name := range names {
 			path[name] = r.PathValue(name)
 			if path[name] == "" { // /fallbacks/
-				s.refuse(w, r, rest.UnknownPath(r.URL.Path, s.paths))
+				s.reject(w, r, rest.UnknownPath(r.URL.Path, s.paths))
 				return
 			}
 		}
 		r = r.Clone(r.Context())
-		r.Header.Del("Grpc-Timeout") // the generated code would take it for a bound,
-		r.Header.Del("Te")           // and this for a wish to have trailers
+		r.Header.Del("Grpc-Timeout") // the generated code would take it for a timeout,
+		r.Header.Del("Te")           // and this for a request for trailers
 		body := []byte(nil)
 		err := error(nil)
 		if route.Body {
@@ -232,7 +230,7 @@ func (s *Server) transcode(op *operation.Operation, route surface.Route, names [
 			err = rest.CheckQuery(r.URL.RawQuery, message.Fields(), path)
 		}
 		if err != nil {
-			s.refuse(w, r, err)
+			s.reject(w, r, err)
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -240,8 +238,8 @@ func (s *Server) transcode(op *operation.Operation, route surface.Route, names [
 	}
 }
 
-// refuseRedirects keeps the mux from sending a client from /fallbacks on to
-// /fallbacks/ with a method that only the latter has.
+// refuseRedirects keeps the mux from redirecting a client from /fallbacks to /fallbacks/
+// with a method that only the latter has.
 func (s *Server) refuseRedirects() {
 	for _, r := range surface.Routes() {
 		pattern, _ := rest.Pattern(r.Path)

@@ -17,48 +17,47 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
-// Config is what the server stands on. All of it is required, but for Prices.
+// Config is what the server needs. All of it is required, except Prices.
 type Config struct {
 	View func() *cluster.View
-	// Identify says who presents credentials, by a View.
+	// Identify returns the caller with these credentials.
 	Identify func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error)
 	State    State
 	Sealer   operation.Sealer
 	Ledger   Ledger
 	Audit    AuditLog
 	Notices  Notices
-	// Prices reads the table of prices from where the configuration says that it is;
-	// nil where it says nothing.
+	// Prices reads the price table from the place in the configuration; nil if there is
+	// none.
 	Prices func(ctx context.Context) ([]byte, error)
-	// Webhook is where a View has the audit log sent to, and Guard says which addresses
-	// that may be.
+	// Webhook returns where the audit log is delivered to. Guard says which addresses are
+	// allowed.
 	Webhook func(v *cluster.View) delivery.Settings
-	// Pace is how many records the webhook gets at a time where the settings do not say
-	// it: as the configuration file has it.
+	// Pace is how many records the webhook gets at a time if the settings do not say it. It
+	// comes from the configuration file.
 	Pace  delivery.Pace
 	Guard delivery.Guard
-	// PrivateEndpoints lets deployments and credentials have addresses in private
-	// networks and on this machine.
+	// PrivateEndpoints allows addresses in private networks and on this machine in
+	// deployments and credentials.
 	PrivateEndpoints bool
-	Ready            func(ctx context.Context) error // nil, or why no traffic should come here
-	// Defaults are what users and teams get that are created without it.
+	Ready            func(ctx context.Context) error // nil, or the reason why the node should get no traffic
+	// Defaults are the values of new users and teams that a request does not give.
 	Defaults tenancy.Defaults
-	// KeyRules are what the operator allows of new keys.
+	// KeyRules are the operator's rules for new keys.
 	KeyRules tenancy.KeyRules
 	Metrics  http.Handler // Prometheus's exposition; labels name models, deployments, teams and aliases of keys
 	Logger   *slog.Logger
 	Version  string
 	OpenAPI  string // the API's description, an OpenAPI document
-	// BeginReport is called before a report over the ledger is computed, and what it
-	// returns afterwards; nil: nothing is.
+	// BeginReport is called before a report over the ledger is computed, and the function
+	// that it returns afterwards. It may be nil.
 	BeginReport func() (end func())
 }
 
-// stopTime bounds how long requests under way may take to end.
+// stopTime bounds how long requests may take to end when the server stops.
 const stopTime = 5 * time.Second
 
-// Server answers requests that Envoy does not send to a provider, over HTTP and
-// over gRPC.
+// Server serves the requests that Envoy does not send to a provider, over HTTP and gRPC.
 type Server struct {
 	cfg        Config
 	mux        *http.ServeMux
@@ -84,7 +83,7 @@ func New(cfg Config) (*Server, error) {
 	return s, s.route()
 }
 
-// Serve answers requests on l until ctx ends, and then lets those under way end.
+// Serve serves requests on l until ctx ends, and then waits for the current ones.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           http.HandlerFunc(s.straight),

@@ -9,7 +9,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// service is what every service of the API stands on.
+// service is what most services of the API need.
 type service struct {
 	state    operation.Changes
 	ledger   Ledger
@@ -49,7 +49,7 @@ func (s *Server) register(to grpc.ServiceRegistrar) {
 	}
 }
 
-// forms are what REST clients may write beyond the messages, by operation.
+// forms returns the further forms of requests that REST clients may send, by operation.
 func forms() map[string]rest.Form {
 	return map[string]rest.Form{
 		gatewayv1.OrganizationService_AddOrganizationMembers_FullMethodName: memberForms,

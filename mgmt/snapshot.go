@@ -36,7 +36,7 @@ func restored(c *operation.Call) (event.Event, event.Request) {
 // consent but the word: settings that were changed since are lost.
 func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 	if err := checkRestore(r); err != nil {
-		s.refuse(w, r, err)
+		s.reject(w, r, err)
 		return
 	}
 	c := operation.Of(r.Context())
@@ -46,7 +46,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 	}
 	out, err := restore(r.Context(), c, r)
 	if err != nil {
-		s.refuse(w, r, operation.Timely(r.Context(), surface.Change, err))
+		s.reject(w, r, operation.Timely(r.Context(), surface.Change, err))
 		return
 	}
 	if c.Replayed {
@@ -54,7 +54,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := json.Marshal(out)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.reject(w, r, err)
 		return
 	}
 	reply(w, http.StatusOK, body)
@@ -254,7 +254,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 		return err
 	})
 	if err != nil {
-		s.refuse(w, r, err)
+		s.reject(w, r, err)
 	}
 }
 

@@ -15,8 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Headers that say more of a request than its message does, and their names in
-// errors.
+// Headers of requests and responses besides the message, also as errors name them.
 const (
 	HeaderIfMatch     = "If-Match"
 	HeaderIdempotency = "Idempotency-Key"
@@ -25,12 +24,12 @@ const (
 
 // Fields that have a meaning in every message.
 const (
-	Revision   = "revision"    // of a record: which change it was changed by last
+	Revision   = "revision"    // of the last change of a record
 	IfRevision = "if_revision" // the revision that a record must have
 	Clear      = "clear"       // names of fields to clear
 )
 
-// ClearList is the field clear of a message, nil if it has none.
+// ClearList returns the field clear of a message, nil if it has none.
 func ClearList(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	f := m.Fields().ByName(Clear)
 	if f == nil || !f.IsList() || f.Kind() != protoreflect.StringKind {
@@ -39,8 +38,8 @@ func ClearList(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	return f
 }
 
-// IsFree reports whether a message is JSON of whatever form, a moment, or a value
-// that may be null: nothing that has fields for a caller.
+// IsFree reports whether a message is free JSON, a timestamp, or a value that may be
+// null. Callers do not see fields of such a message.
 func IsFree(m protoreflect.MessageDescriptor) bool {
 	return m.ParentFile().Package() == "google.protobuf"
 }
@@ -67,14 +66,14 @@ func Messages(at string, m protoreflect.Message) iter.Seq2[string, protoreflect.
 	}
 }
 
-// SortedNames are the names of a map, sorted, so that one request always has one
-// answer.
+// SortedNames returns the names of a map in order, so that the same request always gets
+// the same response.
 func SortedNames[V any](members map[string]V) []string { return slices.Sorted(maps.Keys(members)) }
 
-// At is the place of an item of a list.
+// At returns the path of an item of a list.
 func At(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// ShortName is a name from a request, cut to what an answer repeats of it.
+// ShortName returns a name from a request, cut to what an error may repeat of it.
 func ShortName(name string) string {
 	const most = 64
 	if len(name) > most {
@@ -83,31 +82,31 @@ func ShortName(name string) string {
 	return name
 }
 
-// WrongType is the error of a value of another type.
+// WrongType returns the error for a value of another type.
 func WrongType(param, want string) error {
 	return fault.Field(param, "invalid_type", "%s must be %s.", param, want)
 }
 
-// Unknown is the error of a field that the message does not have.
+// Unknown returns the error for a field that the message does not have.
 func Unknown(param string) error {
 	return fault.Field(param, "unknown_field", "There is no field %s here. Remove it, or correct its name.", param)
 }
 
-// Named returns a fault with the param of the request's field that it is about.
+// Named returns a fault whose param is the field of the request that it is about.
 func Named(param string, err error) error {
 	e := *fault.From(err)
 	e.Param = param
 	return &e
 }
 
-// Within returns a fault with a param that is within another field of the request.
+// Within returns a fault whose param is below another field of the request.
 func Within(list string, err error) error {
 	e := *fault.From(err)
 	e.Param = strings.TrimSuffix(list+"."+e.Param, ".")
 	return &e
 }
 
-// largestWhole is the largest number below which a double holds every whole number.
+// largestWhole is the number up to which a double holds every whole number.
 const largestWhole = 1 << 53
 
 // Whole reads a whole number that is not negative.
@@ -118,7 +117,7 @@ func Whole(param string, v float64) (int64, error) {
 	return int64(v), nil
 }
 
-// maxSeconds bounds what is read as a duration; what makes sense is less.
+// maxSeconds bounds durations, so that they do not overflow.
 const maxSeconds = 1e9
 
 // Seconds reads a time in seconds, to the nanosecond.

@@ -2,19 +2,19 @@ package field
 
 import "github.com/modelgateway/modelgateway/cluster/fault"
 
-// Problem is one of several things that are wrong with a request.
+// Problem is one of several errors of a request.
 type Problem struct {
 	Message string `json:"message"`
 	Param   string `json:"param"`
 	Code    string `json:"code"`
 }
 
-// detailProblems is where an error has all of its problems.
+// detailProblems is the key under which an error has all its problems.
 const detailProblems = "problems"
 
-// Join makes one error of several, of which the first counts and all are told.
+// Join makes one error of several. The first one decides, and the response lists all.
 func Join(err error) error {
-	joined, ok := err.(interface{ Unwrap() []error }) // what was joined at the top, and no deeper
+	joined, ok := err.(interface{ Unwrap() []error }) // only errors that were joined at the top
 	if !ok || len(joined.Unwrap()) < 2 {
 		return err
 	}
@@ -29,7 +29,7 @@ func Join(err error) error {
 	return &first
 }
 
-// Problems returns all that is wrong with the fields of a request.
+// Problems returns all problems of an error.
 func Problems(e *fault.Error) []Problem {
 	if all, ok := e.Details[detailProblems].([]Problem); ok {
 		return all
@@ -37,8 +37,8 @@ func Problems(e *fault.Error) []Problem {
 	return []Problem{{e.Message(), e.Param, e.Code}}
 }
 
-// IsInvalid reports whether an error is about a field of the request, and not about
-// its form.
+// IsInvalid reports whether an error is about a field of the request. Others are about the
+// form of the whole request.
 func IsInvalid(e *fault.Error) bool {
 	return e.Kind == fault.Malformed && e.Param != "" && e.Status == 0
 }

@@ -26,7 +26,7 @@ func (c *Call) Audit(tx *record.Txn, response proto.Message) {
 	tx.By(c.By(c.Operation.Name, c.Operation.Action, fieldsOf(c.Request)))
 }
 
-// By returns the call as the request of an event.
+// By returns the call in the form that events have.
 func (c *Call) By(operation, action string, fields []string) event.Request {
 	out := event.Request{Operation: operation, Action: action, Actor: c.Principal.Actor(), Fields: fields}
 	if !c.Principal.Master { // the master key is in the configuration

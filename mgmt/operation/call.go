@@ -11,17 +11,17 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// HeaderRevision carries the revision of the view that an answer shows. A client
-// that has seen one can tell whether another node is as far.
+// HeaderRevision carries the revision of the view that a response shows. A client can
+// compare it to see whether another node has caught up.
 const HeaderRevision = "x-gateway-revision"
 
-// Call is what comes with a request beside its message and goes with its answer
-// beside that, over REST and over gRPC alike. It belongs to one goroutine.
+// Call is a request and its response without their messages, over REST and over gRPC. It
+// belongs to one goroutine.
 type Call struct {
 	Presented tenancy.Presented
 	Principal tenancy.Principal // empty for who is not let in
-	// View is what the answer shows: the view that the caller was authenticated by,
-	// or after a change the one that has the change.
+	// View is what the response shows. It is the view that authenticated the caller, or
+	// after a change one that includes the change.
 	View *cluster.View
 
 	Operation *Operation    // nil where there is none
@@ -42,7 +42,7 @@ func With(ctx context.Context, c *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
 }
 
-// Of returns the call that a context belongs to; an empty one if to none.
+// Of returns the call that a context belongs to; an empty one if there is none.
 func Of(ctx context.Context) *Call {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		return c
@@ -50,23 +50,23 @@ func Of(ctx context.Context) *Call {
 	return &Call{}
 }
 
-// Principal is who asks.
+// Principal returns the caller.
 func Principal(ctx context.Context) tenancy.Principal { return Of(ctx).Principal }
 
-// View returns the view that a request is answered from.
+// View returns the view that the response shows.
 func View(ctx context.Context) *cluster.View { return Of(ctx).View }
 
 // IfRevision returns the revision that the record which a request changes must have; 0
 // for any.
 func IfRevision(ctx context.Context) uint64 { return Of(ctx).Revision }
 
-// show changes the view that a request is answered from.
+// show sets the view that the response shows.
 func show(ctx context.Context, v *cluster.View) *cluster.View {
 	Of(ctx).View = v
 	return v
 }
 
-// Headers are those of an answer beside its message.
+// Headers returns the headers of a response.
 func (c *Call) Headers(answer proto.Message) map[string]string {
 	out := map[string]string{}
 	if c.View != nil {

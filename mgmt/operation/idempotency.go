@@ -18,28 +18,27 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// HeaderReplayed says of an answer that an earlier request had it: it was given
-// again, and nothing was changed.
+// HeaderReplayed marks a response that an earlier request got. The request that gets it
+// again changed nothing.
 const HeaderReplayed = "idempotency-replayed"
 
 // maxIdempotencyKey bounds the header Idempotency-Key.
 const maxIdempotencyKey = 255
 
-// Sealer seals what the nodes keep: the credentials of providers, and answers, for
-// one may show a key.
+// Sealer encrypts what the nodes keep: credentials of providers, and responses, which may
+// show a key.
 type Sealer interface {
 	Seal(plain vault.Secret, context string) ([]byte, error)
 	Open(sealed []byte, context string) (vault.Secret, error)
-	// Reseal seals anew what another key than the one in use has sealed.
+	// Reseal encrypts again what another key than the one in use encrypted.
 	Reseal(sealed []byte, context string) (again []byte, changed bool, err error)
-	// PromoteKey has the key in use be the one that the nodes are configured with.
-	// It is a Conflict as long as a node of the cluster cannot open what that key seals.
+	// PromoteKey makes the key that the nodes are configured with the one in use. It is a
+	// Conflict while a node of the cluster cannot decrypt with that key.
 	PromoteKey(ctx context.Context, actor string) error
 }
 
-// Once is a request with an Idempotency-Key. Its answer is kept with the change
-// that it makes, in one entry of the log, and is the answer of every further
-// request of the same caller, operation and key.
+// Once is a request with an Idempotency-Key. Its response is kept in the entry of the log
+// that has its change. Further requests of the same caller, operation and key get it, too.
 type Once struct {
 	Scope, Fingerprint [32]byte
 	output             protoreflect.MessageType
@@ -47,8 +46,8 @@ type Once struct {
 	sealer             Sealer
 }
 
-// onlyOnce reads the header. in is the request as it was checked, so that two ways
-// to write one request are one request.
+// onlyOnce reads the header. It compares requests after they were read, so the same
+// request in two spellings is one request.
 func (o *Table) onlyOnce(c *Call, op *Operation, in proto.Message) (*Once, error) {
 	one, err := o.OnceFor(c, op.RPC, op.Output)
 	if err != nil {
@@ -74,7 +73,7 @@ func (o *Table) OnceFor(c *Call, operation string, output protoreflect.MessageTy
 	}, nil
 }
 
-// digest is a hash of parts, of which no two lists are hashed alike.
+// digest hashes a list of parts. The lengths are hashed, too, so the parts cannot shift.
 func digest(of string, parts ...[]byte) (out [32]byte) {
 	h := sha256.New()
 	for _, p := range append([][]byte{[]byte(of)}, parts...) {
@@ -84,8 +83,8 @@ func digest(of string, parts ...[]byte) (out [32]byte) {
 	return [32]byte(h.Sum(nil))
 }
 
-// Find returns the answer that was kept, or nil, and then the revision of one that
-// is too old to count. It is Conflict if another request was made under the key.
+// Find returns the response that was kept; if there is none, nil and the revision of one
+// that has expired. It is a Conflict if another request used the key.
 func (o *Once) Find(ctx context.Context) (kept proto.Message, stale uint64, err error) {
 	found, err := o.State.Replayed(ctx, o.Scope)
 	switch {
@@ -101,7 +100,7 @@ func (o *Once) Find(ctx context.Context) (kept proto.Message, stale uint64, err 
 		}
 	}
 	plain, err := o.sealer.Open(found.Answer, o.context())
-	if err != nil { // the key that it was sealed with is gone
+	if err != nil { // the key that encrypted it is gone
 		return nil, 0, &fault.Error{
 			Kind: fault.Conflict, Code: "idempotency_conflict", Param: field.HeaderIdempotency, Err: err,
 			Detail: "This request was answered before, and the answer cannot be read any more. Look what it has changed, and choose a new Idempotency-Key.",
@@ -115,7 +114,7 @@ func (o *Once) Find(ctx context.Context) (kept proto.Message, stale uint64, err 
 	return kept, 0, nil
 }
 
-// Keep has a transaction keep the answer.
+// Keep adds the response to a transaction.
 func (o *Once) Keep(tx *record.Txn, answer proto.Message, stale uint64) error {
 	plain, err := proto.Marshal(answer)
 	if err != nil {
@@ -129,9 +128,9 @@ func (o *Once) Keep(tx *record.Txn, answer proto.Message, stale uint64) error {
 	return nil
 }
 
-// KeepDone keeps the answer of an operation that has changed something by other means
-// than a transaction. It is done by now, so nobody is told if that cannot be kept: who
-// asks again before it is has it done again.
+// KeepDone keeps the response of an operation that made its change without a transaction.
+// The change is done, so a failure to keep the response is not reported. A repeated
+// request then makes the change again.
 func (o *Once) KeepDone(ctx context.Context, actor string, answer proto.Message) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
@@ -144,8 +143,8 @@ func (o *Once) KeepDone(ctx context.Context, actor string, answer proto.Message)
 	})
 }
 
-// keepTime bounds how long an answer waits for being kept.
+// keepTime bounds how long a response waits until it is kept.
 const keepTime = 2 * time.Second
 
-// context binds what is sealed to its place.
+// context binds the encrypted response to its scope.
 func (o *Once) context() string { return "replay/" + hex.EncodeToString(o.Scope[:]) }

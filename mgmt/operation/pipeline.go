@@ -14,19 +14,19 @@ import (
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
-// answerTime bounds an operation on the agreed state. Without a majority of the
-// nodes nothing is decided, and the caller is to hear of it within five seconds.
+// answerTime bounds an operation on the replicated state. Without a quorum nothing is
+// decided, and the caller gets an error within five seconds.
 const answerTime = 4500 * time.Millisecond
 
-// MostRetryAfter is the longest wait that is asked of a caller because the nodes
-// cannot decide: an election takes a few seconds.
+// MostRetryAfter bounds Retry-After if the nodes cannot decide: an election takes a few
+// seconds.
 const MostRetryAfter = 5 * time.Second
 
-// Run is what every request goes through before its operation, over REST and
-// over gRPC. Who asks is known: it is in the call.
+// Run checks a request and runs its operation, over REST and over gRPC. The call has the
+// caller already.
 func (o *Table) Run(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	op, in := o.All[info.FullMethod], req.(proto.Message)
-	if err := MayUse(op.Operation, Principal(ctx)); err != nil { // also where the route has seen to it
+	if err := MayUse(op.Operation, Principal(ctx)); err != nil { // for REST the route has checked that, too
 		return nil, err
 	}
 	c := Of(ctx)
@@ -48,7 +48,7 @@ func (o *Table) Run(ctx context.Context, req any, info *grpc.UnaryServerInfo, ne
 	}
 	if !op.Effect.Changes() {
 		o.Read(ctx, c)
-	} else { // it is made, however long it took
+	} else { // the change is made, however long it took
 		ctx = context.WithoutCancel(ctx)
 	}
 	if err := o.Complete(ctx, out.(proto.Message)); err != nil {
@@ -57,7 +57,8 @@ func (o *Table) Run(ctx context.Context, req any, info *grpc.UnaryServerInfo, ne
 	return out, nil
 }
 
-// prepare checks a request. It returns an answer where an earlier request had it.
+// prepare checks a request. It returns the response that was kept for it, nil if there is
+// none.
 func (o *Table) prepare(ctx context.Context, op *Operation, in proto.Message) (kept proto.Message, err error) {
 	c := Of(ctx)
 	if err := precondition(op, c.IfMatch, in); err != nil {
@@ -87,8 +88,7 @@ func (o *Table) prepare(ctx context.Context, op *Operation, in proto.Message) (k
 	return kept, err
 }
 
-// Timely gives errors a kind that have none because an operation was not decided
-// in time.
+// Timely gives the error of an operation that was not decided in time its kind.
 func Timely(ctx context.Context, of surface.Effect, err error) error {
 	var e *fault.Error
 	switch {
@@ -110,8 +110,8 @@ func Timely(ctx context.Context, of surface.Effect, err error) error {
 	}
 }
 
-// MayUse denies an operation to callers below its access, and every change to roles
-// that only read. The caller has been authenticated already, where a key is needed.
+// MayUse denies an operation to callers whose role does not suffice, and every change to
+// roles that only read. The caller has been authenticated.
 func MayUse(op surface.Operation, who tenancy.Principal) error {
 	role := who.Role()
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// precondition reads the header If-Match into the field if_revision, which says the
-// same. The star, any revision, is what there is without it. A change that cannot
-// be made conditional is not made with a condition.
+// precondition copies the header If-Match to the field if_revision, which means the same.
+// A star means any revision, as no header does. An operation without that field rejects
+// the header.
 func precondition(op *Operation, headers []string, in proto.Message) error {
 	if len(headers) == 0 || !op.Effect.Changes() {
 		return nil
@@ -43,8 +43,8 @@ func precondition(op *Operation, headers []string, in proto.Message) error {
 	return nil
 }
 
-// etag is the header ETag of an answer that is one record: its revision. It is
-// empty for any other, and for a record that has none.
+// etag returns the header ETag of a response that is one record: its revision. It is
+// empty for other responses, and for a record without a revision.
 func etag(m protoreflect.Message) string {
 	if f := revisionField(m.Descriptor()); f != nil {
 		if r := m.Get(f).Float(); r > 0 {
@@ -52,7 +52,7 @@ func etag(m protoreflect.Message) string {
 		}
 		return ""
 	}
-	var record protoreflect.FieldDescriptor // the one beside which there are only facts about it
+	var record protoreflect.FieldDescriptor // the only record of the response
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
@@ -70,7 +70,7 @@ func etag(m protoreflect.Message) string {
 	return etag(m.Get(record).Message())
 }
 
-// revisionField is the field revision of a message, nil if it has none.
+// revisionField returns the field revision of a message, nil if it has none.
 func revisionField(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	f := m.Fields().ByName(field.Revision)
 	if f == nil || f.Kind() != protoreflect.DoubleKind || f.Cardinality() == protoreflect.Repeated {
@@ -79,8 +79,8 @@ func revisionField(m protoreflect.MessageDescriptor) protoreflect.FieldDescripto
 	return f
 }
 
-// setRevision gives every record of an answer that has none yet the revision of
-// the change that wrote it.
+// setRevision sets the revision of a change in every record of a response that has none
+// yet.
 func setRevision(m protoreflect.Message, revision uint64) {
 	if f := revisionField(m.Descriptor()); f != nil && m.Get(f).Float() == 0 {
 		m.Set(f, protoreflect.ValueOfFloat64(float64(revision)))

@@ -55,7 +55,7 @@ func New(cfg Config, register func(grpc.ServiceRegistrar)) (*Table, error) {
 	return o, o.err
 }
 
-// RegisterService adds a service, as that of a gRPC server does.
+// RegisterService adds a service, as a gRPC server does.
 func (o *Table) RegisterService(desc *grpc.ServiceDesc, service any) {
 	for _, m := range desc.Methods {
 		op, err := newOperation("/"+desc.ServiceName+"/"+m.MethodName, protoreflect.FullName(desc.ServiceName))
@@ -110,8 +110,8 @@ func described(service, method string) (surface.Service, surface.Operation, bool
 	return surface.Service{}, surface.Operation{}, false
 }
 
-// Invoke hands a request to its operation. An error comes back as it is. The
-// answer and the service's are the same within, so neither is to be changed.
+// Invoke runs the operation of a request. It returns errors unchanged. The response shares
+// its fields with the service's response, so nobody may change either.
 func (o *Table) Invoke(ctx context.Context, method string, args, reply any, _ ...grpc.CallOption) error {
 	op, ok := o.All[method]
 	if !ok {
@@ -124,13 +124,12 @@ func (o *Table) Invoke(ctx context.Context, method string, args, reply any, _ ..
 	return adopt(reply, out)
 }
 
-// NewStream is for operations that stream, of which there are none.
+// NewStream returns an error: no operation streams.
 func (o *Table) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, fmt.Errorf("the operation %s does not stream", method)
 }
 
-// adopt makes a message that is empty have what another has, without a copy of
-// what is in it.
+// adopt gives an empty message the fields of another without copying them.
 func adopt(to, from any) error {
 	t, ok := to.(proto.Message)
 	source, is := from.(proto.Message)

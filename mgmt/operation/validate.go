@@ -15,10 +15,10 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// maxProblems bounds how much of what is wrong with a request is told at once.
+// maxProblems bounds how many problems of a request one response lists.
 const maxProblems = 100
 
-// Validate holds a request to the rules that stand beside its fields.
+// Validate checks a request by the rules next to its fields.
 func (o *Table) Validate(in proto.Message) error {
 	if err := checkDepth("", in.ProtoReflect()); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (o *Table) Validate(in proto.Message) error {
 	return checkClears("", in.ProtoReflect())
 }
 
-// broken makes one error of all broken rules.
+// broken returns one error for all broken rules.
 func broken(violations []*protovalidate.Violation) error {
 	all := make([]error, 0, len(violations))
 	for _, v := range violations[:min(len(violations), maxProblems)] {
@@ -44,7 +44,7 @@ func broken(violations []*protovalidate.Violation) error {
 	return field.Join(errors.Join(all...))
 }
 
-// fieldPath is a path as errors have it: models[0], aliases.fast.
+// fieldPath returns a path as errors show it: models[0], aliases.fast.
 func fieldPath(p *validate.FieldPath) string {
 	var b strings.Builder
 	for _, e := range p.GetElements() {
@@ -62,7 +62,7 @@ func fieldPath(p *validate.FieldPath) string {
 	return b.String()
 }
 
-// ruleCode is what errors call a broken rule.
+// ruleCode returns the code of the error for a broken rule.
 func ruleCode(rule string) string {
 	switch _, name, _ := strings.Cut(rule, "."); {
 	case rule == "required" || strings.HasSuffix(rule, ".required"):
@@ -73,8 +73,8 @@ func ruleCode(rule string) string {
 	return "invalid_value"
 }
 
-// checkClears checks the names of fields to clear, in a message and in those within
-// it: there must be such a field, and the request must not give it, too.
+// checkClears checks the names of fields to clear, in a message and in the messages in
+// it. Such a field must exist, and the request must not set it as well.
 func checkClears(at string, m protoreflect.Message) error {
 	if f := field.ClearList(m.Descriptor()); f != nil {
 		names := m.Get(f).List()
@@ -114,8 +114,8 @@ func checkClear(param, name string, m protoreflect.Message) error {
 	return nil
 }
 
-// maxDepth bounds how deep JSON of any form nests in a request. Such JSON is kept, and
-// each response that shows it walks it with a stack and a buffer per level.
+// maxDepth bounds how deep free JSON nests in a request. Such JSON is kept, and each
+// response that shows it needs a stack frame and a buffer per level.
 const maxDepth = 32
 
 // checkDepth rejects a request with a field of free JSON that nests deeper than

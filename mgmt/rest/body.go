@@ -19,24 +19,24 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// Bounds of the body of a management request. Nothing that is sent here is
-// larger than a list of a thousand names.
+// Bounds of the body of a management request. The largest requests have a list of a
+// thousand names.
 const (
 	MaxBody  = 1 << 20
-	bodyTime = 30 * time.Second // for all of it; it comes from a client that has it ready
+	bodyTime = 30 * time.Second // for the whole body
 )
 
-// jsonType and binaryType are the media types that are read here.
+// The media types of bodies.
 const (
 	jsonType   = "application/json"
 	BinaryType = "application/octet-stream"
 )
 
-// Form changes what clients may write into what the message has.
+// Form rewrites another form that clients may send to that of the message.
 type Form func(members map[string]jsontext.Value) error
 
-// ReadMessage reads a body whose members are the parameters, as protobuf's JSON form
-// has them. form may be nil.
+// ReadMessage reads a body and returns it in protobuf's JSON form, without the parameters
+// in the path. form may be nil.
 func ReadMessage(w http.ResponseWriter, r *http.Request, m protoreflect.MessageDescriptor, form Form, path map[string]string) ([]byte, error) {
 	members, err := readMembers(w, r)
 	if err != nil {
@@ -126,8 +126,8 @@ func isJSON(h http.Header) bool {
 	return !given || strings.EqualFold(charset, "utf-8")
 }
 
-// parseObject reads a body as one JSON object. Two members of one name are an
-// error: of which of them counts, two readers may think differently.
+// parseObject reads a body as one JSON object. Two members of one name are an error, since
+// readers differ in which of them counts.
 func parseObject(body []byte) (map[string]jsontext.Value, error) {
 	if v := jsontext.Value(body); v.IsValid() && v.Kind() != '{' {
 		return nil, fault.New(fault.Malformed, "invalid_json", "The body is JSON but not an object.")
@@ -147,10 +147,10 @@ func parseObject(body []byte) (map[string]jsontext.Value, error) {
 	return members, nil
 }
 
-// conform checks the members of a JSON object against a message: every name must
-// be a field's own, and every value of the field's type. The library that decodes
-// it afterwards checks too, but reads more than is documented (strings for
-// numbers, a second spelling of each name), and does not say which field is wrong.
+// conform checks the members of a JSON object against a message: every name must be that
+// of a field, and every value of the field's type. The library that decodes the object
+// afterwards accepts more than is documented (strings for numbers, a second spelling of
+// each name), and its errors name no field.
 func conform(at string, members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
 	for _, name := range field.SortedNames(members) {
 		param := at + field.ShortName(name)
@@ -200,7 +200,7 @@ func conformField(param string, v jsontext.Value, f protoreflect.FieldDescriptor
 	return conformValue(param, v, f)
 }
 
-// conformValue checks one value: a field's, or one of a list or a map.
+// conformValue checks one value of a field, a list or a map.
 func conformValue(param string, v jsontext.Value, f protoreflect.FieldDescriptor) error {
 	var name string
 	var bytes []byte
@@ -224,8 +224,8 @@ func conformValue(param string, v jsontext.Value, f protoreflect.FieldDescriptor
 	}
 }
 
-// conformEnum checks the name of a value. Its number is not documented, so it is
-// none.
+// conformEnum checks the name of a value. Numbers of values are not documented, so they
+// are rejected.
 func conformEnum(param, name string, e protoreflect.EnumDescriptor) error {
 	if e.Values().ByName(protoreflect.Name(name)) != nil {
 		return nil
@@ -237,7 +237,7 @@ func conformEnum(param, name string, e protoreflect.EnumDescriptor) error {
 	return fault.Field(param, "invalid_value", "%s must be one of %s.", param, strings.Join(names, ", "))
 }
 
-// conformNumber checks a number. Whole ones are exact in JSON up to 2^53 only.
+// conformNumber checks a number. Whole numbers are exact in JSON up to 2^53 only.
 func conformNumber(param string, v jsontext.Value, kind protoreflect.Kind) error {
 	if v.Kind() != '0' {
 		return field.WrongType(param, "a number")
@@ -265,8 +265,8 @@ func conformNumber(param string, v jsontext.Value, kind protoreflect.Kind) error
 	return nil
 }
 
-// conformMessage checks a message within a message. Of free JSON only its
-// outermost form is known.
+// conformMessage checks a message in a message. Of free JSON it checks the outermost level
+// only.
 func conformMessage(param string, v jsontext.Value, m protoreflect.MessageDescriptor) error {
 	switch m.FullName() {
 	case "google.protobuf.Value":

@@ -10,9 +10,9 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// gatherClears moves what a request clears into the field clear of its message:
-// members that are null, and empty lists and objects, which for protobuf are as if
-// they were not there. The members have been held to the message.
+// gatherClears adds the names of fields that a request clears to the field clear of its
+// message: members that are null, empty lists and empty objects. For protobuf these are
+// the same as missing ones. The members have been checked against the message.
 func gatherClears(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
 	clears := field.ClearList(m) != nil
 	var names []string
@@ -62,7 +62,7 @@ func (c *clearing) members(at string, members map[string]jsontext.Value, m proto
 	return nil
 }
 
-// isNothing reports whether a member says that a field is to be empty.
+// isNothing reports whether a member clears its field.
 func isNothing(v jsontext.Value, f protoreflect.FieldDescriptor) bool {
 	var name protoreflect.FullName
 	if f.Message() != nil && !f.IsList() && !f.IsMap() {
@@ -82,8 +82,8 @@ func isNothing(v jsontext.Value, f protoreflect.FieldDescriptor) bool {
 	return false
 }
 
-// within goes on with the messages of a field. One that has a field clear of its
-// own, and those in a list, clear for themselves.
+// within collects from the messages of a field. A message with its own field clear, and a
+// message in a list, collects for itself.
 func (c *clearing) within(at string, v jsontext.Value, f protoreflect.FieldDescriptor) (jsontext.Value, error) {
 	if f.IsList() {
 		var items []jsontext.Value

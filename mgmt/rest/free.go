@@ -10,9 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// Free is a message as free JSON, in the form of jsonForm. It is made of the message
-// itself: by way of its text it would take three times as long, and pages of records
-// are made of it.
+// Free returns a message as free JSON, in the form of jsonForm. Encoding the message and
+// reading the text would take three times as long, which pages of records would notice.
 func Free(m proto.Message) *structpb.Value {
 	switch m := m.(type) {
 	case *structpb.Struct:
@@ -36,23 +35,22 @@ func Free(m proto.Message) *structpb.Value {
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		if f.HasOptionalKeyword() && !r.Has(f) {
-			continue // it has no zero that would tell it from one that is given
+			continue // it is not set
 		}
 		out.Fields[string(f.Name())] = freeField(f, r.Get(f))
 	}
 	return structpb.NewStructValue(out)
 }
 
-// timeText is a time as protobuf's JSON has it: with as many digits as it needs, in
-// threes.
+// timeText returns a time in protobuf's JSON form, with 0, 3, 6 or 9 decimal places.
 func timeText(t *timestamppb.Timestamp) string {
 	text := t.AsTime().Format("2006-01-02T15:04:05.000000000")
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "000"), "000")
 	return strings.TrimSuffix(text, ".000") + "Z"
 }
 
-// freeField is a field's value. Requests and answers have fields of these kinds and
-// no others.
+// freeField returns the value of a field. Messages of the API have no fields of other
+// kinds.
 func freeField(f protoreflect.FieldDescriptor, v protoreflect.Value) *structpb.Value {
 	switch {
 	case f.IsList():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
@@ -21,7 +22,8 @@ type Service struct {
 	handle func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
 }
 
-// API makes an entry of what is generated for a service, and then of the service.
+// API returns a function that makes a Service of an implementation, by the functions that
+// are generated for the service.
 func API[S, C any](
 	register func(grpc.ServiceRegistrar, S),
 	client func(grpc.ClientConnInterface) C, handle func(context.Context, *runtime.ServeMux, C) error,
@@ -44,8 +46,8 @@ type Backend struct {
 	Operations grpc.ClientConnInterface
 	// Headers returns the headers of a response.
 	Headers func(ctx context.Context, response proto.Message) map[string]string
-	// Refuse sends an error.
-	Refuse func(w http.ResponseWriter, r *http.Request, err error)
+	// Reject sends an error.
+	Reject func(w http.ResponseWriter, r *http.Request, err error)
 }
 
 // Handlers returns the generated handlers by operation and path. They are called
@@ -57,7 +59,7 @@ func Handlers(services []Service, to Backend) (map[string]Handler, error) {
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, &answerJSON{runtime.JSONPb{MarshalOptions: jsonForm()}}),
 		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Value(probeKey{}) == nil {
-				to.Refuse(w, r, unreadable(err))
+				to.Reject(w, r, unreadable(err))
 			}
 		}),
 		runtime.WithForwardResponseOption(func(ctx context.Context, w http.ResponseWriter, response proto.Message) error {
@@ -96,12 +98,30 @@ func Handlers(services []Service, to Backend) (map[string]Handler, error) {
 	return out, nil
 }
 
-// unreadable gives the generated code's own errors a kind: they are about
-// parameters that it cannot read.
+// unreadable gives errors of the generated code their kind: they are about parameters that
+// it cannot read.
 func unreadable(err error) error {
 	var e *fault.Error
 	if st, ok := status.FromError(err); ok && !errors.As(err, &e) && st.Code() == codes.InvalidArgument {
 		return fault.New(fault.Malformed, "invalid_parameter", "A parameter cannot be read: %s", st.Message())
 	}
 	return err
+}
+
+// Pattern returns a path in the form of http.ServeMux, and the names of its parameters.
+func Pattern(path string) (pattern string, names []string) {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		name, ok := strings.CutPrefix(segment, "{")
+		if !ok {
+			continue
+		}
+		name, rest, _ := strings.Cut(strings.TrimSuffix(name, "}"), "=")
+		names = append(names, name)
+		segments[i] = "{" + name + "}"
+		if rest == "**" {
+			segments[i] = "{" + name + "...}"
+		}
+	}
+	return strings.Join(segments, "/"), names
 }

@@ -16,13 +16,12 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// answerJSON writes answers as JSON: protojson does, but for pages of keys. Their
-// records are free JSON, since they may be strings as well, and protojson writes that by
-// reflection, a message for each value: of the time that a page of a hundred took that
-// was the larger half.
+// answerJSON encodes responses with protojson, except pages of keys. Their records are
+// free JSON, because they may be strings as well. protojson needs reflection and a message
+// for each value of free JSON: more than half of the time of a page of a hundred.
 type answerJSON struct{ runtime.JSONPb }
 
-// recordSize is what most keys' records take, in bytes.
+// recordSize is the usual size of a key's record in bytes.
 const recordSize = 1 << 10
 
 // Marshal writes a message.
@@ -89,17 +88,17 @@ func writeFree(e *jsontext.Encoder, v *structpb.Value) error {
 	return e.WriteToken(jsontext.Null)
 }
 
-// jsonForm is how messages are written: names as the documentation spells them,
-// and every field, so that its absence need not be told from its zero.
+// jsonForm returns how messages are encoded: with the names of the documentation, and with
+// fields that are zero.
 func jsonForm() protojson.MarshalOptions {
 	return protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}
 }
 
-// streamed is what is left to write of an answer that streamJSON has written.
+// streamed stands for a response that streamJSON has written.
 type streamed struct{}
 
-// streamJSON writes a report as JSON, day by day, so that its text is never in memory as
-// a whole. It reports false for any other answer, which it leaves alone.
+// streamJSON writes a report as JSON, day by day, so that its text is never in memory as a
+// whole. It returns false for any other response, and writes nothing.
 func streamJSON(w http.ResponseWriter, answer proto.Message) (bool, error) {
 	report, ok := answer.(*gatewayv1.DailyActivity)
 	if !ok {
@@ -117,7 +116,7 @@ func streamJSON(w http.ResponseWriter, answer proto.Message) (bool, error) {
 			_, err = w.Write(append([]byte(before), one...))
 		}
 		if err != nil {
-			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
+			panic(http.ErrAbortHandler) // so that the caller does not take a part for the whole
 		}
 		before = ","
 	}

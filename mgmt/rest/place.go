@@ -34,7 +34,7 @@ func (p Place) Detail(e *fault.Error) []invalid {
 	return out
 }
 
-// locate is a param as a list: where it is, names and indices.
+// locate returns a param as a list: where it is, and then names and indices.
 func (p Place) locate(param string) []any {
 	if param == field.HeaderIfMatch || param == field.HeaderIdempotency {
 		return []any{"header", param}
@@ -56,8 +56,8 @@ func (p Place) locate(param string) []any {
 	return out
 }
 
-// WithDetail adds the detail as a top-level member, where clients of the
-// management API's predecessors look for it.
+// WithDetail adds the detail of an error as a top-level member, where clients of other
+// gateways read it.
 func WithDetail(body []byte, detail any) []byte {
 	var v struct {
 		Error  jsontext.Value `json:"error"`

@@ -10,14 +10,13 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// A generated handler does not say what it handles, but to its request: it puts
-// the operation and the path into the context. So each is asked once, with a
-// request that reaches no operation.
+// A generated handler has no name. It puts the operation and the path into the context of
+// its request. So each handler gets one probe: a request that reaches no operation.
 
-// probeKey is where a request that only asks has its answer.
+// probeKey is the context key under which a probe receives the name.
 type probeKey struct{}
 
-// probe returns which operation and path a handler is for, with a space between.
+// probe returns the operation and the path of a handler, with a space between them.
 func probe(h runtime.HandlerFunc) (string, error) {
 	var name string
 	ctx := context.WithValue(context.Background(), probeKey{}, &name)
@@ -32,7 +31,7 @@ func probe(h runtime.HandlerFunc) (string, error) {
 	return name, nil
 }
 
-// answerProbe writes down what a request has come to.
+// answerProbe returns the name to a probe.
 func answerProbe(ctx context.Context, _ *http.Request) metadata.MD {
 	if to, ok := ctx.Value(probeKey{}).(*string); ok {
 		method, _ := runtime.RPCMethod(ctx)
@@ -42,18 +41,18 @@ func answerProbe(ctx context.Context, _ *http.Request) metadata.MD {
 	return nil
 }
 
-// probed keeps requests that only ask from the operations.
+// probed keeps probes from the operations.
 type probed struct{ grpc.ClientConnInterface }
 
-// Invoke hands a request to its operation.
+// Invoke passes a request on to its operation.
 func (p probed) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	if ctx.Value(probeKey{}) != nil {
-		return errors.New("this request asks only what handles it")
+		return errors.New("this request is a probe")
 	}
 	return p.ClientConnInterface.Invoke(ctx, method, args, reply, opts...)
 }
 
-// nowhere is where answers go that nobody waits for.
+// nowhere discards a response.
 type nowhere struct{}
 
 // Header is of no use.

@@ -17,7 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// sameText reports whether a member of a body is what a path or a query has.
+// sameText reports whether a member of a body has the value of a path or a query.
 func sameText(v jsontext.Value, text string) bool {
 	if v.Kind() != '"' {
 		return string(v) == text
@@ -26,8 +26,8 @@ func sameText(v jsontext.Value, text string) bool {
 	return json.Unmarshal(v, &s) == nil && s == text
 }
 
-// sameQuery refuses a query beside a body, which has no meaning, and somebody who
-// sends one thinks it has. What only says again what the body says does no harm.
+// sameQuery rejects a query next to a body: it would be ignored. A parameter that repeats
+// the body's value is accepted.
 func sameQuery(raw string, members map[string]jsontext.Value) error {
 	values, err := parseQuery(raw)
 	if err != nil {
@@ -66,9 +66,8 @@ func ReadQuery(raw string, in proto.Message) error {
 	return unreadable(runtime.PopulateQueryParameters(in, values, utilities.NewDoubleArray(nil)))
 }
 
-// CheckQuery holds a query to a message, but for what is in the path. A parameter
-// that is not in the message is refused: a filter that is not known would otherwise
-// show too much.
+// CheckQuery checks a query against a message. A parameter that the message does not have
+// is rejected: without an unknown filter the response would show too much.
 func CheckQuery(raw string, fields protoreflect.FieldDescriptors, path map[string]string) error {
 	values, err := parseQuery(raw)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// hasShortForm reports whether a number may stand for a message: for the budget of a
-// model, of which it is the max_budget.
+// hasShortForm reports whether clients may send a number for a message. A number for the
+// budget of a model is its max_budget.
 func hasShortForm(m protoreflect.MessageDescriptor) bool { return m == modelBudget() }
 
 func modelBudget() protoreflect.MessageDescriptor {
 	return (*gatewayv1.ModelBudget)(nil).ProtoReflect().Descriptor()
 }
 
-// widen puts the whole form of messages in the place of their short one. The members
-// have been held to the message.
+// widen replaces the short form of messages by the whole form. The members have been
+// checked against the message.
 func widen(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
 	for _, name := range field.SortedNames(members) {
 		f := m.Fields().ByName(protoreflect.Name(name))

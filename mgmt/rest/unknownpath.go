@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/dataplane"
 )
 
-// codeUnsupportedEndpoint is the code of a path that OpenAI's or another provider's
-// API has, and that the gateway does not serve.
+// codeUnsupportedEndpoint is the code for a path of OpenAI's or another provider's API that
+// the gateway does not serve.
 const codeUnsupportedEndpoint = "unsupported_endpoint"
 
 // unsupportedEndpoints are the first segments, without a version, of the endpoints of
@@ -26,8 +26,7 @@ func unsupportedEndpoints() []string {
 // suggestion either: the comparison costs time in proportion to the length.
 const maxNamedPath = 128
 
-// UnknownPath is the error of a path that leads nowhere. It suggests one of the paths
-// that there are.
+// UnknownPath returns the error for a path that does not exist. It suggests one of paths.
 func UnknownPath(path string, paths []string) *fault.Error {
 	if isUnsupported(path) {
 		supported := append(dataplane.Paths(), "/v1/models")
@@ -51,7 +50,7 @@ func UnknownPath(path string, paths []string) *fault.Error {
 	return e
 }
 
-// ShortPath is a path as an error shows it: bounded, and valid UTF-8.
+// ShortPath returns a path as an error shows it: bounded, and valid UTF-8.
 func ShortPath(path string) string {
 	if len(path) > maxNamedPath {
 		path = path[:maxNamedPath] + "…"
@@ -96,8 +95,8 @@ func isKnown(endpoint string) bool {
 	})
 }
 
-// nearest is the path of the table that takes the fewest edits to reach; empty if
-// every one of them is too far away to be what the caller meant.
+// nearest returns the path of the table with the fewest edits; empty if all are too far
+// away.
 func nearest(path string, table []string) string {
 	if len(path) > maxNamedPath {
 		return ""
@@ -111,8 +110,7 @@ func nearest(path string, table []string) string {
 	return found
 }
 
-// distance is the Levenshtein distance of two texts, or more than limit if it is
-// more than that.
+// distance returns the Levenshtein distance of two texts, or limit + 1 if it is higher.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
