@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"iter"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
@@ -38,7 +39,9 @@ func NewView(c *catalog.Catalog, k *tenancy.Set) *View {
 // load returns the view of a node whose file says v, with everything that the
 // state has. What the node cannot use of it is left out and is among broken.
 func (v *View) load(ctx context.Context, state table.Scanner, open vault.Open) (next *View, broken []error, err error) {
-	next = &View{}
+	copied := *v
+	next = &copied
+	next.Revision = 0
 	if next.keyring, err = loadKeyring(ctx, state); err != nil {
 		return nil, nil, err
 	}
@@ -57,10 +60,9 @@ func (v *View) load(ctx context.Context, state table.Scanner, open vault.Open) (
 	if next.Keys != nil && next.Catalog != nil {
 		next.Keys = next.Keys.Named(next.Catalog)
 	}
-	next.Prompts, bad, failed = v.Prompts.Load(ctx, state)
-	note(bad, failed)
-	next.Guardrails, bad, failed = v.Guardrails.Load(ctx, state)
-	note(bad, failed)
+	for _, r := range next.resources() {
+		note(r.load(ctx, state))
+	}
 	next.Delivery, bad, failed = delivery.Load(ctx, state, open)
 	note(bad, failed)
 	return next, broken, err
@@ -70,16 +72,17 @@ func (v *View) load(ctx context.Context, state table.Scanner, open vault.Open) (
 // are gone. What cannot be used is left as it was, and is among broken. v stays as
 // it is, and the revision is to be set.
 func (v *View) With(changes []record.Change, open vault.Open) (next *View, gone []id.Deployment, broken []error) {
-	next = &View{Revision: v.Revision, keyring: v.keyring.with(changes)}
+	copied := *v
+	next = &copied
+	next.keyring = v.keyring.with(changes)
 	var bad []error
 	next.Catalog, gone, broken = v.Catalog.Apply(changes, open)
 	next.Keys, bad = v.Keys.With(changes)
 	next.Keys = next.Keys.Named(next.Catalog)
 	broken = append(broken, bad...)
-	next.Prompts, bad = v.Prompts.With(changes)
-	broken = append(broken, bad...)
-	next.Guardrails, bad = v.Guardrails.With(changes)
-	broken = append(broken, bad...)
+	for _, r := range next.resources() {
+		broken = append(broken, r.with(changes)...)
+	}
 	next.Delivery, bad = v.Delivery.With(changes, open)
 	return next, gone, append(broken, bad...)
 }
@@ -92,13 +95,49 @@ func (v *View) DeleteOrganization(tx *record.Txn, o id.Organization) (*tenancy.O
 	if err != nil {
 		return nil, err
 	}
-	for p := range v.Prompts.Of(o) {
-		v.Prompts.Delete(tx, p)
-	}
-	for g := range v.Guardrails.Of(o) {
-		v.Guardrails.Delete(tx, g)
+	for _, r := range v.resources() {
+		r.deleteOf(tx, o)
 	}
 	return old, nil
+}
+
+// resources returns the named resources of a view that nobody else has yet: load and with
+// replace its fields.
+func (v *View) resources() []namedResource {
+	return []namedResource{named(&v.Prompts), named(&v.Guardrails)}
+}
+
+// namedResource is what a View does with each sort of named resources.
+type namedResource struct {
+	load     func(context.Context, table.Scanner) (broken []error, err error)
+	with     func([]record.Change) (broken []error)
+	deleteOf func(*record.Txn, id.Organization)
+}
+
+// resourceSet is a set of named resources. It is immutable.
+type resourceSet[S, R any] interface {
+	Load(context.Context, table.Scanner) (S, []error, error)
+	With([]record.Change) (S, []error)
+	Of(id.Organization) iter.Seq[*R]
+	Delete(*record.Txn, *R)
+}
+
+func named[S resourceSet[S, R], R any](field *S) namedResource {
+	return namedResource{
+		load: func(ctx context.Context, state table.Scanner) (broken []error, err error) {
+			*field, broken, err = (*field).Load(ctx, state)
+			return broken, err
+		},
+		with: func(changes []record.Change) (broken []error) {
+			*field, broken = (*field).With(changes)
+			return broken
+		},
+		deleteOf: func(tx *record.Txn, o id.Organization) {
+			for r := range (*field).Of(o) {
+				(*field).Delete(tx, r)
+			}
+		},
+	}
 }
 
 // View returns the view in force.

@@ -1,12 +1,14 @@
 package mgmt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,23 +24,27 @@ import (
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
+// parameter is a parameter of a path.
+var parameter = regexp.MustCompile(`\{([a-z_]+)(?:\.\.\.|=\*\*)?\}`)
+
 // walk calls f for every route with who may use it. Parameters in paths are filled in.
 func walk(s *Server, f func(target string, a surface.Access, e surface.Effect)) {
-	fill := strings.NewReplacer(
-		"{model...}", "fast", "{model=**}", "fast", "{node_id}", "33333333333333333333333333333333", "{key}", "sk-nobody-has-this-key-00",
-		"{team_id}", "x", "{event_id}", "evt_000000000000002a", "{model_id}", "x", "{credential_name}", "x", "{guardrail_id}", "x", "{prompt_id}", "x", "{name}", "x")
+	values := map[string]string{"model": "fast", "node_id": someNode, "key": "sk-nobody-has-this-key-00", "event_id": "evt_000000000000002a"}
+	fill := func(path string) string {
+		return parameter.ReplaceAllStringFunc(path, func(p string) string { return cmp.Or(values[parameter.FindStringSubmatch(p)[1]], "x") })
+	}
 	for _, r := range append(s.plain(), s.files()...) {
 		for _, path := range r.paths {
 			e := surface.Change
 			if r.method == http.MethodGet || strings.HasSuffix(path, "/chat/completions") {
 				e = surface.Read
 			}
-			f(r.method+" "+fill.Replace(path), r.access, e)
+			f(r.method+" "+fill(path), r.access, e)
 		}
 	}
 	for _, r := range surface.Routes() {
 		if op, ok := s.operations.All[r.RPC]; ok {
-			f(r.Method+" "+fill.Replace(r.Path), op.Access, op.Effect)
+			f(r.Method+" "+fill(r.Path), op.Access, op.Effect)
 		}
 	}
 }

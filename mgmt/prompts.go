@@ -113,8 +113,8 @@ func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePro
 		if err != nil {
 			return nil, err
 		}
-		n := v.Prompts.Delete(tx, p)
-		return &gatewayv1.DeletePromptResponse{PromptId: p.ID, PromptName: p.Name, Deleted: true, VersionsDeleted: uint32(n)}, nil
+		v.Prompts.Delete(tx, p)
+		return &gatewayv1.DeletePromptResponse{PromptId: p.ID, PromptName: p.Name, Deleted: true, VersionsDeleted: p.Latest}, nil
 	})
 }
 

@@ -79,13 +79,10 @@ func (s *Set) putVersion(tx *record.Txn, p *Prompt, messages []Message, variable
 }
 
 // Delete removes a prompt, which Find has returned in the same transaction, with
-// all its versions, and returns how many those were.
-func (s *Set) Delete(tx *record.Txn, p *Prompt) int {
+// all its versions.
+func (s *Set) Delete(tx *record.Txn, p *Prompt) {
 	s.heads.Delete(tx, p)
-	n := 0
 	for v := range s.versions.By(versionByPrompt, []byte(p.ID)) {
 		s.versions.Delete(tx, v)
-		n++
 	}
-	return n
 }

@@ -39,7 +39,7 @@ func Ranges() []*clusterv1.RestoreRange {
 		return r
 	}
 	const all, afterMarks = "", "\x01"
-	return []*clusterv1.RestoreRange{
+	out := []*clusterv1.RestoreRange{
 		named(blocked(stamped(part(store.SpaceKey, "keys"), 8), 6)),
 		part(store.SpaceKeyAlias, ""),
 		part(store.SpaceOrganization, "organizations"),
@@ -58,13 +58,14 @@ func Ranges() []*clusterv1.RestoreRange {
 		within(part(store.SpaceCredential, "credentials"), afterMarks, all),
 		marks(within(part(store.SpacePriceMap, ""), all, afterMarks)),
 		within(part(store.SpacePriceMap, "prices"), afterMarks, all),
-		part(store.SpaceGuardrail, "guardrails"),
-		part(store.SpaceGuardrailName, ""),
-		part(store.SpacePrompt, "prompts"),
-		part(store.SpacePromptName, ""),
+	}
+	for _, r := range store.NamedResources() {
+		out = append(out, part(r.Records, r.Plural), part(r.Names, ""))
+	}
+	return append(out,
 		part(store.SpacePromptVersion, "prompt_versions"),
 		within(part(store.SpaceDelivery, "settings"), settingsKey, settingsKey+"\x00"),
-	}
+	)
 }
 
 // Carried returns the spaces that a restore does not change, and the reasons.

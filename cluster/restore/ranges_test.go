@@ -5,9 +5,11 @@ import (
 	"go/parser"
 	"go/token"
 	"strconv"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -66,7 +68,11 @@ func TestFieldsAreThoseOfTheRecords(t *testing.T) {
 		"keys": &clusterv1.VirtualKey{}, "organizations": &clusterv1.Organization{}, "organization_members": &clusterv1.OrganizationMember{},
 		"teams": &clusterv1.Team{}, "team_members": &clusterv1.TeamMember{}, "users": &clusterv1.User{}, "customers": &clusterv1.Customer{},
 		"budgets": &clusterv1.Budget{}, "models": &clusterv1.Deployment{}, "credentials": &clusterv1.Credential{}, "prices": &clusterv1.PriceRow{},
-		"guardrails": &clusterv1.Guardrail{}, "prompts": &clusterv1.Prompt{}, "prompt_versions": &clusterv1.PromptVersion{},
+		"prompt_versions": &clusterv1.PromptVersion{},
+	}
+	all := clusterv1.File_cluster_v1_resource_proto.Messages()
+	for i := range all.Len() {
+		messages[strings.ToLower(string(all.Get(i).Name()))+"s"] = dynamicpb.NewMessage(all.Get(i))
 	}
 	for _, r := range restore.Ranges() {
 		m := messages[r.GetName()]

@@ -178,6 +178,21 @@ const (
 	SpaceRetired Space = 'x'
 )
 
+// NamedResource has the spaces of one sort of named resources, which a restore
+// brings back.
+type NamedResource struct {
+	Records, Names Space
+	Plural         string // in the report of a restore: the name of the message in cluster.v1, in lower case, and an s
+}
+
+// NamedResources lists the sorts of named resources.
+func NamedResources() []NamedResource {
+	return []NamedResource{
+		{SpaceGuardrail, SpaceGuardrailName, "guardrails"},
+		{SpacePrompt, SpacePromptName, "prompts"},
+	}
+}
+
 // spaceKey returns key prefixed with the byte of its space.
 func spaceKey(space Space, key []byte) []byte {
 	out := make([]byte, 0, 1+len(key))

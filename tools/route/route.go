@@ -27,7 +27,8 @@ func Parse(texts []string) ([]Route, error) {
 		if !slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method) || !strings.HasPrefix(path, "/") || strings.Contains(path, " ") {
 			return nil, fmt.Errorf("%q is not a route; write it as \"GET /path\", with GET, POST, PUT, PATCH or DELETE", text)
 		}
-		out[i] = Route{method, path, method != http.MethodGet && !(method == http.MethodDelete && strings.Contains(path, "{"))}
+		query := method == http.MethodGet || method == http.MethodDelete && strings.Contains(path, "{")
+		out[i] = Route{Method: method, Path: path, Body: !query}
 	}
 	return out, nil
 }
