@@ -51,6 +51,7 @@ func importRows() []importRow {
 			"cluster/address", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/table", "dataplane", "proto/gen/cluster/*", "proto/gen/gateway/surface",
 		}},
+		{"cluster/usageaudit", []string{"cluster/event", "cluster/id", "cluster/ledger", "cluster/usage", "proto/gen/cluster/*"}},
 		{"cluster/price", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"cluster/catalog", []string{
 			"cluster/address", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/price", "cluster/vault", "cluster/usage",

@@ -19,6 +19,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	"github.com/modelgateway/modelgateway/cluster/usageaudit"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -208,7 +209,7 @@ func (m machine) transact(tx *store.Tx, e consensus.Entry, actor string, t *clus
 	}
 	moved, f := ledger.SetSpends(tx, t.GetSetSpends(), e.Time)
 	if f == nil {
-		f = audit.AppendAll(tx, audit.DefaultWorkspace, append(t.GetAudit(), records(moved.Notes)...), e.Time)
+		f = audit.AppendAll(tx, audit.DefaultWorkspace, append(t.GetAudit(), usageaudit.Records(moved.Notes)...), e.Time)
 	}
 	if f == nil {
 		f = require(tx, version)
@@ -228,7 +229,7 @@ func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry)
 	}
 	posted, f := ledger.Post(tx, run, e.Time)
 	if f == nil {
-		f = audit.AppendAll(tx, audit.DefaultWorkspace, records(posted.Notes), e.Time)
+		f = audit.AppendAll(tx, audit.DefaultWorkspace, usageaudit.Records(posted.Notes), e.Time)
 	}
 	inject.Crash("post.before")
 	return outcome(f, func(uint64) {
@@ -260,7 +261,7 @@ func (m machine) move(tx *store.Tx, c *clusterv1.MoveLeases, e consensus.Entry) 
 // moved writes what the audit log says of accounts that have changed.
 func (m machine) moved(tx *store.Tx, e consensus.Entry, moved ledger.Moved, f *fault.Error) consensus.Outcome {
 	if f == nil {
-		f = audit.AppendAll(tx, audit.DefaultWorkspace, records(moved.Notes), e.Time)
+		f = audit.AppendAll(tx, audit.DefaultWorkspace, usageaudit.Records(moved.Notes), e.Time)
 	}
 	return outcome(f, func(uint64) {
 		m.node.updateManager(moved.Changed)

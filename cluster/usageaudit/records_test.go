@@ -1,4 +1,4 @@
-package cluster
+package usageaudit
 
 import (
 	"testing"
@@ -71,7 +71,7 @@ func TestRecordsOfAttempts(t *testing.T) {
 		},
 	} {
 		var got []row
-		for _, r := range records([]ledger.Note{{Event: test.event}}) {
+		for _, r := range Records([]ledger.Note{{Event: test.event}}) {
 			got = append(got, row{r.GetType(), r.GetProvider(), r.GetModel(), r.GetCostPico(), r.GetFallbackCount(), r.GetDetailsJson()})
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {

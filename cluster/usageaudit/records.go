@@ -1,4 +1,6 @@
-package cluster
+// Package usageaudit writes the records of the audit log about posted usage: how requests
+// ended, fallbacks, costs, and budgets that were reached or began again.
+package usageaudit
 
 import (
 	"encoding/hex"
@@ -15,9 +17,9 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// records is what the audit log says of what was posted. It depends on the notes
-// alone, for every node has to come to the same bytes.
-func records(notes []ledger.Note) []*clusterv1.AuditEvent {
+// Records returns what the audit log says of posted usage. It depends on the notes alone,
+// because every node has to write the same bytes.
+func Records(notes []ledger.Note) []*clusterv1.AuditEvent {
 	out := make([]*clusterv1.AuditEvent, 0, 2*len(notes))
 	for i := range notes {
 		n := &notes[i]
