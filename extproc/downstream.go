@@ -60,6 +60,9 @@ func (d *session) close() {
 		d.p.Close(d.stream.Context(), d.x, d.busy)
 		d.s.live.remove(d.x)
 	}
+	if d.pieces != nil {
+		d.pieces.drop()
+	}
 	for _, free := range d.free {
 		free()
 	}

@@ -22,12 +22,12 @@ import (
 type Server struct {
 	pipeline *Pipeline
 	live     *registry
-	turns    chan struct{} // large bodies take turns at it
+	uploads  *uploads
 }
 
 // NewServer returns a server over the pipeline.
 func NewServer(p *Pipeline) *Server {
-	return &Server{pipeline: p, live: newRegistry(), turns: newTurns()}
+	return &Server{pipeline: p, live: newRegistry(), uploads: newUploads()}
 }
 
 // InFlight is how many requests are under way.
@@ -55,7 +55,7 @@ func (s *Server) process(stream grpc.ServerStream) error {
 	case contract.RoleCheck:
 		err = s.check(&c)
 	case contract.RolePieces:
-		err = s.downstream(&c, &upload{turns: s.turns})
+		err = s.downstream(&c, &upload{room: s.uploads})
 	default:
 		err = s.downstream(&c, nil)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"runtime"
 	"strconv"
+	"sync"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/message"
-	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // upload is a body that comes in pieces. It belongs to its stream.
@@ -18,9 +18,26 @@ import (
 // When the body is complete, the answer to the headers has the plan, and the body goes
 // back in pieces, of which Envoy passes each on as it comes.
 type upload struct {
-	turns chan struct{} // the server's; see largeBody
-	body  []byte
-	ended bool // complete, or refused: what still comes is not read
+	room   *uploads
+	length int
+	body   []byte   // if its length is declared
+	blocks []*block // if it is not: all are full but the last
+	ended  bool     // complete, or refused: what still comes is not read
+}
+
+// block is a part of a body of undeclared length. Buffers that grow by doubling would be as
+// much garbage as the bodies themselves, and a flood of bodies would have the collector run
+// all the time.
+type block [64 << 10]byte
+
+// uploads is what the uploads of a server share.
+type uploads struct {
+	turns  chan struct{} // see largeBody
+	blocks sync.Pool     // of *block
+}
+
+func newUploads() *uploads {
+	return &uploads{turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), blocks: sync.Pool{New: func() any { return new(block) }}}
 }
 
 // pieceSize is the most that goes back to Envoy in one message. It is what Envoy reads
@@ -35,19 +52,13 @@ const pieceHead = 32
 // and every short request waits for a core at each step.
 const largeBody = 4 << 20
 
-// leastUpload is the first size of the buffer for a body in pieces.
-const leastUpload = 256 << 10
-
-// newTurns returns what large bodies take turns at: half of the cores, at least one.
-func newTurns() chan struct{} { return make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)) }
-
 // piece takes a piece of the body. The last one dispatches the request.
 func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	u := d.pieces
 	if u.ended {
 		return nil // on its way when the request was refused
 	}
-	if err := d.p.Room(d.x, len(u.body), len(m.Body)); err != nil {
+	if err := d.p.Room(d.x, u.length, len(m.Body)); err != nil {
 		return d.refusePieces(ctx, err)
 	}
 	if err := d.x.Flight.Move(ctx, len(m.Body)); err != nil {
@@ -58,18 +69,18 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 		return nil
 	}
 	u.ended = true
-	d.x.Body, u.body = u.body, nil
-	large := len(d.x.Body) >= largeBody
+	large := u.length >= largeBody
 	if large {
 		select {
-		case u.turns <- struct{}{}:
+		case u.room.turns <- struct{}{}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+	d.x.Body = u.whole()
 	edit, err := d.admit(ctx)
 	if large {
-		<-u.turns
+		<-u.room.turns
 	}
 	if err != nil {
 		return d.refuse(ctx, err)
@@ -78,18 +89,53 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 }
 
 // take appends a piece. A declared length is counted among the bytes in flight already, so
-// its buffer is made at once; the system gives it memory as it fills. Other buffers double.
+// its buffer is made at once; the system gives it memory as it fills.
 func (u *upload) take(piece []byte, declared int64) {
-	if need := len(u.body) + len(piece); need > cap(u.body) {
-		room := max(2*cap(u.body), leastUpload, int(declared))
-		u.body = splice.Append(make([]byte, 0, max(room, need)), u.body)
+	u.length += len(piece)
+	if declared != Undeclared {
+		if u.body == nil {
+			u.body = make([]byte, 0, declared)
+		}
+		u.body = append(u.body, piece...)
+		return
 	}
-	u.body = append(u.body, piece...)
+	for len(piece) > 0 {
+		at := (u.length - len(piece)) % len(block{})
+		if at == 0 {
+			u.blocks = append(u.blocks, u.room.blocks.Get().(*block))
+		}
+		piece = piece[copy(u.blocks[len(u.blocks)-1][at:], piece):]
+	}
+}
+
+// whole returns the body, which is complete, in one piece.
+func (u *upload) whole() []byte {
+	body := u.body
+	u.body = nil
+	if len(u.blocks) > 0 {
+		body = make([]byte, 0, u.length)
+	}
+	for i, b := range u.blocks {
+		body = append(body, b[:min(len(b), u.length-len(body))]...)
+		u.room.blocks.Put(b)
+		u.blocks[i] = nil
+	}
+	u.blocks = nil
+	return body
+}
+
+// drop forgets what has come of the body.
+func (u *upload) drop() {
+	for _, b := range u.blocks {
+		u.room.blocks.Put(b)
+	}
+	u.body, u.blocks = nil, nil
 }
 
 // refusePieces refuses a request whose body is not complete.
 func (d *session) refusePieces(ctx context.Context, err error) error {
-	d.pieces.ended, d.pieces.body = true, nil
+	d.pieces.ended = true
+	d.pieces.drop()
 	return d.refuse(ctx, err)
 }
 

@@ -153,8 +153,8 @@ func TestAnIncompleteBody(t *testing.T) {
 func TestLargeBodiesTakeTurns(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), func(k *kit, d *Deps) { d.Bytes = inflight.New(512 << 20); k.bytes = d.Bytes })
-	for range cap(k.server.turns) {
-		k.server.turns <- struct{}{}
+	for range cap(k.server.uploads.turns) {
+		k.server.uploads.turns <- struct{}{}
 	}
 	large := `{"model":"fast","messages":[{"role":"user","content":"` + strings.Repeat("a word ", largeBody/7) + `"}]}`
 	e, leaves := inPieces(t, k), inPieces(t, k)
@@ -168,7 +168,7 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 		t.Errorf("a small body is refused: %v", got.refused)
 	}
 	leaves.leave()
-	<-k.server.turns
+	<-k.server.uploads.turns
 	if got := e.goesOut(); got.refused != nil || len(got.body) < len(large)-100 {
 		t.Errorf("%d bytes leave; refused: %v", len(got.body), got.refused)
 	}

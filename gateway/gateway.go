@@ -186,7 +186,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	if err := g.bodies.Measure(meter); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	g.bodies.Watch(g.collector.collectEarly, g.collector.collectLate)
+	g.bodies.Watch(g.collector.inFlight)
 	throttle := g.cfg.Budgets.ThrottleFactor
 	g.pipeline = extproc.NewPipeline(extproc.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
@@ -220,7 +220,7 @@ const bodiesWindow = 128 << 10
 // be so many bytes ahead of it.
 func (g *gateway) processorServer(stream, conn int32) *grpc.Server {
 	s := grpc.NewServer(
-		grpc.ForceServerCodecV2(frame.Codec{Proto: encoding.GetCodecV2("proto")}),
+		grpc.ForceServerCodecV2(frame.Codec{Proto: encoding.GetCodecV2("proto"), Pieces: frame.NewPieces()}),
 		grpc.MaxRecvMsgSize(int(g.cfg.Limits.MaxRequestBytes)+1<<20), // a whole body, and its attributes
 		grpc.MaxSendMsgSize(1<<31-1),
 		grpc.NumStreamWorkers(streamWorkers),

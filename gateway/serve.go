@@ -87,36 +87,14 @@ func tuneMemory() {
 // tuned reports whether the operator leaves the collector to the gateway.
 func tuned() bool { return os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" }
 
-// collector has the heap collected early while something fills it that is soon gone:
-// large request bodies in flight, reports over the ledger, and restores. gcPercent would let it
-// grow to five times the size of what lives on.
+// collector has the heap collected early while something fills it that is soon gone: large
+// request bodies in flight, reports over the ledger, and restores. gcPercent would let it grow to
+// five times the size of what lives on.
 type collector struct {
-	mu    sync.Mutex
-	early int // reasons to collect early
-}
-
-// collectEarly adds a reason.
-func (c *collector) collectEarly() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.early++; c.early == 1 && tuned() {
-		debug.SetGCPercent(gcPercentEarly)
-	}
-}
-
-// collectLate ends one.
-func (c *collector) collectLate() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.early--; c.early == 0 && tuned() {
-		debug.SetGCPercent(gcPercent)
-	}
-}
-
-// begin has the heap collected early until end is called.
-func (c *collector) begin() (end func()) {
-	c.collectEarly()
-	return c.collectLate
+	mu      sync.Mutex
+	early   int // reports and restores under way
+	bodies  int // the level of the bytes in flight; see inflight.Limiter.Watch
+	percent int // as set last
 }
 
 // How much the heap may grow before it is collected.
@@ -124,6 +102,39 @@ const (
 	gcPercent      = 400
 	gcPercentEarly = 25
 )
+
+// begin has the heap collected early until end is called.
+func (c *collector) begin() (end func()) {
+	c.count(1)
+	return func() { c.count(-1) }
+}
+
+func (c *collector) count(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.early += n
+	c.setLocked()
+}
+
+// inFlight has the heap collected the earlier, the more bytes of bodies are in flight. While
+// they are few, collecting after each 25 % of growth would keep the cores busy and save little.
+func (c *collector) inFlight(level int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bodies = level
+	c.setLocked()
+}
+
+func (c *collector) setLocked() {
+	percent := gcPercent >> c.bodies // 25 at the last level
+	if c.early > 0 {
+		percent = gcPercentEarly
+	}
+	if tuned() && percent != c.percent {
+		c.percent = percent
+		debug.SetGCPercent(percent)
+	}
+}
 
 func newLogger(c config.Log) *slog.Logger {
 	o := &slog.HandlerOptions{}

@@ -31,7 +31,19 @@ func (f *Frame) Hold() (free func()) {
 
 // Codec passes Frames through unchanged and everything else to gRPC's protobuf codec, so that
 // one gRPC server serves the processor and the other services.
-type Codec struct{ Proto encoding.CodecV2 }
+type Codec struct {
+	Proto  encoding.CodecV2
+	Pieces mem.BufferPool // of NewPieces; nil: no buffer is used again
+}
+
+// Envoy sends a body in pieces of at most 64 KiB. gRPC's own pool would take 1 MiB for one.
+const (
+	smallestPiece = 32 << 10
+	longestPiece  = 64<<10 + 1<<10 // with what is around it
+)
+
+// NewPieces returns a pool of buffers for messages with one piece of a body.
+func NewPieces() mem.BufferPool { return mem.NewTieredBufferPool(longestPiece) }
 
 // Name returns the content subtype that Envoy uses.
 func (Codec) Name() string { return "proto" }
@@ -55,6 +67,11 @@ func (c Codec) Unmarshal(data mem.BufferSlice, v any) error {
 		return c.Proto.Unmarshal(data, v)
 	}
 	f.Free()
+	if n := data.Len(); len(data) > 1 && c.Pieces != nil && n >= smallestPiece && n <= longestPiece {
+		flat := data.MaterializeToBuffer(c.Pieces)
+		f.in, f.flat = mem.BufferSlice{flat}, flat.ReadOnlyData()
+		return nil
+	}
 	if len(data) > 1 {
 		// The pieces are freed after the copy. A large body would otherwise take twice its size
 		// for the duration of the request.

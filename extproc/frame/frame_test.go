@@ -8,6 +8,7 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 	"pgregory.net/rapid"
@@ -212,6 +213,33 @@ func TestAPiece(t *testing.T) {
 			if got := r.GetRequestBody().GetResponse().GetBodyMutation().GetStreamedResponse(); !proto.Equal(got, want) {
 				t.Errorf("%d bytes, last %t: %v", length, i == 1, got)
 			}
+		}
+	}
+}
+
+// A message with a piece of a body comes in several buffers. The copy of one message is valid
+// until Free, and another one may use its buffer then.
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	codec := Codec{Pieces: NewPieces()}
+	for _, length := range []int{1 << 10, 32 << 10, 64<<10 + 50, 200 << 10} {
+		for round := range byte(3) {
+			want := bytes.Repeat([]byte{'a' + round}, length)
+			half := length / 2
+			var first, second Frame
+			for _, f := range []*Frame{&first, &second} {
+				if err := codec.Unmarshal(mem.BufferSlice{mem.SliceBuffer(want[:half]), mem.SliceBuffer(want[half:])}, f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(first.Bytes(), want) || !bytes.Equal(second.Bytes(), want) {
+				t.Errorf("%d bytes do not arrive as they were sent", length)
+			}
+			first.Free()
+			if !bytes.Equal(second.Bytes(), want) {
+				t.Errorf("of %d bytes some changed when another message was freed", length)
+			}
+			second.Free()
 		}
 	}
 }

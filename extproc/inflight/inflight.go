@@ -39,16 +39,16 @@ const retryAfter = time.Second
 
 // Limiter counts the bytes in flight. It is safe for concurrent use.
 type Limiter struct {
-	total, share  int64
-	onMany, onFew func()        // nil: no callback
-	pace          *rate.Limiter // nil: no limit of the speed
-	waited        atomic.Int64  // nanoseconds, of all bodies
+	total, share int64
+	onLevel      func(int)     // nil: no callback
+	pace         *rate.Limiter // nil: no limit of the speed
+	waited       atomic.Int64  // nanoseconds, of all bodies
 
 	mu struct {
 		sync.Mutex
-		held int64
-		many bool
-		keys map[id.KeyHash]share // of the keys that hold bytes
+		held  int64
+		level int
+		keys  map[id.KeyHash]share // of the keys that hold bytes
 	}
 }
 
@@ -65,25 +65,31 @@ func New(total int64) *Limiter {
 	return l
 }
 
-// Watch reports many bytes from the first bound on, and few below the second.
+// The levels of Watch: the first begins at 32 MiB, and each further one at twice as much. A
+// level ends at a quarter of the bytes at which it began.
 const (
-	manyBytes = 32 << 20
-	fewBytes  = 8 << 20
+	firstLevel = 32 << 20
+	lastLevel  = 4
 )
 
-// Watch sets a function to call when many bytes are in flight, and another for few. It must be
-// called before the limiter is used. The functions must not block and must not use the limiter.
-func (l *Limiter) Watch(many, few func()) { l.onMany, l.onFew = many, few }
+// Watch sets a function to call with a new level when many bytes are in flight: 1 from 32 MiB on,
+// 2 from 64 MiB, 3 from 128 MiB, 4 from 256 MiB, and 0 when few are left. It must be called
+// before the limiter is used. The function must not block and must not use the limiter.
+func (l *Limiter) Watch(level func(int)) { l.onLevel = level }
 
 func (l *Limiter) changedLocked() {
-	switch {
-	case l.onMany == nil:
-	case !l.mu.many && l.mu.held >= manyBytes:
-		l.mu.many = true
-		l.onMany()
-	case l.mu.many && l.mu.held <= fewBytes:
-		l.mu.many = false
-		l.onFew()
+	if l.onLevel == nil {
+		return
+	}
+	before := l.mu.level
+	for l.mu.level < lastLevel && l.mu.held >= firstLevel<<l.mu.level {
+		l.mu.level++
+	}
+	for l.mu.level > 0 && l.mu.held <= firstLevel<<(l.mu.level-1)/4 {
+		l.mu.level--
+	}
+	if l.mu.level != before {
+		l.onLevel(l.mu.level)
 	}
 }
 

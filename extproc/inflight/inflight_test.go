@@ -2,6 +2,7 @@ package inflight_test
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -98,5 +99,33 @@ func TestNothingIsLeft(t *testing.T) {
 	wg.Wait()
 	if n := l.Held(); n != 0 {
 		t.Errorf("%d bytes are held when nothing is in flight", n)
+	}
+}
+
+// A level begins at twice the bytes of the one before it, and ends at a quarter of its own.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	l := inflight.New(4096 * mib)
+	var levels []int
+	l.Watch(func(level int) { levels = append(levels, level) })
+	hold := func(bytes int64) *inflight.Reservation {
+		r := begin(l, "a")
+		if err := r.Grow(bytes * mib); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	small := hold(8)
+	first := hold(23)
+	if len(levels) > 0 {
+		t.Errorf("31 MiB have the levels %v", levels)
+	}
+	second, all := hold(1), hold(500)
+	for _, r := range []*inflight.Reservation{all, second, first, small} {
+		r.Release()
+	}
+	if want := []int{1, 4, 2, 0}; !slices.Equal(levels, want) {
+		t.Errorf("the levels are %v, want %v", levels, want)
 	}
 }
