@@ -14,18 +14,21 @@ const (
 	maxRetryAfter = time.Hour
 )
 
-// backoff is how long to wait between attempts. The zero backoff begins at the
-// beginning.
+// backoff is how long to wait between attempts. The zero value has seen no failure.
 type backoff struct{ failures int }
 
-// next is the wait after one more failure: doubled each time, and then anything
-// from half of it on, so that the nodes of several gateways do not call together.
+// next returns the wait after one more failure: none after the first, so that a receiver
+// that fails now and then costs a request and no time. From the second on it doubles, and
+// is anything from half of that, so that several gateways do not call together.
 func (b *backoff) next() time.Duration {
-	wait := lastBackoff
-	if b.failures < 20 {
-		wait = min(firstBackoff<<b.failures, lastBackoff)
-	}
 	b.failures++
+	if b.failures == 1 {
+		return 0
+	}
+	wait := lastBackoff
+	if doubled := b.failures - 2; doubled < 20 {
+		wait = min(firstBackoff<<doubled, lastBackoff)
+	}
 	return wait/2 + rand.N(wait/2+1) //nolint:gosec // it spreads attempts; nobody gains by guessing it
 }
 

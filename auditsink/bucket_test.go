@@ -114,6 +114,46 @@ func (c crashing) Export(ctx context.Context, w io.Writer, first, last uint64) e
 	return errors.New("no more")
 }
 
+// failing is a log that cannot be exported at some calls, and notes when it was asked.
+type failing struct {
+	*chain
+	fails func(call int) bool
+	calls *[]time.Time
+}
+
+func (f failing) Export(ctx context.Context, w io.Writer, first, last uint64) error {
+	*f.calls = append(*f.calls, time.Now())
+	if f.fails(len(*f.calls)) {
+		return errors.New("not now")
+	}
+	return f.chain.Export(ctx, w, first, last)
+}
+
+// TestFirstRetryOfAnObjectDoesNotWait: an object that fails once is put again at once,
+// one that fails again after a wait.
+func TestFirstRetryOfAnObjectDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		dir := t.TempDir()
+		c := b.config()
+		c.BucketURL = "file://" + dir
+		var calls []time.Time
+		c.Source = failing{b.log, func(call int) bool { return call == 1 || call == 3 || call == 4 }, &calls}
+		_, stop := b.start(c)
+		for range 2 {
+			b.log.add(3)
+			time.Sleep(2 * time.Hour)
+		}
+		stop()
+		if n := len(objectsIn(t, dir)); n != 2 || len(calls) != 5 {
+			t.Fatalf("%d objects after %d attempts", n, len(calls))
+		}
+		if !calls[1].Equal(calls[0]) || !calls[3].Equal(calls[2]) || !calls[4].After(calls[3]) {
+			t.Errorf("attempts at %v", calls)
+		}
+	})
+}
+
 // leaderless is a log that is read when an object is written, and no cursor is saved
 // from then on.
 type leaderless struct {

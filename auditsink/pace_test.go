@@ -30,7 +30,7 @@ func slow(takes time.Duration, nth int64) func(http.ResponseWriter, *http.Reques
 
 // TestDeliveriesDoNotWait holds the time that deliveries take, on a clock that moves
 // only when everybody waits: one by one the receiver alone determines it, batches
-// make it short, and a failure costs 50 ms rather than a second.
+// make it short, and a failure costs one more request and nothing else.
 func TestDeliveriesDoNotWait(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -40,7 +40,7 @@ func TestDeliveriesDoNotWait(t *testing.T) {
 		within  time.Duration
 	}{
 		{"one by one", delivery.Pace{}, 1000, 0, 20 * time.Second},
-		{"one by one, 2 % fail", delivery.Pace{}, 1000, 50, 20*time.Second + 20*70*time.Millisecond},
+		{"one by one, 2 % fail", delivery.Pace{}, 1000, 50, 20*time.Second + 21*20*time.Millisecond},
 		{"batches", delivery.Pace{Batch: 500}, 50_000, 0, 4 * time.Second}, // 5,000 a second are 10 s
 		{"batches, 2 % fail", delivery.Pace{Batch: 50}, 50_000, 50, 22 * time.Second},
 	} {
@@ -70,6 +70,82 @@ func TestDeliveriesDoNotWait(t *testing.T) {
 		})
 	}
 }
+
+// pauses returns the waits between consecutive requests, on a clock that moves only
+// when everybody waits: the receiver below responds at once.
+func pauses(requests []request) (out []time.Duration) {
+	for i := 1; i < len(requests); i++ {
+		if d := requests[i].at.Sub(requests[i-1].at); d > 0 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// TestFirstRetryDoesNotWait: a receiver that fails each 50th request costs one more
+// request for each failure and no wait. Waits begin with the second failure in a row, or
+// with the first if the receiver responds that there were too many requests, and grow.
+func TestFirstRetryDoesNotWait(t *testing.T) {
+	const records = 1000
+	for _, tc := range []struct {
+		name     string
+		pace     delivery.Pace
+		status   int
+		fails    func(call int64) bool
+		requests int
+		atLeast  []time.Duration // the waits, at least so long and at most twice so
+	}{
+		{"each 50th fails", delivery.Pace{}, 503, func(n int64) bool { return n%50 == 0 }, records + 20, nil},
+		{"each 2nd fails", delivery.Pace{}, 503, func(n int64) bool { return n%2 == 0 }, 2*records - 1, nil},
+		{"each 50th batch fails", delivery.Pace{Batch: 2}, 503, func(n int64) bool { return n%50 == 0 }, records/2 + 10, nil},
+		{
+			"four fail in a row",
+			delivery.Pace{},
+			503, func(n int64) bool { return n%500 > 0 && n%500 <= 4 }, records + 12,
+			repeat(3, 25*time.Millisecond, 50*time.Millisecond, 100*time.Millisecond),
+		},
+		{"too many requests", delivery.Pace{}, 429, func(n int64) bool { return n%250 == 0 }, records + 4, repeat(4, 50*time.Millisecond)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.log.add(records)
+				var calls atomic.Int64
+				b.to.answer = func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+					if tc.fails(calls.Add(1)) {
+						w.WriteHeader(tc.status)
+					}
+				}
+				c := b.config()
+				c.Pace = tc.pace
+				b.lead(false)
+				_, stop := b.start(c)
+				defer stop()
+				b.lead(true)
+				time.Sleep(time.Minute)
+				if diff := cmp.Diff(ids(1, records), b.to.taken()); diff != "" {
+					t.Error(diff)
+				}
+				all := b.to.requests()
+				if len(all) != tc.requests {
+					t.Errorf("%d requests, want %d", len(all), tc.requests)
+				}
+				got := pauses(all)
+				if len(got) != len(tc.atLeast) {
+					t.Fatalf("waits of %v, want %d", got, len(tc.atLeast))
+				}
+				for i, least := range tc.atLeast {
+					if got[i] < least || got[i] > 2*least+time.Millisecond {
+						t.Errorf("wait %d is %s, want %s to %s", i, got[i], least, 2*least)
+					}
+				}
+			})
+		})
+	}
+}
+
+// repeat returns waits n times over.
+func repeat(n int, waits ...time.Duration) []time.Duration { return slices.Repeat(waits, n) }
 
 // TestBatches: each request is an array of the records that wait, in order and within
 // 1 MiB, under one signature. The number follows the settings.

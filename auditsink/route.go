@@ -87,10 +87,13 @@ func (r *route) lead(ctx context.Context) {
 			wait = backoff{} // some were taken before the one that failed
 		}
 		r.state.failed(ctx, 0, err)
-		// While the place is down others may come to lead: they should not begin
-		// with what it took before. Where that cannot be saved the next step does.
-		_ = at.save(ctx)
-		pause(ctx, retryIn(err, wait.next()), func() bool { return r.changed(version) })
+		pauseFor := retryIn(err, wait.next())
+		if pauseFor > 0 {
+			// While the place is down others may come to lead: they should not begin
+			// with what it took before. Where that cannot be saved the next step does.
+			_ = at.save(ctx)
+		}
+		pause(ctx, pauseFor, func() bool { return r.changed(version) })
 		if r.changed(version) {
 			wait = backoff{}
 		}

@@ -131,6 +131,9 @@ func (w *webhook) post(ctx context.Context, s delivery.Settings, pace delivery.P
 	if after, ok := retryAfter(answer.Header.Get("Retry-After"), now); ok {
 		return &later{failed, after}
 	}
+	if answer.StatusCode == http.StatusTooManyRequests {
+		return &later{failed, firstBackoff} // an immediate retry would be one more request too many
+	}
 	return failed
 }
 
