@@ -49,8 +49,8 @@ func TestManagementListener(t *testing.T) {
 	if a := g.chat(good, with("Authorization", "Bearer "+key)); a.status != http.StatusNotFound || !strings.Contains(a.body, "listen") {
 		t.Errorf("inference at the listener of management: %d %s", a.status, a.body)
 	}
-	if a := g.do(http.MethodTrace, "/", nil); a.status != http.StatusMethodNotAllowed {
-		t.Errorf("TRACE: %d %s", a.status, a.body)
+	if a := g.do(http.MethodTrace, "/", nil); a.status != http.StatusMethodNotAllowed || !requestID.MatchString(a.header.Get("x-request-id")) {
+		t.Errorf("TRACE: %d %v %s", a.status, a.header, a.body)
 	}
 	local := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(g.data, "run", "http.sock"))

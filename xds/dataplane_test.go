@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -345,6 +346,9 @@ func TestSlowBody(t *testing.T) {
 	checkShape(t, answer{resp.StatusCode, resp.Header, string(text)}, "request_timeout")
 }
 
+// plainID is the form of every request id, also where Envoy replies by itself.
+var plainID = regexp.MustCompile(`^req_[0-9a-f]{32}$`)
+
 func checkShape(t *testing.T, a answer, code string) {
 	t.Helper()
 	var body struct {
@@ -367,7 +371,7 @@ func checkShape(t *testing.T, a answer, code string) {
 	if a.status == 503 && a.header.Get("Retry-After") == "" {
 		t.Error("503 without retry-after")
 	}
-	if got := a.header.Get("X-Request-Id"); a.status != 400 && a.status != 431 && len(got) != len("req_")+36 {
+	if got := a.header.Get("X-Request-Id"); a.status != 400 && a.status != 431 && !plainID.MatchString(got) {
 		t.Errorf("x-request-id %q", got)
 	}
 	if got := a.header.Get("Server"); got != "modelgateway" {

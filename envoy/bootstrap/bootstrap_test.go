@@ -119,6 +119,8 @@ func TestFilterOrder(t *testing.T) {
 	}
 	if without, err := bootstrap.Render(minimal()); err != nil || bytes.Contains(without, []byte("dynamic_modules")) {
 		t.Errorf("modules are named that are not there: %v", err)
+	} else if n := bytes.Count(without, []byte(contract.FilterPlainID)); n != bytes.Count(page, []byte(contract.FilterPlainID))+1 {
+		t.Errorf("without the module, %d filters remove the dashes of ids", n)
 	}
 	for _, name := range contract.ResponseAttributes() {
 		if !bytes.Contains(page, []byte(name)) {

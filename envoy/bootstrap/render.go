@@ -43,6 +43,7 @@ func Render(c Config) ([]byte, error) {
 		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
 		StreamEndModule: contract.StreamEndModule, FilterStreamEnd: contract.FilterStreamEnd,
 		FilterStreamCut:    contract.FilterStreamCut,
+		FilterPlainID:      contract.FilterPlainID,
 		ResponseAttributes: contract.ResponseAttributes(),
 		AttemptHeaders:     contract.AttemptHeaders(),
 	})
@@ -68,6 +69,7 @@ type fields struct {
 	StreamEndModule          string
 	FilterStreamEnd          string
 	FilterStreamCut          string
+	FilterPlainID            string
 	ResponseAttributes       []string
 	AttemptHeaders           []string
 }

@@ -5,11 +5,13 @@ const (
 	FilterProcessor = "envoy.filters.http.ext_proc"
 	FilterHeaders   = "envoy.filters.http.header_mutation"
 
+	FilterPlainID   = "modelgateway.plain_id"
 	FilterStreamCut = "modelgateway.stream_cut"
 	FilterStreamEnd = "modelgateway.stream_end" // a network filter
 )
 
-// StreamEndModule is the dynamic module that ends a stream when its provider resets it.
+// StreamEndModule is the dynamic module that ends a stream when its provider resets it, and
+// does the work of FilterPlainID without CEL.
 // Its file is StreamEndFile; its source is envoy/module.
 const (
 	StreamEndModule = "modelgateway_streamend"

@@ -43,6 +43,7 @@ extern bool envoy_dynamic_module_callback_http_filter_get_attribute_string(void 
 extern bool envoy_dynamic_module_callback_http_get_body_chunks(void *filter, int body, span *chunks);
 extern size_t envoy_dynamic_module_callback_http_get_body_chunks_size(void *filter, int body);
 extern bool envoy_dynamic_module_callback_http_get_header(void *filter, int type, span key, span *value, size_t index, size_t *count);
+extern bool envoy_dynamic_module_callback_http_set_header(void *filter, int type, span key, span value);
 extern uint64_t envoy_dynamic_module_callback_network_filter_get_connection_id(void *filter);
 extern void envoy_dynamic_module_callback_network_filter_enable_half_close(void *filter, bool enabled);
 extern void envoy_dynamic_module_callback_network_filter_write(void *filter, span data, bool end_stream);
@@ -60,6 +61,7 @@ static const char last_chunk[] = "0\r\n\r\n";
 // One stream in the filter "cut".
 typedef struct {
   const config *config;
+  bool local;    // Envoy replies by itself
   bool started;  // the response's headers have gone to the caller
   bool finished; // the latest piece of the body ended with the event that completes an answer
 } stream;
@@ -103,9 +105,28 @@ const void *envoy_dynamic_module_on_http_filter_new(const void *c, void *envoy) 
 
 void envoy_dynamic_module_on_http_filter_destroy(const void *s) { free((void *)s); }
 
+// Envoy's local reply has an id with dashes if the request has no other yet. This gives it
+// the form of all ids: req_ and 32 digits.
+static void remove_dashes(void *envoy) {
+  span name = {"x-request-id", 12}, id = {0};
+  char plain[36];
+  size_t n = 0;
+  if (!envoy_dynamic_module_callback_http_get_header(envoy, response_header, name, &id, 0, NULL) ||
+      id.length != sizeof plain + 4 || !starts(id, "req_"))
+    return;
+  for (size_t i = 0; i < id.length; i++) {
+    if (id.ptr[i] == '-') continue;
+    if (n == sizeof plain) return;
+    plain[n++] = id.ptr[i];
+  }
+  envoy_dynamic_module_callback_http_set_header(envoy, response_header, name, (span){plain, n});
+}
+
 // The filter is the last one before the codec, so the headers leave after this.
 int envoy_dynamic_module_on_http_filter_response_headers(void *envoy, const void *module, bool end_stream) {
-  ((stream *)module)->started = !end_stream;
+  stream *s = (stream *)module;
+  s->started = !end_stream;
+  if (s->local) remove_dashes(envoy);
   return proceed;
 }
 
@@ -140,7 +161,8 @@ static connection *find(uint64_t id) {
 // Envoy is about to reply by itself. After the response's headers have gone it cannot,
 // and resets the stream as soon as all filters have seen this.
 int envoy_dynamic_module_on_http_filter_local_reply(void *envoy, const void *module, uint32_t code, span details, bool reset) {
-  const stream *s = module;
+  stream *s = (stream *)module;
+  s->local = true;
   uint64_t id = 0;
   if (!s->started || !starts(details, "upstream_reset_after_response_started") || !chunked(envoy) ||
       !envoy_dynamic_module_callback_http_filter_get_attribute_int(envoy, connection_id, &id))
