@@ -39,6 +39,9 @@ export MODELGATEWAY_VERSITYGW ?= $(BIN)/versitygw
 # goroutines end. make nightly lets the programs sleep.
 export GORACE ?= atexit_sleep_ms=0
 
+# make lint vets the code, with all analyzers; vetting it again would compile facts about each
+# dependency a second time, for the race detector.
+TESTCOUNT := go run ./tools/testcount -vet=off
 TESTFLAGS ?=
 FUZZTIME ?= 30s
 ROUNDS ?= 3
@@ -99,40 +102,40 @@ REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal .
 
 .PHONY: test
 test: doctor envoy sdks api-tools ## run all tests, all but some long ones with the race detector, count them, and list the slowest
-	go run ./tools/testcount -race -shuffle=on -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
-	go run ./tools/testcount -shuffle=on -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
+	$(TESTCOUNT) -race -shuffle=on -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
+	$(TESTCOUNT) -shuffle=on -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 
 # Go keeps the results of tests that run in their order. It does not see changes to what
 # tests start as other programs: Python scripts, Envoy.
 .PHONY: test-fast
 test-fast: envoy sdks api-tools ## as test, in a fixed order, so that packages whose tests passed before and did not change are not run
-	go run ./tools/testcount -race -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
-	go run ./tools/testcount -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
+	$(TESTCOUNT) -race -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
+	$(TESTCOUNT) -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 
 .PHONY: test-servers
 test-servers: doctor-servers kafka versitygw ## deliver the audit log to a real Kafka and a real server for S3 (needs Java and Maven)
-	go run ./tools/testcount -race -count=1 -tags servers -run '^TestServer' ./auditsink
+	$(TESTCOUNT) -race -count=1 -tags servers -run '^TestServer' ./auditsink
 
 .PHONY: e2e
 e2e: envoy sdks api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
-	go run ./tools/testcount -race -count=1 -timeout 20m $(TESTFLAGS) ./e2e
+	$(TESTCOUNT) -race -count=1 -timeout 20m $(TESTFLAGS) ./e2e
 
 .PHONY: schedules
 schedules: ## play SEEDS random schedules of faults, and ten restores, on clusters in memory, in virtual time
-	go run ./tools/testcount -count=1 -timeout 20m -run '^(TestRandomSchedules|TestRestoreKeepsTheBooks)$$' ./cluster -cluster.seeds=$(SEEDS) -cluster.restores=10
+	$(TESTCOUNT) -count=1 -timeout 20m -run '^(TestRandomSchedules|TestRestoreKeepsTheBooks)$$' ./cluster -cluster.seeds=$(SEEDS) -cluster.restores=10
 
 .PHONY: schemathesis
 schemathesis: envoy api-tools ## make 30,000 requests from the API's description, valid and invalid (about 4 minutes; make nightly does)
-	go run ./tools/testcount -count=1 -timeout 20m -run '^TestSchemathesis$$' ./e2e -schemathesis=check
+	$(TESTCOUNT) -count=1 -timeout 20m -run '^TestSchemathesis$$' ./e2e -schemathesis=check
 
 .PHONY: defects
 defects: ## build known bugs in, one at a time, and see that the tests find each (about a minute)
-	go run ./tools/testcount -tags defects -count=1 ./cluster/inject
+	$(TESTCOUNT) -tags defects -count=1 ./cluster/inject
 	go run ./tools/defects
 
 .PHONY: failpoints
 failpoints: ## kill processes at the points of code that the journal must survive (about 20 seconds)
-	go run ./tools/testcount -tags failpoints -count=1 ./cluster/inject ./cluster/journal
+	$(TESTCOUNT) -tags failpoints -count=1 ./cluster/inject ./cluster/journal
 
 .PHONY: check
 check: fmt-check proto-check lint tidy-check test test-servers schedules defects failpoints ## run all that continuous integration runs
@@ -160,14 +163,14 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 
 .PHONY: nightly
 nightly: check vet schemathesis ## check, then the tests five times with every gateway raced, properties with many seeds, fuzzing
-	GORACE= MODELGATEWAY_TEST_RACED=all go run ./tools/testcount -race -tags servers -shuffle=on -count=5 -timeout 120m ./...
-	go run ./tools/testcount -race -count=1 -timeout 60m -run '^(TestRandomSchedules|TestRestoreKeepsTheBooks)$$' ./cluster -cluster.seeds=100 -cluster.restores=10
+	GORACE= MODELGATEWAY_TEST_RACED=all $(TESTCOUNT) -race -tags servers -shuffle=on -count=5 -timeout 120m ./...
+	$(TESTCOUNT) -race -count=1 -timeout 60m -run '^(TestRandomSchedules|TestRestoreKeepsTheBooks)$$' ./cluster -cluster.seeds=100 -cluster.restores=10
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
-	if [ -n "$$packages" ]; then go run ./tools/testcount -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
+	if [ -n "$$packages" ]; then $(TESTCOUNT) -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
 	$(MAKE) schedules SEEDS=10000
-	go run ./tools/testcount -count=1 -timeout 120m -run '^TestSchemathesis$$' ./e2e -schemathesis=nightly
-	GORACE= MODELGATEWAY_TEST_RACED=all go run ./tools/testcount -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' ./e2e
-	go run ./tools/testcount -tags nightly -count=1 -timeout 20m -run '^TestFlood$$' ./e2e
+	$(TESTCOUNT) -count=1 -timeout 120m -run '^TestSchemathesis$$' ./e2e -schemathesis=nightly
+	GORACE= MODELGATEWAY_TEST_RACED=all $(TESTCOUNT) -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' ./e2e
+	$(TESTCOUNT) -tags nightly -count=1 -timeout 20m -run '^TestFlood$$' ./e2e
 	tools/fuzz.sh 10m
 
 .PHONY: tools
