@@ -96,7 +96,7 @@ doctor: ## name everything that this machine lacks for make test, and the packag
 # run for minutes of virtual time, and the race detector makes each three to eight times
 # slower. The other tests of their packages run the same code with it, and make nightly runs
 # these with it too.
-REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsTold|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontTakenAway|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle)$$
+REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsReported|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontTakenAway|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle)$$
 
 REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal ./cluster/store ./cluster/table ./extproc/tokens
 
