@@ -92,6 +92,10 @@ bench-ledger: ## measure journal, agreement, ledger and audit chain on one node 
 doctor: ## name everything that this machine lacks for make test, and the packages to install
 	@tools/doctor/doctor.sh test
 
+# Packages are tested two at a time. The end-to-end tests come first: they take longest and
+# often wait, so the other packages run meanwhile.
+PACKAGES := ./e2e ./...
+
 # These play one scenario thousands of times, read a chain or a corpus in one goroutine, or
 # run for minutes of virtual time, and the race detector makes each three to eight times
 # slower. The other tests of their packages run the same code with it, and make nightly runs
@@ -102,14 +106,14 @@ REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal .
 
 .PHONY: test
 test: doctor envoy sdks api-tools ## run all tests, all but some long ones with the race detector, count them, and list the slowest
-	$(TESTCOUNT) -race -shuffle=on -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
+	$(TESTCOUNT) -race -shuffle=on -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
 	$(TESTCOUNT) -shuffle=on -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 
 # Go keeps the results of tests that run in their order. It does not see changes to what
 # tests start as other programs: Python scripts, Envoy.
 .PHONY: test-fast
 test-fast: envoy sdks api-tools ## as test, in a fixed order, so that packages whose tests passed before and did not change are not run
-	$(TESTCOUNT) -race -timeout 20m -skip '$(REPEATED)' $(TESTFLAGS) ./...
+	$(TESTCOUNT) -race -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
 	$(TESTCOUNT) -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 
 .PHONY: test-servers
