@@ -12,8 +12,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
-	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -23,7 +21,7 @@ type activityService struct {
 	reports *reports
 }
 
-// The days of a page where the request does not say.
+// The days of a page unless the request sets them.
 const (
 	defaultActivityPage     = 10
 	defaultUserActivityPage = 50
@@ -33,7 +31,7 @@ const (
 // 50,000. Many larger responses at once would take the memory that requests need.
 const mostCells = 100_000
 
-// activityRequest is what the requests have in common.
+// activityRequest has the fields that all requests for activity have.
 type activityRequest interface {
 	GetStartDate() string
 	GetEndDate() string
@@ -50,7 +48,7 @@ type pagedRequest interface {
 	GetBreakdownPage() int32
 }
 
-// activity is a question about days.
+// activity is a request about days.
 type activity struct {
 	filter     ledger.DailyFilter
 	page, size int32
@@ -59,8 +57,7 @@ type activity struct {
 	except        []string                      // owners
 	model         string                        // by either of its names
 	counts        func(r *ledger.DailyRow) bool // nil: all rows
-	set           *tenancy.Set
-	rights        *tenancy.Rights
+	caller
 }
 
 func (s activityService) activity(ctx context.Context, kind id.AccountKind, in activityRequest, size int32) (*activity, error) {
@@ -68,18 +65,18 @@ func (s activityService) activity(ctx context.Context, kind id.AccountKind, in a
 	if err != nil {
 		return nil, err
 	}
-	set := operation.View(ctx).Keys
+	c := viewer(ctx)
 	a := &activity{
 		filter: ledger.DailyFilter{Kind: kind, From: between.from, To: between.to},
-		model:  in.GetModel(), set: set, rights: set.Rights(nil, operation.Principal(ctx)),
+		model:  in.GetModel(), caller: c,
 		page: max(in.GetPage(), 1), size: cmp.Or(in.GetPageSize(), size), breakdownPage: max(in.GetBreakdownPage(), 1),
 	}
 	if in.GetApiKey() != "" {
-		h, ok := id.ParseKeyHash(in.GetApiKey())
-		if !ok {
-			return nil, fault.Field("api_key", "invalid_value", "api_key must be the key's SHA-256: 64 hex digits, with or without sha256: before them.")
+		h, err := keyHash("api_key", in.GetApiKey())
+		if err == nil {
+			h, err = accountOf(ctx, s.ledger, c.set, h)
 		}
-		if h, err = accountOf(ctx, s.ledger, set, h); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		a.filter.Key = &h
@@ -87,7 +84,7 @@ func (s activityService) activity(ctx context.Context, kind id.AccountKind, in a
 	return a, nil
 }
 
-// namesIn are the things that a request names: in a list with commas, and one by one.
+// namesIn returns the names in a request: those in a list separated by commas, and single ones.
 func namesIn(list string, single ...string) []string {
 	var out []string
 	for _, name := range append(strings.Split(list, ","), single...) {
@@ -98,7 +95,7 @@ func namesIn(list string, single ...string) []string {
 	return out
 }
 
-// GetTeamActivity shows the use of teams.
+// GetTeamActivity shows the usage of teams.
 func (s activityService) GetTeamActivity(ctx context.Context, in *gatewayv1.GetTeamActivityRequest) (*gatewayv1.DailyActivity, error) {
 	a, err := s.activity(ctx, id.AccountTeam, in, defaultActivityPage)
 	if err != nil {
@@ -111,17 +108,14 @@ func (s activityService) GetTeamActivity(ctx context.Context, in *gatewayv1.GetT
 	return s.answer(ctx, in, a)
 }
 
-// ownTeams narrows a question to the teams that who asks may see, and of those that
-// it does not oversee to what its own keys have used.
+// ownTeams narrows a request to the teams that the caller may see. Of a team that the caller
+// does not oversee, it counts only the usage of the caller's own keys.
 func (a *activity) ownTeams() error {
 	if a.rights.SeesAll() {
 		return nil
 	}
-	given := len(a.filter.Owners) > 0
-	if !given {
-		for _, t := range a.teams() {
-			a.filter.Owners = append(a.filter.Owners, string(t))
-		}
+	if len(a.filter.Owners) == 0 {
+		a.filter.Owners = a.ownedTeams()
 	}
 	all := map[string]bool{}
 	for _, name := range a.filter.Owners {
@@ -129,7 +123,7 @@ func (a *activity) ownTeams() error {
 		if !ok || !a.rights.MaySeeTeam(t) {
 			return notYours("team_ids", "This API key may not see one of these teams. Name only those that its user is in.")
 		}
-		all[name] = overseesTeam(a.set, a.rights, t)
+		all[name] = a.overseesTeam(t)
 	}
 	own := a.rights.User()
 	a.counts = func(r *ledger.DailyRow) bool {
@@ -143,26 +137,26 @@ func (a *activity) ownTeams() error {
 	return nil
 }
 
-// teams are those that who asks may see.
-func (a *activity) teams() []id.Team {
-	var out []id.Team
-	if a.rights.User() == "" {
+// ownedTeams returns the teams that the caller may see.
+func (c caller) ownedTeams() []string {
+	var out []string
+	if c.rights.User() == "" {
 		return nil
 	}
-	for m := range a.set.TeamsOf(a.rights.User()) {
-		out = append(out, m.Team)
+	for m := range c.set.TeamsOf(c.rights.User()) {
+		out = append(out, string(m.Team))
 	}
-	for _, o := range overseen(a.set, a.rights) {
-		for t := range a.set.TeamsIn(id.Organization(o)) {
-			if !slices.Contains(out, t.ID) {
-				out = append(out, t.ID)
+	for _, o := range c.overseen() {
+		for t := range c.set.TeamsIn(id.Organization(o)) {
+			if !slices.Contains(out, string(t.ID)) {
+				out = append(out, string(t.ID))
 			}
 		}
 	}
 	return out
 }
 
-// some makes sure that no owners, which would mean all of them, means none.
+// some makes an empty list of owners mean none, because for the ledger it means all.
 func (a *activity) some() {
 	if len(a.filter.Owners) == 0 {
 		a.counts = func(*ledger.DailyRow) bool { return false }
@@ -170,7 +164,7 @@ func (a *activity) some() {
 	}
 }
 
-// GetUserActivity shows the use of users.
+// GetUserActivity shows the usage of users.
 func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetUserActivityRequest) (*gatewayv1.DailyActivity, error) {
 	a, err := s.activity(ctx, id.AccountUser, in, defaultUserActivityPage)
 	if err != nil {
@@ -188,7 +182,7 @@ func (s activityService) GetUserActivity(ctx context.Context, in *gatewayv1.GetU
 	return s.answer(ctx, in, a)
 }
 
-// GetCustomerActivity shows the use of end users.
+// GetCustomerActivity shows the usage of end users.
 func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.GetCustomerActivityRequest) (*gatewayv1.DailyActivity, error) {
 	a, err := s.activity(ctx, id.AccountCustomer, in, defaultActivityPage)
 	if err != nil {
@@ -206,7 +200,7 @@ func (s activityService) GetCustomerActivity(ctx context.Context, in *gatewayv1.
 	return s.answer(ctx, in, a)
 }
 
-// GetOrganizationActivity shows the use of organizations.
+// GetOrganizationActivity shows the usage of organizations.
 func (s activityService) GetOrganizationActivity(ctx context.Context, in *gatewayv1.GetOrganizationActivityRequest) (*gatewayv1.DailyActivity, error) {
 	a, err := s.activity(ctx, id.AccountOrganization, in, defaultActivityPage)
 	if err != nil {
@@ -215,12 +209,12 @@ func (s activityService) GetOrganizationActivity(ctx context.Context, in *gatewa
 	a.filter.Owners, a.except = namesIn(in.GetOrganizationIds(), in.GetOrganizationId()), namesIn(in.GetExcludeOrganizationIds())
 	if !a.rights.SeesAll() {
 		for _, o := range a.filter.Owners {
-			if !overseesOrganization(a.set, a.rights, id.Organization(o)) {
+			if !a.oversees(id.Organization(o)) {
 				return nil, notYours("organization_ids", "Only an org_admin of an organization, or who sees everything, may see what it has used.")
 			}
 		}
 		if len(a.filter.Owners) == 0 {
-			a.filter.Owners = overseen(a.set, a.rights)
+			a.filter.Owners = a.overseen()
 		}
 		a.some()
 	}
@@ -233,8 +227,8 @@ func (a *activity) wants(r *ledger.DailyRow) bool {
 		!slices.Contains(a.except, r.Owner) && (a.counts == nil || a.counts(r))
 }
 
-// answer sums over all days, to know which there are, and then over those of the page
-// in detail. Equal requests at the same time share one answer.
+// answer sums over all days, to find those with usage, and then over those of the page in
+// detail. Equal requests at the same time share one response.
 func (s activityService) answer(ctx context.Context, in activityRequest, a *activity) (*gatewayv1.DailyActivity, error) {
 	return shared(ctx, s.reports, in, func() (*gatewayv1.DailyActivity, error) { return s.compute(ctx, a) })
 }
@@ -261,7 +255,7 @@ func (s activityService) compute(ctx context.Context, a *activity) (*gatewayv1.D
 	out.Metadata.HasMore = from+len(shown) < len(all)
 	left := cells{mostCells}
 	for len(shown) > 0 {
-		n, sum := 1, rows[shown[0]] // so many days are summed up together
+		n, sum := 1, rows[shown[0]] // n days are summed together
 		for n < len(shown) && sum+rows[shown[n]] <= mostRows {
 			sum += rows[shown[n]]
 			n++
@@ -276,7 +270,7 @@ func (s activityService) compute(ctx context.Context, a *activity) (*gatewayv1.D
 	return out, nil
 }
 
-// detailed are the sums of some days, which are in order, the newest first.
+// detailed returns the sums of some days, which are in order, the newest first.
 func (s activityService) detailed(ctx context.Context, a *activity, shown []string, left *cells) ([]*gatewayv1.ActivityDay, error) {
 	which, err := s.choose(ctx, a, shown)
 	if err != nil {

@@ -9,25 +9,24 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// formatExport is the format of a file that has all that is needed to verify it.
+// formatExport is the format of a file that contains everything needed to verify it.
 const formatExport = "jsonl"
 
-// sendExport sends the chain from the record behind starting_after on. It is the
-// only parameter: with records left out the others would prove nothing. A file whose
-// last line is missing was broken off, and does not verify.
+// sendExport sends the chain from the record after starting_after on. It takes no other
+// parameter, because a chain with gaps cannot be verified. A file without its last line was
+// interrupted, and its verification fails.
 func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv1.ListAuditLogRequest) error {
 	ctx := r.Context()
 	after, err := eventNumber("starting_after", in.GetStartingAfter())
 	if err == nil {
 		err = exportable(in)
 	}
-	if err == nil && !operation.View(ctx).Keys.Rights(nil, operation.Principal(ctx)).SeesAll() {
+	if err == nil && !viewer(ctx).rights.SeesAll() {
 		err = notYours("format", "Only who sees everything may export the audit log; format=csv shows an organization's records.")
 	}
 	if err != nil {
@@ -37,7 +36,7 @@ func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv
 	return out.send(r, surface.Report, func(ctx context.Context) error { return s.cfg.Audit.Export(ctx, out, after+1) })
 }
 
-// exportable refuses what would leave records out.
+// exportable rejects parameters that would leave records out.
 func exportable(in *gatewayv1.ListAuditLogRequest) error {
 	var refused []string
 	m := in.ProtoReflect()
@@ -55,15 +54,15 @@ func exportable(in *gatewayv1.ListAuditLogRequest) error {
 	return fault.Field(refused[0], "invalid_value", "An export that can be verified has no gaps: leave out %s, or ask for format=csv.", strings.Join(refused, ", "))
 }
 
-// formatCSV is the format of a whole file, which no message can carry.
+// formatCSV is the format of a file for spreadsheets.
 const formatCSV = "csv"
 
-// csvPage is how many records are read at once. What a slow client has not taken
-// yet must not hold on to the state of a moment long gone.
+// csvPage bounds the records that are read at once. A slow client must not keep an old
+// snapshot of the store open.
 const csvPage = 500
 
-// withFiles answers requests for the audit log as a file, and leaves others to next.
-// They have been found to be from somebody who may use the route.
+// withFiles serves requests for the audit log as a file, and passes other requests to next. The
+// route has checked already that the caller may use it.
 func (s *Server) withFiles(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		format := r.URL.Query().Get("format")
@@ -89,7 +88,7 @@ func (s *Server) withFiles(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// sendCSV sends the records that a request asks for.
+// sendCSV sends the records of a request.
 func (s *Server) sendCSV(w http.ResponseWriter, r *http.Request, in *gatewayv1.ListAuditLogRequest) error {
 	f, err := auditFilter(r.Context(), in)
 	if err != nil {
@@ -100,13 +99,13 @@ func (s *Server) sendCSV(w http.ResponseWriter, r *http.Request, in *gatewayv1.L
 	return out.send(r, surface.Report, func(ctx context.Context) error { return cursorFault(audit.WriteCSV(out, s.auditRecords(ctx, f))) })
 }
 
-// csvName is what a file is called that has what a request asks for.
+// csvName returns the file name for the records of a request.
 func csvName(in *gatewayv1.ListAuditLogRequest) string {
 	part := func(of string) string { return strings.ReplaceAll(cmp.Or(of, "all"), ":", "-") }
 	return "audit-log_" + part(in.GetStartDate()) + "_" + part(in.GetEndDate()) + ".csv"
 }
 
-// auditRecords are the records that a filter wants, read piece by piece.
+// auditRecords yields the records that match a filter. It reads them in pages.
 func (s *Server) auditRecords(ctx context.Context, f audit.Filter) iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		left := f.Limit // 0: no bound

@@ -11,7 +11,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -60,7 +59,7 @@ func (s auditService) ListAuditLog(ctx context.Context, in *gatewayv1.ListAuditL
 	return out, nil
 }
 
-// cursorFault gives the fault of a cursor whose record is gone its code.
+// cursorFault sets the code of the fault for a cursor whose record was deleted.
 func cursorFault(err error) error {
 	if e := fault.From(err); err != nil && e.Kind == fault.Malformed && e.Code == "" {
 		coded := *e
@@ -70,7 +69,7 @@ func cursorFault(err error) error {
 	return err
 }
 
-// auditRecord is a record as the API shows it. The record itself says it all.
+// auditRecord returns a record in the form of the API, which is that of the record itself.
 func auditRecord(r audit.Record) (*gatewayv1.AuditRecord, error) {
 	out := &gatewayv1.AuditRecord{}
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(r.Full(), out); err != nil {
@@ -79,7 +78,7 @@ func auditRecord(r audit.Record) (*gatewayv1.AuditRecord, error) {
 	return out, nil
 }
 
-// auditFilter is what a request asks for, within what who asks may see.
+// auditFilter returns the filter of a request, narrowed to what the caller may see.
 func auditFilter(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (audit.Filter, error) {
 	f := audit.Filter{
 		Type: in.GetEventType(), Request: in.GetRequestId(), Org: in.GetOrgId(), Team: in.GetTeamId(), Customer: in.GetCustomerId(),
@@ -89,9 +88,9 @@ func auditFilter(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (audit.
 		return f, fault.Field("event_type", "invalid_value", "There are no events of that type. Name one such as key.created, or leave event_type out.")
 	}
 	if in.GetKeyHash() != "" {
-		h, ok := id.ParseKeyHash(in.GetKeyHash())
-		if !ok {
-			return f, fault.Field("key_hash", "invalid_value", "key_hash must be the key's SHA-256: 64 hex digits, with or without sha256: before them.")
+		h, err := keyHash("key_hash", in.GetKeyHash())
+		if err != nil {
+			return f, err
 		}
 		f.KeyHash = &h
 	}
@@ -106,15 +105,14 @@ func auditFilter(ctx context.Context, in *gatewayv1.ListAuditLogRequest) (audit.
 	return f, err
 }
 
-// auditOrganization is the organization whose records are shown, all where it is
-// empty: an org_admin sees those of one of its own.
+// auditOrganization returns the organization whose records the response shows; empty for all.
+// An org_admin sees the records of its organizations, of one in each response.
 func auditOrganization(ctx context.Context, asked string) (string, error) {
-	set := operation.View(ctx).Keys
-	r := set.Rights(nil, operation.Principal(ctx))
-	if r.SeesAll() {
+	c := viewer(ctx)
+	if c.rights.SeesAll() {
 		return asked, nil
 	}
-	own := overseen(set, r)
+	own := c.overseen()
 	switch {
 	case len(own) == 0:
 		return "", notYours("", "Only an org_admin, for its organization, or who sees everything, may read the audit log.")
@@ -128,7 +126,7 @@ func auditOrganization(ctx context.Context, asked string) (string, error) {
 	return asked, nil
 }
 
-// eventNumber reads an event_id; 0 for none.
+// eventNumber reads an event_id; 0 for an empty one.
 func eventNumber(param, text string) (uint64, error) {
 	if text == "" {
 		return 0, nil
@@ -146,10 +144,9 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 	if err != nil {
 		return nil, err
 	}
-	set := operation.View(ctx).Keys
-	r := set.Rights(nil, operation.Principal(ctx))
-	own := overseen(set, r)
-	if !r.SeesAll() && len(own) == 0 {
+	c := viewer(ctx)
+	own := c.overseen()
+	if !c.rights.SeesAll() && len(own) == 0 {
 		return nil, notYours("", "Only an org_admin, for its organization, or who sees everything, may read the audit log.")
 	}
 	found, ok, err := s.audit.Record(ctx, number)
@@ -161,7 +158,7 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 		if err != nil {
 			return nil, err
 		}
-		if r.SeesAll() || slices.Contains(own, out.GetOrgId().GetValue()) {
+		if c.rights.SeesAll() || slices.Contains(own, out.GetOrgId().GetValue()) {
 			return out, nil
 		}
 	}
@@ -170,7 +167,7 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 
 // VerifyAuditLog checks every link of the chain.
 func (s auditService) VerifyAuditLog(ctx context.Context, in *gatewayv1.VerifyAuditLogRequest) (*gatewayv1.VerifyAuditLogResponse, error) {
-	if v := operation.View(ctx); !v.Keys.Rights(nil, operation.Principal(ctx)).SeesAll() {
+	if !viewer(ctx).rights.SeesAll() {
 		return nil, notYours("", "Only who sees everything may have the audit log checked.")
 	}
 	from, err := eventNumber("start", in.GetStart())

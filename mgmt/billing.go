@@ -3,6 +3,7 @@ package mgmt
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,13 +15,13 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// currency is what all prices are in.
+// currency is that of all prices.
 const currency = "USD"
 
-// objectList is what lists with cursors call themselves.
+// objectList is the type of lists with cursors.
 const objectList = "list"
 
-// defaultSpendDays is how many days are shown where the request does not say.
+// defaultSpendDays is the number of days in a response unless the request names days.
 const defaultSpendDays = 30
 
 type billingService struct {
@@ -29,7 +30,7 @@ type billingService struct {
 	reports *reports
 }
 
-// GetDailySpend shows what was spent on each day.
+// GetDailySpend shows the spend of each day.
 func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (*gatewayv1.GetDailySpendResponse, error) {
 	between, err := spendDays(in, time.Now())
 	if err != nil {
@@ -43,7 +44,7 @@ func (s billingService) GetDailySpend(ctx context.Context, in *gatewayv1.GetDail
 	return shared(ctx, s.reports, in, func() (*gatewayv1.GetDailySpendResponse, error) { return s.daily(ctx, in, f, between) })
 }
 
-// daily sums up what was spent on some days.
+// daily sums the spend of some days.
 func (s billingService) daily(ctx context.Context, in *gatewayv1.GetDailySpendRequest, f ledger.DailyFilter, between days) (*gatewayv1.GetDailySpendResponse, error) {
 	set, left := operation.View(ctx).Keys, cells{2 * mostCells}
 	var total money.Total
@@ -70,17 +71,12 @@ func (s billingService) daily(ctx context.Context, in *gatewayv1.GetDailySpendRe
 	}
 	out := &gatewayv1.GetDailySpendResponse{Object: objectList, Currency: currency, StartDate: between.from, EndDate: between.to, TotalSpend: inDollars(total), TotalSpendDecimal: total.String()}
 	between.each(func(day string) {
-		d := byDay[day]
-		if d == nil {
-			d = &spendDay{}
-		}
-		out.Data = append(out.GetData(), d.show(day))
+		out.Data = append(out.GetData(), cmp.Or(byDay[day], &spendDay{}).show(day))
 	})
 	return out, nil
 }
 
-// spendDays are the days that a request asks about, the last 30 where it does not
-// say.
+// spendDays returns the days of a request; the last 30 unless it names days.
 func spendDays(in *gatewayv1.GetDailySpendRequest, now time.Time) (days, error) {
 	to := cmp.Or(in.GetEndDate(), now.UTC().Format(time.DateOnly))
 	last, err := dayOf("end_date", to)
@@ -90,7 +86,7 @@ func spendDays(in *gatewayv1.GetDailySpendRequest, now time.Time) (days, error) 
 	return daysOf(cmp.Or(in.GetStartDate(), last.AddDate(0, 0, 1-defaultSpendDays).Format(time.DateOnly)), to)
 }
 
-// payer is whose spend a request asks about, which who asks may see.
+// payer returns a filter for the spend of a request, narrowed to what the caller may see.
 func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.DailyFilter, error) {
 	var f ledger.DailyFilter
 	for _, one := range []struct {
@@ -112,12 +108,11 @@ func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.Dail
 		}
 		f.Kind, f.Owners = one.kind, []string{one.name}
 	}
-	set := operation.View(ctx).Keys
-	r := set.Rights(nil, operation.Principal(ctx))
-	if r.SeesAll() {
+	c := viewer(ctx)
+	if c.rights.SeesAll() {
 		return f, nil
 	}
-	own := overseen(set, r)
+	own := c.overseen()
 	switch {
 	case len(own) == 0:
 		return f, notYours("", "Only an org_admin, or who sees everything, may see what is to be paid.")
@@ -127,20 +122,20 @@ func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.Dail
 	case f.Kind == 0:
 		return f, fault.Field("organization_id", "missing_required_parameter", "organization_id is missing: name one of the organizations of which this API key's user is org_admin.")
 	case f.Kind == id.AccountCustomer:
-		o, err := r.CustomersToSee(id.Organization(in.GetOrganizationId()))
+		o, err := c.rights.CustomersToSee(id.Organization(in.GetOrganizationId()))
 		f.Organization = &o
 		return f, err
 	case f.Kind == id.AccountOrganization && slices.Contains(own, f.Owners[0]):
 		return f, nil
 	case f.Kind == id.AccountTeam:
-		if t, ok := set.Team(nil, id.Team(f.Owners[0])); ok && overseesOrganization(set, r, t.Organization) {
+		if t, ok := c.set.Team(nil, id.Team(f.Owners[0])); ok && c.oversees(t.Organization) {
 			return f, nil
 		}
 	}
 	return f, notYours("organization_id", "This API key may see what is to be paid for the organizations of which its user is org_admin, and for their teams.")
 }
 
-// spendDay is what was spent on one day, and by what.
+// spendDay has the sums of one day, and those of each group.
 type spendDay struct {
 	sums
 	by map[string]*sums
@@ -180,11 +175,7 @@ func (d *spendDay) show(day string) *gatewayv1.DailySpend {
 		Requests: d.requests(), SuccessfulRequests: float64(d.successful), FailedRequests: float64(d.failed),
 		TokensInput: float64(d.prompt), TokensOutput: float64(d.completion), CachedTokens: float64(d.cacheRead),
 	}
-	names := make([]string, 0, len(d.by))
-	for name := range d.by {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(d.by[b].spend.Compare(d.by[a].spend), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(d.by), func(a, b string) int { return cmp.Or(d.by[b].spend.Compare(d.by[a].spend), cmp.Compare(a, b)) })
 	if len(names) > topEntries {
 		other := &sums{}
 		for _, name := range names[topEntries:] {

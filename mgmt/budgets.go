@@ -6,9 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -21,34 +19,28 @@ type budgetService struct {
 	service
 }
 
-// CreateBudget makes a budget.
+// CreateBudget creates a budget.
 func (s budgetService) CreateBudget(ctx context.Context, in *gatewayv1.CreateBudgetRequest) (*gatewayv1.BudgetRecord, error) {
 	b, err := patchBudget(tenancy.Budget{ID: id.Budget(chosen(in.BudgetId))}, in, nil)
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
-		made, err := v.Keys.CreateBudget(tx, b)
-		if err != nil {
-			return nil, err
-		}
-		return budgetRecord(made), nil
-	})
+	return changed(ctx, s.state, budgetRecord, func(c caller) (*tenancy.Budget, error) { return c.set.CreateBudget(c.tx, b) })
 }
 
-// patchBudget returns the budget as a request wants it.
+// patchBudget returns a budget with the changes of a request.
 func patchBudget(b tenancy.Budget, m proto.Message, clears []string) (tenancy.Budget, error) {
 	p := patchOf(m, clears, termFields()...)
 	b.Limits = p.limits(b.Limits)
 	return b, p.err
 }
 
-// termFields are the fields that budgets have of those that limits are made of.
+// termFields returns the fields of limits that budgets have.
 func termFields() []string {
 	return []string{fieldMaxBudget, fieldSoftBudget, fieldBudgetDuration, fieldMaxParallel, fieldTPM, fieldRPM, fieldTPD, fieldModelBudget}
 }
 
-// budgetRecord is a budget as the API shows it.
+// budgetRecord returns a budget in the form of the API.
 func budgetRecord(b *tenancy.Budget) *gatewayv1.BudgetRecord {
 	out := &gatewayv1.BudgetRecord{BudgetId: string(b.ID)}
 	showLimits(out, b.Limits)
@@ -56,15 +48,15 @@ func budgetRecord(b *tenancy.Budget) *gatewayv1.BudgetRecord {
 	return out
 }
 
-// GetBudgets shows several budgets, all that are asked for or none.
+// GetBudgets shows several budgets; if one does not exist, it shows none.
 func (s budgetService) GetBudgets(ctx context.Context, in *gatewayv1.GetBudgetsRequest) (*gatewayv1.GetBudgetsResponse, error) {
-	v, err := operation.Current(ctx, s.state)
+	c, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
 	out := &gatewayv1.GetBudgetsResponse{}
 	for i, of := range in.GetBudgets() {
-		b, err := v.Keys.NeedBudget(nil, field.At("budgets", i), id.Budget(of))
+		b, err := c.set.NeedBudget(nil, field.At("budgets", i), id.Budget(of))
 		if err != nil {
 			return nil, err
 		}
@@ -75,17 +67,13 @@ func (s budgetService) GetBudgets(ctx context.Context, in *gatewayv1.GetBudgetsR
 
 // ListBudgets shows all budgets.
 func (budgetService) ListBudgets(ctx context.Context, _ *gatewayv1.ListBudgetsRequest) (*gatewayv1.ListBudgetsResponse, error) {
-	out := &gatewayv1.ListBudgetsResponse{}
-	for b := range operation.View(ctx).Keys.Budgets() {
-		out.Budgets = append(out.GetBudgets(), budgetRecord(b))
-	}
-	return out, nil
+	return &gatewayv1.ListBudgetsResponse{Budgets: shownAll(operation.View(ctx).Keys.Budgets(), budgetRecord)}, nil
 }
 
-// UpdateBudget changes what the request gives, for everybody who has the budget.
+// UpdateBudget changes the fields in the request, for every record that has the budget.
 func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBudgetRequest) (*gatewayv1.BudgetRecord, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
-		before, err := v.Keys.NeedBudget(tx, fieldBudgetID, id.Budget(in.GetBudgetId()))
+	return changed(ctx, s.state, budgetRecord, func(c caller) (*tenancy.Budget, error) {
+		before, err := c.set.NeedBudget(c.tx, fieldBudgetID, id.Budget(in.GetBudgetId()))
 		if err != nil {
 			return nil, err
 		}
@@ -93,29 +81,21 @@ func (s budgetService) UpdateBudget(ctx context.Context, in *gatewayv1.UpdateBud
 		if err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateBudget(tx, after, operation.IfRevision(ctx))
-		if err != nil {
-			return nil, err
-		}
-		return budgetRecord(made), nil
+		return c.set.UpdateBudget(c.tx, after, operation.IfRevision(ctx))
 	})
 }
 
-// DeleteBudget deletes a budget that nothing has the terms of.
+// DeleteBudget deletes a budget that no record has.
 func (s budgetService) DeleteBudget(ctx context.Context, in *gatewayv1.DeleteBudgetRequest) (*gatewayv1.BudgetRecord, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BudgetRecord, error) {
-		old, err := v.Keys.DeleteBudget(tx, "id", id.Budget(in.GetId()))
-		if err != nil {
-			return nil, err
-		}
-		return budgetRecord(old), nil
+	return changed(ctx, s.state, budgetRecord, func(c caller) (*tenancy.Budget, error) {
+		return c.set.DeleteBudget(c.tx, "id", id.Budget(in.GetId()))
 	})
 }
 
-// term is a field of a budget, for people.
+// term describes a field of a budget.
 type term struct{ name, kind, text string }
 
-// terms are the fields of a budget in the order in which they are shown.
+// terms returns the fields of a budget in the order of the response.
 func terms() []term {
 	return []term{
 		{fieldMaxBudget, "Float", "The most that may be spent in one budget_duration, or ever if there is none, in USD."},
@@ -131,16 +111,13 @@ func terms() []term {
 
 // GetBudgetSettings shows a budget field by field.
 func (s budgetService) GetBudgetSettings(ctx context.Context, in *gatewayv1.GetBudgetSettingsRequest) (*gatewayv1.GetBudgetSettingsResponse, error) {
-	v, err := operation.Current(ctx, s.state)
-	if err != nil {
-		return nil, err
-	}
-	b, err := v.Keys.NeedBudget(nil, fieldBudgetID, id.Budget(in.GetBudgetId()))
-	if err != nil {
-		return nil, err
-	}
-	values := rest.Free(budgetRecord(b)).GetStructValue()
-	out := &gatewayv1.GetBudgetSettingsResponse{}
+	return found(ctx, s.state, budgetSettings, func(c caller) (*tenancy.Budget, error) {
+		return c.set.NeedBudget(nil, fieldBudgetID, id.Budget(in.GetBudgetId()))
+	})
+}
+
+func budgetSettings(b *tenancy.Budget) *gatewayv1.GetBudgetSettingsResponse {
+	values, out := rest.Free(budgetRecord(b)).GetStructValue(), &gatewayv1.GetBudgetSettingsResponse{}
 	for _, t := range terms() {
 		value := values.GetFields()[t.name]
 		if object := value.GetStructValue(); object != nil && len(object.GetFields()) == 0 {
@@ -152,5 +129,5 @@ func (s budgetService) GetBudgetSettings(ctx context.Context, in *gatewayv1.GetB
 			FieldDefaultValue: structpb.NewNullValue(),
 		})
 	}
-	return out, nil
+	return out
 }

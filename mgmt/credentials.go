@@ -24,6 +24,8 @@ type credentialService struct {
 	reach   reach
 }
 
+const fieldInfo = "credential_info"
+
 // Names of a credential's values.
 const (
 	valueKey          = "api_key"
@@ -31,8 +33,8 @@ const (
 	valueOrganization = "organization"
 )
 
-// fill puts the values that a request gives into a credential. What stands for a
-// secret in answers is refused: it is not the same for a short one and for none.
+// fill sets the values in a request. It rejects the placeholder that responses show for a
+// secret, because it may stand for a short secret or for none.
 func fill(c *catalog.Credential, values map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
@@ -53,60 +55,49 @@ func fill(c *catalog.Credential, values map[string]string) error {
 
 // CreateCredential stores a credential.
 func (s credentialService) CreateCredential(ctx context.Context, in *gatewayv1.CreateCredentialRequest) (*gatewayv1.CredentialRecord, error) {
-	c := catalog.Credential{Name: in.GetCredentialName()}
-	if err := fill(&c, in.GetCredentialValues()); err != nil {
+	made := catalog.Credential{Name: in.GetCredentialName()}
+	if err := fill(&made, in.GetCredentialValues()); err != nil {
 		return nil, err
 	}
 	var err error
-	if c.Info, err = metadataText(in.GetCredentialInfo()); err != nil {
-		return nil, field.Named("credential_info", err)
+	if made.Info, err = metadataText(in.GetCredentialInfo()); err != nil {
+		return nil, field.Named(fieldInfo, err)
 	}
-	if err := s.reach.check("credential_values.api_base", "", c.APIBase); err != nil {
+	if err := s.reach.check("credential_values.api_base", "", made.APIBase); err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
-		made, err := v.Catalog.CreateCredential(tx, c, s.sealer.Seal)
-		if err != nil {
-			return nil, err
-		}
-		return credentialRecord(v.Catalog, made), nil
+	return change(ctx, s.state, func(c caller) (*gatewayv1.CredentialRecord, error) {
+		return shown(c.credentialRecord)(c.view.Catalog.CreateCredential(c.tx, made, s.sealer.Seal))
 	})
 }
 
-// ListCredentials shows the credentials, masked.
+// ListCredentials shows the credentials without their secrets.
 func (s credentialService) ListCredentials(ctx context.Context, _ *gatewayv1.ListCredentialsRequest) (*gatewayv1.ListCredentialsResponse, error) {
-	v, out := operation.View(ctx), &gatewayv1.ListCredentialsResponse{}
-	for _, c := range v.Catalog.Credentials() {
-		out.Credentials = append(out.GetCredentials(), credentialRecord(v.Catalog, c))
-	}
-	return out, nil
+	c := viewer(ctx)
+	return &gatewayv1.ListCredentialsResponse{Credentials: shownAll(slices.Values(c.view.Catalog.Credentials()), c.credentialRecord)}, nil
 }
 
-// GetCredential shows one credential, masked.
+// GetCredential shows one credential without its secrets.
 func (s credentialService) GetCredential(ctx context.Context, in *gatewayv1.GetCredentialRequest) (*gatewayv1.CredentialRecord, error) {
-	v, err := operation.Current(ctx, s.state)
+	c, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.Catalog.FindCredential(nil, in.GetCredentialName())
-	if err != nil {
-		return nil, err
-	}
-	return credentialRecord(v.Catalog, found), nil
+	return shown(c.credentialRecord)(c.view.Catalog.FindCredential(nil, in.GetCredentialName()))
 }
 
-// UpdateCredential changes the values that the request gives.
+// UpdateCredential changes the values in the request.
 func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.UpdateCredentialRequest) (*gatewayv1.CredentialRecord, error) {
-	clear, err := cleared(in.GetClear(), "credential_info")
+	clears, err := cleared(in.GetClear(), fieldInfo)
 	if err != nil {
 		return nil, err
 	}
 	info, err := metadataText(in.GetCredentialInfo())
 	if err != nil {
-		return nil, field.Named("credential_info", err)
+		return nil, field.Named(fieldInfo, err)
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CredentialRecord, error) {
-		before, err := v.Catalog.FindCredential(tx, in.GetCredentialName())
+	return change(ctx, s.state, func(c caller) (*gatewayv1.CredentialRecord, error) {
+		before, err := c.view.Catalog.FindCredential(c.tx, in.GetCredentialName())
 		if err != nil {
 			return nil, err
 		}
@@ -120,30 +111,25 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 		if err := s.reach.check("credential_values.api_base", before.APIBase, next.APIBase); err != nil {
 			return nil, err
 		}
-		if in.GetCredentialInfo() != nil || clear["credential_info"] {
+		if in.GetCredentialInfo() != nil || clears[fieldInfo] {
 			next.Info = info
 		}
-		made, err := v.Catalog.UpdateCredential(tx, next, operation.IfRevision(ctx), s.sealer.Seal)
-		if err != nil {
-			return nil, err
-		}
-		return credentialRecord(v.Catalog, made), nil
+		return shown(c.credentialRecord)(c.view.Catalog.UpdateCredential(c.tx, next, operation.IfRevision(ctx), s.sealer.Seal))
 	})
 }
 
 // DeleteCredential deletes a credential that no deployment names.
 func (s credentialService) DeleteCredential(ctx context.Context, in *gatewayv1.DeleteCredentialRequest) (*gatewayv1.DeleteCredentialResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCredentialResponse, error) {
-		if err := v.Catalog.DeleteCredential(tx, in.GetCredentialName()); err != nil {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.DeleteCredentialResponse, error) {
+		if err := c.view.Catalog.DeleteCredential(c.tx, in.GetCredentialName()); err != nil {
 			return nil, err
 		}
 		return &gatewayv1.DeleteCredentialResponse{Success: true, Message: "Credential deleted successfully", CredentialName: in.GetCredentialName()}, nil
 	})
 }
 
-// RotateCredentials seals everything anew that another key than the one in use has
-// sealed, as many transactions as that takes: one that is cut short is gone on with
-// when it is asked for again.
+// RotateCredentials encrypts again every secret that another key than the one in use
+// encrypted. It takes several transactions; if it is interrupted, the next request continues.
 func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.RotateCredentialsRequest) (*gatewayv1.RotateCredentialsResponse, error) {
 	done := 0
 	reseal := func(v *cluster.View, tx *record.Txn) (catalog.Resealed, error) {
@@ -152,8 +138,8 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 		}
 		return v.Catalog.Reseal(tx, s.sealer.Reseal)
 	}
-	// A crash from here on leaves what the new key is to seal and has not yet: both
-	// keys open everything, and the next rotation goes on.
+	// A crash from here on leaves secrets that only the old key encrypted. The nodes decrypt
+	// with both keys, and the next rotation continues.
 	if err := s.sealer.PromoteKey(ctx, operation.Principal(ctx).Actor()); err != nil {
 		return nil, err
 	}
@@ -171,12 +157,12 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 		}
 		done, more = done+r.Done, r.More
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.RotateCredentialsResponse, error) {
-		r, err := reseal(v, tx) // what has come meanwhile
+	return change(ctx, s.state, func(c caller) (*gatewayv1.RotateCredentialsResponse, error) {
+		r, err := reseal(c.view, c.tx) // credentials that were stored meanwhile
 		if err != nil {
 			return nil, err
 		}
-		sealed, already, err := s.webhook(v).Reseal(tx, s.sealer.Reseal)
+		sealed, already, err := s.webhook(c.view).Reseal(c.tx, s.sealer.Reseal)
 		if err != nil {
 			return nil, err
 		}
@@ -185,21 +171,21 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 	})
 }
 
-// credentialRecord is what is shown of a credential. Of its key that is enough to
-// tell it from another.
-func credentialRecord(in *catalog.Catalog, c *catalog.Credential) *gatewayv1.CredentialRecord {
-	out := &gatewayv1.CredentialRecord{CredentialName: c.Name, CredentialValues: map[string]string{}, CredentialInfo: showMetadata(c.Info)}
-	for name, value := range map[string]string{valueKey: vault.Mask(c.APIKey), valueBase: c.APIBase, valueOrganization: c.Organization} {
+// credentialRecord returns a credential in the form of the API. It shows enough of the key to
+// tell it from another one.
+func (c caller) credentialRecord(of *catalog.Credential) *gatewayv1.CredentialRecord {
+	out := &gatewayv1.CredentialRecord{CredentialName: of.Name, CredentialValues: map[string]string{}, CredentialInfo: showMetadata(of.Info)}
+	for name, value := range map[string]string{valueKey: vault.Mask(of.APIKey), valueBase: of.APIBase, valueOrganization: of.Organization} {
 		if value != "" {
 			out.CredentialValues[name] = value
 		}
 	}
-	if c.Locked() != nil {
+	if of.Locked() != nil {
 		out.CredentialValues[valueKey] = hidden
 	}
-	for _, d := range in.Namers(c.Name) {
+	for _, d := range c.view.Catalog.Namers(of.Name) {
 		out.UsedBy = append(out.GetUsedBy(), string(d))
 	}
-	showMeta(out, c.Meta)
+	showMeta(out, of.Meta)
 	return out
 }

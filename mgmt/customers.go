@@ -1,15 +1,14 @@
 package mgmt
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -21,35 +20,29 @@ type customerService struct {
 	service
 }
 
-// CreateCustomer makes a customer.
+// CreateCustomer creates a customer.
 func (s customerService) CreateCustomer(ctx context.Context, in *gatewayv1.CreateCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	c, err := patchCustomer(tenancy.Customer{ID: id.Customer(in.GetUserId())}, in, nil)
+	made, err := patchCustomer(tenancy.Customer{ID: id.Customer(in.GetUserId())}, in, nil)
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
-		var err error
-		if c.Organization, err = r.CustomersToChange(id.Organization(in.GetOrganizationId())); err != nil {
+	return changed(ctx, s.state, customerRecord, func(c caller) (_ *tenancy.Customer, err error) {
+		if made.Organization, err = c.customersToChange(in); err != nil {
 			return nil, err
 		}
-		if err := r.MayGiveCustomer(&tenancy.Customer{}, &c); err != nil {
+		if err := c.rights.MayGiveCustomer(&tenancy.Customer{}, &made); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.CreateCustomer(tx, c)
-		if err != nil {
-			return nil, err
-		}
-		return customerRecord(made), nil
+		return c.set.CreateCustomer(c.tx, made)
 	})
 }
 
-// customersPlace returns the organization whose customers a request changes.
-func customersPlace(ctx context.Context, v *cluster.View, tx *record.Txn, in interface{ GetOrganizationId() string }) (id.Organization, error) {
-	return v.Keys.Rights(tx, operation.Principal(ctx)).CustomersToChange(id.Organization(in.GetOrganizationId()))
+// customersToChange returns the organization whose customers a request changes.
+func (c caller) customersToChange(in interface{ GetOrganizationId() string }) (id.Organization, error) {
+	return c.rights.CustomersToChange(id.Organization(in.GetOrganizationId()))
 }
 
-// patchCustomer returns the customer as a request wants it.
+// patchCustomer returns a customer with the changes of a request.
 func patchCustomer(c tenancy.Customer, m proto.Message, clears []string) (tenancy.Customer, error) {
 	p := patchOf(m, clears, limitFields("alias", "models")...)
 	c.Alias = p.text("alias", c.Alias)
@@ -59,7 +52,7 @@ func patchCustomer(c tenancy.Customer, m proto.Message, clears []string) (tenanc
 	return c, p.err
 }
 
-// customerRecord is a customer as the API shows it.
+// customerRecord returns a customer in the form of the API.
 func customerRecord(c *tenancy.Customer) *gatewayv1.CustomerRecord {
 	out := &gatewayv1.CustomerRecord{UserId: string(c.ID), OrganizationId: textOrNull(string(c.Organization)), Alias: textOrNull(c.Alias), Blocked: c.Blocked, Models: c.Models}
 	showLimits(out, c.Limits)
@@ -67,11 +60,10 @@ func customerRecord(c *tenancy.Customer) *gatewayv1.CustomerRecord {
 	return out
 }
 
-// need returns a customer that a request names by a field: one that was made, or else
-// one that has nothing but an account, because requests have named it. Its error
-// is that there is neither.
-func (s customerService) need(ctx context.Context, set *tenancy.Set, tx *record.Txn, param string, u id.EndUser) (*tenancy.Customer, error) {
-	found, absent := set.NeedCustomer(tx, param, u)
+// need returns a customer that a field of a request names: a record, or else an account that
+// requests created when they named the customer. Its error is that neither exists.
+func (s customerService) need(ctx context.Context, c caller, param string, u id.EndUser) (*tenancy.Customer, error) {
+	found, absent := c.set.NeedCustomer(c.tx, param, u)
 	if absent == nil {
 		return found, nil
 	}
@@ -81,50 +73,36 @@ func (s customerService) need(ctx context.Context, set *tenancy.Set, tx *record.
 		}
 		return false
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case absent != nil:
-		return nil, absent
-	}
-	return &tenancy.Customer{ID: u.ID, Organization: u.Organization}, nil
+	return &tenancy.Customer{ID: u.ID, Organization: u.Organization}, cmp.Or(err, absent)
 }
 
 // GetCustomer shows one customer.
 func (s customerService) GetCustomer(ctx context.Context, in *gatewayv1.GetCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	v, err := operation.Current(ctx, s.state)
-	if err != nil {
-		return nil, err
-	}
-	set := v.Keys
-	of, err := set.Rights(nil, operation.Principal(ctx)).CustomersToSee(id.Organization(in.GetOrganizationId()))
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.need(ctx, set, nil, "end_user_id", id.EndUser{Organization: of, ID: id.Customer(in.GetEndUserId())})
-	if err != nil {
-		return nil, err
-	}
-	return customerRecord(c), nil
+	return found(ctx, s.state, customerRecord, func(c caller) (*tenancy.Customer, error) {
+		of, err := c.rights.CustomersToSee(id.Organization(in.GetOrganizationId()))
+		if err != nil {
+			return nil, err
+		}
+		return s.need(ctx, c, "end_user_id", id.EndUser{Organization: of, ID: id.Customer(in.GetEndUserId())})
+	})
 }
 
-// mostCustomers bounds a page: what each has spent is read for it.
+// mostCustomers bounds a page, because the spend of each customer is read for it.
 const mostCustomers = 1000
 
-// ListCustomers shows the customers that were made or named, ordered by id and then by
-// organization.
+// ListCustomers shows the customers that have a record or an account, ordered by id and then
+// by organization.
 func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCustomersRequest) (*gatewayv1.ListCustomersResponse, error) {
-	set := operation.View(ctx).Keys
-	r := set.Rights(nil, operation.Principal(ctx))
-	of, err := r.CustomersToSee(id.Organization(in.GetOrganizationId()))
+	c := viewer(ctx)
+	of, err := c.rights.CustomersToSee(id.Organization(in.GetOrganizationId()))
 	if err != nil {
 		return nil, err
 	}
 	after := id.EndUser{Organization: id.Organization(in.GetStartingAfterOrganizationId()), ID: id.Customer(in.GetStartingAfter())}
 	shown := func(id.EndUser) bool { return true }
-	made := set.Customers()
-	if of != "" || !r.SeesAll() {
-		after.Organization, made = of, set.CustomersOf(of)
+	made := c.set.Customers()
+	if of != "" || !c.rights.SeesAll() {
+		after.Organization, made = of, c.set.CustomersOf(of)
 		shown = func(u id.EndUser) bool { return u.Organization == of }
 	}
 	most := mostCustomers
@@ -140,15 +118,12 @@ func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCu
 	}); err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.ListCustomersResponse{}
-	for _, c := range firstCustomers(made, named, after, most) {
-		out.Customers = append(out.GetCustomers(), customerRecord(c))
-	}
-	return out, nil
+	customers := firstCustomers(made, named, after, most)
+	return &gatewayv1.ListCustomersResponse{Customers: shownAll(slices.Values(customers), customerRecord)}, nil
 }
 
-// firstCustomers merges customers that were made and ones that requests have named, both
-// in order, and returns the first ones after another.
+// firstCustomers merges customers that have a record with those that requests named, both in
+// order, and returns the first ones that come after another customer.
 func firstCustomers(made iter.Seq[*tenancy.Customer], named []id.EndUser, after id.EndUser, most int) []*tenancy.Customer {
 	found := make([]*tenancy.Customer, 0, min(most, len(named)+1))
 	nameds := func(upTo int) {
@@ -175,16 +150,15 @@ func firstCustomers(made iter.Seq[*tenancy.Customer], named []id.EndUser, after 
 	return found[:min(most, len(found))]
 }
 
-// UpdateCustomer changes what the request gives, and makes a customer that is only named
-// so far.
+// UpdateCustomer changes the fields in the request. It creates the record of a customer that
+// only has an account.
 func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.UpdateCustomerRequest) (*gatewayv1.CustomerRecord, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CustomerRecord, error) {
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
-		of, err := r.CustomersToChange(id.Organization(in.GetOrganizationId()))
+	return changed(ctx, s.state, customerRecord, func(c caller) (*tenancy.Customer, error) {
+		of, err := c.customersToChange(in)
 		if err != nil {
 			return nil, err
 		}
-		before, err := s.need(ctx, v.Keys, tx, "user_id", id.EndUser{Organization: of, ID: id.Customer(in.GetUserId())})
+		before, err := s.need(ctx, c, "user_id", id.EndUser{Organization: of, ID: id.Customer(in.GetUserId())})
 		if err != nil {
 			return nil, err
 		}
@@ -192,41 +166,35 @@ func (s customerService) UpdateCustomer(ctx context.Context, in *gatewayv1.Updat
 		if err != nil {
 			return nil, err
 		}
-		if err := r.MayGiveCustomer(before, &after); err != nil {
+		if err := c.rights.MayGiveCustomer(before, &after); err != nil {
 			return nil, err
 		}
-		var made *tenancy.Customer
-		if _, there := v.Keys.Customer(tx, after.EndUser()); there || operation.IfRevision(ctx) != 0 {
-			made, err = v.Keys.UpdateCustomer(tx, after, operation.IfRevision(ctx))
-		} else {
-			made, err = v.Keys.CreateCustomer(tx, after)
+		if _, exists := c.set.Customer(c.tx, after.EndUser()); exists || operation.IfRevision(ctx) != 0 {
+			return c.set.UpdateCustomer(c.tx, after, operation.IfRevision(ctx))
 		}
-		if err != nil {
-			return nil, err
-		}
-		return customerRecord(made), nil
+		return c.set.CreateCustomer(c.tx, after)
 	})
 }
 
 // DeleteCustomers deletes customers, all of them or none.
 func (s customerService) DeleteCustomers(ctx context.Context, in *gatewayv1.DeleteCustomersRequest) (*gatewayv1.DeleteCustomersResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteCustomersResponse, error) {
-		place, err := customersPlace(ctx, v, tx, in)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.DeleteCustomersResponse, error) {
+		place, err := c.customersToChange(in)
 		if err != nil {
 			return nil, err
 		}
 		out := &gatewayv1.DeleteCustomersResponse{OrganizationId: textOrNull(string(place))}
 		err = eachCustomer(place, in.GetUserIds(), func(param string, of id.EndUser) error {
 			out.DeletedCustomers++
-			return v.Keys.DeleteCustomer(tx, param, of)
+			return c.set.DeleteCustomer(c.tx, param, of)
 		})
 		out.Message = counted(out.GetDeletedCustomers(), "customer") + " deleted."
 		return out, err
 	})
 }
 
-// eachCustomer calls fn once for each customer of an organization that a request names,
-// with the place where it does, until there is an error.
+// eachCustomer calls fn for each customer of an organization that a request names, with the
+// path of the name in the request, until fn returns an error.
 func eachCustomer(of id.Organization, ids []string, fn func(param string, of id.EndUser) error) error {
 	for i, name := range distinct(ids) {
 		if err := fn(field.At("user_ids", i), id.EndUser{Organization: of, ID: id.Customer(name)}); err != nil {
@@ -236,48 +204,46 @@ func eachCustomer(of id.Organization, ids []string, fn func(param string, of id.
 	return nil
 }
 
-// BlockCustomers has customers refused.
+// BlockCustomers blocks customers: the gateway rejects their requests.
 func (s customerService) BlockCustomers(ctx context.Context, in *gatewayv1.BlockCustomersRequest) (*gatewayv1.BlockCustomersResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BlockCustomersResponse, error) {
-		place, err := customersPlace(ctx, v, tx, in)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.BlockCustomersResponse, error) {
+		place, err := c.customersToChange(in)
 		if err != nil {
 			return nil, err
 		}
 		out := &gatewayv1.BlockCustomersResponse{}
-		err = eachCustomer(place, in.GetUserIds(), func(_ string, of id.EndUser) error {
-			c, err := v.Keys.BlockCustomer(tx, of)
-			if err != nil {
-				return err
+		return out, eachCustomer(place, in.GetUserIds(), func(_ string, of id.EndUser) error {
+			blocked, err := c.set.BlockCustomer(c.tx, of)
+			if err == nil {
+				out.BlockedUsers = append(out.GetBlockedUsers(), customerRecord(blocked))
 			}
-			out.BlockedUsers = append(out.GetBlockedUsers(), customerRecord(c))
-			return nil
+			return err
 		})
-		return out, err
 	})
 }
 
-// UnblockCustomers has customers accepted again, and says who is not.
+// UnblockCustomers unblocks customers, and returns those that are still blocked.
 func (s customerService) UnblockCustomers(ctx context.Context, in *gatewayv1.UnblockCustomersRequest) (*gatewayv1.UnblockCustomersResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UnblockCustomersResponse, error) {
-		place, err := customersPlace(ctx, v, tx, in)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.UnblockCustomersResponse, error) {
+		place, err := c.customersToChange(in)
 		if err != nil {
 			return nil, err
 		}
 		accepted := map[id.EndUser]bool{}
 		if err := eachCustomer(place, in.GetUserIds(), func(param string, of id.EndUser) error {
 			accepted[of] = true
-			c, err := s.need(ctx, v.Keys, tx, param, of)
-			if err != nil || !c.Blocked {
+			one, err := s.need(ctx, c, param, of)
+			if err != nil || !one.Blocked {
 				return err
 			}
-			return v.Keys.UnblockCustomer(tx, param, of)
+			return c.set.UnblockCustomer(c.tx, param, of)
 		}); err != nil {
 			return nil, err
 		}
 		out := &gatewayv1.UnblockCustomersResponse{OrganizationId: textOrNull(string(place))}
-		for c := range v.Keys.Customers() {
-			if c.Organization == place && c.Blocked && !accepted[c.EndUser()] {
-				out.BlockedUsers = append(out.GetBlockedUsers(), string(c.ID))
+		for one := range c.set.Customers() {
+			if one.Organization == place && one.Blocked && !accepted[one.EndUser()] {
+				out.BlockedUsers = append(out.GetBlockedUsers(), string(one.ID))
 			}
 		}
 		return out, nil

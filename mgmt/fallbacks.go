@@ -5,9 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -25,10 +23,10 @@ const (
 	typeContentPolicy = "content_policy"
 )
 
-// fallbackTypes are the types in the order in which they are shown.
+// fallbackTypes returns the types in the order of responses.
 func fallbackTypes() []string { return []string{typeGeneral, typeContextWindow, typeContentPolicy} }
 
-// classOf is the class of a type, which the request's rules have checked.
+// classOf returns the class of a type. The rules of the request have checked the type.
 func classOf(kind string) catalog.FallbackClass {
 	switch kind {
 	case typeContextWindow:
@@ -39,13 +37,13 @@ func classOf(kind string) catalog.FallbackClass {
 	return catalog.GeneralFallbacks
 }
 
-// fallbackRecord is a fallback as it is shown. Its revision is that of the router
+// fallbackRecord returns a fallback in the form of the API. Its revision is that of the router
 // settings.
-func fallbackRecord(f catalog.Fallback, kind string) *gatewayv1.FallbackRecord {
-	return &gatewayv1.FallbackRecord{Model: f.From, FallbackModels: f.To, FallbackType: kind}
+func fallbackRecord(f catalog.Fallback, kind string, revision uint64) *gatewayv1.FallbackRecord {
+	return &gatewayv1.FallbackRecord{Model: f.From, FallbackModels: f.To, FallbackType: kind, Revision: float64(revision)}
 }
 
-// setting is a request that says what a model falls back to.
+// setting is a request that sets the fallbacks of a model.
 type setting interface {
 	GetModel() string
 	GetFallbackModels() []string
@@ -53,12 +51,12 @@ type setting interface {
 	GetIfRevision() float64
 }
 
-// CreateFallback says what a model falls back to.
+// CreateFallback sets the fallbacks of a model.
 func (s fallbackService) CreateFallback(ctx context.Context, in *gatewayv1.CreateFallbackRequest) (*gatewayv1.FallbackRecord, error) {
 	return s.set(ctx, in)
 }
 
-// UpdateFallback says what a model falls back to.
+// UpdateFallback sets the fallbacks of a model.
 func (s fallbackService) UpdateFallback(ctx context.Context, in *gatewayv1.UpdateFallbackRequest) (*gatewayv1.FallbackRecord, error) {
 	return s.set(ctx, in)
 }
@@ -66,13 +64,10 @@ func (s fallbackService) UpdateFallback(ctx context.Context, in *gatewayv1.Updat
 func (s fallbackService) set(ctx context.Context, in setting) (*gatewayv1.FallbackRecord, error) {
 	kind := cmp.Or(in.GetFallbackType(), typeGeneral)
 	f := catalog.Fallback{Class: classOf(kind), From: in.GetModel(), To: in.GetFallbackModels()}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.FallbackRecord, error) {
-		if err := v.Catalog.SetFallback(tx, f, operation.IfRevision(ctx)); err != nil {
-			return nil, err
-		}
-		out := fallbackRecord(f, kind)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.FallbackRecord, error) {
+		out := fallbackRecord(f, kind, 0)
 		out.Message = "Fallback configuration saved for " + field.ShortName(f.From)
-		return out, nil
+		return out, c.view.Catalog.SetFallback(c.tx, f, operation.IfRevision(ctx))
 	})
 }
 
@@ -85,15 +80,13 @@ func (s fallbackService) ListFallbacks(ctx context.Context, in *gatewayv1.ListFa
 			continue
 		}
 		for _, f := range v.Catalog.FallbackList(classOf(kind)) {
-			one := fallbackRecord(f, kind)
-			one.Revision = float64(revision)
-			out.Fallbacks = append(out.GetFallbacks(), one)
+			out.Fallbacks = append(out.GetFallbacks(), fallbackRecord(f, kind, revision))
 		}
 	}
 	return out, nil
 }
 
-// GetFallback shows what a model falls back to.
+// GetFallback shows the fallbacks of a model.
 func (s fallbackService) GetFallback(ctx context.Context, in *gatewayv1.GetFallbackRequest) (*gatewayv1.FallbackRecord, error) {
 	v, err := operation.Current(ctx, s.state)
 	if err != nil {
@@ -105,19 +98,15 @@ func (s fallbackService) GetFallback(ctx context.Context, in *gatewayv1.GetFallb
 	if at < 0 {
 		return nil, catalog.NoFallback(in.GetModel())
 	}
-	out := fallbackRecord(list[at], kind)
 	_, revision := v.Catalog.Patch()
-	out.Revision = float64(revision)
-	return out, nil
+	return fallbackRecord(list[at], kind, revision), nil
 }
 
-// DeleteFallback has a model fall back to nothing.
+// DeleteFallback deletes the fallbacks of a model.
 func (s fallbackService) DeleteFallback(ctx context.Context, in *gatewayv1.DeleteFallbackRequest) (*gatewayv1.DeleteFallbackResponse, error) {
 	kind := cmp.Or(in.GetFallbackType(), typeGeneral)
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteFallbackResponse, error) {
-		if err := v.Catalog.DeleteFallback(tx, classOf(kind), in.GetModel(), operation.IfRevision(ctx)); err != nil {
-			return nil, err
-		}
-		return &gatewayv1.DeleteFallbackResponse{Model: in.GetModel(), FallbackType: kind, Message: "Fallback configuration deleted for " + field.ShortName(in.GetModel())}, nil
+	out := &gatewayv1.DeleteFallbackResponse{Model: in.GetModel(), FallbackType: kind, Message: "Fallback configuration deleted for " + field.ShortName(in.GetModel())}
+	return change(ctx, s.state, func(c caller) (*gatewayv1.DeleteFallbackResponse, error) {
+		return out, c.view.Catalog.DeleteFallback(c.tx, classOf(kind), in.GetModel(), operation.IfRevision(ctx))
 	})
 }

@@ -10,23 +10,22 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// fieldGeneral is the section of the settings that are not about routing.
+// fieldGeneral is the section of settings that do not concern routing.
 const fieldGeneral = "general_settings"
 
-// alertingWebhook is the one way in which events are sent.
+// alertingWebhook is the only way to send events.
 const alertingWebhook = "webhook"
 
-// fieldWebhookSecret is a setting that is never shown.
+// fieldWebhookSecret is a setting that responses never show.
 const fieldWebhookSecret = "alerting_webhook_secret"
 
-// generalTexts say what each general setting means.
+// generalTexts returns the descriptions of the general settings.
 func generalTexts() map[string]string {
 	return map[string]string{
 		"alerting":                "Where audit events are sent: webhook, or nothing for an empty list.",
@@ -38,8 +37,8 @@ func generalTexts() map[string]string {
 	}
 }
 
-// generalChange reads what a request wants of the general settings. What has to do
-// with what is set already is checked when it is decided.
+// generalChange reads the changes of a request. The transaction makes the checks that depend
+// on the present settings.
 func generalChange(in *gatewayv1.GeneralSettings) (delivery.Change, error) {
 	c := delivery.Change{URL: in.AlertingWebhookUrl}
 	ways, err := texts(fieldGeneral+".alerting", in.GetAlerting())
@@ -83,13 +82,13 @@ func generalChange(in *gatewayv1.GeneralSettings) (delivery.Change, error) {
 	return c, nil
 }
 
-// setGeneral changes the general settings. made is a secret that had to be made.
-func (s configService) setGeneral(v *cluster.View, tx *record.Txn, c delivery.Change) (next delivery.Settings, made vault.Secret, err error) {
-	return s.webhook(v).Set(tx, c, delivery.Rules{Seal: s.seal, Guard: s.guard})
+// setGeneral changes the general settings. made is a secret that the gateway generated.
+func (s configService) setGeneral(c caller, to delivery.Change) (next delivery.Settings, made vault.Secret, err error) {
+	return s.webhook(c.view).Set(c.tx, to, delivery.Rules{Seal: s.seal, Guard: s.guard})
 }
 
-// showGeneral returns the general settings as the API shows them. The configuration
-// file's pace holds where they have none.
+// showGeneral returns the general settings in the form of the API. Without a pace of their own
+// they have that of the configuration file.
 func showGeneral(s delivery.Settings, file delivery.Pace) *gatewayv1.GeneralSettings {
 	pace := s.Pace.Or(file)
 	out := &gatewayv1.GeneralSettings{
@@ -102,77 +101,49 @@ func showGeneral(s delivery.Settings, file delivery.Pace) *gatewayv1.GeneralSett
 	return out
 }
 
-// generalField returns the field of a general setting; nil if there is none of that
-// name.
+// generalField returns the field of a general setting; nil if there is no such setting.
 func generalField(name string) protoreflect.FieldDescriptor {
 	return (*gatewayv1.GeneralSettings)(nil).ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
 }
 
-// isGeneral reports whether a request is about a general setting.
-func isGeneral(in interface {
+// configField names a setting in a request.
+type configField interface {
 	GetFieldName() string
 	GetConfigType() string
-},
-) bool {
+}
+
+// isGeneral reports whether a request is about a general setting.
+func isGeneral(in configField) bool {
 	return in.GetConfigType() == fieldGeneral || in.GetConfigType() == "" && generalField(in.GetFieldName()) != nil
 }
 
-// generalSetting is a general setting as it is shown.
-func generalSetting(s delivery.Settings, file delivery.Pace, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
-	name := string(f.Name())
-	out := &gatewayv1.SettingField{
-		FieldName: name, FieldType: settingType(f), FieldDescription: generalTexts()[name], StoredInDb: s.Revision > 0 || !s.CreatedAt.IsZero(),
-		FieldValue: structpb.NewNullValue(), FieldDefaultValue: settingValue(showGeneral(delivery.Settings{}, file).ProtoReflect().Get(f)),
+// fieldOf returns the field of the setting that a request names.
+func fieldOf(in configField) (protoreflect.FieldDescriptor, error) {
+	if !isGeneral(in) {
+		return routerField(in.GetFieldName())
 	}
-	if name == fieldWebhookSecret {
-		out.FieldDefaultValue = structpb.NewNullValue()
-		return out
-	}
-	out.FieldValue = settingValue(showGeneral(s, file).ProtoReflect().Get(f))
-	return out
-}
-
-// generalSettings are all of them, field by field.
-func generalSettings(s delivery.Settings, file delivery.Pace) []*gatewayv1.SettingField {
-	var out []*gatewayv1.SettingField
-	fields := (*gatewayv1.GeneralSettings)(nil).ProtoReflect().Descriptor().Fields()
-	for i := range fields.Len() {
-		out = append(out, generalSetting(s, file, fields.Get(i)))
-	}
-	return out
-}
-
-// namedGeneral is the general setting that a request names.
-func namedGeneral(name string) (protoreflect.FieldDescriptor, error) {
-	if f := generalField(name); f != nil {
+	if f := generalField(in.GetFieldName()); f != nil {
 		return f, nil
 	}
 	return nil, &fault.Error{Kind: fault.NotFound, Code: "setting_not_found", Param: "field_name", Detail: "There is no general setting of that name."}
 }
 
-// getGeneralField shows one general setting.
-func (s configService) getGeneralField(ctx context.Context, in *gatewayv1.GetConfigFieldRequest) (*gatewayv1.SettingField, error) {
-	f, err := namedGeneral(in.GetFieldName())
-	if err != nil {
-		return nil, err
+// generalSetting returns a general setting in the form of the API.
+func generalSetting(s delivery.Settings, file delivery.Pace, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
+	name := string(f.Name())
+	out := &gatewayv1.SettingField{
+		FieldName: name, FieldType: settingType(f), FieldDescription: generalTexts()[name], StoredInDb: s.Revision > 0 || !s.CreatedAt.IsZero(),
+		FieldValue: structpb.NewNullValue(), FieldDefaultValue: structpb.NewNullValue(),
 	}
-	v, err := operation.Current(ctx, s.state)
-	if err != nil {
-		return nil, err
+	if name != fieldWebhookSecret {
+		out.FieldValue = settingValue(showGeneral(s, file).ProtoReflect().Get(f))
+		out.FieldDefaultValue = settingValue(showGeneral(delivery.Settings{}, file).ProtoReflect().Get(f))
 	}
-	return generalSetting(s.webhook(v), s.pace, f), nil
+	return out
 }
 
 // updateGeneralField sets one general setting.
-func (s configService) updateGeneralField(ctx context.Context, in *gatewayv1.UpdateConfigFieldRequest) (*gatewayv1.SettingField, error) {
-	f, err := namedGeneral(in.GetFieldName())
-	if err != nil {
-		return nil, err
-	}
-	value, err := settingOf(f, in.GetFieldValue())
-	if err != nil {
-		return nil, err
-	}
+func (s configService) updateGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, value protoreflect.Value) (*gatewayv1.SettingField, error) {
 	given := &gatewayv1.GeneralSettings{}
 	given.ProtoReflect().Set(f, value)
 	c, err := generalChange(given)
@@ -182,36 +153,25 @@ func (s configService) updateGeneralField(ctx context.Context, in *gatewayv1.Upd
 	return s.changeGeneralField(ctx, f, c)
 }
 
-// deleteGeneralField has one general setting be what it is where nobody has set it.
-func (s configService) deleteGeneralField(ctx context.Context, in *gatewayv1.DeleteConfigFieldRequest) (*gatewayv1.SettingField, error) {
-	f, err := namedGeneral(in.GetFieldName())
-	if err != nil {
-		return nil, err
-	}
-	if string(f.Name()) == fieldWebhookSecret {
-		return nil, fault.Field("field_name", "invalid_value", "A webhook has a secret. Set another one, or set alerting to an empty list.")
-	}
+// deleteGeneralField resets one general setting to its default.
+func (s configService) deleteGeneralField(ctx context.Context, f protoreflect.FieldDescriptor) (*gatewayv1.SettingField, error) {
 	switch string(f.Name()) {
+	case fieldWebhookSecret:
+		return nil, fault.Field("field_name", "invalid_value", "A webhook has a secret. Set another one, or set alerting to an empty list.")
 	case delivery.FieldBatch:
 		return s.changeGeneralField(ctx, f, delivery.Change{Batch: new(0)})
 	case delivery.FieldParallel:
 		return s.changeGeneralField(ctx, f, delivery.Change{Parallel: new(0)})
 	}
-	given := &gatewayv1.GeneralSettings{}
-	given.ProtoReflect().Set(f, showGeneral(delivery.Settings{}, s.pace).ProtoReflect().Get(f))
-	c, err := generalChange(given)
-	if err != nil {
-		return nil, err
-	}
-	return s.changeGeneralField(ctx, f, c)
+	return s.updateGeneralField(ctx, f, showGeneral(delivery.Settings{}, s.pace).ProtoReflect().Get(f))
 }
 
-func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, c delivery.Change) (*gatewayv1.SettingField, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := s.expected(v, operation.IfRevision(ctx)); err != nil {
+func (s configService) changeGeneralField(ctx context.Context, f protoreflect.FieldDescriptor, to delivery.Change) (*gatewayv1.SettingField, error) {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.SettingField, error) {
+		if err := s.expected(c.view, operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
-		next, made, err := s.setGeneral(v, tx, c)
+		next, made, err := s.setGeneral(c, to)
 		switch {
 		case err != nil:
 			return nil, err
@@ -222,13 +182,13 @@ func (s configService) changeGeneralField(ctx context.Context, f protoreflect.Fi
 	})
 }
 
-// revision is that of all settings: of whatever was changed last.
+// revision returns the revision of all settings: that of the last change.
 func (s configService) revision(v *cluster.View) uint64 {
 	_, router := v.Catalog.RouterSpec()
 	return max(router, s.webhook(v).Revision)
 }
 
-// expected is a Conflict where the settings are not of a revision; 0 is any.
+// expected is a Conflict if the settings have another revision than a request expects; 0 is any.
 func (s configService) expected(v *cluster.View, revision uint64) error {
 	if now := s.revision(v); revision != 0 && revision != now {
 		return &fault.Error{Kind: fault.Conflict, Code: "revision_conflict", Detail: "Somebody has changed the settings. Read them again, and send the revision that they have now."}

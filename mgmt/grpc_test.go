@@ -47,8 +47,8 @@ func dial(t *testing.T, s *Server) *grpc.ClientConn {
 	return conn
 }
 
-// caller is a context that says who asks, and more.
-func caller(t *testing.T, key string, more ...string) context.Context {
+// callWith returns a context for calls with a key and more metadata.
+func callWith(t *testing.T, key string, more ...string) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -72,14 +72,14 @@ func TestGRPCAnswers(t *testing.T) {
 	s, _ := newFake(t)
 	conn := dial(t, s)
 	var header metadata.MD
-	out, err := gatewayv1.NewClusterServiceClient(conn).GetStatus(caller(t, masterKey), &gatewayv1.GetStatusRequest{}, grpc.Header(&header))
+	out, err := gatewayv1.NewClusterServiceClient(conn).GetStatus(callWith(t, masterKey), &gatewayv1.GetStatusRequest{}, grpc.Header(&header))
 	if err != nil || out.GetState() != "follower" {
 		t.Fatalf("%v %v", out, err)
 	}
 	if id := header.Get(headerGatewayRequestID); len(id) != 1 || !strings.HasPrefix(id[0], "req_") || header.Get(operation.HeaderRevision)[0] != "41" {
 		t.Errorf("%v", header)
 	}
-	id := caller(t, masterKey, "x-request-id", "8e03978e-40d5-43e8-bc93-6894a57f9324")
+	id := callWith(t, masterKey, "x-request-id", "8e03978e-40d5-43e8-bc93-6894a57f9324")
 	if _, err := gatewayv1.NewClusterServiceClient(conn).GetStatus(id, &gatewayv1.GetStatusRequest{}, grpc.Header(&header)); err != nil || header.Get(headerGatewayRequestID)[0] != "req_8e03978e40d543e8bc936894a57f9324" {
 		t.Errorf("%v %v", header, err)
 	}
@@ -98,13 +98,13 @@ func TestGRPCAsksWhoIsThere(t *testing.T) {
 				continue
 			}
 			var header metadata.MD
-			err := conn.Invoke(caller(t, key), name, op.Input.New().Interface(), op.Output.New().Interface(), grpc.Header(&header))
+			err := conn.Invoke(callWith(t, key), name, op.Input.New().Interface(), op.Output.New().Interface(), grpc.Header(&header))
 			if status.Code(err) != want || len(header.Get(headerGatewayRequestID)) != 1 || detail[*errdetails.ErrorInfo](err).GetDomain() != errorDomain {
 				t.Errorf("%s with key %q: %v %v", name, key, err, header)
 			}
 		}
 	}
-	if err := conn.Invoke(caller(t, masterKey), "/gateway.v1.KeyService/Nope", &gatewayv1.GetKeyRequest{}, &gatewayv1.GetKeyResponse{}); status.Code(err) != codes.Unimplemented {
+	if err := conn.Invoke(callWith(t, masterKey), "/gateway.v1.KeyService/Nope", &gatewayv1.GetKeyRequest{}, &gatewayv1.GetKeyResponse{}); status.Code(err) != codes.Unimplemented {
 		t.Errorf("an operation that is not there: %v", err)
 	}
 }
@@ -112,7 +112,7 @@ func TestGRPCAsksWhoIsThere(t *testing.T) {
 func TestGRPCErrorsHaveDetails(t *testing.T) {
 	s, n := newFake(t)
 	members := gatewayv1.NewClusterServiceClient(dial(t, s))
-	_, err := members.RemoveMember(caller(t, masterKey), &gatewayv1.RemoveMemberRequest{NodeId: "nope"})
+	_, err := members.RemoveMember(callWith(t, masterKey), &gatewayv1.RemoveMemberRequest{NodeId: "nope"})
 	if status.Code(err) != codes.InvalidArgument || detail[*errdetails.ErrorInfo](err).GetReason() != "validation_error" {
 		t.Errorf("%v", err)
 	}
@@ -120,15 +120,15 @@ func TestGRPCErrorsHaveDetails(t *testing.T) {
 		t.Errorf("%v", bad)
 	}
 	n.fail(&fault.Error{Kind: fault.Unavailable, Code: "no_leader", Detail: "No majority.", RetryAfter: time.Hour})
-	_, err = members.GetStatus(caller(t, masterKey), &gatewayv1.GetStatusRequest{})
+	_, err = members.GetStatus(callWith(t, masterKey), &gatewayv1.GetStatusRequest{})
 	if status.Code(err) != codes.Unavailable || detail[*errdetails.ErrorInfo](err).GetReason() != "no_leader" || detail[*errdetails.RetryInfo](err).GetRetryDelay().AsDuration() != operation.MostRetryAfter {
 		t.Errorf("%v", err)
 	}
-	_, err = members.GetStatus(caller(t, ""), &gatewayv1.GetStatusRequest{})
+	_, err = members.GetStatus(callWith(t, ""), &gatewayv1.GetStatusRequest{})
 	if detail[*errdetails.ErrorInfo](err).GetReason() != "missing_api_key" {
 		t.Errorf("%v", err)
 	}
-	_, err = members.RemoveMember(caller(t, masterKey), &gatewayv1.RemoveMemberRequest{NodeId: strings.Repeat("x", rest.MaxBody+1)})
+	_, err = members.RemoveMember(callWith(t, masterKey), &gatewayv1.RemoveMemberRequest{NodeId: strings.Repeat("x", rest.MaxBody+1)})
 	if status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("a large request: %v", err)
 	}
@@ -139,12 +139,12 @@ func TestGRPCSurvivesPanics(t *testing.T) {
 	s, n := newFake(t)
 	members := gatewayv1.NewClusterServiceClient(dial(t, s))
 	n.panics("the secret of the machine")
-	_, err := members.GetStatus(caller(t, masterKey), &gatewayv1.GetStatusRequest{})
+	_, err := members.GetStatus(callWith(t, masterKey), &gatewayv1.GetStatusRequest{})
 	if status.Code(err) != codes.Internal || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
 	n.panics("")
-	if _, err := members.GetStatus(caller(t, masterKey), &gatewayv1.GetStatusRequest{}); err != nil {
+	if _, err := members.GetStatus(callWith(t, masterKey), &gatewayv1.GetStatusRequest{}); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestGRPCReflection(t *testing.T) {
 	s, _ := newFake(t)
 	client := reflectionv1.NewServerReflectionClient(dial(t, s))
 	list := func(key string) (*reflectionv1.ServerReflectionResponse, error) {
-		stream, err := client.ServerReflectionInfo(caller(t, key))
+		stream, err := client.ServerReflectionInfo(callWith(t, key))
 		if err != nil {
 			return nil, err
 		}

@@ -3,13 +3,12 @@ package mgmt
 import (
 	"context"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -20,55 +19,47 @@ type guardrailService struct {
 	service
 }
 
-// CreateGuardrail makes a guardrail.
+// fieldGuardrail names a guardrail by its id or by its name.
+const fieldGuardrail = "guardrail_id"
+
+// CreateGuardrail creates a guardrail.
 func (s guardrailService) CreateGuardrail(ctx context.Context, in *gatewayv1.CreateGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
 	fresh := id.NewUUID()
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
-		org, err := ownerFor(ctx, v, tx, in.OrganizationId)
+	return changed(ctx, s.state, guardrailRecord, func(c caller) (*guardrails.Guardrail, error) {
+		org, err := c.ownerFor(in.OrganizationId)
 		if err != nil {
 			return nil, err
 		}
-		g, err := v.Guardrails.Create(tx, guardrails.Guardrail{
+		return c.view.Guardrails.Create(c.tx, guardrails.Guardrail{
 			Head: resource.Head{ID: fresh, Name: in.GetGuardrailName(), Organization: org}, DefaultOn: in.GetDefaultOn(), Engines: enginesOf(in.GetEngines()),
 		})
-		if err != nil {
-			return nil, err
-		}
-		return guardrailRecord(g), nil
 	})
 }
 
 // ListGuardrails shows the guardrails that the caller may use.
 func (s guardrailService) ListGuardrails(ctx context.Context, in *gatewayv1.ListGuardrailsRequest) (*gatewayv1.ListGuardrailsResponse, error) {
-	v := operation.View(ctx)
-	page, err := pageOf(v.Guardrails.Newest(readerOf(ctx, v, nil), in.GetOrganizationId()), func(g *guardrails.Guardrail) string { return g.ID }, in)
+	c := viewer(ctx)
+	page, err := pageOf(c.view.Guardrails.Newest(c.reader(), in.GetOrganizationId()), func(g *guardrails.Guardrail) string { return g.ID }, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.ListGuardrailsResponse{Object: "list", HasMore: page.more, TotalCount: uint32(page.total), NextCursor: textOrNull(page.next)}
-	for _, g := range page.items {
-		out.Guardrails = append(out.GetGuardrails(), guardrailRecord(g))
-	}
-	return out, nil
+	return &gatewayv1.ListGuardrailsResponse{
+		Object: objectList, HasMore: page.more, TotalCount: uint32(page.total), NextCursor: textOrNull(page.next),
+		Guardrails: shownAll(slices.Values(page.items), guardrailRecord),
+	}, nil
 }
 
 // GetGuardrail shows one guardrail.
 func (s guardrailService) GetGuardrail(ctx context.Context, in *gatewayv1.GetGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
-	v, err := operation.Current(ctx, s.state)
-	if err != nil {
-		return nil, err
-	}
-	g, err := v.Guardrails.Find(nil, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, nil))
-	if err != nil {
-		return nil, err
-	}
-	return guardrailRecord(g), nil
+	return found(ctx, s.state, guardrailRecord, func(c caller) (*guardrails.Guardrail, error) {
+		return c.view.Guardrails.Find(nil, fieldGuardrail, in.GetGuardrailId(), c.reader())
+	})
 }
 
-// UpdateGuardrail changes what the request gives.
+// UpdateGuardrail changes the fields in the request.
 func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.UpdateGuardrailRequest) (*gatewayv1.GuardrailRecord, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.GuardrailRecord, error) {
-		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
+	return changed(ctx, s.state, guardrailRecord, func(c caller) (*guardrails.Guardrail, error) {
+		g, err := c.view.Guardrails.FindToChange(c.tx, fieldGuardrail, in.GetGuardrailId(), c.reader())
 		if err != nil {
 			return nil, err
 		}
@@ -82,27 +73,23 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 		if len(in.GetEngines()) > 0 {
 			next.Engines = enginesOf(in.GetEngines())
 		}
-		after, err := v.Guardrails.Update(tx, g, next, operation.IfRevision(ctx))
-		if err != nil {
-			return nil, err
-		}
-		return guardrailRecord(after), nil
+		return c.view.Guardrails.Update(c.tx, g, next, operation.IfRevision(ctx))
 	})
 }
 
 // DeleteGuardrail deletes a guardrail.
 func (s guardrailService) DeleteGuardrail(ctx context.Context, in *gatewayv1.DeleteGuardrailRequest) (*gatewayv1.DeleteGuardrailResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteGuardrailResponse, error) {
-		g, err := v.Guardrails.FindToChange(tx, "guardrail_id", in.GetGuardrailId(), readerOf(ctx, v, tx))
+	return change(ctx, s.state, func(c caller) (*gatewayv1.DeleteGuardrailResponse, error) {
+		g, err := c.view.Guardrails.FindToChange(c.tx, fieldGuardrail, in.GetGuardrailId(), c.reader())
 		if err != nil {
 			return nil, err
 		}
-		v.Guardrails.Delete(tx, g)
+		c.view.Guardrails.Delete(c.tx, g)
 		return &gatewayv1.DeleteGuardrailResponse{GuardrailId: g.ID, Deleted: true}, nil
 	})
 }
 
-// ListGuardrailEngines shows the engines that guardrails can have.
+// ListGuardrailEngines shows the engines that a guardrail can have.
 func (guardrailService) ListGuardrailEngines(context.Context, *gatewayv1.ListGuardrailEnginesRequest) (*gatewayv1.ListGuardrailEnginesResponse, error) {
 	out := &gatewayv1.ListGuardrailEnginesResponse{}
 	for _, k := range guardrails.Kinds() {
@@ -117,7 +104,7 @@ func (guardrailService) ListGuardrailEngines(context.Context, *gatewayv1.ListGua
 	return out, nil
 }
 
-// thousandths is what certainties are counted in.
+// thousandths is the unit of stored thresholds.
 const thousandths = 1000
 
 func enginesOf(in []*gatewayv1.GuardrailEngine) []guardrails.Engine {
@@ -136,17 +123,15 @@ func enginesOf(in []*gatewayv1.GuardrailEngine) []guardrails.Engine {
 	return out
 }
 
-// guardrailRecord is a guardrail as the API shows it.
+// guardrailRecord returns a guardrail in the form of the API.
 func guardrailRecord(g *guardrails.Guardrail) *gatewayv1.GuardrailRecord {
 	out := &gatewayv1.GuardrailRecord{GuardrailId: g.ID, GuardrailName: g.Name, OrganizationId: textOrNull(string(g.Organization)), DefaultOn: g.DefaultOn}
-	for i := range g.Engines {
-		out.Engines = append(out.GetEngines(), showEngine(&g.Engines[i]))
-	}
+	out.Engines = shownAll(slices.Values(g.Engines), showEngine)
 	showMeta(out, g.Meta)
 	return out
 }
 
-func showEngine(e *guardrails.Engine) *gatewayv1.GuardrailEngine {
+func showEngine(e guardrails.Engine) *gatewayv1.GuardrailEngine {
 	c := &gatewayv1.GuardrailConfig{
 		Entities: e.Entities, Action: given(e.Action), Language: given(e.Language), ViolationMessage: given(e.ViolationMessage),
 		BannedKeywords: e.BannedKeywords, BannedPatterns: e.BannedPatterns, AllowedTools: e.AllowedTools, BlockedTools: e.BlockedTools,
@@ -158,7 +143,7 @@ func showEngine(e *guardrails.Engine) *gatewayv1.GuardrailEngine {
 	return &gatewayv1.GuardrailEngine{EngineName: e.Name, Config: c, EventHooks: e.Hooks}
 }
 
-// given is a text of a request's message that may be missing.
+// given returns an optional text of a message; nil if it is empty.
 func given(text string) *string {
 	if text == "" {
 		return nil

@@ -3,15 +3,14 @@ package mgmt
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -19,47 +18,35 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// UpdateKey changes what the request gives.
+// UpdateKey changes the fields in the request.
 func (s keyService) UpdateKey(ctx context.Context, in *gatewayv1.UpdateKeyRequest) (*gatewayv1.KeyRecord, error) {
-	return s.changed(ctx, func(c keyChange) (*tenancy.Key, error) { return c.update(in) })
+	return changed(ctx, s.state, keyRecord, func(c caller) (*tenancy.Key, error) { return s.changeOf(c).update(in) })
 }
 
-// BlockKey has a key refused.
+// BlockKey blocks a key: the gateway rejects requests with it.
 func (s keyService) BlockKey(ctx context.Context, in *gatewayv1.BlockKeyRequest) (*gatewayv1.KeyRecord, error) {
-	return s.changed(ctx, func(c keyChange) (*tenancy.Key, error) {
-		return c.switched(surface.PermitBlockKey, in.GetKey(), func(k *tenancy.Key) { k.Blocked = true })
+	return changed(ctx, s.state, keyRecord, func(c caller) (*tenancy.Key, error) {
+		return s.changeOf(c).switched(surface.PermitBlockKey, in.GetKey(), func(k *tenancy.Key) { k.Blocked = true })
 	})
 }
 
-// UnblockKey has a key accepted again.
+// UnblockKey unblocks a key.
 func (s keyService) UnblockKey(ctx context.Context, in *gatewayv1.UnblockKeyRequest) (*gatewayv1.KeyRecord, error) {
-	return s.changed(ctx, func(c keyChange) (*tenancy.Key, error) {
-		return c.switched(surface.PermitUnblockKey, in.GetKey(), func(k *tenancy.Key) { k.Blocked = false })
+	return changed(ctx, s.state, keyRecord, func(c caller) (*tenancy.Key, error) {
+		return s.changeOf(c).switched(surface.PermitUnblockKey, in.GetKey(), func(k *tenancy.Key) { k.Blocked = false })
 	})
 }
 
-// changed makes a change of one key and shows it.
-func (s keyService) changed(ctx context.Context, op func(c keyChange) (*tenancy.Key, error)) (*gatewayv1.KeyRecord, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-		made, err := op(s.changeOf(ctx, v, tx))
-		if err != nil {
-			return nil, err
-		}
-		return keyRecord(made), nil
-	})
-}
-
-// BulkUpdateKeys changes several keys in one transaction. Those that cannot be
-// changed are listed.
+// BulkUpdateKeys changes several keys in one transaction. The response lists those that
+// cannot be changed.
 func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdateKeysRequest) (*gatewayv1.BulkUpdateKeysResponse, error) {
-	// What fails is decided by a view that is at least as new as the request, also
-	// where nothing is left to be committed.
+	// The view that decides what fails is at least as new as the request, also if nothing is
+	// left to commit.
 	if _, err := s.state.Current(ctx); err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateKeysResponse, error) {
-		out := &gatewayv1.BulkUpdateKeysResponse{TotalRequested: uint32(len(in.GetKeys()))}
-		c := s.changeOf(ctx, v, tx)
+	return change(ctx, s.state, func(by caller) (*gatewayv1.BulkUpdateKeysResponse, error) {
+		out, c := &gatewayv1.BulkUpdateKeysResponse{TotalRequested: uint32(len(in.GetKeys()))}, s.changeOf(by)
 		for _, one := range in.GetKeys() {
 			made, err := c.update(one)
 			switch f := fault.From(err); {
@@ -75,34 +62,32 @@ func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdate
 	})
 }
 
-// keyChange is changes of keys in one transaction.
+// keyChange changes keys in one transaction.
 type keyChange struct {
-	set    *tenancy.Set
-	tx     *record.Txn
-	rights *tenancy.Rights
-	batch  *tenancy.KeyBatch
-	rules  *tenancy.KeyRules
+	caller
+	batch *tenancy.KeyBatch
+	rules *tenancy.KeyRules
 }
 
-func (s keyService) changeOf(ctx context.Context, v *cluster.View, tx *record.Txn) keyChange {
-	return keyChange{rules: s.rules, set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.KeyBatch(tx)}
+func (s keyService) changeOf(c caller) keyChange {
+	return keyChange{caller: c, rules: s.rules, batch: c.set.KeyBatch(c.tx)}
 }
 
-// begin returns the key that an operation of who asks changes, and the revision
-// that it must have, 0 for any.
+// begin returns the key that an operation of the caller changes, and the revision that the key
+// must have; 0 for any.
 func (c keyChange) begin(op string, of keyName, ifRevision float64) (*tenancy.Key, uint64, error) {
-	revision, err := field.Whole("if_revision", ifRevision)
+	revision, err := field.Whole(field.IfRevision, ifRevision)
 	if err != nil {
 		return nil, 0, err
 	}
-	k, err := visibleKey(c.set, c.tx, c.rights, of)
+	k, err := c.key(of)
 	if err != nil {
 		return nil, 0, err
 	}
 	return k, uint64(revision), c.rights.MayChangeKey(op, k)
 }
 
-// update makes one update. One that it refuses has written nothing.
+// update makes one change. A change that fails has written nothing.
 func (c keyChange) update(in *gatewayv1.UpdateKeyRequest) (*tenancy.Key, error) {
 	h, err := reference("key", in.GetKey())
 	if err != nil {
@@ -119,7 +104,8 @@ func (c keyChange) update(in *gatewayv1.UpdateKeyRequest) (*tenancy.Key, error) 
 	return c.batch.Update(k, revision)
 }
 
-// patched is a key as a request wants it to be, where who asks may make it so.
+// patched returns a key with the changes of a request. It denies changes that the caller may
+// not make.
 func (c keyChange) patched(before *tenancy.Key, m proto.Message, clears []string) (tenancy.Key, error) {
 	k, err := patchKey(*before, m, clears, c.tx.Time())
 	if err != nil || !changes(m, clears) {
@@ -132,7 +118,7 @@ func (c keyChange) patched(before *tenancy.Key, m proto.Message, clears []string
 	if err := c.rights.MayGrantKey(surface.PermitUpdateKey, &k); err != nil || k.Team == before.Team {
 		return k, err
 	}
-	return k, c.rights.MayMakeKey(c.rules, &k) // moving a key is no way around the rules
+	return k, c.rights.MayMakeKey(c.rules, &k) // moving a key must not bypass the rules
 }
 
 // changes reports whether a request changes anything of the key that it names.
@@ -149,7 +135,7 @@ func changes(m proto.Message, clears []string) bool {
 	return found
 }
 
-// switched changes one thing of a key.
+// switched changes one field of a key.
 func (c keyChange) switched(op, text string, set func(k *tenancy.Key)) (*tenancy.Key, error) {
 	h, err := reference("key", text)
 	if err != nil {
@@ -175,38 +161,31 @@ func (s keyService) DeleteKeys(ctx context.Context, in *gatewayv1.DeleteKeysRequ
 	case len(in.GetKeys()) > 0 && len(in.GetKeyAliases()) > 0:
 		return nil, fault.Field("key_aliases", "invalid_value", "Name the keys in keys or in key_aliases, not in both.")
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteKeysResponse, error) {
-		c := s.changeOf(ctx, v, tx)
+	return change(ctx, s.state, func(by caller) (*gatewayv1.DeleteKeysResponse, error) {
+		c := s.changeOf(by)
 		names, err := c.deleted(in)
 		if err != nil {
 			return nil, err
 		}
-		out, hashes := &gatewayv1.DeleteKeysResponse{}, make([]id.KeyHash, 0, len(names))
-		seen := map[id.KeyHash]bool{}
+		var hashes []id.KeyHash
 		for _, of := range names {
-			if seen[of.hash] {
+			if slices.Contains(hashes, of.hash) {
 				continue
 			}
-			seen[of.hash] = true
 			if _, _, err := c.begin(surface.PermitDeleteKeys, of, 0); err != nil {
 				return nil, err
 			}
 			hashes = append(hashes, of.hash)
-			out.DeletedKeys = append(out.GetDeletedKeys(), tokenOf(of.hash))
 		}
-		return out, c.set.DeleteKeys(tx, hashes)
+		return &gatewayv1.DeleteKeysResponse{DeletedKeys: shownAll(slices.Values(hashes), tokenOf)}, c.set.DeleteKeys(c.tx, hashes)
 	})
 }
 
 // deleted returns the keys that a request names.
 func (c keyChange) deleted(in *gatewayv1.DeleteKeysRequest) ([]keyName, error) {
-	var names []keyName
-	for i, text := range in.GetKeys() {
-		h, err := reference(field.At("keys", i), text)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, keyName{field.At("keys", i), h})
+	names, err := references("keys", in.GetKeys())
+	if err != nil {
+		return nil, err
 	}
 	for i, alias := range in.GetKeyAliases() {
 		h, err := c.aliased(field.At("key_aliases", i), alias)
@@ -235,17 +214,17 @@ func (c keyChange) aliased(param, alias string) (found id.KeyHash, err error) {
 	case n == 1:
 		return found, nil
 	case !c.rights.SeesAll():
-		return found, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: "This API key may not see that key."}
+		return found, notYours(param, "This API key may not see that key.")
 	}
 	return found, notFound(param, "There is no key of that alias. No key was deleted.")
 }
 
-// GenerateKey makes a key. Nothing but its hash is kept.
+// GenerateKey creates a key. The gateway keeps only its hash.
 func (s keyService) GenerateKey(ctx context.Context, in *gatewayv1.GenerateKeyRequest) (*gatewayv1.KeyRecord, error) {
 	return s.generate(ctx, surface.PermitGenerateKey, in)
 }
 
-// GenerateServiceAccountKey makes a key of a team that belongs to no user.
+// GenerateServiceAccountKey creates a key of a team that belongs to no user.
 func (s keyService) GenerateServiceAccountKey(ctx context.Context, in *gatewayv1.GenerateKeyRequest) (*gatewayv1.KeyRecord, error) {
 	switch {
 	case in.TeamId == nil:
@@ -261,56 +240,53 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-		k, err := patchKey(tenancy.Key{Hash: id.HashKey(secret), Name: tenancy.DisplayName(secret)}, in, nil, tx.Time())
+	return changed(ctx, s.state, shownOnce(secret), func(c caller) (*tenancy.Key, error) {
+		k, err := patchKey(tenancy.Key{Hash: id.HashKey(secret), Name: tenancy.DisplayName(secret)}, in, nil, c.tx.Time())
 		if err != nil {
 			return nil, err
 		}
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
 		if in.UserId == nil && op == surface.PermitGenerateKey {
-			k.User = ownerOf(v.Keys, tx, r, k.Team)
+			k.User = c.ownerOf(k.Team)
 		}
-		k = v.Keys.Completed(tx, k)
-		if err := r.MayGrantKey(op, &k); err != nil {
+		k = c.set.Completed(c.tx, k)
+		if err := c.rights.MayGrantKey(op, &k); err != nil {
 			return nil, err
 		}
-		if err := mayMake(s.rules, r, &k, in); err != nil {
+		if err := mayMake(s.rules, c.rights, &k, in); err != nil {
 			return nil, err
 		}
-		if err := r.SetParent(&k); err != nil {
+		if err := c.rights.SetParent(&k); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.CreateKey(tx, k)
-		if err != nil {
-			return nil, err
-		}
-		return shownOnce(made, secret), nil
+		return c.set.CreateKey(c.tx, k)
 	})
 }
 
-// shownOnce is the record of a key that was just made, with the key.
-func shownOnce(k *tenancy.Key, secret string) *gatewayv1.KeyRecord {
-	out := keyRecord(k)
-	out.Key = secret
-	return out
+// shownOnce shows the record of a new key with the key itself.
+func shownOnce(secret string) func(*tenancy.Key) *gatewayv1.KeyRecord {
+	return func(k *tenancy.Key) *gatewayv1.KeyRecord {
+		out := keyRecord(k)
+		out.Key = secret
+		return out
+	}
 }
 
-// ownerOf is whom a key is for that names no user: who asks. A proxy_admin makes
-// keys that belong to nobody, and so does who manages a team from without.
-func ownerOf(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, t id.Team) id.User {
-	if r.Admin() {
+// ownerOf returns the user of a new key for which the request names none: the caller's user. A
+// key that a proxy_admin creates has no user, and neither has the key of a team whose manager
+// is no member.
+func (c caller) ownerOf(t id.Team) id.User {
+	if c.rights.Admin() {
 		return ""
 	}
 	if t != "" {
-		if _, in := set.TeamMember(tx, t, r.User()); !in {
+		if _, in := c.set.TeamMember(c.tx, t, c.rights.User()); !in {
 			return ""
 		}
 	}
-	return r.User()
+	return c.rights.User()
 }
 
-// keyText is the text of a new key: the one that a request has chosen, or a fresh
-// one.
+// keyText returns the text of a new key: the one in the request, or a fresh one.
 func keyText(param string, chosen *string) (string, error) {
 	if chosen == nil {
 		made, _, err := tenancy.Generate(rand.Reader)
@@ -322,8 +298,8 @@ func keyText(param string, chosen *string) (string, error) {
 	return *chosen, nil
 }
 
-// RegenerateKey replaces a key by a new one. What it changes at that needs the
-// rights of an update, too.
+// RegenerateKey replaces a key by a new one. Other changes in the same request need the rights
+// of an update, too.
 func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateKeyRequest) (*gatewayv1.KeyRecord, error) {
 	p := operation.Principal(ctx)
 	old := keyName{"key", p.Hash}
@@ -341,16 +317,10 @@ func (s keyService) RegenerateKey(ctx context.Context, in *gatewayv1.RegenerateK
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.KeyRecord, error) {
-		made, err := s.changeOf(ctx, v, tx).regenerate(old, in, secret)
-		if err != nil {
-			return nil, err
-		}
-		return shownOnce(made, secret), nil
-	})
+	return changed(ctx, s.state, shownOnce(secret), func(c caller) (*tenancy.Key, error) { return s.changeOf(c).regenerate(old, in, secret) })
 }
 
-// regenerate is the operation.
+// regenerate replaces a key by that of a secret.
 func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, secret string) (*tenancy.Key, error) {
 	before, revision, err := c.begin(surface.PermitRegenerateKey, old, in.GetIfRevision())
 	if err != nil {

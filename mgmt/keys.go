@@ -13,12 +13,9 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/money"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -31,7 +28,7 @@ type keyService struct {
 	service
 }
 
-// The sizes of pages where the request does not say.
+// The sizes of pages unless the request sets them.
 const (
 	defaultPage      = 10
 	defaultAliasPage = 50
@@ -39,7 +36,7 @@ const (
 
 const codeKeyNotFound = "key_not_found"
 
-// GetKey shows one key: the one that asks, or one that it may see.
+// GetKey shows one key: that of the caller, or one that the caller may see.
 func (s keyService) GetKey(ctx context.Context, in *gatewayv1.GetKeyRequest) (*gatewayv1.GetKeyResponse, error) {
 	p := operation.Principal(ctx)
 	hash := p.Hash
@@ -56,46 +53,42 @@ func (s keyService) GetKey(ctx context.Context, in *gatewayv1.GetKeyRequest) (*g
 		}
 		hash = h
 	}
-	v, err := operation.Current(ctx, s.state)
+	c, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
 	if p.Master && hash == p.Hash {
 		return nil, masterHasNoRecord()
 	}
-	k, err := visibleKey(v.Keys, nil, v.Keys.Rights(nil, p), keyName{"key", hash})
+	k, err := c.key(keyName{"key", hash})
 	if err != nil {
 		return nil, err
 	}
 	return &gatewayv1.GetKeyResponse{Key: tokenOf(k.Hash), Info: keyRecord(k)}, nil
 }
 
-// GetKeys shows several keys. Those that are not there are left out, and so are
-// those that are not for who asks to see.
+// GetKeys shows several keys. It leaves out keys that do not exist and keys that the caller
+// may not see.
 func (s keyService) GetKeys(ctx context.Context, in *gatewayv1.GetKeysRequest) (*gatewayv1.GetKeysResponse, error) {
-	hashes := make([]id.KeyHash, 0, len(in.GetKeys()))
-	for i, text := range in.GetKeys() {
-		h, err := reference(field.At("keys", i), text)
-		if err != nil {
-			return nil, err
-		}
-		hashes = append(hashes, h)
-	}
-	v, err := operation.Current(ctx, s.state)
+	names, err := references("keys", in.GetKeys())
 	if err != nil {
 		return nil, err
 	}
-	r, out := v.Keys.Rights(nil, operation.Principal(ctx)), &gatewayv1.GetKeysResponse{}
-	for _, h := range hashes {
-		if k, ok := v.Keys.Key(nil, h); ok && r.MaySeeKey(k) {
-			out.Key = append(out.GetKey(), tokenOf(h))
+	c, err := current(ctx, s.state)
+	if err != nil {
+		return nil, err
+	}
+	out := &gatewayv1.GetKeysResponse{}
+	for _, of := range names {
+		if k, ok := c.set.Key(nil, of.hash); ok && c.rights.MaySeeKey(k) {
+			out.Key = append(out.GetKey(), tokenOf(of.hash))
 			out.Info = append(out.GetInfo(), keyRecord(k))
 		}
 	}
 	return out, nil
 }
 
-// CheckKeyHealth shows the key that asks. The master key has no record.
+// CheckKeyHealth shows the caller's key. The master key has no record.
 func (keyService) CheckKeyHealth(ctx context.Context, _ *gatewayv1.CheckKeyHealthRequest) (*gatewayv1.CheckKeyHealthResponse, error) {
 	out := &gatewayv1.CheckKeyHealthResponse{Key: "healthy"}
 	if k, ok := operation.View(ctx).Keys.Key(nil, operation.Principal(ctx).Hash); ok {
@@ -104,7 +97,7 @@ func (keyService) CheckKeyHealth(ctx context.Context, _ *gatewayv1.CheckKeyHealt
 	return out, nil
 }
 
-// ListKeys shows a page of the keys that were made at run time.
+// ListKeys shows a page of the keys that were created at run time.
 func (s keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest) (*gatewayv1.ListKeysResponse, error) {
 	q := tenancy.KeyQuery{
 		Alias: in.GetKeyAlias(), Search: in.GetSearch(), User: id.User(in.GetUserId()), Team: id.Team(in.GetTeamId()),
@@ -139,24 +132,22 @@ func (keyService) ListKeyAliases(ctx context.Context, in *gatewayv1.ListKeyAlias
 	q := tenancy.KeyQuery{Named: true, Search: in.GetSearch(), Team: id.Team(in.GetTeamId()), Sort: tenancy.KeysByAlias}
 	list, total := keysPage(ctx, q, page, size)
 	out := &gatewayv1.ListKeyAliasesResponse{TotalCount: uint32(total), CurrentPage: page, TotalPages: pages(total, size), Size: size}
-	for _, k := range list {
-		out.Aliases = append(out.GetAliases(), k.Alias)
-	}
+	out.Aliases = shownAll(slices.Values(list), func(k *tenancy.Key) string { return k.Alias })
 	return out, nil
 }
 
-// keysPage returns a page of the keys that a query finds and that who asks may see,
-// and how many those are in all.
+// keysPage returns a page of the keys that a query finds and that the caller may see, and the
+// number of all of them.
 func keysPage(ctx context.Context, q tenancy.KeyQuery, page, size int32) (list []*tenancy.Key, total int) {
-	set := operation.View(ctx).Keys
-	if r := set.Rights(nil, operation.Principal(ctx)); !r.SeesAll() {
-		q.May, q.Near = r.MaySeeKey, r.User()
+	c := viewer(ctx)
+	if !c.rights.SeesAll() {
+		q.May, q.Near = c.rights.MaySeeKey, c.rights.User()
 	}
 	q.Offset, q.Limit = int(page-1)*int(size), int(size)
-	return set.Keys(q)
+	return c.set.Keys(q)
 }
 
-// keyValue is an entry of a list of keys.
+// keyValue returns an entry of a list of keys.
 func (s keyService) keyValue(ctx context.Context, k *tenancy.Key, in *gatewayv1.ListKeysRequest) (*structpb.Value, error) {
 	if !in.GetReturnFullObject() {
 		return structpb.NewStringValue(tokenOf(k.Hash)), nil
@@ -172,23 +163,18 @@ type keyName struct {
 	hash  id.KeyHash
 }
 
-// visibleKey returns a key that the caller may see; tx is nil for a request that changes
-// nothing.
-func visibleKey(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of keyName) (*tenancy.Key, error) {
-	k, _ := set.Key(tx, of.hash)
-	return visible(r, k, r.MaySeeKey, missing{codeKeyNotFound, of.param, "key"})
+// key returns a key that the caller may see.
+func (c caller) key(of keyName) (*tenancy.Key, error) {
+	k, _ := c.set.Key(c.tx, of.hash)
+	return visible(c.rights, k, c.rights.MaySeeKey, missing{codeKeyNotFound, of.param, "key"})
 }
 
 // newestKeys shows keys that the caller may see, the newest first.
-func newestKeys(all iter.Seq[*tenancy.Key], r *tenancy.Rights, limit int) []*gatewayv1.KeyRecord {
-	list := slices.SortedFunc(keep(all, r.MaySeeKey), func(a, b *tenancy.Key) int {
+func (c caller) newestKeys(all iter.Seq[*tenancy.Key], limit int) []*gatewayv1.KeyRecord {
+	list := slices.SortedFunc(keep(all, c.rights.MaySeeKey), func(a, b *tenancy.Key) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), slices.Compare(a.Hash[:], b.Hash[:]))
 	})
-	var out []*gatewayv1.KeyRecord
-	for _, k := range list[:min(len(list), limit)] {
-		out = append(out, keyRecord(k))
-	}
-	return out
+	return shownAll(slices.Values(list[:min(len(list), limit)]), keyRecord)
 }
 
 // reference reads a key's name in a parameter.
@@ -200,6 +186,19 @@ func reference(param, text string) (id.KeyHash, error) {
 	return h, nil
 }
 
+// references reads a list of names of keys.
+func references(list string, texts []string) ([]keyName, error) {
+	names := make([]keyName, len(texts))
+	for i, text := range texts {
+		h, err := reference(field.At(list, i), text)
+		if err != nil {
+			return nil, err
+		}
+		names[i] = keyName{field.At(list, i), h}
+	}
+	return names, nil
+}
+
 func notFound(param, detail string) error {
 	return &fault.Error{Kind: fault.NotFound, Code: codeKeyNotFound, Param: param, Detail: detail}
 }
@@ -208,7 +207,16 @@ func masterHasNoRecord() error {
 	return notFound("key", "The master key has no record. Name a key with the parameter key.")
 }
 
-// hexOf is the hash of a key as the API shows it, empty for a name of none.
+// keyHash reads a parameter that must be the hash of a key.
+func keyHash(param, text string) (id.KeyHash, error) {
+	h, ok := id.ParseKeyHash(text)
+	if !ok {
+		return h, fault.Field(param, "invalid_value", "%s must be the key's SHA-256: 64 hex digits, with or without sha256: before them.", param)
+	}
+	return h, nil
+}
+
+// hexOf returns the hash of a key in the form of the API; empty for a text that names no key.
 func hexOf(text string) string {
 	h, err := tenancy.ParseReference(text)
 	if err != nil {
@@ -217,7 +225,7 @@ func hexOf(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// keyRecord is a key as the API shows it.
+// keyRecord returns a key in the form of the API.
 func keyRecord(k *tenancy.Key) *gatewayv1.KeyRecord {
 	now := time.Now()
 	token := tokenOf(k.Hash)
@@ -240,10 +248,10 @@ func keyRecord(k *tenancy.Key) *gatewayv1.KeyRecord {
 	return out
 }
 
-// typeDefault is what the API calls a key that may do all that its role allows.
+// typeDefault is the API's name for a key that may do all that its role allows.
 const typeDefault = "default"
 
-// moment is a time as the API shows it: null for none.
+// moment returns a time in the form of the API; null for the zero time.
 func moment(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -251,8 +259,8 @@ func moment(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// patchKey returns a key as a request wants it, at a time. A key that goes to
-// another team goes to the team's organization with it.
+// patchKey returns a key with the changes of a request at a time. A key that moves to another
+// team moves to the team's organization, too.
 func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (tenancy.Key, error) {
 	before, p := k, patchOf(m, clears, limitFields("models", "duration", "key_alias", "metadata", "team_id", "user_id", "organization_id",
 		"tags", "aliases", "allowed_routes", "key_type")...)
@@ -286,7 +294,7 @@ func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (t
 	return k, p.err
 }
 
-// after is the end of a duration that begins now.
+// after returns the end of a duration that begins now.
 func after(param, text string, now time.Time) (time.Time, error) {
 	d, err := tenancy.ParsePeriod(param, text)
 	if err != nil {
@@ -295,8 +303,8 @@ func after(param, text string, now time.Time) (time.Time, error) {
 	return d.After(now), nil
 }
 
-// ResetKeySpend sets what a key has spent in its window. It is for those above the
-// key: who could reset what bounds its own requests would have no bound.
+// ResetKeySpend sets what a key has spent in its window. It is for callers above the key: the
+// limits of a key would not bind a caller that could reset them.
 func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpendRequest) (*gatewayv1.ResetKeySpendResponse, error) {
 	h, err := reference("key", in.GetKey())
 	if err != nil {
@@ -306,53 +314,53 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ResetKeySpendResponse, error) {
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
-		k, err := visibleKey(v.Keys, tx, r, keyName{"key", h})
+	return change(ctx, s.state, func(c caller) (*gatewayv1.ResetKeySpendResponse, error) {
+		k, err := c.key(keyName{"key", h})
 		if err != nil {
 			return nil, err
 		}
-		if err := mayResetSpend(v.Keys, tx, r, k); err != nil {
+		if err := c.mayResetSpend(k); err != nil {
 			return nil, err
 		}
 		account := id.Account{Kind: id.AccountKey, Owner: tokenOf(k.Account())}
-		now, err := spentBy(ctx, s.ledger, account, tx.Time())
+		state, err := s.ledger.Account(ctx, account)
 		if err != nil {
 			return nil, err
 		}
+		now := windowAt(state, c.tx.Time())
 		if to.Total().Compare(now) > 0 {
 			return nil, fault.Field("reset_to", "invalid_value", "reset_to must not be more than the key has spent, which is %s USD.", now)
 		}
-		tx.SetSpend(account, to, event.Amount{
+		c.tx.SetSpend(account, to, event.Amount{
 			Resource: event.ResourceKey, ID: k.Hash.String(), Field: fieldSpend, Old: inDollars(now), New: inDollars(to),
 		})
-		terms := termsOf(v.Keys, tx, k.Limits)
+		terms := termsOf(c.set, c.tx, k.Limits)
 		out := &gatewayv1.ResetKeySpendResponse{
 			KeyHash: tokenOf(k.Hash), Spend: inDollars(to), PreviousSpend: inDollars(now), MaxBudget: dollarsOrNull(terms.MaxBudget),
 		}
-		if at, ok := tenancy.NextReset(terms.BudgetDuration, tx.Time()); ok {
+		if at, ok := tenancy.NextReset(terms.BudgetDuration, c.tx.Time()); ok {
 			out.BudgetResetAt = timestamppb.New(at)
 		}
 		return out, nil
 	})
 }
 
-// mayResetSpend refuses who is not above a key.
-func mayResetSpend(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, k *tenancy.Key) error {
-	if r.Admin() {
+// mayResetSpend denies callers that are not above a key.
+func (c caller) mayResetSpend(k *tenancy.Key) error {
+	if c.rights.Admin() {
 		return nil
 	}
-	if t, ok := set.Team(tx, k.Team); ok && k.Team != "" {
-		return r.MayManageTeam(t)
+	if t, ok := c.set.Team(c.tx, k.Team); ok && k.Team != "" {
+		return c.rights.MayManageTeam(t)
 	}
-	if o, ok := set.Organization(tx, k.Organization); ok && k.Organization != "" {
-		return r.MayManageOrganization(o)
+	if o, ok := c.set.Organization(c.tx, k.Organization); ok && k.Organization != "" {
+		return c.rights.MayManageOrganization(o)
 	}
 	return notYours("key", "Only a proxy_admin may reset what this key has spent.")
 }
 
-// accountOf is the key whose account is meant by the hash of one: by any that it has
-// ever had, as far as that is known still.
+// accountOf returns the key whose account belongs to a hash, which may be any hash that the key
+// had, as far as it is still known.
 func accountOf(ctx context.Context, l Ledger, set *tenancy.Set, h id.KeyHash) (id.KeyHash, error) {
 	if k, ok := set.Key(nil, h); ok {
 		return k.Account(), nil
@@ -360,20 +368,11 @@ func accountOf(ctx context.Context, l Ledger, set *tenancy.Set, h id.KeyHash) (i
 	return l.KeyAccount(ctx, h)
 }
 
-// shownOf is the hash that reports call the key of an account by: the one that it has
-// now, or where it is gone that of the account.
+// shownOf returns the hash by which reports name the key of an account: its present one, or
+// that of the account if the key was deleted.
 func shownOf(set *tenancy.Set, account id.KeyHash) id.KeyHash {
 	if k, ok := set.OfAccount(account); ok {
 		return k.Hash
 	}
 	return account
-}
-
-// spentBy is what an account has spent in the window that holds a time.
-func spentBy(ctx context.Context, l Ledger, a id.Account, now time.Time) (money.Total, error) {
-	state, err := l.Account(ctx, a)
-	if err != nil {
-		return money.Total{}, err
-	}
-	return windowAt(state, now), nil
 }

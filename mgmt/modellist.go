@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/price"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -242,8 +240,8 @@ func (s modelService) ReloadCostMap(ctx context.Context, _ *gatewayv1.ReloadCost
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.ReloadCostMapResponse, error) {
-		changed, err := v.Catalog.SetPrices(tx, rows)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.ReloadCostMapResponse, error) {
+		changed, err := c.view.Catalog.SetPrices(c.tx, rows)
 		if err != nil {
 			return nil, err
 		}

@@ -7,12 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -27,10 +25,10 @@ type modelService struct {
 	reach  reach
 }
 
-// reach says where providers may be whose addresses requests set.
+// reach limits the addresses of providers that requests set.
 type reach struct{ private bool }
 
-// check rejects an address that may not be called. One that was there before stays.
+// check rejects an address that the gateway may not call. An unchanged address is accepted.
 func (r reach) check(param, before, after string) error {
 	least := address.Public
 	if r.private {
@@ -57,23 +55,19 @@ func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModel
 	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
-		made, err := v.Catalog.Create(tx, spec, s.sealer.Seal)
-		if err != nil {
-			return nil, err
-		}
-		return deploymentRecord(made), nil
+	return changed(ctx, s.state, deploymentRecord, func(c caller) (*catalog.Deployment, error) {
+		return c.view.Catalog.Create(c.tx, spec, s.sealer.Seal)
 	})
 }
 
-// UpdateModel changes what the request gives.
+// UpdateModel changes the fields in the request.
 func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModelRequest) (*gatewayv1.DeploymentRecord, error) {
 	named, err := namedDeployment(in)
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeploymentRecord, error) {
-		before, err := v.Catalog.Changeable(tx, "model_id", named)
+	return changed(ctx, s.state, deploymentRecord, func(c caller) (*catalog.Deployment, error) {
+		before, err := c.view.Catalog.Changeable(c.tx, "model_id", named)
 		if err != nil {
 			return nil, err
 		}
@@ -87,16 +81,12 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 		if err := s.reach.check("gateway_params.api_base", before.Spec.APIBase, spec.APIBase); err != nil {
 			return nil, err
 		}
-		made, err := v.Catalog.Update(tx, spec, operation.IfRevision(ctx), s.sealer.Seal)
-		if err != nil {
-			return nil, err
-		}
-		return deploymentRecord(made), nil
+		return c.view.Catalog.Update(c.tx, spec, operation.IfRevision(ctx), s.sealer.Seal)
 	})
 }
 
-// stays refuses to send a stored key to another address than the one that it was
-// stored for: whoever can write a deployment could have it sent to themselves.
+// stays rejects a request that would send a stored key to another address than before:
+// otherwise anybody who can change a deployment could receive the key.
 func stays(before, after *catalog.DeploymentSpec, sent string) error {
 	secret := !before.APIKey.IsEmpty() || len(before.ExtraHeaders) > 0
 	was, _, _ := strings.Cut(before.Model, "/")
@@ -107,8 +97,7 @@ func stays(before, after *catalog.DeploymentSpec, sent string) error {
 	return fault.Field("gateway_params.api_key", "missing_required_parameter", "The address changes, and the stored key is for the old one. Send gateway_params.api_key as well, or clear it.")
 }
 
-// namedDeployment is the deployment that a request is about, which it may name in
-// two places.
+// namedDeployment returns the deployment of a request. Two fields may name it.
 func namedDeployment(in *gatewayv1.UpdateModelRequest) (id.Deployment, error) {
 	named, other := in.GetModelId(), in.GetModelInfo().GetId()
 	switch {
@@ -125,15 +114,15 @@ func namedDeployment(in *gatewayv1.UpdateModelRequest) (id.Deployment, error) {
 // DeleteModel removes a deployment that was added at run time.
 func (s modelService) DeleteModel(ctx context.Context, in *gatewayv1.DeleteModelRequest) (*gatewayv1.DeleteModelResponse, error) {
 	name := in.GetId()
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteModelResponse, error) {
-		if err := v.Catalog.Delete(tx, id.Deployment(name)); err != nil {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.DeleteModelResponse, error) {
+		if err := c.view.Catalog.Delete(c.tx, id.Deployment(name)); err != nil {
 			return nil, err
 		}
 		return &gatewayv1.DeleteModelResponse{Message: "Model: " + name + " deleted successfully", ModelId: name, Deleted: true}, nil
 	})
 }
 
-// deploymentRecord is a deployment that was made or changed.
+// deploymentRecord returns a new or changed deployment in the form of the API.
 func deploymentRecord(d *catalog.Deployment) *gatewayv1.DeploymentRecord {
 	s := d.Stored()
 	return &gatewayv1.DeploymentRecord{
@@ -141,21 +130,21 @@ func deploymentRecord(d *catalog.Deployment) *gatewayv1.DeploymentRecord {
 	}
 }
 
-// modelRecord is a deployment as it is listed.
+// modelRecord returns a deployment in the form of lists.
 func modelRecord(d *catalog.Deployment) *gatewayv1.ModelRecord {
 	s := d.Stored()
 	return &gatewayv1.ModelRecord{ModelName: string(d.Name), GatewayParams: modelParams(&s.Spec), ModelInfo: modelInfo(d)}
 }
 
-// withhold leaves out where a deployment is, with what credential and in which
-// share, which is the operator's business.
+// withhold removes the address, the credential and the weight of a deployment, which only
+// concern the operator.
 func withhold(r *gatewayv1.ModelRecord) *gatewayv1.ModelRecord {
 	r.GatewayParams = &gatewayv1.ModelParams{Model: r.GetGatewayParams().Model}
 	r.ModelInfo.CreatedBy = ""
 	return r
 }
 
-// modelParams is a deployment as it was written down, without secrets.
+// modelParams returns a deployment as it was stored, without secrets.
 func modelParams(s *catalog.DeploymentSpec) *gatewayv1.ModelParams {
 	provider, _, _ := strings.Cut(s.Model, "/")
 	out := &gatewayv1.ModelParams{
@@ -185,7 +174,7 @@ func modelParams(s *catalog.DeploymentSpec) *gatewayv1.ModelParams {
 	return out
 }
 
-// modelInfo is what is in force for a deployment, and who added it.
+// modelInfo returns the values in force for a deployment, and its author.
 func modelInfo(d *catalog.Deployment) *gatewayv1.ModelInfo {
 	s := d.Stored()
 	out := &gatewayv1.ModelInfo{
@@ -201,21 +190,21 @@ func modelInfo(d *catalog.Deployment) *gatewayv1.ModelInfo {
 	return out
 }
 
-// inDouble is an exact decimal for people and clients that count in doubles; what is
-// charged is exact.
+// inDouble returns an exact decimal as a double, for responses. Charges are computed from the
+// decimal.
 func inDouble(decimal string) float64 {
 	v, _ := strconv.ParseFloat(decimal, 64) // the catalogue has read it
 	return v
 }
 
-// hidden is what is shown of a credential.
+// hidden is the placeholder for a credential in responses.
 const hidden = "[redacted]"
 
 // maxSecret bounds a credential: the longest that providers give out are tokens of a few kilobytes.
 const maxSecret = 16 << 10
 
-// describe changes a specification by what a request says of a deployment. What the
-// catalogue checks is not checked here.
+// describe changes a specification by the fields of a request. The catalogue makes most
+// checks.
 func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gatewayv1.ModelInfoInput) error {
 	if err := describeModel(spec, p); err != nil {
 		return err
@@ -226,7 +215,7 @@ func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gate
 	}{
 		{p.ApiBase, &spec.APIBase},
 		{info.BaseModel, &spec.BaseModel},
-		{p.BaseModel, &spec.BaseModel}, // of one that is given twice, this one counts
+		{p.BaseModel, &spec.BaseModel}, // if the request gives both, this one counts
 		{p.CredentialName, &spec.CredentialName},
 		{p.Organization, &spec.Organization},
 	} {
@@ -253,7 +242,7 @@ func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gate
 	return describeSecrets(spec, p)
 }
 
-// describeModel reads the provider and its model, in either of two forms.
+// describeModel reads the provider and its model, which have two forms.
 func describeModel(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error {
 	named := p.GetCustomLlmProvider()
 	model := cmp.Or(p.GetModel(), spec.Model)
@@ -282,7 +271,7 @@ func describeNumbers(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, inf
 	)
 }
 
-// assign reads a number of a request, if it gives it.
+// assign reads a number if the request has it.
 func assign[T any](to *T, given *float64, param string, read func(param string, v float64) (T, error)) (err error) {
 	if given != nil {
 		*to, err = read(param, *given)
@@ -290,8 +279,8 @@ func assign[T any](to *T, given *float64, param string, read func(param string, 
 	return err
 }
 
-// describeSecrets reads what is secret. What stands for a secret in answers stands
-// for the one that there is.
+// describeSecrets reads the secrets of a request. The placeholder of responses stands for the
+// stored secret.
 func describeSecrets(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) error {
 	var err error
 	if p.ApiKey != nil {
@@ -312,7 +301,7 @@ func describeSecrets(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams) err
 	return nil
 }
 
-// secretOf reads a secret that is to take the place of another.
+// secretOf reads a secret that replaces another one.
 func secretOf(param, value string, before vault.Secret) (vault.Secret, error) {
 	if value == hidden && !before.IsEmpty() {
 		return before, nil
@@ -320,7 +309,7 @@ func secretOf(param, value string, before vault.Secret) (vault.Secret, error) {
 	return vault.NewSecret(value), checkSecret(param, value)
 }
 
-// clearings are what a request may clear of a deployment, and how.
+// clearings returns functions that clear the fields of a deployment which a request may clear.
 func clearings(spec *catalog.DeploymentSpec) map[string]func() {
 	return map[string]func(){
 		"gateway_params.api_base": func() { spec.APIBase = "" },
@@ -346,8 +335,7 @@ func clearings(spec *catalog.DeploymentSpec) map[string]func() {
 	}
 }
 
-// redescribe is describe for a deployment that there is, and a request that also
-// clears.
+// redescribe is describe for a deployment that exists, and a request that also clears fields.
 func redescribe(spec *catalog.DeploymentSpec, in *gatewayv1.UpdateModelRequest) error {
 	if in.ModelName != nil {
 		spec.ModelName = in.GetModelName()
@@ -363,7 +351,7 @@ func redescribe(spec *catalog.DeploymentSpec, in *gatewayv1.UpdateModelRequest) 
 	return describe(spec, orEmpty(in.GetGatewayParams()), orEmpty(in.GetModelInfo()))
 }
 
-// orEmpty is an empty message for one that is not given.
+// orEmpty returns m, or an empty message for nil.
 func orEmpty[T any](m *T) *T {
 	if m == nil {
 		return new(T)
@@ -371,10 +359,9 @@ func orEmpty[T any](m *T) *T {
 	return m
 }
 
-// checkSecret refuses what cannot stand in a header, and what stands for
-// something else. Its errors never repeat the value. A variable of the gateway's
-// environment is not read for a request: who may add deployments could send it to
-// an address of their own.
+// checkSecret rejects a value that a header cannot carry, the placeholder, and references to
+// environment variables: a caller that may add deployments could otherwise send a variable of
+// the gateway to an address of its own. Its errors never repeat the value.
 func checkSecret(param, value string) error {
 	switch {
 	case value == hidden:

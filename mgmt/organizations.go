@@ -7,10 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -22,25 +20,21 @@ type organizationService struct {
 	service
 }
 
-// CreateOrganization makes an organization.
+// CreateOrganization creates an organization.
 func (s organizationService) CreateOrganization(ctx context.Context, in *gatewayv1.CreateOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
 	o, err := patchOrganization(tenancy.Organization{ID: id.Organization(chosen(in.OrganizationId))}, in, nil)
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
-		if err := v.Keys.Rights(tx, operation.Principal(ctx)).MayGrantOrganization(nil, &o); err != nil {
+	return changed(ctx, s.state, organizationRecord, func(c caller) (*tenancy.Organization, error) {
+		if err := c.rights.MayGrantOrganization(nil, &o); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.CreateOrganization(tx, o)
-		if err != nil {
-			return nil, err
-		}
-		return organizationRecord(made), nil
+		return c.set.CreateOrganization(c.tx, o)
 	})
 }
 
-// chosen is the id that a request gives to what it makes, or a fresh one.
+// chosen returns the id that a request gives to a new record, or a fresh one.
 func chosen(given *string) string {
 	if given == nil {
 		return id.NewUUID()
@@ -50,52 +44,43 @@ func chosen(given *string) string {
 
 // GetOrganization shows one organization.
 func (s organizationService) GetOrganization(ctx context.Context, in *gatewayv1.GetOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	v, err := operation.Current(ctx, s.state)
+	c, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	o, err := visibleOrganization(v.Keys, nil, v.Keys.Rights(nil, operation.Principal(ctx)), in.GetOrganizationId())
-	if err != nil {
-		return nil, err
-	}
-	return fullOrganization(v.Keys, o), nil
+	return shown(c.fullOrganization)(c.organization(in.GetOrganizationId()))
 }
 
-// GetOrganizations shows several organizations, all that are asked for or none.
+// GetOrganizations shows several organizations; if the caller may not see one, it shows none.
 func (s organizationService) GetOrganizations(ctx context.Context, in *gatewayv1.GetOrganizationsRequest) (*gatewayv1.GetOrganizationsResponse, error) {
-	v, err := operation.Current(ctx, s.state)
+	c, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	r, out := v.Keys.Rights(nil, operation.Principal(ctx)), &gatewayv1.GetOrganizationsResponse{}
+	out := &gatewayv1.GetOrganizationsResponse{}
 	for i, of := range in.GetOrganizations() {
-		o, err := visibleOrganization(v.Keys, nil, r, of)
+		o, err := c.organization(of)
 		if err != nil {
 			return nil, field.Named(field.At("organizations", i), err)
 		}
-		out.Organizations = append(out.GetOrganizations(), fullOrganization(v.Keys, o))
+		out.Organizations = append(out.GetOrganizations(), c.fullOrganization(o))
 	}
 	return out, nil
 }
 
-// ListOrganizations shows the organizations that who asks may see.
+// ListOrganizations shows the organizations that the caller may see.
 func (s organizationService) ListOrganizations(ctx context.Context, in *gatewayv1.ListOrganizationsRequest) (*gatewayv1.ListOrganizationsResponse, error) {
-	v := operation.View(ctx)
-	r, part, out := v.Keys.Rights(nil, operation.Principal(ctx)), strings.ToLower(in.GetOrgAlias()), &gatewayv1.ListOrganizationsResponse{}
-	for o := range v.Keys.Organizations() {
-		if in.GetOrgId() != "" && string(o.ID) != in.GetOrgId() || !strings.Contains(strings.ToLower(o.Alias), part) || !r.MaySeeOrganization(o) {
-			continue
-		}
-		out.Organizations = append(out.GetOrganizations(), fullOrganization(v.Keys, o))
-	}
-	return out, nil
+	c, part := viewer(ctx), strings.ToLower(in.GetOrgAlias())
+	matching := keep(c.set.Organizations(), func(o *tenancy.Organization) bool {
+		return (in.GetOrgId() == "" || string(o.ID) == in.GetOrgId()) && strings.Contains(strings.ToLower(o.Alias), part) && c.rights.MaySeeOrganization(o)
+	})
+	return &gatewayv1.ListOrganizationsResponse{Organizations: shownAll(matching, c.fullOrganization)}, nil
 }
 
-// UpdateOrganization changes what the request gives.
+// UpdateOrganization changes the fields in the request.
 func (s organizationService) UpdateOrganization(ctx context.Context, in *gatewayv1.UpdateOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationRecord, error) {
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
-		before, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
+	return changed(ctx, s.state, organizationRecord, func(c caller) (*tenancy.Organization, error) {
+		before, err := c.organization(in.GetOrganizationId())
 		if err != nil {
 			return nil, err
 		}
@@ -103,18 +88,14 @@ func (s organizationService) UpdateOrganization(ctx context.Context, in *gateway
 		if err != nil {
 			return nil, err
 		}
-		if err := r.MayGrantOrganization(before, &after); err != nil {
+		if err := c.rights.MayGrantOrganization(before, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateOrganization(tx, after, operation.IfRevision(ctx))
-		if err != nil {
-			return nil, err
-		}
-		return organizationRecord(made), nil
+		return c.set.UpdateOrganization(c.tx, after, operation.IfRevision(ctx))
 	})
 }
 
-// patchOrganization returns the organization as a request wants it.
+// patchOrganization returns an organization with the changes of a request.
 func patchOrganization(o tenancy.Organization, m proto.Message, clears []string) (tenancy.Organization, error) {
 	p := patchOf(m, clears, limitFields("models", "metadata")...)
 	o.Alias = p.text("organization_alias", o.Alias)
@@ -124,12 +105,12 @@ func patchOrganization(o tenancy.Organization, m proto.Message, clears []string)
 	return o, p.err
 }
 
-// DeleteOrganizations deletes organizations with all that is theirs.
+// DeleteOrganizations deletes organizations with everything that belongs to them.
 func (s organizationService) DeleteOrganizations(ctx context.Context, in *gatewayv1.DeleteOrganizationsRequest) (*gatewayv1.DeleteOrganizationsResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteOrganizationsResponse, error) {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.DeleteOrganizationsResponse, error) {
 		out := &gatewayv1.DeleteOrganizationsResponse{}
 		for i, of := range distinct(in.GetOrganizationIds()) {
-			old, err := v.DeleteOrganization(tx, id.Organization(of))
+			old, err := c.view.DeleteOrganization(c.tx, id.Organization(of))
 			if err != nil {
 				return nil, field.Named(field.At("organization_ids", i), err)
 			}
@@ -139,17 +120,25 @@ func (s organizationService) DeleteOrganizations(ctx context.Context, in *gatewa
 	})
 }
 
-// visibleOrganization returns an organization that the caller may see; tx is nil for a
-// request that changes nothing.
-func visibleOrganization(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.Organization, error) {
-	o, _ := set.Organization(tx, id.Organization(of))
-	return visible(r, o, r.MaySeeOrganization, missing{codeNoOrganization, "organization_id", "organization"})
+// organization returns an organization that the caller may see.
+func (c caller) organization(of string) (*tenancy.Organization, error) {
+	o, _ := c.set.Organization(c.tx, id.Organization(of))
+	return visible(c.rights, o, c.rights.MaySeeOrganization, missing{codeNoOrganization, "organization_id", "organization"})
 }
 
-// fieldOrganizationBudget is what a member may spend in an organization.
+// managedOrganization returns an organization that the caller may manage.
+func (c caller) managedOrganization(of string) (*tenancy.Organization, error) {
+	o, err := c.organization(of)
+	if err != nil {
+		return nil, err
+	}
+	return o, c.rights.MayManageOrganization(o)
+}
+
+// fieldOrganizationBudget bounds the spend of a member in an organization.
 const fieldOrganizationBudget = "max_budget_in_organization"
 
-// memberForms reads a single member that stands without a list.
+// memberForms reads a single member that is not in a list.
 func memberForms(members map[string]jsontext.Value) error {
 	if v, ok := members["member"]; ok && v.Kind() == '{' {
 		members["member"] = jsontext.Value("[" + string(v) + "]")
@@ -170,48 +159,42 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 		}
 		fresh[i] = id.User(id.NewUUID())
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddOrganizationMembersResponse, error) {
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
-		o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
+	return change(ctx, s.state, func(c caller) (*gatewayv1.AddOrganizationMembersResponse, error) {
+		o, err := c.managedOrganization(in.GetOrganizationId())
 		if err != nil {
 			return nil, err
 		}
-		if err := r.MayManageOrganization(o); err != nil {
-			return nil, err
-		}
 		out := &gatewayv1.AddOrganizationMembersResponse{OrganizationId: string(o.ID)}
-		all := joining{set: v.Keys, tx: tx, rights: r, batch: v.Keys.UserBatch(tx), defaults: s.defaults.User}
+		all := joining{caller: c, batch: c.set.UserBatch(c.tx), defaults: s.defaults.User}
 		for i, m := range in.GetMember() {
 			u, place, err := all.add(m, fresh[i], tenancy.OrganizationMember{Organization: o.ID, Role: tenancy.Role(m.GetRole()), MaxBudget: budget})
 			if err != nil {
 				return nil, field.Within(field.At("member", i), err)
 			}
-			shown := userRecord(v.Keys, r, u)
-			addPlace(shown, place)
-			out.UpdatedUsers = append(out.GetUpdatedUsers(), shown)
+			user := c.userRecord(u)
+			addPlace(user, place)
+			out.UpdatedUsers = append(out.GetUpdatedUsers(), user)
 			out.UpdatedOrganizationMemberships = append(out.GetUpdatedOrganizationMemberships(), membership(place, u))
 		}
 		return out, nil
 	})
 }
 
-// nobody refuses a request that names no user.
+// nobody returns the error for a request that names no user.
 func nobody() error {
 	return fault.Field("user_id", "missing_required_parameter", "Name the user, by user_id or user_email.")
 }
 
-// joining is users that are put into an organization in one transaction.
+// joining adds users to an organization in one transaction.
 type joining struct {
-	set    *tenancy.Set
-	tx     *record.Txn
-	rights *tenancy.Rights
-	batch  *tenancy.UserBatch
-	// defaults are those of users who are made
+	caller
+	batch *tenancy.UserBatch
+	// defaults are those of users that are created
 	defaults tenancy.UserDefaults
 }
 
-// add puts a user into an organization and makes it where it is not there yet. Invite says
-// which users a caller may add: an org_admin has a say over the members.
+// add adds a user to an organization, and creates a user that does not exist. Invite says
+// which users a caller may add: an org_admin decides about the members.
 func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place tenancy.OrganizationMember) (*tenancy.User, *tenancy.OrganizationMember, error) {
 	newcomer := tenancy.User{ID: id.User(in.GetUserId()), Email: in.GetUserEmail(), Role: tenancy.RoleInternalUser}
 	if place.Role == tenancy.RoleInternalUserViewer {
@@ -240,8 +223,8 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
-		u, before, err := s.member(ctx, v, tx, in)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.OrganizationMembership, error) {
+		u, before, err := c.organizationMember(in)
 		if err != nil {
 			return nil, err
 		}
@@ -252,10 +235,10 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 		if budget != nil || clears[fieldOrganizationBudget] {
 			after.MaxBudget = budget
 		}
-		if err := selfServed(v.Keys.Rights(tx, operation.Principal(ctx)), before, &after); err != nil {
+		if err := selfServed(c.rights, before, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateOrganizationMember(tx, after, operation.IfRevision(ctx))
+		made, err := c.set.UpdateOrganizationMember(c.tx, after, operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -263,23 +246,23 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 	})
 }
 
-// selfServed refuses a bound of their own that admins of an organization loosen.
+// selfServed denies an admin of an organization a higher budget of its own.
 func selfServed(r *tenancy.Rights, before, after *tenancy.OrganizationMember) error {
 	loosened := before.MaxBudget != nil && (after.MaxBudget == nil || *after.MaxBudget > *before.MaxBudget)
 	if r.Admin() || before.User != r.User() || !loosened {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: fieldOrganizationBudget, Detail: "Nobody raises their own budget. Ask another admin of the organization."}
+	return notYours(fieldOrganizationBudget, "Nobody raises their own budget. Ask another admin of the organization.")
 }
 
-// DeleteOrganizationMember takes a user out of an organization.
+// DeleteOrganizationMember removes a user from an organization.
 func (s organizationService) DeleteOrganizationMember(ctx context.Context, in *gatewayv1.DeleteOrganizationMemberRequest) (*gatewayv1.OrganizationMembership, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.OrganizationMembership, error) {
-		u, m, err := s.member(ctx, v, tx, in)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.OrganizationMembership, error) {
+		u, m, err := c.organizationMember(in)
 		if err != nil {
 			return nil, err
 		}
-		old, err := v.Keys.DeleteOrganizationMember(tx, m.Organization, m.User)
+		old, err := c.set.DeleteOrganizationMember(c.tx, m.Organization, m.User)
 		if err != nil {
 			return nil, err
 		}
@@ -293,20 +276,16 @@ type memberName interface {
 	GetOrganizationId() string
 }
 
-// member returns the member that a request names, which who asks has to be allowed
-// to change.
-func (organizationService) member(ctx context.Context, v *cluster.View, tx *record.Txn, in memberName) (*tenancy.User, *tenancy.OrganizationMember, error) {
-	r := v.Keys.Rights(tx, operation.Principal(ctx))
-	o, err := visibleOrganization(v.Keys, tx, r, in.GetOrganizationId())
+// organizationMember returns the member that a request names. The caller must be allowed to
+// manage the organization.
+func (c caller) organizationMember(in memberName) (*tenancy.User, *tenancy.OrganizationMember, error) {
+	o, err := c.managedOrganization(in.GetOrganizationId())
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := r.MayManageOrganization(o); err != nil {
-		return nil, nil, err
-	}
 	var m *tenancy.OrganizationMember
-	u, ok, err := userOf(v.Keys, tx, in, func(u id.User) (is bool) {
-		m, is = v.Keys.OrganizationMember(tx, o.ID, u)
+	u, ok, err := c.userOf(in, func(u id.User) (is bool) {
+		m, is = c.set.OrganizationMember(c.tx, o.ID, u)
 		return is
 	})
 	if ok || err != nil {
@@ -315,8 +294,8 @@ func (organizationService) member(ctx context.Context, v *cluster.View, tx *reco
 	return nil, nil, &fault.Error{Kind: fault.NotFound, Code: codeNoMember, Param: "user_id", Detail: "There is no such user in the organization."}
 }
 
-// organizationRecord is an organization as the API shows it, without its members
-// and teams.
+// organizationRecord returns an organization in the form of the API, without its members and
+// teams.
 func organizationRecord(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 	out := &gatewayv1.OrganizationRecord{
 		OrganizationId: string(o.ID), OrganizationAlias: o.Alias, Models: o.Models, Metadata: showMetadata(o.Metadata),
@@ -326,20 +305,18 @@ func organizationRecord(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 	return out
 }
 
-// fullOrganization is an organization with its members and teams.
-func fullOrganization(set *tenancy.Set, o *tenancy.Organization) *gatewayv1.OrganizationRecord {
+// fullOrganization returns an organization with its members and teams.
+func (c caller) fullOrganization(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 	out := organizationRecord(o)
-	for m := range set.OrganizationMembers(o.ID) {
-		u, _ := set.User(nil, m.User)
+	for m := range c.set.OrganizationMembers(o.ID) {
+		u, _ := c.set.User(nil, m.User)
 		out.Members = append(out.GetMembers(), membership(m, u))
 	}
-	for t := range set.TeamsIn(o.ID) {
-		out.Teams = append(out.GetTeams(), string(t.ID))
-	}
+	out.Teams = shownAll(c.set.TeamsIn(o.ID), func(t *tenancy.Team) string { return string(t.ID) })
 	return out
 }
 
-// membership is a user in an organization as the API shows it.
+// membership returns the membership of a user in an organization in the form of the API.
 func membership(m *tenancy.OrganizationMember, u *tenancy.User) *gatewayv1.OrganizationMembership {
 	out := &gatewayv1.OrganizationMembership{
 		UserId: string(m.User), OrganizationId: string(m.Organization), UserRole: string(m.Role),

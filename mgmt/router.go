@@ -9,20 +9,19 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// fieldRouter is the section of the settings that are about routing.
+// fieldRouter is the section of settings that concern routing.
 const fieldRouter = "router_settings"
 
 type configService struct {
 	gatewayv1.UnimplementedConfigServiceServer
 	service
 	webhook func(v *cluster.View) delivery.Settings
-	pace    delivery.Pace // where the settings do not say it
+	pace    delivery.Pace // of the configuration file
 	seal    vault.Seal
 	guard   delivery.Guard
 }
@@ -39,7 +38,7 @@ func (s configService) GetConfig(ctx context.Context, _ *gatewayv1.GetConfigRequ
 	}, nil
 }
 
-// UpdateConfig changes what the request gives.
+// UpdateConfig changes the fields in the request.
 func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateConfigRequest) (*gatewayv1.UpdateConfigResponse, error) {
 	router, general := in.GetRouterSettings(), in.GetGeneralSettings()
 	if proto.Size(general) == 0 {
@@ -55,29 +54,29 @@ func (s configService) UpdateConfig(ctx context.Context, in *gatewayv1.UpdateCon
 			return nil, err
 		}
 	}
-	var c delivery.Change
+	var to delivery.Change
 	if general != nil {
-		if c, err = generalChange(general); err != nil {
+		if to, err = generalChange(general); err != nil {
 			return nil, err
 		}
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateConfigResponse, error) {
-		if err := s.expected(v, operation.IfRevision(ctx)); err != nil {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.UpdateConfigResponse, error) {
+		if err := s.expected(c.view, operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
-		before, _ := v.Catalog.Patch()
+		before, _ := c.view.Catalog.Patch()
 		out := &gatewayv1.UpdateConfigResponse{Message: "Config updated successfully"}
 		if router != nil {
-			if err := v.Catalog.UpdateRouter(tx, patch, 0); err != nil {
+			if err := c.view.Catalog.UpdateRouter(c.tx, patch, 0); err != nil {
 				return nil, err
 			}
 			before = before.Merge(patch)
 		}
-		out.RouterSettings, out.GeneralSettings = showRouter(v.Catalog.RouterWith(before)), showGeneral(s.webhook(v), s.pace)
+		out.RouterSettings, out.GeneralSettings = showRouter(c.view.Catalog.RouterWith(before)), showGeneral(s.webhook(c.view), s.pace)
 		if general == nil {
 			return out, nil
 		}
-		next, made, err := s.setGeneral(v, tx, c)
+		next, made, err := s.setGeneral(c, to)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -25,26 +24,13 @@ func routerField(name string) (protoreflect.FieldDescriptor, error) {
 	return f, nil
 }
 
-// settings are router settings as fields are shown from them.
-type settings struct {
-	patch          catalog.RouterSpec
-	now, otherwise protoreflect.Message
-}
-
-// settingsWith are the settings of a catalogue if the state set patch.
-func settingsWith(c *catalog.Catalog, patch catalog.RouterSpec) settings {
-	return settings{
-		patch:     patch,
-		now:       showRouter(c.RouterWith(patch)).ProtoReflect(),
-		otherwise: showRouter(c.RouterWith(catalog.RouterSpec{})).ProtoReflect(),
-	}
-}
-
-// field returns a setting as it is shown.
-func (s settings) field(f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
+// routerSetting returns a router setting in the form of the API, as if the stored settings
+// were patch.
+func routerSetting(c *catalog.Catalog, patch catalog.RouterSpec, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
+	now, otherwise := showRouter(c.RouterWith(patch)).ProtoReflect(), showRouter(c.RouterWith(catalog.RouterSpec{})).ProtoReflect()
 	out := &gatewayv1.SettingField{
-		FieldName: string(f.Name()), FieldType: settingType(f), StoredInDb: s.patch.Sets(string(f.Name())),
-		FieldValue: settingValue(s.now.Get(f)), FieldDefaultValue: settingValue(s.otherwise.Get(f)),
+		FieldName: string(f.Name()), FieldType: settingType(f), StoredInDb: patch.Sets(string(f.Name())),
+		FieldValue: settingValue(now.Get(f)), FieldDefaultValue: settingValue(otherwise.Get(f)),
 	}
 	for _, known := range catalog.RouterFields() {
 		if known.Name == out.GetFieldName() {
@@ -54,7 +40,7 @@ func (s settings) field(f protoreflect.FieldDescriptor) *gatewayv1.SettingField 
 	return out
 }
 
-// settingType is what a field's values are called.
+// settingType returns the API's name for the type of a field.
 func settingType(f protoreflect.FieldDescriptor) string {
 	switch kind := f.Kind(); {
 	case kind == protoreflect.Int32Kind:
@@ -71,7 +57,7 @@ func settingType(f protoreflect.FieldDescriptor) string {
 	return "List"
 }
 
-// settingValue is a field's value as JSON has it.
+// settingValue returns the value of a field as JSON.
 func settingValue(v protoreflect.Value) *structpb.Value {
 	switch is := v.Interface().(type) {
 	case int32:
@@ -93,7 +79,7 @@ func settingValue(v protoreflect.Value) *structpb.Value {
 	return structpb.NewNullValue()
 }
 
-// settingOf is the reverse of settingValue for what a request gives.
+// settingOf is the reverse of settingValue for a value in a request.
 func settingOf(f protoreflect.FieldDescriptor, v *structpb.Value) (protoreflect.Value, error) {
 	const param = "field_value"
 	want := settingType(f)
@@ -133,42 +119,46 @@ func settingOf(f protoreflect.FieldDescriptor, v *structpb.Value) (protoreflect.
 
 // ListConfig shows the settings field by field.
 func (s configService) ListConfig(ctx context.Context, in *gatewayv1.ListConfigRequest) (*gatewayv1.ListConfigResponse, error) {
+	v, show := operation.View(ctx), s.routerSetting
+	fields := (*gatewayv1.RouterSettings)(nil).ProtoReflect().Descriptor().Fields()
 	if in.GetConfigType() == fieldGeneral {
-		return &gatewayv1.ListConfigResponse{Fields: generalSettings(s.webhook(operation.View(ctx)), s.pace)}, nil
+		show, fields = s.generalSetting, (*gatewayv1.GeneralSettings)(nil).ProtoReflect().Descriptor().Fields()
 	}
-	c := operation.View(ctx).Catalog
-	patch, _ := c.Patch()
-	all, out := settingsWith(c, patch), &gatewayv1.ListConfigResponse{}
-	fields := all.now.Descriptor().Fields()
+	out := &gatewayv1.ListConfigResponse{}
 	for i := range fields.Len() {
-		out.Fields = append(out.GetFields(), all.field(fields.Get(i)))
+		out.Fields = append(out.GetFields(), show(v, fields.Get(i)))
 	}
 	return out, nil
 }
 
+func (s configService) generalSetting(v *cluster.View, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
+	return generalSetting(s.webhook(v), s.pace, f)
+}
+
+func (s configService) routerSetting(v *cluster.View, f protoreflect.FieldDescriptor) *gatewayv1.SettingField {
+	patch, _ := v.Catalog.Patch()
+	return routerSetting(v.Catalog, patch, f)
+}
+
 // GetConfigField shows one field.
 func (s configService) GetConfigField(ctx context.Context, in *gatewayv1.GetConfigFieldRequest) (*gatewayv1.SettingField, error) {
-	if isGeneral(in) {
-		return s.getGeneralField(ctx, in)
-	}
-	f, err := routerField(in.GetFieldName())
+	f, err := fieldOf(in)
 	if err != nil {
 		return nil, err
 	}
 	v, err := operation.Current(ctx, s.state)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case isGeneral(in):
+		return s.generalSetting(v, f), nil
 	}
-	patch, _ := v.Catalog.Patch()
-	return settingsWith(v.Catalog, patch).field(f), nil
+	return s.routerSetting(v, f), nil
 }
 
 // UpdateConfigField sets one field.
 func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.UpdateConfigFieldRequest) (*gatewayv1.SettingField, error) {
-	if isGeneral(in) {
-		return s.updateGeneralField(ctx, in)
-	}
-	f, err := routerField(in.GetFieldName())
+	f, err := fieldOf(in)
 	if err != nil {
 		return nil, err
 	}
@@ -176,39 +166,42 @@ func (s configService) UpdateConfigField(ctx context.Context, in *gatewayv1.Upda
 	if err != nil {
 		return nil, err
 	}
+	if isGeneral(in) {
+		return s.updateGeneralField(ctx, f, value)
+	}
 	given := &gatewayv1.RouterSettings{}
 	given.ProtoReflect().Set(f, value)
 	patch, err := routerPatch(given)
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := s.expected(v, operation.IfRevision(ctx)); err != nil {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.SettingField, error) {
+		if err := s.expected(c.view, operation.IfRevision(ctx)); err != nil {
 			return nil, err
 		}
-		if err := v.Catalog.UpdateRouter(tx, patch, 0); err != nil {
+		if err := c.view.Catalog.UpdateRouter(c.tx, patch, 0); err != nil {
 			return nil, err
 		}
-		before, _ := v.Catalog.Patch()
-		return settingsWith(v.Catalog, before.Merge(patch)).field(f), nil
+		before, _ := c.view.Catalog.Patch()
+		return routerSetting(c.view.Catalog, before.Merge(patch), f), nil
 	})
 }
 
-// DeleteConfigField has one field be as the configuration file has it.
+// DeleteConfigField resets one field to the value of the configuration file.
 func (s configService) DeleteConfigField(ctx context.Context, in *gatewayv1.DeleteConfigFieldRequest) (*gatewayv1.SettingField, error) {
-	if isGeneral(in) {
-		return s.deleteGeneralField(ctx, in)
-	}
-	f, err := routerField(in.GetFieldName())
+	f, err := fieldOf(in)
 	if err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.SettingField, error) {
-		if err := v.Catalog.ResetRouter(tx, in.GetFieldName(), 0); err != nil {
+	if isGeneral(in) {
+		return s.deleteGeneralField(ctx, f)
+	}
+	return change(ctx, s.state, func(c caller) (*gatewayv1.SettingField, error) {
+		if err := c.view.Catalog.ResetRouter(c.tx, in.GetFieldName(), 0); err != nil {
 			return nil, err
 		}
-		before, _ := v.Catalog.Patch()
+		before, _ := c.view.Catalog.Patch()
 		next, _ := before.Reset(in.GetFieldName())
-		return settingsWith(v.Catalog, next).field(f), nil
+		return routerSetting(c.view.Catalog, next, f), nil
 	})
 }

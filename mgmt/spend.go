@@ -38,18 +38,17 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 			return nil, err
 		}
 	}
-	if err := s.own(ctx, &f); err != nil {
+	c := viewer(ctx)
+	if err := s.own(ctx, c, &f); err != nil {
 		return nil, err
 	}
-	v := operation.View(ctx)
-	all := v.Keys.Rights(nil, operation.Principal(ctx)).SeesAll()
 	out, limit := &gatewayv1.ListSpendLogsResponse{}, f.Limit
 	for {
 		err := s.ledger.Logs(ctx, f, func(r ledger.Record) bool {
 			row := spendLog(&r)
-			if !all {
+			if !c.rights.SeesAll() {
 				hideMessages(row)
-			} else if d, ok := v.Catalog.Deployment(r.Deployment); ok {
+			} else if d, ok := c.view.Catalog.Deployment(r.Deployment); ok {
 				row.ApiBase = textOrNull(d.Endpoint.URL() + d.BasePath)
 			}
 			out.Logs = append(out.GetLogs(), row)
@@ -59,8 +58,8 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 		if !errors.As(err, &more) {
 			return out, err
 		}
-		// It has looked at as much as it does at once. The rest is looked at by this
-		// same request: that the list is short says that there is no more.
+		// The ledger reads a bounded number of events at once. This request continues, because a
+		// list that is shorter than its limit says that there are no more events.
 		f.After, f.Limit = more.After, limit-len(out.GetLogs())
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -68,29 +67,24 @@ func (s spendService) ListSpendLogs(ctx context.Context, in *gatewayv1.ListSpend
 	}
 }
 
-// own narrows a filter to what who asks may see.
-func (s spendService) own(ctx context.Context, f *ledger.LogFilter) error {
-	set := operation.View(ctx).Keys
-	r := set.Rights(nil, operation.Principal(ctx))
-	if r.SeesAll() {
-		return nil
-	}
-	if overseesOrganization(set, r, f.Organization) {
+// own narrows a filter to what the caller may see.
+func (s spendService) own(ctx context.Context, c caller, f *ledger.LogFilter) error {
+	if c.oversees(f.Organization) {
 		return nil
 	}
 	if f.Team != "" {
-		if t, ok := set.Team(nil, f.Team); ok && overseesTeam(set, r, t) {
+		if t, ok := c.set.Team(nil, f.Team); ok && c.overseesTeam(t) {
 			return nil
 		}
 	}
-	switch own := r.User(); {
+	switch own := c.rights.User(); {
 	case f.User != "" && f.User != own:
 		return notYours("user_id", "This API key may see what its own user has used, and not what others have. Leave user_id out.")
 	case own != "":
 		f.User = own
 		return nil
 	}
-	account, err := accountOf(ctx, s.ledger, set, operation.Principal(ctx).Hash)
+	account, err := accountOf(ctx, s.ledger, c.set, operation.Principal(ctx).Hash)
 	if err != nil {
 		return err
 	}
@@ -124,8 +118,7 @@ func logFilter(in *gatewayv1.ListSpendLogsRequest) (ledger.LogFilter, error) {
 	return f, err
 }
 
-// between reads the instants that a request asks about; zero for one that it does
-// not give.
+// between reads the period of a request; a missing bound is zero.
 func between(in interface {
 	GetStartDate() string
 	GetEndDate() string
@@ -143,8 +136,7 @@ func between(in interface {
 	return from, to, nil
 }
 
-// instant reads a day or an instant; a day stands for its beginning, or with
-// days = 1 for its end.
+// instant reads a day or an instant. A day means its beginning, or with days = 1 its end.
 func instant(param, text string, days int) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -159,30 +151,29 @@ func instant(param, text string, days int) (time.Time, error) {
 	return t, nil
 }
 
-// attemptFailures are the failed attempts as the API shows them.
+// attemptFailures returns failed attempts in the form of the API.
 func attemptFailures(list []usage.Failure) []*gatewayv1.AttemptFailure {
 	var out []*gatewayv1.AttemptFailure
 	for i := range list {
 		f := &list[i]
-		row := &gatewayv1.AttemptFailure{
+		out = append(out, &gatewayv1.AttemptFailure{
 			Attempt: int32(f.Attempt), ModelId: string(f.Deployment), CustomLlmProvider: f.Provider,
 			UpstreamStatus: int32(f.Status), Cause: f.Cause, ErrorType: textOrNull(f.Type), ErrorCode: textOrNull(f.Code),
 			Message: textOrNull(f.Message), ProviderRequestId: textOrNull(f.RequestID),
-		}
-		out = append(out, row)
+		})
 	}
 	return out
 }
 
-// hideMessages leaves out what providers say of failures: it may describe the operator's
-// account there, so only callers that see everything get it.
+// hideMessages removes the providers' messages about failures. They may describe the
+// operator's account there, so only callers that see everything get them.
 func hideMessages(row *gatewayv1.SpendLog) {
 	for _, f := range row.GetFailures() {
 		f.Message = nil
 	}
 }
 
-// spendLog is a posted event as the API shows it.
+// spendLog returns a posted event in the form of the API.
 func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 	return &gatewayv1.SpendLog{
 		RequestId:                string(r.Request),
@@ -227,9 +218,8 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 	}
 }
 
-// count is a number of tokens as the API shows it: as a JSON number, which
-// protobuf's JSON form has for 32 bits only. What does not fit is cut to what does;
-// the journal takes no report of more than 2^31 anyway.
+// count returns a number of tokens in 32 bits, because the JSON form of protobuf writes larger
+// integers as strings. It clamps larger counts; the journal rejects counts above 2^31 anyway.
 func count(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
 func timestamp(t time.Time) string {

@@ -20,7 +20,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// Fields that say what was spent, in the records that have them.
+// Fields of records that show spend.
 const (
 	fieldSpend      = "spend"
 	fieldTotalSpend = "total_spend"
@@ -28,35 +28,33 @@ const (
 	fieldResetAt    = "budget_reset_at"
 )
 
-// spender adds to records what was spent. Records are made of what the nodes agree
-// on at one revision, and what was spent is no part of it: it is read when an answer
-// is sent, also when an answer is sent again.
+// spender adds spend to the records of a response. Records come from the agreed state of one
+// revision, which does not contain spend. Spend is read whenever a response is sent, also when
+// it is replayed.
 type spender struct {
 	account func(a id.Account) (ledger.State, error)
 	models  func(kind id.AccountKind, owner string, fn func(model string, s ledger.State) bool) error
-	set     *tenancy.Set
-	rights  *tenancy.Rights // of the caller
-	now     time.Time
+	caller
+	now time.Time
 }
 
-// mostModels bounds the models that a record shows the spend of. Where the operator's
-// name for a model is a pattern, callers make up the names.
+// mostModels bounds the models whose spend a record shows. If the operator's name for a model
+// is a pattern, callers choose the names.
 const mostModels = 1000
 
-// fillSpend adds what was spent to all records of an answer.
+// fillSpend adds spend to all records of a response.
 func fillSpend(ctx context.Context, l Ledger, answer proto.Message) error {
-	v := operation.View(ctx)
-	if v == nil { // an operation that shows nothing of the view
+	if operation.View(ctx) == nil { // an operation that shows nothing of the view
 		return nil
 	}
 	account := func(a id.Account) (ledger.State, error) { return l.Account(ctx, a) }
 	models := func(kind id.AccountKind, owner string, fn func(string, ledger.State) bool) error {
 		return l.Models(ctx, kind, owner, fn)
 	}
-	return spender{account, models, v.Keys, v.Keys.Rights(nil, operation.Principal(ctx)), time.Now()}.walk(answer.ProtoReflect())
+	return spender{account, models, viewer(ctx), time.Now()}.walk(answer.ProtoReflect())
 }
 
-// walk goes through the messages of an answer.
+// walk visits the messages of a response.
 func (s spender) walk(m protoreflect.Message) error {
 	if err := s.fill(m.Interface()); err != nil {
 		return err
@@ -72,14 +70,14 @@ func (s spender) walk(m protoreflect.Message) error {
 	return nil
 }
 
-// bounded is a record that has limits, and may name a budget beside them.
+// bounded is a record that has limits and may name a budget.
 type bounded interface {
 	proto.Message
 	GetBudgetDuration() *wrapperspb.StringValue
 	GetBudgetId() *wrapperspb.StringValue
 }
 
-// fill adds to one message, if it is a record of something that spends.
+// fill adds spend to one message if it is a record that has an account.
 func (s spender) fill(m proto.Message) error {
 	switch r := m.(type) {
 	case *gatewayv1.KeyRecord:
@@ -136,9 +134,8 @@ func (s spender) shared(r *gatewayv1.UserRecord) error {
 	return nil
 }
 
-// bounded adds to a record what was spent, also on each model: on those that have a
-// budget of their own, and on the first of those that something was spent on. models
-// is the kind of their accounts.
+// bounded adds spend to a record, also that of single models: of those that have their own
+// budget, and of the first ones with spend. models is the kind of their accounts.
 func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id.AccountKind) error {
 	all, err := s.total(r, id.Account{Kind: kind, Owner: owner}, s.duration(r.GetBudgetDuration().GetValue(), r.GetBudgetId().GetValue()))
 	if err != nil || r.ProtoReflect().Descriptor().Fields().ByName(fieldModelSpend) == nil {
@@ -160,7 +157,7 @@ func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id
 		return err
 	}
 	if all.Posted.IsZero() {
-		return nil // what is posted for a model is posted to its owner with it
+		return nil // a posting for a model is also one for its owner
 	}
 	seen := 0
 	return s.models(models, owner, func(model string, state ledger.State) bool {
@@ -170,13 +167,12 @@ func (s spender) bounded(r bounded, kind id.AccountKind, owner string, models id
 	})
 }
 
-// duration is that of a record, or else that of the budget that it names.
+// duration returns the duration of a record, or else that of its budget.
 func (s spender) duration(own, budget string) string {
 	return termsOf(s.set, nil, tenancy.Limits{BudgetDuration: own, Budget: id.Budget(budget)}).BudgetDuration
 }
 
-// termsOf are limits with what the budget says that they name, where they say
-// nothing of it themselves.
+// termsOf returns limits completed by those of the budget that they name.
 func termsOf(set *tenancy.Set, tx *record.Txn, l tenancy.Limits) tenancy.Limits {
 	if l.Budget == "" {
 		return l
@@ -197,7 +193,7 @@ func termsOf(set *tenancy.Set, tx *record.Txn, l tenancy.Limits) tenancy.Limits 
 	return l
 }
 
-// total adds what an account says, and returns it.
+// total adds the spend of an account, and returns the account.
 func (s spender) total(r proto.Message, a id.Account, duration string) (ledger.State, error) {
 	state, err := s.account(a)
 	if err != nil {
@@ -209,9 +205,8 @@ func (s spender) total(r proto.Message, a id.Account, duration string) (ledger.S
 	return state, nil
 }
 
-// windowAt is what was spent in the window that holds a time: nothing where the one
-// that the account has is over, which it learns of with the next request or soon
-// after.
+// windowAt returns the spend in the window at a time. It is 0 if the window of the account has
+// ended: the account starts the next one with the next request or soon after.
 func windowAt(s ledger.State, now time.Time) money.Total {
 	if !s.Resets.IsZero() && !now.Before(s.Resets) {
 		return money.Total{}
@@ -219,7 +214,7 @@ func windowAt(s ledger.State, now time.Time) money.Total {
 	return s.Window
 }
 
-// resets sets when a window of a duration ends that is under way.
+// resets sets the end of the present window of a duration.
 func (s spender) resets(r proto.Message, duration string) {
 	if at, ok := tenancy.NextReset(duration, s.now); ok {
 		setField(r, fieldResetAt, protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()))

@@ -6,30 +6,28 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// fieldTeamBudget is what bounds a member's spend in a team.
+// fieldTeamBudget bounds the spend of a member in a team.
 const fieldTeamBudget = "max_budget_in_team"
 
-// newcomer is a user that is to be in a team.
+// newcomer is a user that a request adds to a team.
 type newcomer struct {
 	param string // the field of the request that names it
 	user  id.User
 	email string
 	role  string
-	fresh id.User // its id if it is made and has none
+	fresh id.User // its id if it is created and the request gives none
 }
 
-// newTeamMembers reads the members that a new team is to have. Who is named in more
-// than one way is one member, and an admin if one of them says so.
+// newTeamMembers reads the members of a new team. A user that the request names several times
+// is one member, and an admin if one of the names is.
 func newTeamMembers(in *gatewayv1.CreateTeamRequest) ([]newcomer, error) {
 	out, err := newcomers("members_with_roles", in.GetMembersWithRoles())
 	if err != nil {
@@ -61,7 +59,7 @@ func newTeamMembers(in *gatewayv1.CreateTeamRequest) ([]newcomer, error) {
 	return out, nil
 }
 
-// newcomers reads a list of users that are to be in a team.
+// newcomers reads a list of users that a request adds to a team.
 func newcomers(list string, in []*gatewayv1.NewTeamMember) ([]newcomer, error) {
 	out := make([]newcomer, 0, len(in))
 	for i, m := range in {
@@ -73,19 +71,17 @@ func newcomers(list string, in []*gatewayv1.NewTeamMember) ([]newcomer, error) {
 	return out, nil
 }
 
-// gathering is users that are put into a team in one transaction.
+// gathering adds users to a team in one transaction.
 type gathering struct {
-	set    *tenancy.Set
-	tx     *record.Txn
-	rights *tenancy.Rights
-	batch  *tenancy.UserBatch
-	team   *tenancy.Team
-	// defaults are those of users who are made
+	caller
+	batch *tenancy.UserBatch
+	team  *tenancy.Team
+	// defaults are those of users that are created
 	defaults tenancy.UserDefaults
 }
 
-// add puts a user into the team. Invite says who that may be. A user that is not there
-// yet is made: by a proxy_admin as an internal user, by others as a guest.
+// add adds a user to the team. Invite says which users the caller may add. A user that does
+// not exist is created: by a proxy_admin as an internal user, by others as a guest.
 func (g gathering) add(n newcomer, m tenancy.TeamMember) (*tenancy.User, *tenancy.TeamMember, error) {
 	fresh := tenancy.Guest(n.user, n.email)
 	if g.rights.Admin() {
@@ -103,7 +99,7 @@ func (g gathering) add(n newcomer, m tenancy.TeamMember) (*tenancy.User, *tenanc
 	return g.put(u, m)
 }
 
-// put puts a user into the team that is there.
+// put adds a user that exists to the team.
 func (g gathering) put(u *tenancy.User, m tenancy.TeamMember) (*tenancy.User, *tenancy.TeamMember, error) {
 	m.Team, m.User = g.team.ID, u.ID
 	if err := g.rights.MayGrantTeamMember(g.team, &m); err != nil {
@@ -113,7 +109,7 @@ func (g gathering) put(u *tenancy.User, m tenancy.TeamMember) (*tenancy.User, *t
 	return u, made, err
 }
 
-// memberTerms reads what is the same for all members that a request adds.
+// memberTerms reads the terms that are the same for all members in a request.
 func memberTerms(m tenancy.TeamMember, in proto.Message, clears []string) (tenancy.TeamMember, error) {
 	p := patchOf(in, clears, fieldTeamBudget, fieldBudgetDuration, "allowed_models", fieldTPM, fieldRPM)
 	m.Role = p.text("role", m.Role)
@@ -134,13 +130,10 @@ func (s teamService) AddTeamMembers(ctx context.Context, in *gatewayv1.AddTeamMe
 	if err != nil {
 		return nil, err
 	}
-	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
-		return a.run(ctx, v.Keys, tx)
-	})
+	return s.addMembers(ctx, addition{team: in.GetTeamId(), newcomers: list, terms: terms})
 }
 
-// BulkAddTeamMembers adds many users, or all that there are.
+// BulkAddTeamMembers adds many users, or all users that exist.
 func (s teamService) BulkAddTeamMembers(ctx context.Context, in *gatewayv1.BulkAddTeamMembersRequest) (*gatewayv1.AddTeamMembersResponse, error) {
 	list, err := newcomers("members", in.GetMembers())
 	if err != nil {
@@ -153,99 +146,93 @@ func (s teamService) BulkAddTeamMembers(ctx context.Context, in *gatewayv1.BulkA
 	if err != nil {
 		return nil, err
 	}
-	a := addition{team: in.GetTeamId(), newcomers: list, terms: terms, defaults: s.defaults.User}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
-		if in.GetAllUsers() {
-			return a.runAll(ctx, v.Keys, tx)
-		}
-		return a.run(ctx, v.Keys, tx)
-	})
+	return s.addMembers(ctx, addition{team: in.GetTeamId(), newcomers: list, terms: terms, everybody: in.GetAllUsers()})
 }
 
-// addition is users that are to be added to a team, on the same terms.
+// addition describes the users that a request adds to a team, on the same terms.
 type addition struct {
 	team      string
 	newcomers []newcomer
+	everybody bool // all users instead of newcomers
 	terms     tenancy.TeamMember
-	defaults  tenancy.UserDefaults // of users who are made
 }
 
-// run is the operation.
-func (a addition) run(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
-	r := set.Rights(tx, operation.Principal(ctx))
-	t, err := managedTeam(set, tx, r, a.team)
-	if err != nil {
-		return nil, err
-	}
-	shown, out := teamRecord(set, t), &gatewayv1.AddTeamMembersResponse{}
-	g := gathering{set: set, tx: tx, rights: r, batch: set.UserBatch(tx), team: t, defaults: a.defaults}
-	for _, n := range a.newcomers {
-		m := a.terms
-		m.Role = n.role
-		u, made, err := g.add(n, m)
+func (s teamService) addMembers(ctx context.Context, a addition) (*gatewayv1.AddTeamMembersResponse, error) {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.AddTeamMembersResponse, error) {
+		t, err := c.managedTeam(a.team)
 		if err != nil {
-			return nil, field.Within(n.param, err)
+			return nil, err
 		}
-		g.showAdded(out, shown, u, made)
-	}
-	copyFields(out, shown)
-	return out, nil
+		team, out := c.teamRecord(t), &gatewayv1.AddTeamMembersResponse{}
+		g := gathering{caller: c, batch: c.set.UserBatch(c.tx), team: t, defaults: s.defaults.User}
+		joined := func(u *tenancy.User, m *tenancy.TeamMember) { g.showAdded(out, team, u, m) }
+		if a.everybody {
+			err = g.addEverybody(a.terms, joined)
+		} else {
+			err = g.addAll(a.newcomers, a.terms, joined)
+		}
+		copyFields(out, team)
+		return out, err
+	})
 }
 
-// runAll is the operation that adds everybody who is not in the team yet.
-func (a addition) runAll(ctx context.Context, set *tenancy.Set, tx *record.Txn) (*gatewayv1.AddTeamMembersResponse, error) {
-	r := set.Rights(tx, operation.Principal(ctx))
-	t, err := managedTeam(set, tx, r, a.team)
-	if err != nil {
-		return nil, err
+// addAll adds newcomers, and calls joined for each of them.
+func (g gathering) addAll(list []newcomer, terms tenancy.TeamMember, joined func(*tenancy.User, *tenancy.TeamMember)) error {
+	for _, n := range list {
+		terms.Role = n.role
+		u, made, err := g.add(n, terms)
+		if err != nil {
+			return field.Within(n.param, err)
+		}
+		joined(u, made)
 	}
-	if !r.Admin() {
-		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "all_users", Detail: "Only a proxy_admin adds all users. Name those that are to be added in members."}
+	return nil
+}
+
+// addEverybody adds all users that are not in the team yet, and calls joined for each of them.
+func (g gathering) addEverybody(terms tenancy.TeamMember, joined func(*tenancy.User, *tenancy.TeamMember)) error {
+	if !g.rights.Admin() {
+		return notYours("all_users", "Only a proxy_admin adds all users. Name those that are to be added in members.")
 	}
-	shown, out := teamRecord(set, t), &gatewayv1.AddTeamMembersResponse{}
-	g := gathering{set: set, tx: tx, rights: r, team: t}
-	terms := a.terms
 	terms.Role = tenancy.TeamUser
-	for listed := range set.AllUsers() {
-		if _, is := set.TeamMember(nil, t.ID, listed.ID); is {
+	for listed := range g.set.AllUsers() {
+		if _, is := g.set.TeamMember(nil, g.team.ID, listed.ID); is {
 			continue
 		}
-		u, ok := set.User(tx, listed.ID)
+		u, ok := g.set.User(g.tx, listed.ID)
 		if !ok {
 			continue
 		}
 		_, made, err := g.put(u, terms)
 		if err != nil {
-			return nil, field.Within("all_users", err)
+			return field.Within("all_users", err)
 		}
-		g.showAdded(out, shown, u, made)
+		joined(u, made)
 	}
-	copyFields(out, shown)
-	return out, nil
+	return nil
 }
 
-// showAdded adds a new member to the answer. Of a user who asks for it may not see,
-// the membership is all that is shown.
+// showAdded adds a new member to the response. Of a user that the caller may not see, it shows
+// only the membership.
 func (g gathering) showAdded(out *gatewayv1.AddTeamMembersResponse, team *gatewayv1.TeamRecord, u *tenancy.User, m *tenancy.TeamMember) {
 	addTeamMember(team, m, u.Email)
 	out.UpdatedTeamMemberships = append(out.GetUpdatedTeamMemberships(), teamMembership(m, u.Email))
 	if u.Revision != 0 && !g.rights.MaySeeUser(u) {
 		return
 	}
-	shown := userRecord(g.set, g.rights, u)
-	shown.Teams = sortedInsert(shown.GetTeams(), string(m.Team))
-	out.UpdatedUsers = append(out.GetUpdatedUsers(), shown)
+	user := g.userRecord(u)
+	user.Teams = sortedInsert(user.GetTeams(), string(m.Team))
+	out.UpdatedUsers = append(out.GetUpdatedUsers(), user)
 }
 
 // UpdateTeamMember changes a member's role or limits.
 func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateTeamMemberRequest) (*gatewayv1.TeamMembership, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamMembership, error) {
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
-		t, err := managedTeam(v.Keys, tx, r, in.GetTeamId())
+	return change(ctx, s.state, func(c caller) (*gatewayv1.TeamMembership, error) {
+		t, err := c.managedTeam(in.GetTeamId())
 		if err != nil {
 			return nil, err
 		}
-		u, before, err := teamMemberOf(v.Keys, tx, t, in)
+		u, before, err := c.teamMember(t, in)
 		if err != nil {
 			return nil, err
 		}
@@ -253,10 +240,10 @@ func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateT
 		if err != nil {
 			return nil, err
 		}
-		if err := r.MayGrantTeamMember(t, &after); err != nil {
+		if err := c.rights.MayGrantTeamMember(t, &after); err != nil {
 			return nil, err
 		}
-		made, err := v.Keys.UpdateTeamMember(tx, after, operation.IfRevision(ctx))
+		made, err := c.set.UpdateTeamMember(c.tx, after, operation.IfRevision(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -264,31 +251,31 @@ func (s teamService) UpdateTeamMember(ctx context.Context, in *gatewayv1.UpdateT
 	})
 }
 
-// DeleteTeamMember takes a user out of a team.
+// DeleteTeamMember removes a user from a team.
 func (s teamService) DeleteTeamMember(ctx context.Context, in *gatewayv1.DeleteTeamMemberRequest) (*gatewayv1.TeamRecord, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.TeamRecord, error) {
-		t, err := managedTeam(v.Keys, tx, v.Keys.Rights(tx, operation.Principal(ctx)), in.GetTeamId())
+	return change(ctx, s.state, func(c caller) (*gatewayv1.TeamRecord, error) {
+		t, err := c.managedTeam(in.GetTeamId())
 		if err != nil {
 			return nil, err
 		}
-		u, _, err := teamMemberOf(v.Keys, tx, t, in)
+		u, _, err := c.teamMember(t, in)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := v.Keys.DeleteTeamMember(tx, t.ID, u.ID); err != nil {
+		if _, err := c.set.DeleteTeamMember(c.tx, t.ID, u.ID); err != nil {
 			return nil, err
 		}
-		out := teamRecord(v.Keys, t)
+		out := c.teamRecord(t)
 		removeTeamMember(out, u.ID)
 		return out, nil
 	})
 }
 
-// teamMemberOf returns the member of a team that a request names.
-func teamMemberOf(set *tenancy.Set, tx *record.Txn, t *tenancy.Team, in userName) (*tenancy.User, *tenancy.TeamMember, error) {
+// teamMember returns the member of a team that a request names.
+func (c caller) teamMember(t *tenancy.Team, in userName) (*tenancy.User, *tenancy.TeamMember, error) {
 	var m *tenancy.TeamMember
-	u, ok, err := userOf(set, tx, in, func(u id.User) (is bool) {
-		m, is = set.TeamMember(tx, t.ID, u)
+	u, ok, err := c.userOf(in, func(u id.User) (is bool) {
+		m, is = c.set.TeamMember(c.tx, t.ID, u)
 		return is
 	})
 	if ok || err != nil {

@@ -11,17 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
-	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// userForms reads teams that are their ids alone.
+// userForms reads teams of which the request gives only the ids.
 func userForms(members map[string]jsontext.Value) error {
 	v, ok := members["teams"]
 	if !ok || v.Kind() != '[' {
@@ -41,18 +38,18 @@ func userForms(members map[string]jsontext.Value) error {
 	return err
 }
 
-// newUser is a user that is to be made, with the places that it is put into.
+// newUser is a user that a request creates, with its memberships.
 type newUser struct {
 	user          tenancy.User
 	chosen        bool // the request chooses the id
 	teams         []tenancy.TeamMember
 	organizations []string
-	key           *tenancy.Key // nil: none is made
+	key           *tenancy.Key // nil: the request creates none
 	secret        string       // the key itself
 }
 
-// CreateUser makes a user, with the defaults of the configuration file, and unless
-// told otherwise a key for it.
+// CreateUser creates a user, with the defaults of the configuration file, and a key for it
+// unless the request says otherwise.
 func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserRequest) (*gatewayv1.CreateUserResponse, error) {
 	n, err := readNewUser(in, time.Now())
 	if err != nil {
@@ -62,21 +59,20 @@ func (s userService) CreateUser(ctx context.Context, in *gatewayv1.CreateUserReq
 		n.user.Role = s.defaults.User.Role
 	}
 	n.user = s.defaults.User.Complete(n.user)
-	if err := n.user.Limits.Check(""); err != nil { // as a whole: a default may be below what the request gives
+	if err := n.user.Limits.Check(""); err != nil { // as a whole: a default may be lower than a value of the request
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.CreateUserResponse, error) {
-		r := v.Keys.Rights(tx, operation.Principal(ctx))
+	return change(ctx, s.state, func(c caller) (*gatewayv1.CreateUserResponse, error) {
 		if n.key != nil {
-			if err := r.MayMakeKey(s.rules, n.key); err != nil {
+			if err := c.rights.MayMakeKey(s.rules, n.key); err != nil {
 				return nil, field.Named("auto_create_key", err)
 			}
 		}
-		return n.create(v.Keys, tx, r)
+		return n.create(c)
 	})
 }
 
-// readNewUser checks what a request says by itself.
+// readNewUser reads a request, and makes the checks that need no state.
 func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, error) {
 	p := patchOf(in, nil)
 	n := &newUser{
@@ -100,7 +96,7 @@ func readNewUser(in *gatewayv1.CreateUserRequest, now time.Time) (*newUser, erro
 	return n, n.makeKey(in, now)
 }
 
-// makeKey makes the user's key.
+// makeKey generates the user's key.
 func (n *newUser) makeKey(in *gatewayv1.CreateUserRequest, now time.Time) error {
 	if in.AutoCreateKey != nil && !in.GetAutoCreateKey() {
 		switch {
@@ -127,27 +123,27 @@ func (n *newUser) makeKey(in *gatewayv1.CreateUserRequest, now time.Time) error 
 	return nil
 }
 
-// create is the operation.
-func (n *newUser) create(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) (*gatewayv1.CreateUserResponse, error) {
+// create creates the user, its memberships and its key.
+func (n *newUser) create(c caller) (*gatewayv1.CreateUserResponse, error) {
 	u := n.user
-	if err := r.MayGrantUser(nil, &u); err != nil {
+	if err := c.rights.MayGrantUser(nil, &u); err != nil {
 		return nil, err
 	}
 	switch {
-	case r.Admin():
+	case c.rights.Admin():
 	case n.chosen:
 		return nil, chosenID("user_id")
 	case len(n.organizations) == 0:
-		return nil, &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: "organizations", Detail: "Only a proxy_admin makes users that are in no organization. Name one that you administer in organizations."}
+		return nil, notYours("organizations", "Only a proxy_admin makes users that are in no organization. Name one that you administer in organizations.")
 	}
-	// Before anything else of the user is looked at: a conflict in an organization is for
-	// those to see that manage it.
-	organizations, err := n.managed(set, tx, r)
+	// This comes before any other check of the user: only callers that manage an organization
+	// may learn of a conflict in it.
+	organizations, err := n.managed(c)
 	if err != nil {
 		return nil, err
 	}
-	batch := set.UserBatch(tx)
-	if !r.Admin() {
+	batch := c.set.UserBatch(c.tx)
+	if !c.rights.Admin() {
 		u.Directory.Organization = organizations[0]
 		if err := batch.AddressIn(&u, organizations...); err != nil {
 			return nil, err
@@ -157,51 +153,53 @@ func (n *newUser) create(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) (*
 	if err != nil {
 		return nil, err
 	}
-	shown := userRecord(set, r, made)
-	if err := joinOrganizations(set, tx, organizations, made, shown); err != nil {
+	user := c.userRecord(made)
+	if err := c.joinOrganizations(organizations, made, user); err != nil {
 		return nil, err
 	}
-	if err := n.joinTeams(set, tx, r, made, shown); err != nil {
+	if err := n.joinTeams(c, made, user); err != nil {
 		return nil, err
 	}
 	out := &gatewayv1.CreateUserResponse{}
 	if n.key != nil {
-		k := *n.key
-		if !r.Admin() {
-			// An org_admin's budget is that of the organization: a key outside it would
-			// spend what nobody has granted.
-			k.Organization = organizations[0]
-		}
-		if err := r.MayGrantNewUserKey(made, &k); err != nil {
-			return nil, err
-		}
-		if err := r.SetParent(&k); err != nil {
-			return nil, err
-		}
-		created, err := set.CreateUserKey(tx, made, k, organizations)
+		created, err := n.createKey(c, made, organizations)
 		if err != nil {
 			return nil, err
 		}
-		shown.KeyCount = 1
+		user.KeyCount = 1
 		out.Key, out.Token, out.Expires = wrapperspb.String(n.secret), wrapperspb.String(tokenOf(created.Hash)), moment(created.Expires)
 	}
-	copyFields(out, shown)
+	copyFields(out, user)
 	return out, nil
 }
 
-// managed returns the organizations that the request names, which the caller has to
-// manage.
-func (n *newUser) managed(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) ([]id.Organization, error) {
+// createKey creates the key of the new user.
+func (n *newUser) createKey(c caller, of *tenancy.User, organizations []id.Organization) (*tenancy.Key, error) {
+	k := *n.key
+	if !c.rights.Admin() {
+		// The budget of an org_admin is that of the organization. A key outside it would spend
+		// money that nobody granted.
+		k.Organization = organizations[0]
+	}
+	if err := c.rights.MayGrantNewUserKey(of, &k); err != nil {
+		return nil, err
+	}
+	if err := c.rights.SetParent(&k); err != nil {
+		return nil, err
+	}
+	return c.set.CreateUserKey(c.tx, of, k, organizations)
+}
+
+// managed returns the organizations that the request names. The caller must be allowed to
+// manage all of them.
+func (n *newUser) managed(c caller) ([]id.Organization, error) {
 	var out []id.Organization
 	for i, of := range n.organizations {
 		param := field.At("organizations", i)
 		if slices.Contains(out, id.Organization(of)) {
 			return nil, fault.Field(param, "duplicate_value", "The request names the organization twice.")
 		}
-		o, err := visibleOrganization(set, tx, r, of)
-		if err == nil {
-			err = r.MayManageOrganization(o)
-		}
+		o, err := c.managedOrganization(of)
 		if err != nil {
 			return nil, field.Named(param, err)
 		}
@@ -210,18 +208,18 @@ func (n *newUser) managed(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights) (
 	return out, nil
 }
 
-// joinOrganizations puts the user into its organizations.
-func joinOrganizations(set *tenancy.Set, tx *record.Txn, organizations []id.Organization, u *tenancy.User, shown *gatewayv1.UserRecord) error {
+// joinOrganizations adds a new user to its organizations.
+func (c caller) joinOrganizations(organizations []id.Organization, u *tenancy.User, user *gatewayv1.UserRecord) error {
 	role := tenancy.RoleInternalUser
 	if u.Role == tenancy.RoleInternalUserViewer {
 		role = tenancy.RoleInternalUserViewer
 	}
 	for i, of := range organizations {
-		m, err := set.AddOrganizationMember(tx, u, tenancy.OrganizationMember{Organization: of, Role: role})
+		m, err := c.set.AddOrganizationMember(c.tx, u, tenancy.OrganizationMember{Organization: of, Role: role})
 		if err != nil {
 			return field.Named(field.At("organizations", i), err)
 		}
-		addPlace(shown, m)
+		addPlace(user, m)
 	}
 	return nil
 }
@@ -229,11 +227,11 @@ func joinOrganizations(set *tenancy.Set, tx *record.Txn, organizations []id.Orga
 // chosenID denies an id that a caller chooses for a new record. Ids are unique in the
 // whole gateway, so a conflict would reveal records of others.
 func chosenID(param string) error {
-	return &fault.Error{Kind: fault.Denied, Code: codeNoRight, Param: param, Detail: fmt.Sprintf("Only a proxy_admin may choose %s. Leave it out: the gateway gives one.", param)}
+	return notYours(param, fmt.Sprintf("Only a proxy_admin may choose %s. Leave it out: the gateway gives one.", param))
 }
 
-// joinTeams puts the user into its teams.
-func (n *newUser) joinTeams(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, u *tenancy.User, shown *gatewayv1.UserRecord) error {
+// joinTeams adds the user to its teams.
+func (n *newUser) joinTeams(c caller, u *tenancy.User, user *gatewayv1.UserRecord) error {
 	seen := map[id.Team]bool{}
 	for i, m := range n.teams {
 		param := field.At("teams", i) + ".team_id"
@@ -241,18 +239,18 @@ func (n *newUser) joinTeams(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights,
 			return fault.Field(param, "duplicate_value", "The request names the team twice.")
 		}
 		seen[m.Team] = true
-		t, err := managedTeam(set, tx, r, string(m.Team))
+		t, err := c.managedTeam(string(m.Team))
 		m.User = u.ID
 		if err == nil {
-			err = r.MayGrantTeamMember(t, &m)
+			err = c.rights.MayGrantTeamMember(t, &m)
 		}
 		if err != nil {
 			return field.Named(param, err)
 		}
-		if _, err := set.JoinTeam(tx, t, u, m); err != nil {
+		if _, err := c.set.JoinTeam(c.tx, t, u, m); err != nil {
 			return field.Within(field.At("teams", i), err)
 		}
-		shown.Teams = sortedInsert(shown.GetTeams(), string(m.Team))
+		user.Teams = sortedInsert(user.GetTeams(), string(m.Team))
 	}
 	return nil
 }

@@ -1,9 +1,11 @@
 package mgmt
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,13 +13,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
-	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
@@ -26,65 +25,58 @@ type userService struct {
 	service
 }
 
-// maxUserKeys is how many keys are shown with a user.
+// maxUserKeys bounds the keys in the response for one user.
 const maxUserKeys = 1000
 
 // GetUser shows one user with its keys and teams.
 func (s userService) GetUser(ctx context.Context, in *gatewayv1.GetUserRequest) (*gatewayv1.GetUserResponse, error) {
-	u, err := s.user(ctx, in.GetUserId())
+	c, u, err := s.user(ctx, in.GetUserId())
 	if err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.GetUserResponse{UserId: string(u.ID), UserInfo: userRecord(u.set, u.rights, u.User)}
-	out.Keys = newestKeys(u.set.KeysOf(u.ID), u.rights, maxUserKeys)
-	for m := range u.set.TeamsOf(u.ID) {
-		if t, ok := u.set.Team(nil, m.Team); ok && u.rights.MaySeeTeam(t) {
-			out.Teams = append(out.GetTeams(), teamRecord(u.set, t))
+	return &gatewayv1.GetUserResponse{
+		UserId: string(u.ID), UserInfo: c.userRecord(u), Keys: c.newestKeys(c.set.KeysOf(u.ID), maxUserKeys),
+		Teams: shownAll(c.teamsOf(u.ID), c.teamRecord),
+	}, nil
+}
+
+// teamsOf yields the teams of a user that the caller may see.
+func (c caller) teamsOf(u id.User) iter.Seq[*tenancy.Team] {
+	return func(yield func(*tenancy.Team) bool) {
+		for m := range c.set.TeamsOf(u) {
+			if t, ok := c.set.Team(nil, m.Team); ok && c.rights.MaySeeTeam(t) && !yield(t) {
+				return
+			}
 		}
 	}
-	return out, nil
 }
 
 // GetUserRecord shows one user.
 func (s userService) GetUserRecord(ctx context.Context, in *gatewayv1.GetUserRecordRequest) (*gatewayv1.UserRecord, error) {
-	u, err := s.user(ctx, in.GetUserId())
+	c, u, err := s.user(ctx, in.GetUserId())
+	return shown(c.userRecord)(u, err)
+}
+
+// user returns a user that the caller may see; for an empty id, the caller's own user.
+func (s userService) user(ctx context.Context, of string) (caller, *tenancy.User, error) {
+	c, err := current(ctx, s.state)
 	if err != nil {
-		return nil, err
+		return c, nil, err
 	}
-	return userRecord(u.set, u.rights, u.User), nil
-}
-
-// shownUser is a user, and what the answer about it rests on.
-type shownUser struct {
-	*tenancy.User
-	set    *tenancy.Set
-	rights *tenancy.Rights
-}
-
-// user returns a user that who asks may see; an empty id is who asks.
-func (s userService) user(ctx context.Context, of string) (shownUser, error) {
-	v, err := operation.Current(ctx, s.state)
-	if err != nil {
-		return shownUser{}, err
+	if of = cmp.Or(of, string(c.rights.User())); of == "" {
+		return c, nil, &fault.Error{Kind: fault.NotFound, Code: codeNoUser, Param: "user_id", Detail: "This API key belongs to no user. Name one with user_id."}
 	}
-	r := v.Keys.Rights(nil, operation.Principal(ctx))
-	if of == "" {
-		if of = string(r.User()); of == "" {
-			return shownUser{}, &fault.Error{Kind: fault.NotFound, Code: codeNoUser, Param: "user_id", Detail: "This API key belongs to no user. Name one with user_id."}
-		}
-	}
-	u, err := visibleUser(v.Keys, nil, r, of)
-	return shownUser{User: u, set: v.Keys, rights: r}, err
+	u, err := c.user(of)
+	return c, u, err
 }
 
-// visibleUser returns a user that the caller may see; tx is nil for a request that changes
-// nothing.
-func visibleUser(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (*tenancy.User, error) {
-	u, _ := set.User(tx, id.User(of))
-	return visible(r, u, r.MaySeeUser, missing{codeNoUser, "user_id", "user"})
+// user returns a user that the caller may see.
+func (c caller) user(of string) (*tenancy.User, error) {
+	u, _ := c.set.User(c.tx, id.User(of))
+	return visible(c.rights, u, c.rights.MaySeeUser, missing{codeNoUser, "user_id", "user"})
 }
 
-// userName names a user, by one of two names.
+// userName names a user, by its id or by its address.
 type userName interface {
 	GetUserId() string
 	GetUserEmail() string
@@ -93,18 +85,18 @@ type userName interface {
 // userOf returns the user that a request names, if that user is a member. Both names
 // must belong to the same user. The check of the second name comes after that of the
 // membership: otherwise its error would reveal which other users exist.
-func userOf(set *tenancy.Set, tx *record.Txn, in userName, member func(u id.User) bool) (u *tenancy.User, ok bool, err error) {
+func (c caller) userOf(in userName, member func(u id.User) bool) (u *tenancy.User, ok bool, err error) {
 	switch {
 	case in.GetUserId() == "" && in.GetUserEmail() == "":
 		return nil, false, nobody()
 	case in.GetUserId() == "":
-		return memberByEmail(set, tx, in.GetUserEmail(), member)
+		return c.memberByEmail(in.GetUserEmail(), member)
 	}
-	u, ok = set.User(tx, id.User(in.GetUserId()))
+	u, ok = c.set.User(c.tx, id.User(in.GetUserId()))
 	if !ok || !member(u.ID) {
 		return nil, false, nil
 	}
-	if in.GetUserId() != "" && in.GetUserEmail() != "" && !strings.EqualFold(in.GetUserEmail(), u.Email) {
+	if in.GetUserEmail() != "" && !strings.EqualFold(in.GetUserEmail(), u.Email) {
 		return nil, false, fault.Field("user_email", "invalid_value", "user_id and user_email are of two users. Send one of them.")
 	}
 	return u, true, nil
@@ -112,8 +104,8 @@ func userOf(set *tenancy.Set, tx *record.Txn, in userName, member func(u id.User
 
 // memberByEmail returns the only member of an address. Two members may have one address
 // if it is in the directories of two organizations.
-func memberByEmail(set *tenancy.Set, tx *record.Txn, address string, member func(u id.User) bool) (u *tenancy.User, ok bool, err error) {
-	for found := range set.UsersByEmail(tx, address) {
+func (c caller) memberByEmail(address string, member func(u id.User) bool) (u *tenancy.User, ok bool, err error) {
+	for found := range c.set.UsersByEmail(c.tx, address) {
 		switch {
 		case !member(found.ID):
 		case u != nil:
@@ -122,52 +114,47 @@ func memberByEmail(set *tenancy.Set, tx *record.Txn, address string, member func
 			u = found
 		}
 	}
-	return u, u != nil && member(u.ID), nil // again: member keeps the last one that it was asked for
+	return u, u != nil && member(u.ID), nil // again: member keeps the last user that it was called for
 }
 
-// The page of a list of users.
+// userPage is the number of users on a page unless the request sets it.
 const userPage = 25
 
-// ListUsers shows a page of the users that who asks may see.
+// ListUsers shows a page of the users that the caller may see.
 func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest) (*gatewayv1.ListUsersResponse, error) {
-	v := operation.View(ctx)
+	c := viewer(ctx)
 	page, size := span(in.Page, in.PageSize, userPage)
-	q := tenancy.UserQuery{
+	users, total := c.set.Users(c.visibleUsers(tenancy.UserQuery{
 		Role: tenancy.Role(in.GetRole()), IDs: listed[id.User](in.GetUserIds()), Email: in.GetUserEmail(), Search: in.GetSearch(),
 		Team: id.Team(in.GetTeam()), Organizations: listed[id.Organization](in.GetOrganizationIds()), SSO: listed[string](in.GetSsoUserIds()),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: int(page-1) * int(size), Limit: int(size),
-	}
-	r := v.Keys.Rights(nil, operation.Principal(ctx))
-	if !r.SeesAll() {
-		q = visibleUsers(v.Keys, r, q)
-	}
-	users, total := v.Keys.Users(q)
-	out := &gatewayv1.ListUsersResponse{
+	}))
+	return &gatewayv1.ListUsersResponse{
 		Total: uint32(total), Page: page, PageSize: size, TotalPages: pages(total, size),
-	}
-	for _, u := range users {
-		out.Users = append(out.GetUsers(), userRecord(v.Keys, r, u))
-	}
-	return out, nil
+		Users: shownAll(slices.Values(users), c.userRecord),
+	}, nil
 }
 
 // visibleUsers narrows a query to what the caller may see. A filter by a team or an
 // organization that the caller may not see matches no user, like a filter by an unknown
 // one: otherwise the list would reveal the memberships that records leave out.
-func visibleUsers(set *tenancy.Set, r *tenancy.Rights, q tenancy.UserQuery) tenancy.UserQuery {
-	q.May, q.Near = r.MaySeeUser, near(set, r.User())
+func (c caller) visibleUsers(q tenancy.UserQuery) tenancy.UserQuery {
+	if c.rights.SeesAll() {
+		return q
+	}
+	q.May, q.Near = c.rights.MaySeeUser, near(c.set, c.rights.User())
 	q.Organizations = slices.DeleteFunc(q.Organizations, func(of id.Organization) bool {
-		o, ok := set.Organization(nil, of)
-		return !ok || !r.MaySeeOrganization(o)
+		o, ok := c.set.Organization(nil, of)
+		return !ok || !c.rights.MaySeeOrganization(o)
 	})
-	if t, ok := set.Team(nil, q.Team); q.Team != "" && (!ok || !r.MaySeeTeam(t)) {
+	if t, ok := c.set.Team(nil, q.Team); q.Team != "" && (!ok || !c.rights.MaySeeTeam(t)) {
 		q.May = func(*tenancy.User) bool { return false }
 	}
 	return q
 }
 
-// near is everybody that a user who does not see everything can possibly see: the
-// user, and who is in an organization with the user.
+// near returns every user that a user without a view of everything may see: itself, and the
+// members of its organizations.
 func near(set *tenancy.Set, u id.User) []id.User {
 	list := []id.User{u}
 	for of := range set.OrganizationsOf(u) {
@@ -178,7 +165,7 @@ func near(set *tenancy.Set, u id.User) []id.User {
 	return list
 }
 
-// listed reads a list with commas between; nil for an empty one.
+// listed reads a list separated by commas; nil for an empty one.
 func listed[T ~string](text string) []T {
 	if text == "" {
 		return nil
@@ -192,10 +179,10 @@ func listed[T ~string](text string) []T {
 
 // DeleteUsers deletes users with their keys and memberships, all of them or none.
 func (s userService) DeleteUsers(ctx context.Context, in *gatewayv1.DeleteUsersRequest) (*gatewayv1.DeleteUsersResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.DeleteUsersResponse, error) {
-		r, out := v.Keys.Rights(tx, operation.Principal(ctx)), &gatewayv1.DeleteUsersResponse{}
+	return change(ctx, s.state, func(c caller) (*gatewayv1.DeleteUsersResponse, error) {
+		out := &gatewayv1.DeleteUsersResponse{}
 		for i, of := range distinct(in.GetUserIds()) {
-			n, err := deleteUser(v.Keys, tx, r, of)
+			n, err := c.deleteUser(of)
 			if err != nil {
 				return nil, field.Named(field.At("user_ids", i), err)
 			}
@@ -207,52 +194,50 @@ func (s userService) DeleteUsers(ctx context.Context, in *gatewayv1.DeleteUsersR
 	})
 }
 
-// deleteUser deletes a user and returns how many keys went with it.
-func deleteUser(set *tenancy.Set, tx *record.Txn, r *tenancy.Rights, of string) (int, error) {
-	u, err := visibleUser(set, tx, r, of)
+// deleteUser deletes a user and returns the number of its keys.
+func (c caller) deleteUser(of string) (int, error) {
+	u, err := c.user(of)
 	if err != nil {
 		return 0, err
 	}
-	if u.ID == r.User() {
+	if u.ID == c.rights.User() {
 		return 0, fault.New(fault.Denied, codeNoRight, "No user deletes themselves; the key that asks would go with it. Ask another admin.")
 	}
-	if err := r.MayDeleteUser(u); err != nil {
+	if err := c.rights.MayDeleteUser(u); err != nil {
 		return 0, err
 	}
-	return set.DeleteUser(tx, u.ID)
+	return c.set.DeleteUser(c.tx, u.ID)
 }
 
-// UpdateUser changes what the request gives. A user who is not there is not made:
-// a slip in the id would else be another user.
+// UpdateUser changes the fields in the request. It does not create a user that does not exist:
+// a typo in the id would become another user.
 func (s userService) UpdateUser(ctx context.Context, in *gatewayv1.UpdateUserRequest) (*gatewayv1.UpdateUserResponse, error) {
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.UpdateUserResponse, error) {
-		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.UserBatch(tx)}
-		made, err := c.make(in)
+	return change(ctx, s.state, func(c caller) (*gatewayv1.UpdateUserResponse, error) {
+		made, err := c.updateUser(c.set.UserBatch(c.tx), in)
 		if err != nil {
 			return nil, err
 		}
-		return &gatewayv1.UpdateUserResponse{UserId: string(made.ID), Data: userRecord(v.Keys, c.rights, made)}, nil
+		return &gatewayv1.UpdateUserResponse{UserId: string(made.ID), Data: c.userRecord(made)}, nil
 	})
 }
 
-// BulkUpdateUsers changes several users in one transaction. Those that cannot be
-// changed are listed.
+// BulkUpdateUsers changes several users in one transaction. The response lists those that
+// cannot be changed.
 func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpdateUsersRequest) (*gatewayv1.BulkUpdateUsersResponse, error) {
-	// What fails is decided by a view that is at least as new as the request, also
-	// where nothing is left to be committed.
+	// The view that decides what fails is at least as new as the request, also if nothing is
+	// left to commit.
 	if _, err := s.state.Current(ctx); err != nil {
 		return nil, err
 	}
-	return operation.Change(ctx, s.state, func(v *cluster.View, tx *record.Txn) (*gatewayv1.BulkUpdateUsersResponse, error) {
-		out := &gatewayv1.BulkUpdateUsersResponse{TotalRequested: uint32(len(in.GetUsers()))}
-		c := userChange{set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx)), batch: v.Keys.UserBatch(tx)}
+	return change(ctx, s.state, func(c caller) (*gatewayv1.BulkUpdateUsersResponse, error) {
+		out, batch := &gatewayv1.BulkUpdateUsersResponse{TotalRequested: uint32(len(in.GetUsers()))}, c.set.UserBatch(c.tx)
 		for _, one := range in.GetUsers() {
 			result := &gatewayv1.UserUpdateResult{UserId: one.GetUserId()}
 			out.Results = append(out.GetResults(), result)
-			made, err := c.make(one)
+			made, err := c.updateUser(batch, one)
 			switch f := fault.From(err); {
 			case f == nil:
-				result.UserId, result.Success, result.UpdatedUser = string(made.ID), true, userRecord(v.Keys, c.rights, made)
+				result.UserId, result.Success, result.UpdatedUser = string(made.ID), true, c.userRecord(made)
 				out.SuccessfulUpdates++
 			case f.Kind == fault.Internal:
 				return nil, err
@@ -265,21 +250,13 @@ func (s userService) BulkUpdateUsers(ctx context.Context, in *gatewayv1.BulkUpda
 	})
 }
 
-// userChange is changes of users in one transaction.
-type userChange struct {
-	set    *tenancy.Set
-	tx     *record.Txn
-	rights *tenancy.Rights
-	batch  *tenancy.UserBatch
-}
-
-// make makes one change. One that it refuses has written nothing.
-func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
-	revision, err := field.Whole("if_revision", in.GetIfRevision())
+// updateUser makes one change. A change that fails has written nothing.
+func (c caller) updateUser(batch *tenancy.UserBatch, in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
+	revision, err := field.Whole(field.IfRevision, in.GetIfRevision())
 	if err != nil {
 		return nil, err
 	}
-	before, err := c.before(in)
+	before, err := c.userToUpdate(in)
 	if err != nil {
 		return nil, err
 	}
@@ -290,17 +267,17 @@ func (c userChange) make(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error)
 	if err := c.rights.MayGrantUser(before, &after); err != nil {
 		return nil, err
 	}
-	if err := c.batch.Address(c.rights, before, &after); err != nil {
+	if err := batch.Address(c.rights, before, &after); err != nil {
 		return nil, err
 	}
-	return c.batch.Update(after, uint64(revision))
+	return batch.Update(after, uint64(revision))
 }
 
-// before is the user that a request is about: that of user_id, whose address
-// user_email then is to be, or else that of user_email.
-func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
+// userToUpdate returns the user of a request: that of user_id, whose new address is
+// user_email, or else that of user_email.
+func (c caller) userToUpdate(in *gatewayv1.UpdateUserRequest) (*tenancy.User, error) {
 	if in.GetUserId() != "" {
-		return visibleUser(c.set, c.tx, c.rights, in.GetUserId())
+		return c.user(in.GetUserId())
 	}
 	if in.GetUserEmail() == "" {
 		return nil, nobody()
@@ -312,8 +289,8 @@ func (c userChange) before(in *gatewayv1.UpdateUserRequest) (*tenancy.User, erro
 	return visible(c.rights, u, c.rights.MaySeeUser, missing{codeNoUser, "user_email", "user"})
 }
 
-// patchUser returns the user as a request wants it. user_email is only the name of the
-// user if user_id is missing.
+// patchUser returns a user with the changes of a request. Without user_id, user_email only
+// names the user.
 func patchUser(before *tenancy.User, in *gatewayv1.UpdateUserRequest) (tenancy.User, error) {
 	after, p := *before, patchOf(in, in.GetClear(), limitFields("user_email", "user_alias", "models", "metadata", "sso_user_id")...)
 	email := p.text("user_email", after.Email)
@@ -326,7 +303,7 @@ func patchUser(before *tenancy.User, in *gatewayv1.UpdateUserRequest) (tenancy.U
 	return p.user(after), p.err
 }
 
-// user changes what all requests for users give.
+// user changes the fields that all requests about users have.
 func (p *patch) user(u tenancy.User) tenancy.User {
 	u.Alias = p.text("user_alias", u.Alias)
 	u.SSO = p.text("sso_user_id", u.SSO)
@@ -338,27 +315,26 @@ func (p *patch) user(u tenancy.User) tenancy.User {
 	return u
 }
 
-// userRecord is a user as the API shows it to a caller with these rights. Of a user who
-// is also in organizations of others it shows only memberships and keys that the caller
-// may see.
-func userRecord(set *tenancy.Set, r *tenancy.Rights, u *tenancy.User) *gatewayv1.UserRecord {
+// userRecord returns a user in the form of the API. Of a user that is also in organizations of
+// others it shows only the memberships and keys that the caller may see.
+func (c caller) userRecord(u *tenancy.User) *gatewayv1.UserRecord {
 	out := &gatewayv1.UserRecord{
 		UserId: string(u.ID), UserEmail: textOrNull(u.Email), UserAlias: textOrNull(u.Alias), UserRole: string(u.Role),
 		Models: u.Models, Metadata: showMetadata(u.Metadata), SsoUserId: textOrNull(u.SSO), Blocked: u.Blocked,
 	}
-	whole := r.SeesWhole(u)
-	for m := range set.TeamsOf(u.ID) {
-		if t, ok := set.Team(nil, m.Team); whole || ok && r.MaySeeTeam(t) {
+	whole := c.rights.SeesWhole(u)
+	for m := range c.set.TeamsOf(u.ID) {
+		if t, ok := c.set.Team(nil, m.Team); whole || ok && c.rights.MaySeeTeam(t) {
 			out.Teams = append(out.GetTeams(), string(m.Team))
 		}
 	}
-	for m := range set.OrganizationsOf(u.ID) {
-		if whole || r.Administers(m.Organization) {
+	for m := range c.set.OrganizationsOf(u.ID) {
+		if whole || c.rights.Administers(m.Organization) {
 			addPlace(out, m)
 		}
 	}
-	for k := range set.KeysOf(u.ID) {
-		if whole || r.MaySeeKey(k) {
+	for k := range c.set.KeysOf(u.ID) {
+		if whole || c.rights.MaySeeKey(k) {
 			out.KeyCount++
 		}
 	}
@@ -367,7 +343,7 @@ func userRecord(set *tenancy.Set, r *tenancy.Rights, u *tenancy.User) *gatewayv1
 	return out
 }
 
-// addPlace adds an organization to a user's record, where it belongs by id.
+// addPlace adds an organization to a user's record, in the order of their ids.
 func addPlace(to *gatewayv1.UserRecord, m *tenancy.OrganizationMember) {
 	place := &gatewayv1.OrganizationPlace{OrganizationId: string(m.Organization), UserRole: string(m.Role)}
 	list := to.GetOrganizationMemberships()
@@ -384,10 +360,10 @@ func sortedInsert(list []string, text string) []string {
 	return slices.Insert(list, i, text)
 }
 
-// tokenOf is a key's hash as the API shows it.
+// tokenOf returns a key's hash in the form of the API.
 func tokenOf(h id.KeyHash) string { return hex.EncodeToString(h[:]) }
 
-// counted is a number of things, for people.
+// counted returns a number with its noun, such as 2 keys.
 func counted(n uint32, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -395,7 +371,7 @@ func counted(n uint32, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// copyFields gives a message what another has under the same names.
+// copyFields copies the fields of a message to those with the same names in another one.
 func copyFields(to, from proto.Message) {
 	into := to.ProtoReflect()
 	from.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
