@@ -59,19 +59,19 @@ func accountOf(ev *journal.Event, c usage.Charge) id.Account {
 	case id.AccountTeam:
 		a.Owner = string(ev.Team)
 	case id.AccountTeamMember:
-		a.Owner, a.Part = string(ev.Team), string(ev.User)
+		a.Owner, a.Part = string(ev.Team), string(ev.Payer())
 	case id.AccountTeamModel:
 		a.Owner, a.Part = string(ev.Team), string(ev.Group)
 	case id.AccountOrganization:
 		a.Owner = string(ev.Organization)
 	case id.AccountOrganizationMember:
-		a.Owner, a.Part = string(ev.Organization), string(ev.User)
+		a.Owner, a.Part = string(ev.Organization), string(ev.Payer())
 	case id.AccountOrganizationModel:
 		a.Owner, a.Part = string(ev.Organization), string(ev.Group)
 	case id.AccountUser:
-		a.Owner = string(ev.User)
+		a.Owner = string(ev.Payer())
 	case id.AccountUserModel:
-		a.Owner, a.Part = string(ev.User), string(ev.Group)
+		a.Owner, a.Part = string(ev.Payer()), string(ev.Group)
 	case id.AccountCustomer:
 		return ev.EndUserAccount()
 	case id.AccountProvider:

@@ -226,3 +226,98 @@ func TestLimitsDoNotMultiplyByMinting(t *testing.T) {
 		t.Errorf("a key with bounds raises those of a key that it has not made: %d %v", status, out)
 	}
 }
+
+// Keys of a team that belong to no user share the bounds of the admin who made them: they
+// count at the same accounts as the admin's own keys.
+func TestLimitsDoNotMultiplyByServiceAccounts(t *testing.T) {
+	t.Parallel()
+	up := newUpstream(t)
+	g := startGateway(t, models(up, "chat=openai/fake-gpt")+"router_settings: {num_retries: 0}\n")
+	const most = 0.0004
+	regenerated := map[string]string{} // a key by the name of its case
+	for _, c := range []struct {
+		name               string
+		user, team, member tree
+		bounds             tree
+		want               string
+	}{
+		{"place", tree{}, tree{}, tree{"max_budget_in_team": most}, tree{"max_budget": most}, "429 budget_exceeded"},
+		{"default", tree{}, tree{"team_member_budget": most}, nil, tree{"max_budget": most}, "429 budget_exceeded"},
+		{"user", tree{"max_budget": most}, tree{}, nil, tree{"max_budget": most}, "429 budget_exceeded"},
+		{"rate", tree{"tpd_limit": 60}, tree{}, nil, tree{"tpd_limit": 60}, "429 rate_limit_exceeded"},
+	} {
+		lead, team := "lead-"+c.name, "team-"+c.name
+		of := func(more tree) tree {
+			out := tree{"team_id": team, "user_id": lead}
+			maps.Copy(out, more)
+			return out
+		}
+		user := tree{"user_id": lead, "user_role": "internal_user", "auto_create_key": false}
+		maps.Copy(user, c.user)
+		g.changes("/user/new", user)
+		group := tree{"team_id": team, "members_with_roles": []any{tree{"user_id": lead, "role": "admin"}}}
+		maps.Copy(group, c.team)
+		g.changes("/team/new", group)
+		if c.member != nil {
+			g.changes("/team/member_update", of(c.member))
+		}
+		own := g.keyOf("", of(nil))
+		service := func() string {
+			body := tree{"team_id": team}
+			maps.Copy(body, c.bounds)
+			status, made := g.by(own, "/key/service-account/generate", body)
+			if status != http.StatusOK || made["bounded_by_user_id"] != lead || made["user_id"] != nil {
+				t.Fatalf("%s: %d %v", c.name, status, made)
+			}
+			return made["key"].(string)
+		}
+		one, two, free := service(), service(), g.changes("/key/service-account/generate", tree{"team_id": team}).at("key").(string)
+		f := family{g: g, parent: own, one: one, two: two, nephew: service()}
+		if served := f.spends(c.want); served == 0 {
+			t.Errorf("%s: nothing was served", c.name)
+		}
+		for _, key := range []string{own, service()} {
+			if got := g.asks(key, "chat", `,"max_tokens":5`); got != c.want {
+				t.Errorf("%s: a key of the admin whose bounds are used up: %s", c.name, got)
+			}
+		}
+		if got := g.asks(free, "chat", `,"max_tokens":5`); got != "200" {
+			t.Errorf("%s: a key of the team that a proxy_admin made: %s", c.name, got)
+		}
+		if c.want == "429 budget_exceeded" {
+			g.waitPosted()
+			var sum int64
+			for _, key := range []string{f.one, f.two, f.nephew} {
+				sum += pico(t, g.sees("/key/info?key="+key).at("info", "total_spend"))
+			}
+			if sum == 0 || sum > most*1e12 {
+				t.Errorf("%s: the keys spent %d of %g together", c.name, sum, most*1e12)
+			}
+		}
+
+		// A change and a regeneration by somebody above keep whose bounds hold. A key with a
+		// user has that one's.
+		g.changes("/key/update", tree{"key": one, "metadata": tree{"job": "nightly"}, "max_budget": 1, "tpd_limit": 100_000})
+		next := g.changes("/key/regenerate", tree{"key": one})
+		regenerated[c.name], _ = next["key"].(string)
+		if next["bounded_by_user_id"] != lead || g.asks(regenerated[c.name], "chat", `,"max_tokens":5`) != c.want {
+			t.Errorf("%s: a key that was regenerated: %v", c.name, next)
+		}
+		if out := g.changes("/key/update", tree{"key": two, "user_id": lead}); out["bounded_by_user_id"] != nil {
+			t.Errorf("%s: a key that belongs to a user: %v", c.name, out)
+		}
+		status, out := g.by(own, "/key/update", tree{"key": two, "clear": []string{"user_id"}})
+		if status != http.StatusOK || out["bounded_by_user_id"] != lead {
+			t.Errorf("%s: a key that belongs to no user any more: %d %v", c.name, status, out)
+		}
+	}
+
+	// When the admin has left the team the keys stay, with their own bounds and those that the team
+	// has for members.
+	for name, want := range map[string]string{"place": "200", "default": "429 budget_exceeded"} {
+		g.changes("/team/member_delete", tree{"team_id": "team-" + name, "user_id": "lead-" + name})
+		if got := g.asks(regenerated[name], "chat", `,"max_tokens":5`); got != want {
+			t.Errorf("%s: a key whose admin has left: %s, want %s", name, got, want)
+		}
+	}
+}

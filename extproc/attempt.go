@@ -242,6 +242,7 @@ func (x *Exchange) attempt(i int) usage.Attempt {
 		Team:           x.Principal.Team,
 		User:           x.Principal.User,
 		Organization:   x.Principal.Organization,
+		BoundedBy:      x.Principal.BoundedBy,
 		Actor:          x.Principal.Actor(),
 		Charges:        x.admission.charges,
 		Steps:          x.steps(i),

@@ -115,6 +115,7 @@ func (c keyChange) patched(before *tenancy.Key, m proto.Message, clears []string
 	if err := c.rights.MayChangeKey(surface.PermitUpdateKey, before); err != nil {
 		return k, err
 	}
+	c.rights.SetBoundedBy(surface.PermitUpdateKey, before, &k)
 	if err := c.rights.MayGrantKey(surface.PermitUpdateKey, &k); err != nil || k.Team == before.Team {
 		return k, err
 	}
@@ -258,6 +259,7 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 		if err := c.rights.SetParent(&k); err != nil {
 			return nil, err
 		}
+		c.rights.SetBoundedBy(op, &tenancy.Key{}, &k)
 		return c.set.CreateKey(c.tx, k)
 	})
 }
@@ -331,6 +333,7 @@ func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, s
 		return nil, err
 	}
 	k.Hash, k.Name = id.HashKey(secret), tenancy.DisplayName(secret)
+	c.rights.SetBoundedBy(surface.PermitRegenerateKey, before, &k)
 	if err := c.rights.MayGrantKey(surface.PermitRegenerateKey, &k); err != nil {
 		return nil, err
 	}

@@ -235,7 +235,7 @@ func keyRecord(k *tenancy.Key) *gatewayv1.KeyRecord {
 		TeamId: textOrNull(string(k.Team)), UserId: textOrNull(string(k.User)), OrganizationId: textOrNull(string(k.Organization)),
 		Tags: k.Tags, Aliases: k.Aliases, AllowedRoutes: k.AllowedRoutes, KeyType: cmp.Or(k.Type, typeDefault),
 		RotationCount: k.Rotations, LastRotationAt: moment(k.Rotated), Status: k.Status(now),
-		AccountId: tokenOf(k.Account()),
+		AccountId: tokenOf(k.Account()), BoundedByUserId: textOrNull(string(k.BoundedBy)),
 	}
 	if k.Parent != (id.KeyHash{}) {
 		out.ParentAccountId = textOrNull(tokenOf(k.Parent))

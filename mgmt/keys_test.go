@@ -56,7 +56,7 @@ func TestKeyLife(t *testing.T) {
 	hash := id.HashKey(secret)
 	token := hex.EncodeToString(hash[:])
 	want := map[string]any{
-		"key": secret, "key_name": "sk-..." + secret[21:], "token": token, "token_id": token, "account_id": token, "parent_account_id": nil, "key_alias": "ci", "models": []any{"fast"}, "expires": nil,
+		"key": secret, "key_name": "sk-..." + secret[21:], "token": token, "token_id": token, "account_id": token, "parent_account_id": nil, "bounded_by_user_id": nil, "key_alias": "ci", "models": []any{"fast"}, "expires": nil,
 		"blocked": false, "metadata": map[string]any{"team": "a", "n": []any{1.0, 2.5, nil}}, "team_id": nil, "user_id": nil, "organization_id": nil,
 		"tags": []any{"x"}, "aliases": map[string]any{"best": "fast"}, "allowed_routes": []any{"/key/*", "llm_api_routes"}, "key_type": "default",
 		"rotation_count": 0.0, "last_rotation_at": nil, "grace_until": nil, "status": "active",

@@ -26,12 +26,18 @@ const fullerVersion = 2
 // it stops instead.
 const endUserVersion = 3
 
+// boundedByVersion is the version of an intent or event of a key that belongs to no user and
+// whose cost counts at the accounts of a user. An older reader would not post it there.
+const boundedByVersion = 4
+
 // intentVersion is the version of an intent. Intents of older versions contain the fields of
 // the attempt directly, with other numbers: see olderIntent.
 const intentVersion = 4
 
 func versionOf(m *clusterv1.UsageEvent) uint32 {
 	switch {
+	case m.GetBoundedByUser() != "":
+		return boundedByVersion
 	case m.GetEndUserOfOrganization():
 		return endUserVersion
 	case len(m.GetParentHashes()) > 0, m.GetCountedApart(), m.GetClientStatus() != 0, len(m.GetFailures()) > 0:

@@ -64,6 +64,7 @@ func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 		{Attempt: usage.Attempt{Request: "req_3"}, Result: usage.Result{Failures: []usage.Failure{{Attempt: 1, Cause: "http_429"}}}},
 		{Attempt: usage.Attempt{Request: "req_4", Steps: usage.Steps{Counted: true}, EndUser: "alice", Organization: "acme", OfOrganization: true}},
 		{Attempt: usage.Attempt{Request: "req_5"}},
+		{Attempt: usage.Attempt{Request: "req_6", Steps: usage.Steps{Counted: true}, Team: "blue", BoundedBy: "ada"}},
 	}
 	for _, ev := range events {
 		await(t, n.Settle(nil, []journal.Event{ev}))
@@ -72,7 +73,7 @@ func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 	if err != nil || len(texts) != len(events) {
 		t.Fatalf("%d events, %v", len(texts), err)
 	}
-	for i, want := range []uint32{2, 2, 2, 3, 1} {
+	for i, want := range []uint32{2, 2, 2, 3, 1, 4} {
 		m := &clusterv1.UsageEvent{}
 		if err := proto.Unmarshal(texts[i], m); err != nil || m.GetVersion() != want {
 			t.Errorf("event %d has version %d, want %d (%v)", i+1, m.GetVersion(), want, err)

@@ -36,7 +36,7 @@ type LogFilter struct {
 	Reads int
 }
 
-// Record is a posted event: an attempt at a provider. It has neither Charges nor Parents.
+// Record is a posted event: an attempt at a provider. It has no Charges, Parents and BoundedBy.
 type Record struct {
 	Node       id.Node
 	Epoch, Seq uint64
@@ -192,7 +192,7 @@ func readRecord(place, value []byte) (Record, error) {
 	if e == nil {
 		return Record{}, errRecord
 	}
-	e.Charges, e.ParentHashes = nil, nil // only posting needs them
+	e.Charges, e.ParentHashes, e.BoundedByUser = nil, nil, "" // only posting needs them
 	rec := Record{Node: id.Node(m.GetNode()), Epoch: m.GetEpoch(), Seq: m.GetSeq(), at: string(place)}
 	rec.Attempt.Decode(e)
 	rec.Result.Decode(e)

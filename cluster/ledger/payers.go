@@ -14,9 +14,9 @@ type payer struct {
 	account id.Account
 	amount  money.Pico
 	charge  *clusterv1.Charge // nil: no limit applied at admission
-	// inherited means that the account belongs to a parent of the key. The cost counts in its
-	// window and against its leases, but not in its total. The key's own total has it; the sum
-	// of all key totals balances the providers' accounts.
+	// inherited means that the account belongs to a parent of the key, or to the user who bounds
+	// it. The cost counts in its window and against its leases, but not in its total. The key's
+	// own total has it; the sum of all key totals balances the providers' accounts.
 	inherited bool
 }
 
@@ -24,10 +24,18 @@ type payer struct {
 // Keys and providers are the two sides of the books; the others are sums of the same amounts.
 func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 	cost := money.Pico(e.GetCostPico())
-	group, team, user := clean(e.GetGroup()), clean(e.GetTeam()), clean(e.GetUser())
+	group, team := clean(e.GetGroup()), clean(e.GetTeam())
+	user, bounding := clean(e.GetUser()), false
+	if user == "" {
+		user, bounding = clean(e.GetBoundedByUser()), true
+	}
 	organization, endUser := clean(e.GetOrganization()), endUserOf(e)
 	add := func(kind id.AccountKind, owner, part string) {
 		to = append(to, payer{account: id.Account{Kind: kind, Owner: owner, Part: part}, amount: cost, charge: chargeOf(e, kind, nil)})
+	}
+	ofUser := func(kind id.AccountKind, owner, part string) {
+		add(kind, owner, part)
+		to[len(to)-1].inherited = bounding
 	}
 	key := keyAccount(e).Hex()
 	add(id.AccountKey, key, "")
@@ -42,19 +50,19 @@ func appendPayers(to []payer, e *clusterv1.UsageEvent) []payer {
 		add(id.AccountTeam, team, "")
 		add(id.AccountTeamModel, team, group)
 		if user != "" {
-			add(id.AccountTeamMember, team, user)
+			ofUser(id.AccountTeamMember, team, user)
 		}
 	}
 	if organization != "" {
 		add(id.AccountOrganization, organization, "")
 		add(id.AccountOrganizationModel, organization, group)
 		if user != "" {
-			add(id.AccountOrganizationMember, organization, user)
+			ofUser(id.AccountOrganizationMember, organization, user)
 		}
 	}
 	if user != "" {
-		add(id.AccountUser, user, "")
-		add(id.AccountUserModel, user, group)
+		ofUser(id.AccountUser, user, "")
+		ofUser(id.AccountUserModel, user, group)
 	}
 	if endUser.Owner != "" {
 		add(id.AccountCustomer, endUser.Owner, endUser.Part)

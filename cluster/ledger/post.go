@@ -21,10 +21,11 @@ const CodeGap = "usage_gap"
 
 // The event versions that this package understands. Version 2 counts its cost at accounts of
 // parents, or its audit record has the course of the request. In version 3 the end user belongs
-// to an organization.
+// to an organization. In version 4 the cost counts at the accounts of a user who does not own
+// the key.
 const (
 	firstVersion = 1
-	lastVersion  = 3
+	lastVersion  = 4
 )
 
 // Post posts a run of events of one node, except those already posted. at is the time of the

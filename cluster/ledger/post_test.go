@@ -148,11 +148,39 @@ func TestPostOnce(t *testing.T) {
 	sound(t, s)
 }
 
+// TestPostToUserWhoBoundsTheKey: a key without a user counts in the windows of the accounts
+// of the user who bounds it, and not in their totals.
+func TestPostToUserWhoBoundsTheKey(t *testing.T) {
+	s := open(t)
+	e := attempt(1, 100)
+	e.Version, e.Team, e.Organization, e.BoundedByUser = 4, "blue", "acme", "ada"
+	if _, f := post(t, s, run(t, "n1", 1, e), day0()); f != nil {
+		t.Fatal(f)
+	}
+	for _, c := range []struct {
+		account id.Account
+		total   money.Pico
+	}{
+		{keyAccount(1), 100},
+		{id.Account{Kind: id.AccountTeam, Owner: "blue"}, 100},
+		{id.Account{Kind: id.AccountTeamMember, Owner: "blue", Part: "ada"}, 0},
+		{id.Account{Kind: id.AccountOrganization, Owner: "acme"}, 100},
+		{id.Account{Kind: id.AccountOrganizationMember, Owner: "acme", Part: "ada"}, 0},
+		{id.Account{Kind: id.AccountUser, Owner: "ada"}, 0},
+		{id.Account{Kind: id.AccountUserModel, Owner: "ada", Part: "gpt"}, 0},
+	} {
+		if got := balance(t, s, c.account); got.Window.Pico() != 100 || got.Total != c.total.Total() {
+			t.Errorf("%+v: window %s, total %s", c.account, got.Window, got.Total)
+		}
+	}
+	sound(t, s)
+}
+
 // TestEventOfANewerVersion stops the node, because nodes that understand the event post it.
 func TestEventOfANewerVersion(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 1)
-	e.Version = 4
+	e.Version = 5
 	tx := s.NewTx()
 	defer tx.Close()
 	if _, f := ledger.Post(tx, run(t, "n1", 1, e), day0()); f == nil || f.Kind != fault.Internal {

@@ -34,7 +34,8 @@ type Aliases interface {
 // Bounds appends to dst all that bounds a request of the principal for an end user,
 // who may be empty, and a model, by the operator's name: the limits of the
 // key, of the keys by which it was made, the team, the user's place in the team, the organization, the user's place in
-// it, the user and the customer, and those that they have for the model. All of them
+// it, the user and the customer, and those that they have for the model. The user is the key's or, of a key without
+// one, the user who bounds it. All of them
 // hold, so the tightest wins; each account is there once, in the order of the kinds'
 // numbers. Where a limit is not set, that of the named budget holds, and of a team's
 // member that which the team has for members. Customers that nobody has made have no
@@ -56,7 +57,7 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 		}
 	}
 	b.inherited(p)
-	team, organization, user := b.belonging(p)
+	team, organization, user := b.belonging()
 	if c != "" {
 		if found, ok := p.set.customers.Get(customerKey(p.EndUser(c))); ok {
 			limits := p.set.terms(nil, found.Limits)
@@ -68,7 +69,7 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 	}
 	b.inheritedOfModel(p)
 	b.ofModel(id.Account{Kind: id.AccountTeamModel, Owner: string(p.Team)}, &team)
-	b.ofModel(id.Account{Kind: id.AccountUserModel, Owner: string(p.User)}, &user)
+	b.ofModel(id.Account{Kind: id.AccountUserModel, Owner: string(b.principal.User)}, &user)
 	b.ofModel(id.Account{Kind: id.AccountOrganizationModel, Owner: string(p.Organization)}, &organization)
 	return b.out
 }
@@ -85,8 +86,24 @@ type bounder struct {
 	aliases   Aliases
 }
 
+// boundBy puts the user who bounds a key without a user in the place of the key's own.
+// If that user has left the team, what the team has for members holds.
+func (b *bounder) boundBy() {
+	p := &b.principal
+	if p.User != "" || p.BoundedBy == "" || p.team == nil {
+		return
+	}
+	p.User = p.BoundedBy
+	p.user, _ = b.set.users.Get([]byte(p.User))
+	if p.member, _ = b.set.teamMembers.Get(record.Join(string(p.Team), string(p.User))); p.member == nil {
+		p.member = &TeamMember{}
+	}
+}
+
 // belonging adds what bounds whom the key belongs to, and returns their limits.
-func (b *bounder) belonging(p Principal) (team, organization, user Limits) {
+func (b *bounder) belonging() (team, organization, user Limits) {
+	b.boundBy()
+	p := b.principal
 	if p.team != nil {
 		team = p.set.terms(nil, p.team.Limits)
 		b.whole(id.Account{Kind: id.AccountTeam, Owner: string(p.Team)}, &team)

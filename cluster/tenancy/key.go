@@ -46,6 +46,7 @@ type Key struct {
 	GraceUntil    time.Time  // of a key that replaced another: until when that one is accepted
 	Origin        id.KeyHash // of a key that comes of another one by regeneration: the first of them; see Account
 	Parent        id.KeyHash // the account of the key that made this one and had bounds; zero for none
+	BoundedBy     id.User    // of a key of a team without a user: who made it there and whose bounds hold for it; empty for none
 	record.Meta              // zero for a key of the file
 	Static        bool       // it comes from the file, and cannot be changed
 
@@ -111,7 +112,7 @@ func (k *Key) record() *clusterv1.VirtualKey {
 		TeamId: string(k.Team), UserId: string(k.User), OrganizationId: string(k.Organization),
 		Tags: k.Tags, Aliases: record.NamedValues(k.Aliases), AllowedRoutes: k.AllowedRoutes, KeyType: k.Type,
 		Limits: k.Limits.record(), RotationCount: k.Rotations, RotatedUnixNano: record.Nanos(k.Rotated),
-		GraceUntilUnixNano: record.Nanos(k.GraceUntil), AliasInPlace: k.aliasInPlace,
+		GraceUntilUnixNano: record.Nanos(k.GraceUntil), AliasInPlace: k.aliasInPlace, BoundedByUserId: string(k.BoundedBy),
 	}
 	if k.Successor != (id.KeyHash{}) {
 		r.SuccessorHash = k.Successor[:]
@@ -141,7 +142,7 @@ func decodeKey(_, value []byte) (*Key, error) {
 		Tags: r.GetTags(), Aliases: record.FromNamedValues(r.GetAliases()), AllowedRoutes: r.GetAllowedRoutes(), Type: r.GetKeyType(),
 		Limits: limitsFrom(r.GetLimits()), Rotations: r.GetRotationCount(), Rotated: record.FromNanos(r.GetRotatedUnixNano()),
 		GraceUntil: record.FromNanos(r.GetGraceUntilUnixNano()), Meta: record.MetaOf(r.GetStamp()),
-		aliasInPlace: r.GetAliasInPlace(),
+		aliasInPlace: r.GetAliasInPlace(), BoundedBy: id.User(r.GetBoundedByUserId()),
 	}
 	k.Successor, _ = hashOf(r.GetSuccessorHash())
 	k.Origin, _ = hashOf(r.GetOriginHash())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
 // A key with bounds of its own would multiply them by making keys with the same bounds.
@@ -69,6 +70,23 @@ func (r *Rights) SetParent(k *Key) error {
 	}
 	k.Parent = r.key.Account()
 	return nil
+}
+
+// SetBoundedBy says whose bounds hold for a key, as an operation would leave it, that
+// belongs to a team and to no user: those of the admin or member of the team who makes
+// it, so that many such keys together spend what one user may. A key that stays such a
+// key keeps its user, unless another admin of the team regenerates it and so has it. An
+// org_admin and a proxy_admin may set every bound there.
+func (r *Rights) SetBoundedBy(op string, before, k *Key) {
+	switch free := r.Admin() || r.user == nil || r.runs(r.organizationOf(k)); {
+	case k.Team == "" || k.User != "":
+		k.BoundedBy = ""
+	case before.Team == k.Team && before.User == "" && (free || op != surface.PermitRegenerateKey):
+	case free:
+		k.BoundedBy = ""
+	default:
+		k.BoundedBy = r.user.ID
+	}
 }
 
 // bounded reports whether the key that asks has bounds, or a key above it.

@@ -18,6 +18,7 @@ type Principal struct {
 	User         id.User
 	Team         id.Team
 	Organization id.Organization // of the team, or of a key without one
+	BoundedBy    id.User         // of a key without a user: the user whose bounds hold for it
 	Type         string          // one of the types of keys
 
 	key          *Key   // nil for the master key

@@ -113,7 +113,7 @@ func (s *Set) Authenticate(p Presented, now time.Time) (Principal, error) {
 	case !k.Expires.IsZero() && !now.Before(k.Expires):
 		return Principal{}, expired("This API key has expired. Ask the gateway's administrator for a new one.")
 	}
-	who := Principal{Hash: h, Origin: k.Origin, Alias: k.Alias, Cluster: !k.Static, User: k.User, Team: k.Team, Organization: k.Organization, Type: k.Type, key: k, set: s}
+	who := Principal{Hash: h, Origin: k.Origin, Alias: k.Alias, Cluster: !k.Static, User: k.User, Team: k.Team, Organization: k.Organization, BoundedBy: k.BoundedBy, Type: k.Type, key: k, set: s}
 	if k.Parent != (id.KeyHash{}) {
 		if err := s.descend(&who, now); err != nil {
 			return Principal{}, err

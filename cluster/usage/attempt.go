@@ -35,6 +35,7 @@ type Attempt struct {
 	Team         id.Team
 	User         id.User
 	Organization id.Organization
+	BoundedBy    id.User  // as tenancy.Principal.BoundedBy
 	Actor        string   // as tenancy.Principal.Actor formats it
 	Charges      []Charge // the bounds by which the request was admitted
 	Steps        Steps    // before this attempt
@@ -56,6 +57,14 @@ type Steps struct {
 	Counted   bool // false in records from before these counts existed
 	Retries   int  // further attempts at the same model or fallback target
 	Fallbacks int  // steps to a fallback, including the one to the attempt
+}
+
+// Payer returns the user at whose accounts the attempt counts; empty for none.
+func (a *Attempt) Payer() id.User {
+	if a.User == "" {
+		return a.BoundedBy
+	}
+	return a.User
 }
 
 // Account returns the key whose account pays for the attempt.
@@ -102,6 +111,7 @@ func (e *Encoder) Attempt(m *clusterv1.UsageEvent, a *Attempt) {
 	m.Team = Text(string(a.Team))
 	m.User = Text(string(a.User))
 	m.Organization = Text(string(a.Organization))
+	m.BoundedByUser = Text(string(a.BoundedBy))
 	m.Actor = Text(a.Actor)
 	m.Charges = e.encodeCharges(a.Charges)
 	m.CountedApart, m.Retries, m.FallbacksTaken = a.Steps.Counted, int64(a.Steps.Retries), int64(a.Steps.Fallbacks)
@@ -120,7 +130,7 @@ func (a *Attempt) Decode(m *clusterv1.UsageEvent) {
 		Provider: m.GetProvider(), Model: m.GetModel(), CallType: m.GetCallType(), Stream: m.GetStream(),
 		EndUser: m.GetEndUser(), OfOrganization: m.GetEndUserOfOrganization(),
 		Session: m.GetSession(), Tags: m.GetTags(),
-		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()),
+		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()), BoundedBy: id.User(m.GetBoundedByUser()),
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
 		Steps: Steps{Counted: m.GetCountedApart(), Retries: int(m.GetRetries()), Fallbacks: int(m.GetFallbacksTaken())},
 		Start: instant(m.GetStartUnixNano()), OwnClock: m.GetOwnClock(), NotBefore: instant(m.GetNotBeforeUnixNano()),

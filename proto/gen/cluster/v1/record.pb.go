@@ -963,8 +963,8 @@ func (x *FallbackTaken) GetTo() string {
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 3 with end_user_of_organization, else 2 with parent_hashes,
-	// else 1.
+	// Version of this record: 4 with bounded_by_user, else 3 with end_user_of_organization,
+	// else 2 with parent_hashes, else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -1062,8 +1062,11 @@ type UsageEvent struct {
 	// With own_clock: the latest time of the cluster that the node knew when it wrote the
 	// event; 0 if it knew none. The event ended later.
 	NotBeforeUnixNano int64 `protobuf:"varint,47,opt,name=not_before_unix_nano,json=notBeforeUnixNano,proto3" json:"not_before_unix_nano,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Of a key that belongs to no user: the user whose bounds hold for the key. The cost
+	// counts in the windows of the user's accounts, and not in their totals.
+	BoundedByUser string `protobuf:"bytes,48,opt,name=bounded_by_user,json=boundedByUser,proto3" json:"bounded_by_user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UsageEvent) Reset() {
@@ -1411,6 +1414,13 @@ func (x *UsageEvent) GetNotBeforeUnixNano() int64 {
 	return 0
 }
 
+func (x *UsageEvent) GetBoundedByUser() string {
+	if x != nil {
+		return x.BoundedByUser
+	}
+	return ""
+}
+
 // AttemptFailure says why one attempt of a request failed. It has no text of the
 // request or of a response.
 type AttemptFailure struct {
@@ -1721,7 +1731,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\x8b\f\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xb3\f\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1773,7 +1783,8 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\bfailures\x18, \x03(\v2\x1a.cluster.v1.AttemptFailureR\bfailures\x12\x1b\n" +
 	"\town_clock\x18- \x01(\bR\bownClock\x127\n" +
 	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\x12/\n" +
-	"\x14not_before_unix_nano\x18/ \x01(\x03R\x11notBeforeUnixNano\"\x9c\x02\n" +
+	"\x14not_before_unix_nano\x18/ \x01(\x03R\x11notBeforeUnixNano\x12&\n" +
+	"\x0fbounded_by_user\x180 \x01(\tR\rboundedByUser\"\x9c\x02\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +

@@ -508,9 +508,12 @@ type VirtualKey struct {
 	ParentHash []byte `protobuf:"bytes,22,opt,name=parent_hash,json=parentHash,proto3" json:"parent_hash,omitempty"`
 	// Whether the alias is claimed for the key's place. Earlier versions claimed an alias
 	// for the whole gateway.
-	AliasInPlace  bool `protobuf:"varint,23,opt,name=alias_in_place,json=aliasInPlace,proto3" json:"alias_in_place,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AliasInPlace bool `protobuf:"varint,23,opt,name=alias_in_place,json=aliasInPlace,proto3" json:"alias_in_place,omitempty"`
+	// Of a key of a team that belongs to no user: the user whose bounds hold for the key,
+	// because that user made it as an admin or member of the team; empty for none.
+	BoundedByUserId string `protobuf:"bytes,24,opt,name=bounded_by_user_id,json=boundedByUserId,proto3" json:"bounded_by_user_id,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *VirtualKey) Reset() {
@@ -702,6 +705,13 @@ func (x *VirtualKey) GetAliasInPlace() bool {
 		return x.AliasInPlace
 	}
 	return false
+}
+
+func (x *VirtualKey) GetBoundedByUserId() string {
+	if x != nil {
+		return x.BoundedByUserId
+	}
+	return ""
 }
 
 // Limits bound what is spent and how fast. What is not set has no bound. Money is
@@ -1605,7 +1615,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
 	"\forganization\x18\x15 \x01(\tR\forganization\x128\n" +
-	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\xa6\x06\n" +
+	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\xd9\x06\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1633,7 +1643,8 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"originHash\x12%\n" +
 	"\vparent_hash\x18\x16 \x01(\fB\x04\x88\xb5\x18\x02R\n" +
 	"parentHash\x12*\n" +
-	"\x0ealias_in_place\x18\x17 \x01(\bB\x04\x88\xb5\x18\x02R\faliasInPlace\"\xe7\x03\n" +
+	"\x0ealias_in_place\x18\x17 \x01(\bB\x04\x88\xb5\x18\x02R\faliasInPlace\x121\n" +
+	"\x12bounded_by_user_id\x18\x18 \x01(\tB\x04\x88\xb5\x18\x03R\x0fboundedByUserId\"\xe7\x03\n" +
 	"\x06Limits\x12+\n" +
 	"\x0fmax_budget_pico\x18\x01 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12-\n" +
 	"\x10soft_budget_pico\x18\x02 \x01(\x03H\x01R\x0esoftBudgetPico\x88\x01\x01\x12'\n" +

@@ -356,6 +356,8 @@ type KeyRecord struct {
 	AccountId string `protobuf:"bytes,45,opt,name=account_id,json=accountId,proto3" json:"account_id,omitempty"`
 	// The account_id of the key that made this one, if that key had bounds: they bound this key too, and what it spends counts there as well. null for none.
 	ParentAccountId *wrapperspb.StringValue `protobuf:"bytes,46,opt,name=parent_account_id,json=parentAccountId,proto3" json:"parent_account_id,omitempty"`
+	// Of a key of a team that belongs to no user: the user who made it as an admin or member of the team, and whose bounds hold for it; what it spends counts at that user's budgets as well. null for none.
+	BoundedByUserId *wrapperspb.StringValue `protobuf:"bytes,47,opt,name=bounded_by_user_id,json=boundedByUserId,proto3" json:"bounded_by_user_id,omitempty"`
 	// When it was made; null for what stands in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
@@ -655,6 +657,13 @@ func (x *KeyRecord) GetAccountId() string {
 func (x *KeyRecord) GetParentAccountId() *wrapperspb.StringValue {
 	if x != nil {
 		return x.ParentAccountId
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetBoundedByUserId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.BoundedByUserId
 	}
 	return nil
 }
@@ -2497,7 +2506,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\x9d\x13\n" +
+	"_budget_id\"\xe8\x13\n" +
 	"\tKeyRecord\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\bkey_name\x18\x02 \x01(\tR\akeyName\x12\x14\n" +
@@ -2542,7 +2551,8 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x0fbudget_reset_at\x18, \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetResetAt\x12\x1d\n" +
 	"\n" +
 	"account_id\x18- \x01(\tR\taccountId\x12H\n" +
-	"\x11parent_account_id\x18. \x01(\v2\x1c.google.protobuf.StringValueR\x0fparentAccountId\x129\n" +
+	"\x11parent_account_id\x18. \x01(\v2\x1c.google.protobuf.StringValueR\x0fparentAccountId\x12I\n" +
+	"\x12bounded_by_user_id\x18/ \x01(\v2\x1c.google.protobuf.StringValueR\x0fboundedByUserId\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -2932,64 +2942,65 @@ var file_gateway_v1_key_proto_depIdxs = []int32{
 	31, // 25: gateway.v1.KeyRecord.model_spend:type_name -> gateway.v1.KeyRecord.ModelSpendEntry
 	42, // 26: gateway.v1.KeyRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
 	41, // 27: gateway.v1.KeyRecord.parent_account_id:type_name -> google.protobuf.StringValue
-	42, // 28: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
-	42, // 29: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
-	1,  // 30: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
-	1,  // 31: gateway.v1.GetKeysResponse.info:type_name -> gateway.v1.KeyRecord
-	45, // 32: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
-	40, // 33: gateway.v1.UpdateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	32, // 34: gateway.v1.UpdateKeyRequest.aliases:type_name -> gateway.v1.UpdateKeyRequest.AliasesEntry
-	33, // 35: gateway.v1.UpdateKeyRequest.model_max_budget:type_name -> gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
-	34, // 36: gateway.v1.UpdateKeyRequest.model_rpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
-	35, // 37: gateway.v1.UpdateKeyRequest.model_tpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
-	10, // 38: gateway.v1.BulkUpdateKeysRequest.keys:type_name -> gateway.v1.UpdateKeyRequest
-	1,  // 39: gateway.v1.BulkUpdateKeysResponse.successful_updates:type_name -> gateway.v1.KeyRecord
-	13, // 40: gateway.v1.BulkUpdateKeysResponse.failed_updates:type_name -> gateway.v1.FailedKeyUpdate
-	40, // 41: gateway.v1.RegenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	36, // 42: gateway.v1.RegenerateKeyRequest.aliases:type_name -> gateway.v1.RegenerateKeyRequest.AliasesEntry
-	37, // 43: gateway.v1.RegenerateKeyRequest.model_max_budget:type_name -> gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
-	38, // 44: gateway.v1.RegenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
-	39, // 45: gateway.v1.RegenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
-	43, // 46: gateway.v1.ResetKeySpendResponse.max_budget:type_name -> google.protobuf.DoubleValue
-	42, // 47: gateway.v1.ResetKeySpendResponse.budget_reset_at:type_name -> google.protobuf.Timestamp
-	1,  // 48: gateway.v1.CheckKeyHealthResponse.info:type_name -> gateway.v1.KeyRecord
-	46, // 49: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 50: gateway.v1.KeyRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 51: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 52: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	0,  // 53: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
-	0,  // 54: gateway.v1.KeyService.GenerateServiceAccountKey:input_type -> gateway.v1.GenerateKeyRequest
-	2,  // 55: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
-	4,  // 56: gateway.v1.KeyService.GetKeys:input_type -> gateway.v1.GetKeysRequest
-	6,  // 57: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
-	8,  // 58: gateway.v1.KeyService.ListKeyAliases:input_type -> gateway.v1.ListKeyAliasesRequest
-	10, // 59: gateway.v1.KeyService.UpdateKey:input_type -> gateway.v1.UpdateKeyRequest
-	11, // 60: gateway.v1.KeyService.BulkUpdateKeys:input_type -> gateway.v1.BulkUpdateKeysRequest
-	14, // 61: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
-	16, // 62: gateway.v1.KeyService.RegenerateKey:input_type -> gateway.v1.RegenerateKeyRequest
-	17, // 63: gateway.v1.KeyService.ResetKeySpend:input_type -> gateway.v1.ResetKeySpendRequest
-	19, // 64: gateway.v1.KeyService.BlockKey:input_type -> gateway.v1.BlockKeyRequest
-	20, // 65: gateway.v1.KeyService.UnblockKey:input_type -> gateway.v1.UnblockKeyRequest
-	21, // 66: gateway.v1.KeyService.CheckKeyHealth:input_type -> gateway.v1.CheckKeyHealthRequest
-	1,  // 67: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.KeyRecord
-	1,  // 68: gateway.v1.KeyService.GenerateServiceAccountKey:output_type -> gateway.v1.KeyRecord
-	3,  // 69: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
-	5,  // 70: gateway.v1.KeyService.GetKeys:output_type -> gateway.v1.GetKeysResponse
-	7,  // 71: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
-	9,  // 72: gateway.v1.KeyService.ListKeyAliases:output_type -> gateway.v1.ListKeyAliasesResponse
-	1,  // 73: gateway.v1.KeyService.UpdateKey:output_type -> gateway.v1.KeyRecord
-	12, // 74: gateway.v1.KeyService.BulkUpdateKeys:output_type -> gateway.v1.BulkUpdateKeysResponse
-	15, // 75: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
-	1,  // 76: gateway.v1.KeyService.RegenerateKey:output_type -> gateway.v1.KeyRecord
-	18, // 77: gateway.v1.KeyService.ResetKeySpend:output_type -> gateway.v1.ResetKeySpendResponse
-	1,  // 78: gateway.v1.KeyService.BlockKey:output_type -> gateway.v1.KeyRecord
-	1,  // 79: gateway.v1.KeyService.UnblockKey:output_type -> gateway.v1.KeyRecord
-	22, // 80: gateway.v1.KeyService.CheckKeyHealth:output_type -> gateway.v1.CheckKeyHealthResponse
-	67, // [67:81] is the sub-list for method output_type
-	53, // [53:67] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	41, // 28: gateway.v1.KeyRecord.bounded_by_user_id:type_name -> google.protobuf.StringValue
+	42, // 29: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
+	42, // 30: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 31: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
+	1,  // 32: gateway.v1.GetKeysResponse.info:type_name -> gateway.v1.KeyRecord
+	45, // 33: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
+	40, // 34: gateway.v1.UpdateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	32, // 35: gateway.v1.UpdateKeyRequest.aliases:type_name -> gateway.v1.UpdateKeyRequest.AliasesEntry
+	33, // 36: gateway.v1.UpdateKeyRequest.model_max_budget:type_name -> gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
+	34, // 37: gateway.v1.UpdateKeyRequest.model_rpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
+	35, // 38: gateway.v1.UpdateKeyRequest.model_tpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
+	10, // 39: gateway.v1.BulkUpdateKeysRequest.keys:type_name -> gateway.v1.UpdateKeyRequest
+	1,  // 40: gateway.v1.BulkUpdateKeysResponse.successful_updates:type_name -> gateway.v1.KeyRecord
+	13, // 41: gateway.v1.BulkUpdateKeysResponse.failed_updates:type_name -> gateway.v1.FailedKeyUpdate
+	40, // 42: gateway.v1.RegenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	36, // 43: gateway.v1.RegenerateKeyRequest.aliases:type_name -> gateway.v1.RegenerateKeyRequest.AliasesEntry
+	37, // 44: gateway.v1.RegenerateKeyRequest.model_max_budget:type_name -> gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
+	38, // 45: gateway.v1.RegenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
+	39, // 46: gateway.v1.RegenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
+	43, // 47: gateway.v1.ResetKeySpendResponse.max_budget:type_name -> google.protobuf.DoubleValue
+	42, // 48: gateway.v1.ResetKeySpendResponse.budget_reset_at:type_name -> google.protobuf.Timestamp
+	1,  // 49: gateway.v1.CheckKeyHealthResponse.info:type_name -> gateway.v1.KeyRecord
+	46, // 50: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 51: gateway.v1.KeyRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 52: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 53: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	0,  // 54: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
+	0,  // 55: gateway.v1.KeyService.GenerateServiceAccountKey:input_type -> gateway.v1.GenerateKeyRequest
+	2,  // 56: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
+	4,  // 57: gateway.v1.KeyService.GetKeys:input_type -> gateway.v1.GetKeysRequest
+	6,  // 58: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
+	8,  // 59: gateway.v1.KeyService.ListKeyAliases:input_type -> gateway.v1.ListKeyAliasesRequest
+	10, // 60: gateway.v1.KeyService.UpdateKey:input_type -> gateway.v1.UpdateKeyRequest
+	11, // 61: gateway.v1.KeyService.BulkUpdateKeys:input_type -> gateway.v1.BulkUpdateKeysRequest
+	14, // 62: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
+	16, // 63: gateway.v1.KeyService.RegenerateKey:input_type -> gateway.v1.RegenerateKeyRequest
+	17, // 64: gateway.v1.KeyService.ResetKeySpend:input_type -> gateway.v1.ResetKeySpendRequest
+	19, // 65: gateway.v1.KeyService.BlockKey:input_type -> gateway.v1.BlockKeyRequest
+	20, // 66: gateway.v1.KeyService.UnblockKey:input_type -> gateway.v1.UnblockKeyRequest
+	21, // 67: gateway.v1.KeyService.CheckKeyHealth:input_type -> gateway.v1.CheckKeyHealthRequest
+	1,  // 68: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.KeyRecord
+	1,  // 69: gateway.v1.KeyService.GenerateServiceAccountKey:output_type -> gateway.v1.KeyRecord
+	3,  // 70: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
+	5,  // 71: gateway.v1.KeyService.GetKeys:output_type -> gateway.v1.GetKeysResponse
+	7,  // 72: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
+	9,  // 73: gateway.v1.KeyService.ListKeyAliases:output_type -> gateway.v1.ListKeyAliasesResponse
+	1,  // 74: gateway.v1.KeyService.UpdateKey:output_type -> gateway.v1.KeyRecord
+	12, // 75: gateway.v1.KeyService.BulkUpdateKeys:output_type -> gateway.v1.BulkUpdateKeysResponse
+	15, // 76: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
+	1,  // 77: gateway.v1.KeyService.RegenerateKey:output_type -> gateway.v1.KeyRecord
+	18, // 78: gateway.v1.KeyService.ResetKeySpend:output_type -> gateway.v1.ResetKeySpendResponse
+	1,  // 79: gateway.v1.KeyService.BlockKey:output_type -> gateway.v1.KeyRecord
+	1,  // 80: gateway.v1.KeyService.UnblockKey:output_type -> gateway.v1.KeyRecord
+	22, // 81: gateway.v1.KeyService.CheckKeyHealth:output_type -> gateway.v1.CheckKeyHealthResponse
+	68, // [68:82] is the sub-list for method output_type
+	54, // [54:68] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_key_proto_init() }
