@@ -164,3 +164,59 @@ func TestMovingAKeyIntoATeamNeedsTheRightToMakeOne(t *testing.T) {
 		{key, "POST /key/update", `{"key":"` + key + `","team_id":"free"}`, "200"},
 	})
 }
+
+// A key of a team that belongs to no user names whose bounds hold for it: the admin of the
+// team who made it, or took it from its user, or had it regenerated. Nobody above the team
+// puts a name there or takes it away but with the user or the team of the key.
+func TestWhoBoundsServiceKeys(t *testing.T) {
+	t.Parallel()
+	s, keys := tenants(t)
+	play(t, s, []step{{"", "POST /team/member_update", `{"team_id":"red","user_id":"ann","role":"admin"}`, "200"}})
+	made := func(who string) (key string, by any) {
+		a := asking(t, s, keys[who], "POST /key/service-account/generate", `{"team_id":"red"}`)
+		v := a.json(t)
+		key, _ = v["key"].(string)
+		return key, v["bounded_by_user_id"]
+	}
+	for maker, want := range map[string]any{"lead": "lead", "ann": "ann", "boss": nil, "root": nil, "": nil} {
+		if _, by := made(maker); by != want {
+			t.Errorf("a key that %q made is bounded by %v, want %v", maker, by, want)
+		}
+	}
+	ofLead, _ := made("lead")
+	ofRoot, _ := made("root")
+	other, _ := made("lead")
+	moved, _ := made("lead")
+	for i, c := range []struct {
+		who, path string
+		key       *string
+		more      string
+		want      any
+	}{
+		{"boss", "/key/update", &ofLead, `"tags":["a"]`, "lead"},
+		{"ann", "/key/update", &ofLead, `"tags":["b"]`, "lead"},
+		{"boss", "/key/regenerate", &ofLead, ``, "lead"},
+		{"ann", "/key/regenerate", &ofLead, ``, "ann"},
+		{"lead", "/key/update", &ofLead, `"tags":["c"]`, "ann"},
+		{"lead", "/key/update", &ofRoot, `"tags":["a"]`, nil},
+		{"lead", "/key/regenerate", &ofRoot, ``, "lead"},
+		{"root", "/key/update", &other, `"user_id":"ann"`, nil},
+		{"root", "/key/update", &other, `"clear":["user_id"]`, nil},
+		{"root", "/key/update", &other, `"user_id":"ann"`, nil},
+		{"lead", "/key/update", &other, `"clear":["user_id"]`, "lead"},
+		{"root", "/key/update", &moved, `"team_id":"blue"`, nil},
+	} {
+		body := `{"key":"` + *c.key + `"`
+		if c.more != "" {
+			body += "," + c.more
+		}
+		a := asking(t, s, keys[c.who], "POST "+c.path, body+"}")
+		v := a.json(t)
+		if a.status != http.StatusOK || v["bounded_by_user_id"] != c.want {
+			t.Errorf("step %d, %s %s: %d, bounded by %v, want %v", i, c.who, c.path, a.status, v["bounded_by_user_id"], c.want)
+		}
+		if c.path == "/key/regenerate" {
+			*c.key, _ = v["key"].(string)
+		}
+	}
+}
