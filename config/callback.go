@@ -33,11 +33,7 @@ func (d *decoder) entries(n *node, s section, unknown string) {
 	if isOff(n) {
 		return
 	}
-	items := []*node{n}
-	if n.kind == list {
-		items = n.items
-	}
-	for _, item := range items {
+	for _, item := range n.entries() {
 		if item.kind != scalar {
 			d.fail(item, "must be a name, and is %s: write one name for each entry", item.kind)
 			continue

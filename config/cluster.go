@@ -36,8 +36,8 @@ func (d *decoder) cluster(n *node, c *Config) {
 	to := &c.Cluster
 	to.KeyStaleness = defaultStaleness
 	o := d.open(n)
-	d.address(o, "listen", parseClusterListen, &to.Listen)
-	d.address(o, "advertise", parseAdvertise, &to.Advertise)
+	single(o, "listen", &to.Listen, parseClusterListen)
+	single(o, "advertise", &to.Advertise, parseAdvertise)
 	d.join(o, &to.Join)
 	d.expect(o, &to.Expect)
 	d.clusterCredentials(o, to)
@@ -56,40 +56,22 @@ func (d *decoder) cluster(n *node, c *Config) {
 	to.fill()
 	if o.n.field("secret") == nil && o.n.field("tls") == nil { // what is there was checked by itself
 		if why := to.credentialFault(); why != "" {
-			d.fail(o.n.first("join", "expect"), "%s", why)
+			d.fail(o.n.value("join", "expect"), "%s", why)
 		}
 	}
 	if why := to.portFault(c.Listen, c.ManagementListen); why != "" {
-		d.fail(o.n.first("listen", "join", "expect"), "%s", why)
+		d.fail(o.n.value("listen", "join", "expect"), "%s", why)
 	}
 }
 
-// first returns the value of the first of the keys that is there, or n itself.
-func (n *node) first(names ...string) *node {
+// value returns the value of the first of the keys that is there, or n itself.
+func (n *node) value(names ...string) *node {
 	for _, name := range names {
 		if v := n.field(name); v != nil {
 			return v
 		}
 	}
 	return n
-}
-
-// address reads one address.
-func (d *decoder) address(o *object, name string, parse func(string) (string, string), to *string) {
-	n, ok := o.take(name)
-	if !ok {
-		return
-	}
-	s, ok := d.text(n)
-	if !ok {
-		return
-	}
-	address, why := parse(strings.TrimSpace(s))
-	if why != "" {
-		d.fail(n, "%s %s", quote(n.text), why)
-		return
-	}
-	*to = address
 }
 
 // join reads the nodes to ask. An entry may hold several with commas between
@@ -99,11 +81,7 @@ func (d *decoder) join(o *object, to *[]string) {
 	if !ok {
 		return
 	}
-	items := []*node{n}
-	if n.kind == list {
-		items = n.items
-	}
-	for _, item := range items {
+	for _, item := range n.entries() {
 		s, ok := d.text(item)
 		if !ok {
 			continue
@@ -135,18 +113,10 @@ func addJoin(to *[]string, entry string) (faults []string) {
 
 // expect reads the number of voters.
 func (d *decoder) expect(o *object, to *int) {
-	n, ok := o.take("expect")
-	if !ok {
-		return
-	}
-	v := int64(-1)
-	before := len(d.problems)
+	v := int64(*to)
 	o.integer("expect", &v, 0, 1<<31-1)
-	if len(d.problems) > before {
-		return
-	}
 	if why := expectFault(int(v)); why != "" {
-		d.fail(n, "%s", why)
+		d.fail(o.n.field("expect"), "%s", why)
 		return
 	}
 	*to = int(v)

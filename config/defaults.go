@@ -2,9 +2,7 @@ package config
 
 import (
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -21,12 +19,12 @@ func (d *decoder) defaults(o *object, to *tenancy.Defaults) {
 	// These two are older names of the same: where both are there, the newer one wins.
 	for _, name := range []string{"default_max_internal_user_budget", "max_internal_user_budget"} {
 		var amount *money.Pico
-		if d.amount(o, name, &amount); amount != nil && to.User.Limits.MaxBudget == nil {
+		if single(o, name, &amount, parseAmount); amount != nil && to.User.Limits.MaxBudget == nil {
 			to.User.Limits.MaxBudget = amount
 		}
 	}
 	var period string
-	if d.period(o, "internal_user_budget_duration", &period); to.User.Limits.BudgetDuration == "" {
+	if single(o, "internal_user_budget_duration", &period, parsePeriod); to.User.Limits.BudgetDuration == "" {
 		to.User.Limits.BudgetDuration = period
 	}
 	if n, ok := o.take("default_team_params"); ok {
@@ -58,14 +56,7 @@ func (d *decoder) userDefaults(n *node, to *tenancy.UserDefaults) {
 func (d *decoder) teamDefaults(n *node, to *tenancy.TeamDefaults) {
 	o := d.open(n)
 	o.strings("models", &to.Models)
-	if list, ok := o.take("team_member_permissions"); ok {
-		to.Permissions = d.strings(list)
-		for _, p := range to.Permissions {
-			if !slices.Contains(tenancy.TeamPermissions(), p) {
-				d.fail(list, "%s is not a permission: use some of %s", quote(p), strings.Join(tenancy.TeamPermissions(), ", "))
-			}
-		}
-	}
+	o.namesOf("team_member_permissions", &to.Permissions, "permission", tenancy.TeamPermissions())
 	var organization string
 	o.str("organization_id", &organization)
 	to.Organization = id.Organization(organization)
@@ -75,9 +66,9 @@ func (d *decoder) teamDefaults(n *node, to *tenancy.TeamDefaults) {
 
 // defaultLimits reads the limits among defaults.
 func (d *decoder) defaultLimits(o *object, to *tenancy.Limits) {
-	d.amount(o, "max_budget", &to.MaxBudget)
-	d.amount(o, "soft_budget", &to.SoftBudget)
-	d.period(o, "budget_duration", &to.BudgetDuration)
+	single(o, "max_budget", &to.MaxBudget, parseAmount)
+	single(o, "soft_budget", &to.SoftBudget, parseAmount)
+	single(o, "budget_duration", &to.BudgetDuration, parsePeriod)
 	d.count(o, "tpm_limit", &to.TPM)
 	d.count(o, "rpm_limit", &to.RPM)
 	d.count(o, "max_parallel_requests", &to.MaxParallel)
@@ -89,40 +80,21 @@ func (d *decoder) defaultLimits(o *object, to *tenancy.Limits) {
 // mostAmount is the largest budget, as the management API has it.
 const mostAmount = 9_000_000 * money.USD
 
-// amount reads an amount of USD, exactly.
-func (d *decoder) amount(o *object, name string, to **money.Pico) {
-	n, ok := o.take(name)
-	if !ok {
-		return
-	}
-	s, ok := d.text(n)
-	if !ok {
-		return
-	}
-	v, err := money.Parse(strings.TrimSpace(s))
+// parseAmount reads an amount of USD, exactly.
+func parseAmount(s string) (amount *money.Pico, problem string) {
+	v, err := money.Parse(s)
 	if err != nil || v < 0 || v > mostAmount {
-		d.fail(n, "%s is not an amount of USD: write a number from 0 to 9000000 with at most 12 decimal places", quote(n.text))
-		return
+		return nil, "is not an amount of USD: write a number from 0 to 9000000 with at most 12 decimal places"
 	}
-	*to = &v
+	return &v, ""
 }
 
-// period reads the length of time after which spend counts again from zero.
-func (d *decoder) period(o *object, name string, to *string) {
-	n, ok := o.take(name)
-	if !ok {
-		return
+// parsePeriod reads the length of time after which spend counts again from zero.
+func parsePeriod(s string) (period, problem string) {
+	if _, err := tenancy.ParsePeriod("budget_duration", s); err != nil {
+		return "", "is not a budget_duration: write a whole number and a unit, such as 12h, 30d or 1mo"
 	}
-	s, ok := d.text(n)
-	if !ok {
-		return
-	}
-	s = strings.TrimSpace(s)
-	if _, err := tenancy.ParsePeriod(name, s); err != nil {
-		d.fail(n, "%s is not a budget_duration: write a whole number and a unit, such as 12h, 30d or 1mo", quote(n.text))
-		return
-	}
-	*to = s
+	return s, ""
 }
 
 // count reads a number of requests or tokens.

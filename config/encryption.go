@@ -48,11 +48,7 @@ func (d *decoder) encryptionBefore(o *object, name string, c *Config) {
 	if !ok {
 		return
 	}
-	items := []*node{previous}
-	if previous.kind == list {
-		items = previous.items
-	}
-	for _, item := range items {
+	for _, item := range previous.entries() {
 		// What sealed once has to open however short it is: it may be a master key.
 		s := d.keySource(item, 1)
 		switch {

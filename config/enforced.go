@@ -32,11 +32,7 @@ func (e *Enforced) serviceAccounts(o *object, name string) {
 	if !ok || isOff(n) {
 		return
 	}
-	entries := []*node{n}
-	if n.kind == list {
-		entries = n.items
-	}
-	for _, entry := range entries {
+	for _, entry := range n.entries() {
 		service := o.d.open(entry)
 		o.d.parameters(service, "enforced_params", &e.ServiceParams)
 		service.close()

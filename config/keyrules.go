@@ -1,11 +1,6 @@
 package config
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
-)
+import "github.com/modelgateway/modelgateway/cluster/tenancy"
 
 // keyRules reads key_generation_settings.
 func (d *decoder) keyRules(o *object, to *tenancy.KeyRules) {
@@ -28,14 +23,7 @@ func (d *decoder) keyRule(o *object, name, roles string, to *tenancy.KeyRule, kn
 		return
 	}
 	rule := d.open(n)
-	if list, ok := rule.take(roles); ok {
-		to.Roles = d.strings(list)
-		for _, role := range to.Roles {
-			if !slices.Contains(known, role) {
-				d.fail(list, "%s is not a role here: use some of %s", quote(role), strings.Join(known, ", "))
-			}
-		}
-	}
+	rule.namesOf(roles, &to.Roles, "role here", known)
 	rule.strings("required_params", &to.Required)
 	rule.close()
 }

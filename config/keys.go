@@ -36,14 +36,6 @@ func (d *decoder) keys(items []*node, c *Config) {
 	}
 }
 
-// value returns the value of a key, or n itself if it is not there.
-func (n *node) value(name string) *node {
-	if v := n.field(name); v != nil {
-		return v
-	}
-	return n
-}
-
 // virtualKey reads one entry of keys.
 func (d *decoder) virtualKey(item *node) Key {
 	var k Key
@@ -61,7 +53,7 @@ func (d *decoder) virtualKey(item *node) Key {
 			d.fail(item.value("models"), "%s has more than one star: a pattern such as openai/* has one", quote(m))
 		}
 	}
-	d.expires(o, &k.Expires)
+	single(o, "expires", &k.Expires, parseTime)
 	o.boolean("blocked", &k.Blocked)
 	o.close()
 	if len(k.Alias) > 256 || strings.ContainsFunc(k.Alias, isControl) {
@@ -73,22 +65,12 @@ func (d *decoder) virtualKey(item *node) Key {
 // isControl reports whether a character would break a line of a log.
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// expires reads a point in time. A date is its first moment in UTC.
-func (d *decoder) expires(o *object, to *time.Time) {
-	n, ok := o.take("expires")
-	if !ok {
-		return
-	}
-	s, ok := d.text(n)
-	if !ok {
-		return
-	}
-	s = strings.TrimSpace(s)
+// parseTime reads a point in time. A date is its first moment in UTC.
+func parseTime(s string) (t time.Time, problem string) {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
-			*to = t.UTC()
-			return
+			return t.UTC(), ""
 		}
 	}
-	d.fail(n, `%s is not a time: write a date such as 2027-01-31 (it expires as that day begins, UTC), or a time such as "2027-01-31T18:00:00Z"`, quote(n.text))
+	return t, `is not a time: write a date such as 2027-01-31 (it expires as that day begins, UTC), or a time such as "2027-01-31T18:00:00Z"`
 }

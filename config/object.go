@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -104,6 +105,33 @@ func (o *object) rest(known func(f field) bool) {
 // close reports the keys that nobody asked for.
 func (o *object) close() { o.rest(nil) }
 
+// entries returns the entries of a list. Any other value is a list of one.
+func (n *node) entries() []*node {
+	if n.kind == list {
+		return n.items
+	}
+	return []*node{n}
+}
+
+// single reads a single value. The text that parse returns completes a problem that
+// begins with the value.
+func single[T any](o *object, name string, to *T, parse func(s string) (v T, problem string)) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	s, ok := o.d.text(n)
+	if !ok {
+		return
+	}
+	v, problem := parse(strings.TrimSpace(s))
+	if problem != "" {
+		o.d.fail(n, "%s %s", quote(n.text), problem)
+		return
+	}
+	*to = v
+}
+
 // str reads a string. Any single value will do: 2024 is "2024".
 func (o *object) str(name string, to *string) {
 	if n, ok := o.take(name); ok {
@@ -115,23 +143,17 @@ func (o *object) str(name string, to *string) {
 
 // oneOf reads one of the named values.
 func oneOf[T ~string](o *object, name string, to *T, allowed ...T) {
-	n, ok := o.take(name)
-	if !ok {
-		return
-	}
-	s, ok := o.d.text(n)
-	if !ok {
-		return
-	}
-	if v := T(strings.ToLower(strings.TrimSpace(s))); slices.Contains(allowed, v) {
-		*to = v
-		return
-	}
-	names := make([]string, len(allowed))
-	for i, a := range allowed {
-		names[i] = string(a)
-	}
-	o.d.fail(n, "%s is not allowed: use one of %s", quote(n.text), strings.Join(names, ", "))
+	single(o, name, to, func(s string) (T, string) {
+		v := T(strings.ToLower(s))
+		if slices.Contains(allowed, v) {
+			return v, ""
+		}
+		names := make([]string, len(allowed))
+		for i, a := range allowed {
+			names[i] = string(a)
+		}
+		return v, "is not allowed: use one of " + strings.Join(names, ", ")
+	})
 }
 
 // secret reads a credential.
@@ -144,69 +166,49 @@ func (o *object) secret(name string, to *vault.Secret) {
 // boolean reads true or false, and the other words that YAML 1.1 has for them,
 // because existing files use them.
 func (o *object) boolean(name string, to *bool) {
-	n, ok := o.take(name)
-	if !ok {
-		return
-	}
-	s, ok := o.d.text(n)
-	if !ok {
-		return
-	}
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "true", "yes", "on":
-		*to = true
-	case "false", "no", "off":
-		*to = false
-	default:
-		o.d.fail(n, "%s is neither true nor false", quote(n.text))
-	}
+	single(o, name, to, func(s string) (bool, string) {
+		switch strings.ToLower(s) {
+		case "true", "yes", "on":
+			return true, ""
+		case "false", "no", "off":
+			return false, ""
+		}
+		return false, "is neither true nor false"
+	})
 }
 
 // integer reads a whole number within bounds. 60.0 and 1e3 are whole too.
 func (o *object) integer(name string, to *int64, least, most int64) {
-	n, ok := o.take(name)
-	if !ok {
-		return
-	}
-	s, ok := o.d.text(n)
-	if !ok {
-		return
-	}
-	v, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-	if err != nil {
-		p, perr := money.Parse(strings.TrimSpace(s)) // exact: 1e3 and 60.0, and nothing that has a fraction
-		if v = int64(p / money.USD); perr != nil || p%money.USD != 0 {
-			o.d.fail(n, "%s is not a whole number", quote(n.text))
-			return
+	single(o, name, to, func(s string) (int64, string) {
+		v, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			p, perr := money.Parse(s) // exact: 1e3 and 60.0, and nothing that has a fraction
+			if v = int64(p / money.USD); perr != nil || p%money.USD != 0 {
+				return 0, "is not a whole number"
+			}
 		}
-	}
+		return v, outside(v, least, most)
+	})
+}
+
+// outside returns that a value is out of its range, or "".
+func outside[T cmp.Ordered](v, least, most T) string {
 	if v < least || v > most {
-		o.d.fail(n, "%s is out of range: allowed are %d to %d", quote(n.text), least, most)
-		return
+		return fmt.Sprintf("is out of range: allowed are %v to %v", least, most)
 	}
-	*to = v
+	return ""
 }
 
 // duration reads a time span within bounds: a number is seconds and may have a
 // fraction, a string may carry a unit.
 func (o *object) duration(name string, to *time.Duration, least, most time.Duration) {
-	n, ok := o.take(name)
-	if !ok {
-		return
-	}
-	s, ok := o.d.text(n)
-	if !ok {
-		return
-	}
-	v, ok := parseSpan(strings.TrimSpace(s))
-	switch {
-	case !ok:
-		o.d.fail(n, `%s is not a time span: write seconds, such as 30 or 0.08, or a number with a unit, such as "80ms", "30s", "5m", "1h"`, quote(n.text))
-	case v < least || v > most:
-		o.d.fail(n, "%s is out of range: allowed are %v to %v", quote(n.text), least, most)
-	default:
-		*to = v
-	}
+	single(o, name, to, func(s string) (time.Duration, string) {
+		v, ok := parseSpan(s)
+		if !ok {
+			return 0, `is not a time span: write seconds, such as 30 or 0.08, or a number with a unit, such as "80ms", "30s", "5m", "1h"`
+		}
+		return v, outside(v, least, most)
+	})
 }
 
 // parseSpan reads seconds or a number with units.
@@ -225,17 +227,28 @@ func (o *object) strings(name string, to *[]string) {
 	}
 }
 
+// namesOf reads a list of some of the known names. The text what completes "is not a …"
+// in the problem with another one.
+func (o *object) namesOf(name string, to *[]string, what string, known []string) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	*to = o.d.strings(n)
+	for _, s := range *to {
+		if !slices.Contains(known, s) {
+			o.d.fail(n, "%s is not a %s: use some of %s", quote(s), what, strings.Join(known, ", "))
+		}
+	}
+}
+
 // strings reads a list of strings.
 func (d *decoder) strings(n *node) []string {
-	items := []*node{n}
-	switch n.kind {
-	case list:
-		items = n.items
-	case scalar:
-	case absent, mapping:
+	if n.kind == absent || n.kind == mapping {
 		d.fail(n, "must be a list of strings, and is %s", n.kind)
 		return nil
 	}
+	items := n.entries()
 	all := make([]string, 0, len(items))
 	for _, item := range items {
 		s, ok := d.text(item)

@@ -99,12 +99,8 @@ func (o *object) fallbacks(name string, to *[]map[string][]string) {
 	if !ok {
 		return
 	}
-	items := []*node{n}
-	if n.kind == list {
-		items = n.items
-	}
 	seen := map[string]place{}
-	for _, item := range items {
+	for _, item := range n.entries() {
 		if item.kind != mapping {
 			o.d.fail(item, "must be a mapping such as gpt-4o: [claude, gemini], and is %s", item.kind)
 			continue

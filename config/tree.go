@@ -231,11 +231,7 @@ func (g *grower) mapping(n *node, values []*ast.MappingValueNode) {
 
 // merge adds the entries of a mapping, or of several, that n does not have.
 func (g *grower) merge(n, from *node, seen map[string]place) {
-	sources := []*node{from}
-	if from.kind == list {
-		sources = from.items
-	}
-	for _, m := range sources {
+	for _, m := range from.entries() {
 		if m.kind != mapping {
 			g.report(from.at, n.path, "<< merges mappings: give it an alias of one, or a list of such aliases")
 			continue
