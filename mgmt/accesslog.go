@@ -28,14 +28,14 @@ const headerForwardedFor = "x-forwarded-for"
 // maxLogged bounds each text of the caller in a log line, in bytes.
 const maxLogged = 200
 
-// client is where a request came from.
+// client is the origin of a request.
 type client struct {
-	route          string // names no record: paths may have keys in them
+	route          string // without ids, because paths may contain keys
 	path           string // empty over gRPC
 	address, agent string
 }
 
-// lastAddress is the last entry of a list in headers.
+// lastAddress returns the last entry of a list in headers.
 func lastAddress(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -78,7 +78,7 @@ func (s *Server) logRefusal(ctx context.Context, c *operation.Call, e *fault.Err
 		slog.Uint64("not_logged", held))
 }
 
-// withoutKeys is a path without segments that are, or look like, keys.
+// withoutKeys returns a path without segments that are, or look like, keys.
 func withoutKeys(path string) string {
 	segments := strings.Split(clipped(path), "/")
 	for i, segment := range segments {
@@ -129,7 +129,7 @@ func subjects(who tenancy.Principal, in proto.Message) (others []string, named b
 		if strings.HasSuffix(name, "key") || name == "key_hash" {
 			hash, err := tenancy.ParseReference(value)
 			if err != nil {
-				return true // it names no key
+				return true // not the name of a key
 			}
 			value = hash.String()
 		}
@@ -142,30 +142,30 @@ func subjects(who tenancy.Principal, in proto.Message) (others []string, named b
 	return others, named
 }
 
-// The bounds of what is logged of refusals and reads.
+// The bounds of log lines about denied requests and reads.
 const (
-	linesEach    = 10   // of one source in a second
-	lineSourcesN = 1024 // in a second; the others share one
+	linesEach    = 10   // of one source per second
+	lineSourcesN = 1024 // per second; further sources share one
 )
 
-// lineSource is a source of log lines that is counted by itself.
+// lineSource is a source of log lines with a count of its own.
 type lineSource struct {
 	kind string
 	key  id.KeyHash
 }
 
-// lineLimit bounds how many lines there are in a second. It is safe for concurrent use.
+// lineLimit bounds the log lines per second. It is safe for concurrent use.
 type lineLimit struct {
 	mu struct {
 		sync.Mutex
 		second int64
 		counts map[lineSource]int
-		held   uint64 // lines that were not logged since the last one that was
+		held   uint64 // lines that were dropped since the last logged one
 	}
 }
 
-// take reports whether a line may be logged, and how many lines were dropped since the
-// last one.
+// take reports whether a line may be logged. held is the number of lines that were dropped
+// since the last logged one.
 func (l *lineLimit) take(now time.Time, from lineSource) (held uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *Server) blocked(c *operation.Call, e *fault.Error, where string) {
 	ev := eventOf(c, &journal.Notice{Type: event.TypeRequestBlocked, Code: symbolic(e), Details: event.Member("route", where)})
 	if ev.Key == (id.KeyHash{}) {
 		if ev.Key, _ = tenancy.HashOf(c.Presented); c.View != nil {
-			if k, ok := c.View.Keys.Key(nil, ev.Key); ok { // one that may not be used
+			if k, ok := c.View.Keys.Key(nil, ev.Key); ok { // a key that is blocked or expired
 				ev.KeyAlias, ev.Actor, ev.Team, ev.User, ev.Organization = k.Alias, k.Actor(), k.Team, k.User, k.Organization
 			}
 		}

@@ -27,7 +27,7 @@ const (
 	defaultUserActivityPage = 50
 )
 
-// mostCells bounds how many sums a response has. Ten days with full breakdowns have
+// mostCells bounds the sums of a response. Ten days with full breakdowns have
 // 50,000. Many larger responses at once would take the memory that requests need.
 const mostCells = 100_000
 
@@ -210,7 +210,7 @@ func (s activityService) GetOrganizationActivity(ctx context.Context, in *gatewa
 	if !a.rights.SeesAll() {
 		for _, o := range a.filter.Owners {
 			if !a.oversees(id.Organization(o)) {
-				return nil, notYours("organization_ids", "Only an org_admin of an organization, or who sees everything, may see what it has used.")
+				return nil, notYours("organization_ids", "Only an org_admin of an organization, or a caller that sees everything, may see its usage.")
 			}
 		}
 		if len(a.filter.Owners) == 0 {

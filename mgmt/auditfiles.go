@@ -27,7 +27,7 @@ func (s *Server) sendExport(w http.ResponseWriter, r *http.Request, in *gatewayv
 		err = exportable(in)
 	}
 	if err == nil && !viewer(ctx).rights.SeesAll() {
-		err = notYours("format", "Only who sees everything may export the audit log; format=csv shows an organization's records.")
+		err = notYours("format", "Only a caller that sees everything may export the audit log; format=csv shows an organization's records.")
 	}
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func auditOrganization(ctx context.Context, asked string) (string, error) {
 	own := c.overseen()
 	switch {
 	case len(own) == 0:
-		return "", notYours("", "Only an org_admin, for its organization, or who sees everything, may read the audit log.")
+		return "", notYours("", "Only an org_admin, for its organization, or a caller that sees everything, may read the audit log.")
 	case asked == "" && len(own) == 1:
 		return own[0], nil
 	case asked == "":
@@ -147,7 +147,7 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 	c := viewer(ctx)
 	own := c.overseen()
 	if !c.rights.SeesAll() && len(own) == 0 {
-		return nil, notYours("", "Only an org_admin, for its organization, or who sees everything, may read the audit log.")
+		return nil, notYours("", "Only an org_admin, for its organization, or a caller that sees everything, may read the audit log.")
 	}
 	found, ok, err := s.audit.Record(ctx, number)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 // VerifyAuditLog checks every link of the chain.
 func (s auditService) VerifyAuditLog(ctx context.Context, in *gatewayv1.VerifyAuditLogRequest) (*gatewayv1.VerifyAuditLogResponse, error) {
 	if !viewer(ctx).rights.SeesAll() {
-		return nil, notYours("", "Only who sees everything may have the audit log checked.")
+		return nil, notYours("", "Only a caller that sees everything may verify the audit log.")
 	}
 	from, err := eventNumber("start", in.GetStart())
 	if err != nil {

@@ -115,7 +115,7 @@ func payer(ctx context.Context, in *gatewayv1.GetDailySpendRequest) (ledger.Dail
 	own := c.overseen()
 	switch {
 	case len(own) == 0:
-		return f, notYours("", "Only an org_admin, or who sees everything, may see what is to be paid.")
+		return f, notYours("", "Only an org_admin, or a caller that sees everything, may see what is to be paid.")
 	case f.Kind == 0 && len(own) == 1:
 		f.Kind, f.Owners = id.AccountOrganization, own
 		return f, nil
@@ -182,7 +182,7 @@ func (d *spendDay) show(day string) *gatewayv1.DailySpend {
 			other.merge(d.by[name])
 		}
 		name := otherName
-		for d.by[name] != nil { // somebody has called a model or a team so
+		for d.by[name] != nil { // a model or a team has the name
 			name += "_"
 		}
 		d.by[name] = other

@@ -14,19 +14,19 @@ import (
 
 // Bounds of a breakdown.
 const (
-	// topEntries is how many entries a page of a breakdown has, those of the highest
-	// spend first; the others are summed up.
+	// topEntries bounds the entries on a page of a breakdown, those with the highest spend
+	// first. The rest is summed.
 	topEntries = 100
-	// fewEntries is how many entries a breakdown may show for each of them to have
-	// topEntries keys; with more entries each has topKeys.
+	// fewEntries is the number of entries up to which each shows topEntries keys; with more
+	// entries each shows topKeys.
 	fewEntries = 10
 	topKeys    = 10
-	// mostRows bounds the rows of the days that are summed up together: a row may need
-	// an entry in each breakdown while the highest are looked for.
+	// mostRows bounds the rows of days that are summed together: a row may need an entry in
+	// each breakdown during the search for the highest.
 	mostRows = 100_000
 	// mostFound bounds those entries.
 	mostFound = 2_000_000
-	// otherName is the entry that has the sums of those that are not shown.
+	// otherName is the entry with the sums of all entries that are not shown.
 	otherName = "other"
 )
 
@@ -41,7 +41,7 @@ const (
 	breakdowns
 )
 
-// thing is one thing of a breakdown of a day.
+// thing is an entry of a breakdown of a day.
 type thing struct {
 	day  string
 	by   int
@@ -49,8 +49,8 @@ type thing struct {
 	key  id.KeyHash // of byKey
 }
 
-// thingOf returns what a row counts for in a breakdown. The row's key is the one that is
-// shown. Of byEndpoint the name is the call type.
+// thingOf returns the entry of a row in a breakdown. The row's key must be the one that the
+// response shows. The name of a byEndpoint entry is the call type.
 func thingOf(r *ledger.DailyRow, by int) thing {
 	at := thing{day: r.Day, by: by}
 	switch by {
@@ -70,7 +70,7 @@ func thingOf(r *ledger.DailyRow, by int) thing {
 	return at
 }
 
-// endUserName is an entity of a breakdown as one text: its id and, for an end user of an
+// endUserName returns an entity of a breakdown as one text: its id and, for an end user of an
 // organization, a zero byte and the organization.
 func endUserName(u id.EndUser) string {
 	if u.Organization == "" {
@@ -79,17 +79,17 @@ func endUserName(u id.EndUser) string {
 	return string(u.ID) + "\x00" + string(u.Organization)
 }
 
-// endUserOf is the opposite of endUserName.
+// endUserOf is the reverse of endUserName.
 func endUserOf(name string) id.EndUser {
 	of, organization, _ := strings.Cut(name, "\x00")
 	return id.EndUser{Organization: id.Organization(organization), ID: id.Customer(of)}
 }
 
-// selection has the entries to show, and the keys to show within each.
+// selection has the entries to show, and the keys to show in each of them.
 type selection struct {
 	entries map[thing]map[id.KeyHash]struct{}
-	left    map[dayPart]int // how many entries are not shown
-	most    map[dayPart]int // how many keys an entry shows
+	left    map[dayPart]int // number of entries that are not shown
+	most    map[dayPart]int // number of keys that an entry shows
 }
 
 // dayPart is a breakdown of a day.
@@ -98,13 +98,13 @@ type dayPart struct {
 	by  int
 }
 
-// ranked is something with what it has spent.
+// ranked is a value with its spend.
 type ranked[T any] struct {
 	of    T
 	spend money.Total
 }
 
-// top keeps the things of the highest spend of all that it has seen.
+// top keeps the entries with the highest spend of all that it has seen.
 type top struct {
 	most int // that it keeps
 	seen int
@@ -115,8 +115,8 @@ func higher(a, b ranked[thing]) int {
 	return cmp.Or(b.spend.Compare(a.spend), cmp.Compare(a.of.name, b.of.name), slices.Compare(a.of.key[:], b.of.key[:]))
 }
 
-// see adds one. The list is cut when it has twice of what it keeps, so that no thing
-// costs more than a few comparisons.
+// see adds an entry. The list is cut when it is twice as long as what it keeps, so that an
+// entry costs a few comparisons only.
 func (t *top) see(of thing, spend money.Total) {
 	t.seen++
 	t.list = append(t.list, ranked[thing]{of, spend})
@@ -130,9 +130,9 @@ func (t *top) cut() {
 	t.list = t.list[:min(t.most, len(t.list))]
 }
 
-// choose looks through the days twice: for the entries of the highest spend, and then
-// for the keys of the highest spend within those. What it keeps meanwhile is a number
-// for each model and key. Rows come by owner, so of owners it keeps the highest alone.
+// choose reads the days twice: for the entries with the highest spend, and then for the keys
+// with the highest spend in those. Meanwhile it keeps one amount for each model and key. Rows
+// come in the order of owners, so of owners it keeps only the highest.
 func (s activityService) choose(ctx context.Context, a *activity, shown []string) (*selection, error) {
 	r := rankings{tops: map[dayPart]*top{}, spends: map[thing]money.Total{}, keys: map[dayKey]money.Total{}, owned: map[string]money.Total{}}
 	r.most = int(min(int64(a.breakdownPage)*topEntries, mostFound))
@@ -170,14 +170,14 @@ type dayKey struct {
 	key id.KeyHash
 }
 
-// rankings finds the entries of the highest spend of each breakdown.
+// rankings finds the entries with the highest spend of each breakdown.
 type rankings struct {
 	most   int
 	tops   map[dayPart]*top
 	spends map[thing]money.Total // by model, group, provider and endpoint
 	keys   map[dayKey]money.Total
-	owner  id.EndUser             // whose rows come
-	owned  map[string]money.Total // what it has spent, by day
+	owner  id.EndUser             // of the present rows
+	owned  map[string]money.Total // its spend by day
 }
 
 func (r *rankings) add(row *ledger.DailyRow) {
@@ -212,7 +212,7 @@ func (r *rankings) endOwner() {
 	clear(r.owned)
 }
 
-// end ranks what was added up. The sums are needed no more.
+// end ranks the sums, and drops them.
 func (r *rankings) end() {
 	r.endOwner()
 	for of, spend := range r.spends {
@@ -224,8 +224,8 @@ func (r *rankings) end() {
 	r.spends, r.keys = nil, nil
 }
 
-// chooseKeys chooses the keys within the entries that are chosen. Entries and keys are
-// numbered, since there may be a sum for each pair of them.
+// chooseKeys chooses the keys in the chosen entries. Entries and keys have numbers, because
+// there may be a sum for each pair of them.
 func (s activityService) chooseKeys(ctx context.Context, a *activity, shown []string, out *selection) error {
 	var entries []thing
 	var keys []id.KeyHash
@@ -276,7 +276,7 @@ func tooMany() error {
 	return fault.Field("start_date", "too_large", "One of the days has more than %d different sums. Ask for fewer keys, models or owners.", mostFound)
 }
 
-// highest inserts one into a list that is in order, and keeps the most highest.
+// highest inserts a value into a sorted list, and keeps the most highest ones.
 func highest(list []ranked[id.KeyHash], one ranked[id.KeyHash], most int) []ranked[id.KeyHash] {
 	order := func(a, b ranked[id.KeyHash]) int {
 		return cmp.Or(b.spend.Compare(a.spend), slices.Compare(a.of[:], b.of[:]))
@@ -291,8 +291,8 @@ func highest(list []ranked[id.KeyHash], one ranked[id.KeyHash], most int) []rank
 	return slices.Insert(list, at, one)
 }
 
-// rows calls fn for the rows of some days that count, with the key that is shown, until
-// it returns false.
+// rows calls fn for the rows of some days that count, with the key that the response shows,
+// until fn returns false.
 func (s activityService) rows(ctx context.Context, a *activity, shown []string, fn func(*ledger.DailyRow) bool) error {
 	f := a.filter
 	f.From, f.To = shown[len(shown)-1], shown[0]

@@ -62,7 +62,7 @@ func members(all []cluster.MemberStatus) []*gatewayv1.ClusterMember {
 	return out
 }
 
-// RemoveMember takes a node out for good.
+// RemoveMember removes a node forever.
 func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMemberRequest) (*gatewayv1.RemoveMemberResponse, error) {
 	if !isNode(in.GetNodeId()) {
 		return nil, fault.Field("node_id", "invalid_value", "node_id must be a node's id: 32 hex digits, as GET /cluster/members shows it.")
@@ -70,7 +70,7 @@ func (s clusterService) RemoveMember(ctx context.Context, in *gatewayv1.RemoveMe
 	c, out := operation.Of(ctx), &gatewayv1.RemoveMemberResponse{NodeId: in.GetNodeId(), Removed: true}
 	err := s.state.RemoveMember(ctx, id.Node(in.GetNodeId()))
 	if fault.KindOf(err) == fault.NotFound && c.Once != nil {
-		// It may be this request that has removed it, whose answer was not kept any more.
+		// This request may have removed the node before, without its response being kept.
 		if gone, unknown := s.state.Removed(ctx, id.Node(in.GetNodeId())); unknown == nil && gone {
 			return out, nil
 		}

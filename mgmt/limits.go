@@ -19,7 +19,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// Fields that many messages have, and what they bound.
+// Fields of limits, which many messages have.
 const (
 	fieldMaxBudget      = "max_budget"
 	fieldSoftBudget     = "soft_budget"
@@ -34,15 +34,13 @@ const (
 	fieldBudgetID       = "budget_id"
 )
 
-// limitFields are the names of the fields that limits are made of, and of others
-// that a request may clear.
+// limitFields returns the names of the fields of limits, and of others that a request may clear.
 func limitFields(others ...string) []string {
 	return append(others, fieldMaxBudget, fieldSoftBudget, fieldBudgetDuration, fieldMaxParallel, fieldTPM, fieldRPM, fieldTPD,
 		fieldModelBudget, fieldModelRPM, fieldModelTPM, fieldBudgetID)
 }
 
-// limits changes limits by what a request gives and by what it clears, and checks them
-// as a whole.
+// limits changes limits by the fields that a request sets and clears, and checks the result.
 func (p *patch) limits(l tenancy.Limits) tenancy.Limits {
 	l.MaxBudget = p.amount(fieldMaxBudget, l.MaxBudget)
 	l.SoftBudget = p.amount(fieldSoftBudget, l.SoftBudget)
@@ -59,7 +57,7 @@ func (p *patch) limits(l tenancy.Limits) tenancy.Limits {
 	return l
 }
 
-// budget reads a budget's id. In messages of budgets the field is the budget's own.
+// budget reads the id of a budget. In messages of budgets, the field is the budget's own id.
 func (p *patch) budget(old id.Budget) id.Budget {
 	if f := p.m.Descriptor().Fields().ByName(fieldBudgetID); f == nil || f.Number() != budgetNumber {
 		return old
@@ -67,12 +65,12 @@ func (p *patch) budget(old id.Budget) id.Budget {
 	return id.Budget(p.text(fieldBudgetID, string(old)))
 }
 
-// budgetNumber is the number that budget_id has in every message that has limits
-// and may name a budget beside them.
+// budgetNumber is the number of budget_id in every message that has limits and may name a
+// budget.
 const budgetNumber protoreflect.FieldNumber = 38
 
-// models changes the limits of single models, which three fields give. Each that
-// is given, or cleared, takes the place of all that it said before.
+// models changes the limits of single models, which are in three fields. A field that is set or
+// cleared replaces all of its previous entries.
 func (p *patch) models(old []tenancy.ModelLimits) []tenancy.ModelLimits {
 	by := make(map[string]tenancy.ModelLimits, len(old))
 	for _, m := range old {
@@ -108,8 +106,8 @@ func (p *patch) models(old []tenancy.ModelLimits) []tenancy.ModelLimits {
 	return out
 }
 
-// each goes through the entries of a field that is a map by model. Where the
-// request gives or clears it, reset is called for what there is before.
+// each visits the entries of a field that is a map by model. If the request sets or clears the
+// field, it calls reset for every previous entry first.
 func (p *patch) each(name protoreflect.Name, by map[string]tenancy.ModelLimits, reset func(*tenancy.ModelLimits), set func(*tenancy.ModelLimits, protoreflect.Value)) {
 	f, clears := p.given(name)
 	if f == nil && !clears {
@@ -131,12 +129,12 @@ func (p *patch) each(name protoreflect.Name, by map[string]tenancy.ModelLimits, 
 	})
 }
 
-// mostDollars is the largest amount of a request. It leaves room for what is added to
-// a budget before a Pico is full.
+// mostDollars is the largest amount in a request. It leaves room for additions to a budget
+// before a Pico overflows.
 const mostDollars = 9_000_000 * money.USD
 
-// dollars reads an amount exactly: as the shortest decimal that is this number,
-// which is what the caller wrote.
+// dollars reads an amount exactly: as the shortest decimal of the number, which is what the
+// caller wrote.
 func dollars(param string, v float64) (money.Pico, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return 0, fault.Field(param, "invalid_value", "%s must be an amount in USD, zero or more.", param)
@@ -148,7 +146,7 @@ func dollars(param string, v float64) (money.Pico, error) {
 	return amount, nil
 }
 
-// optionalDollars is dollars of a field that may be left out.
+// optionalDollars is dollars for an optional field.
 func optionalDollars(param string, v *float64) (*money.Pico, error) {
 	if v == nil {
 		return nil, nil //nolint:nilnil // no amount given
@@ -160,14 +158,14 @@ func optionalDollars(param string, v *float64) (*money.Pico, error) {
 	return &amount, nil
 }
 
-// inDollars is the number whose shortest decimal is the amount, as far as a number
-// can tell, and else the nearest. It takes a Pico or a Total.
+// inDollars returns the number whose shortest decimal is the amount, or else the nearest
+// number. It takes a Pico or a Total.
 func inDollars(amount fmt.Stringer) float64 {
 	v, _ := strconv.ParseFloat(amount.String(), 64) // it is a decimal
 	return v
 }
 
-// dollarsOrNull is an amount of an answer, null where there is none.
+// dollarsOrNull returns an amount in the form of the API; null for none.
 func dollarsOrNull(amount *money.Pico) *wrapperspb.DoubleValue {
 	if amount == nil {
 		return nil
@@ -175,7 +173,7 @@ func dollarsOrNull(amount *money.Pico) *wrapperspb.DoubleValue {
 	return wrapperspb.Double(inDollars(*amount))
 }
 
-// showLimits sets the fields of a record that limits are made of, where it has them.
+// showLimits sets the fields of limits that a record has.
 func showLimits(m proto.Message, l tenancy.Limits) {
 	setWrapped(m, fieldMaxBudget, dollarsOrNull(l.MaxBudget))
 	setWrapped(m, fieldSoftBudget, dollarsOrNull(l.SoftBudget))
@@ -192,7 +190,7 @@ func showLimits(m proto.Message, l tenancy.Limits) {
 	}
 }
 
-// setWrapped sets a field that may be null, where the message has it.
+// setWrapped sets a field that may be null, if the message has it.
 func setWrapped[W interface {
 	*wrapperspb.DoubleValue | *wrapperspb.StringValue | *wrapperspb.UInt32Value
 	proto.Message
@@ -221,7 +219,7 @@ func showModelLimits(m proto.Message, of tenancy.ModelLimits) {
 	}
 }
 
-// setEntry sets an entry of a map by model, where the message has the map.
+// setEntry sets an entry of a map by model, if the message has the map.
 func setEntry(m proto.Message, name protoreflect.Name, model string, v protoreflect.Value) {
 	r := m.ProtoReflect()
 	if f := r.Descriptor().Fields().ByName(name); f != nil {

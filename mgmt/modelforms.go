@@ -11,16 +11,16 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/rest"
 )
 
-// Names that the rewriting of a request moves between.
+// Fields that the rewriting of a request moves.
 const (
 	fieldParams  = "gateway_params"
 	fieldForeign = "litellm_params"
 	fieldPrices  = "prices"
 )
 
-// modelForms reads the forms that clients write a deployment in: LiteLLM's name of
-// gateway_params, and prices beside the other fields. A price's digits stay those
-// of the request: a price is multiplied exactly, so it must not pass through a float.
+// modelForms reads other forms of a deployment: LiteLLM's name of gateway_params, and prices
+// next to the other fields. A price keeps the digits of the request: it is multiplied exactly,
+// so it must not become a float.
 func modelForms(members map[string]jsontext.Value) error {
 	if foreign, ok := members[fieldForeign]; ok {
 		if _, both := members[fieldParams]; both {
@@ -47,9 +47,8 @@ func modelForms(members map[string]jsontext.Value) error {
 	return err
 }
 
-// foreignParams refuses by name what other gateways have and this one does not: a
-// deployment that lacks what its author believes it has would fail, or worse,
-// answer from somewhere else.
+// foreignParams rejects parameters that other gateways have and this one does not. Without
+// them, a deployment would fail or, worse, use another provider than its author expects.
 func foreignParams(params map[string]jsontext.Value) error {
 	for _, name := range field.SortedNames(params) {
 		param := fieldParams + "." + field.ShortName(name)
@@ -63,7 +62,7 @@ func foreignParams(params map[string]jsontext.Value) error {
 	return nil
 }
 
-// gatherPrices moves prices that stand beside the other fields into their own.
+// gatherPrices moves prices next to the other fields to the field prices.
 func gatherPrices(params map[string]jsontext.Value) error {
 	prices := map[string]jsontext.Value{}
 	if v, ok := params[fieldPrices]; ok && v.Kind() != 'n' {
@@ -110,8 +109,8 @@ func gatherPrices(params map[string]jsontext.Value) error {
 	return err
 }
 
-// isPrice reports whether a field is a price. Which prices there are is for the
-// catalogue to say, which refuses what it does not know.
+// isPrice reports whether a field is a price. The catalogue rejects prices that it does not
+// know.
 func isPrice(name string) bool {
 	return strings.Contains(name, "cost_per_") || strings.Contains(name, "_cost")
 }

@@ -18,8 +18,8 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// visibleDeployments returns the deployments whose model the key may use, or all for who may
-// see everything, sorted by model name and id, and how they are shown.
+// visibleDeployments returns the deployments whose model the key may use, or all for a caller
+// that sees everything, sorted by model name and id, and a function that shows them.
 func visibleDeployments(ctx context.Context) (all []*catalog.Deployment, shown func(*catalog.Deployment) *gatewayv1.ModelRecord) {
 	p, v := operation.Principal(ctx), operation.View(ctx)
 	everything := v.Keys.Rights(nil, p).SeesAll()
@@ -54,11 +54,11 @@ func (s modelService) ListModelInfo(ctx context.Context, in *gatewayv1.ListModel
 	return out, nil
 }
 
-// codeNoModel is the code of errors about a model that is not there, or not for who
-// asks.
+// codeNoModel is the code of errors about a model that does not exist or that the caller may
+// not use.
 const codeNoModel = "model_not_found"
 
-// modelPageSize is how many deployments a page has where the request does not say.
+// modelPageSize is the number of deployments on a page unless the request sets it.
 const modelPageSize = 50
 
 // ListModelInfoPage shows the deployments whose model the key may use, a page at a
@@ -92,7 +92,7 @@ func (s modelService) ListModelGroups(ctx context.Context, in *gatewayv1.ListMod
 	out := &gatewayv1.ListModelGroupsResponse{}
 	all, _ := visibleDeployments(ctx)
 	var g *gatewayv1.ModelGroup
-	for _, d := range all { // those of one name stand together
+	for _, d := range all { // sorted by name
 		if only := in.GetModelGroup(); only != "" && string(d.Name) != only {
 			continue
 		}
@@ -108,7 +108,7 @@ func (s modelService) ListModelGroups(ctx context.Context, in *gatewayv1.ListMod
 	return out, nil
 }
 
-// join adds a deployment to what those of its name have in common.
+// join adds a deployment to the group of its name.
 func join(g *gatewayv1.ModelGroup, d *catalog.Deployment) {
 	if at, ok := slices.BinarySearch(g.GetProviders(), d.Provider); !ok {
 		g.Providers = slices.Insert(g.GetProviders(), at, d.Provider)
@@ -166,8 +166,8 @@ func priceSource(d *catalog.Deployment) string {
 	return "none"
 }
 
-// EstimateCost says what a request would cost at each deployment of a model. It
-// counts as the gateway does when it charges.
+// EstimateCost shows the cost of a request at each deployment of a model, computed as the
+// gateway does when it charges.
 func (s modelService) EstimateCost(ctx context.Context, in *gatewayv1.EstimateCostRequest) (*gatewayv1.EstimateCostResponse, error) {
 	tokens, err := estimated(in)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s modelService) EstimateCost(ctx context.Context, in *gatewayv1.EstimateCo
 	return out, nil
 }
 
-// estimated reads what a request would use.
+// estimated reads the usage to estimate.
 func estimated(in *gatewayv1.EstimateCostRequest) (usage.Tokens, error) {
 	t := usage.Tokens{
 		Input: int64(in.GetPromptTokens()), CacheRead: int64(in.GetCacheReadInputTokens()), CacheWrite: int64(in.GetCacheCreationInputTokens()),
@@ -223,8 +223,8 @@ func estimated(in *gatewayv1.EstimateCostRequest) (usage.Tokens, error) {
 	return t, nil
 }
 
-// ReloadCostMap loads the table of prices anew. A request cannot say from where: that
-// is for the configuration, for whoever chooses the place has the gateway call it.
+// ReloadCostMap loads the price table again. Only the configuration sets its address: a caller
+// that could choose it could make the gateway call any address.
 func (s modelService) ReloadCostMap(ctx context.Context, _ *gatewayv1.ReloadCostMapRequest) (*gatewayv1.ReloadCostMapResponse, error) {
 	if s.prices == nil {
 		return nil, &fault.Error{

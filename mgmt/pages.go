@@ -8,17 +8,17 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// pageLimit is how many items a page has where the request does not say.
+// pageLimit is the number of items on a page unless the request sets it.
 const pageLimit = 20
 
-// cursors is what the requests of lists with cursors have in common.
+// cursors has the fields that all requests for lists with cursors have.
 type cursors interface {
 	GetLimit() int32
 	GetStartingAfter() string
 	GetEndingBefore() string
 }
 
-// page is a page of a list, and where it stands in it.
+// page is a page of a list, and its position in the list.
 type page[T any] struct {
 	items []T
 	more  bool // after these
@@ -26,9 +26,8 @@ type page[T any] struct {
 	next  string // id of the last of them; empty at the end
 }
 
-// pageOf returns the page of a list, which is in order and holds only what the
-// caller may see, that a request asks for. idOf is what cursors are made of. A
-// cursor that is no item's is refused, also where it is one of somebody else's list.
+// pageOf returns the page of a request from a sorted list of the items that the caller may see.
+// Cursors are the ids of items. A cursor that belongs to no item of the list is rejected.
 func pageOf[T any](all iter.Seq[T], idOf func(T) string, in cursors) (page[T], error) {
 	items := slices.Collect(all)
 	out := page[T]{total: len(items)}
@@ -61,7 +60,7 @@ func pageOf[T any](all iter.Seq[T], idOf func(T) string, in cursors) (page[T], e
 	return out, nil
 }
 
-// keep yields those for which holds does.
+// keep yields the values for which holds returns true.
 func keep[T any](all iter.Seq[T], holds func(T) bool) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for v := range all {
@@ -72,20 +71,19 @@ func keep[T any](all iter.Seq[T], holds func(T) bool) iter.Seq[T] {
 	}
 }
 
-// mostDays bounds how many days one request asks about.
+// mostDays bounds the days in one request.
 const mostDays = 366
 
-// The years that days can be of.
+// The first and the last year of days.
 const (
 	firstYear = 1970
 	lastYear  = 2261
 )
 
-// span of days, both included, as 2006-01-02.
+// days are the first and the last day of a period, as 2006-01-02.
 type days struct{ from, to string }
 
-// daysOf reads the days that a request asks about. The later one must not be before
-// the earlier one.
+// daysOf reads the days of a request. The last one must not be before the first one.
 func daysOf(from, to string) (days, error) {
 	first, err := dayOf("start_date", from)
 	if err != nil {
@@ -123,7 +121,7 @@ func (d days) each(fn func(day string)) {
 	}
 }
 
-// span is the page of a list that is asked for, from 1, and how many items it has.
+// span returns the number of the page in a request, from 1, and the number of items on it.
 func span(page, size *int32, otherwise int32) (number, items int32) {
 	number, items = 1, otherwise
 	if page != nil {
@@ -135,10 +133,10 @@ func span(page, size *int32, otherwise int32) (number, items int32) {
 	return number, items
 }
 
-// pages is how many pages a list has.
+// pages returns the number of pages of a list.
 func pages(total int, size int32) uint32 { return uint32((total + int(size) - 1) / int(size)) }
 
-// distinct yields the entries of a list at the place where they occur first.
+// distinct yields the entries of a list with their first indices.
 func distinct(list []string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		seen := map[string]bool{}

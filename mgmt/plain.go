@@ -12,8 +12,8 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
-// alive says that the process runs and answers. It looks at nothing else: what
-// restarts the process must not do so because a disk or a provider is away.
+// alive is the liveness probe. It checks nothing but that the process responds: a supervisor
+// must not restart the process because a disk or a provider is unavailable.
 func (s *Server) alive(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, []byte(`"I'm alive!"`))
 }
@@ -27,8 +27,7 @@ type health struct {
 // readinessTime bounds the readiness probe.
 const readinessTime = 2 * time.Second
 
-// readiness says whether traffic should come here: Envoy has its configuration
-// and the journal can be written.
+// readiness is the readiness probe: Envoy has its configuration and the journal can be written.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readinessTime)
 	defer cancel()
@@ -37,16 +36,11 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 		s.reject(w, r, &fault.Error{Kind: fault.Unavailable, Code: "not_ready", Detail: "The gateway is not ready: " + e.Message(), Err: err})
 		return
 	}
-	body, err := json.Marshal(health{Status: "healthy", Version: s.cfg.Version})
-	if err != nil {
-		s.reject(w, r, err)
-		return
-	}
-	reply(w, http.StatusOK, body)
+	s.write(w, r, health{Status: "healthy", Version: s.cfg.Version})
 }
 
-// created is the constant that LiteLLM gives every model: when a model was made
-// is not known here, and clients that sort by it must see a stable order.
+// created is the constant that LiteLLM gives every model. The gateway does not know when a
+// model was made, and clients that sort by it must see a stable order.
 const created = 1677610602
 
 // modelObject is one model as GET /v1/models shows it.
@@ -78,7 +72,7 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, list)
 }
 
-// model shows one model. One that the key may not use is not there.
+// model shows one model. A model that the key may not use does not exist for the caller.
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	name, p := id.ModelName(r.PathValue("model")), operation.Principal(r.Context())
 	real := p.Resolve(name)

@@ -18,8 +18,8 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// patch reads fields of a request in place of what a record has. A field that the
-// message does not have leaves it. The first error stays.
+// patch replaces values of a record by the fields of a request. A field that the message does
+// not have changes nothing. It keeps the first error.
 type patch struct {
 	m      protoreflect.Message
 	clears []string
@@ -34,8 +34,7 @@ func patchOf(m proto.Message, clears []string, clearable ...string) *patch {
 	return p
 }
 
-// given returns the field that a name has where the request gives a value, and
-// whether it clears it.
+// given returns the field of a name if the request sets it, and whether the request clears it.
 func (p *patch) given(name protoreflect.Name) (f protoreflect.FieldDescriptor, clears bool) {
 	f = p.m.Descriptor().Fields().ByName(name)
 	if f == nil || !p.m.Has(f) {
@@ -50,8 +49,8 @@ func (p *patch) fail(err error) {
 	}
 }
 
-// read returns what a request gives for a field, nothing if it clears the field, or else
-// what the record has.
+// read returns the value of a field in the request, the zero value if the request clears the
+// field, or else the value of the record.
 func read[T any](p *patch, name protoreflect.Name, old T, value func(v protoreflect.Value) T) T {
 	f, clears := p.given(name)
 	switch {
@@ -105,7 +104,7 @@ func (p *patch) pairs(name protoreflect.Name, old map[string]string) map[string]
 	})
 }
 
-// metadata reads the free JSON object that is kept with a record, as text.
+// metadata reads the free JSON object of a record as text.
 func (p *patch) metadata(old string) string {
 	return read(p, "metadata", old, func(v protoreflect.Value) string {
 		given, _ := v.Message().Interface().(*structpb.Struct)
@@ -115,11 +114,11 @@ func (p *patch) metadata(old string) string {
 	})
 }
 
-// maxMetadata bounds the free object that is kept with a record.
+// maxMetadata bounds the metadata of a record, in bytes.
 const maxMetadata = 64 << 10
 
-// showMeta sets who made a record and who changed it last, where the message has
-// fields for that. What stands in the configuration file has no such facts.
+// showMeta sets the authors and times of a record's creation and last change, if the message
+// has the fields. Records of the configuration file have none.
 func showMeta(m proto.Message, meta record.Meta) {
 	setTime(m, "created_at", meta.CreatedAt)
 	setField(m, "created_by", protoreflect.ValueOfString(meta.CreatedBy))
@@ -128,7 +127,7 @@ func showMeta(m proto.Message, meta record.Meta) {
 	setField(m, field.Revision, protoreflect.ValueOfFloat64(float64(meta.Revision)))
 }
 
-// setField sets a field where the message has it.
+// setField sets a field if the message has it.
 func setField(m proto.Message, name protoreflect.Name, v protoreflect.Value) {
 	r := m.ProtoReflect()
 	if f := r.Descriptor().Fields().ByName(name); f != nil {
@@ -142,8 +141,8 @@ func setTime(m proto.Message, name protoreflect.Name, t time.Time) {
 	}
 }
 
-// metadataText is the free object of a request as records keep it: its text, the
-// same for the same object, and empty for none.
+// metadataText returns the free object of a request in the form of records: a text that is the
+// same for equal objects, and empty for none.
 func metadataText(m *structpb.Struct) (string, error) {
 	if len(m.GetFields()) == 0 {
 		return "", nil
@@ -158,8 +157,8 @@ func metadataText(m *structpb.Struct) (string, error) {
 	return string(text), nil
 }
 
-// showMetadata is the reverse of metadataText. It is never nil: a record without
-// metadata shows an empty object.
+// showMetadata is the reverse of metadataText. It never returns nil: a record without metadata
+// shows an empty object.
 func showMetadata(text string) *structpb.Struct {
 	out := &structpb.Struct{}
 	if text == "" || protojson.Unmarshal([]byte(text), out) != nil { // what metadataText wrote can be read
@@ -168,8 +167,8 @@ func showMetadata(text string) *structpb.Struct {
 	return out
 }
 
-// cleared is the set of the fields that a request clears. What is not among those
-// allowed must have a value.
+// cleared returns the fields that a request clears. A field that is not among the allowed ones
+// must have a value.
 func cleared(names []string, allowed ...string) (map[string]bool, error) {
 	out := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -181,7 +180,7 @@ func cleared(names []string, allowed ...string) (map[string]bool, error) {
 	return out, nil
 }
 
-// textOrNull is a text of an answer, null where it is empty.
+// textOrNull returns a text in the form of the API; null for an empty one.
 func textOrNull(s string) *wrapperspb.StringValue {
 	if s == "" {
 		return nil
@@ -189,7 +188,7 @@ func textOrNull(s string) *wrapperspb.StringValue {
 	return wrapperspb.String(s)
 }
 
-// countOrNull is a number of an answer, null where there is none.
+// countOrNull returns a number in the form of the API; null for none.
 func countOrNull(n *uint32) *wrapperspb.UInt32Value {
 	if n == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// routerPatch reads settings. The catalogue checks them.
+// routerPatch reads router settings. The catalogue checks them.
 func routerPatch(in *gatewayv1.RouterSettings) (catalog.RouterSpec, error) {
 	var p catalog.RouterSpec
 	m := in.ProtoReflect()
@@ -56,7 +56,7 @@ func readSetting(param string, v protoreflect.Value, to any) (err error) {
 	return err
 }
 
-// texts reads a list of strings. A list that is not given is nil, an empty one is not.
+// texts reads a list of strings. A missing list is nil, an empty one is not.
 func texts(param string, list *structpb.ListValue) ([]string, error) {
 	if list == nil {
 		return nil, nil
@@ -111,7 +111,7 @@ func aliases(param string, in *structpb.Struct) (map[string]string, error) {
 	return out, nil
 }
 
-// showRouter returns settings that give every field.
+// showRouter returns router settings with every field set.
 func showRouter(spec catalog.RouterSpec) *gatewayv1.RouterSettings {
 	out := &gatewayv1.RouterSettings{}
 	m := out.ProtoReflect()

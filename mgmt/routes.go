@@ -62,7 +62,7 @@ func (s *Server) route() error {
 	}
 	slices.Sort(s.paths)
 	s.paths = slices.Compact(s.paths)
-	s.refuseRedirects()
+	s.preventRedirects()
 	s.mux.HandleFunc("/", s.unknown)
 	return nil
 }
@@ -192,7 +192,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		probe := r.Clone(r.Context())
 		probe.Method = method
-		if _, pattern := s.mux.Handler(probe); pattern != "/" && pattern != "" && !s.refused[pattern] {
+		if _, pattern := s.mux.Handler(probe); pattern != "/" && pattern != "" && !s.unredirected[pattern] {
 			allowed = append(allowed, method)
 		}
 	}
@@ -238,9 +238,9 @@ func (s *Server) transcode(op *operation.Operation, route surface.Route, names [
 	}
 }
 
-// refuseRedirects keeps the mux from redirecting a client from /fallbacks to /fallbacks/
+// preventRedirects keeps the mux from redirecting a client from /fallbacks to /fallbacks/
 // with a method that only the latter has.
-func (s *Server) refuseRedirects() {
+func (s *Server) preventRedirects() {
 	for _, r := range surface.Routes() {
 		pattern, _ := rest.Pattern(r.Path)
 		above, _, many := strings.Cut(pattern, "/{")
@@ -252,8 +252,8 @@ func (s *Server) refuseRedirects() {
 		if err != nil {
 			continue
 		}
-		if _, found := s.mux.Handler(probe); found != at && !s.refused[at] {
-			s.refused[at] = true
+		if _, found := s.mux.Handler(probe); found != at && !s.unredirected[at] {
+			s.unredirected[at] = true
 			s.mux.HandleFunc(at, s.unknown)
 		}
 	}

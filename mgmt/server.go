@@ -59,19 +59,19 @@ const stopTime = 5 * time.Second
 
 // Server serves the requests that Envoy does not send to a provider, over HTTP and gRPC.
 type Server struct {
-	cfg        Config
-	mux        *http.ServeMux
-	operations *operation.Table
-	reports    *reports
-	reference  *openapi.Reference
-	refused    map[string]bool // patterns that are in the mux for it not to redirect
-	lines      lineLimit       // of what is logged of refusals and reads
-	paths      []string        // of all routes, sorted: what a 404 may suggest
+	cfg          Config
+	mux          *http.ServeMux
+	operations   *operation.Table
+	reports      *reports
+	reference    *openapi.Reference
+	unredirected map[string]bool // patterns that are in the mux only to prevent redirects
+	lines        lineLimit       // of denied requests and reads
+	paths        []string        // of all routes, sorted; the suggestions of a 404
 }
 
 // New returns a server.
 func New(cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, mux: http.NewServeMux(), refused: map[string]bool{}, reference: openapi.New(cfg.OpenAPI), reports: newReports(cfg.BeginReport)}
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), unredirected: map[string]bool{}, reference: openapi.New(cfg.OpenAPI), reports: newReports(cfg.BeginReport)}
 	var err error
 	s.operations, err = operation.New(operation.Config{
 		State: cfg.State.Changes, Sealer: cfg.Sealer, Read: s.logRead,

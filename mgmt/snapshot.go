@@ -32,8 +32,8 @@ func restored(c *operation.Call) (event.Event, event.Request) {
 	return event.ManagementChanged("state", nil), c.By(operationRestore, "restored", nil)
 }
 
-// restore brings back what a file that snapshot sent says. It takes nothing for
-// consent but the word: settings that were changed since are lost.
+// restore restores a file that snapshot sent. It needs the word of consent, because later
+// changes of settings are lost.
 func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 	if err := checkRestore(r); err != nil {
 		s.reject(w, r, err)
@@ -70,7 +70,7 @@ type restoredState struct {
 	Notes    []string        `json:"notes,omitempty"`
 }
 
-// restoredCount says what became of the records of one kind.
+// restoredCount counts the changes to the records of one kind.
 type restoredCount struct {
 	Name      string   `json:"name"`
 	Returned  uint64   `json:"returned"`
@@ -88,8 +88,8 @@ const (
 	modeFull     = "full"
 )
 
-// restoredOf is the response of a restore that has changed this; nil: nobody knows
-// any more.
+// restoredOf returns the response of a restore. done is nil if the changes are not known any
+// more.
 func restoredOf(done *cluster.Restored) restoredState {
 	out := restoredState{Restored: true, Mode: modeSettings}
 	if done == nil {
@@ -123,15 +123,15 @@ func hexes(keys [][]byte) []string {
 	return out
 }
 
-// restoring is a restore, which may be asked for again.
+// restoring is a restore, which a client may repeat.
 type restoring struct {
 	once *operation.Once // nil: it has no Idempotency-Key
 	file io.Reader
 	sum  hash.Hash
 }
 
-// restoringOf begins to read the file, and returns what an earlier request was
-// answered with under the same Idempotency-Key; nil for none.
+// restoringOf begins to read the file. It returns the response to an earlier request with the
+// same Idempotency-Key; nil for none.
 func (s *Server) restoringOf(ctx context.Context, c *operation.Call, mode string, file io.Reader) (*restoring, *wrapperspb.BytesValue, error) {
 	r := &restoring{file: file}
 	if len(c.Idempotency) == 0 {
@@ -144,7 +144,7 @@ func (s *Server) restoringOf(ctx context.Context, c *operation.Call, mode string
 	r.sum = sha256.New()
 	_, _ = io.WriteString(r.sum, mode) // never fails
 	r.file = io.TeeReader(file, r.sum)
-	if _, err := s.cfg.State.Changes.Current(ctx); err != nil { // it may have been another node that did it
+	if _, err := s.cfg.State.Changes.Current(ctx); err != nil { // another node may have run it
 		return nil, nil, err
 	}
 	found, err := r.once.State.Replayed(ctx, r.once.Scope)
@@ -158,7 +158,7 @@ func (s *Server) restoringOf(ctx context.Context, c *operation.Call, mode string
 	return r, kept, err
 }
 
-// kept returns the answer that was kept. The file has been read by then.
+// kept returns the response that was kept. The file must have been read.
 func (r *restoring) kept(ctx context.Context) (*wrapperspb.BytesValue, uint64, error) {
 	r.once.Fingerprint = [sha256.Size]byte(r.sum.Sum(nil))
 	kept, stale, err := r.once.Find(ctx)
@@ -166,11 +166,11 @@ func (r *restoring) kept(ctx context.Context) (*wrapperspb.BytesValue, uint64, e
 	return answer, stale, err
 }
 
-// errAnswered ends a restore that the same request has done meanwhile, elsewhere.
+// errAnswered ends a restore that another node has done meanwhile for the same request.
 var errAnswered = errors.New("the same request was answered meanwhile")
 
-// restoreSettings restores what operators set, and leaves the ledger and the audit log
-// as they are. The answer is kept in the entry that restores.
+// restoreSettings restores what operators set. It does not change the ledger and the audit log.
+// The entry that restores also keeps the response.
 func (s *Server) restoreSettings(ctx context.Context, c *operation.Call, r *http.Request) (restoredState, error) {
 	in, kept, err := s.restoringOf(ctx, c, modeSettings, r.Body)
 	if err != nil {
@@ -204,9 +204,9 @@ func (s *Server) restoreSettings(ctx context.Context, c *operation.Call, r *http
 	return restoredOf(done), err
 }
 
-// restoreAll restores the whole state into a new cluster. That it was done is kept in
-// the state that it has become, after it; a crash in between restores it twice, which
-// the second time is refused.
+// restoreAll restores the whole state into a new cluster. The response is kept afterwards, in
+// the restored state. A crash in between leaves no response; the second attempt is rejected,
+// because the cluster is not new any more.
 func (s *Server) restoreAll(ctx context.Context, c *operation.Call, r *http.Request) (restoredState, error) {
 	out := restoredState{Restored: true, Mode: modeFull}
 	in, kept, err := s.restoringOf(ctx, c, modeFull, r.Body)
@@ -232,17 +232,17 @@ func (s *Server) restoreAll(ctx context.Context, c *operation.Call, r *http.Requ
 // headerConfirm says the same as the parameter confirm.
 const headerConfirm = "x-gateway-confirm"
 
-// confirmed is what both must say.
+// confirmed is the value that both must have.
 const confirmed = "yes"
 
-// Parameters of a restore that say yes, or are left out.
+// Parameters of a restore, which are yes or missing.
 const (
 	paramFull     = "full"
 	paramUnusable = "accept_unusable"
 )
 
-// snapshot sends the whole agreed state as one file. It is made while it is sent, so
-// that it needs no memory.
+// snapshot sends the whole agreed state as one file. It writes the file while it reads the
+// state, so it needs little memory.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	out := &file{w: w, media: rest.BinaryType, name: "modelgateway.snapshot"}
 	err := out.send(r, surface.Change, func(ctx context.Context) error {
@@ -258,16 +258,15 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// file is a response that becomes a file with its first byte. Until then an error can
-// be sent.
+// file is a response that is a file. Until its first byte, an error can be sent instead.
 type file struct {
 	w           http.ResponseWriter
 	media, name string
 	begun       bool
 }
 
-// send sends what write writes. It returns an error if the file has not begun. Later it
-// cuts the connection, so that the caller does not take a part for the whole.
+// send sends what write writes. It returns an error if nothing has been sent. Later it cuts the
+// connection, so that the caller notices that the file is incomplete.
 func (f *file) send(r *http.Request, effect surface.Effect, write func(ctx context.Context) error) error {
 	err := write(r.Context())
 	switch {

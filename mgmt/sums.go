@@ -14,7 +14,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// sums are what rows add up to. They are whole numbers up to the answer.
+// sums are the sums of rows. They are whole numbers until the response.
 type sums struct {
 	spend                                     money.Total
 	prompt, completion, cacheRead, cacheWrite int64
@@ -56,7 +56,7 @@ func (s *sums) totals() *gatewayv1.ActivityTotals {
 	}
 }
 
-// part is the sums of one thing on one day, and those of each key within it.
+// part has the sums of one entry on one day, and those of its keys.
 type part struct {
 	sums
 	show  map[id.KeyHash]struct{} // the keys that are shown
@@ -64,17 +64,17 @@ type part struct {
 	other sums // of the keys that are not
 }
 
-// keySums are the sums of one key, and what people call it.
+// keySums has the sums of one key, with its names.
 type keySums struct {
 	sums
 	alias string
 	team  id.Team
 }
 
-// cells count the entries of a breakdown, which bound what an answer takes.
+// cells bounds the entries of a response.
 type cells struct{ left int }
 
-// parts are the sums by one thing, such as by model.
+// parts has the sums of one breakdown, such as by model.
 type parts struct {
 	entries map[thing]*part
 	other   sums // of the entries that are not shown
@@ -103,8 +103,8 @@ func (p *parts) add(name thing, show map[id.KeyHash]struct{}, r *ledger.DailyRow
 	k.alias, k.team = r.KeyAlias, r.Team
 }
 
-// show is the sums as the API has them. called returns what a thing is called there, and
-// about what is known of it.
+// show returns the sums in the form of the API. called returns the name of an entry there, and
+// about its metadata.
 func (p *parts) show(called func(name string) string, about func(name string, of *part) map[string]*structpb.Value) map[string]*gatewayv1.ActivityEntry {
 	out, entries := make(map[string]*gatewayv1.ActivityEntry, len(p.entries)+1), make(map[string]*part, len(p.entries))
 	for at, one := range p.entries {
@@ -123,14 +123,14 @@ func (p *parts) show(called func(name string) string, about func(name string, of
 			e.ApiKeyBreakdown[otherName] = &gatewayv1.ActivityKey{Metrics: one.other.metrics(), Metadata: &structpb.Struct{}}
 		}
 		shown := called(name)
-		for shown != name && (entries[shown] != nil || out[shown] != nil) { // another one is called so
+		for shown != name && (entries[shown] != nil || out[shown] != nil) { // another entry has the name
 			shown += "_"
 		}
 		out[shown] = e
 	}
 	if p.left > 0 {
 		name := otherName
-		for out[name] != nil { // somebody has called a model or an end user so
+		for out[name] != nil { // a model or an end user has the name
 			name += "_"
 		}
 		out[name] = &gatewayv1.ActivityEntry{
@@ -152,7 +152,7 @@ func textValue(s string) *structpb.Value {
 	return structpb.NewStringValue(s)
 }
 
-// shown is how the API names a thing; of byEntity it is the endUserName.
+// shown returns the name of an entry in the API; for byEntity, its endUserName.
 func (t thing) shown() string {
 	switch t.by {
 	case byKey:
@@ -163,7 +163,7 @@ func (t thing) shown() string {
 	return t.name
 }
 
-// dayParts are the sums of one day.
+// dayParts has the sums of one day.
 type dayParts struct {
 	sums
 	day   string
@@ -192,7 +192,7 @@ func (d *dayParts) add(r *ledger.DailyRow, c *cells) {
 	}
 }
 
-// endpoint is the path of a sort of call.
+// endpoint returns the path of a call type.
 func endpoint(callType string) string { return "/v1/" + strings.ReplaceAll(callType, ".", "/") }
 
 func (d *dayParts) show(a *activity) *gatewayv1.ActivityDay {
@@ -223,10 +223,9 @@ func (d *dayParts) show(a *activity) *gatewayv1.ActivityDay {
 	}
 }
 
-// entityAbout is what people call a team, user, organization or end user that is
-// there still.
+// entityAbout returns the names of a team, user, organization or end user that still exists.
 func entityAbout(set *tenancy.Set, kind id.AccountKind, name string) map[string]*structpb.Value {
-	switch kind { //nolint:exhaustive // there are days of no others
+	switch kind { //nolint:exhaustive // the other kinds have no rows by day
 	case id.AccountTeam:
 		if t, ok := set.Team(nil, id.Team(name)); ok {
 			return map[string]*structpb.Value{"team_alias": textValue(t.Alias)}

@@ -10,11 +10,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// maxPatterns bounds what the patterns of an engine come to, in bytes.
+// maxPatterns bounds the total size of an engine's patterns, in bytes.
 const maxPatterns = 64 << 10
 
-// check says what is wrong with engines: every problem, each a *fault.Error whose
-// Param is the request's field.
+// check returns every problem of engines, each as a *fault.Error whose Param is the field of
+// the request.
 func check(engines []Engine) error {
 	var errs []error
 	for i := range engines {
@@ -76,7 +76,7 @@ func checkEngine(at string, e *Engine) (errs []error) {
 	return errs
 }
 
-// reason is why a pattern does not compile, without the pattern.
+// reason returns why a pattern does not compile, without the pattern.
 func reason(err error) string {
 	text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	text, _, _ = strings.Cut(text, ": `")
@@ -118,7 +118,7 @@ func (e *Engine) given() []givenSetting {
 	return out
 }
 
-// short is a value from a request, cut to what an answer repeats of it.
+// short truncates a value of a request for a response.
 func short(s string) string {
 	const most = 64
 	if len(s) > most {

@@ -1,5 +1,5 @@
-// Package guardrails keeps guardrails: what looks at prompts and answers, and
-// changes or refuses them. A guardrail has an id for good, a name that is unique in
-// its organization, or among those of none, and engines with their settings, which
-// are checked here so that whoever runs them need not.
+// Package guardrails keeps guardrails, which check prompts and responses, and change or block
+// them. A guardrail has an id that never changes, a name that is unique in its organization (or
+// among the guardrails without one), and engines. It checks the settings of the engines, so the
+// code that runs them need not.
 package guardrails

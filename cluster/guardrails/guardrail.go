@@ -11,27 +11,27 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Guardrail is what requests name by guardrail_id. One that a Set holds is shared:
-// nobody changes it.
+// Guardrail is a guardrail, which requests name by guardrail_id. Nobody changes one that is in
+// a Set, because it is shared.
 type Guardrail struct {
 	resource.Head
-	DefaultOn bool     // it is applied to requests that do not name it
-	Engines   []Engine // in the order in which they look
+	DefaultOn bool     // applies to requests that do not name it, too
+	Engines   []Engine // in the order of their checks
 }
 
-// Engine is one engine with its settings. Those that are not its own are empty.
+// Engine is one engine with its settings. Settings of other engines are empty.
 type Engine struct {
 	Name             string
 	Hooks            []string // PreCall, PostCall
 	Entities         []string // presidio; empty means all
-	Action           string   // empty: the engine's own
+	Action           string   // empty: the engine's default
 	Language         string   // presidio; empty: en
 	Threshold        *uint32  // presidio, in thousandths; nil: 500
 	ViolationMessage string
 	BannedKeywords   []string // content_filter
 	BannedPatterns   []string // content_filter
 	AllowedTools     []string // tool_permission; empty means all
-	BlockedTools     []string // tool_permission; it wins
+	BlockedTools     []string // tool_permission; overrides AllowedTools
 	OnViolation      string   // tool_permission: block or remove; empty: block
 	Detectors        []string // detect_secret; empty means all
 }

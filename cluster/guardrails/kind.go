@@ -1,30 +1,29 @@
 package guardrails
 
-// When an engine looks.
+// The times of checks.
 const (
 	PreCall  = "pre_call"
 	PostCall = "post_call"
 )
 
-// Kind is one sort of engine.
+// Kind is a kind of engine.
 type Kind struct {
 	Name        string
 	Description string
-	Hooks       []string  // when it can look
-	Settings    []Setting // its own, by their names in the API
+	Hooks       []string  // when it can check
+	Settings    []Setting // with their names in the API
 }
 
 // Setting is one setting of an engine.
 type Setting struct {
 	Name        string
 	Description string
-	Default     any      // what it is where it is not given; nil for nothing
-	Values      []string // of a text, or of a list's elements: those that there are; nil for any
+	Default     any      // nil for none
+	Values      []string // the allowed values of a text or of a list's elements; nil for any
 	Type        string   // JSON Schema's: string, number, array
 }
 
-// Kinds are all engines that guardrails can have, in alphabetical order. It makes
-// a new list.
+// Kinds returns a new list of all kinds of engines, in alphabetical order.
 func Kinds() []Kind {
 	message := Setting{Name: "violation_message", Type: "string", Description: "What a caller is told whose request is blocked."}
 	return []Kind{
@@ -90,7 +89,7 @@ func (k Kind) setting(name string) (Setting, bool) {
 	return Setting{}, false
 }
 
-// Schema is the JSON Schema of the kind's settings.
+// Schema returns the JSON Schema of the kind's settings.
 func (k Kind) Schema() map[string]any {
 	properties := make(map[string]any, len(k.Settings))
 	for _, s := range k.Settings {
@@ -118,8 +117,8 @@ func (k Kind) Schema() map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
-// entities are the sorts of personal data, by the names that Microsoft Presidio
-// gives them (its supported entities, and the recognizers of single countries).
+// entities returns the kinds of personal data, with the names of Microsoft Presidio (its
+// supported entities, and the recognizers of single countries).
 func entities() []string {
 	return []string{
 		"AU_ABN", "AU_ACN", "AU_MEDICARE", "AU_TFN", "CREDIT_CARD", "CRYPTO", "DATE_TIME", "DE_TAX_ID", "EMAIL_ADDRESS",
@@ -130,7 +129,7 @@ func entities() []string {
 	}
 }
 
-// detectors are the kinds of secrets, by the names that the API gives them.
+// detectors returns the kinds of secrets, with their names in the API.
 func detectors() []string {
 	return []string{
 		"artifactory", "aws", "azure", "base64_entropy", "basic_auth", "cloudant", "discord", "github", "hex_entropy", "ibm_cos", "ibm_iam",

@@ -16,7 +16,7 @@ import (
 // maxKey is the longest key of a price.
 const maxKey = 256
 
-// MapRow is what a price map says of one model.
+// MapRow is one model of a price map.
 type MapRow struct {
 	Model           string // its name in the table
 	Provider        string
@@ -34,14 +34,13 @@ const maxPriceFile = 64 << 20
 // sampleRow is an entry of LiteLLM's file that explains the others.
 const sampleRow = "sample_spec"
 
-// ParseMap reads LiteLLM's model_prices_and_context_window.json. It takes the
-// numbers as they are written, never as floats, with quotes around them or without; what is
-// finer than 24 decimals, which is the dust of somebody else's floats, is rounded there.
-// Members that are no prices and no limits are passed over, and so is null. A model, a
-// price or a limit that cannot be read is an error that names it: what is left out of a
-// map costs nothing. Of a model that is there twice the last counts, as with LiteLLM, whose
-// file has had such. The error is of *fault.Errors of kind Malformed. What the
-// prices are is for the catalog to check.
+// ParseMap reads LiteLLM's model_prices_and_context_window.json. It reads numbers as they are
+// written, never as floats, with or without quotes. It rounds to 24 decimals, because finer ones
+// are rounding errors of other programs. It ignores null, and members that are neither prices nor
+// limits. A model, a price or a limit that cannot be read is an error that names it, because a
+// model without a price is free. The last of two entries for one model counts, as with LiteLLM,
+// whose file has had duplicates. The error consists of *fault.Errors of kind Malformed. The
+// catalog checks the prices.
 func ParseMap(data []byte) ([]MapRow, error) {
 	if len(data) > maxPriceFile {
 		return nil, &fault.Error{Op: "catalog", Kind: fault.TooLarge, Param: Param, Detail: "The price map is larger than 64 MiB."}
@@ -87,7 +86,7 @@ var (
 	errTrailing = errors.New("something follows the object")
 )
 
-// members calls fn for each member of the object that comes next, which fn reads.
+// members calls fn for each member of the next object. fn reads the value.
 func members(dec *jsontext.Decoder, fn func(name string) error) error {
 	begin, err := dec.ReadToken()
 	if err != nil {
@@ -109,8 +108,8 @@ func members(dec *jsontext.Decoder, fn func(name string) error) error {
 	return err
 }
 
-// plainDecimal writes a number of JSON without an exponent, rounded to 24 decimals.
-// What is too large for a price stays as it is.
+// plainDecimal writes a JSON number without an exponent, rounded to 24 decimals. A number that
+// is too large for a price stays as it is.
 func plainDecimal(text string) string {
 	unsigned, negative := strings.CutPrefix(text, "-")
 	digits, exponent, ok := decimal(unsigned)
@@ -154,8 +153,8 @@ func plusOne(digits string) string {
 	return "1" + string(out)
 }
 
-// IsKey reports whether a key has the form of a price's: one that is billed
-// here, or one of another unit that may be some day.
+// IsKey reports whether a key has the form of a price: one that the gateway bills, or one of a
+// unit that it may bill later.
 func IsKey(key string) bool {
 	if _, ok := parseKey(key); ok {
 		return true
@@ -166,10 +165,10 @@ func IsKey(key string) bool {
 	return plain && len(key) <= maxKey && (strings.Contains(key, "cost_per_") || strings.Contains(key, "_token_cost"))
 }
 
-// maxProblems bounds the answer to a price map that cannot be used.
+// maxProblems bounds the error for a price map that cannot be used.
 const maxProblems = 100
 
-// problems collects what is wrong with a price map, so that one run shows all of it.
+// problems collects the errors of a price map, so that one run shows all of them.
 type problems struct{ list []error }
 
 func (p *problems) add(format string, args ...any) {

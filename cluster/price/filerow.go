@@ -11,27 +11,27 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// priceFileRow is a model of LiteLLM's file on its way.
+// priceFileRow reads one model of LiteLLM's file.
 type priceFileRow struct {
 	wrong     *problems
 	row       MapRow
 	prices    map[string]string
-	maxTokens int64 // an older name of the longest answer
+	maxTokens int64 // an older name of MaxOutputTokens
 	tiers     []priceTier
 }
 
-// priceTier is an entry of tiered_pricing: what a request costs whose prompt is
-// longer than from; below 0 if it does not say what prompts it is for.
+// priceTier is an entry of tiered_pricing: the prices of requests whose prompt is longer than
+// from. from is negative if the entry has no range.
 type priceTier struct {
 	from   int64
 	prices map[string]string
 }
 
-// keyTiers is the member of a model that has prices by the length of the prompt.
+// keyTiers is the member of a model with prices by the length of the prompt.
 const keyTiers = "tiered_pricing"
 
-// refuse takes a member that cannot be read.
-func (f *priceFileRow) refuse(key string, v jsontext.Value, remedy string) {
+// reject records the error for a member that cannot be read.
+func (f *priceFileRow) reject(key string, v jsontext.Value, remedy string) {
 	f.wrong.add("%s of the model %s is %s; %s", fault.Quote(key), fault.Quote(f.row.Model), fault.Quote(string(v)), remedy)
 }
 
@@ -54,7 +54,7 @@ func (f *priceFileRow) read(dec *jsontext.Decoder) error {
 	})
 }
 
-// member reads one of its members.
+// member reads one member of the model.
 func (f *priceFileRow) member(dec *jsontext.Decoder, key string) error {
 	if key == keyTiers && dec.PeekKind() == jsontext.KindBeginArray {
 		return f.readTiers(dec)
@@ -66,7 +66,7 @@ func (f *priceFileRow) member(dec *jsontext.Decoder, key string) error {
 	switch key {
 	case "litellm_provider":
 		if v.Kind() != jsontext.KindString {
-			f.refuse(key, v, "write the name of a provider")
+			f.reject(key, v, "write the name of a provider")
 			break
 		}
 		f.row.Provider, _ = literal(v)
@@ -77,14 +77,14 @@ func (f *priceFileRow) member(dec *jsontext.Decoder, key string) error {
 	case "max_tokens":
 		f.maxTokens = f.limit(key, v)
 	case keyTiers:
-		f.refuse(key, v, "write a list of prices by the length of the prompt")
+		f.reject(key, v, "write a list of prices by the length of the prompt")
 	default:
 		f.price(f.prices, key, v)
 	}
 	return nil
 }
 
-// literal is the text of a number, or of a string that may be one.
+// literal returns the text of a number or of a string.
 func literal(v jsontext.Value) (text string, ok bool) {
 	if v.Kind() == jsontext.KindNumber {
 		return string(v), true
@@ -101,27 +101,27 @@ func (f *priceFileRow) limit(key string, v jsontext.Value) int64 {
 	text, _ := literal(v)
 	n, err := strconv.ParseInt(plainDecimal(text), 10, 64)
 	if err != nil || n < 0 {
-		f.refuse(key, v, "write a whole number of tokens, or leave it out")
+		f.reject(key, v, "write a whole number of tokens, or leave it out")
 	}
 	return n
 }
 
-// price reads a price, if it is one. Prices that are not billed here may be by
-// anything, such as the size of a search's context.
+// price reads a member if it is a price. A price that the gateway does not bill may have any
+// form, such as an object by the size of a search's context.
 func (f *priceFileRow) price(into map[string]string, key string, v jsontext.Value) {
 	text, ok := literal(v)
 	switch {
 	case !strings.Contains(key, "cost_per_") && !strings.Contains(key, "_token_cost"):
 	case !IsKey(key):
-		f.refuse(key, v, "its key is not one of a price, such as input_cost_per_token")
+		f.reject(key, v, "its key is not one of a price, such as input_cost_per_token")
 	case ok:
 		into[key] = plainDecimal(text)
 	case v.Kind() != jsontext.KindBeginObject || billed(key):
-		f.refuse(key, v, "write dollars per unit, such as 0.0000025, or leave it out")
+		f.reject(key, v, "write dollars per unit, such as 0.0000025, or leave it out")
 	}
 }
 
-// billed reports whether a price by that key is part of what requests cost.
+// billed reports whether the price of a key is part of the cost of requests.
 func billed(key string) bool {
 	_, ok := parseKey(key)
 	for u := range units {
@@ -130,8 +130,8 @@ func billed(key string) bool {
 	return ok || key == keyCacheHit || key == keyInputPixel || key == keyOutputPixel
 }
 
-// readTiers reads tiered_pricing: a list of objects, each with the range of prompt
-// lengths that it is for and the prices of those.
+// readTiers reads tiered_pricing: a list of objects, each with a range of prompt lengths and its
+// prices.
 func (f *priceFileRow) readTiers(dec *jsontext.Decoder) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (f *priceFileRow) readTiers(dec *jsontext.Decoder) error {
 			if err != nil {
 				return err
 			}
-			f.refuse(keyTiers, v, "each of its entries is an object of a range and prices")
+			f.reject(keyTiers, v, "each of its entries is an object of a range and prices")
 			continue
 		}
 		tier := priceTier{from: -1, prices: map[string]string{}}
@@ -166,7 +166,7 @@ func (f *priceFileRow) tierMember(dec *jsontext.Decoder, tier *priceTier, key st
 		first, _, _ := strings.Cut(strings.Trim(string(v), "[] \n\t\r"), ",")
 		from, bad := strconv.ParseInt(plainDecimal(strings.TrimSpace(first)), 10, 64)
 		if bad != nil || from < 0 || from%1000 != 0 || v.Kind() != jsontext.KindBeginArray {
-			f.refuse(keyTiers+".range", v, "it begins at a whole number of thousands of tokens, as in [128000, 256000]")
+			f.reject(keyTiers+".range", v, "it begins at a whole number of thousands of tokens, as in [128000, 256000]")
 			from = 0
 		}
 		tier.from = from
@@ -174,7 +174,7 @@ func (f *priceFileRow) tierMember(dec *jsontext.Decoder, tier *priceTier, key st
 	return err
 }
 
-// whole returns the row when all of it has been read.
+// whole returns the row after all of its members.
 func (f *priceFileRow) whole() MapRow {
 	for _, t := range f.tiers {
 		suffix := ""
@@ -189,7 +189,7 @@ func (f *priceFileRow) whole() MapRow {
 				f.prices[key+suffix] = t.prices[key]
 			case byLength || t.from >= 0 && billed(key):
 				f.wrong.add("%s of the model %s is not billed by such a range in %s; write a range of lengths of the prompt, and prices of tokens", key, fault.Quote(f.row.Model), keyTiers)
-			default: // of a search by how much it finds, and the like: it is not billed by that here
+			default: // such as a search by its number of results, which the gateway does not bill
 			}
 		}
 	}

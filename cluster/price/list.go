@@ -14,20 +14,18 @@ import (
 )
 
 // The table is embedded compressed: 57 KB instead of 777 KB in the binary.
-// prices.csv beside it is the source, and what reviewers read.
+// prices.csv next to it is the source, for reviewers.
 //
 //go:generate gzip -9nkf prices.csv
 //go:embed prices.csv.gz
 var pricesArchive []byte
 
-// maxPriceText bounds what the archive may unpack to.
+// maxPriceText bounds the size of the unpacked archive.
 const maxPriceText = 8 << 20
 
-// List is the table of list prices that the gateway was built with. It is
-// unpacked at the first look-up and then keeps the table as one sorted text
-// (about 0.8 MB) instead of a structure for each of its four thousand models;
-// only the rows that deployments use are parsed. Make one for the process and
-// give it to every catalog. It is safe for concurrent use.
+// List is the built-in table of list prices. Load unpacks it to one sorted text (about 0.8 MB)
+// instead of a structure for each of its four thousand models; it parses only the rows that
+// deployments use. A process needs one List for all catalogs. It is safe for concurrent use.
 type List struct {
 	once sync.Once
 	text string
@@ -101,7 +99,7 @@ func count(s string) int64 {
 	return max(n, 0)
 }
 
-// Has reports whether any model has a price under that key, or may have one.
+// Has reports whether any model has a price with a key, or may have one.
 func (l *List) Has(key string) bool {
 	if _, ok := parseKey(key); ok {
 		return true
@@ -117,9 +115,8 @@ func (l *List) Has(key string) bool {
 // Finder finds the row of a model, by its exact name in the table.
 type Finder func(model string) (Row, bool)
 
-// Lookup finds the row for a deployment; the zero row if there is none. of.Base is the
-// model that it says it is (empty if it does not) and is tried before the model id
-// that is sent upstream.
+// Lookup finds the row for a deployment; the zero row if there is none. It tries of.Base before
+// the model id that is sent upstream.
 func Lookup(find Finder, of Source) Row {
 	for _, name := range []string{of.Base, of.Model} {
 		if name == "" {
@@ -150,8 +147,8 @@ func withoutRegion(model string) string {
 	return model
 }
 
-// isRegion knows the short names of inference profiles and data zones, and the
-// form of a cloud region, such as eu-north-1.
+// isRegion reports whether s is the short name of an inference profile or a data zone, or has
+// the form of a cloud region, such as eu-north-1.
 func isRegion(s string) bool {
 	switch s {
 	case "us", "eu", "ap", "apac", "au", "jp", "ca", "sa", "me", "il", "uk", "us-gov", "global", "global-standard":
@@ -181,7 +178,7 @@ func (r Row) Entries() []Entry {
 	return list
 }
 
-// Join writes entries, sorted by key, as a Row has them.
+// Join writes entries, sorted by key, in the form of Row.Prices.
 func Join(list []Entry) string {
 	var b strings.Builder
 	for i, e := range list {
@@ -193,12 +190,11 @@ func Join(list []Entry) string {
 	return b.String()
 }
 
-// Source is what decides the list price of a deployment. Base is the model that the
-// deployment says it is; empty if it does not.
+// Source decides the list price of a deployment. Base is its base_model; empty if it has none.
 type Source struct{ Provider, Model, Base string }
 
-// Text is equal for deployments that cost the same: those of one Source with
-// the same prices of their own, which are sorted.
+// Text is equal for deployments with the same prices: those with one Source and the same own
+// prices, which must be sorted.
 func (k Source) Text(own []Entry) string {
 	if len(own) == 0 {
 		return k.Provider + "\n" + k.Model + "\n" + k.Base
@@ -211,8 +207,8 @@ func (k Source) Text(own []Entry) string {
 	return b.String()
 }
 
-// Of returns the prices of a deployment, and its row of the table: the table's, with its own in place of
-// those of the same key. The error is that of a price that is not a number.
+// Of returns the prices of a deployment, and its row of the table. Its own prices replace those
+// of the table with the same key. The error is that of a price that is not a number.
 func Of(find Finder, k Source, own []Entry) (*Prices, Row, error) {
 	r := Lookup(find, k)
 	entries := slices.DeleteFunc(r.Entries(), func(e Entry) bool {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// part is a share of a request's tokens that has a price of its own.
+// part is a part of a request's tokens with its own price.
 type part uint8
 
 const (
@@ -38,8 +38,8 @@ func (p part) key() string {
 	}[p]
 }
 
-// parent returns the part whose price stands in for an absent one. Input and
-// Output are their own parents.
+// parent returns the part whose price replaces a missing one. Input and Output are their own
+// parents.
 func (p part) parent() part {
 	return [parts]part{
 		partInput:        partInput,
@@ -55,8 +55,8 @@ func (p part) parent() part {
 	}[p]
 }
 
-// slot is the place of one price: which part, above how many prompt tokens (0
-// for the base price), in which service tier.
+// slot identifies a price: its part, the number of prompt tokens above which it applies (0 for
+// the base price), and its service tier.
 type slot struct {
 	part  part
 	above int64
@@ -87,7 +87,7 @@ func parseKey(key string) (slot, bool) {
 	return slot{}, false
 }
 
-// cutAbove takes `_above_{N}k_tokens` off the front, N thousand; 0 if it is not there.
+// cutAbove removes the prefix `_above_{N}k_tokens` and returns N thousand; 0 without the prefix.
 func cutAbove(s string) (rest string, above int64, ok bool) {
 	after, found := strings.CutPrefix(s, "_above_")
 	if !found {
@@ -104,8 +104,8 @@ func cutAbove(s string) (rest string, above int64, ok bool) {
 	return rest, int64(n) * 1000, true
 }
 
-// Tier is a provider's service tier, spelled as the suffix that its prices have
-// in the price table; Standard has none.
+// Tier is a provider's service tier, spelled as the suffix of its prices in the price table;
+// Standard has none.
 type Tier string
 
 // The tiers that the price table knows.
@@ -119,9 +119,8 @@ const (
 	Decisions Tier = "decisions"
 )
 
-// ParseTier reads a provider's `service_tier`. The ways to say "the usual one"
-// (`default`, `auto`, `standard`, `standard_only`, nothing) and every tier without
-// prices of its own are Standard.
+// ParseTier reads a provider's `service_tier`. The names of the usual tier (`default`, `auto`,
+// `standard`, `standard_only`, none) and every tier without its own prices are Standard.
 func ParseTier(serviceTier string) Tier {
 	switch serviceTier {
 	case "batch":

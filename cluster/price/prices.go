@@ -13,17 +13,17 @@ import (
 // decimal amount of dollars.
 type Entry struct{ Key, Value string }
 
-// Prices are what one model costs. They are immutable and shared between the
-// deployments of that model. The nil Prices and the zero Prices are those of a
-// model that nobody has a price for: everything costs 0 and Known is false.
+// Prices are the prices of one model. They are immutable, and the deployments of the model share
+// them. The nil Prices and the zero Prices are those of a model without prices: everything costs
+// 0 and Known is false.
 type Prices struct {
 	list      []Entry     // sorted by key
 	tables    []rateTable // by tier, and within one from the highest threshold down
 	units     unitRates
-	inclusive bool // a request of exactly the threshold pays the tier's price
+	inclusive bool // a prompt of exactly the threshold has the price above it
 }
 
-// table is the price of every part for requests of one tier above one threshold.
+// rateTable has the price of every part for requests of one tier above one threshold.
 type rateTable struct {
 	tier  Tier
 	above int64
@@ -33,9 +33,9 @@ type rateTable struct {
 // keyCacheHit is an older spelling of the cache-read price.
 const keyCacheHit = "input_cost_per_token_cache_hit"
 
-// newPrices compiles a list of prices. The provider decides whether a tier's
-// threshold belongs to the tier; xAI's does, everybody else's does not. pixels is
-// the size of the images that the list is for; 0 if it is for any.
+// newPrices compiles a list of prices. The provider decides whether the price above a threshold
+// applies to a prompt of exactly that length: only xAI's does. pixels is the size of the images
+// that the list is for; 0 for any.
 func newPrices(provider string, list []Entry, pixels int64) (*Prices, error) {
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	p := &Prices{list: list, inclusive: provider == "xai"}
@@ -72,8 +72,8 @@ func newPrices(provider string, list []Entry, pixels int64) (*Prices, error) {
 	return p, nil
 }
 
-// newTable fills in what the list leaves out. The levels are those that apply
-// at this threshold, highest first, 0 last.
+// newTable returns the prices of all parts, including those that the list leaves out. levels are
+// the thresholds that apply, the highest first and 0 last.
 func newTable(set map[slot]rate, tier Tier, above int64, levels []int64) rateTable {
 	t := rateTable{tier: tier, above: above}
 	if _, text := set[slot{part: partOutput}]; !text {
@@ -92,8 +92,8 @@ func newTable(set map[slot]rate, tier Tier, above int64, levels []int64) rateTab
 		case !found:
 			t.rates[p] = t.rates[parent] // its own, for Input and Output
 		case at == slot{part: p} && r == set[slot{part: parent}] && p != parent:
-			// Its base price merely repeats the parent's, so it follows the
-			// parent where the whole request is priced anew.
+			// Its base price only repeats the parent's, so it follows the parent at
+			// thresholds and in tiers, too.
 			t.rates[p] = t.rates[parent]
 		default:
 			t.rates[p] = r
@@ -102,8 +102,8 @@ func newTable(set map[slot]rate, tier Tier, above int64, levels []int64) rateTab
 	return t
 }
 
-// pick returns the price that applies to want's part and tier: the highest
-// level first, at each level the tier's own price before the standard one.
+// pick returns the price for a part and a tier: the highest level first, at each level the
+// tier's own price before the standard one.
 func pick(set map[slot]rate, want slot, levels []int64) (r rate, at slot, found bool) {
 	for _, level := range levels {
 		for _, tier := range []Tier{want.tier, Standard} {
@@ -116,12 +116,11 @@ func pick(set map[slot]rate, want slot, levels []int64) (r rate, at slot, found 
 	return rate{}, slot{}, false
 }
 
-// Known reports whether what this model does has a price: its tokens or another unit
-// that Cost bills.
+// Known reports whether the model has a price: for tokens or for another unit that Cost bills.
 func (p *Prices) Known() bool { return p.ByToken() || p != nil && p.units.known }
 
-// ByToken reports whether tokens of this model have a price. A model that is sold
-// only by other units (images, seconds) has none.
+// ByToken reports whether tokens of the model have a price. A model that is sold only by other
+// units (images, seconds) has none.
 func (p *Prices) ByToken() bool { return p != nil && len(p.tables) > 0 }
 
 // List returns every price, sorted by key. The caller must not change it.
@@ -132,9 +131,9 @@ func (p *Prices) List() []Entry {
 	return p.list
 }
 
-// PerUnit returns what a count of one unit costs, whatever Cost bills it by. The key
-// is that of the price table, such as `output_cost_per_image`. It is false if the
-// model has no such price.
+// PerUnit returns the cost of a count of one unit, even if Cost bills another unit. The key is
+// that of the price table, such as `output_cost_per_image`. It is false if the model has no such
+// price.
 func (p *Prices) PerUnit(key string, count int64) (cost money.Pico, ok bool) {
 	list := p.List()
 	i, ok := slices.BinarySearchFunc(list, key, func(e Entry, k string) int { return strings.Compare(e.Key, k) })
@@ -145,13 +144,11 @@ func (p *Prices) PerUnit(key string, count int64) (cost money.Pico, ok bool) {
 	return r.times(count).pico(), err == nil
 }
 
-// Cost returns what an attempt cost. Every token is billed once, at the price
-// of the part it belongs to; a prompt above a threshold re-prices the whole
-// request. A tier without prices of its own costs what Standard costs. What is sold
-// by another unit is billed by that, images and time only where their tokens were not.
-// Counts below 0 count as 0 and parts that exceed their whole are cut to it, so
-// that a provider that reports nonsense cannot make a request cost less than
-// nothing. The sum saturates.
+// Cost returns the cost of an attempt. It bills every token once, at the price of its part. A
+// prompt above a threshold changes the prices of the whole request. A tier without its own
+// prices has those of Standard. Other units are billed too, images and time only if their tokens
+// are not. Negative counts count as 0, and parts are clamped to their total, so that a wrong
+// report of a provider cannot make the cost negative. The sum saturates.
 func (p *Prices) Cost(t usage.Tokens, tier Tier) money.Pico {
 	if p == nil {
 		return 0
@@ -165,7 +162,7 @@ func (p *Prices) Cost(t usage.Tokens, tier Tier) money.Pico {
 	return sum.plus(whole).times(1000).plus(thousandths).over(1000 * yoctoPerPico)
 }
 
-// at finds the rates for a prompt of that many tokens.
+// at returns the rates for a prompt with a number of tokens.
 func (p *Prices) at(input int64, tier Tier) *[parts]rate {
 	if !slices.ContainsFunc(p.tables, func(t rateTable) bool { return t.tier == tier }) {
 		tier = Standard
@@ -179,9 +176,8 @@ func (p *Prices) at(input int64, tier Tier) *[parts]rate {
 	return nil
 }
 
-// inputCost bills the prompt. Where parts overlap (audio served from the cache is
-// both) the first in this order gets the token: cache prices say how a token
-// came in and are set with the modality in mind.
+// inputCost bills the prompt. If parts overlap (such as audio from the cache), the first in this
+// order gets the token: providers set cache prices with the modality in mind.
 func inputCost(rates *[parts]rate, t usage.Tokens) rate {
 	rest := max(t.Input, 0)
 	var sum rate

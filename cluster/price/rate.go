@@ -9,11 +9,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// rate is a price per unit in yocto-dollars (1e-24 USD), 128 bits of them. Some
-// published prices are finer than a pico-dollar (about a hundred of the list's
-// fourteen thousand, with up to 24 decimals). Rounding such a price would be wrong by
-// its error times a million tokens; here it is kept whole and only the total of
-// a request is rounded. The same type holds those totals.
+// rate is a price per unit in yocto-dollars (1e-24 USD) with 128 bits. Some published prices are
+// finer than a pico-dollar (about a hundred of the list's fourteen thousand, with up to 24
+// decimals). Rounding such a price would multiply its error by a million tokens, so only the
+// total of a request is rounded. The same type holds those totals.
 type rate struct{ hi, lo uint64 }
 
 const (
@@ -21,8 +20,8 @@ const (
 	yoctoPerPico = 1e12 // 1e-12 / 1e-24
 )
 
-// maxRateDollars is the dearest price per unit that is believed. Times
-// the largest believable count (2^31) it is far below 128 bits.
+// maxRateDollars is the highest plausible price per unit. Times the largest plausible count
+// (2^31) it is far below 128 bits.
 const maxRateDollars = 1000
 
 // ErrSyntax is the error of a price that is not a number.
@@ -35,8 +34,7 @@ var (
 	errRateRange    = errors.New("above 1000 dollars a unit")
 )
 
-// Check returns what is wrong with the value of a price. It is ErrSyntax for what is not
-// a number.
+// Check returns the error of the value of a price: ErrSyntax if it is not a number.
 func Check(value string) error {
 	_, err := parseRate(value)
 	return err
@@ -120,7 +118,7 @@ func smallInt(s string) (n int, ok bool) {
 	return sign * n, true
 }
 
-// times returns r x n, held within 128 bits. A count below 1 counts as 0.
+// times returns r x n, clamped to 128 bits. A count below 1 counts as 0.
 func (r rate) times(n int64) rate {
 	if n <= 0 {
 		return rate{}
@@ -134,7 +132,7 @@ func (r rate) times(n int64) rate {
 	return rate{hi, lo}
 }
 
-// plus returns r + o, held within 128 bits.
+// plus returns r + o, clamped to 128 bits.
 func (r rate) plus(o rate) rate {
 	lo, carry := bits.Add64(r.lo, o.lo, 0)
 	hi, carry := bits.Add64(r.hi, o.hi, carry)
@@ -146,14 +144,13 @@ func (r rate) plus(o rate) rate {
 
 func (r rate) above(o rate) bool { return r.hi > o.hi || r.hi == o.hi && r.lo > o.lo }
 
-// pico returns the amount in pico-dollars, to the nearest (a half goes up), held
-// within the range of Pico. It is exact unless a price finer than a pico-dollar
-// was part of the sum. Always rounding up was the other choice; the tails of
-// such prices are mostly the dust of somebody's binary floats (0.000015000020000000002),
-// and rounding up would charge that dust.
+// pico returns the amount in pico-dollars, rounded to the nearest (a half up), clamped to the
+// range of Pico. It is exact unless the sum contains a price finer than a pico-dollar. Rounding
+// up always would charge for the rounding errors of binary floats in such prices
+// (0.000015000020000000002).
 func (r rate) pico() money.Pico { return r.over(yoctoPerPico) }
 
-// over is pico for an amount of which so many are a pico-dollar.
+// over is pico for an amount in units of which perPico make a pico-dollar.
 func (r rate) over(perPico uint64) money.Pico {
 	if r.hi >= perPico {
 		return math.MaxInt64

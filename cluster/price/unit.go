@@ -11,19 +11,19 @@ import (
 type unit uint8
 
 const (
-	unitImage      unit = iota // an image that was made
-	unitCharacter              // a character that was read
-	unitInputTime              // a second of what was read
-	unitOutputTime             // a second of what was made
-	unitPage                   // a page that was read
+	unitImage      unit = iota // a generated image
+	unitCharacter              // a character read
+	unitInputTime              // a second of audio or video read
+	unitOutputTime             // a second of audio or video generated
+	unitPage                   // a page read
 	unitQuery                  // a search query, or a search unit
-	unitRequest                // a request, whatever it consumed
+	unitRequest                // a request, independent of its usage
 	units                      // how many there are
 )
 
-// keys returns the names that the unit's price has in the price table. The first
-// that is not 0 counts, and the others say the same once more: whisper has the price
-// of a second both as input and as output, and it is paid once.
+// keys returns the names of the unit's price in the price table. The first that is not 0 counts,
+// and the others repeat it: whisper has the price of a second both as input and as output, and
+// it is billed once.
 func (u unit) keys() []string {
 	switch u {
 	case unitImage:
@@ -45,21 +45,20 @@ func (u unit) keys() []string {
 	return nil
 }
 
-// Keys of what is sold by the pixel: a price for the image whose size is in the name
-// of its row.
+// Keys of prices per pixel, of an image whose size is in the name of the row.
 const (
 	keyInputPixel  = "input_cost_per_pixel"
 	keyOutputPixel = "output_cost_per_pixel"
 )
 
-// unitRates are the prices of the units, and whether there is any.
+// unitRates has the prices of the units, and whether there is any.
 type unitRates struct {
 	rates [units]rate
 	known bool
 }
 
-// newUnitRates picks the prices of the units from a list. pixels is the size of the
-// images that the list is for; 0 if it is for any.
+// newUnitRates selects the prices of the units from a list. pixels is the size of the images
+// that the list is for; 0 for any.
 func newUnitRates(list map[string]rate, pixels int64) unitRates {
 	var out unitRates
 	for u := range units {
@@ -96,10 +95,9 @@ func pixelsOf(model string) int64 {
 	return 0
 }
 
-// cost bills what was consumed beside the tokens: whole units, and time in
-// thousandths. What was counted in tokens that have a price is not billed once more:
-// a provider may report an image both as one image and as its tokens, and only the
-// price table knows which of the two it is sold by.
+// cost bills the usage of other units than tokens: whole units, and time in thousandths. It does
+// not bill again what tokens with a price have counted: a provider may report an image both as
+// one image and as its tokens, and only the price table says which of the two has a price.
 func (u *unitRates) cost(t usage.Tokens, byToken *[parts]rate) (whole, thousandths rate) {
 	priced := func(p part, count int64) bool { return byToken != nil && count > 0 && byToken[p] != (rate{}) }
 	if !priced(partOutputImage, t.OutputImage) {
@@ -114,7 +112,7 @@ func (u *unitRates) cost(t usage.Tokens, byToken *[parts]rate) (whole, thousandt
 	whole = whole.plus(u.rates[unitCharacter].times(t.InputCharacters)).
 		plus(u.rates[unitPage].times(t.Pages)).
 		plus(u.rates[unitQuery].times(t.SearchQueries))
-	if t != (usage.Tokens{}) { // an attempt that consumed nothing was not served
+	if t != (usage.Tokens{}) { // an attempt without usage was not served
 		whole = whole.plus(u.rates[unitRequest])
 	}
 	return whole, thousandths

@@ -11,12 +11,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// maxContent bounds what the messages of one version come to, in bytes.
+// maxContent bounds the total size of the messages of one version, in bytes.
 const maxContent = 512 << 10
 
-// Create makes a prompt, of an id that is new: its version 1. variables may be nil,
-// for those that the template has. It faults with Exists where the name is taken
-// in the organization, and is Malformed for a name or a template that is none.
+// Create creates a prompt under a new id, with its version 1. If variables is nil, they are
+// those of the template. It is Exists if the name is taken in the organization, and Malformed
+// for an invalid name or template.
 func (s *Set) Create(tx *record.Txn, p Prompt, messages []Message, variables []string) (*Prompt, *Version, error) {
 	p.Latest = 1
 	made, err := s.heads.Create(tx, p)
@@ -27,10 +27,9 @@ func (s *Set) Create(tx *record.Txn, p Prompt, messages []Message, variables []s
 	return made, v, err
 }
 
-// Update makes the next version of a prompt, which Find has returned in the same
-// transaction. variables may be nil, for those of the version before that the
-// template still has, and those that it has besides. With ifRevision other than 0
-// it is Conflict if the prompt is of another revision.
+// Update creates the next version of a prompt that Find returned in the same transaction. If
+// variables is nil, they are those of the template. If ifRevision is not 0, it is Conflict if
+// the prompt has another revision.
 func (s *Set) Update(tx *record.Txn, p *Prompt, messages []Message, variables []string, ifRevision uint64) (*Prompt, *Version, error) {
 	next := *p
 	next.Latest++
@@ -78,8 +77,7 @@ func (s *Set) putVersion(tx *record.Txn, p *Prompt, messages []Message, variable
 	return v, nil
 }
 
-// Delete removes a prompt, which Find has returned in the same transaction, with
-// all its versions.
+// Delete removes a prompt that Find returned in the same transaction, with all its versions.
 func (s *Set) Delete(tx *record.Txn, p *Prompt) {
 	s.heads.Delete(tx, p)
 	for v := range s.versions.By(versionByPrompt, []byte(p.ID)) {

@@ -15,10 +15,11 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Prompt is the head of a prompt. One that a Set holds is shared: nobody changes it.
+// Prompt is a prompt without its versions. Nobody changes one that is in a Set, because it is
+// shared.
 type Prompt struct {
 	resource.Head
-	Latest uint32 // versions are dense from 1 to it
+	Latest uint32 // the versions are 1 to Latest
 }
 
 // Version is one version of a prompt. It never changes.
@@ -38,8 +39,8 @@ type Message struct {
 	Content string
 }
 
-// Render returns the messages with values in place of the variables; what is not
-// given is empty. The error is a *fault.Error where it comes to too much.
+// Render returns the messages with values in place of the variables. Variables without a value
+// are empty. The error is a *fault.Error if the result is too large.
 func (v *Version) Render(values map[string]any) ([]Message, error) {
 	templates, err := v.compile()
 	if err != nil {
@@ -56,7 +57,7 @@ func (v *Version) Render(values map[string]any) ([]Message, error) {
 	return out, nil
 }
 
-// compiled returns what reads the templates of messages when they are first used.
+// compiled returns a function that parses the templates of messages on its first call.
 func compiled(messages []Message) func() ([]*template.Template, error) {
 	return sync.OnceValues(func() ([]*template.Template, error) {
 		out := make([]*template.Template, len(messages))

@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/table"
 )
 
-// heads are the prompts without their versions.
+// heads holds the prompts without their versions.
 type heads = resource.Table[Prompt]
 
 // Set holds all prompts with their versions.
@@ -22,16 +22,16 @@ type Set struct {
 // New returns an empty set.
 func New() *Set { return &Set{heads: newHeads(), versions: newVersions()} }
 
-// With returns the set as changes of the replicated state leave it. A record that
-// cannot be read is left as it was, and is among the errors.
+// With returns the set after changes of the replicated state. A record that cannot be read
+// stays as it was, and is among the errors.
 func (s *Set) With(changes []record.Change) (*Set, []error) {
 	heads, broken := s.heads.With(changes)
 	versions, _, more := s.versions.With(changes)
 	return &Set{heads: heads, versions: versions}, append(broken, more...)
 }
 
-// Load returns the set with everything that the replicated state has. What cannot
-// be read is left out, and is among broken.
+// Load returns the set of all records in the replicated state. Records that cannot be read are
+// left out, and are among broken.
 func (s *Set) Load(ctx context.Context, state table.Scanner) (loaded *Set, broken []error, err error) {
 	heads, broken, err := s.heads.Load(ctx, state)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *Set) Load(ctx context.Context, state table.Scanner) (loaded *Set, broke
 	return &Set{heads: heads, versions: versions}, append(broken, more...), nil
 }
 
-// Version returns a version of a prompt; number 0 means the latest. It faults with
-// NotFound where there is none of that number.
+// Version returns a version of a prompt; number 0 means the latest. It is NotFound if there is
+// no such version.
 func (s *Set) Version(p *Prompt, number uint32) (*Version, error) {
 	if number == 0 {
 		number = p.Latest

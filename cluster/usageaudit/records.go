@@ -17,8 +17,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Records returns what the audit log says of posted usage. It depends on the notes alone,
-// because every node has to write the same bytes.
+// Records returns the audit records of posted usage. It depends on the notes only, because
+// every node must write the same bytes.
 func Records(notes []ledger.Note) []*clusterv1.AuditEvent {
 	out := make([]*clusterv1.AuditEvent, 0, 2*len(notes))
 	for i := range notes {
@@ -43,8 +43,8 @@ func Records(notes []ledger.Note) []*clusterv1.AuditEvent {
 	return out
 }
 
-// wentOn is the record that the router took a fallback: of the attempt that had
-// failed, which may have no event of its own.
+// wentOn returns the record of a fallback. It describes the attempt that failed, which may have
+// no event of its own.
 func wentOn(e *clusterv1.UsageEvent, f *clusterv1.FallbackTaken) *clusterv1.AuditEvent {
 	out := common(e)
 	out.Type, out.Provider, out.Model = event.TypeFallbackTriggered, f.GetProvider(), ""
@@ -65,8 +65,8 @@ func wentOn(e *clusterv1.UsageEvent, f *clusterv1.FallbackTaken) *clusterv1.Audi
 	return out
 }
 
-// attempted is the record of the last attempt of a request: that it was routed, or
-// that it failed. The others are in the usage records.
+// attempted returns the record of the last attempt of a request: the request was routed, or it
+// failed. The other attempts are in the usage records.
 func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out := common(e)
 	out.Type = event.TypeRequestRouted
@@ -95,8 +95,8 @@ func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	return out
 }
 
-// stepsOf is the audit record's fallback_count, "retries before success": retries and
-// fallbacks together. Events that do not count them apart have the number of attempts.
+// stepsOf returns the fallback_count of an audit record, "retries before success": the sum of
+// retries and fallbacks. Events without separate counts have the number of attempts.
 func stepsOf(e *clusterv1.UsageEvent) int64 {
 	if e.GetCountedApart() {
 		return e.GetRetries() + e.GetFallbacksTaken()
@@ -104,7 +104,7 @@ func stepsOf(e *clusterv1.UsageEvent) int64 {
 	return e.GetFallbackCount()
 }
 
-// debited is the record of a cost that was taken.
+// debited returns the record of a cost.
 func debited(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out := common(e)
 	out.Type, out.CostPico = event.TypeSpendDebited, e.GetCostPico()
@@ -114,7 +114,7 @@ func debited(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	return out
 }
 
-// noticed is the record of something that was no attempt.
+// noticed returns the record of an event that is no attempt.
 func noticed(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	n := e.GetNotice()
 	out := common(e)
@@ -139,7 +139,7 @@ func noticed(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	return out
 }
 
-// crossed is the record of a budget that was reached, or that begins anew.
+// crossed returns the record of a budget that was reached, or that began again.
 func crossed(n *ledger.Note) *clusterv1.AuditEvent {
 	c := n.Crossing
 	out := &clusterv1.AuditEvent{Type: c.Type, TimeUnixNano: c.Time.UnixNano()}
@@ -171,8 +171,8 @@ func inherited(e *clusterv1.UsageEvent, a id.Account) bool {
 	return slices.ContainsFunc(e.GetParentHashes(), func(h []byte) bool { return hex.EncodeToString(h) == a.Owner })
 }
 
-// place says in a record whose account it is about. A key that an event names is that
-// one: of those that share the account by regeneration, the one that was used.
+// place sets the owner of an account in its record. A key that the event names stays: of the
+// keys that share the account by regeneration, it is the one that was used.
 func place(e *clusterv1.AuditEvent, a id.Account) {
 	switch a.Kind { //nolint:exhaustive // the others have no field of their own
 	case id.AccountKey, id.AccountKeyModel:
@@ -191,7 +191,7 @@ func place(e *clusterv1.AuditEvent, a id.Account) {
 	}
 }
 
-// common is what all records of one event share.
+// common returns the fields that all records of one event have.
 func common(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out := &clusterv1.AuditEvent{
 		TimeUnixNano: e.GetEndUnixNano(),
@@ -202,7 +202,7 @@ func common(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 		out.Model = e.GetProvider() + "/" + e.GetModel()
 	}
 	for _, b := range e.GetKeyHash() {
-		if b != 0 { // all zero: nobody knows whose key it was
+		if b != 0 { // all zero: the key is unknown
 			out.KeyHash = e.GetKeyHash()
 			break
 		}
@@ -210,7 +210,7 @@ func common(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	return out
 }
 
-// millis is the time between two instants; 0 if there is no second.
+// millis returns the time between two instants; 0 if the second is missing.
 func millis(from, to int64) int64 {
 	if to <= from {
 		return 0
@@ -238,7 +238,7 @@ func sourceName(s clusterv1.UsageSource) string {
 	return ""
 }
 
-// addFailures adds why attempts failed.
+// addFailures adds the causes of failed attempts.
 func addFailures(d *event.Details, list []*clusterv1.AttemptFailure) {
 	if len(list) == 0 {
 		return

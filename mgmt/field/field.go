@@ -15,7 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Headers of requests and responses besides the message, also as errors name them.
+// Headers of requests and responses. Errors use these names, too.
 const (
 	HeaderIfMatch     = "If-Match"
 	HeaderIdempotency = "Idempotency-Key"

@@ -1,6 +1,6 @@
-// Package openapi shows the API's description: the OpenAPI document as it is, and
-// a page for people that is made of it.
+// Package openapi serves the API's description: the OpenAPI document, and a page for people
+// that is made from it.
 //
-// The page is one file with no script. A browser that shows it loads nothing
-// else, and is told so by a policy of its content.
+// The page is one file without a script. Its Content-Security-Policy keeps a browser from
+// loading anything else.
 package openapi

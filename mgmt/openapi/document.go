@@ -13,8 +13,7 @@ type member[T any] struct {
 	Value T
 }
 
-// members are an object's members in the order of the text: people wrote them in
-// an order that makes sense, and the page keeps it.
+// members are an object's members in the order of the text, which the page keeps.
 type members[T any] []member[T]
 
 // UnmarshalJSONFrom reads an object.
@@ -37,7 +36,7 @@ func (m *members[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// get returns the member of a name, or the zero of its type.
+// get returns the member with a name, or the zero value.
 func (m members[T]) get(name string) T {
 	for _, one := range m {
 		if one.Name == name {
@@ -48,7 +47,7 @@ func (m members[T]) get(name string) T {
 	return none
 }
 
-// description is what the page shows of an OpenAPI document.
+// description has the parts of an OpenAPI document that the page shows.
 type description struct {
 	Info struct {
 		Title       string `json:"title"`
@@ -130,10 +129,10 @@ type schema struct {
 	Below         *float64         `json:"exclusiveMaximum"`
 }
 
-// last is the end of a reference: the name of what it refers to.
+// last returns the end of a reference: the name of its target.
 func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-// resolve follows references, and leaves out that a value may be null.
+// resolve follows references, and ignores that a value may be null.
 func (d *description) resolve(s *schema) *schema {
 	for s != nil {
 		switch {
@@ -148,7 +147,7 @@ func (d *description) resolve(s *schema) *schema {
 	return &schema{}
 }
 
-// types are the names of a schema's types, null left out.
+// types returns the names of a schema's types without null.
 func (s *schema) types() []string {
 	if s.Type.Kind() == '"' {
 		return []string{strings.Trim(string(s.Type), `"`)}
@@ -165,7 +164,7 @@ func (s *schema) types() []string {
 	return out
 }
 
-// values is what the values of a map look like, or nil.
+// values returns the schema of the values of a map, or nil.
 func (s *schema) values() *schema {
 	var v schema
 	if s.Additional.Kind() != '{' || json.Unmarshal(s.Additional, &v) != nil {

@@ -21,7 +21,7 @@ var pageTemplate string
 //go:embed page.css
 var pageStyle string
 
-// page is what the template shows.
+// page has the values of the template.
 type page struct {
 	Title, Version, Summary string
 	Intro                   []string
@@ -29,13 +29,13 @@ type page struct {
 	Groups                  []group
 }
 
-// group are the operations of one tag.
+// group has the operations of one tag.
 type group struct {
 	Name, Anchor, Text string
 	Operations         []entry
 }
 
-// entry is one operation with all ways to it.
+// entry is one operation with all of its routes.
 type entry struct {
 	ID, Method, Path, Summary, Text string
 	Also                            []string // other methods and paths
@@ -53,9 +53,8 @@ type line struct {
 	Required                     bool
 }
 
-// render makes the page of an OpenAPI document. It has no script, and its
-// style is the only thing that a browser may load, so that nothing in the
-// document can do more than be read.
+// render makes the page of an OpenAPI document. The page has no script, and a browser may load
+// only its style, so no text of the document can do harm.
 func render(document []byte) (*asset, error) {
 	var d description
 	if err := json.Unmarshal(document, &d); err != nil {
@@ -140,7 +139,7 @@ func (d *description) entry(method, path string, o operation) entry {
 	return e
 }
 
-// lines are the members of a schema, those of its members below them.
+// lines returns the members of a schema, each followed by its own members.
 func (d *description) lines(s *schema, at string, within []*schema) []line {
 	r := d.resolve(s)
 	if slices.Contains(within, r) || len(within) > 4 {
@@ -165,7 +164,7 @@ func (d *description) lines(s *schema, at string, within []*schema) []line {
 	return out
 }
 
-// kind says in words what a value is.
+// kind returns the type of a value in words.
 func (d *description) kind(s *schema) string {
 	if s == nil {
 		return ""
@@ -187,7 +186,7 @@ func (d *description) kind(s *schema) string {
 	return strings.Join(names, " or ")
 }
 
-// limits says in words what a schema demands of a value.
+// limits returns the rules of a schema in words.
 func limits(s *schema) string {
 	if s == nil {
 		return ""
@@ -239,7 +238,7 @@ func limits(s *schema) string {
 	return strings.Join(out, "; ")
 }
 
-// curl is the command that sends the example.
+// curl returns the command that sends the example.
 func curl(e entry, params []parameter, body *content, example jsontext.Value) string {
 	path, query := e.Path, ""
 	for _, p := range params {
@@ -275,7 +274,7 @@ func curl(e entry, params []parameter, body *content, example jsontext.Value) st
 	return strings.Join(words, " \\\n  ")
 }
 
-// indented is JSON for people.
+// indented returns JSON for people.
 func indented(v jsontext.Value) string {
 	out := v.Clone()
 	if len(out) == 0 || out.Indent(jsontext.WithIndent("  ")) != nil {

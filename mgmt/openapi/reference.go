@@ -11,13 +11,13 @@ import (
 	"sync"
 )
 
-// Reference is the API's description. It may be used by several goroutines.
+// Reference is the API's description. It is safe for concurrent use.
 type Reference struct {
 	document func() (*asset, error)
 	page     func() (*asset, error)
 }
 
-// New takes an OpenAPI document. The page is made when it is asked for first.
+// New returns the description of an OpenAPI document. The first request for the page makes it.
 func New(document string) *Reference {
 	return &Reference{
 		document: sync.OnceValues(func() (*asset, error) { return newAsset("application/json", "default-src 'none'", []byte(document)) }),
@@ -25,12 +25,12 @@ func New(document string) *Reference {
 	}
 }
 
-// Document answers with the document. If it returns an error it has not answered.
+// Document sends the document. If it returns an error, it has sent nothing.
 func (f *Reference) Document(w http.ResponseWriter, r *http.Request) error {
 	return answerWith(w, r, f.document)
 }
 
-// Page answers with the page for people. If it returns an error it has not answered.
+// Page sends the page for people. If it returns an error, it has sent nothing.
 func (f *Reference) Page(w http.ResponseWriter, r *http.Request) error {
 	return answerWith(w, r, f.page)
 }
@@ -44,13 +44,13 @@ func answerWith(w http.ResponseWriter, r *http.Request, load func() (*asset, err
 	return nil
 }
 
-// asset is a file that is the same for everybody until the program changes.
+// asset is a file that is the same in every response of the process.
 type asset struct {
 	media, policy, etag string
 	plain, packed       []byte
 }
 
-// newAsset keeps a file as it is and compressed.
+// newAsset keeps a file plain and compressed.
 func newAsset(media, policy string, body []byte) (*asset, error) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -64,11 +64,11 @@ func newAsset(media, policy string, body []byte) (*asset, error) {
 	return &asset{media: media, policy: policy, etag: `W/"` + hex.EncodeToString(sum[:16]) + `"`, plain: body, packed: packed.Bytes()}, nil
 }
 
-// serve answers with the file, or with 304 if the caller has it.
+// serve sends the file, or 304 if the caller has it.
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("ETag", a.etag)
-	h.Set("Cache-Control", "public, no-cache") // to be asked for each time, which costs a 304
+	h.Set("Cache-Control", "public, no-cache") // clients ask each time, and get a 304
 	h.Add("Vary", "Accept-Encoding")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", a.policy)
@@ -94,7 +94,7 @@ func acceptsGzip(item string) bool {
 	return strings.EqualFold(strings.TrimSpace(name), "gzip") && weight != "q=" && weight != "q=0."
 }
 
-// listed are the items of a header that has a list.
+// listed returns the items of a header that has a list.
 func listed(values []string) []string {
 	var out []string
 	for _, v := range values {

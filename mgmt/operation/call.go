@@ -19,7 +19,7 @@ const HeaderRevision = "x-gateway-revision"
 // belongs to one goroutine.
 type Call struct {
 	Presented tenancy.Presented
-	Principal tenancy.Principal // empty for who is not let in
+	Principal tenancy.Principal // empty for a caller that was not identified
 	// View is what the response shows. It is the view that authenticated the caller, or
 	// after a change one that includes the change.
 	View *cluster.View

@@ -98,7 +98,7 @@ func jsonForm() protojson.MarshalOptions {
 	return protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}
 }
 
-// streamed stands for a response that streamJSON has written.
+// streamed replaces a response that streamJSON has written.
 type streamed struct{}
 
 // streamJSON writes a report as JSON, day by day, so that its text is never in memory as a
