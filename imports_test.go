@@ -81,7 +81,8 @@ func importRows() []importRow {
 		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "dataplane", "proto/gen/gateway/*"}},
 
 		{"auditsink", []string{"cluster/*"}},
-		{"config", []string{"cluster/*"}},
+		{"config/litellm", nil},
+		{"config", []string{"config/litellm", "cluster/*"}},
 
 		{"envoy/bootstrap", []string{"envoy/contract", "cluster/fault", "cluster/id"}},
 		{"envoy/socket", nil},

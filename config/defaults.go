@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
 // defaults reads what litellm_settings say of users and teams that are created
@@ -41,10 +42,10 @@ func (d *decoder) userDefaults(n *node, to *tenancy.UserDefaults) {
 	o.rest(func(f field) bool {
 		switch f.name {
 		case "teams":
-			r, _ := d.find(foreign, "default_internal_user_params.teams")
-			d.apply(f.value, foreign, "default_internal_user_params.teams", r)
+			r, _ := d.tables.Find(litellm.Settings, "default_internal_user_params.teams")
+			d.apply(f.value, litellm.Settings, "default_internal_user_params.teams", r)
 		case "available_teams":
-			d.apply(f.value, foreign, f.name, documented{why: "users do not add themselves to teams"})
+			d.apply(f.value, litellm.Settings, f.name, litellm.Entry{Why: "users do not add themselves to teams"})
 		default:
 			return false
 		}

@@ -8,7 +8,7 @@
 //     only the first: file, line, column, the path of the setting, and what to do.
 //   - No key is passed over in silence. An unknown key is an error with the nearest
 //     known one. The decoder reads each setting that LiteLLM documents, or the
-//     setting has a verdict in documented_*.go: a Warning, or an error that says
+//     setting has a verdict in package litellm: a Warning, or an error that says
 //     what to do instead if the setting protects. The operator can accept such a
 //     setting by its name; then it is a Warning.
 //   - There is no start without an admin credential, and no cluster whose nodes

@@ -4,104 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/modelgateway/modelgateway/config/litellm"
 )
-
-// verdict says what the gateway does with a setting that LiteLLM documents and the
-// decoder does not read.
-type verdict uint8
-
-const (
-	harmless   verdict = iota // a warning: without it, nothing is less safe
-	protecting                // rejected: without it the gateway would allow what the file forbids, or bill what it does not say
-)
-
-// documented is the verdict on some settings of a section, and its reason.
-type documented struct {
-	verdict verdict
-	why     string // completes "has no effect: …" or "is not supported: …"
-	names   string // separated by spaces
-}
-
-// section is a part of a LiteLLM file that has a table of its own. Its text is
-// the prefix of names for --accept-unprotected.
-type section string
-
-// The sections. The settings of a whole file have no prefix.
-const (
-	wholeFile     section = ""
-	general       section = "general_settings"
-	foreign       section = "litellm_settings"
-	routing       section = "router_settings"
-	deployment    section = "model_list"
-	params        section = "litellm_params"
-	modelInfo     section = "model_info"
-	callbacks     section = "callbacks"
-	preCallChecks section = "optional_pre_call_checks"
-)
-
-// sections returns every section, in the order of the documentation.
-func sections() []section {
-	return []section{wholeFile, general, foreign, routing, deployment, params, modelInfo, callbacks, preCallChecks}
-}
-
-// table returns what LiteLLM documents of the section, without what the decoder reads.
-func (s section) table() []documented {
-	switch s {
-	case wholeFile:
-		return sectionTable()
-	case general:
-		return slices.Concat(generalGuards(), generalRest())
-	case foreign:
-		return slices.Concat(settingsGuards(), settingsRest())
-	case routing:
-		return routerTable()
-	case deployment:
-		return deploymentTable()
-	case params:
-		return paramsTable()
-	case modelInfo:
-		return infoTable()
-	case callbacks:
-		return callbackTable()
-	case preCallChecks:
-		return precheckTable()
-	}
-	return nil
-}
-
-// setting returns the name of a setting for --accept-unprotected.
-func (s section) setting(name string) string {
-	if s == wholeFile {
-		return name
-	}
-	return string(s) + "." + name
-}
-
-// find returns the verdict on a setting. The tables are indexed once for each file:
-// 10,000 deployments may have thousands of such settings.
-func (d *decoder) find(s section, name string) (documented, bool) {
-	index, ok := d.tables[s]
-	if !ok {
-		index = make(map[string]documented)
-		for _, r := range s.table() {
-			for name := range strings.FieldsSeq(r.names) {
-				index[name] = r
-			}
-		}
-		if d.tables == nil {
-			d.tables = make(map[section]map[string]documented)
-		}
-		d.tables[s] = index
-	}
-	r, ok := index[name]
-	return r, ok
-}
 
 // documented returns what handles the fields of a section that the decoder does
 // not read: it reports whether the field is one that LiteLLM documents.
-func (d *decoder) documented(s section) func(f field) bool {
+func (d *decoder) documented(s litellm.Section) func(f field) bool {
 	return func(f field) bool {
-		r, ok := d.find(s, f.name)
+		r, ok := d.tables.Find(s, f.name)
 		if ok {
 			d.apply(f.value, s, f.name, r)
 		}
@@ -109,26 +20,14 @@ func (d *decoder) documented(s section) func(f field) bool {
 	}
 }
 
-// protectors returns the settings of the section that protect. A misspelled key may
-// mean one of them, and then its removal would be the wrong remedy.
-func (s section) protectors() []string {
-	var names []string
-	for _, r := range s.table() {
-		if r.verdict == protecting {
-			names = append(names, strings.Fields(r.names)...)
-		}
-	}
-	return names
-}
-
 // apply applies the verdict on a setting that is in the file.
-func (d *decoder) apply(n *node, s section, name string, r documented) {
+func (d *decoder) apply(n *node, s litellm.Section, name string, r litellm.Entry) {
 	switch {
 	case isOff(n): // it sets nothing
-	case r.verdict == harmless:
-		d.warn(n, "has no effect: %s", r.why)
+	case r.Verdict == litellm.Harmless:
+		d.warn(n, "has no effect: %s", r.Why)
 	default:
-		d.unprotected(n, s.setting(name), r.why)
+		d.unprotected(n, s.Setting(name), r.Why)
 	}
 }
 
@@ -165,14 +64,14 @@ const acceptFlag = "--accept-unprotected"
 func (d *decoder) accept(names []string) {
 	d.accepted = make(map[string]bool, len(names))
 	var known []string
-	for _, s := range sections() {
-		for _, name := range s.protectors() {
-			known = append(known, s.setting(name))
+	for _, s := range litellm.Sections() {
+		for _, name := range s.Protectors() {
+			known = append(known, s.Setting(name))
 		}
 	}
 	for _, name := range names {
-		_, callback := strings.CutPrefix(name, callbacks.setting(""))
-		_, check := strings.CutPrefix(name, preCallChecks.setting(""))
+		_, callback := strings.CutPrefix(name, litellm.Callbacks.Setting(""))
+		_, check := strings.CutPrefix(name, litellm.PreCallChecks.Setting(""))
 		if callback || check || slices.Contains(known, name) {
 			d.accepted[name] = false
 			continue

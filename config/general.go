@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
 const (
@@ -75,8 +76,8 @@ func (c *Config) general() []setting {
 func (d *decoder) general(n *node, c *Config) {
 	o := d.open(n)
 	o.settings(c.general())
-	o.also = general.protectors
-	o.rest(d.documented(general))
+	o.also = litellm.GeneralSettings.Protectors
+	o.rest(d.documented(litellm.GeneralSettings))
 }
 
 // masterKey reads the admin credential. Without one in the file the variable

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/modelgateway/modelgateway/config/litellm"
+)
 
 // settings folds what litellm_settings says about routing into router_settings,
 // which wins where both say something, and returns the rest that has a meaning.
@@ -32,7 +36,7 @@ func (d *decoder) settings(own, theirs *node) (*node, settings) {
 	d.callbacks(o)
 	d.defaults(o, &s.defaults)
 	d.keyRules(o, &s.keyRules)
-	o.also = foreign.protectors
-	o.rest(d.documented(foreign))
+	o.also = litellm.Settings.Protectors
+	o.rest(d.documented(litellm.Settings))
 	return router, s
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
 const (
@@ -20,8 +21,6 @@ const (
 	mostParallel = 1_000_000_000
 	// mostSpan bounds the time that one attempt may take.
 	mostSpan = 24 * time.Hour
-	// nobodyUses is the reason for api_version and max_retries.
-	nobodyUses = "no built-in provider and no routing strategy uses it"
 	// useRouter stands for a setting that a deployment leaves to the router.
 	useRouter = -1
 )
@@ -58,8 +57,8 @@ func (d *decoder) model(item *node, s settings) Model {
 	}
 	info, _ := o.take("model_info")
 	d.info(info, &m.Info)
-	o.also = deployment.protectors
-	o.rest(d.documented(deployment))
+	o.also = litellm.ModelList.Protectors
+	o.rest(d.documented(litellm.ModelList))
 	return m
 }
 
@@ -126,11 +125,11 @@ func (d *decoder) params(n *node, p *Params) {
 	o.settings(p.settings())
 	for _, name := range []string{"api_version", "max_retries"} {
 		if n := o.n.field(name); n != nil {
-			d.warn(n, "has no effect: %s", nobodyUses)
+			d.warn(n, "has no effect: %s", litellm.NobodyUses)
 		}
 	}
-	o.also = func() []string { return append(priceUnits(), params.protectors()...) }
-	known := d.documented(params)
+	o.also = func() []string { return append(litellm.PriceUnits(), litellm.Params.Protectors()...) }
+	known := d.documented(litellm.Params)
 	o.rest(func(f field) bool { return d.takePrice(f, &p.Prices) || known(f) })
 }
 
@@ -249,7 +248,7 @@ func (i *Info) settings() []setting {
 func (d *decoder) info(n *node, i *Info) {
 	o := d.open(n)
 	o.settings(i.settings())
-	known := d.documented(modelInfo)
+	known := d.documented(litellm.ModelInfo)
 	o.rest(func(f field) bool {
 		if !d.takePrice(f, &i.Prices) && !known(f) {
 			i.Extras = append(i.Extras, Extra{f.name, string(free(f.name, f.value))})
@@ -260,7 +259,7 @@ func (d *decoder) info(n *node, i *Info) {
 
 // takePrice adds a price, and reports whether the field is one.
 func (d *decoder) takePrice(f field, to *[]Price) bool {
-	if !isPrice(f.name) {
+	if !litellm.IsPrice(f.name) {
 		return false
 	}
 	if f.value.kind != absent {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
 // decoder collects what reading one file yields.
@@ -20,8 +21,8 @@ type decoder struct {
 	at        places                  // of what the catalogue may complain about
 	problems  ProblemsError
 	warnings  []Problem
-	accepted  map[string]bool                   // names of --accept-unprotected, and whether the file has them
-	tables    map[section]map[string]documented // what LiteLLM documents, indexed when it is first needed
+	accepted  map[string]bool // names of --accept-unprotected, and whether the file has them
+	tables    litellm.Index   // what LiteLLM documents
 
 	maxParallel int64 // general_settings.max_parallel_requests, another name of a router setting
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
 // Load reads the configuration file at path. env looks up an environment
@@ -40,7 +41,7 @@ func unreadable(path string, err error) error {
 // start without, such as litellm_params.tags. The error, if there is one, is a
 // ProblemsError with all that is wrong.
 func Parse(name string, src []byte, env func(string) (string, bool), accepted ...string) (*Config, error) {
-	d := &decoder{file: name, env: env, at: places{}}
+	d := &decoder{file: name, env: env, at: places{}, tables: litellm.Index{}}
 	if len(src) > MaxSize {
 		d.report(place{}, "", fmt.Sprintf("the file is larger than %d MiB: split the deployments over several gateways", MaxSize>>20))
 		return nil, d.problems
@@ -93,8 +94,8 @@ func (d *decoder) root(c *Config, n *node) {
 	if list, ok := o.take("model_list"); ok {
 		d.at.note(list, 1)
 	}
-	known := d.documented(wholeFile)
-	o.also = wholeFile.protectors
+	known := d.documented(litellm.WholeFile)
+	o.also = litellm.WholeFile.Protectors
 	o.rest(func(f field) bool { return strings.HasPrefix(f.name, "x-") || known(f) })
 }
 

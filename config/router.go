@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
 // router reads router_settings, with what was folded into them.
@@ -42,7 +43,7 @@ func (d *decoder) router(n *node, c *Config) {
 		}
 	}
 	if checks, ok := o.take("optional_pre_call_checks"); ok {
-		d.entries(checks, preCallChecks, unknownCheck)
+		d.entries(checks, litellm.PreCallChecks)
 	}
 	limit := d.maxParallel
 	lower(&limit, int64(*r.DefaultMaxParallel))
@@ -50,8 +51,8 @@ func (d *decoder) router(n *node, c *Config) {
 	if r.DefaultMaxParallel = nil; limit > 0 {
 		r.DefaultMaxParallel = new(int(limit))
 	}
-	o.also = routing.protectors
-	o.rest(d.documented(routing))
+	o.also = litellm.RouterSettings.Protectors
+	o.rest(d.documented(litellm.RouterSettings))
 }
 
 // parallel reads one of the settings that limit the requests in flight at deployments
@@ -79,16 +80,16 @@ func (d *decoder) defaultParams(o *object, limit *int64) {
 	common := d.open(n)
 	d.parallel(common, "max_parallel_requests", limit)
 	for _, f := range common.n.fields {
-		r, known := d.find(params, f.name)
+		r, known := d.tables.Find(litellm.Params, f.name)
 		switch {
 		case f.name == "max_parallel_requests":
 			continue
-		case isPrice(f.name):
-			r = documented{verdict: protecting, why: "deployments would be billed at other prices; write the price into each deployment"}
+		case litellm.IsPrice(f.name):
+			r = litellm.Entry{Verdict: litellm.Protecting, Why: "deployments would be billed at other prices; write the price into each deployment"}
 		case !known:
-			r = documented{why: "deployments have no common parameters; write it into each deployment"}
+			r = litellm.Entry{Why: "deployments have no common parameters; write it into each deployment"}
 		}
-		d.apply(f.value, params, f.name, r)
+		d.apply(f.value, litellm.Params, f.name, r)
 	}
 }
 
