@@ -28,10 +28,7 @@ func (s auditService) ListAuditLog(ctx context.Context, in *gatewayv1.ListAuditL
 	if err != nil {
 		return nil, err
 	}
-	limit := defaultLimit
-	if in.Limit != nil {
-		limit = int(in.GetLimit())
-	}
+	limit := int(orElse(in.Limit, defaultLimit))
 	f.Limit = limit + 1 // whether there are more
 	out := &gatewayv1.ListAuditLogResponse{Object: objectList}
 	var bad error
@@ -115,7 +112,7 @@ func auditOrganization(ctx context.Context, asked string) (string, error) {
 	own := c.overseen()
 	switch {
 	case len(own) == 0:
-		return "", notYours("", "Only an org_admin, for its organization, or a caller that sees everything, may read the audit log.")
+		return "", noAuditLog()
 	case asked == "" && len(own) == 1:
 		return own[0], nil
 	case asked == "":
@@ -124,6 +121,10 @@ func auditOrganization(ctx context.Context, asked string) (string, error) {
 		return "", notYours("org_id", "This API key may read the records of the organizations of which its user is org_admin.")
 	}
 	return asked, nil
+}
+
+func noAuditLog() error {
+	return notYours("", "Only an org_admin, for its organization, or a caller that sees everything, may read the audit log.")
 }
 
 // eventNumber reads an event_id; 0 for an empty one.
@@ -147,7 +148,7 @@ func (s auditService) GetAuditRecord(ctx context.Context, in *gatewayv1.GetAudit
 	c := viewer(ctx)
 	own := c.overseen()
 	if !c.rights.SeesAll() && len(own) == 0 {
-		return nil, notYours("", "Only an org_admin, for its organization, or a caller that sees everything, may read the audit log.")
+		return nil, noAuditLog()
 	}
 	found, ok, err := s.audit.Record(ctx, number)
 	if err != nil {

@@ -105,10 +105,7 @@ func (s customerService) ListCustomers(ctx context.Context, in *gatewayv1.ListCu
 		after.Organization, made = of, c.set.CustomersOf(of)
 		shown = func(u id.EndUser) bool { return u.Organization == of }
 	}
-	most := mostCustomers
-	if in.Limit != nil {
-		most = int(in.GetLimit())
-	}
+	most := int(orElse(in.Limit, mostCustomers))
 	var named []id.EndUser
 	if err := s.ledger.Customers(ctx, after, func(u id.EndUser) bool {
 		if u.Compare(after) > 0 && shown(u) {

@@ -64,12 +64,7 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 			return nil, err
 		}
 		next := *g
-		if in.GuardrailName != nil {
-			next.Name = in.GetGuardrailName()
-		}
-		if in.DefaultOn != nil {
-			next.DefaultOn = in.GetDefaultOn()
-		}
+		next.Name, next.DefaultOn = orElse(in.GuardrailName, g.Name), orElse(in.DefaultOn, g.DefaultOn)
 		if len(in.GetEngines()) > 0 {
 			next.Engines = enginesOf(in.GetEngines())
 		}

@@ -209,34 +209,19 @@ func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gate
 	if err := describeModel(spec, p); err != nil {
 		return err
 	}
-	for _, t := range []struct {
-		given *string
-		to    *string
-	}{
-		{p.ApiBase, &spec.APIBase},
-		{info.BaseModel, &spec.BaseModel},
-		{p.BaseModel, &spec.BaseModel}, // if the request gives both, this one counts
-		{p.CredentialName, &spec.CredentialName},
-		{p.Organization, &spec.Organization},
-	} {
-		if t.given != nil {
-			*t.to = *t.given
-		}
-	}
-	if p.Order != nil {
-		spec.Order = int(p.GetOrder())
-	}
-	if p.DropParams != nil {
-		spec.DropParams = p.GetDropParams()
-	}
+	spec.APIBase = orElse(p.ApiBase, spec.APIBase)
+	spec.BaseModel = orElse(p.BaseModel, orElse(info.BaseModel, spec.BaseModel))
+	spec.CredentialName = orElse(p.CredentialName, spec.CredentialName)
+	spec.Organization = orElse(p.Organization, spec.Organization)
+	spec.Order = int(orElse(p.Order, int32(spec.Order)))
+	spec.DropParams = orElse(p.DropParams, spec.DropParams)
 	if err := describeNumbers(spec, p, info); err != nil {
 		return err
 	}
 	if len(p.GetPrices()) > 0 {
 		prices := make(map[string]string, len(spec.Prices)+len(p.GetPrices()))
-		for _, list := range []map[string]string{spec.Prices, p.GetPrices()} {
-			maps.Copy(prices, list)
-		}
+		maps.Copy(prices, spec.Prices)
+		maps.Copy(prices, p.GetPrices())
 		spec.Prices = prices
 	}
 	return describeSecrets(spec, p)
@@ -337,9 +322,7 @@ func clearings(spec *catalog.DeploymentSpec) map[string]func() {
 
 // redescribe is describe for a deployment that exists, and a request that also clears fields.
 func redescribe(spec *catalog.DeploymentSpec, in *gatewayv1.UpdateModelRequest) error {
-	if in.ModelName != nil {
-		spec.ModelName = in.GetModelName()
-	}
+	spec.ModelName = orElse(in.ModelName, spec.ModelName)
 	clears := clearings(spec)
 	names, err := cleared(in.GetClear(), field.SortedNames(clears)...)
 	if err != nil {

@@ -35,12 +35,7 @@ func (s organizationService) CreateOrganization(ctx context.Context, in *gateway
 }
 
 // chosen returns the id that a request gives to a new record, or a fresh one.
-func chosen(given *string) string {
-	if given == nil {
-		return id.NewUUID()
-	}
-	return *given
-}
+func chosen(given *string) string { return orElse(given, id.NewUUID()) }
 
 // GetOrganization shows one organization.
 func (s organizationService) GetOrganization(ctx context.Context, in *gatewayv1.GetOrganizationRequest) (*gatewayv1.OrganizationRecord, error) {
@@ -229,9 +224,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 			return nil, err
 		}
 		after := *before
-		if in.Role != nil {
-			after.Role = tenancy.Role(in.GetRole())
-		}
+		after.Role = tenancy.Role(orElse(in.Role, string(after.Role)))
 		if budget != nil || clears[fieldOrganizationBudget] {
 			after.MaxBudget = budget
 		}

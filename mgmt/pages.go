@@ -123,14 +123,15 @@ func (d days) each(fn func(day string)) {
 
 // span returns the number of the page in a request, from 1, and the number of items on it.
 func span(page, size *int32, otherwise int32) (number, items int32) {
-	number, items = 1, otherwise
-	if page != nil {
-		number = *page
+	return orElse(page, 1), orElse(size, otherwise)
+}
+
+// orElse returns an optional value of a request, or another value if the request does not set it.
+func orElse[T any](given *T, otherwise T) T {
+	if given == nil {
+		return otherwise
 	}
-	if size != nil {
-		items = *size
-	}
-	return number, items
+	return *given
 }
 
 // pages returns the number of pages of a list.

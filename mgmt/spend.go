@@ -98,10 +98,7 @@ func (s spendService) own(ctx context.Context, c caller, f *ledger.LogFilter) er
 func logFilter(in *gatewayv1.ListSpendLogsRequest) (ledger.LogFilter, error) {
 	f := ledger.LogFilter{
 		Request: id.Request(in.GetRequestId()), Team: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()),
-		Customer: id.Customer(in.GetEndUser()), Organization: id.Organization(in.GetOrganizationId()), Session: in.GetSessionId(), After: in.GetStartingAfter(), Limit: defaultLimit, NewestFirst: true,
-	}
-	if in.Limit != nil {
-		f.Limit = int(in.GetLimit())
+		Customer: id.Customer(in.GetEndUser()), Organization: id.Organization(in.GetOrganizationId()), Session: in.GetSessionId(), After: in.GetStartingAfter(), Limit: int(orElse(in.Limit, defaultLimit)), NewestFirst: true,
 	}
 	if f.Limit < 1 || f.Limit > maxLimit {
 		return f, fault.Field("limit", "invalid_value", "limit must be from 1 to %d.", maxLimit)
@@ -176,45 +173,21 @@ func hideMessages(row *gatewayv1.SpendLog) {
 // spendLog returns a posted event in the form of the API.
 func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 	return &gatewayv1.SpendLog{
-		RequestId:                string(r.Request),
-		EventId:                  fmt.Sprintf("%s/%d/%d", r.Node, r.Epoch, r.Seq),
-		CallType:                 r.CallType,
-		ApiKey:                   hex.EncodeToString(r.Key[:]),
-		KeyAlias:                 textOrNull(r.KeyAlias),
-		Spend:                    inDollars(r.Cost),
-		TotalTokens:              count(r.Tokens.Input + r.Tokens.Output),
-		PromptTokens:             count(r.Tokens.Input),
-		CompletionTokens:         count(r.Tokens.Output),
-		CacheReadInputTokens:     count(r.Tokens.CacheRead),
-		CacheCreationInputTokens: count(r.Tokens.CacheWrite + r.Tokens.CacheWrite1h),
-		ReasoningTokens:          count(r.Tokens.Reasoning),
-		UsageSource:              r.Source.String(),
-		StartTime:                timestamp(r.Start),
-		EndTime:                  timestamp(r.End),
-		CompletionStartTime:      textOrNull(timestamp(r.FirstToken)),
-		Model:                    r.Model,
-		ModelId:                  string(r.Deployment),
-		ModelGroup:               string(r.Group),
-		CustomLlmProvider:        r.Provider,
-		EndUser:                  textOrNull(r.EndUser),
-		RequestTags:              r.Tags,
-		Status:                   r.Outcome.String(),
-		ErrorCode:                textOrNull(r.ErrorCode),
-		HttpStatus:               int32(r.Status),
-		FinishReason:             textOrNull(r.FinishReason),
-		Attempt:                  int32(r.Number),
-		FallbackCount:            int32(r.Fallbacks()),
-		RetryCount:               int32(r.Steps.Retries),
-		ClientStatus:             int32(r.ClientStatus),
-		Failures:                 attemptFailures(r.Failures),
-		Stream:                   r.Stream,
-		TeamId:                   textOrNull(string(r.Team)),
-		User:                     textOrNull(string(r.User)),
-		OrganizationId:           textOrNull(string(r.Organization)),
-		Cursor:                   r.Cursor(),
-		ServiceTier:              textOrNull(r.ServiceTier),
-		SessionId:                textOrNull(r.Session),
-		UsageCapped:              r.UsageCapped,
+		RequestId: string(r.Request), EventId: fmt.Sprintf("%s/%d/%d", r.Node, r.Epoch, r.Seq), Cursor: r.Cursor(),
+		CallType: r.CallType, Stream: r.Stream, SessionId: textOrNull(r.Session), RequestTags: r.Tags,
+		ApiKey: hex.EncodeToString(r.Key[:]), KeyAlias: textOrNull(r.KeyAlias),
+		TeamId: textOrNull(string(r.Team)), User: textOrNull(string(r.User)), OrganizationId: textOrNull(string(r.Organization)), EndUser: textOrNull(r.EndUser),
+		Model: r.Model, ModelId: string(r.Deployment), ModelGroup: string(r.Group), CustomLlmProvider: r.Provider, ServiceTier: textOrNull(r.ServiceTier),
+		StartTime: timestamp(r.Start), EndTime: timestamp(r.End), CompletionStartTime: textOrNull(timestamp(r.FirstToken)),
+
+		Spend: inDollars(r.Cost), UsageSource: r.Source.String(), UsageCapped: r.UsageCapped,
+		TotalTokens: count(r.Tokens.Input + r.Tokens.Output), PromptTokens: count(r.Tokens.Input), CompletionTokens: count(r.Tokens.Output),
+		CacheReadInputTokens: count(r.Tokens.CacheRead), CacheCreationInputTokens: count(r.Tokens.CacheWrite + r.Tokens.CacheWrite1h),
+		ReasoningTokens: count(r.Tokens.Reasoning),
+
+		Status: r.Outcome.String(), ErrorCode: textOrNull(r.ErrorCode), HttpStatus: int32(r.Status), FinishReason: textOrNull(r.FinishReason),
+		Attempt: int32(r.Number), FallbackCount: int32(r.Fallbacks()), RetryCount: int32(r.Steps.Retries),
+		ClientStatus: int32(r.ClientStatus), Failures: attemptFailures(r.Failures),
 	}
 }
 

@@ -72,12 +72,8 @@ func (s teamService) GetTeam(ctx context.Context, in *gatewayv1.GetTeamRequest) 
 	if err != nil {
 		return nil, err
 	}
-	limit := teamKeys
-	if in.KeyLimit != nil {
-		limit = int(in.GetKeyLimit())
-	}
 	return &gatewayv1.GetTeamResponse{
-		TeamId: string(t.ID), TeamInfo: c.teamRecord(t), Keys: c.newestKeys(c.set.TeamKeys(t.ID), limit),
+		TeamId: string(t.ID), TeamInfo: c.teamRecord(t), Keys: c.newestKeys(c.set.TeamKeys(t.ID), int(orElse(in.KeyLimit, teamKeys))),
 		TeamMemberships: shownAll(c.set.TeamMembers(t.ID), func(m *tenancy.TeamMember) *gatewayv1.TeamMembership {
 			return teamMembership(m, emailOf(c.set, m.User))
 		}),

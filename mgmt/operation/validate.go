@@ -121,25 +121,21 @@ const maxDepth = 32
 // checkDepth rejects a request with a field of free JSON that nests deeper than
 // maxDepth. No request has such JSON in a map.
 func checkDepth(at string, m protoreflect.Message) error {
-	for path, one := range field.Messages(at, m) {
-		if err := checkDepthOf(path, one); err != nil {
+	for param, one := range field.Messages(at, m) {
+		var err error
+		switch v := one.Interface().(type) {
+		case *structpb.Struct, *structpb.ListValue, *structpb.Value:
+			if !shallow(v, maxDepth) {
+				err = fault.Field(param, "too_deep", "%s nests deeper than %d levels of objects and lists. Flatten it, or keep it elsewhere.", param, maxDepth)
+			}
+		default:
+			err = checkDepth(param+".", one)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// checkDepthOf checks one message of a request.
-func checkDepthOf(param string, m protoreflect.Message) error {
-	switch v := m.Interface().(type) {
-	case *structpb.Struct, *structpb.ListValue, *structpb.Value:
-		if !shallow(v, maxDepth) {
-			return fault.Field(param, "too_deep", "%s nests deeper than %d levels of objects and lists. Flatten it, or keep it elsewhere.", param, maxDepth)
-		}
-		return nil
-	default:
-		return checkDepth(param+".", m)
-	}
 }
 
 // shallow reports whether JSON nests at most n levels deep.
