@@ -202,12 +202,9 @@ func setWrapped[W interface {
 
 func showModelLimits(m proto.Message, of tenancy.ModelLimits) {
 	if of.MaxBudget != nil || of.BudgetDuration != "" || of.TPM != nil || of.RPM != nil {
-		b := &gatewayv1.ModelBudget{TpmLimit: of.TPM, RpmLimit: of.RPM}
+		b := &gatewayv1.ModelBudget{TpmLimit: of.TPM, RpmLimit: of.RPM, BudgetDuration: given(of.BudgetDuration)}
 		if of.MaxBudget != nil {
 			b.MaxBudget = new(inDollars(*of.MaxBudget))
-		}
-		if of.BudgetDuration != "" {
-			b.BudgetDuration = &of.BudgetDuration
 		}
 		setEntry(m, fieldModelBudget, of.Model, protoreflect.ValueOfMessage(b.ProtoReflect()))
 	}

@@ -151,16 +151,10 @@ func modelParams(s *catalog.DeploymentSpec) *gatewayv1.ModelParams {
 		Model: &s.Model, ApiBase: &s.APIBase, CustomLlmProvider: &provider,
 		Rpm: new(float64(s.RPM)), Tpm: new(float64(s.TPM)), Weight: new(float64(s.Weight)), Order: new(int32(s.Order)),
 		Timeout: new(s.Timeout.Seconds()), StreamTimeout: new(s.StreamTimeout.Seconds()), BaseModel: &s.BaseModel, DropParams: &s.DropParams,
-		Prices: s.Prices,
+		Prices: s.Prices, CredentialName: given(s.CredentialName), Organization: given(s.Organization),
 	}
 	if s.MaxParallel != 0 {
 		out.MaxParallelRequests = new(float64(s.MaxParallel))
-	}
-	if s.CredentialName != "" {
-		out.CredentialName = &s.CredentialName
-	}
-	if s.Organization != "" {
-		out.Organization = &s.Organization
 	}
 	if !s.APIKey.IsEmpty() {
 		out.ApiKey = new(hidden)

@@ -169,7 +169,7 @@ func (s organizationService) AddOrganizationMembers(ctx context.Context, in *gat
 			user := c.userRecord(u)
 			addPlace(user, place)
 			out.UpdatedUsers = append(out.GetUpdatedUsers(), user)
-			out.UpdatedOrganizationMemberships = append(out.GetUpdatedOrganizationMemberships(), membership(place, u))
+			out.UpdatedOrganizationMemberships = append(out.GetUpdatedOrganizationMemberships(), membership(place, u.Email))
 		}
 		return out, nil
 	})
@@ -235,7 +235,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 		if err != nil {
 			return nil, err
 		}
-		return membership(made, u), nil
+		return membership(made, u.Email), nil
 	})
 }
 
@@ -259,7 +259,7 @@ func (s organizationService) DeleteOrganizationMember(ctx context.Context, in *g
 		if err != nil {
 			return nil, err
 		}
-		return membership(old, u), nil
+		return membership(old, u.Email), nil
 	})
 }
 
@@ -302,21 +302,17 @@ func organizationRecord(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 func (c caller) fullOrganization(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 	out := organizationRecord(o)
 	for m := range c.set.OrganizationMembers(o.ID) {
-		u, _ := c.set.User(nil, m.User)
-		out.Members = append(out.GetMembers(), membership(m, u))
+		out.Members = append(out.GetMembers(), membership(m, emailOf(c.set, m.User)))
 	}
 	out.Teams = shownAll(c.set.TeamsIn(o.ID), func(t *tenancy.Team) string { return string(t.ID) })
 	return out
 }
 
 // membership returns the membership of a user in an organization in the form of the API.
-func membership(m *tenancy.OrganizationMember, u *tenancy.User) *gatewayv1.OrganizationMembership {
+func membership(m *tenancy.OrganizationMember, email string) *gatewayv1.OrganizationMembership {
 	out := &gatewayv1.OrganizationMembership{
 		UserId: string(m.User), OrganizationId: string(m.Organization), UserRole: string(m.Role),
-		MaxBudgetInOrganization: dollarsOrNull(m.MaxBudget),
-	}
-	if u != nil {
-		out.UserEmail = textOrNull(u.Email)
+		MaxBudgetInOrganization: dollarsOrNull(m.MaxBudget), UserEmail: textOrNull(email),
 	}
 	showMeta(out, m.Meta)
 	return out

@@ -82,10 +82,7 @@ func newTable(set map[slot]rate, tier Tier, above int64, levels []int64) rateTab
 			t.rates[partOutput] = image
 		}
 	}
-	for _, p := range []part{
-		partInput, partCacheRead, partCacheWrite, partCacheWrite1h, partInputAudio, partInputImage,
-		partOutput, partReasoning, partOutputAudio, partOutputImage,
-	} { // parents come before their children
+	for p := range parts { // parents come before their children
 		parent := p.parent()
 		r, at, found := pick(set, slot{part: p, tier: tier}, levels)
 		switch {
@@ -156,7 +153,10 @@ func (p *Prices) Cost(t usage.Tokens, tier Tier) money.Pico {
 	var sum rate
 	rates := p.at(t.Input, tier)
 	if rates != nil {
-		sum = inputCost(rates, t).plus(outputCost(rates, t))
+		input := bill(rates, partInput, t.Input, share{partCacheRead, t.CacheRead}, share{partCacheWrite, t.CacheWrite},
+			share{partCacheWrite1h, t.CacheWrite1h}, share{partInputAudio, t.InputAudio}, share{partInputImage, t.InputImage})
+		sum = input.plus(bill(rates, partOutput, t.Output,
+			share{partReasoning, t.Reasoning}, share{partOutputAudio, t.OutputAudio}, share{partOutputImage, t.OutputImage}))
 	}
 	whole, thousandths := p.units.cost(t, rates)
 	return sum.plus(whole).times(1000).plus(thousandths).over(1000 * yoctoPerPico)
@@ -176,43 +176,22 @@ func (p *Prices) at(input int64, tier Tier) *[parts]rate {
 	return nil
 }
 
-// inputCost bills the prompt. If parts overlap (such as audio from the cache), the first in this
-// order gets the token: providers set cache prices with the modality in mind.
-func inputCost(rates *[parts]rate, t usage.Tokens) rate {
-	rest := max(t.Input, 0)
-	var sum rate
-	for _, share := range [...]struct {
-		part  part
-		count int64
-	}{
-		{partCacheRead, t.CacheRead},
-		{partCacheWrite, t.CacheWrite},
-		{partCacheWrite1h, t.CacheWrite1h},
-		{partInputAudio, t.InputAudio},
-		{partInputImage, t.InputImage},
-	} {
-		n := min(max(share.count, 0), rest)
-		rest -= n
-		sum = sum.plus(rates[share.part].times(n))
-	}
-	return sum.plus(rates[partInput].times(rest))
+// share is the number of tokens of one part.
+type share struct {
+	part  part
+	count int64
 }
 
-// outputCost bills the completion.
-func outputCost(rates *[parts]rate, t usage.Tokens) rate {
-	rest := max(t.Output, 0)
+// bill bills a number of tokens: the shares at their own prices, and the rest at that of whole.
+// If shares overlap (such as audio from the cache), the first one gets the token: providers set
+// cache prices with the modality in mind.
+func bill(rates *[parts]rate, whole part, total int64, shares ...share) rate {
+	rest := max(total, 0)
 	var sum rate
-	for _, share := range [...]struct {
-		part  part
-		count int64
-	}{
-		{partReasoning, t.Reasoning},
-		{partOutputAudio, t.OutputAudio},
-		{partOutputImage, t.OutputImage},
-	} {
-		n := min(max(share.count, 0), rest)
+	for _, s := range shares {
+		n := min(max(s.count, 0), rest)
 		rest -= n
-		sum = sum.plus(rates[share.part].times(n))
+		sum = sum.plus(rates[s.part].times(n))
 	}
-	return sum.plus(rates[partOutput].times(rest))
+	return sum.plus(rates[whole].times(rest))
 }
