@@ -27,7 +27,7 @@ import (
 // parameter is a parameter of a path.
 var parameter = regexp.MustCompile(`\{([a-z_]+)(?:\.\.\.|=\*\*)?\}`)
 
-// walk calls f for every route with who may use it. Parameters in paths are filled in.
+// walk calls f for every route with its access. It fills in parameters in paths.
 func walk(s *Server, f func(target string, a surface.Access, e surface.Effect)) {
 	values := map[string]string{"model": "fast", "node_id": someNode, "key": "sk-nobody-has-this-key-00", "event_id": "evt_000000000000002a"}
 	fill := func(path string) string {
@@ -49,9 +49,9 @@ func walk(s *Server, f func(target string, a surface.Access, e surface.Effect)) 
 	}
 }
 
-// Every route, with every sort of key: who may not is refused before anything
-// else, and nothing that changes state is open to keys without a role.
-func TestEveryRouteAsksWhoIsThere(t *testing.T) {
+// Every route, with every kind of key: callers without the right are denied before anything
+// else happens, and keys without a role cannot use a route that changes state.
+func TestEveryRouteIdentifiesTheCaller(t *testing.T) {
 	s, n := newFake(t)
 	n.fail(fault.New(fault.Unavailable, "", "The nodes are away."))
 	walk(s, func(target string, a surface.Access, e surface.Effect) {
@@ -92,7 +92,7 @@ func declared() map[string]surface.Operation {
 	return out
 }
 
-// The table of operations has what is served, and no more.
+// The table of operations has exactly the operations that are served.
 func TestEveryRowIsServed(t *testing.T) {
 	s, _ := newFake(t)
 	for name := range declared() {
@@ -125,7 +125,7 @@ func TestManagementErrorsHaveADetail(t *testing.T) {
 	}
 }
 
-// What is wrong with fields is told for each, with where it is.
+// The response lists every wrong field with its place.
 func TestInvalidRequestsNameTheirFields(t *testing.T) {
 	s, _ := newFake(t)
 	for _, c := range []struct {
@@ -161,7 +161,7 @@ func TestInvalidRequestsNameTheirFields(t *testing.T) {
 	}
 }
 
-// posts are all routes that take a body, with one that works.
+// posts returns all routes that take a body, each with a valid one.
 func posts() map[string]string {
 	return map[string]string{
 		"POST /key/generate":   `{}`,
@@ -218,7 +218,7 @@ func TestBadBodies(t *testing.T) {
 	}
 }
 
-// Neither a header nor a form makes another request of a request.
+// No header and no form changes the method of a request.
 func TestMethodsAreWhatTheySay(t *testing.T) {
 	s, n := newFake(t)
 	a := ask(t, s, "POST /key/info", "key=x", func(r *http.Request) {
@@ -281,8 +281,8 @@ func TestBadQueries(t *testing.T) {
 	}
 }
 
-// Without a majority there is no answer but 503, and soon.
-func TestMinorityNeverSaysYes(t *testing.T) {
+// Without a quorum every response is 503, and comes soon.
+func TestMinorityNeverSucceeds(t *testing.T) {
 	s, n := newFake(t)
 	targets := posts()
 	for _, target := range []string{"GET /key/info?key=" + plainKey, "GET /cluster/status", "GET /cluster/members", "DELETE /cluster/members/33333333333333333333333333333333", "GET /cluster/snapshot"} {
@@ -300,8 +300,8 @@ func TestMinorityNeverSaysYes(t *testing.T) {
 	}
 }
 
-// A node that does not come to an answer is given up, and of a change it is said
-// that it may still come about.
+// A node that does not decide in time is given up. The response to a change says that the
+// change may still happen.
 func TestNodesThatHang(t *testing.T) {
 	s, n := newFake(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -334,7 +334,7 @@ func TestNodesThatHang(t *testing.T) {
 	})
 }
 
-// What has no kind is a bug of ours, whose text stays here.
+// An error without a kind is a bug of the gateway, and its text is not in the response.
 func TestInternalErrorsAreWithheld(t *testing.T) {
 	s, n := newFake(t)
 	n.fail(errors.New("secret of the machine"))
@@ -345,8 +345,8 @@ func TestInternalErrorsAreWithheld(t *testing.T) {
 	}
 }
 
-// Whatever a body holds, the answer is a refusal that names what is wrong, or it
-// is done; never an error of ours.
+// Whatever a body contains, the request succeeds, or its error names the problem; it is never
+// an internal error.
 func TestNoBodyBreaksAnything(t *testing.T) {
 	s, _ := newFake(t)
 	names := []string{

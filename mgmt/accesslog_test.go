@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Refusals and reads of other people's data are in the log, a bounded number of them,
-// and no key is.
-func TestRefusalsAndReadsAreLogged(t *testing.T) {
+// The log has denied requests and reads of other people's data, a bounded number of them, and
+// no key.
+func TestDeniedRequestsAndReadsAreLogged(t *testing.T) {
 	s, _ := newFake(t)
 	var log bytes.Buffer
 	s.cfg.Logger = slog.New(slog.NewJSONHandler(&log, nil))

@@ -83,7 +83,7 @@ func down(t *testing.T, v any, names ...string) any {
 	return v
 }
 
-// Each figure is the exact sum of what was posted, in all of its places.
+// Each figure is the exact sum of the postings, in all of its places.
 func TestDailyActivityIsExact(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -153,8 +153,8 @@ func TestDailyActivityIsExact(t *testing.T) {
 	}
 }
 
-// Everybody sees what is theirs, and nobody what others have used.
-func TestActivityIsForWhoseItIs(t *testing.T) {
+// Callers see their own usage, and not that of others.
+func TestActivityIsForItsOwner(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.use(t, "lead", "2026-06-29", 1_000_000_000_000, nil)
@@ -236,7 +236,7 @@ func TestActivityThatIsRefused(t *testing.T) {
 	}
 }
 
-// Days without use are there with 0, and what is broken down adds up.
+// Days without usage are shown with 0, and breakdowns add up.
 func TestDailySpend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// No alias of a key and no user id makes what a caller did look like the work of the
-// master key, of the gateway itself, or of another key or user.
+// No alias of a key and no user id makes a caller's action look like one of the master key, of
+// the gateway itself, or of another key or user.
 func TestActorsCannotBeForged(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)

@@ -14,8 +14,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// amountsRecorded are the amounts in the records after a number, as "resource field
-// old new", and the number of the last record.
+// amountsRecorded returns the amounts in the records after a number, as "resource field old
+// new", and the number of the last record.
 func amountsRecorded(t *testing.T, n *fakeNode, after uint64) (lines []string, last uint64) {
 	t.Helper()
 	last = after
@@ -41,8 +41,7 @@ func amountsRecorded(t *testing.T, n *fakeNode, after uint64) (lines []string, l
 	return lines, last
 }
 
-// The audit log has what bounds were and what they are, of all that have bounds, and
-// nothing else of what fields are set to.
+// The audit log has the old and the new value of every limit, and no other values of fields.
 func TestAmountsAreRecorded(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -89,7 +88,7 @@ func TestAmountsAreRecorded(t *testing.T) {
 	}
 }
 
-// However many bounds a change has, its record is of a bounded size.
+// The size of a record is bounded, however many limits a change has.
 func TestAmountsAreBounded(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -105,7 +104,7 @@ func TestAmountsAreBounded(t *testing.T) {
 	}
 }
 
-// The record of a rotation says which key it was, and what has changed with it.
+// The record of a rotation names both hashes of the key, and the fields that changed with it.
 func TestRotationNamesBoth(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -143,8 +142,7 @@ func TestRotationNamesBoth(t *testing.T) {
 	}
 }
 
-// Records show each model that something was spent on, as far as they are shown at
-// all, and one with a budget whether or not.
+// Records show each model with spend, up to their limit, and each model with a budget.
 func TestRecordsShowModels(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -176,8 +174,8 @@ func TestRecordsShowModels(t *testing.T) {
 	}
 }
 
-// A key that acts as nobody sees what it has used itself, under whatever hash, and
-// what is not known of an attempt is null.
+// A key without a user sees its own usage, under all of its hashes, and unknown fields of an
+// attempt are null.
 func TestSpendLogsOfAKeyWithoutUser(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const auditGolden = "testdata/audit.txt"
 
-// What the audit log stores of changes does not change between versions: these records,
-// of cascades, rotations and several things at once, are the same byte for byte.
+// Audit records of changes are the same in all versions, byte for byte: these are of cascades,
+// rotations and several changes at once.
 func TestAuditRecordsStayTheSame(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -77,7 +77,7 @@ func TestAuditRecordsStayTheSame(t *testing.T) {
 	}
 }
 
-// recordText is a record without its link to the one before, which has random ids in it.
+// recordText returns a record without its link to the one before, which contains random ids.
 func recordText(r audit.Record) string {
 	return regexp.MustCompile(`"previous_event_hash":"[^"]*",?`).ReplaceAllString(string(r.Full()), "")
 }

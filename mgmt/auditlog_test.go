@@ -18,8 +18,8 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// recorded is what the audit log has of the records after a number, as
-// "type action resource ids", and how many there are now.
+// recorded returns the audit records after a number, as "type action resource ids", and the
+// number of the last record.
 func recorded(t *testing.T, n *fakeNode, after uint64) (lines []string, last uint64) {
 	t.Helper()
 	last = after
@@ -41,7 +41,7 @@ func recorded(t *testing.T, n *fakeNode, after uint64) (lines []string, last uin
 	return lines, last
 }
 
-// Each change leaves its records, of all that goes with it, and none has a secret.
+// Each change has its records, with those of its cascade, and none has a secret.
 func TestEveryChangeIsRecorded(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -104,7 +104,7 @@ func TestEveryChangeIsRecorded(t *testing.T) {
 	}
 }
 
-// A user's first key, a rotation, prompts and guardrails have types of their own.
+// A user's first key, a rotation, prompts and guardrails have their own types of events.
 func TestTypesOfRecords(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -132,8 +132,8 @@ func TestTypesOfRecords(t *testing.T) {
 	}
 }
 
-// Every operation that changes the agreed state leaves a record: of each service the
-// audit log knows what it is about.
+// Every operation that changes the agreed state has a record, and the audit log knows the
+// resource of each service.
 func TestEveryServiceThatChangesIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, s := range surface.Services() {
@@ -233,8 +233,8 @@ func TestAuditLog(t *testing.T) {
 	})
 }
 
-// An export of a gateway that runs is verified with nothing but the file, whole or
-// from a record on; one that was cut off or changed is not.
+// An export of a running gateway can be verified with the file alone, whole or from a record
+// on. Verification of a truncated or changed file fails.
 func TestAuditLogAsExport(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -270,7 +270,7 @@ func TestAuditLogAsExport(t *testing.T) {
 	}
 }
 
-// A file has all that match, whatever their number, and no cell is a formula.
+// A file has all matching records, whatever their number, and no cell is a formula.
 func TestAuditLogAsCSV(t *testing.T) {
 	t.Parallel()
 	s, _ := newFake(t)
@@ -304,9 +304,9 @@ func TestAuditLogAsCSV(t *testing.T) {
 	}
 }
 
-// Refusals of the management API are told, with the route and without what stands in
-// its place: a path may have a key in it.
-func TestRefusalsAreTold(t *testing.T) {
+// Denied requests to the management API are recorded with the route and not with the path,
+// which may contain a key.
+func TestDeniedRequestsAreRecorded(t *testing.T) {
 	t.Parallel()
 	const gone = "sk-nobody-has-this-key-00"
 	s, n := newFake(t)

@@ -9,7 +9,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// No body at all is the empty object; whether that is enough is for the rules to say.
+// A missing body is the empty object; the rules decide whether that is enough.
 func TestNoBody(t *testing.T) {
 	s, _ := newFake(t)
 	var got proto.Message

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// An admin makes keys for members of what the admin runs, and for nobody else: a key
-// for another user would spend that user's budget. Whether the user exists does not
-// show.
+// An admin makes keys for members of its team or organization only: a key for another user
+// would spend that user's budget. The response does not reveal whether the user exists.
 func TestNobodyChargesTheUsersOfOthers(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)
@@ -61,8 +60,7 @@ func cut(request string) (target, body string) {
 	return request, ""
 }
 
-// A key of the team that belongs to no user has no looser bounds than the team admin
-// that makes it.
+// A key of a team without a user has no higher limits than the team admin that made it.
 func TestServiceKeysKeepTheBoundsOfTheirMaker(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)
@@ -93,7 +91,7 @@ func TestServiceKeysKeepTheBoundsOfTheirMaker(t *testing.T) {
 	})
 }
 
-// A team admin gives members no more than the admin has, by a place or by default.
+// A team admin grants members no more than the admin has, in memberships and in defaults.
 func TestTeamAdminsStayWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)
@@ -118,9 +116,9 @@ func TestTeamAdminsStayWithinTheirBounds(t *testing.T) {
 	})
 }
 
-// A team admin adds users of the team's organization by id. Users of no organization, such
-// as a proxy_admin, are added by a proxy_admin only: by their address a team admin makes
-// another user, who has no rights of theirs.
+// A team admin adds users of the team's organization by id. Only a proxy_admin adds users
+// without an organization, such as a proxy_admin: by their address a team admin makes another
+// user, without their rights.
 func TestTeamAdminsAddUsersOfTheirOrganization(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)
@@ -149,7 +147,7 @@ func TestTeamAdminsAddUsersOfTheirOrganization(t *testing.T) {
 	})
 }
 
-// A member who may not make keys in a team moves none into it either.
+// A member that may not make keys in a team may not move one into it either.
 func TestMovingAKeyIntoATeamNeedsTheRightToMakeOne(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)

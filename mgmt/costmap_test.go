@@ -20,8 +20,7 @@ func priceTable(price string) string {
 	return b.String() + "}"
 }
 
-// The table that is loaded is what requests cost from then on, and one that makes no
-// sense changes nothing.
+// A loaded price table applies to the next requests, and an invalid one changes nothing.
 func TestCostMapIsLoaded(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What a request would cost is exact, by the deployment's own prices or the list's.
+// The estimated cost of a request is exact, by the deployment's own prices or by those of the
+// list.
 func TestCosts(t *testing.T) {
 	s, _ := newFake(t)
 	for _, body := range []string{

@@ -10,8 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// A credential is shown masked, is in force at once where it is named, and stays as
-// long as it is.
+// A credential is shown masked, applies at once to the deployments that name it, and cannot be
+// deleted before them.
 func TestCredentialLife(t *testing.T) {
 	s, n := newFake(t)
 	a := ask(t, s, "POST /credentials", `{"credential_name":"prod","credential_values":{"api_key":"sk-`+vendorMark+`","api_base":"https://a.example/v1"},"credential_info":{"who":"us"}}`, nil)
@@ -72,8 +72,8 @@ func TestCredentialLife(t *testing.T) {
 	}
 }
 
-// Rotation seals with the new key what the old one sealed, in as many changes as that
-// takes, and nothing twice.
+// Rotation encrypts with the new key what the old one encrypted, in as many changes as needed,
+// and nothing twice.
 func TestCredentialsAreRotated(t *testing.T) {
 	s, n := newFake(t)
 	long := strings.Repeat("k", 15<<10)

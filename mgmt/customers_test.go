@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
-// listOf decodes an answer that is a list.
+// listOf decodes a response that is a list.
 func listOf(t *testing.T, a answer) []any {
 	t.Helper()
 	var list []any

@@ -8,8 +8,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// customersOf are the ids of an answer that is a list of customers, each with what it
-// has spent.
+// customersOf returns the ids in a list of customers, each with its spend.
 func customersOf(t *testing.T, a answer) string {
 	t.Helper()
 	var out []string
@@ -19,8 +18,7 @@ func customersOf(t *testing.T, a answer) string {
 	return strings.Join(out, " ")
 }
 
-// Customers that requests have named are there, with what they have spent, though
-// nobody has made them.
+// Customers that requests have named exist, with their spend, although nobody created them.
 func TestCustomersThatRequestsName(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

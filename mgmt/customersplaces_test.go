@@ -8,7 +8,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// customerPlaces is an office with end users of one id in two organizations and in none,
+// customerPlaces is an office with end users of the same id in two organizations and in none,
 // and one that only the other organization has.
 func customerPlaces(t *testing.T) *office {
 	t.Helper()
@@ -88,7 +88,7 @@ func TestEndUsersOfOtherOrganizations(t *testing.T) {
 	}
 }
 
-// Changes by an org_admin concern its own end users, whatever others are called.
+// Changes of an org_admin concern its own end users, whatever the ids of others.
 func TestEndUsersOfTheOwnOrganization(t *testing.T) {
 	t.Parallel()
 	o := customerPlaces(t)

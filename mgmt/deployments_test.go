@@ -59,7 +59,7 @@ func TestModelLife(t *testing.T) {
 	}
 }
 
-// A key sees the models it may use, and not where they run.
+// A key sees the models that it may use, and not their addresses.
 func TestModelInfoOfAKey(t *testing.T) {
 	s, _ := newFake(t)
 	if a := ask(t, s, "POST /model/new", `{"model_name":"fast","gateway_params":{"model":"openai/x","api_key":"k","api_base":"https://internal.example","weight":7}}`, nil); a.status != http.StatusOK {
@@ -145,7 +145,8 @@ func TestModelsThatAreRefused(t *testing.T) {
 	}
 }
 
-// What an update does not give stays, secrets included, and what it clears goes.
+// Fields that an update does not set stay, secrets included, and fields that it clears are
+// removed.
 func TestModelUpdate(t *testing.T) {
 	s, n := newFake(t)
 	play(t, s, []step{
@@ -197,7 +198,7 @@ func TestModelUpdate(t *testing.T) {
 	}
 }
 
-// Pages hold what the whole list has, and groups sum up what is in them.
+// Pages together have the whole list, and groups have the sums of their deployments.
 func TestModelsInPagesAndGroups(t *testing.T) {
 	s, _ := newFake(t)
 	for i := range 5 {
@@ -243,8 +244,8 @@ func TestModelsInPagesAndGroups(t *testing.T) {
 	})
 }
 
-// All that is wrong is told at once.
-func TestAllProblemsAreTold(t *testing.T) {
+// One response lists all problems.
+func TestAllProblemsAreListed(t *testing.T) {
 	s, _ := newFake(t)
 	a := ask(t, s, "POST /model/new", `{"model_name":"m*n*","gateway_params":{"model":"acme/x"}}`, nil)
 	e, _ := a.json(t)["error"].(map[string]any)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// nested is an object of so many levels, of objects and lists by turns.
+// nested returns free JSON with a number of levels, alternately objects and lists.
 func nested(levels int) string {
 	var open, end strings.Builder
 	for i := range levels {
@@ -25,8 +25,7 @@ func nested(levels int) string {
 	return open.String() + `1` + end.String()
 }
 
-// JSON that is kept nests 32 levels deep at most, wherever a request gives it. The
-// response names the field.
+// Stored JSON has at most 32 levels, in every request. The error names the field.
 func TestKeptJSONIsShallow(t *testing.T) {
 	t.Parallel()
 	s, _ := newFake(t)

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// A deployment, or a credential, that is added over the API leads neither to a cloud's
-// metadata service, in whatever spelling, nor to a private network that the operator
-// has not opened. The response does not repeat the address.
-func TestProvidersAreWhereTheGatewayMayGo(t *testing.T) {
+// A deployment or credential of the API has neither the address of a cloud's metadata service,
+// in any spelling, nor one in a private network that the operator has not allowed. The response
+// does not repeat the address.
+func TestProvidersHaveAllowedAddresses(t *testing.T) {
 	t.Parallel()
 	never := []string{
 		"http://169.254.169.254/v1", "http://169.254.7.7", "http://[::ffff:169.254.169.254]/v1", "http://[::ffff:a9fe:a9fe]", "http://[fe80::1]", "http://[fd00:ec2::254]",

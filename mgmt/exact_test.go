@@ -10,8 +10,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// What is more than any one amount is added up to the pico-dollar. Where a figure is
-// a JSON number it is the nearest, and never what it was when it left the range.
+// Sums above the range of one amount are exact to the pico-dollar. A JSON number is the nearest
+// one, and never an overflowed one.
 func TestSpendBeyondAPico(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

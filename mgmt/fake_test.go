@@ -258,15 +258,13 @@ func (n *fakeNode) RestoreAll(ctx context.Context, r io.Reader) error {
 	return n.begin(ctx)
 }
 
-// newFake returns a server in front of a node whose file has one deployment and
-// one key.
+// newFake returns a server in front of a node whose file has one deployment and one key.
 func newFake(t *testing.T) (*Server, *fakeNode) {
 	t.Helper()
 	return newFakeWith(t, true)
 }
 
-// newFakeWith is newFake, where private says whether providers may be in private
-// networks.
+// newFakeWith is newFake; private allows providers in private networks.
 func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 	t.Helper()
 	cat, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{{

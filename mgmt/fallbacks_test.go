@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// A fallback is what the settings have, by either spelling of the path, and models
-// may have slashes.
+// A fallback is part of the router settings, under both spellings of the path, and models may
+// contain slashes.
 func TestFallbackLife(t *testing.T) {
 	s, n := newFake(t)
 	a := ask(t, s, "POST /fallback", `{"model":"fast","fallback_models":["slow","openai/gpt-4o-mini"]}`, nil)

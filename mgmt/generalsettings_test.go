@@ -9,7 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 )
 
-// A webhook gets a secret where none is given, which is shown this once.
+// A webhook without a secret gets one, which only this response shows.
 func TestWebhookSettings(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)

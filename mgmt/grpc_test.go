@@ -85,8 +85,8 @@ func TestGRPCAnswers(t *testing.T) {
 	}
 }
 
-// Every operation asks over gRPC who is there as it does over REST.
-func TestGRPCAsksWhoIsThere(t *testing.T) {
+// Every operation identifies its caller over gRPC as over REST.
+func TestGRPCIdentifiesTheCaller(t *testing.T) {
 	s, n := newFake(t)
 	conn := dial(t, s)
 	n.fail(fault.New(fault.Unavailable, "", "The nodes are away."))
@@ -134,7 +134,7 @@ func TestGRPCErrorsHaveDetails(t *testing.T) {
 	}
 }
 
-// A panic loses one request, and its text stays here.
+// A panic loses one request, and its text is not in the response.
 func TestGRPCSurvivesPanics(t *testing.T) {
 	s, n := newFake(t)
 	members := gatewayv1.NewClusterServiceClient(dial(t, s))
@@ -149,7 +149,7 @@ func TestGRPCSurvivesPanics(t *testing.T) {
 	}
 }
 
-// The reflection shows all services, to those who may see everything.
+// Reflection shows all services, to callers that see everything.
 func TestGRPCReflection(t *testing.T) {
 	s, _ := newFake(t)
 	client := reflectionv1.NewServerReflectionClient(dial(t, s))

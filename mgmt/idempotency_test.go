@@ -26,8 +26,8 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// makesKeys has the operation that makes keys be the least that one can be. It
-// calls between, if that is given, between its decision and its commit.
+// makesKeys replaces the operation that makes keys by a minimal one. It calls between, if it is
+// not nil, between its decision and its commit.
 func makesKeys(t *testing.T, s *Server, n *fakeNode, between func()) {
 	t.Helper()
 	replace(t, s, gatewayv1.KeyService_GenerateKey_FullMethodName, func(ctx context.Context, in proto.Message) (proto.Message, error) {
@@ -86,7 +86,7 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 	}
 }
 
-// What is kept of an answer shows nobody the key that is in it.
+// A kept response does not reveal the key in it.
 func TestKeptAnswersAreSealed(t *testing.T) {
 	s, n := newFake(t)
 	makesKeys(t, s, n, nil)
@@ -106,7 +106,7 @@ func TestKeptAnswersAreSealed(t *testing.T) {
 	}
 }
 
-// A request that failed has no answer to give again.
+// The response of a failed request is not kept.
 func TestFailuresAreNotKept(t *testing.T) {
 	s, n := newFake(t)
 	makesKeys(t, s, n, nil)
@@ -120,7 +120,7 @@ func TestFailuresAreNotKept(t *testing.T) {
 	}
 }
 
-// Of many requests at once under one key one is done, and all have its answer.
+// Of many simultaneous requests with one Idempotency-Key one is done, and all get its response.
 func TestOneOfManyAtOnceIsDone(t *testing.T) {
 	s, n := newFake(t)
 	const many = 8
@@ -180,7 +180,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// An answer whose key was replaced is not given again, and nothing is done twice.
+// A response whose encryption key was replaced is not repeated, and nothing is done twice.
 func TestAnswersThatCannotBeRead(t *testing.T) {
 	s, n := newFake(t)
 	makesKeys(t, s, n, nil)

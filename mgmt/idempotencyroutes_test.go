@@ -18,8 +18,8 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// readByPost are the operations that read by POST, for their questions are too long for a
-// query. They have no effect that could come twice, and answer with what is so now.
+// readByPost returns the operations that read by POST, because their requests are too long for
+// a query. They change nothing, and respond with the present state.
 func readByPost() map[string]bool {
 	return map[string]bool{
 		gatewayv1.KeyService_GetKeys_FullMethodName: true, gatewayv1.KeyService_CheckKeyHealth_FullMethodName: true,
@@ -30,10 +30,10 @@ func readByPost() map[string]bool {
 
 const someNode = "33333333333333333333333333333333"
 
-// posted is a request that succeeds for each POST that changes something, by path.
-// In the paths and bodies $key is the hash of a key that is made for it. Where it would
-// take away what another one needs, there is a request that is made before it. The others
-// are sent with their examples of the OpenAPI document.
+// posted returns a successful request for each POST that changes something, by path. In paths
+// and bodies, $key is the hash of a key that is made for it. A request that would delete what
+// another one needs has a request before it. The others are sent with their examples of the
+// OpenAPI document.
 func posted() map[string]struct{ before, body string } {
 	type request = struct{ before, body string }
 	of := func(body string) request { return request{body: body} }
@@ -101,7 +101,7 @@ func posted() map[string]struct{ before, body string } {
 	return out
 }
 
-// examples are the bodies of requests that the OpenAPI document shows, by path of the POST.
+// examples returns the bodies of requests in the OpenAPI document, by path of the POST.
 func examples(t *testing.T) map[string]string {
 	t.Helper()
 	var document struct {
@@ -127,8 +127,8 @@ func examples(t *testing.T) map[string]string {
 	return out
 }
 
-// Every POST of the table that changes something is done once under one
-// Idempotency-Key: asked again it changes nothing and has the same answer.
+// Every POST of the table that changes something is done once under one Idempotency-Key: a
+// repeated request changes nothing and gets the same response.
 func TestEveryPostIsDoneOnce(t *testing.T) {
 	requests, examples, reading, o := posted(), examples(t), readByPost(), newOffice(t)
 	o.node.mu.prices = priceTable("0.5")
@@ -173,8 +173,8 @@ func TestEveryPostIsDoneOnce(t *testing.T) {
 	}
 }
 
-// effects are what requests leave at a node: changes, records, notices since those that
-// were read last, nodes that were taken out.
+// effects returns the effects of requests at a node: changes, records, notices since the last
+// call, and removed nodes.
 func effects(t *testing.T, n *fakeNode) string {
 	t.Helper()
 	revision, records, notices := n.View().Revision, len(auditOf{n}.records(t, 1)), len(n.noticed())
@@ -183,8 +183,8 @@ func effects(t *testing.T, n *fakeNode) string {
 	return fmt.Sprint(revision, " ", records, " ", notices, " ", n.mu.removed, " ", len(n.mu.restore))
 }
 
-// A node that was removed, whose answer could not be kept, is answered as removed to who
-// asks again under the key, and as unknown to others.
+// The response to the removal of a node could not be kept. A repeated request with the same
+// Idempotency-Key gets a success, and other requests get that the node is unknown.
 func TestRemovalWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)
@@ -204,7 +204,7 @@ func TestRemovalWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// A file is restored once under one key, and another file under it is refused.
+// A file is restored once under one Idempotency-Key, and another file under it is rejected.
 func TestRestoreIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)

@@ -38,8 +38,8 @@ func (g *generations) spend(t *testing.T, generation int, day string, dollars in
 	})
 }
 
-// newGenerations is a key with three hashes, of which the last is left, and which has
-// spent 15 USD.
+// newGenerations is a key with three hashes, of which the last one is in use, and with a spend
+// of 15 USD.
 func newGenerations(t *testing.T) *generations {
 	t.Helper()
 	o := newOffice(t)
@@ -67,8 +67,7 @@ func (g *generations) has(t *testing.T, token string, spend, total float64) {
 	}
 }
 
-// A key that is regenerated goes on with what it has spent, whichever hash is used, and
-// nothing is set for it.
+// A regenerated key continues its spend, under every hash, and nothing is copied for it.
 func TestRegeneratedKeyKeepsItsAccount(t *testing.T) {
 	t.Parallel()
 	g := newGenerations(t)
@@ -96,8 +95,8 @@ func TestRegeneratedKeyKeepsItsAccount(t *testing.T) {
 	g.has(t, g.tokens[0], 0.5, 15) // the hash is that of the account, as after any deletion
 }
 
-// Every hash that a key has had finds all that was used under any of them, also when
-// the key is gone. Logs show the hash that was used, sums the one that the key has.
+// Every hash of a key finds the usage under all of them, also after the key was deleted. Logs
+// show the hash that was used, sums the present one.
 func TestReportsOfARegeneratedKey(t *testing.T) {
 	t.Parallel()
 	g := newGenerations(t)

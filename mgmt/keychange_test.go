@@ -174,7 +174,7 @@ func TestKeyRegeneration(t *testing.T) {
 	})
 }
 
-// TestKeyRights: who makes and changes keys gives away no more than they have.
+// TestKeyRights checks that callers that make and change keys grant no more than they have.
 func TestKeyRights(t *testing.T) {
 	t.Parallel()
 	s, _ := atPresent(t)

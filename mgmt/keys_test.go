@@ -29,7 +29,7 @@ func madeKey(t *testing.T, s *Server, who, body string) (key string, record map[
 	return key, record
 }
 
-// keyInfo is the record that /key/info has of a key.
+// keyInfo returns the record of a key in /key/info.
 func keyInfo(t *testing.T, s *Server, key string) map[string]any {
 	t.Helper()
 	a := ask(t, s, "GET /key/info?key="+key, "", nil)
@@ -40,7 +40,7 @@ func keyInfo(t *testing.T, s *Server, key string) map[string]any {
 	return record
 }
 
-// atPresent is newFake with the time that the server has, for what expires.
+// atPresent is newFake with the time of the server, for expiry.
 func atPresent(t *testing.T) (*Server, *fakeNode) {
 	t.Helper()
 	s, n := newFake(t)
@@ -181,7 +181,8 @@ func TestKeysThatAreRefused(t *testing.T) {
 	play(t, s, steps)
 }
 
-// What a request says of a key it may not see does not depend on whether there is one.
+// The response to a request for a key that the caller may not see does not reveal whether the
+// key exists.
 func TestKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	s, _ := newFake(t)
@@ -288,8 +289,7 @@ func TestKeyList(t *testing.T) {
 	})
 }
 
-// Months end on the day they begin on, which is the one thing of a duration that
-// the arithmetic of hours gets wrong.
+// A period of months ends on the same day of the month, which arithmetic of hours gets wrong.
 func TestKeyExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2028, 1, 31, 9, 30, 0, 0, time.UTC)
@@ -299,8 +299,8 @@ func TestKeyExpires(t *testing.T) {
 	}
 }
 
-// A key that is chosen is the key that is made, and nothing of it is in its
-// record but the hash and the last four characters.
+// A key with a chosen text is that text, and its record has only the hash and the last four
+// characters.
 func TestChosenKeys(t *testing.T) {
 	t.Parallel()
 	s, _ := newFake(t)

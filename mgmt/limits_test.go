@@ -114,8 +114,8 @@ func TestSoftBudgetOfAnUpdate(t *testing.T) {
 	}
 }
 
-// TestPatchLimits gives, clears or leaves each field at random, and holds the result
-// to what each of them says.
+// TestPatchLimits sets, clears or omits each field at random, and compares the result with the
+// rule of each case.
 func TestPatchLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -199,7 +199,7 @@ func giveSome(t *rapid.T, m proto.Message, label string) {
 	}
 }
 
-// TestDollarsComeBack holds that an amount is shown as it was given.
+// TestDollarsComeBack checks that a response shows an amount as it was sent.
 func TestDollarsComeBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -43,7 +43,7 @@ func TestClusterIsShown(t *testing.T) {
 	}
 }
 
-// A snapshot is whole, or nobody takes it for one.
+// A snapshot is complete, or its connection is cut.
 func TestSnapshotIsWholeOrCut(t *testing.T) {
 	s, n := newFake(t)
 	srv := httptest.NewServer(s.mux)
@@ -120,7 +120,7 @@ func TestRestoreNeedsTheWord(t *testing.T) {
 	}
 }
 
-// The response says which keys come back and which go, and a full restore is another one.
+// The response lists restored and removed keys, and that of a full restore has another mode.
 func TestRestoreSaysWhatItChanged(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)

@@ -74,7 +74,7 @@ func describedOperations(t *testing.T) map[string]describedOperation {
 	return out
 }
 
-// The operations that models answer have the forms that their rows say.
+// Operations of the data plane have the forms of their rows.
 func TestDescriptionHasTheFormsOfTheOperations(t *testing.T) {
 	described := describedOperations(t)
 	for _, row := range dataplane.Operations() {
@@ -90,8 +90,8 @@ func TestDescriptionHasTheFormsOfTheOperations(t *testing.T) {
 	}
 }
 
-// The description has every route of the server and no other, asks for a key where
-// the server does, and offers Idempotency-Key where it does something.
+// The description has exactly the routes of the server, requires a key where the server does,
+// and offers Idempotency-Key for operations that change something.
 func TestDescriptionIsOfTheRoutes(t *testing.T) {
 	described := describedOperations(t)
 	s := &Server{cfg: Config{Metrics: http.NotFoundHandler()}}

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// same plays a request once for each name, and holds that every response is the same
-// 403: names of others get what unknown ones get.
+// same sends a request once for each name, and checks that every response is the same 403:
+// names of others get the response of unknown ones.
 func same(t *testing.T, s *Server, who, request string, names ...string) {
 	t.Helper()
 	first := answer{}
@@ -64,8 +64,8 @@ func TestNamesOfOthersAreUnknown(t *testing.T) {
 // volatile is what the gateway itself gives a record: ids, keys, times and revisions.
 var volatile = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|"sk-[^"]*"|\d{4}-\d\d-\d\dT[0-9:.]*Z|"revision":\d+`)
 
-// withoutGiven is a body without a name and without what the gateway gives. Lists are
-// sorted: some are ordered by ids that the gateway gives.
+// withoutGiven returns a body without a name and without values that the gateway generates.
+// Lists are sorted, because some are in the order of generated ids.
 func withoutGiven(t *testing.T, body, name string) string {
 	t.Helper()
 	var v any
@@ -130,7 +130,7 @@ func (o observer) alike(t *testing.T, request string, names ...string) int {
 	return status
 }
 
-// deletesKey takes back that a key was made.
+// deletesKey undoes the creation of a key.
 func deletesKey(t *testing.T, s *Server) func(a answer) {
 	t.Helper()
 	return func(a answer) {
@@ -138,8 +138,8 @@ func deletesKey(t *testing.T, s *Server) func(a answer) {
 	}
 }
 
-// TestAliasesOfOthersAreUnknown: a caller that makes, renames, lists or deletes keys learns
-// nothing of the aliases that keys of other organizations, teams and users have.
+// A caller that makes, renames, lists or deletes keys learns nothing of the aliases that keys
+// of other organizations, teams and users have.
 func TestAliasesOfOthersAreUnknown(t *testing.T) {
 	t.Parallel()
 	const plain, acme, red, anns = `"max_budget":1`, `"organization_id":"acme"`, `"team_id":"red"`, `,"user_id":"ann","key_type":"llm_api"`
@@ -217,8 +217,8 @@ func TestAliasesOfOthersAreUnknown(t *testing.T) {
 	}
 }
 
-// Keys of two places may have one alias. A caller that sees both names the key itself,
-// and a caller that sees one of them means that one.
+// Keys of two places may have one alias. A caller that sees both must name the key itself; for
+// a caller that sees one of them, the alias means that one.
 func TestAmbiguousAliases(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)

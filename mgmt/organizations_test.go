@@ -19,7 +19,7 @@ type step struct {
 	who, target, body, want string
 }
 
-// play makes requests one after the other. who is a key; empty is the master key.
+// play sends requests in order. who is a key; empty is the master key.
 func play(t *testing.T, s *Server, steps []step) {
 	t.Helper()
 	for _, one := range steps {
@@ -43,7 +43,7 @@ func asking(t *testing.T, s *Server, who, target, body string) answer {
 	return ask(t, s, target, body, as(who))
 }
 
-// account makes a user and returns its key.
+// account creates a user and returns its key.
 func account(t *testing.T, s *Server, body string) string {
 	t.Helper()
 	a := ask(t, s, "POST /user/new", body, nil)
@@ -54,7 +54,7 @@ func account(t *testing.T, s *Server, body string) string {
 	return key
 }
 
-// some is the members of an object that are asked for.
+// some returns the named members of an object.
 func some(of map[string]any, names ...string) map[string]any {
 	out := map[string]any{}
 	for _, name := range names {
@@ -175,8 +175,8 @@ func TestOrganizationMembers(t *testing.T) {
 	}
 }
 
-// TestDeletedOrganization: what is an organization's goes with it, and its users
-// stay.
+// TestDeletedOrganization checks that everything of an organization is deleted with it, except
+// its users.
 func TestDeletedOrganization(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)

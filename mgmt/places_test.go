@@ -115,7 +115,7 @@ func TestTeamsStayInTheOrganizationOfTheKey(t *testing.T) {
 	})
 }
 
-// The key that an org_admin makes with a user counts in the organization.
+// The key that an org_admin makes with a user belongs to the organization.
 func TestKeysOfNewUsersBelongToTheOrganization(t *testing.T) {
 	t.Parallel()
 	s, keys := tenants(t)

@@ -9,8 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// replace puts a function in the place of an operation. All that a request goes
-// through before stays.
+// replace replaces the method of an operation by a function. The pipeline before it stays.
 func replace(t *testing.T, s *Server, name string, f func(ctx context.Context, in proto.Message) (proto.Message, error)) {
 	t.Helper()
 	op, ok := s.operations.All[name]

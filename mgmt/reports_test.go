@@ -11,8 +11,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// TestBreakdownsArePaged: of many models and keys those of the highest spend are shown,
-// the others are summed up, and each page adds up to the day.
+// TestBreakdownsArePaged checks that a breakdown shows the models and keys with the highest
+// spend and the sum of the others, and that each page adds up to the day.
 func TestBreakdownsArePaged(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -70,8 +70,9 @@ func TestBreakdownsArePaged(t *testing.T) {
 	}
 }
 
-// TestReportsAreShared: equal requests at the same time get one computation's answer,
-// callers with other rights their own, and only so many are computed at a time.
+// TestReportsAreShared checks that equal requests at the same time get the result of one
+// computation, that callers with other rights get their own, and that the number of
+// simultaneous computations is bounded.
 func TestReportsAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, sharedReports)

@@ -16,10 +16,10 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// TestReportsOfManyKeys asks for eight reports over many keys at once, each of other
-// days so that none is shared, and holds the heap to
-// twice of what is due in proportion: 150 MiB for 100,000 keys. The ledger's double
-// copies its keys for each read. The collector is set as the gateway sets it meanwhile.
+// TestReportsOfManyKeys requests eight reports over many keys at once, each of other days so
+// that none is shared. The heap must stay below twice the bound in proportion: 150 MiB for
+// 100,000 keys. The fake ledger copies its keys for each read. The test sets the garbage
+// collector as the gateway does.
 func TestReportsOfManyKeys(t *testing.T) {
 	o := newOffice(t)
 	keys, batch := 10_000, 1000

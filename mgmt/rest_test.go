@@ -19,8 +19,8 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// Every route leads to its operation, whatever other patterns its path would fit,
-// and brings what is in its path.
+// Every route leads to its operation with the parameters in its path, whatever other patterns
+// the path matches.
 func TestRoutesLeadToTheirOperations(t *testing.T) {
 	s, _ := newFake(t)
 	s.operations.Rules = lax{}
@@ -69,7 +69,7 @@ func TestRoutesLeadToTheirOperations(t *testing.T) {
 	}
 }
 
-// A path that is there with other methods only says which; nobody is sent elsewhere.
+// A path that exists with other methods lists them; no client is redirected.
 func TestMethodsThatAPathDoesNotTake(t *testing.T) {
 	s, _ := newFake(t)
 	for target, allow := range map[string]string{
@@ -94,8 +94,8 @@ func TestMethodsThatAPathDoesNotTake(t *testing.T) {
 	}
 }
 
-// TestUnknownPaths: the response to a misspelt path names the nearest one, and the response to
-// an endpoint of a later version says that it is known and not supported.
+// TestUnknownPaths checks that the response to a misspelt path names the nearest one, and that
+// the response to a known endpoint of other APIs says that it is not supported.
 func TestUnknownPaths(t *testing.T) {
 	s, _ := newFake(t)
 	for target, want := range map[string]struct{ code, nearest, says string }{
@@ -135,7 +135,7 @@ func TestUnknownPaths(t *testing.T) {
 	}
 }
 
-// take has an operation answer with what it was asked.
+// take replaces the method of an operation by one that keeps its request.
 func take(t *testing.T, s *Server, name string, to *proto.Message) {
 	t.Helper()
 	out := s.operations.All[name].Output
@@ -174,8 +174,8 @@ func TestParametersInTwoPlaces(t *testing.T) {
 	}
 }
 
-// What is null, or empty, is cleared where a message can clear; elsewhere null is
-// as if it were not there.
+// A null, and an empty list or object, clears a field if the message can clear; elsewhere null
+// is the same as a missing field.
 func TestClears(t *testing.T) {
 	s, _ := newFake(t)
 	var got proto.Message
@@ -230,8 +230,7 @@ func TestClears(t *testing.T) {
 	}
 }
 
-// If-Match is if_revision, and a change that cannot be made conditional is not
-// made with a condition.
+// If-Match is if_revision, and an operation that cannot be conditional rejects a condition.
 func TestPreconditions(t *testing.T) {
 	s, _ := newFake(t)
 	var got proto.Message
@@ -278,7 +277,7 @@ func TestPreconditions(t *testing.T) {
 	}
 }
 
-// An answer that is one record has its revision as ETag.
+// A response that is one record has its revision as ETag.
 func TestAnswersHaveAnETag(t *testing.T) {
 	s, _ := newFake(t)
 	answers := map[string]proto.Message{
@@ -305,7 +304,7 @@ func TestAnswersHaveAnETag(t *testing.T) {
 	}
 }
 
-// Several things that are wrong are told together, the first as the error.
+// The response lists several problems together, the first one as the error.
 func TestSeveralProblems(t *testing.T) {
 	s, _ := newFake(t)
 	replace(t, s, gatewayv1.KeyService_GetKey_FullMethodName, func(context.Context, proto.Message) (proto.Message, error) {

@@ -38,7 +38,7 @@ func give(t *testing.T, n *fakeNode, k tenancy.Key, role tenancy.Role) string {
 	return secret.Reveal()
 }
 
-// answering is a server whose operations all answer, with nothing.
+// answering returns a server whose operations all respond with an empty message.
 func answering(t *testing.T) (*Server, *fakeNode) {
 	t.Helper()
 	s, n := newFake(t)
@@ -49,8 +49,8 @@ func answering(t *testing.T) (*Server, *fakeNode) {
 	return s, n
 }
 
-// What a role may ask for at all depends on the class of the operation, and those
-// who only look change nothing.
+// The access class of an operation decides which roles may use it, and roles that only read
+// change nothing.
 func TestRolesHaveTheirClasses(t *testing.T) {
 	s, n := answering(t)
 	for role, most := range map[tenancy.Role]surface.Access{
@@ -73,7 +73,7 @@ func TestRolesHaveTheirClasses(t *testing.T) {
 	}
 }
 
-// A key's type and its routes bound what it may ask for, whatever its role.
+// A key's type and its routes limit its operations, whatever its role.
 func TestKeysHaveTheirRoutes(t *testing.T) {
 	s, n := answering(t)
 	own := []string{"GET /key/info", "POST /key/health", "GET /v1/models", "GET /model/info"}

@@ -91,7 +91,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	}
 }
 
-// Fields are the settings one by one; one that is deleted is as the file has it.
+// Settings can be changed one by one; a deleted one has the value of the file.
 func TestSettingsFieldByField(t *testing.T) {
 	s, n := newFake(t)
 	a := ask(t, s, "GET /config/list", "", nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// sharedUser is a gateway where ann is in acme, which boss runs, and in zeta, which zoe runs. ann
-// has a key in a team of each, and spent 2 USD in acme and 5 USD in zeta.
+// sharedUser is a gateway where ann is in acme, which boss runs, and in zeta, which zoe runs.
+// ann has a key in a team of each, and spent 2 USD in acme and 5 USD in zeta.
 func sharedUser(t *testing.T) (*Server, map[string]string) {
 	t.Helper()
 	s, n := newFake(t)
@@ -51,7 +51,7 @@ func sharedUser(t *testing.T) (*Server, map[string]string) {
 	return s, users
 }
 
-// seenOf is what the record of a user shows of places, keys and spend.
+// seenOf returns the memberships, keys and spend in the record of a user.
 func seenOf(record any) string {
 	of, ok := record.(map[string]any)
 	if !ok {
@@ -66,8 +66,8 @@ func seenOf(record any) string {
 	return fmt.Sprint(places, of["teams"], of["key_count"], of["spend"], of["total_spend"], of["model_spend"])
 }
 
-// An org_admin sees what a shared user is, has and spends in the organizations that the
-// admin runs. The user and a proxy_admin see the whole, wherever the record is shown.
+// An org_admin sees the memberships, keys and spend of a shared user in the organizations that
+// the admin runs. The user and a proxy_admin see the whole record, in every response.
 func TestRecordsOfSharedUsers(t *testing.T) {
 	t.Parallel()
 	s, users := sharedUser(t)
@@ -97,7 +97,7 @@ func TestRecordsOfSharedUsers(t *testing.T) {
 	}
 }
 
-// Responses to changes show of a shared user what reading it shows.
+// Responses to changes show the same of a shared user as responses to reads.
 func TestChangesShowTheCallersPartOfSharedUsers(t *testing.T) {
 	t.Parallel()
 	s, users := sharedUser(t)
@@ -118,8 +118,8 @@ func TestChangesShowTheCallersPartOfSharedUsers(t *testing.T) {
 	}
 }
 
-// A list does not find users by places that the caller may not see: that would show who
-// is there.
+// A list does not filter users by places that the caller may not see: that would reveal the
+// members.
 func TestListsFindNoUsersByPlacesOfOthers(t *testing.T) {
 	t.Parallel()
 	s, users := sharedUser(t)
@@ -151,8 +151,8 @@ func TestListsFindNoUsersByPlacesOfOthers(t *testing.T) {
 	}
 }
 
-// The two names of somebody who is not a member get one response, whether they belong to
-// a user, to two users or to nobody.
+// The two names of a user that is not a member get one response, whether they belong to one
+// user, to two users or to nobody.
 func TestMembersByTwoNamesOfOthers(t *testing.T) {
 	t.Parallel()
 	s, users := sharedUser(t)
@@ -187,8 +187,8 @@ func TestMembersByTwoNamesOfOthers(t *testing.T) {
 	}
 }
 
-// The id at the identity provider is unique in the gateway. Who does not see everything
-// sets none, and so learns nothing of those of others.
+// The id at the identity provider is unique in the gateway. Callers that do not see everything
+// cannot set it, so they learn nothing about those of others.
 func TestOnlyProxyAdminsSetTheIDAtTheIdentityProvider(t *testing.T) {
 	t.Parallel()
 	s, users := sharedUser(t)

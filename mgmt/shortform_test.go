@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// What is free JSON stays as it is, and what is neither a budget nor an amount is refused
-// by its name.
-func TestShortFormRefuses(t *testing.T) {
+// Free JSON stays as it is. A value that is neither a budget nor an amount is rejected with its
+// name.
+func TestShortFormRejects(t *testing.T) {
 	t.Parallel()
 	s, _ := newFake(t)
 	play(t, s, []step{

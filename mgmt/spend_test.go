@@ -10,7 +10,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// The logs are of all nodes' requests, the newest first, page by page.
+// The logs contain the requests of all nodes, the newest first, in pages.
 func TestSpendLogs(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -74,7 +74,7 @@ func TestSpendLogs(t *testing.T) {
 	})
 }
 
-// Who sees everything sees where a request went; all see what they call its session.
+// Callers that see everything see the address of a request; all callers see the session.
 func TestSpendLogsOfASession(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -99,8 +99,8 @@ func TestSpendLogsOfASession(t *testing.T) {
 	}
 }
 
-// Records show what was spent in the window, in all, and on models with a budget of
-// their own, wherever they are shown.
+// Records show the spend in the window, the total spend, and that of models with their own
+// budget, in every response.
 func TestRecordsShowSpend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -142,8 +142,8 @@ func TestRecordsShowSpend(t *testing.T) {
 	}
 }
 
-// What a key has spent is reset by those above it, and not beyond what it is. The
-// total stays, and so do the books.
+// Callers above a key reset its spend, to at most the present one. The total stays, and so do
+// the books.
 func TestResetSpend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -169,7 +169,7 @@ func TestResetSpend(t *testing.T) {
 	}
 }
 
-// A window that is over has nothing spent in it, also before the account learns of it.
+// A window that has ended has no spend, also before the account starts the next one.
 func TestWindowThatIsOver(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

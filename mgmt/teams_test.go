@@ -167,7 +167,8 @@ func TestTeamMembers(t *testing.T) {
 
 func cmpText(x, y any) int { return slices.Compare([]byte(fmt.Sprint(x)), []byte(fmt.Sprint(y))) }
 
-// TestTeamsKeepToTheirOrganization has a team admin take in users of others.
+// TestTeamsKeepToTheirOrganization checks that a team admin cannot add users of other
+// organizations.
 func TestTeamsKeepToTheirOrganization(t *testing.T) {
 	t.Parallel()
 	s, _ := newFake(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
-// usersAll asks for all users.
+// usersAll lists all users.
 func usersAll() tenancy.UserQuery { return tenancy.UserQuery{Limit: 1000} }
 
 // list decodes a body that is a list of objects.
@@ -80,8 +80,8 @@ func TestCreateUser(t *testing.T) {
 	})
 }
 
-// TestAdminsOfOrganizations: they make and change users of their own organizations,
-// and nobody who could do more than they can.
+// TestAdminsOfOrganizations checks that they make and change users of their own organizations,
+// and no user with more rights than theirs.
 func TestAdminsOfOrganizations(t *testing.T) {
 	t.Parallel()
 	s, n := newFake(t)

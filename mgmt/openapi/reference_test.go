@@ -60,8 +60,8 @@ func body(t *testing.T, resp *http.Response) string {
 	return string(text)
 }
 
-// The document is sent as it is, compressed for who takes that, and not at all to
-// who has it.
+// The document is sent as it is, compressed for clients that accept that, and not again to
+// clients that have it.
 func TestDocument(t *testing.T) {
 	doc := gatewayDocument(t)
 	f := openapi.New(doc)
@@ -97,7 +97,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A document that is none is an error, which the caller renders.
+// An invalid document is an error, which the caller renders.
 func TestBroken(t *testing.T) {
 	w := httptest.NewRecorder()
 	if err := openapi.New("{").Page(w, httptest.NewRequest(http.MethodGet, "/docs", nil)); err == nil || w.Body.Len() > 0 || w.Code != http.StatusOK {
@@ -105,11 +105,11 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// void are the elements that have no end.
+// void returns the elements without an end tag.
 func void(name string) bool { return name == "meta" || name == "br" || name == "link" || name == "img" }
 
-// The page is whole HTML: every element ends where it should, identities are
-// unique, and links within it lead somewhere. Nothing in it runs or is loaded.
+// The page is valid HTML: every element ends where it should, ids are unique, and links within
+// it have targets. The browser runs and loads nothing.
 func TestPageIsSound(t *testing.T) {
 	resp := get(t, openapi.New(gatewayDocument(t)).Page)
 	page := body(t, resp)
@@ -169,8 +169,7 @@ func TestPageIsSound(t *testing.T) {
 	t.Logf("%d bytes, %d identities", len(page), len(ids))
 }
 
-// Every operation is on the page: with an anchor of its own, or named as another
-// way to one that has.
+// Every operation is on the page, with its own anchor or as another route of one.
 func TestPageIsComplete(t *testing.T) {
 	doc := gatewayDocument(t)
 	page := body(t, get(t, openapi.New(doc).Page))
@@ -199,7 +198,7 @@ func TestPageIsComplete(t *testing.T) {
 	}
 }
 
-// What a document says is text, whatever it looks like.
+// Texts of a document are shown as text, whatever they contain.
 func TestPageOfDocument(t *testing.T) {
 	page := body(t, get(t, openapi.New(`{
 		"info": {"title": "<b>Things</b>", "version": "1", "description": "One.\n\nTwo."},

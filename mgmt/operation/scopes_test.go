@@ -8,7 +8,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// One caller's keys are no other's, and one operation's no other's.
+// The idempotency keys of one caller and of one operation are separate from those of others.
 func TestScopesAreApart(t *testing.T) {
 	one := digest("x", []byte("ab"), []byte("c"))
 	for _, other := range [][32]byte{digest("x", []byte("a"), []byte("bc")), digest("x", []byte("abc")), digest("xa", []byte("b"), []byte("c"))} {

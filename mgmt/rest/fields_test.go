@@ -10,8 +10,8 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// Every kind of field takes what is documented of it and nothing that the library
-// would read as well.
+// Every kind of field accepts its documented values, and not the other forms that the library
+// would accept.
 func TestKindsOfFields(t *testing.T) {
 	every, field, key := &descriptorpb.UninterpretedOption{}, &descriptorpb.FieldDescriptorProto{}, &gatewayv1.KeyRecord{}
 	for _, c := range []struct {

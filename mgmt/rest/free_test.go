@@ -17,7 +17,7 @@ import (
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
-// What is made free is what an answer with the message itself would have.
+// Free JSON of a message is the same as the JSON of the message itself.
 func TestFreeIsTheMessagesJSON(t *testing.T) {
 	metadata, err := structpb.NewStruct(map[string]any{"a": []any{1.0, nil, true, map[string]any{"b": "c"}}})
 	if err != nil {
@@ -50,7 +50,7 @@ func TestFreeIsTheMessagesJSON(t *testing.T) {
 	}
 }
 
-// A page of keys is written as protojson would write it, but for spaces.
+// A page of keys is written as protojson would write it, except for spaces.
 func TestPagesAreTheMessagesJSON(t *testing.T) {
 	odd, err := structpb.NewStruct(map[string]any{
 		"text": "quotes \" and \\, a line\nand a tab\t, <b>&</b>, \u2028, \x01, žluťoučký, 🜁", "numbers": []any{0.0, -0.5, 1e21, 1.5e-9, 12345678901.0, 1 << 53, 0.1},

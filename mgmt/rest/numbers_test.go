@@ -30,7 +30,7 @@ func requests() iter.Seq[protoreflect.MessageDescriptor] {
 	}
 }
 
-// Wherever the budget of a model is taken, also within lists, a number is taken for one.
+// A number is accepted wherever the budget of a model is, also in lists.
 func TestNumbersAreBudgetsOfModels(t *testing.T) {
 	t.Parallel()
 	var found []string
@@ -76,7 +76,7 @@ func TestNumbersAreBudgetsOfModels(t *testing.T) {
 	}
 }
 
-// An amount is not read as a float on its way into its whole form.
+// An amount does not become a float on its way to its whole form.
 func TestShortFormKeepsDigits(t *testing.T) {
 	t.Parallel()
 	v, err := widenOne("", jsontext.Value("0.100000000001"), modelBudget())
