@@ -27,8 +27,7 @@ func apiCommands() []*cobra.Command {
 	return Commands(cfg, func(cmd *cobra.Command) {
 		o := &remote{output: "json"} // which only the cluster's commands take from here
 		flags[cmd] = o
-		cmd.Flags().StringVar(&o.url, "url", "", "the gateway's address (default: $"+envURL+", or "+defaultURL+")")
-		cmd.Flags().StringVar(&o.key, "key", "", "the key to ask with (default: $"+envKey+", which other users of the machine cannot see)")
+		o.flags(cmd.Flags(), "the key to ask with")
 	})
 }
 

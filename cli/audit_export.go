@@ -43,8 +43,7 @@ func exportAuditCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.gateway.url, "url", "", "the gateway's address (default: $"+envURL+", or "+defaultURL+")")
-	f.StringVar(&o.gateway.key, "key", "", "a key that sees everything (default: $"+envKey+", which other users of the machine cannot see)")
+	o.gateway.flags(f, "a key that sees everything")
 	f.StringVar(&o.data, "data", "", "the data directory of a gateway that does not run")
 	f.StringVarP(&o.out, "output", "o", "", "the file to make, which must not be there yet; - for standard output")
 	f.StringVar(&o.from, "from", "", "the id of the first event (default: the first that is there)")

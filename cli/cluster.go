@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -51,13 +52,22 @@ func (o *remote) client() (*client, error) {
 	return newClient(address, vault.NewSecret(key))
 }
 
+// flags adds the flags that say which gateway to use, and with which key.
+func (o *remote) flags(f *pflag.FlagSet, key string) {
+	f.StringVar(&o.url, "url", "", "the gateway's address (default: $"+envURL+", or "+defaultURL+")")
+	f.StringVar(&o.key, "key", "", key+" (default: $"+envKey+", which other users of the machine cannot see)")
+}
+
+// administrate adds the flags of commands that need the master key.
+func (o *remote) administrate(f *pflag.FlagSet) {
+	o.flags(f, "the master key")
+	f.StringVarP(&o.output, "output", "o", "table", "table or json")
+}
+
 func clusterCommand() *cobra.Command {
 	var o remote
 	root := &cobra.Command{Use: "cluster", Short: "Look at and look after the nodes of a running gateway"}
-	f := root.PersistentFlags()
-	f.StringVar(&o.url, "url", "", "the gateway's address (default: $"+envURL+", or "+defaultURL+")")
-	f.StringVar(&o.key, "key", "", "the master key (default: $"+envKey+", which other users of the machine cannot see)")
-	f.StringVarP(&o.output, "output", "o", "table", "table or json")
+	o.administrate(root.PersistentFlags())
 	root.AddCommand(statusCommand(&o), membersCommand(&o), removeCommand(&o), snapshotCommand(&o), restoreCommand(&o), secretCommand())
 	return root
 }
@@ -162,13 +172,24 @@ func yesNo(b bool) string { //nolint:revive // it prints the flag, which decides
 	return "no"
 }
 
-// show gets a path and prints the answer: as it is, or decoded into to as a table.
+// show gets a path and prints the response, as ask does.
 func (o *remote) show(c *cobra.Command, path string, to any, table func(io.Writer)) error {
+	return o.ask(c, adminRequest{method: http.MethodGet, path: path}, to, table)
+}
+
+// adminRequest is a request to the management API; without a body if that is nil.
+type adminRequest struct {
+	method, path string
+	body         any
+}
+
+// ask sends a request and prints the response: as it is, or decoded into to as a table.
+func (o *remote) ask(c *cobra.Command, r adminRequest, to any, table func(io.Writer)) error {
 	gateway, err := o.client()
 	if err != nil {
 		return err
 	}
-	body, err := gateway.call(c.Context(), http.MethodGet, path, nil)
+	body, err := gateway.call(c.Context(), r.method, r.path, r.body)
 	if err != nil {
 		return err
 	}
@@ -200,19 +221,8 @@ func removeCommand(o *remote) *cobra.Command {
 			"A node that was removed comes back with an empty data directory only.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			gateway, err := o.client()
-			if err != nil {
-				return err
-			}
-			body, err := gateway.call(c.Context(), http.MethodDelete, "/cluster/members/"+url.PathEscape(args[0]), nil)
-			if err != nil {
-				return err
-			}
-			if o.output == "json" {
-				return printJSON(c.OutOrStdout(), body)
-			}
-			_, err = fmt.Fprintln(c.OutOrStdout(), "removed "+args[0])
-			return err
+			remove := adminRequest{method: http.MethodDelete, path: "/cluster/members/" + url.PathEscape(args[0])}
+			return o.ask(c, remove, new(any), func(w io.Writer) { fmt.Fprintln(w, "removed "+args[0]) })
 		},
 	}
 }

@@ -4,19 +4,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"text/tabwriter"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 )
 
 func secretsCommand() *cobra.Command {
 	var o remote
 	root := &cobra.Command{Use: "secrets", Short: "Look after what providers' credentials are sealed with"}
-	f := root.PersistentFlags()
-	f.StringVar(&o.url, "url", "", "the gateway's address (default: $"+envURL+", or "+defaultURL+")")
-	f.StringVar(&o.key, "key", "", "the master key (default: $"+envKey+", which other users of the machine cannot see)")
-	f.StringVarP(&o.output, "output", "o", "table", "table or json")
+	o.administrate(root.PersistentFlags())
 	root.AddCommand(rotateCommand(&o))
 	return root
 }
@@ -43,37 +38,18 @@ func rotateCommand(o *remote) *cobra.Command {
 			"needs none of this.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			gateway, err := o.client()
-			if err != nil {
-				return err
-			}
-			body, err := gateway.call(c.Context(), http.MethodPost, "/credentials/rotate", struct{}{})
-			if err != nil {
-				return err
-			}
-			if o.output == "json" {
-				return printJSON(c.OutOrStdout(), body)
-			}
 			var done shownRotation
-			if err := json.Unmarshal(body, &done); err != nil {
-				return fmt.Errorf("the answer of %s cannot be read; is it a gateway of this version? %w", gateway.base, err)
-			}
-			return done.write(c.OutOrStdout())
+			return o.ask(c, adminRequest{http.MethodPost, "/credentials/rotate", struct{}{}}, &done, done.write)
 		},
 	}
 }
 
 // write prints what was done, and what is next.
-func (r shownRotation) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+func (r *shownRotation) write(w io.Writer) {
 	fmt.Fprintf(w, "sealed anew\t%d\nsealed by this key before\t%d\nin all\t%d\n", r.Resealed, r.Already, r.Total)
-	if err := w.Flush(); err != nil {
-		return err
-	}
 	next := "the keys in encryption_keys_previous are not needed any more, but for older backups"
 	if r.Resealed > 0 {
 		next = "run it again before keys are taken out of encryption_keys_previous: nothing may be left to seal anew"
 	}
-	_, err := fmt.Fprintln(out, next)
-	return err
+	fmt.Fprintln(w, next)
 }

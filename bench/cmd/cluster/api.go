@@ -51,14 +51,8 @@ func (c *cluster) call(ctx context.Context, n *node, method, path, key string, b
 
 func (c *cluster) status(ctx context.Context, n *node) (status, error) {
 	var s status
-	code, b, err := c.call(ctx, n, http.MethodGet, "/cluster/status", "", nil)
-	if err != nil {
-		return s, err
-	}
-	if code != http.StatusOK {
-		return s, fmt.Errorf("/cluster/status: %d %s", code, b)
-	}
-	return s, json.Unmarshal(b, &s)
+	err := c.ask(ctx, n, http.MethodGet, "/cluster/status", nil, &s)
+	return s, err
 }
 
 // createKey creates a key; it is the management write that is timed. If there are teams, the keys
@@ -99,15 +93,7 @@ func (c *cluster) ask(ctx context.Context, at *node, method, path string, in, ou
 }
 
 func (c *cluster) deleteKey(ctx context.Context, n *node, key string) error {
-	body, err := json.Marshal(map[string][]string{"keys": {key}})
-	if err != nil {
-		return err
-	}
-	code, b, err := c.call(ctx, n, http.MethodPost, "/key/delete", "", body)
-	if err == nil && code != http.StatusOK {
-		err = fmt.Errorf("/key/delete: %d %s", code, b)
-	}
-	return err
+	return c.ask(ctx, n, http.MethodPost, "/key/delete", map[string][]string{"keys": {key}}, nil)
 }
 
 // use sends a request with a key and reports whether the key was accepted. Only 200 and 401 are

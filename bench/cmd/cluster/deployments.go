@@ -61,12 +61,7 @@ func startMany(ctx context.Context, o options, all []deployment) (took time.Dura
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() {
-		c.killAll()
-		if err != nil {
-			err = fmt.Errorf("%w\n%s", err, c.lastWords())
-		}
-	}()
+	defer c.close(&err)
 	n := c.nodes[0]
 	start := time.Now()
 	if err := n.start(); err != nil {

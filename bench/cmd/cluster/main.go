@@ -91,12 +91,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		c.killAll()
-		if err != nil {
-			err = fmt.Errorf("%w\n%s", err, c.lastWords())
-		}
-	}()
+	defer c.close(&err)
 	if err := c.startAll(ctx); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -66,12 +65,6 @@ type node struct {
 	exited       chan error
 }
 
-func random(bytes int) string {
-	b := make([]byte, bytes)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
 // deployment is a model and the address of its provider.
 type deployment struct{ model, url string }
 
@@ -84,10 +77,10 @@ func newCluster(o options, size int, deployments []deployment) (*cluster, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{deployments: deployments, admin: "sk-" + random(24), client: &http.Client{Transport: &http.Transport{
+	c := &cluster{deployments: deployments, admin: "sk-" + rand.Text(), client: &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: max(o.writers, o.fillers), DisableCompression: true,
 	}}}
-	secret := random(32)
+	secret := rand.Text() + rand.Text()
 	var join []string
 	for i := range size {
 		n := &node{
@@ -188,9 +181,13 @@ func (n *node) end(s syscall.Signal) error {
 	return err
 }
 
-func (c *cluster) killAll() {
+// close kills the nodes. It adds the ends of their logs to an error.
+func (c *cluster) close(err *error) {
 	for _, n := range c.nodes {
 		_ = n.end(syscall.SIGKILL) // otherwise the kernel kills it together with this process
+	}
+	if *err != nil {
+		*err = fmt.Errorf("%w\n%s", *err, c.lastWords())
 	}
 }
 

@@ -81,12 +81,7 @@ func (c *cluster) restoreFull(ctx context.Context, o options, file, key string, 
 		return err
 	}
 	empty.made = c.made
-	defer func() {
-		empty.killAll()
-		if err != nil {
-			err = fmt.Errorf("%w\n%s", err, empty.lastWords())
-		}
-	}()
+	defer empty.close(&err)
 	if err := empty.startAll(ctx); err != nil {
 		return err
 	}

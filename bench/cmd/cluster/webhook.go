@@ -65,12 +65,7 @@ func deliverUnderLoad(ctx context.Context, o options, name string, to *receiver,
 	if err != nil {
 		return err
 	}
-	defer func() {
-		c.killAll()
-		if err != nil {
-			err = fmt.Errorf("%w\n%s", err, c.lastWords())
-		}
-	}()
+	defer c.close(&err)
 	if err := c.startAll(ctx); err != nil {
 		return err
 	}

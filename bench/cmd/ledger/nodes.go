@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log"
@@ -116,11 +115,8 @@ func connect(ctx context.Context, address string, secret vault.Secret) func(id.N
 	}
 }
 
-func random() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
+// random returns a secret that is long enough for a cluster.
+func random() string { return rand.Text() + rand.Text() }
 
 // freeAddresses returns unused TCP addresses.
 func freeAddresses(n int) ([]string, error) {
