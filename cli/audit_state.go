@@ -17,12 +17,12 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// copyName is what a copy of a state is called. It lies beside the state, for tables
-// are then linked and not copied, and a node that starts leaves such names alone.
+// copyName is the name of a copy of the state. It is next to the state, because tables
+// are then linked and not copied. A starting node ignores such names.
 const copyName = "audit-copy"
 
 // withState calls fn with the replicated state of a data directory as its node left
-// it. It works on a copy: who looks for traces of a forger leaves none.
+// it. It works on a copy, because an investigation must not change the evidence.
 func withState(data string, fn func(audit.Reader) error) (err error) {
 	lock, err := lockStopped(data)
 	if err != nil {

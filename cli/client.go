@@ -123,16 +123,16 @@ func (c *client) send(r *http.Request) (*http.Response, error) {
 	return nil, &refusal{answer.StatusCode, out}
 }
 
-// refusal is an answer that is an error.
+// refusal is a response that is an error.
 type refusal struct {
 	status int
 	text   string
 }
 
-// Error says what is wrong and what to do about it.
+// Error returns the problem and its remedy.
 func (r *refusal) Error() string { return r.text }
 
-// furtherProblems lists what else is wrong with a request, where there are several.
+// furtherProblems lists the problems of a request if it has several.
 func furtherProblems(detail jsontext.Value) string {
 	var list []struct {
 		Loc []any  `json:"loc"`
@@ -154,7 +154,7 @@ func furtherProblems(detail jsontext.Value) string {
 	return out.String()
 }
 
-// unreachable explains why no answer came.
+// unreachable explains why there was no response.
 func (c *client) unreachable(err error) error {
 	var dns *net.DNSError
 	switch {

@@ -21,20 +21,20 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// The variables of the environment that stand for flags.
+// The environment variables that replace flags.
 const (
 	envURL = "MODELGATEWAY_URL"
 	envKey = "MODELGATEWAY_KEY"
 )
 
-// defaultURL is where serve listens if nobody says otherwise.
+// defaultURL is where serve listens by default.
 const defaultURL = "http://127.0.0.1:8080"
 
 // remote are the flags of all commands that speak to a running gateway.
 type remote struct{ url, key, output string }
 
-// client returns the client that the flags and the environment ask for. Neither
-// variable is the default of its flag: the help would then show the key.
+// client returns the client for the flags and the environment. Neither variable is the
+// default of its flag, because the help would then show the key.
 func (o *remote) client() (*client, error) {
 	address, key := o.url, o.key
 	if address == "" {
@@ -249,9 +249,9 @@ func snapshotCommand(o *remote) *cobra.Command {
 	}
 }
 
-// snapshot downloads the state into a file beside the one that is asked for, and
-// renames it when it is whole and synced. A crash before that leaves the hidden
-// file beside it, which may be deleted; nothing reads it.
+// snapshot downloads the state into a hidden file next to the wanted one, and renames
+// it when it is complete and synced. A crash before that leaves the hidden file, which
+// nothing reads and which may be deleted.
 func (c *client) snapshot(ctx context.Context, file string) (size int64, err error) {
 	r, err := c.request(ctx, http.MethodGet, "/cluster/snapshot", nil)
 	if err != nil {
@@ -287,7 +287,7 @@ func (c *client) snapshot(ctx context.Context, file string) (size int64, err err
 	return size, syncDir(dir)
 }
 
-// unless returns err if it is not the one that was to be expected.
+// unless returns err unless it is the expected one.
 func unless(err, expected error) error {
 	if errors.Is(err, expected) {
 		return nil
@@ -295,7 +295,7 @@ func unless(err, expected error) error {
 	return err
 }
 
-// syncDir makes the names in a directory survive a power cut.
+// syncDir makes the names in a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir) //nolint:gosec // the operator names it
 	if err != nil {
@@ -304,7 +304,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// secretCommand prints what makes nodes a cluster. It asks no gateway.
+// secretCommand prints a secret for the nodes of a cluster. It calls no gateway.
 func secretCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "secret",
@@ -319,6 +319,6 @@ func secretCommand() *cobra.Command {
 	}
 }
 
-// secretBytes is the length of a made secret: as many bits as the keys that are
+// secretBytes is the length of a new secret: as many bits as the keys that are
 // derived from it.
 const secretBytes = 32

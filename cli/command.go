@@ -123,7 +123,7 @@ func (c *command) args(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// read says what @file, - and os.environ/NAME stand for.
+// read returns the value that @file, - and os.environ/NAME mean.
 func (c *command) read(cmd *cobra.Command) func(string) (string, error) {
 	return func(text string) (string, error) {
 		switch {

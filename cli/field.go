@@ -82,7 +82,7 @@ func (f field) takes() string {
 // value is a flag that collects what it is given, as JSON.
 type value struct {
 	field field
-	read  func(text string) (string, error) // what @file, - and os.environ/NAME stand for
+	read  func(text string) (string, error) // the value that @file, - and os.environ/NAME mean
 	texts []string
 }
 

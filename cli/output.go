@@ -46,7 +46,7 @@ func (c *command) print(cmd *cobra.Command, answer jsontext.Value) error {
 	return record(out, answer)
 }
 
-// note says what a list's answer has besides the list: how many there are in all.
+// note returns what the response of a list has besides the list: the total number.
 func note(w io.Writer, rest []member, shown int) {
 	for _, m := range rest {
 		if m.name == "total_count" || m.name == "total" {

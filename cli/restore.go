@@ -69,7 +69,7 @@ type shownRestored struct {
 	Notes []string `json:"notes"`
 }
 
-// writeRestored says what a restore has changed.
+// writeRestored writes what a restore has changed.
 func writeRestored(w io.Writer, file string, body []byte) error {
 	var done shownRestored
 	if err := json.Unmarshal(body, &done); err != nil {

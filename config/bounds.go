@@ -14,7 +14,7 @@ const (
 	maxDepth = 64
 	// maxKeys is how many keys one mapping may have.
 	maxKeys = 10_000
-	// maxExpanded is how many values aliases may stand for, all together.
+	// maxExpanded is how many values all aliases together may have.
 	maxExpanded = 1_000_000
 )
 
@@ -61,8 +61,7 @@ func (b *bounds) reject(tk *token.Token) string {
 }
 
 // open returns the block collection at the column and closes those further
-// right. A list may stand at the column of the key it belongs to: the two count
-// as one level.
+// right. A list may be at the column of its key: the two count as one level.
 func (b *bounds) open(column int) *level {
 	n := len(b.blocks)
 	for n > 0 && b.blocks[n-1].column > column {

@@ -21,7 +21,7 @@ const (
 	mostParallel = 1_000_000_000
 	// mostSpan bounds the time that one attempt may take.
 	mostSpan = 24 * time.Hour
-	// useRouter stands for a setting that a deployment leaves to the router.
+	// useRouter is a setting that a deployment leaves to the router.
 	useRouter = -1
 )
 

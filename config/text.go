@@ -91,7 +91,7 @@ func isVariable(name string) bool {
 }
 
 // secret reads a credential: printable ASCII without spaces at its ends, so
-// that it can stand in a header.
+// that a header can carry it.
 func (d *decoder) secret(n *node) vault.Secret {
 	s, ok := d.text(n)
 	if !ok {

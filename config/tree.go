@@ -33,7 +33,7 @@ func (k kind) String() string {
 type node struct {
 	kind   kind
 	quoted bool   // a scalar in quotes or a block: a string, even if it looks like a number
-	size   int    // values in it, with what its aliases stand for
+	size   int    // values in it, including those of its aliases
 	text   string // of a scalar: the digits and letters of the file
 	path   string
 	at     place
@@ -171,8 +171,8 @@ func isQuoted(tk *token.Token) bool {
 	return tk.Type == token.SingleQuoteType || tk.Type == token.DoubleQuoteType
 }
 
-// alias returns what an alias stands for: the same node, so that an alias costs
-// nothing until it is read; what reading would cost is bounded here.
+// alias returns the node that an alias names: the same node, so that an alias costs
+// nothing until it is read. The cost of reading is bounded here.
 func (g *grower) alias(v *ast.AliasNode, path string) *node {
 	none := &node{size: 1, path: path, at: position(v)}
 	name := v.Value.GetToken().Value

@@ -15,11 +15,11 @@ type Reason uint8
 
 // The reasons.
 const (
-	ServerError  Reason = iota // 5xx, or an answer that is none
-	TimedOut                   // no answer in time
+	ServerError  Reason = iota // 5xx, or an invalid response
+	TimedOut                   // no response in time
 	Connection                 // no connection
 	RateLimited                // 429
-	Unauthorized               // 401, 402, 403, 404: ours is a wrong credential or model
+	Unauthorized               // 401, 402, 403, 404: the deployment has a wrong credential or model
 )
 
 // String returns the name for logs and metrics.
@@ -39,64 +39,64 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// immediate reports whether the next request would fail for sure, so that
-// tolerating a few failures makes no sense.
+// immediate reports whether the next request would certainly fail too. Such failures
+// are not tolerated at all.
 func (r Reason) immediate() bool { return r == RateLimited || r == Unauthorized }
 
-// Policy is how failures are answered.
+// Policy says which failures lead to a cooldown, and how long it is.
 type Policy struct {
-	Time         time.Duration // how long a rest lasts; 0 or less: only what a provider asks for
+	Time         time.Duration // length of a cooldown; 0 or less: only what a provider asks for
 	AllowedFails int           // failures within a minute that are tolerated; a 429 or 401 never is
-	Disabled     bool          // nobody rests
+	Disabled     bool          // there are no cooldowns
 }
 
 const (
-	// MaxRetryAfter is the longest rest that a provider can ask for. A wrong or
-	// hostile header must not take a deployment away for good.
+	// MaxRetryAfter is the longest cooldown that a provider can ask for. A wrong or
+	// hostile header must not disable a deployment permanently.
 	MaxRetryAfter = time.Hour
 	// window is how long a failure is remembered.
 	window = time.Minute
-	// jitterPercent is how far a rest may be from its nominal length. Nodes that saw the
-	// same failure would otherwise all come back in the same instant.
+	// jitterPercent is how far a cooldown may be from its nominal length. Otherwise nodes
+	// that saw the same failure would all use the deployment again at the same instant.
 	jitterPercent = 20
 )
 
-// Rest is one deployment's rest.
+// Rest is one deployment's cooldown.
 type Rest struct {
 	Deployment id.Deployment
 	Reason     Reason
 	Until      time.Time
 }
 
-// Set is the cooldowns and the counts of one node. It is safe for concurrent
+// Set has the cooldowns and the counts of one node. It is safe for concurrent
 // use. Both maps are bounded by the deployments that were ever used; Keep drops
 // those that are gone.
 type Set struct {
 	random func(n uint64) uint64
-	rested func(Rest)                // nil: nobody is told
+	rested func(Rest)                // nil: there is no observer
 	remote func(id.Deployment) int64 // nil: there are no other nodes
 	mu     struct {
 		sync.RWMutex
 		states map[id.Deployment]*state
-		pruned time.Time // when hints that have ended were last looked for
+		pruned time.Time // when ended hints were last removed
 	}
 	hinted   atomic.Int64 // how many states have hints; changed under mu
 	inFlight counters
 }
 
-// state is what is known of one deployment. A plain mutex over a map of these is
+// state has the failures and hints of one deployment. A plain mutex over a map of these is
 // enough: failures are rare, and the hot path (InCooldown, Hinted) only reads.
 type state struct {
 	until   time.Time
 	reason  Reason
-	since   time.Time // when the running window began
+	since   time.Time // when the current window began
 	fails   int       // failures in it
-	hints   []hint    // what other nodes say, one for each observer
+	hints   []hint    // of other nodes, one for each observer
 	probing bool      // a probe is on its way
 }
 
-// New returns an empty set. random returns a uniform number in [0, n); it makes
-// the jitter.
+// New returns an empty set. random returns a uniform number in [0, n), for the
+// jitter.
 func New(random func(n uint64) uint64, options ...Option) *Set {
 	s := &Set{random: random}
 	s.mu.states = make(map[id.Deployment]*state)
@@ -187,8 +187,8 @@ func (s *Set) Succeed(d id.Deployment) {
 	}
 }
 
-// InCooldown reports whether a deployment rests by what this node has seen itself,
-// and until when. The end of a rest does not belong to it.
+// InCooldown reports whether a deployment is in cooldown because of failures at this
+// node, and until when. The end itself is not part of the cooldown.
 func (s *Set) InCooldown(d id.Deployment, now time.Time) (until time.Time, resting bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -198,7 +198,7 @@ func (s *Set) InCooldown(d id.Deployment, now time.Time) (until time.Time, resti
 	return time.Time{}, false
 }
 
-// All returns who rests by what this node has seen itself, sorted by deployment.
+// All returns the cooldowns because of failures at this node, sorted by deployment.
 func (s *Set) All(now time.Time) []Rest {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

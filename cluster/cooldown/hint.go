@@ -8,23 +8,23 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Hint is what another node says of a deployment: that it failed there and
-// rests. See the package comment for the laws.
+// Hint is another node's report that a deployment failed there and is in cooldown.
+// The package comment has the rules.
 type Hint struct {
 	Deployment id.Deployment
-	Observer   id.Node   // who saw it fail
-	Version    uint64    // grows with what the observer says; 0 is no hint
+	Observer   id.Node   // the node that saw it fail
+	Version    uint64    // grows with each report of the observer; 0 is no hint
 	Reason     Reason    //
-	Now        time.Time // when it was heard: half-way between this and Until a probe may go
+	Now        time.Time // when it was received: half-way between this and Until a probe is allowed
 	Until      time.Time // by this node's clock; cut to MaxRetryAfter from Now
 }
 
 const (
-	// maxObservers is how many nodes' hints are kept of one deployment. More would
-	// say nothing new: what counts is the latest end.
+	// maxObservers is how many nodes' hints are kept for one deployment. More would
+	// add nothing: the latest end counts.
 	maxObservers = 16
 	// maxHinted is how many deployments may have hints. It is ten times what a
-	// cluster is planned for, and keeps a member that invents names from filling the memory.
+	// cluster is planned for, and stops a member that invents names from filling the memory.
 	maxHinted = 100_000
 )
 
@@ -33,17 +33,16 @@ type hint struct {
 	observer id.Node
 	version  uint64
 	reason   Reason
-	half     time.Time // from here on a probe may go
+	half     time.Time // from here on a probe is allowed
 	until    time.Time
-	probed   bool // this node's one probe was given out
+	probed   bool // this node's one probe was assigned
 	cleared  bool // it succeeded; the hint stays until its end so that a repeat of it is known
 }
 
 func (h *hint) inForce(now time.Time) bool { return !h.cleared && now.Before(h.until) }
 
-// Hint takes a hint over and reports whether it was news: one that has ended, is
-// no newer than what the observer said before, or is one too many, changes
-// nothing.
+// Hint adds a hint and reports whether it changed anything. A hint that has ended, is
+// no newer than the observer's last one, or exceeds a bound changes nothing.
 func (s *Set) Hint(h Hint) bool {
 	h.Until = earlier(h.Until, h.Now.Add(MaxRetryAfter))
 	if h.Version == 0 || !h.Now.Before(h.Until) {
@@ -74,9 +73,9 @@ func earlier(a, b time.Time) time.Time {
 
 // take merges one hint.
 //
-// Law: of one observer the newest version stands, and its end is never before
-// that of the version it replaces, unless a probe has refuted that one. Hints of different
-// observers do not touch each other.
+// Law: for each observer the newest version counts. Its end is never before that of the
+// version it replaces, unless a probe has refuted that one. Hints of different observers
+// are independent.
 func (st *state) take(h *Hint) bool {
 	made := hint{
 		observer: h.Observer, version: h.Version, reason: h.Reason, until: h.Until,
@@ -134,8 +133,8 @@ func (s *Set) roomLocked(now time.Time) bool {
 	return s.hinted.Load() < maxHinted
 }
 
-// Hinted reports whether other nodes say that a deployment rests, until when,
-// and whether this node may find out by a probe. A local rest is not looked at.
+// Hinted reports whether a deployment is in cooldown at other nodes, until when, and
+// whether this node may send a probe. It ignores local cooldowns.
 func (s *Set) Hinted(d id.Deployment, now time.Time) (until time.Time, probe, hinted bool) {
 	if s.hinted.Load() == 0 { // the usual case takes no lock
 		return time.Time{}, false, false
@@ -151,7 +150,7 @@ func (s *Set) Hinted(d id.Deployment, now time.Time) (until time.Time, probe, hi
 
 // hinted is Hinted for one deployment.
 //
-// Law: a probe may go once every hint in force is past its half, if any of them
+// Law: a probe is allowed once every hint in force is past its half, if any of them
 // has not had its probe.
 func (st *state) hinted(now time.Time) (until time.Time, probe, hinted bool) {
 	early := false
@@ -170,10 +169,9 @@ func (st *state) hinted(now time.Time) (until time.Time, probe, hinted bool) {
 	return until, probe && !early, hinted
 }
 
-// Probe gives out the one probe that Hinted offers; of several callers at the
-// same time one gets true. Whoever gets it sends a request there: its Succeed
-// refutes the hints, its Fail has the usual consequences. A probe that does neither is
-// spent, and the hints end by themselves.
+// Probe assigns the one probe that Hinted offers: of several concurrent callers one
+// gets true, and sends a request there. Its Succeed refutes the hints, and its Fail
+// counts as usual. A probe that does neither is used up, and the hints expire.
 func (s *Set) Probe(d id.Deployment, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +205,7 @@ func (st *state) refute() {
 }
 
 // Hints returns the hints in force, sorted by deployment and observer. Their Now
-// is the time of asking.
+// is now.
 func (s *Set) Hints(now time.Time) []Hint {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -2,12 +2,12 @@ package cooldown
 
 import "github.com/modelgateway/modelgateway/cluster/id"
 
-// Option connects a Set with what is told to other nodes and heard from them.
+// Option connects a Set with the other nodes.
 type Option func(*Set)
 
-// OnRest has every local rest that begins or is made longer reported to rested.
-// It is called without any lock, by the goroutine that recorded the failure,
-// so it must not block; two rests of one deployment may be reported out of order.
+// OnRest sets the function that gets every local cooldown that begins or becomes
+// longer. The goroutine that recorded the failure calls it without any lock, so it
+// must not block. Two cooldowns of one deployment may arrive out of order.
 func OnRest(rested func(Rest)) Option {
 	return func(s *Set) { s.rested = rested }
 }

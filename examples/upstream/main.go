@@ -3,8 +3,8 @@
 //
 //	go run ./examples/upstream -listen 127.0.0.1:9100
 //
-// What it answers, and how it can be told to misbehave, is in the README beside
-// it; GET /_fake/requests shows what reached it.
+// The README next to it describes its responses and how to make it misbehave. GET
+// /_fake/requests shows the requests it received.
 package main
 
 import (
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := srv.Shutdown(grace); err != nil {
-		_ = srv.Close() // who still hangs came in while the provider closed
+		_ = srv.Close() // connections that still hang arrived while the provider closed
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -105,7 +105,7 @@ func joined(v any, args []any) any {
 			out = append(out, between...)
 		}
 		if out = appendText(out, e); len(out) > MaxOutput {
-			break // the rendering is refused for its size
+			break // the rendering is rejected for its size
 		}
 	}
 	return string(out)

@@ -2,7 +2,7 @@ package template
 
 import "strings"
 
-// item is a piece of the source: text, or what stands in braces.
+// item is a piece of the source: text, or the content of braces.
 type item struct {
 	kind itemKind
 	text string // without the braces
@@ -17,7 +17,7 @@ const (
 	isTag
 )
 
-// closerOf is what ends the piece that an opener begins; empty for no opener.
+// closerOf returns the end of the piece that an opener begins; empty for no opener.
 func closerOf(opener string) string {
 	switch opener {
 	case "{{":
@@ -95,7 +95,7 @@ func (c *cutter) textBefore(from int, p piece) {
 	c.trim = p.dashAfter
 }
 
-// piece is what stands in braces.
+// piece is the content of braces.
 type piece struct {
 	begin, end int // with its braces
 	from, to   int // without them and their dashes
@@ -138,7 +138,7 @@ func pieceAt(source string, at int, opener string) (piece, error) {
 	return p, nil
 }
 
-// closing finds the end of a piece, past what stands in quotes.
+// closing finds the end of a piece, and skips texts in quotes.
 func closing(source string, from int, opener string) int {
 	closer := closerOf(opener)
 	var quote byte

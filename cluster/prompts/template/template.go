@@ -9,19 +9,19 @@ import (
 // Bounds of a template and of its rendering.
 const (
 	MaxSource = 256 << 10 // bytes of a template
-	MaxOutput = 1 << 20   // bytes that it may come to
+	MaxOutput = 1 << 20   // bytes of a rendering
 	maxDepth  = 20        // blocks within blocks, and parentheses within parentheses
 	maxSteps  = 100_000   // nodes that a rendering visits
 )
 
-// Template is a template that was read.
+// Template is a parsed template.
 type Template struct {
 	body      []node
 	variables []string
 }
 
-// Parse reads a template. The error is a *fault.Error with code invalid_template;
-// its text says where it is and what it should be.
+// Parse reads a template. The error is a *fault.Error with code invalid_template; its
+// text names the place and the remedy.
 func Parse(source string) (*Template, error) {
 	if len(source) > MaxSource {
 		return nil, fault.Field("", "too_long", "The template is longer than %d bytes.", MaxSource)
@@ -41,13 +41,13 @@ func Parse(source string) (*Template, error) {
 	return &Template{body: body, variables: p.variables}, nil
 }
 
-// Variables returns the names that the values are asked for, in the order in
-// which they are first used. The caller must not change the slice.
+// Variables returns the names of the values that the template uses, in the order of
+// their first use. The caller must not change the slice.
 func (t *Template) Variables() []string { return t.variables }
 
-// Render returns what the template comes to with values, which are as JSON is
-// decoded: nil, bool, float64, string, []any and map[string]any. The error is a
-// *fault.Error of a rendering that goes on for too long.
+// Render renders the template with values, which have the types of decoded JSON: nil,
+// bool, float64, string, []any and map[string]any. The error is a *fault.Error for a
+// rendering that exceeds a bound.
 func (t *Template) Render(values map[string]any) (string, error) {
 	if len(t.body) == 1 { // most messages have no variable
 		if text, ok := t.body[0].(textNode); ok {
