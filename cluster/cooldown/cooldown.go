@@ -106,10 +106,9 @@ func New(random func(n uint64) uint64, options ...Option) *Set {
 	return s
 }
 
-// Fail records a failure that retries did not cure and returns the rest that
-// follows from it; false if there is none. retryAfter is what the provider asked
-// for, 0 if it did not; it counts from now, is cut to MaxRetryAfter and is never
-// undercut by the jitter.
+// Fail records a failure that retries did not cure, and returns the cooldown that
+// follows; false if there is none. The failure's RetryAfter is the provider's, or 0. It
+// counts from Now and is at most MaxRetryAfter. The jitter never shortens it.
 func (s *Set) Fail(d id.Deployment, f Failure, policy Policy) (Rest, bool) {
 	if policy.Disabled {
 		return Rest{}, false
@@ -121,7 +120,7 @@ func (s *Set) Fail(d id.Deployment, f Failure, policy Policy) (Rest, bool) {
 	return rest, !rest.Until.IsZero()
 }
 
-// fail is Fail without the report; longer says whether there is something to report.
+// fail is Fail without the report. longer reports whether the cooldown began or became longer.
 func (s *Set) fail(d id.Deployment, f Failure, policy Policy) (rest Rest, longer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,10 +166,10 @@ func (s *Set) jitter(d time.Duration, least int64) time.Duration {
 }
 
 // Succeed records a success: earlier failures no longer count towards
-// Policy.AllowedFails, and if a probe was on its way, the hints that it was to
-// check are void. It does not end a local rest. Whether it was the probe itself
-// that succeeded is not asked: if it was another request, the deployment answers
-// all the same, and if that is wrong, the next failure is this node's own.
+// Policy.AllowedFails, and if a probe was in flight, the hints that it checks are void.
+// It does not end a local cooldown. The success of any request counts, not only that of
+// the probe: the deployment responds in either case, and if that is wrong, this node's
+// next failure shows it.
 func (s *Set) Succeed(d id.Deployment) {
 	s.mu.RLock()
 	st := s.mu.states[d]

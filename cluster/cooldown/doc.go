@@ -1,23 +1,24 @@
-// Package cooldown remembers, on this node and for as long as the process
-// lives, which deployments have failed and rest, and how many requests each has
-// in flight. Nothing of it is agreed on with other nodes: to be wrong for some
-// seconds is harmless, and every rest ends by itself.
+// Package cooldown records, on this node and until the process ends, which deployments
+// have failed and are in cooldown, and how many requests each has in flight. The nodes do
+// not agree on it: an error of some seconds is harmless, and every cooldown expires.
 //
-// A rest is never shortened by a later failure, nor ended by a success: a request
-// that began before the failure and ends well after it says nothing new. Time is
-// an argument everywhere and no goroutine runs here.
+// Neither a later failure nor a success shortens a cooldown: a request that began before
+// the failure and succeeds after it proves nothing new. Time is always an argument, and
+// no goroutine runs here.
 //
-// What other nodes say is kept apart, as hints, for it may be wrong here: their
-// way to the provider is another, and a member may be mistaken or worse.
+// Reports of other nodes are kept separately, as hints, because they may be wrong here:
+// the other nodes reach the provider by another route, and a member may be faulty or
+// hostile.
 //
-//  1. A local rest is in force at once and whatever the hints say.
-//  2. A hint is never shortened by a newer one of its observer; the last end of
+//  1. A local cooldown applies at once, whatever the hints are.
+//  2. A newer hint of the same observer never shortens an older one; the last end of
 //     all hints counts.
-//  3. From the half of the hinted time on, this node may send one request as a
-//     probe. If it succeeds, the hints are void on this node until their
-//     observers say something new; if it fails, the usual local rest follows.
+//  3. After half of a hint's time this node may send one request as a probe. If it
+//     succeeds, the hints are void on this node until their observers send newer ones.
+//     If it fails, the usual local cooldown follows.
 //  4. No hint lasts longer than MaxRetryAfter, and their number is bounded.
 //
-// How many of a group may rest because of hints is decided where the groups are
-// known, in extproc/strategy: never the last healthy one, nor more than half.
+// Package extproc/strategy, which knows the groups, decides how many deployments of a
+// group may be in cooldown because of hints: never the last healthy one, nor more than
+// half.
 package cooldown

@@ -88,7 +88,7 @@ func (r *reader) expect(sign string) error {
 func (r *reader) either() (expr, error) { return r.chain(r.both, "or") }
 func (r *reader) both() (expr, error)   { return r.chain(r.inverted, "and") }
 
-// chain reads operands of one rank with signs between.
+// chain reads operands of one precedence with operators between them.
 func (r *reader) chain(operand func() (expr, error), signs ...string) (expr, error) {
 	left, err := operand()
 	for err == nil && r.peek(signs...) {
@@ -137,7 +137,7 @@ func (r *reader) compared() (expr, error) {
 	return left, nil
 }
 
-// test reads `is defined` and its kin.
+// test reads `is defined` and the like.
 func (r *reader) test(of expr) (expr, error) {
 	r.take()
 	not := r.peek("not")
@@ -233,7 +233,7 @@ func (r *reader) operand() (expr, error) {
 	return name{t.text, t.at}, nil
 }
 
-// filter reads a filter and what it takes.
+// filter reads a filter and its arguments.
 func (r *reader) filter(of expr) (expr, error) {
 	t := r.take()
 	f, ok := filterOf(t.text)

@@ -10,15 +10,15 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// filter is what stands behind a bar. It gets the value, absent if it was not
-// supplied, and least to most values in parentheses.
+// filter is the function after a bar. It gets the value, absent if it was not
+// supplied, and least to most arguments.
 type filter struct {
 	name        string
 	least, most int
 	apply       func(v any, args []any) any
 }
 
-// filters are all that there are, in alphabetical order.
+// filters are all filters, in alphabetical order.
 func filters() []filter {
 	return []filter{
 		{"capitalize", 0, 0, func(v any, _ []any) any { return capitalized(textOf(v)) }},
@@ -57,8 +57,8 @@ func filterNames() string {
 	return strings.Join(names, ", ")
 }
 
-// withDefault gives another value where there is none, and with a second value
-// that is true also where the value is empty.
+// withDefault returns the first argument if there is no value, or, if the second
+// argument is true, if the value is empty.
 func withDefault(v any, args []any) any {
 	if v == any(absent{}) || len(args) == 2 && truth(args[1]) && !truth(v) {
 		return args[0]
@@ -159,7 +159,7 @@ func titled(s string) string {
 	}, s)
 }
 
-// truncated cuts text to so many characters, of which three are points.
+// truncated cuts text to a number of characters, three of which are dots.
 func truncated(v any, args []any) any {
 	s, most := textOf(v), int(max(0, min(MaxOutput, toNumber(args[0]))))
 	if utf8.RuneCountInString(s) <= most {

@@ -19,8 +19,8 @@ const (
 	isSign
 )
 
-// signs are what an expression may have besides names, strings and numbers, the
-// longer before the shorter.
+// signs are the tokens of an expression other than names, strings and numbers, longer
+// ones first.
 const signs = "== != <= >= < > ( ) [ ] | . , ="
 
 // lex cuts an expression into tokens.
@@ -73,7 +73,7 @@ func signAt(s string) string {
 	return ""
 }
 
-// quoted reads a string in quotes and returns how long it is there; 0 if it does
+// quoted reads a string in quotes and returns its length in the source; 0 if it does
 // not end.
 func quoted(s string) (text string, length int) {
 	var b strings.Builder

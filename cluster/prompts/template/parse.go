@@ -86,7 +86,7 @@ func (p *parser) block(depth int) ([]node, tag, error) {
 	return out, tag{at: len(p.source)}, nil
 }
 
-// tag reads what a tag begins; nothing for one that ends a block or divides it.
+// tag reads the block that a tag begins; nothing for one that ends a block or divides it.
 func (p *parser) tag(t tag, depth int) (node, error) {
 	switch t.word {
 	case "if":
@@ -156,7 +156,7 @@ func (p *parser) loop(t tag, depth int) (node, error) {
 	return nil, p.wrong(t.at, "this loop has no {%% endfor %%}")
 }
 
-// until reads what stands between else and the end of its block.
+// until reads the part between else and the end of its block.
 func (p *parser) until(divider tag, word string, depth int) ([]node, error) {
 	if err := p.nothing(divider); err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (p *parser) until(divider tag, word string, depth int) ([]node, error) {
 	return body, p.nothing(end)
 }
 
-// nothing is an error if a tag has more than its name.
+// nothing returns an error if a tag has more than its name.
 func (p *parser) nothing(t tag) error {
 	if t.rest[0].kind != isEnd {
 		return p.wrong(t.rest[0].at, "%s takes nothing", t.word)
@@ -187,7 +187,7 @@ func (p *parser) output(it item) (expr, error) {
 	return p.whole(tokens)
 }
 
-// uses notes that a name is used.
+// uses records the use of a name.
 func (p *parser) uses(name string) {
 	if !slices.Contains(p.loops, name) && !slices.Contains(p.variables, name) {
 		p.variables = append(p.variables, name)

@@ -30,8 +30,8 @@ func closerOf(opener string) string {
 	return ""
 }
 
-// split cuts the source into pieces. Comments are gone after it, raw blocks are
-// text, and the dashes have taken their white space.
+// split cuts the source into pieces. It drops comments, makes raw blocks text, and
+// removes the white space that dashes mark.
 func split(source string) ([]item, error) {
 	c := cutter{source: source}
 	at := 0
@@ -63,7 +63,7 @@ func split(source string) ([]item, error) {
 	}
 }
 
-// space is what the dashes take away.
+// space is the white space that dashes remove.
 const space = " \t\r\n"
 
 // cutter collects pieces.
@@ -73,7 +73,7 @@ type cutter struct {
 	trim   bool // the piece before ended with a dash
 }
 
-// text adds what stands between two places.
+// text adds the source between two places.
 func (c *cutter) text(from, to int) {
 	s := c.source[from:to]
 	if c.trim {
@@ -85,7 +85,7 @@ func (c *cutter) text(from, to int) {
 	}
 }
 
-// textBefore adds what stands before a piece.
+// textBefore adds the text before a piece.
 func (c *cutter) textBefore(from int, p piece) {
 	to := p.begin
 	if p.dashBefore {
@@ -106,7 +106,7 @@ type piece struct {
 func (p piece) inner(source string) string { return source[p.from:p.to] }
 func (p piece) word(source string) string  { return strings.TrimSpace(p.inner(source)) }
 
-// opening finds where the next piece begins.
+// opening finds the beginning of the next piece.
 func opening(source string, from int) (at int, opener string) {
 	for at = from; ; at++ {
 		i := strings.IndexByte(source[at:], '{')
@@ -120,7 +120,7 @@ func opening(source string, from int) (at int, opener string) {
 	}
 }
 
-// pieceAt finds what stands between braces that open at a place.
+// pieceAt finds the piece whose braces open at a place.
 func pieceAt(source string, at int, opener string) (piece, error) {
 	p := piece{begin: at, from: at + 2}
 	if strings.HasPrefix(source[p.from:], "-") {
