@@ -12,19 +12,18 @@ import (
 )
 
 const (
-	codeCanceled = "canceled"     // why an attempt has no response: its caller left
+	codeCanceled = "canceled"     // the caller disconnected before the response
 	codeCut      = "upstream_cut" // the provider broke off in the middle of its response
-	statusLeft   = 499            // the status of a request whose caller left before it got one
+	statusLeft   = 499            // recorded if the caller disconnected before it got a status
 )
 
-// abandon settles an exchange whose stream ended before its answer did: the
-// caller left, the provider broke off, or the attempt's time was over.
+// abandon settles an exchange whose stream ended before its response did: the
+// caller disconnected, the provider broke off, or the attempt timed out.
 //
-// The attempt log says which, but has no entry for the last of these: Envoy then notes
-// the timeout at the request alone. A caller that has no headers yet gets Envoy's own
-// response, with the status that is recorded here. Nobody
-// waits for the sync: the record is queued, and Run writes what is queued even
-// when it is told to stop.
+// The attempt log says which, except for a timeout: Envoy notes that at the request alone. A
+// caller that has no headers yet gets Envoy's own response, with the status recorded here.
+// Nothing waits for the sync: the record is queued, and Run writes the queue even when
+// it is stopped.
 func (p *Pipeline) abandon(ctx context.Context, x *Exchange) {
 	var o Outcome
 	if r := x.response.relay; r != nil {
@@ -47,25 +46,25 @@ func (p *Pipeline) abandon(ctx context.Context, x *Exchange) {
 			o.Kind, o.Code, o.status = journal.Failed, codeCut, cmp.Or(sent, http.StatusBadGateway)
 		case fault.Timeout:
 			o.Kind, o.Code, o.status = journal.Failed, "upstream_timeout", cmp.Or(sent, http.StatusGatewayTimeout)
-			p.rest(x, i, &wire.Failure{Status: x.Status, Kind: fault.Timeout, CoolDown: true})
+			p.coolDown(x, i, &wire.Failure{Status: x.Status, Kind: fault.Timeout, CoolDown: true})
 		}
 	}
 	p.settle(ctx, x, o)
 }
 
-// timerSlack is how much earlier than asked Envoy's timers may expire: its event loop
-// looks at the clock once a turn.
+// timerSlack is how much too early Envoy's timers may expire: its event loop reads the
+// clock once per iteration.
 const timerSlack = 50 * time.Millisecond
 
 // overdue reports whether Envoy has ended the request because all attempts together
-// took too long. A caller that leaves in the same moment is in the attempt log.
+// took too long. If the caller disconnects at the same moment, the attempt log says so.
 func (x *Exchange) overdue(now time.Time) bool {
 	total := x.Total()
 	return x.Status != 0 && total > 0 && now.Sub(x.Start) >= total-timerSlack
 }
 
-// brokenBy says why attempt i, whose response had begun, did not end: Upstream,
-// Timeout, or neither if the caller left.
+// brokenBy returns why attempt i, whose response had begun, did not end: Upstream,
+// Timeout, or another kind if the caller disconnected.
 func (x *Exchange) brokenBy(i int, late bool) fault.Kind {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -11,41 +11,41 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// admission is what a request has taken of its bounds. Each thing in it is given back
-// once, by Pipeline.giveBack or by settle; what comes after does nothing.
+// admission holds a request's reservations. Pipeline.release or settle ends each of them
+// once; later calls do nothing.
 //
-// The charges do not change once the request is dispatched, and are read by the
-// streams of its attempts; all else is the downstream stream's own.
+// The charges do not change after dispatch, and the streams of the attempts read them. Only
+// the downstream stream uses the other fields.
 type admission struct {
-	counted bool        // parallel has counted the request
-	place   rate.Ticket // what quota took on the headers: the count of requests, and a place among them
-	turns   []turn      // of accounts that are throttled
-	ticket  rate.Ticket
+	counted bool           // parallel has counted the request
+	head    rate.Ticket    // from quota: the count of requests and a place among the parallel ones
+	turns   []turn         // of throttled accounts
+	ticket  rate.Ticket    // from admit: the other limits
 	hold    *lease.Hold    // nil if nothing was reserved
 	charges []usage.Charge // what the hold's events say; nil if nothing was reserved
 }
 
-// reserved takes a reservation in. Its charges outlive it: the journal has them until
-// they are on the disk.
+// reserved stores a reservation. Its charges outlive it: the journal keeps them until
+// they are on disk.
 func (a *admission) reserved(hold *lease.Hold) {
 	a.hold, a.charges = hold, slices.Clone(hold.Charges())
 }
 
-// giveBack returns everything that a request has taken which is refused before it is
-// dispatched: it counts nowhere.
-func (p *Pipeline) giveBack(x *Exchange) {
+// release releases every reservation of a request that is rejected before it is
+// dispatched. Such a request counts nowhere.
+func (p *Pipeline) release(x *Exchange) {
 	a := &x.admission
-	p.throttle.giveBack(a.turns)
+	p.throttle.undo(a.turns)
 	a.turns = nil
 	now := p.deps.Now()
-	a.place.Cancel(now)
+	a.head.Cancel(now)
 	a.ticket.Cancel(now)
 	a.hold.Cancel()
 	p.uncount(a)
-	x.vacate()
+	x.releaseSlot()
 }
 
-// sum is what the events of a request's attempts come to.
+// sum totals the events of a request's attempts.
 type sum struct {
 	cost     money.Pico
 	tokens   int64
@@ -61,11 +61,11 @@ func sumOf(events []journal.Event) sum {
 	return s
 }
 
-// settle ends everything that was taken by a request that was dispatched, which counts
-// as one whatever has come of it. The events that s is of have been handed to the
-// journal; where there are none nobody will ever post what was reserved.
+// settle ends the reservations of a dispatched request, which counts as a request whatever
+// its outcome. The journal has the events that s totals. Without events nothing posts the
+// reservation, so it is canceled.
 func (a *admission) settle(now time.Time, s sum) {
-	a.place.Done(now, s.tokens)
+	a.head.Done(now, s.tokens)
 	a.ticket.Done(now, s.tokens)
 	if s.attempts == 0 {
 		a.hold.Cancel()

@@ -14,7 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
-// Budgets sets money aside before it is spent. *lease.Manager does.
+// Budgets reserves money before it is spent. *lease.Manager implements it.
 type Budgets interface {
 	// Reserve reserves the largest of the ascending amounts that all bounds allow, or
 	// nothing and says why.
@@ -22,21 +22,20 @@ type Budgets interface {
 	// Check returns the error of Reserve if one of the bounds is exhausted. It reserves
 	// nothing.
 	Check(ctx context.Context, bounds []lease.Bound) error
-	// Spent is what is known here of an account: its state, and what was spent at
-	// this node and is not in the state yet.
+	// Spent returns an account's state, and what this node has spent that the state
+	// does not include yet.
 	Spent(account id.Account) (state lease.State, pending money.Pico, known bool)
 }
 
-// Rates counts requests and tokens against their limits. *rate.Limiter does.
+// Rates counts requests and tokens against their limits. *rate.Limiter implements it.
 type Rates interface {
 	Take(now time.Time, buckets []rate.Bucket, tokens int64) (rate.Ticket, error)
 }
 
-// admit takes what the request may use of every rate and every budget that bounds
-// it, beyond what quota took. The rates come first, for they are this node's own and cost nothing to take
-// back; a budget may have to ask the cluster. What a request has taken that is
-// refused, here or later, requestBody gives back: all of it, so that who has no money
-// left has not lost the requests too that it was refused.
+// admit reserves what the request may use of each rate and budget that bounds it, beyond
+// what quota reserved. Rates come first: they are local and free to release, and a budget may
+// need a request to the cluster. If the request is rejected, here or later, Reject releases
+// every reservation, so a caller without budget does not also lose rate-limit quota.
 func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
 	if len(x.bounds) == 0 {
 		return nil
@@ -47,10 +46,10 @@ func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
 	return p.reserve(ctx, x)
 }
 
-// bind finds what bounds the request. A model is bounded by the name that the
-// operator gave it, and where that is a pattern by what was asked for: to go by the
-// caller's word for it would let an alias pass by the limits of what it stands for. A
-// limit that names an alias is one of what that stands for.
+// bind finds the limits of the request. A model's limits apply to the operator's name for
+// it, or to the requested name if that is a pattern. They apply to the model that an alias
+// resolves to; otherwise an alias would bypass them. A limit that names an alias is a limit
+// of the model behind it.
 func (p *Pipeline) bind(x *Exchange) {
 	x.Model = x.View.Catalog.Alias(x.Model)
 	if p.deps.Budgets == nil && p.deps.Rates == nil {
@@ -72,12 +71,12 @@ func (p *Pipeline) budgeted(x *Exchange) bool {
 	return false
 }
 
-// hopeless is what a caller is told to wait for whose budget never begins anew:
-// somebody has to raise it.
-const hopeless = time.Hour
+// retryAfterNoReset is the Retry-After for a budget that never resets: somebody has to
+// raise it.
+const retryAfterNoReset = time.Hour
 
-// reserve reserves what the attempts of the plan may cost, and leaves out of the plan
-// those that the budgets do not pay for.
+// reserve reserves what the attempts of the plan may cost, and removes from the plan
+// those that the budgets do not cover.
 func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
 	if p.deps.Budgets == nil {
 		return nil
@@ -91,8 +90,8 @@ func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
 	if len(bounds) == 0 {
 		return nil
 	}
-	x.stakes = x.stakesOf(x.Plan)
-	costs := x.stakes.byAttempts()
+	x.attemptCosts = x.estimateCosts(x.Plan)
+	costs := x.attemptCosts.byAttempts()
 	hold, err := p.deps.Budgets.Reserve(ctx, bounds, costs...)
 	if err != nil {
 		return exhaustedBudget(err)
@@ -113,8 +112,8 @@ func leaseBound(b *tenancy.Bound) lease.Bound {
 	return out
 }
 
-// exhaustedBudget tells SDKs that trying again by themselves is no use before the
-// budget begins anew, unless it is only held by other requests.
+// exhaustedBudget tells SDKs not to retry before the budget resets, unless only other
+// requests' reservations exhaust it.
 func exhaustedBudget(err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if over, why := errors.AsType[*lease.Exceeded](err); !ok || e.Kind != fault.OverBudget || why && over.Held {
@@ -123,29 +122,29 @@ func exhaustedBudget(err error) error {
 	told := *e
 	told.NoRetry = true
 	if told.RetryAfter <= 0 {
-		told.RetryAfter = hopeless
+		told.RetryAfter = retryAfterNoReset
 	}
 	return &told
 }
 
-// What a request's output is taken for before it is made: as much as the caller
-// allows, but not the whole of what a model could write. To set that aside would
-// refuse requests for money that almost none of them spend.
+// The estimate of a request's output: what the caller allows, but not all that a model
+// could write. Reserving that would reject requests for money that almost none of them
+// spend.
 const (
 	usualOutput = 1024 // where the caller does not say
 	mostOutput  = 4096
 )
 
-// mostCost is the estimate of one attempt, at the most expensive deployment of the plan.
-func (x *Exchange) mostCost() money.Pico {
+// maxAttemptCost is the estimate of one attempt, at the most expensive deployment of the plan.
+func (x *Exchange) maxAttemptCost() money.Pico {
 	var most money.Pico
-	for _, s := range x.stakesOf(x.Plan) {
+	for _, s := range x.estimateCosts(x.Plan) {
 		most = max(most, s.answered)
 	}
 	return most
 }
 
-// roughOutput is what the output is taken for, all choices together.
+// roughOutput estimates the output of all choices together.
 func (x *Exchange) roughOutput(d *catalog.Deployment) int64 {
 	each := int64(usualOutput)
 	if x.Facts.MaxTokens > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
-// receive takes the provider's response: its headers, which m is, and what follows them.
+// receive processes the provider's response: the headers in m, and what follows them.
 func (d *session) receive(ctx context.Context, m *frame.Message) error {
 	h := readHead(m)
 	limit, err := d.p.Receive(ctx, d.x, h)
@@ -36,16 +36,15 @@ func (d *session) receive(ctx context.Context, m *frame.Message) error {
 	if limit == 0 {
 		return d.relay(ctx)
 	}
-	return d.release(edit)
+	return d.answerHeld(edit)
 }
 
-// body collects a response's body without answering for its pieces: Envoy does
-// not let the headers go before the processor has answered them. A body that is longer
-// than limit is cut.
+// body collects a response's body without answering its pieces: Envoy holds the headers
+// until the processor has answered them. A body longer than limit is truncated.
 //
-// It does not wait to be told of the end where it can see it. An answer that ends
-// with trailers (HTTP/2 has them) has no last piece, and Envoy sends the trailers
-// only when the pieces before them have been answered.
+// Where the content shows the end, body does not wait for Envoy to report it. A response that
+// ends with trailers (HTTP/2) has no last piece, and Envoy sends the trailers only after the
+// pieces before them have been answered.
 func (d *session) body(h *Head, limit int64) (body []byte, tooLong bool, err error) {
 	var parts [][]byte
 	var size int64
@@ -76,8 +75,8 @@ func (d *session) body(h *Head, limit int64) (body []byte, tooLong bool, err err
 	return join(parts, size), false, nil
 }
 
-// maxGuess is up to which size an answer of unknown length is looked at piece by
-// piece for its end: each look reads all of it.
+// maxGuess is the size up to which a response of unknown length is searched for its end
+// after each piece. Each search reads all of it.
 const maxGuess = 1 << 20
 
 // endsObject reports whether a JSON object may end here.
@@ -97,9 +96,9 @@ func join(parts [][]byte, size int64) []byte {
 	return out
 }
 
-// release answers for the pieces of a body: as they came, or all but the last
-// taken away and the last replaced.
-func (d *session) release(e *message.Edit) error {
+// answerHeld answers the pieces of a body: unchanged, or with the last one replaced and the
+// others removed.
+func (d *session) answerHeld(e *message.Edit) error {
 	for i := range d.held {
 		var err error
 		switch {
@@ -117,7 +116,7 @@ func (d *session) release(e *message.Edit) error {
 	return d.drain()
 }
 
-// drain answers whatever still comes, until Envoy ends the stream.
+// drain answers every further message, until Envoy ends the stream.
 func (d *session) drain() error {
 	for {
 		m, err := d.recv()

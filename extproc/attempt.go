@@ -51,9 +51,8 @@ func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*message.Edit, er
 	return e, nil
 }
 
-// prepareLocked makes the provider's request of attempt i. It must leave
-// nothing of an earlier attempt: the upstream filter's changes stay on the
-// request that Envoy retries with.
+// prepareLocked makes the provider's request of attempt i. It must remove everything that
+// an earlier attempt has set: Envoy retries with the upstream filter's changes.
 func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
@@ -67,8 +66,8 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 		m.Body = p.spliced(x, d)
 		m.Replace = len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
 		if i > 0 && !m.Replace {
-			// It leaves on another stream than the caller's, which gives back the
-			// buffer that holds the body when it ends, sent or not.
+			// Another stream than the caller's sends it. The caller's stream releases
+			// the body's buffer when it ends, whether or not the body has been sent.
 			m.Body, m.Replace = bytes.Clone(x.Body), true
 		}
 	} else {
@@ -95,7 +94,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 		m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
 	}
 	m.Set = x.Inbound.trace.headers(m.Set)
-	m.Remove = x.strangers(m.Set)
+	m.Remove = x.headersToRemove(m.Set)
 	return m, nil
 }
 
@@ -105,8 +104,8 @@ func (x *Exchange) canonical() (*wire.Ask, error) {
 	return dialect.ByName(x.op.language).DecodeAsk(body)
 }
 
-// spliced is the caller's body with what must change changed, the body itself
-// if nothing must.
+// spliced returns the caller's body with the members changed that must change; the body
+// itself if none must.
 func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage, Remove: splice.Extensions}
 	if d.Model != x.Facts.Model {
@@ -137,8 +136,8 @@ func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) provid
 	return t
 }
 
-// authority is the Host header of an endpoint: without the port where it is the
-// scheme's own, as every client sends it.
+// authority is the Host header of an endpoint, without the scheme's default port, as
+// every client sends it.
 func authority(e catalog.Endpoint) string {
 	host := e.Host
 	if e.Scheme == "https" && e.Port == 443 || e.Scheme == "http" && e.Port == 80 {
@@ -151,16 +150,15 @@ func authority(e catalog.Endpoint) string {
 }
 
 // credentialHeaders are the headers in which providers take a credential or the
-// version of their API. Whatever an attempt does not set of them it removes, for
-// they may be those of the attempt before it.
+// version of their API. An attempt removes those that it does not set: they may be left
+// from the attempt before it.
 func credentialHeaders() [8]string {
 	return [8]string{"authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project"}
 }
 
-// strangers are the headers to remove from a request: of the caller's, all but
-// those that providers are meant to see; of an earlier attempt's, those that this
-// one does not set.
-func (x *Exchange) strangers(set []message.Header) []string {
+// headersToRemove returns the caller's headers that providers do not get, and the headers
+// of an earlier attempt that this one does not set.
+func (x *Exchange) headersToRemove(set []message.Header) []string {
 	credentials := credentialHeaders()
 	out := make([]string, 0, len(x.Inbound.private)+len(credentials))
 	for _, name := range credentials[:] {
@@ -198,8 +196,8 @@ func (x *Exchange) Alternatives() bool {
 // backoffCap is the longest pause between two attempts, as xds sets it.
 const backoffCap = 2 * time.Second
 
-// Total bounds a whole answer that is not streamed: every attempt, and the
-// pauses. A stream has no such bound; 0 says so.
+// Total bounds the time of a response that is not streamed: every attempt, and the
+// pauses. It is 0 for a stream, which has no such bound.
 func (x *Exchange) Total() time.Duration {
 	if x.Facts.Stream {
 		return 0
@@ -251,14 +249,14 @@ func (x *Exchange) attempt(i int) usage.Attempt {
 }
 
 // Again prepares attempt i, from 0, after earlier ones have failed. Both results are nil if
-// the request as it is will do, or has ended. If the attempt cannot be made, the request
+// the request can go out unchanged, or has ended. If the attempt cannot be made, the request
 // ends with a response: no proxy can be told to go on to the next attempt.
 func (p *Pipeline) Again(ctx context.Context, x *Exchange, i int) (*message.Edit, *message.Response) {
 	edit, err := p.again(ctx, x, i)
 	if err != nil {
 		e := fault.From(err)
 		x.report(i, AttemptFailure{Code: e.Code, Kind: e.Kind, Cause: CauseNotSent})
-		return nil, p.refusal(x, e)
+		return nil, p.errorResponse(x, e)
 	}
 	return edit, nil
 }
@@ -267,7 +265,7 @@ func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*message.Edit
 	if i < 1 || i >= len(x.Plan) {
 		return nil, nil
 	}
-	if err := p.occupy(ctx, x, i); err != nil {
+	if err := p.acquireSlot(ctx, x, i); err != nil {
 		return nil, err
 	}
 	x.mu.Lock()
@@ -281,8 +279,8 @@ func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*message.Edit
 	}
 	p.intendLocked(x, i)
 	if p.deps.Settings.SyncBeforeDispatch {
-		// As in dispatch. Where this fails the request ends, with this attempt settled
-		// as one that may have gone out.
+		// As in dispatch. If this fails, the request ends, and the attempt is settled as
+		// one that may have gone out.
 		if err := x.mu.intents[len(x.mu.intents)-1].Wait(ctx); err != nil {
 			return nil, err
 		}
@@ -290,8 +288,8 @@ func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*message.Edit
 	return e, nil
 }
 
-// withdraw takes back a dispatch that failed before anything left: there is no attempt to
-// settle, but there may be an intent to take away.
+// withdraw undoes a dispatch that failed before anything left. There is no attempt to
+// settle, but there may be an intent to remove.
 func (p *Pipeline) withdraw(x *Exchange) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

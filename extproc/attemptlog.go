@@ -13,9 +13,8 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// attemptLog takes Envoy's log of attempts that failed. It is the only place
-// where the reason of an attempt that another one followed can be learned: the
-// filters see the last one alone.
+// attemptLog receives Envoy's log of failed attempts. Only the log says why an attempt
+// failed that another one followed: the filters see the last attempt alone.
 type attemptLog struct {
 	accesslogv3.UnimplementedAccessLogServiceServer
 	live *registry
@@ -43,14 +42,14 @@ func (l attemptLog) StreamAccessLogs(stream accesslogv3.AccessLogService_StreamA
 func (l attemptLog) take(e *datav3.HTTPAccessLogEntry) {
 	x := l.live.find(requestNamed(e.GetRequest().GetRequestId()))
 	if x == nil {
-		return // it ended without needing to know
+		return // the request ended without waiting for the entry
 	}
 	headers := e.GetResponse().GetResponseHeaders()
 	x.Logged(readFailure(e), func(name string) string { return headers[name] })
 }
 
-// readFailure reads what Envoy logs of an attempt. A connection that failed before
-// the request was through has not reached the provider.
+// readFailure reads Envoy's log entry of an attempt. The attempt has not reached the
+// provider if the connection failed before the whole request was sent.
 func readFailure(e *datav3.HTTPAccessLogEntry) AttemptFailure {
 	common := e.GetCommonProperties()
 	flags, code := common.GetResponseFlags(), int(e.GetResponse().GetResponseCode().GetValue())
@@ -81,8 +80,8 @@ func readFailure(e *datav3.HTTPAccessLogEntry) AttemptFailure {
 	return t
 }
 
-// causeOfConnection says why there was no connection. A cluster whose name has no
-// address is left with the one of its second priority; see xds/DESIGN.md.
+// causeOfConnection returns why there was no connection. A cluster whose name has no
+// address keeps only the address of its second priority; see xds/DESIGN.md.
 func causeOfConnection(common *datav3.AccessLogCommon, details string) string {
 	transport := common.GetUpstreamTransportFailureReason()
 	switch {

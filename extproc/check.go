@@ -5,11 +5,11 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Check looks at the response to attempt i before the caller gets it, and reports whether it
-// stands. Of a stream, body is the first event. A response that is an error in all but its
-// status is recorded as a failure, and the next attempt should be made.
+// Check inspects the response to attempt i before the caller gets it, and reports whether it
+// is valid. Of a stream, body is the first event. An error with a good status is recorded
+// as a failure, and the next attempt should be made.
 func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte) bool {
-	f := x.verdictOn(i, h, body)
+	f := x.failureIn(i, h, body)
 	if f == nil {
 		return true
 	}
@@ -25,8 +25,8 @@ func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte) bool {
 // IsStream reports whether a response has the form of a stream.
 func (x *Exchange) IsStream(h *Head) bool { return h.media == x.op.stream }
 
-// verdictOn says why the attempt after attempt i should be made, nil if its response stands.
-func (x *Exchange) verdictOn(i int, h *Head, body []byte) *wire.Failure {
+// failureIn returns why the attempt after attempt i should be made, nil if its response is valid.
+func (x *Exchange) failureIn(i int, h *Head, body []byte) *wire.Failure {
 	driver := x.Plan[i].Provider.Driver
 	switch {
 	case h.Status >= 300:

@@ -9,8 +9,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// decode reads what the request asks for. The body is scanned once and not
-// decoded: same-dialect traffic needs no more.
+// decode finds the operation and reads the request's fields. The body is scanned once and
+// not decoded: same-dialect traffic needs no more.
 func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 	if x.op = p.operations[x.Inbound.Path]; x.op == nil {
 		return fault.New(fault.NotFound, "", "No operation has this path.")
@@ -28,8 +28,8 @@ func errEmptyBody() error {
 	return fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages.")
 }
 
-// media rejects a body that has another form than requests of the operation, before it is taken
-// in. decode rejects an unknown path.
+// media rejects a body of another form than the operation's requests, before it is read.
+// decode rejects an unknown path.
 func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 	in := &x.Inbound
 	if enc := strings.TrimSpace(in.Encoding); enc != "" && !strings.EqualFold(enc, "identity") {
@@ -62,10 +62,9 @@ func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 	return nil
 }
 
-// resource is a field that names something which a registry must know. There is
-// nothing in those registries here, and a name that is not known is refused: to
-// ignore a guardrail that the caller relies on would be to let through what it
-// should stop.
+// resource is a field that names an entry of a registry. The registries are empty, and an
+// unknown name is rejected: ignoring a guardrail that the caller relies on would let through
+// what it should stop.
 type resource struct {
 	field splice.Field
 	kind  fault.Kind
@@ -85,8 +84,8 @@ func resources() [6]resource {
 	}
 }
 
-// unsupported are fields of other gateways that would change what happens to the
-// request, and that have no meaning here: taking them silently would be a lie.
+// unsupported are fields of other gateways that would change how the request is processed.
+// This gateway does not implement them, and does not ignore them silently.
 const unsupported = 1<<splice.Fallbacks | 1<<splice.ContextWindowFallbacks | 1<<splice.ContentPolicyFallbacks |
 	1<<splice.AdditionalDropParams | 1<<splice.AllowedOpenAIParams | 1<<splice.Cache |
 	1<<splice.PromptVariables | 1<<splice.PromptVersion
@@ -179,8 +178,8 @@ func (x *Exchange) routingOptions(present splice.FieldSet) error {
 	return nil
 }
 
-// maxRetries bounds what a caller may ask for: each retry is paid for.
+// maxRetries bounds the retries that a caller may request: each one is paid for.
 const maxRetries = 10
 
-// maxTimeout is the longest time that a caller may ask one attempt to take.
+// maxTimeout is the longest timeout of one attempt that a caller may request.
 const maxTimeout = 24 * time.Hour

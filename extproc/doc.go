@@ -1,8 +1,8 @@
-// Package extproc is one request's life: Envoy's external processor.
+// Package extproc processes inference requests: it is Envoy's external processor.
 //
-// The downstream filter opens one stream a request. Its stages, in order:
+// The downstream filter opens one stream for each request. The stages, in order:
 //
-//	stage     | file         | Envoy phase              | writes to the Exchange          | may refuse as
+//	stage     | file         | Envoy phase              | writes to the Exchange          | may reject as
 //	----------|--------------|--------------------------|---------------------------------|---------------------------
 //	identify  | identify.go  | request headers          | Principal                       | unauthenticated, denied
 //	media     | decode.go    | "                        | -                               | media_type
@@ -36,31 +36,31 @@
 //
 // The stages know nothing of Envoy's messages. An attachment translates: it makes the Exchange
 // of a request, takes it from step to step (request.go), and sends what comes out (package
-// message). The one that there is speaks ext_proc, in the files server.go, downstream.go,
+// message). The only attachment speaks ext_proc, in the files server.go, downstream.go,
 // upload.go, answer.go, upstream.go, registry.go, attemptlog.go and envoyhead.go.
 //
-// Who has no key learns nothing from what is wrong with the rest of the request,
-// so identify comes first. No byte of the body is taken in before the stages of the
-// headers have passed. A long body comes in pieces and goes in pieces (upload.go).
+// identify comes first, so a caller without a key learns nothing about the rest of the
+// request. No byte of the body is read before the stages of the headers have passed. A long
+// body is received and sent in pieces (upload.go).
 //
-// What it guarantees:
+// Guarantees:
 //
-//   - A request that was dispatched ends in exactly one settle per attempt that
-//     reached its provider: at the end of the answer, when the caller leaves,
-//     when the provider breaks off, or, by the journal, when the process dies.
-//   - What a request has taken of rates, budgets and slots is given back once, however it
-//     ends, and what is spent of a budget is in the journal before its reservation ends.
-//   - Every request that was dispatched has exactly one event that is Final.
-//   - No byte of an answer leaves before its intent is on disk, and the last
+//   - A dispatched request ends in exactly one settle per attempt that reached its
+//     provider: at the end of the response, when the caller disconnects, when the provider
+//     breaks off, or, from the journal, when the process dies.
+//   - What a request reserves of rates, budgets and slots is released once, however the
+//     request ends. Spending is in the journal before its reservation ends.
+//   - Every dispatched request has exactly one event that is Final.
+//   - No byte of a response leaves before its intent is on disk, and the last
 //     byte does not leave before its settle is.
 //   - One View serves a request from its first byte to its last.
-//   - Bytes between a caller and a provider of the same dialect are passed as
-//     they are, but for the members that must change.
+//   - Between a caller and a provider of the same dialect, bytes pass unchanged, except
+//     for the members that must change.
 //   - No credential of a caller reaches a provider, no provider's credential
 //     reaches a caller, and neither is logged.
 //
-// It never retries: Envoy does, along the plan it was given. An attempt after
-// the first that needs another request than the first is rewritten by a stream
-// of an upstream filter (upstream.go), which finds the Exchange by its id.
-// Attempts that failed are known from Envoy's log of them (attemptlog.go).
+// The package never retries. Envoy does, following the plan. If a later attempt needs
+// another request than the first, a stream of an upstream filter (upstream.go) rewrites it,
+// and finds the Exchange by its id. Failed attempts are known from Envoy's attempt log
+// (attemptlog.go).
 package extproc

@@ -42,7 +42,7 @@ func (s *Server) downstream(c *conn, pieces *upload) error {
 			if d.x != nil && d.x.Dispatched {
 				return d.receive(ctx, &m)
 			}
-			err = d.pass(m.Kind) // an answer of Envoy's own, already in our form
+			err = d.pass(m.Kind) // Envoy's own response, already in the gateway's form
 		case frame.ResponseBody, frame.ResponseTrailers, frame.Other:
 			err = d.pass(m.Kind)
 		}
@@ -55,7 +55,7 @@ func (s *Server) downstream(c *conn, pieces *upload) error {
 // close ends the exchange, whatever ended the stream. Envoy ends the stream when it drops its
 // own copy of the body, so the body's bytes are in flight until then.
 func (d *session) close() {
-	d.rest()
+	d.addBusy()
 	if d.x != nil {
 		d.p.Close(d.stream.Context(), d.x, d.busy)
 		d.s.live.remove(d.x)
@@ -69,8 +69,8 @@ func (d *session) close() {
 	d.in.Free()
 }
 
-// requestHeaders makes the exchange. Where the body comes in pieces, the headers are answered
-// when it is complete: their answer has the plan.
+// requestHeaders makes the exchange. If the body comes in pieces, the headers are answered
+// when it is complete, because their answer has the plan.
 func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 	d.x = d.p.NewExchange()
 	m.Headers(func(name, value []byte) bool {
@@ -84,14 +84,14 @@ func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 		if d.pieces != nil {
 			d.pieces.ended = true
 		}
-		return d.refuse(ctx, err)
+		return d.reject(ctx, err)
 	case d.pieces != nil:
 		return nil
 	}
 	return d.pass(m.Kind)
 }
 
-// requestBody takes the body, or a piece of it, and hands Envoy the plan when it is
+// requestBody takes the body, or a piece of it, and sends Envoy the plan when it is
 // complete.
 func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	if d.x == nil {
@@ -104,19 +104,19 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	d.free = append(d.free, d.in.Hold())
 	edit, err := d.admit(ctx)
 	if err != nil {
-		return d.refuse(ctx, err)
+		return d.reject(ctx, err)
 	}
 	head, tail := frame.AppendAnswer(d.plan(), m.Kind, &frame.Mutation{Edit: *edit, ClearRoute: true})
 	return afterDispatch(d.send(head, tail))
 }
 
-// afterDispatch is passed when Envoy has the request, or cannot take it for the reason given.
+// afterDispatch runs when Envoy has the request, or has failed to take it with err.
 func afterDispatch(err error) error {
 	inject.Crash("request.dispatched")
 	return err
 }
 
-// admit runs the stages of the body, which is complete, and dispatches the request.
+// admit runs the stages of the complete body, and dispatches the request.
 func (d *session) admit(ctx context.Context) (*message.Edit, error) {
 	if err := d.p.Admit(ctx, d.x); err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (d *session) admit(ctx context.Context) (*message.Edit, error) {
 	return edit, nil
 }
 
-// appendSteering adds the headers that tell Envoy's router how to carry out the plan; Envoy takes
-// them away from callers. What is not set is what the route says: no retry, no limit.
+// appendSteering adds the headers that tell Envoy's router how to carry out the plan. Envoy
+// removes them from callers' requests. Without them the route applies: no retry, no limit.
 func appendSteering(dst []message.Header, x *Exchange) []message.Header {
 	dst = append(dst, message.Header{Name: contract.HeaderPerTryTimeout, Value: strconv.FormatInt(x.Plan[0].Timeout.Milliseconds(), 10)})
 	if len(x.Plan) > 1 {
@@ -142,8 +142,8 @@ func appendSteering(dst []message.Header, x *Exchange) []message.Header {
 		dst = append(dst, message.Header{Name: contract.HeaderTimeout, Value: strconv.FormatInt(total.Milliseconds(), 10)})
 	}
 	if x.Alternatives() {
-		// Another deployment may have a valid credential, or the model. With one
-		// deployment only, a second try would get the same answer.
+		// Another deployment may have a valid credential, or the model. With only one
+		// deployment a retry would get the same response.
 		dst = append(dst, message.Header{Name: contract.HeaderRetriableCodes, Value: "401,402,403,404,301,302,303,307,308"})
 	}
 	return dst
@@ -154,7 +154,7 @@ func (d *session) plan() []byte {
 	return frame.AppendPlan(make([]byte, 0, answerSize), contract.MetadataPlan, contract.MetadataPlanGroups, d.groups())
 }
 
-// groups is the plan in the words of Envoy's cluster specifier.
+// groups returns the plan in the form of Envoy's cluster specifier.
 func (d *session) groups() []frame.Group {
 	out := make([]frame.Group, len(d.x.Plan))
 	for i := range d.x.Plan {
@@ -164,7 +164,7 @@ func (d *session) groups() []frame.Group {
 	return out
 }
 
-// refuse answers the caller with an error instead of asking a provider.
-func (d *session) refuse(ctx context.Context, err error) error {
+// reject answers the caller with an error, without a request to a provider.
+func (d *session) reject(ctx context.Context, err error) error {
 	return d.immediate(d.p.Reject(ctx, d.x, err))
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 )
 
-// The bounds of what is kept of a provider's error.
+// Bounds of the parts of a provider's error that are kept.
 const (
 	maxFailureMessage = 300     // bytes of its message
 	maxFailureName    = 64      // of its type and its code
 	maxProviderID     = 128     // of its id of the request
-	maxEchoBody       = 1 << 20 // of a request that messages are compared with
+	maxEchoBody       = 1 << 20 // of a request; larger ones are not compared, and no message is kept
 )
 
-// withheld stands for what was taken out of a message.
+// withheld replaces what was removed from a message.
 const withheld = "[...]"
 
-// safeMessage is a provider's message fit for logs and records: bounded, one line of
-// ASCII, and without what the caller sent or what looks like a credential. Providers
-// repeat prompts and keys in their messages. A word stays only if it is a plain word
-// that the request and the response have not, or one that errors are made of.
+// safeMessage redacts a provider's message for logs and records: bounded, one line of
+// ASCII, without what the caller sent or what looks like a credential. Providers repeat
+// prompts and keys in their messages. A word stays only if neither the request nor the
+// response contains it, or if it is common in errors.
 func (x *Exchange) safeMessage(message string, d *catalog.Deployment, generated []byte) string {
 	if message == "" || len(x.Body) > maxEchoBody {
 		return ""
@@ -60,7 +60,7 @@ func isEcho(field string, sent, known map[string]struct{}) bool {
 	cut := strings.HasSuffix(strings.TrimRight(field, `"'),]`+"`"), "...")
 	for i, w := range parts {
 		if strings.ContainsFunc(w, func(r rune) bool { return r > unicode.MaxASCII }) {
-			return true // where words have no blanks between them, they cannot be compared
+			return true // words without spaces between them cannot be compared
 		}
 		if _, ok := known[w]; ok {
 			continue
@@ -84,8 +84,8 @@ func isPrefix(w string, of map[string]struct{}) bool {
 	return false
 }
 
-// isCredential reports whether a field has a piece of what the deployment is called
-// with, or looks like a secret: long, with digits, or masked.
+// isCredential reports whether a field contains a piece of the deployment's credential, or
+// looks like a secret: long, with digits, or masked.
 func isCredential(field string, d *catalog.Deployment) bool {
 	const piece = 6
 	secrets := []string{d.APIKey.Reveal()}
@@ -102,13 +102,13 @@ func isCredential(field string, d *catalog.Deployment) bool {
 	return strings.Contains(field, "***") || len(field) >= 20 && strings.ContainsAny(field, "0123456789")
 }
 
-// addStrings adds the words of all strings of a JSON text but the names of members.
+// addStrings adds the words of all strings of a JSON text except the names of members.
 func addStrings(set map[string]struct{}, body []byte) {
 	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		t, err := d.ReadToken()
 		if err != nil {
-			return // the end, or what splice.Scan has not read either
+			return // the end, or text that splice.Scan does not read either
 		}
 		kind, n := d.StackIndex(d.StackDepth())
 		if name := kind == '{' && n%2 == 1; t.Kind() == '"' && !name {
@@ -128,8 +128,8 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// commonWords is the words that the messages of providers are made of, and that say
-// nothing of a prompt that has them too.
+// commonWords returns words that are common in providers' messages. They reveal nothing about
+// a prompt that contains them too.
 func commonWords() map[string]struct{} {
 	const list = `a about above access account again allowed an and api are array as assistant at available bad balance be been
 		before below billing but by call cannot capacity chat check code completion completions connection contact contain contains content
@@ -150,7 +150,7 @@ func commonWords() map[string]struct{} {
 	return out
 }
 
-// safeName is a provider's error type or code if it has the form of one.
+// safeName returns a provider's error type or code if it has the form of one.
 func safeName(name string, d *catalog.Deployment) string {
 	if name == "" || len(name) > maxFailureName || isCredential(name, d) || !isPlain(name) {
 		return ""
@@ -158,7 +158,7 @@ func safeName(name string, d *catalog.Deployment) string {
 	return name
 }
 
-// safeID is a provider's id of a request if it has the form of one.
+// safeID returns a provider's id of a request if it has the form of one.
 func safeID(id string) string {
 	if len(id) > maxProviderID || !isPlain(id) {
 		return ""

@@ -8,19 +8,19 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// enforce rejects a request that lacks a parameter which the operator requires in each
+// enforce rejects a request without a parameter that the operator requires in each
 // request, or in those with keys of service accounts.
 func (p *Pipeline) enforce(_ context.Context, x *Exchange) error {
 	s := &p.deps.Settings
-	if err := x.carries(s.EnforcedParams); err != nil || !x.Principal.ServiceAccount() {
+	if err := x.requireParams(s.EnforcedParams); err != nil || !x.Principal.ServiceAccount() {
 		return err
 	}
-	return x.carries(s.EnforcedServiceParams)
+	return x.requireParams(s.EnforcedServiceParams)
 }
 
-// carries rejects a request that lacks one of the parameters. A dot in a name leads into
-// an object. null and the empty string count as lacking: they say nothing.
-func (x *Exchange) carries(names []string) error {
+// requireParams rejects a request that lacks one of the parameters. A dot in a name leads
+// into an object. null and the empty string count as lacking.
+func (x *Exchange) requireParams(names []string) error {
 	for _, name := range names {
 		switch string(splice.Lookup(x.Body, strings.Split(name, ".")...)) {
 		case "", "null", `""`:

@@ -39,9 +39,8 @@ func readHead(m *frame.Message) Head {
 	return h
 }
 
-// reached reports whether the provider has seen the request, by Envoy's reason for a response
-// of its own. Only a connection that there never was, or that nobody could be asked for,
-// leaves the provider out of it.
+// reached reports whether the provider has seen the request, given Envoy's reason for a local
+// response. It has not only if there was no connection, or no host to connect to.
 func reached(details string) bool {
 	for _, before := range []string{"connection_failure", "connection_timeout", "overflow", "no_healthy_upstream", "cluster_not_found", "no_cluster"} {
 		if strings.Contains(details, before) {
@@ -51,9 +50,9 @@ func reached(details string) bool {
 	return strings.Contains(details, "timeout") || strings.Contains(details, "reset")
 }
 
-// causeOfText reads the cause from Envoy's words for an attempt without a response:
-// its response code details, or the reason of its transport. Envoy writes some of
-// them with underscores in the place of blanks.
+// causeOfText reads the cause from Envoy's text for an attempt without a response: its
+// response code details, or its transport failure reason. In some of them Envoy writes
+// underscores instead of spaces.
 func causeOfText(text string) string {
 	text = strings.ReplaceAll(text, "_", " ")
 	for _, row := range [...]struct{ has, cause string }{
@@ -63,7 +62,7 @@ func causeOfText(text string) string {
 		{"connection failure", CauseConnectFailed},
 		{"connect error", CauseConnectFailed},
 		{"no healthy upstream", CauseConnectFailed},
-		{"timeout", CauseTimeoutFirstByte}, // Envoy answers by itself only where no response had begun
+		{"timeout", CauseTimeoutFirstByte}, // Envoy sends a local response only if none had begun
 		{"overflow", CauseNotSent},
 		{"reset", CauseReset},
 		{"termination", CauseReset},

@@ -6,8 +6,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
 
-// unread are the members of a request that no model reads. All others count, also those
-// that are not known here: what is new at a provider is more often read than not.
+// unread are the members of a request that no model reads. All others count, unknown ones
+// too: models read most members that providers add.
 const unread = splice.Extensions | 1<<splice.Model | 1<<splice.Stream | 1<<splice.StreamOptions | 1<<splice.N |
 	1<<splice.MaxTokens | 1<<splice.MaxCompletionTokens | 1<<splice.Temperature | 1<<splice.TopP |
 	1<<splice.User | 1<<splice.ServiceTier | 1<<splice.Metadata | 1<<splice.SafetyIdentifier
@@ -21,21 +21,20 @@ type estimates struct {
 }
 
 const (
-	// bytesPerToken is how many bytes of a text are taken for one token where nothing
-	// depends on the estimate: English prose has about four, and the JSON around it
-	// makes up for what other languages need. The data of images, audio and files
-	// counts so too: what models make of it is not in proportion to its bytes.
+	// bytesPerToken is the estimate of a token's bytes where nothing depends on it: English
+	// prose has about four, and the JSON around it makes up for what other languages need.
+	// It applies to images, audio and files too, whose tokens are not proportional to their bytes.
 	bytesPerToken = 4
-	// framing is what the JSON around a message is less than its estimate: the names of
-	// its members and quotes, in the place of which models read perMessage marks.
+	// framing is subtracted per message: the JSON around it (names of members, quotes) is
+	// estimated higher than the perMessage marks that models read instead.
 	framing    = 6
 	perMessage = 4
 	perPrompt  = 3
 )
 
-// inputBound is an upper bound of the input's tokens for a deployment: of the whole body
-// but for what no model reads. The tokenizer is not asked here: on the path of every
-// request it would cost more than all the rest together.
+// inputBound returns an upper bound of the input's tokens for a deployment: the whole body
+// except what no model reads. It does not use the tokenizer, which would cost more than all
+// other work on a request.
 func (x *Exchange) inputBound(d *catalog.Deployment) int64 {
 	model, e := vocabulary(d), &x.estimates
 	switch {
@@ -82,7 +81,7 @@ func roughInput(facts *splice.Request) int64 {
 	return int64(n) / bytesPerToken
 }
 
-// vocabulary names the model whose vocabulary counts for a deployment.
+// vocabulary names the model whose vocabulary applies to a deployment.
 func vocabulary(d *catalog.Deployment) string {
 	if d.BaseModel != "" {
 		return d.BaseModel

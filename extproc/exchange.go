@@ -22,11 +22,11 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Exchange is one request's life, from its first byte to its last settle.
+// Exchange is the state of one request, from its first byte to its last settle.
 //
-// The goroutine that carries the request owns it and alone changes it, except for what is
-// in mu: goroutines that prepare later attempts borrow that for one phase. What else they
-// read (Plan, Body, Facts, View) does not change once the request is dispatched.
+// Only the request's goroutine changes it, except for mu, which goroutines that prepare later
+// attempts change too. The other fields that they read (Plan, Body, Facts, View) do not
+// change after dispatch.
 type Exchange struct {
 	// Set by decode and identify.
 	ID        id.Request
@@ -44,32 +44,32 @@ type Exchange struct {
 	Dispatched bool // the first attempt is prepared; from here on the request ends in a settle
 
 	// Set by authorize.
-	Model id.ModelName // what the name in the request stands for; the answer has the name. Route makes the operator's name of it
+	Model id.ModelName // what the requested name resolves to; the response has the requested name. Route replaces it by the operator's name
 
 	// Set by route.
-	Group      catalog.Group
-	Plan       []Attempt
-	passedOver bool // the plan begins with a fallback, as the group has a full deployment
+	Group            catalog.Group
+	Plan             []Attempt
+	startsAtFallback bool // the plan begins with a fallback, as the group has a full deployment
 
-	// What bounds the request; nil if nothing does. Set by quota as far as the headers
-	// tell, and by route as a whole.
+	// The request's limits; nil if there are none. quota sets those that the headers
+	// determine, and route all of them.
 	bounds []tenancy.Bound
 
 	// Set by quota and admit.
-	labels    *labels // of the request's metrics; set by settle
-	admission admission
-	stakes    stakes    // of the plan's attempts; nil if nothing was reserved
-	estimates estimates // of the input
+	labels       *labels // of the request's metrics; set by settle
+	admission    admission
+	attemptCosts attemptCosts // of the plan's attempts; nil if nothing was reserved
+	estimates    estimates    // of the input
 
 	// Set by receive.
 	Tries      int    // how many attempts Envoy made; the last of them answered
-	Status     int    // of the provider's answer; 0 if there was none
-	requestID  string // the provider's id of the answer's request
-	answered   string // the model that the provider says has answered, within the bounds of modelNames
+	Status     int    // of the provider's response; 0 if there was none
+	requestID  string // the provider's id of the request
+	answered   string // the model that the provider reports, within the bounds of modelNames
 	FirstToken time.Time
-	Tier       string // service tier, as the provider says that it was; empty if it does not
+	Tier       string // service tier that the provider reports; empty if it does not
 
-	awaited  bool     // the attempt log has had its time
+	awaited  bool     // the wait for the attempt log is over
 	response response // set by Receive and the stages of the response
 
 	busy atomic.Int64 // nanoseconds that were spent on later attempts
@@ -81,10 +81,10 @@ type Exchange struct {
 		busy     func()             // releases the slot at a deployment; nil if the request has none
 		at       id.Deployment      // where that slot is
 		failures []AttemptFailure   // by attempt; what is known of those that failed
-		news     chan struct{}      // closed and replaced when failures or silent changes
+		changed  chan struct{}      // closed and replaced when failures or silent changes
 		entries  int                // how many the attempt log has had
 		made     int                // how many attempts there were, once that is known; 0 before
-		silent   bool               // the attempt log broke off: it may lack entries
+		logLost  bool               // the attempt log broke off: it may lack entries
 		settled  bool
 	}
 }
@@ -107,7 +107,7 @@ type Inbound struct {
 
 	Length  int64    // of the body, as declared; Undeclared if it is not
 	Empty   bool     // there is no body
-	private []string // names of headers that no provider is to see
+	private []string // names of headers that no provider gets
 }
 
 // Undeclared is the length of a body that has no content-length.
@@ -169,12 +169,12 @@ func (x *Exchange) Header(name, value []byte) {
 	}
 }
 
-// forwarded reports whether a caller's header goes on to the provider. It is a
-// list of what may, for what callers' networks put in (cookies, addresses,
-// traces) has no end. The credentials are handled with each attempt.
+// forwarded reports whether a caller's header goes on to the provider. It is an allowlist:
+// callers' networks add arbitrary headers (cookies, addresses, traces). Credentials are
+// handled with each attempt.
 func forwarded(name string) bool {
 	switch name {
-	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route takes it away
+	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route removes it
 		return true
 	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
 		tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle,
@@ -184,7 +184,7 @@ func forwarded(name string) bool {
 	return name == "" || name[0] == ':'
 }
 
-// Options are the gateway's own fields of a request: how it shall be routed.
+// Options are the gateway's own fields of a request: how to route it.
 type Options struct {
 	Timeout     time.Duration // of one attempt; 0 means the deployment's or the router's
 	Retries     int           // within the group; -1 means the router's
@@ -192,7 +192,7 @@ type Options struct {
 	DropParams  bool
 	Tags        []string
 	EndUser     string
-	customer    id.Customer // EndUser in its whole length
+	customer    id.Customer // EndUser, not truncated
 	Session     string      // the caller's own name for what the request is a part of
 }
 
@@ -223,8 +223,8 @@ type AttemptFailure struct {
 	retryAfter time.Duration // as the provider asked
 }
 
-// merge adds what another report of the same failure knows. What is known already is
-// believed, but for a cause that is less exact.
+// merge adds the fields of another report of the same failure. Known fields stay, except for
+// a less exact cause.
 func (t *AttemptFailure) merge(more *AttemptFailure) {
 	if t.Cause == "" || t.Cause == CauseUnknown || t.Cause == CauseConnectFailed && more.Cause == CauseDNS {
 		t.Cause = cmp.Or(more.Cause, t.Cause)
@@ -241,11 +241,11 @@ type Outcome struct {
 	FinishReason string
 	Usage        wire.Usage
 	status       int    // HTTP status that the caller got; 0 if it left before
-	Text         []byte // what was generated, kept while the provider has not said how much it was
-	Bytes        int64  // of the provider's answer, so far
-	unread       bool   // Text is the answer as it came
-	capped       bool   // set by consumed: what the provider reported is impossible
-	counted      int64  // tokens of generated text that was counted and is not in Text any more
+	Text         []byte // generated text, kept while the provider has not reported its usage
+	Bytes        int64  // of the provider's response, so far
+	unread       bool   // Text is the response as received
+	capped       bool   // set by consumed: the usage that the provider reported is impossible
+	counted      int64  // tokens of generated text that was counted and is no longer in Text
 	pieces       pieces // of a stream: the events that brought generated text
 }
 
@@ -259,13 +259,13 @@ func (x *Exchange) lastIndex() int {
 	return min(max(x.Tries, 1), len(x.Plan)) - 1
 }
 
-// sameDialect reports whether the caller's bytes can go to the attempt's
-// provider as they are, but for what must change.
+// sameDialect reports whether the caller's bytes can go to the attempt's provider, with
+// only the members changed that must change.
 func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.op.language }
 
-// Logged records an entry of the attempt log. Entries do not say which attempt they are of,
-// but there is one for each attempt that failed, in order: only the last attempt can have
-// none. header returns the headers of the attempt's response.
+// Logged records an entry of the attempt log. Entries do not name their attempt, but there is
+// one for each failed attempt, in order: only the last attempt can have none. header returns
+// the headers of the attempt's response.
 func (x *Exchange) Logged(t AttemptFailure, header func(name string) string) {
 	for _, name := range contract.ProviderIDHeaders() {
 		if t.requestID = safeID(header(name)); t.requestID != "" {
@@ -285,13 +285,13 @@ func (x *Exchange) Logged(t AttemptFailure, header func(name string) string) {
 func (x *Exchange) Unlogged() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.mu.silent {
-		x.mu.silent = true
-		x.tellLocked()
+	if !x.mu.logLost {
+		x.mu.logLost = true
+		x.notifyLocked()
 	}
 }
 
-// report records why attempt i (from 0) failed. The first to know is believed.
+// report records why attempt i (from 0) failed. The first report counts.
 func (x *Exchange) report(i int, t AttemptFailure) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -309,11 +309,11 @@ func (x *Exchange) reportLocked(i int, t AttemptFailure) {
 	t.known = true
 	x.mu.failures[i] = t
 	x.releaseLocked()
-	x.tellLocked()
+	x.notifyLocked()
 }
 
-// tellLocked wakes who waits for news of the attempts.
-func (x *Exchange) tellLocked() {
-	close(x.mu.news)
-	x.mu.news = make(chan struct{})
+// notifyLocked wakes the goroutines that wait for changes of the attempts.
+func (x *Exchange) notifyLocked() {
+	close(x.mu.changed)
+	x.mu.changed = make(chan struct{})
 }

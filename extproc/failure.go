@@ -13,13 +13,12 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// logWait is how long a failed request waits for what Envoy's attempt log has to
-// say of its earlier attempts. The log's entries leave Envoy before the answer
-// does, on another stream of the same connection: they are there already, or
-// within a scheduling quantum.
+// logWait is how long a failed request waits for the attempt log's entries of its earlier
+// attempts. Envoy sends the entries before the response, on another stream of the same
+// connection, so they are there already, or within a scheduling quantum.
 const logWait = 500 * time.Millisecond
 
-// awaitEarlier gives the attempt log time, once, to say why earlier attempts failed.
+// awaitEarlier waits, once, for the attempt log to report why earlier attempts failed.
 func (x *Exchange) awaitEarlier(ctx context.Context) {
 	if last := x.lastIndex(); last > 0 && !x.awaited {
 		x.awaited = true
@@ -39,11 +38,10 @@ func (x *Exchange) awaitLog(ctx context.Context, i int) {
 	x.await(ctx, func([]AttemptFailure) bool { return x.mu.entries > i })
 }
 
-// made is how many attempts there were of a request that its caller left before
-// one answered. The log has an entry for the one that was under way, if one was and
-// it was not a pause; those that were prepared here have gone out in any case. If the
-// log broke off, the one after the last that has failed is taken to have gone out: it
-// is for Envoy alone to say that it has not.
+// made returns how many attempts there were of a request whose caller disconnected before one
+// answered. The log has an entry for the attempt under way, unless Envoy was between two.
+// Attempts that were prepared here have gone out in any case. If the log broke off, the attempt
+// after the last failed one counts as sent: only Envoy knows that it was not.
 func (x *Exchange) made(ctx context.Context) int {
 	if len(x.Plan) > 1 {
 		x.await(ctx, func(all []AttemptFailure) bool {
@@ -58,26 +56,25 @@ func (x *Exchange) made(ctx context.Context) int {
 			n = max(n, i+1)
 		}
 	}
-	if last := x.mu.failures[n-1]; x.mu.silent && n < len(x.Plan) && last.known && last.Kind != fault.Canceled {
+	if last := x.mu.failures[n-1]; x.mu.logLost && n < len(x.Plan) && last.known && last.Kind != fault.Canceled {
 		n++
 	}
 	return n
 }
 
-// await waits until what is known of the attempts is enough, or no more comes, but not
-// for long.
+// await waits until enough is known of the attempts, or the log broke off, for logWait at most.
 func (x *Exchange) await(ctx context.Context, enough func([]AttemptFailure) bool) {
 	timer := time.NewTimer(logWait)
 	defer timer.Stop()
 	for {
 		x.mu.Lock()
-		news, known := x.mu.news, enough(x.mu.failures) || x.mu.silent
+		changed, known := x.mu.changed, enough(x.mu.failures) || x.mu.logLost
 		x.mu.Unlock()
 		if known {
 			return
 		}
 		select {
-		case <-news:
+		case <-changed:
 		case <-timer.C:
 			return
 		case <-ctx.Done():
@@ -105,7 +102,7 @@ func (p *Pipeline) explain(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// fail says why the last attempt failed, and makes of it what the caller is told.
+// fail finds why the last attempt failed, and returns the caller's error.
 func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
 	h := &x.response.head
 	f := p.classify(x, h, x.response.body)
@@ -118,34 +115,34 @@ func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
 	x.report(last, t)
 	x.awaitEarlier(ctx)
 	if h.Local && t.Cause == CauseConnectFailed {
-		x.awaitLog(ctx, last) // it tells a name without an address from other reasons
+		x.awaitLog(ctx, last) // distinguishes a name without an address from other reasons
 	}
-	p.rest(x, x.lastIndex(), f)
-	p.restEarlier(x)
+	p.coolDown(x, x.lastIndex(), f)
+	p.coolDownEarlier(x)
 	switch {
 	case x.withoutSlot():
 		return strategy.AtLimit()
 	case !f.Retryable && !f.CoolDown:
-		return f.Fault() // the caller's own doing: every deployment would say so
+		return f.Fault() // the caller's error: every deployment would report it
 	}
 	return p.exhausted(x, f)
 }
 
-// unusable is the error for a good status without a good answer.
+// unusable returns the error for a good status without a valid response.
 func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
 	if f, ok := errors.AsType[*wire.Failure](err); ok {
-		x.brokeOff(f, nil)
+		x.reportBroken(f, nil)
 		return f.Fault()
 	}
 	return p.broken(x, err)
 }
 
-// broken is the error for an answer with a good status that is no answer.
+// broken returns the error for a response that has a good status and cannot be read.
 func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
 	x.report(x.lastIndex(), AttemptFailure{
 		Status: x.Status, Code: "upstream_invalid_response", Kind: fault.Upstream, Reached: true, Cause: CauseInvalidAnswer, requestID: x.requestID,
 	})
-	p.rest(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
+	p.coolDown(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
 	return &fault.Error{
 		Kind: fault.Upstream, Code: "upstream_invalid_response", Err: err,
 		Detail: "The provider's answer could not be understood.",
@@ -154,7 +151,7 @@ func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
 
 // brokeOff reports that the last attempt failed after a good status, and what the
 // provider said of it. generated is the text that had come by then.
-func (x *Exchange) brokeOff(f *wire.Failure, generated []byte) {
+func (x *Exchange) reportBroken(f *wire.Failure, generated []byte) {
 	t := AttemptFailure{Status: x.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: CauseStreamError, requestID: x.requestID}
 	if f.Code == "upstream_invalid_response" {
 		t.Cause = CauseInvalidAnswer
@@ -163,10 +160,10 @@ func (x *Exchange) brokeOff(f *wire.Failure, generated []byte) {
 	x.report(x.lastIndex(), t)
 }
 
-// classify turns an answer that is none into a Failure.
+// classify turns an error response into a Failure.
 func (p *Pipeline) classify(x *Exchange, h *Head, body []byte) *wire.Failure {
 	if h.Status == contract.StatusNext {
-		return x.verdict()
+		return x.checkedFailure()
 	}
 	if !h.Local {
 		return x.last().Provider.Driver.Classify(h.Status, h.value, body)
@@ -183,7 +180,7 @@ func (p *Pipeline) classify(x *Exchange, h *Head, body []byte) *wire.Failure {
 }
 
 // withoutSlot reports whether the last attempt was not sent because its deployment was
-// full; see occupy.
+// full; see acquireSlot.
 func (x *Exchange) withoutSlot() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -191,9 +188,9 @@ func (x *Exchange) withoutSlot() bool {
 	return t.Cause == CauseNotSent && t.Kind == fault.RateLimited
 }
 
-// verdict is why a Check filter took away an answer that, in the end, no other
-// attempt followed. The provider's own words have gone with the answer.
-func (x *Exchange) verdict() *wire.Failure {
+// checkedFailure returns why a Check filter removed a response that no other attempt
+// followed. The provider's own text was lost with the response.
+func (x *Exchange) checkedFailure() *wire.Failure {
 	x.mu.Lock()
 	t := x.mu.failures[x.lastIndex()]
 	x.mu.Unlock()
@@ -210,9 +207,8 @@ func reason(f *wire.Failure) string {
 	return f.Kind.Code()
 }
 
-// codeOf is the short reason that an event gets of an error, as reason is that of
-// an attempt: the code that the caller is told. It is never empty, or a failed event
-// could not be told from a good one.
+// codeOf returns the error code of an event: the code that the caller gets. It is never
+// empty: an empty code means success.
 func codeOf(e *fault.Error) string {
 	if e.Code != "" {
 		return e.Code
@@ -260,40 +256,40 @@ func (x *Exchange) attempts() []map[string]any {
 	return out
 }
 
-// restEarlier lets the deployments rest that failed before the last.
-func (p *Pipeline) restEarlier(x *Exchange) {
+// coolDownEarlier records the failures of the attempts before the last one.
+func (p *Pipeline) coolDownEarlier(x *Exchange) {
 	x.mu.Lock()
 	failed := slices.Clone(x.mu.failures[:x.lastIndex()])
 	x.mu.Unlock()
 	for i := range failed {
-		p.restAfter(x, i, failed[i])
+		p.coolDownAfter(x, i, failed[i])
 	}
 }
 
-// restAfter is rest for an attempt that another one followed.
-func (p *Pipeline) restAfter(x *Exchange, i int, t AttemptFailure) {
+// coolDownAfter is coolDown for an attempt that another one followed.
+func (p *Pipeline) coolDownAfter(x *Exchange, i int, t AttemptFailure) {
 	if t.known && t.Kind != fault.Blocked && t.Kind != fault.Canceled {
-		p.rest(x, i, &wire.Failure{Status: t.Status, Kind: t.Kind, RetryAfter: t.retryAfter, CoolDown: true})
+		p.coolDown(x, i, &wire.Failure{Status: t.Status, Kind: t.Kind, RetryAfter: t.retryAfter, CoolDown: true})
 	}
 }
 
-// rest records a failure of attempt i, and lets its deployment rest if another
-// can stand in for it.
-func (p *Pipeline) rest(x *Exchange, i int, f *wire.Failure) {
+// coolDown records a failure of attempt i, and puts its deployment into cooldown if another
+// one can replace it.
+func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
 	if !f.CoolDown || (!x.Alternatives() && len(x.Group.Deployments) == 1) {
 		return
 	}
 	s := x.View.Catalog.Settings()
-	d, reason := x.Plan[i].Deployment, restReason(f.Status, f.Kind)
-	if reason == cooldown.TimedOut && x.hasty(d, s) {
-		return // it is the caller who had no time: one key must not take a model from all
+	d, reason := x.Plan[i].Deployment, cooldownReason(f.Status, f.Kind)
+	if reason == cooldown.TimedOut && x.shortensTimeout(d, s) {
+		return // the caller chose a short timeout: one key must not make a model unavailable to all
 	}
 	p.deps.Cooldown.Fail(d.ID, cooldown.Failure{
 		Reason: reason, RetryAfter: f.RetryAfter, Now: p.deps.Now(),
 	}, cooldown.Policy{Time: s.CooldownTime, AllowedFails: s.AllowedFails, Disabled: s.DisableCooldowns})
 }
 
-func restReason(status int, kind fault.Kind) cooldown.Reason {
+func cooldownReason(status int, kind fault.Kind) cooldown.Reason {
 	switch {
 	case status == 429:
 		return cooldown.RateLimited
@@ -307,7 +303,7 @@ func restReason(status int, kind fault.Kind) cooldown.Reason {
 	return cooldown.ServerError
 }
 
-// failureOf returns a driver's error as the Failure that it is.
+// failureOf converts a driver's error to a Failure.
 func failureOf(err error) *wire.Failure {
 	if f, ok := errors.AsType[*wire.Failure](err); ok {
 		return f

@@ -8,25 +8,23 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 )
 
-// The bounds of what is put on record one by one. A record is a few hundred bytes
-// on every node for a year, and whoever sends nonsense must not decide how many
-// there are.
+// Bounds of the notices that are recorded individually. A record takes a few hundred bytes
+// on every node for a year, so callers must not decide how many there are.
 const (
-	singles = 10   // of one source in a second; what is more is told as one with a count
-	sources = 1024 // in a second; those that are more share what the nameless have
+	maxPerSource = 10   // of one source in a second; further ones are recorded as one with a count
+	maxSources   = 1024 // in a second; further ones share one anonymous source
 )
 
-// source is what makes notices that may be told as one: a key, or everybody without
-// a valid one, and why they were blocked.
+// source groups notices that may be recorded as one: those of one key, or of all callers
+// without a valid key, with one reason.
 type source struct {
 	key     id.KeyHash
 	code    string
-	account id.Account // what a budget refused
+	account id.Account // whose budget rejected them
 }
 
-// flood holds back notices of which there are too many in a second. None is lost:
-// what was held back is told with a count in a later second, by the next notice or
-// by Server.Run.
+// flood holds back notices beyond the bounds of a second. None is lost: the next notice of a
+// later second, or Pipeline.Run, records them with a count.
 type flood struct {
 	mu struct {
 		sync.Mutex
@@ -35,23 +33,23 @@ type flood struct {
 	}
 }
 
-// tally is what one source has made in the second.
+// tally counts the notices of one source in the second.
 type tally struct {
-	told int           // one by one
-	held uint64        // not yet
-	last journal.Event // of the held ones
+	recorded int           // one by one
+	held     uint64        // not yet
+	last     journal.Event // of the held ones
 }
 
-// take takes a notice and returns what is to be recorded now.
+// take takes a notice and returns the events to record now.
 func (f *flood) take(now time.Time, ev *journal.Event) []journal.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := f.flushLocked(now)
 	from := sourceOf(ev)
 	t := f.mu.counts[from]
-	if t == nil && len(f.mu.counts) >= sources {
+	if t == nil && len(f.mu.counts) >= maxSources {
 		from = source{code: ev.Notice.Code}
-		nameless(ev)
+		anonymize(ev)
 		t = f.mu.counts[from]
 	}
 	if t == nil {
@@ -61,21 +59,21 @@ func (f *flood) take(now time.Time, ev *journal.Event) []journal.Event {
 		t = &tally{}
 		f.mu.counts[from] = t
 	}
-	if t.told < singles {
-		t.told++
+	if t.recorded < maxPerSource {
+		t.recorded++
 		return append(out, *ev)
 	}
 	t.held++
 	t.last = *ev
-	t.last.Key = from.key // of keys that nobody knows, the sum is of several
+	t.last.Key = from.key // a summary of unknown keys is of several keys
 	return out
 }
 
-// codeUnknownKey is why a request was blocked whose key nobody knows.
+// codeUnknownKey is the code of a request with an unknown key.
 const codeUnknownKey = "invalid_api_key"
 
-// sourceOf is what a notice counts for. Keys that nobody knows are one source, or
-// whoever makes them up would be as many as there are.
+// sourceOf returns the source of a notice. All unknown keys are one source; otherwise a
+// caller could invent any number of sources.
 func sourceOf(ev *journal.Event) source {
 	from := source{key: ev.Key, code: ev.Notice.Code, account: ev.Notice.Account}
 	if from.code == codeUnknownKey {
@@ -84,15 +82,15 @@ func sourceOf(ev *journal.Event) source {
 	return from
 }
 
-// flush returns what was held back in a second that is over.
+// flush returns the notices that were held back in a past second.
 func (f *flood) flush(now time.Time) []journal.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.flushLocked(now)
 }
 
-// rest returns what is held back, whether or not its second is over.
-func (f *flood) rest() []journal.Event {
+// flushAll returns the notices that are held back, whether or not their second is over.
+func (f *flood) flushAll() []journal.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.endLocked()
@@ -111,16 +109,16 @@ func (f *flood) endLocked() []journal.Event {
 	var out []journal.Event
 	for _, t := range f.mu.counts {
 		if t.held > 0 {
-			out = append(out, together(t))
+			out = append(out, summarize(t))
 		}
 	}
 	clear(f.mu.counts)
 	return out
 }
 
-// together is one event for all that a source has held back: the last of them,
-// without what was that request's alone.
-func together(t *tally) journal.Event {
+// summarize returns one event for all notices that a source has held back: the last of
+// them, without what belongs to that request alone.
+func summarize(t *tally) journal.Event {
 	ev := t.last
 	notice := *ev.Notice
 	notice.Count, notice.Details = t.held, ""
@@ -131,8 +129,8 @@ func together(t *tally) journal.Event {
 	return ev
 }
 
-// nameless takes away what says whose request it was.
-func nameless(ev *journal.Event) {
+// anonymize removes from an event whose request it was.
+func anonymize(ev *journal.Event) {
 	notice := *ev.Notice
 	notice.Account, notice.AccountEpoch = id.Account{}, 0
 	ev.Notice = &notice

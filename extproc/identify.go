@@ -41,7 +41,7 @@ func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
 // always counted; a request that names one counts it once.
 func merged(tags, more []string) []string {
 	for _, tag := range more {
-		if tag = capped(tag); !slices.Contains(tags, tag) {
+		if tag = truncatedLabel(tag); !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
 		}
 	}

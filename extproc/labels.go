@@ -17,16 +17,16 @@ func (x *Exchange) readLabels() error {
 	if raw := x.Facts.Raw(splice.LitellmMetadata); raw != nil && raw[0] != '{' && raw[0] != 'n' {
 		return fault.Field("litellm_metadata", "invalid_type", "litellm_metadata must be an object.")
 	}
-	user, err := firstName(namings, x.naming)
+	user, err := firstName(endUserPlaces, x.endUserAt)
 	if err != nil {
 		return err
 	}
-	x.Options.customer, x.Options.EndUser = id.Customer(user), capped(user)
-	session, err := firstName(sessionNamings, x.sessionNaming)
+	x.Options.customer, x.Options.EndUser = id.Customer(user), truncatedLabel(user)
+	session, err := firstName(sessionPlaces, x.sessionAt)
 	if err != nil {
 		return err
 	}
-	x.Options.Session = capped(session)
+	x.Options.Session = truncatedLabel(session)
 	return x.readTags()
 }
 
@@ -48,11 +48,11 @@ func firstName(places int, at func(i int) (param, name string, err error)) (stri
 	return "", nil
 }
 
-// namings is in how many places a request may name its end user.
-const namings = 5
+// endUserPlaces is in how many places a request may name its end user.
+const endUserPlaces = 5
 
 // naming is what a request has in place i: the header first, then LiteLLM's order.
-func (x *Exchange) naming(i int) (param, name string, err error) {
+func (x *Exchange) endUserAt(i int) (param, name string, err error) {
 	switch i {
 	case 0:
 		return "x-gateway-customer-id", x.Inbound.Customer, nil
@@ -70,11 +70,11 @@ func (x *Exchange) naming(i int) (param, name string, err error) {
 	return "safety_identifier", name, err
 }
 
-// sessionNamings is in how many places a request may name its session.
-const sessionNamings = 4
+// sessionPlaces is in how many places a request may name its session.
+const sessionPlaces = 4
 
-// sessionNaming is what a request has in place i.
-func (x *Exchange) sessionNaming(i int) (param, name string, err error) {
+// sessionAt is what a request has in place i.
+func (x *Exchange) sessionAt(i int) (param, name string, err error) {
 	switch i {
 	case 0:
 		return "x-gateway-session-id", x.Inbound.Session, nil
@@ -138,7 +138,7 @@ func (x *Exchange) listed() []byte {
 
 // addTag adds a tag that is not there yet.
 func (x *Exchange) addTag(tag string) {
-	if tag = capped(tag); !slices.Contains(x.Options.Tags, tag) {
+	if tag = truncatedLabel(tag); !slices.Contains(x.Options.Tags, tag) {
 		x.Options.Tags = append(x.Options.Tags, tag)
 	}
 }

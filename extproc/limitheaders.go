@@ -28,7 +28,7 @@ const limitHeaders = 8
 // stream's own cost is not known when it begins, and not in there.
 func (p *Pipeline) appendLimits(dst []message.Header, x *Exchange) []message.Header {
 	requests, tokens := x.admission.ticket.Tightest()
-	place, _ := x.admission.place.Tightest()
+	place, _ := x.admission.head.Tightest()
 	requests = rate.Tighter(requests, place)
 	dst = appendLevel(dst, "requests", requests)
 	dst = appendLevel(dst, "tokens", tokens)

@@ -13,9 +13,9 @@ import (
 
 // refused notes a request that no provider was asked for, and has it recorded if it
 // was blocked.
-func (p *Pipeline) refused(ctx context.Context, x *Exchange, e *fault.Error) {
+func (p *Pipeline) logRejected(ctx context.Context, x *Exchange, e *fault.Error) {
 	ctx = context.WithoutCancel(ctx)
-	p.deps.Metrics.refused(ctx, e)
+	p.deps.Metrics.requestRejected(ctx, e)
 	p.blocked(x, e)
 	level := slog.LevelInfo
 	if e.Kind == fault.Internal {
@@ -25,10 +25,10 @@ func (p *Pipeline) refused(ctx context.Context, x *Exchange, e *fault.Error) {
 		slog.String("request_id", string(x.ID)),
 		slog.String("key_alias", x.Principal.Alias),
 		slog.String("key_hash", x.keyHash()),
-		slog.String("model", capped(x.Facts.Model)),
+		slog.String("model", truncatedLabel(x.Facts.Model)),
 		slog.Int("status", e.HTTPStatus()),
 		slog.String("client_address", x.Inbound.Address),
-		slog.String("user_agent", shortened(x.Inbound.UserAgent)),
+		slog.String("user_agent", truncatedForLog(x.Inbound.UserAgent)),
 		slog.String("trace_id", x.Inbound.trace.id),
 		slog.String("kind", e.Kind.String()),
 		slog.String("code", e.Code),
@@ -38,7 +38,7 @@ func (p *Pipeline) refused(ctx context.Context, x *Exchange, e *fault.Error) {
 
 // ended notes a request that a provider was asked for. It is one line a request:
 // the operator's access log, and as such at info.
-func (p *Pipeline) ended(ctx context.Context, x *Exchange, e *journal.Event) {
+func (p *Pipeline) logEnded(ctx context.Context, x *Exchange, e *journal.Event) {
 	if !p.deps.Logger.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
@@ -78,6 +78,6 @@ func (x *Exchange) keyHash() string {
 const maxUserAgent = 200
 
 // shortened is a text of the caller's in a length that fits into a line of a log.
-func shortened(s string) string {
+func truncatedForLog(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxUserAgent)], "\uFFFD")
 }

@@ -47,9 +47,9 @@ type Metrics struct {
 // Spent returns what an account has spent in its window.
 type Spent func(ctx context.Context, account id.Account) (money.Pico, error)
 
-// mostSpenders is how many keys have series of their own; likewise teams, users and
+// maxSpenders is how many keys have series of their own; likewise teams, users and
 // organizations.
-const mostSpenders = 1000
+const maxSpenders = 1000
 
 type labelKey struct {
 	deployment id.Deployment
@@ -141,7 +141,7 @@ func (m *Metrics) credentialRejected(ctx context.Context, d *catalog.Deployment)
 }
 
 // refused counts a request that no provider was asked for.
-func (m *Metrics) refused(ctx context.Context, e *fault.Error) {
+func (m *Metrics) requestRejected(ctx context.Context, e *fault.Error) {
 	if m == nil {
 		return
 	}

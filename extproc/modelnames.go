@@ -12,7 +12,7 @@ import (
 // Bounds of the model names that providers report: a provider must not make a series of
 // each name that it invents.
 const (
-	mostModelNames   = 16 // of one deployment; further ones are otherModel
+	maxModelNames    = 16 // of one deployment; further ones are otherModel
 	longestModelName = 128
 	otherModel       = "other"
 )
@@ -39,7 +39,7 @@ func (n *modelNames) name(d id.Deployment, raw []byte) string {
 	if name, ok := names[string(raw)]; ok {
 		return name
 	}
-	if len(names) >= mostModelNames || len(raw) > longestModelName || !utf8.Valid(raw) || strings.ContainsFunc(string(raw), unicode.IsControl) {
+	if len(names) >= maxModelNames || len(raw) > longestModelName || !utf8.Valid(raw) || strings.ContainsFunc(string(raw), unicode.IsControl) {
 		return otherModel
 	}
 	if names == nil {

@@ -27,7 +27,7 @@ const (
 )
 
 // refusal is an error as the answer that the caller gets.
-func (p *Pipeline) refusal(x *Exchange, e *fault.Error) *message.Response {
+func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response {
 	im := &message.Response{Status: e.HTTPStatus(), Body: e.OpenAI()}
 	im.Set = append(im.Set, message.Header{Name: headerContentType, Value: contentTypeJSON})
 	if x != nil {

@@ -45,7 +45,7 @@ func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 	now := p.deps.Now()
 	ev := journal.Event{
 		Attempt: usage.Attempt{
-			Request: x.ID, Group: id.ModelName(capped(x.Facts.Model)), CallType: x.op.name(),
+			Request: x.ID, Group: id.ModelName(truncatedLabel(x.Facts.Model)), CallType: x.op.name(),
 			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
 		},
 		Result: usage.Result{End: now, ErrorCode: codeOf(e), Final: true},
@@ -74,7 +74,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		case <-ticker.C:
 			p.notify(p.flood.flush(p.deps.Now()))
 		case <-ctx.Done():
-			p.notify(p.flood.rest())
+			p.notify(p.flood.flushAll())
 			return nil
 		}
 	}

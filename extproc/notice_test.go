@@ -191,13 +191,13 @@ func TestBoundsTheSourcesOfAFlood(t *testing.T) {
 		}
 		out = append(out, f.take(now, &ev)...)
 	}
-	const keys = 3 * sources
+	const keys = 3 * maxSources
 	for range 12 {
 		for n := range keys {
 			take(n, epoch())
 		}
 	}
-	out = append(out, f.rest()...)
+	out = append(out, f.flushAll()...)
 	total, nobodys := uint64(0), uint64(0)
 	for _, ev := range out {
 		total += max(ev.Notice.Count, 1)
@@ -208,10 +208,10 @@ func TestBoundsTheSourcesOfAFlood(t *testing.T) {
 			}
 		}
 	}
-	if total != 12*keys || nobodys != 12*(keys-sources) {
+	if total != 12*keys || nobodys != 12*(keys-maxSources) {
 		t.Errorf("%d are counted, %d of them nobody's", total, nobodys)
 	}
-	if most := (sources + 1) * (singles + 1); len(out) > most {
+	if most := (maxSources + 1) * (maxPerSource + 1); len(out) > most {
 		t.Errorf("%d are recorded, want %d at most", len(out), most)
 	}
 }
@@ -230,7 +230,7 @@ func TestFloodsOfABudgetNameIt(t *testing.T) {
 		refusedWith(t, e, e.ask(with(`"user":"bob"`)).refused, 429, "budget_exceeded")
 		e.close()
 	}
-	k.server.pipeline.notify(k.server.pipeline.flood.rest())
+	k.server.pipeline.notify(k.server.pipeline.flood.flushAll())
 	notices := k.notices("")
 	sum := notices[len(notices)-1]
 	want := &journal.Notice{Type: "request.blocked", Code: "budget_exceeded", Count: 5, Account: customer, AccountEpoch: 4}

@@ -32,10 +32,10 @@ func (p *pieces) tokens(n int64) int64 {
 // onePiece reports whether text may be one token: a word, with at most one mark before it,
 // or a run of marks. White space may surround it.
 func onePiece(text []byte) bool {
-	for len(text) > 0 && blank(text[0]) {
+	for len(text) > 0 && isSpace(text[0]) {
 		text = text[1:]
 	}
-	for len(text) > 0 && blank(text[len(text)-1]) {
+	for len(text) > 0 && isSpace(text[len(text)-1]) {
 		text = text[:len(text)-1]
 	}
 	if len(text) > longestPiece {
@@ -44,9 +44,9 @@ func onePiece(text []byte) bool {
 	words, marks := 0, 0
 	for _, c := range text {
 		switch {
-		case blank(c):
+		case isSpace(c):
 			return false
-		case wordly(c):
+		case isWordByte(c):
 			words++
 		case words > 0:
 			return false // a mark after a word
@@ -57,10 +57,10 @@ func onePiece(text []byte) bool {
 	return words == 0 || marks <= 1
 }
 
-func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // wordly reports whether c is of a letter or a digit. All characters beyond ASCII count as
 // letters.
-func wordly(c byte) bool {
+func isWordByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }

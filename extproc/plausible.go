@@ -12,7 +12,7 @@ const (
 	largestAnswer = 131_072   // tokens of output in one choice, seen or hidden
 	unseenInput   = 16_384    // tokens that providers add: templates, descriptions of tools, results of their own tools
 	unseenOutput  = 64        // tokens that providers add to max_tokens
-	mostQueries   = 256       // web searches for one choice: deep research makes some dozens of them
+	maxQueries    = 256       // web searches for one choice: deep research makes some dozens of them
 )
 
 // most is the most that the attempt which answered can have used. A token has a byte at
@@ -30,7 +30,7 @@ func (x *Exchange) most(answer int64) usage.Most {
 		each = d.MaxOutputTokens
 	}
 	n := max(x.Facts.N, 1)
-	m.SearchQueries = n * mostQueries
+	m.SearchQueries = n * maxQueries
 	m.Output = min(n*(each+unseenOutput), answer+n*largestAnswer)
 	return m
 }

@@ -32,7 +32,7 @@ func TestUsageIsPossible(t *testing.T) {
 		{"beyond all bounds", hello, huge, usage.Tokens{Input: int64(len(hello)) + unseenInput, Output: largestAnswer + unseenOutput}, true},
 		{"beyond max_tokens", seen, huge, usage.Tokens{Input: int64(len(seen)) + unseenInput, Output: 50 + unseenOutput}, true},
 		{"searches", hello, `"usage":{"prompt_tokens":9,"completion_tokens":3,"num_search_queries":30}`, usage.Tokens{Input: 9, Output: 3, SearchQueries: 30}, false},
-		{"more searches than are possible", hello, `"usage":{"prompt_tokens":9,"completion_tokens":3,"num_search_queries":4000000}`, usage.Tokens{Input: 9, Output: 3, SearchQueries: mostQueries}, true},
+		{"more searches than are possible", hello, `"usage":{"prompt_tokens":9,"completion_tokens":3,"num_search_queries":4000000}`, usage.Tokens{Input: 9, Output: 3, SearchQueries: maxQueries}, true},
 		{"twice, zeros last", hello, right + "," + none, usage.Tokens{Input: 9, Output: 3}, false},
 		{"twice, zeros first", hello, none + "," + right, usage.Tokens{Input: 9, Output: 3}, false},
 		{"twice, one impossible", hello, huge + "," + right, usage.Tokens{Input: 9, Output: 3}, false},

@@ -26,14 +26,14 @@ func (p *Pipeline) quota(ctx context.Context, x *Exchange) error {
 	if len(x.bounds) == 0 {
 		return nil
 	}
-	if err := p.unspent(ctx, x); err != nil {
+	if err := p.checkBudgets(ctx, x); err != nil {
 		return err
 	}
-	return p.takePlace(x)
+	return p.countRequest(x)
 }
 
 // unspent rejects the request if one of its budgets is exhausted.
-func (p *Pipeline) unspent(ctx context.Context, x *Exchange) error {
+func (p *Pipeline) checkBudgets(ctx context.Context, x *Exchange) error {
 	if p.deps.Budgets == nil {
 		return nil
 	}
@@ -49,8 +49,8 @@ func (p *Pipeline) unspent(ctx context.Context, x *Exchange) error {
 	return exhaustedBudget(p.deps.Budgets.Check(ctx, bounds))
 }
 
-// takePlace counts the request against the limits on requests that the headers decide.
-func (p *Pipeline) takePlace(x *Exchange) error {
+// countRequest counts the request against the limits on requests that the headers decide.
+func (p *Pipeline) countRequest(x *Exchange) error {
 	if p.deps.Rates == nil {
 		return nil
 	}
@@ -68,13 +68,15 @@ func (p *Pipeline) takePlace(x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	x.admission.place = place
+	x.admission.head = place
 	return nil
 }
 
-// atHead reports whether quota has counted the request at a bound. Bounds of a model
+// countedByQuota reports whether quota has counted the request at a bound. Bounds of a model
 // and of an end user are known only when the body has been read.
-func atHead(b *tenancy.Bound) bool { return b.Model == "" && b.Account.Kind != id.AccountCustomer }
+func countedByQuota(b *tenancy.Bound) bool {
+	return b.Model == "" && b.Account.Kind != id.AccountCustomer
+}
 
 // bytes rejects a body that is declared too large, or for which there is no room, and
 // reserves the declared length. Where none is declared, Room reserves it as it comes.

@@ -45,12 +45,12 @@ func (p *Pipeline) takeRates(x *Exchange) error {
 func throttled(a id.Account) error {
 	return &fault.Error{
 		Kind: fault.RateLimited, Code: codeRateLimited,
-		Detail: "Throttled: " + whose(a.Kind) + " is over its soft budget. Send fewer requests, or have the budget raised.",
+		Detail: "Throttled: " + accountNoun(a.Kind) + " is over its soft budget. Send fewer requests, or have the budget raised.",
 	}
 }
 
 func appendBuckets(dst []rate.Bucket, b *tenancy.Bound, scale float64) []rate.Bucket {
-	if !atHead(b) {
+	if !countedByQuota(b) {
 		dst = appendRequests(dst, b, scale)
 	}
 	dst = appendBucket(dst, b, rate.TokensPerMinute, b.TPM, scale)
@@ -84,7 +84,7 @@ func (p *Pipeline) scale(x *Exchange, b *tenancy.Bound) float64 {
 	}
 	state, pending, known := p.deps.Budgets.Spent(b.Account)
 	spent := money.Add(state.Window, pending)
-	if !known || spent < *b.Soft || spent >= *b.Max || money.Add(spent, x.mostCost()) > *b.Max {
+	if !known || spent < *b.Soft || spent >= *b.Max || money.Add(spent, x.maxAttemptCost()) > *b.Max {
 		return 1
 	}
 	return factor
@@ -98,7 +98,7 @@ func (x *Exchange) roughTokens() int64 {
 }
 
 // whose is what callers are told that an account is of. It names nobody.
-func whose(k id.AccountKind) string {
+func accountNoun(k id.AccountKind) string {
 	switch k {
 	case id.AccountTeam, id.AccountTeamModel:
 		return "the team of this API key"

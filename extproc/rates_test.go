@@ -135,12 +135,12 @@ func TestThrottlesBetweenSoftAndHard(t *testing.T) {
 func TestThrottleForgetsBeforeItGrows(t *testing.T) {
 	t.Parallel()
 	var f throttle
-	for n := range 2 * mostThrottled {
+	for n := range 2 * maxThrottled {
 		if !f.pass([]turn{{id.Account{Owner: itoa(n)}, 0.5}}) {
 			t.Fatal("the first of an account does not pass")
 		}
 	}
-	if n := len(f.mu.grown); n > mostThrottled {
+	if n := len(f.mu.grown); n > maxThrottled {
 		t.Errorf("%d accounts are remembered", n)
 	}
 }

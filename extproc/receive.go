@@ -216,7 +216,7 @@ func (p *Pipeline) record(ctx context.Context, x *Exchange) error {
 func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 	r := &x.response
 	if r.fault != nil {
-		r.instead = p.refusal(x, r.fault)
+		r.instead = p.errorResponse(x, r.fault)
 		return nil //nolint:nilerr // the error goes to the caller
 	}
 	e := p.answerHeaders(x, &r.head)

@@ -52,10 +52,10 @@ func (p *Pipeline) Admit(ctx context.Context, x *Exchange) error {
 // Reject ends a request that is not dispatched: it releases what was reserved for it, except the
 // bytes of its body, and returns what the caller gets.
 func (p *Pipeline) Reject(ctx context.Context, x *Exchange, err error) *message.Response {
-	p.giveBack(x)
+	p.release(x)
 	e := fault.From(err)
-	p.refused(ctx, x, e)
-	return p.refusal(x, e)
+	p.logRejected(ctx, x, e)
+	return p.errorResponse(x, e)
 }
 
 // Close ends an exchange, whatever ended it: it settles what is not settled, and releases what is
@@ -65,7 +65,7 @@ func (p *Pipeline) Close(ctx context.Context, x *Exchange, busy time.Duration) {
 		p.abandon(ctx, x)
 		p.deps.Metrics.took(ctx, x, busy)
 	} else {
-		p.giveBack(x) // the caller left before its body was here
+		p.release(x) // the caller left before its body was here
 	}
 	x.Flight.Release()
 }

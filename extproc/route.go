@@ -47,14 +47,14 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	}
 	if x.Options.Retries >= 0 {
 		request.Retries = x.Options.Retries
-		if !x.unbounded() {
+		if !x.mayExceedLimits() {
 			request.Retries = min(request.Retries, settings.NumRetries)
 		}
 	}
 	if !x.Options.NoFallbacks {
 		request.Fallbacks = p.reachable(x, x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
 	}
-	plan, err := p.planned(x, request)
+	plan, err := p.planWithSlot(x, request)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.At
 func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalog.RouterSettings) error {
 	x.Plan = make([]Attempt, len(plan))
 	x.mu.failures = make([]AttemptFailure, len(plan))
-	x.mu.news = make(chan struct{})
+	x.mu.changed = make(chan struct{})
 	for i := range plan {
 		d := plan[i].Deployment
 		driver, ok := p.providers[d.Provider]
@@ -225,7 +225,7 @@ func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time
 	switch {
 	case x.Options.Timeout <= 0:
 		return own
-	case x.unbounded():
+	case x.mayExceedLimits():
 		return x.Options.Timeout
 	}
 	return max(x.Options.Timeout, min(own, leastTimeout))
@@ -237,11 +237,11 @@ const leastTimeout = time.Second
 
 // unbounded reports whether the caller may retry more often than num_retries, and give
 // up attempts earlier than leastTimeout: only a proxy_admin, who may change those settings.
-func (x *Exchange) unbounded() bool { return x.Principal.Role() == tenancy.RoleProxyAdmin }
+func (x *Exchange) mayExceedLimits() bool { return x.Principal.Role() == tenancy.RoleProxyAdmin }
 
-// hasty reports whether the caller gave an attempt less time than its deployment
+// shortensTimeout reports whether the caller gave an attempt less time than its deployment
 // would have had.
-func (x *Exchange) hasty(d *catalog.Deployment, s catalog.RouterSettings) bool {
+func (x *Exchange) shortensTimeout(d *catalog.Deployment, s catalog.RouterSettings) bool {
 	return x.Options.Timeout > 0 && x.timeout(d, s) < x.ownTimeout(d, s)
 }
 

@@ -89,7 +89,7 @@ type conn struct {
 }
 
 // rest adds the time since the current message came to busy.
-func (c *conn) rest() {
+func (c *conn) addBusy() {
 	if !c.since.IsZero() {
 		c.busy += c.now().Sub(c.since)
 		c.since = time.Time{}
@@ -98,7 +98,7 @@ func (c *conn) rest() {
 
 // recv reads the next message; it is valid until the next recv, unless held.
 func (c *conn) recv() (frame.Message, error) {
-	c.rest()
+	c.addBusy()
 	if err := c.stream.RecvMsg(&c.in); err != nil {
 		return frame.Message{}, err
 	}

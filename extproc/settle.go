@@ -36,14 +36,14 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	}
 	x.mu.settled = true
 	intents, failed := x.mu.intents, x.mu.failures
-	x.vacateLocked()
+	x.releaseSlotLocked()
 	x.mu.Unlock()
 
 	ctx = context.WithoutCancel(ctx) // the caller may have left; what is counted has happened
 	end := p.deps.Now()
 	last := x.lastIndex()
 	failures := x.failures(failed, last, &o)
-	p.tellFailures(ctx, x, failures, failed)
+	p.logFailures(ctx, x, failures, failed)
 	events := make([]journal.Event, 0, last+1)
 	for i := range last {
 		if e, ok := p.failedEvent(ctx, x, i, failed[i], end); ok && !inject.HasDefect("charge_once_per_request") {
@@ -63,7 +63,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	e.UsageCapped = o.capped
 	e.Cost = x.cost(e.Tokens)
 	if o.Kind == journal.Success {
-		p.restEarlier(x)
+		p.coolDownEarlier(x)
 		p.deps.Cooldown.Succeed(e.Deployment)
 	}
 	e.Final = true
@@ -73,11 +73,11 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	}
 	used := sumOf(events)
 	if !asked {
-		events = append(events, unasked(e))
+		events = append(events, notSent(e))
 	}
-	x.tellFallbacks(events, failed)
+	x.addFallbacks(events, failed)
 	p.deps.Metrics.settled(ctx, x, &e)
-	p.ended(ctx, x, &e)
+	p.logEnded(ctx, x, &e)
 	pending := p.deps.Journal.Settle(intents, events)
 	x.admission.settle(end, used)
 	p.uncount(&x.admission)
@@ -86,12 +86,12 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 
 // What is said of an attempt where nothing better is known.
 const (
-	codeUnknown    = "unknown"                     // nobody has told why it failed
-	codeAllResting = "all_deployments_in_cooldown" // there was none: its group rests
+	codeUnknown       = "unknown"                     // nobody has told why it failed
+	codeAllInCooldown = "all_deployments_in_cooldown" // there was none: its group rests
 )
 
-// tellFallbacks writes into each event which fallbacks were taken since the one before.
-func (x *Exchange) tellFallbacks(events []journal.Event, failed []AttemptFailure) {
+// addFallbacks writes into each event which fallbacks were taken since the one before.
+func (x *Exchange) addFallbacks(events []journal.Event, failed []AttemptFailure) {
 	told := 0
 	for i := range events {
 		for ; told < events[i].Number; told++ {
@@ -105,8 +105,8 @@ func (x *Exchange) tellFallbacks(events []journal.Event, failed []AttemptFailure
 // fallback is the step to attempt i of the plan, if that leads to another group: from
 // the attempt before it, or from a group of which everything rests.
 func (x *Exchange) fallback(i int, failed []AttemptFailure) (journal.Fallback, bool) {
-	f := journal.Fallback{From: string(x.Model), To: x.Plan[i].Target, ErrorCode: codeAllResting}
-	if x.passedOver {
+	f := journal.Fallback{From: string(x.Model), To: x.Plan[i].Target, ErrorCode: codeAllInCooldown}
+	if x.startsAtFallback {
 		f.ErrorCode = strategy.CodeAtLimit
 	}
 	if i == 0 {
@@ -125,9 +125,9 @@ func (x *Exchange) fallback(i int, failed []AttemptFailure) (journal.Fallback, b
 	return f, true
 }
 
-// unasked is the last word on a request whose last attempt reached nobody: it has
+// notSent is the last word on a request whose last attempt reached nobody: it has
 // no event of an attempt, but an end that is on record.
-func unasked(e journal.Event) journal.Event {
+func notSent(e journal.Event) journal.Event {
 	e.Notice, e.Charges = &journal.Notice{Type: events.TypeRequestFailed, Code: e.ErrorCode}, nil
 	return e
 }

@@ -15,19 +15,19 @@ import (
 // under way: route reserves the first, occupy the next ones. What ends the request
 // releases it: settle, or giveBack if the request was not dispatched.
 
-// mostSlotWait is the longest time that a retry or fallback waits for a slot. The wait
+// maxSlotWait is the longest time that a retry or fallback waits for a slot. The wait
 // is also at most half of the attempt's timeout: Envoy counts it as part of the attempt.
-const mostSlotWait = 10 * time.Second
+const maxSlotWait = 10 * time.Second
 
 // full reports whether a deployment has no free slot.
-func (p *Pipeline) full(d *catalog.Deployment) bool {
+func (p *Pipeline) isFull(d *catalog.Deployment) bool {
 	return p.deps.Cooldown.Full(d.ID, d.MaxParallel)
 }
 
 // planned makes the plan and reserves the slot of its first attempt.
-func (p *Pipeline) planned(x *Exchange, request strategy.Request) ([]strategy.Attempt, error) {
+func (p *Pipeline) planWithSlot(x *Exchange, request strategy.Request) ([]strategy.Attempt, error) {
 	var lost []id.Deployment // another request took the last slot after the plan was made
-	request.Full = p.full
+	request.Full = p.isFull
 	for {
 		plan, err := strategy.Plan(request)
 		if err != nil {
@@ -39,18 +39,18 @@ func (p *Pipeline) planned(x *Exchange, request strategy.Request) ([]strategy.At
 			x.mu.Lock()
 			x.mu.busy, x.mu.at = end, first.ID
 			x.mu.Unlock()
-			x.passedOver = plan[0].Hop != 0 && slices.ContainsFunc(request.Group, request.Full)
+			x.startsAtFallback = plan[0].Hop != 0 && slices.ContainsFunc(request.Group, request.Full)
 			return plan, nil
 		}
 		lost = append(lost, first.ID)
-		request.Full = func(d *catalog.Deployment) bool { return slices.Contains(lost, d.ID) || p.full(d) }
+		request.Full = func(d *catalog.Deployment) bool { return slices.Contains(lost, d.ID) || p.isFull(d) }
 	}
 }
 
 // occupy reserves the slot of attempt i, after releasing that of the attempt before it.
 // If the deployment is full, occupy waits: Envoy has chosen the deployment, and cannot
 // be told to go on to the next one. Without a slot in time the request ends.
-func (p *Pipeline) occupy(ctx context.Context, x *Exchange, i int) error {
+func (p *Pipeline) acquireSlot(ctx context.Context, x *Exchange, i int) error {
 	x.mu.Lock()
 	a := &x.Plan[i]
 	d := a.Deployment
@@ -58,10 +58,10 @@ func (p *Pipeline) occupy(ctx context.Context, x *Exchange, i int) error {
 		x.mu.Unlock()
 		return nil
 	}
-	x.vacateLocked()
+	x.releaseSlotLocked()
 	x.mu.Unlock()
 
-	wait, cancel := context.WithTimeout(ctx, min(a.Timeout/2, mostSlotWait))
+	wait, cancel := context.WithTimeout(ctx, min(a.Timeout/2, maxSlotWait))
 	defer cancel()
 	end, ok := p.deps.Cooldown.Await(wait, d.ID, d.MaxParallel)
 	if !ok {
@@ -77,17 +77,17 @@ func (p *Pipeline) occupy(ctx context.Context, x *Exchange, i int) error {
 	return nil
 }
 
-// vacateLocked releases the slot that the request has.
-func (x *Exchange) vacateLocked() {
+// releaseSlotLocked releases the slot that the request has.
+func (x *Exchange) releaseSlotLocked() {
 	if x.mu.busy != nil {
 		x.mu.busy()
 		x.mu.busy, x.mu.at = nil, ""
 	}
 }
 
-// vacate is vacateLocked for a request that is not dispatched.
-func (x *Exchange) vacate() {
+// releaseSlot is releaseSlotLocked for a request that is not dispatched.
+func (x *Exchange) releaseSlot() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.vacateLocked()
+	x.releaseSlotLocked()
 }

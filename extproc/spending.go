@@ -26,8 +26,8 @@ const (
 
 func newSpending(m metric.Meter, spent Spent) (*spending, error) {
 	s := &spending{
-		keys: spenders.New(mostSpenders), teams: spenders.New(mostSpenders),
-		users: spenders.New(mostSpenders), organizations: spenders.New(mostSpenders), spent: spent,
+		keys: spenders.New(maxSpenders), teams: spenders.New(maxSpenders),
+		users: spenders.New(maxSpenders), organizations: spenders.New(maxSpenders), spent: spent,
 	}
 	return s, errors.Join(
 		s.observe(m, "gateway.key", "alias and place of a key, or by hash if it has no alias", keyLabels, s.keys),

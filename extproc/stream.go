@@ -373,7 +373,7 @@ func (r *Relay) fail(e *fault.Error) {
 	r.done = true
 	r.outcome.Kind, r.outcome.Code = journal.Failed, codeOf(e)
 	if f, ok := errors.AsType[*wire.Failure](e); ok {
-		r.x.brokeOff(f, r.outcome.Text)
+		r.x.reportBroken(f, r.outcome.Text)
 	}
 	r.diverge()
 	r.out = r.encoder.Fail(r.out, e)

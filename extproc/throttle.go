@@ -16,9 +16,9 @@ type throttle struct {
 	}
 }
 
-// mostThrottled bounds the accounts that are remembered. When there are more, all
+// maxThrottled bounds the accounts that are remembered. When there are more, all
 // begin anew.
-const mostThrottled = 1 << 16
+const maxThrottled = 1 << 16
 
 // turn is an account that lets a share of its requests pass.
 type turn struct {
@@ -31,7 +31,7 @@ type turn struct {
 func (t *throttle) pass(turns []turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.mu.grown)+len(turns) > mostThrottled || t.mu.grown == nil {
+	if len(t.mu.grown)+len(turns) > maxThrottled || t.mu.grown == nil {
 		t.mu.grown = make(map[id.Account]float64)
 	}
 	passes := true
@@ -53,7 +53,7 @@ func (t *throttle) pass(turns []turn) bool {
 }
 
 // giveBack undoes what a request did that passed and was refused elsewhere.
-func (t *throttle) giveBack(turns []turn) {
+func (t *throttle) undo(turns []turn) {
 	if len(turns) == 0 {
 		return
 	}

@@ -59,7 +59,7 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 		return nil // on its way when the request was refused
 	}
 	if err := d.p.Room(d.x, u.length, len(m.Body)); err != nil {
-		return d.refusePieces(ctx, err)
+		return d.rejectPieces(ctx, err)
 	}
 	if err := d.x.Flight.Move(ctx, len(m.Body)); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 		<-u.room.turns
 	}
 	if err != nil {
-		return d.refuse(ctx, err)
+		return d.reject(ctx, err)
 	}
 	return d.sendPieces(ctx, edit)
 }
@@ -132,11 +132,11 @@ func (u *upload) drop() {
 	u.body, u.blocks = nil, nil
 }
 
-// refusePieces refuses a request whose body is not complete.
-func (d *session) refusePieces(ctx context.Context, err error) error {
+// rejectPieces refuses a request whose body is not complete.
+func (d *session) rejectPieces(ctx context.Context, err error) error {
 	d.pieces.ended = true
 	d.pieces.drop()
-	return d.refuse(ctx, err)
+	return d.reject(ctx, err)
 }
 
 // sendPieces answers the headers with the plan, and then sends the body.
@@ -173,5 +173,5 @@ func (d *session) requestTrailers(ctx context.Context, m *frame.Message) error {
 	if d.pieces == nil || d.pieces.ended || d.x == nil {
 		return d.pass(m.Kind)
 	}
-	return d.refusePieces(ctx, fault.New(fault.Malformed, "", "The request ends with trailers, which the gateway does not take. Send it without trailers."))
+	return d.rejectPieces(ctx, fault.New(fault.Malformed, "", "The request ends with trailers, which the gateway does not take. Send it without trailers."))
 }

@@ -51,7 +51,7 @@ func (s *Server) rewrite(c *conn) error {
 
 // charge adds the time of this stream to the request's.
 func (u *upstream) charge() {
-	u.rest()
+	u.addBusy()
 	if u.x != nil {
 		u.x.Charge(u.busy)
 	}
@@ -94,17 +94,17 @@ func (s *Server) check(c *conn) error {
 	if u.x == nil || m.Kind != frame.ResponseHeaders {
 		return u.pass(m.Kind)
 	}
-	return u.look(&m)
+	return u.inspect(&m)
 }
 
 // look reads as much of the response as it takes to decide, answers for it, and ends
 // the stream: Envoy passes the rest on by itself.
-func (u *upstream) look(m *frame.Message) error {
+func (u *upstream) inspect(m *frame.Message) error {
 	h := readHead(m)
 	if m.End || h.Status >= 500 || h.Status == 429 {
 		return u.pass(m.Kind)
 	}
-	body, pieces, err := u.start(&h)
+	body, pieces, err := u.readStart(&h)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (u *upstream) look(m *frame.Message) error {
 }
 
 // start reads the answer's body: all of it, or the first event of a stream.
-func (u *upstream) start(h *Head) (body []byte, pieces int, err error) {
+func (u *upstream) readStart(h *Head) (body []byte, pieces int, err error) {
 	limit := u.p.MaxResponseBytes()
 	stream := u.x.IsStream(h)
 	var split splice.Splitter

@@ -46,7 +46,7 @@ const maxLabel = 256
 
 // capped shortens a label that is too long to keep. It is not an error: the
 // field is the provider's as well, and may be longer there.
-func capped(s string) string {
+func truncatedLabel(s string) string {
 	if len(s) <= maxLabel {
 		return s
 	}

@@ -81,8 +81,8 @@ func isCredentialRejected(t *AttemptFailure) bool {
 	return t.Code == "upstream_auth_error" || t.Status == http.StatusUnauthorized || t.Status == http.StatusForbidden
 }
 
-// tellFailures logs each failed attempt of a request, and counts rejected credentials.
-func (p *Pipeline) tellFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []AttemptFailure) {
+// logFailures logs each failed attempt of a request, and counts rejected credentials.
+func (p *Pipeline) logFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []AttemptFailure) {
 	for i := range list {
 		f := &list[i]
 		a, t := &x.Plan[f.Attempt-1], &all[f.Attempt-1]

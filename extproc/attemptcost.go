@@ -7,22 +7,22 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// stake is the estimated cost of one attempt: what settle may charge for it.
-type stake struct {
+// attemptCost is the estimated cost of one attempt: what settle may charge for it.
+type attemptCost struct {
 	failed   money.Pico // if another attempt follows: a provider that timed out has read the input
 	answered money.Pico // if it is the last: the input and the output
 }
 
-// stakes are those of a plan's attempts, in order.
-type stakes []stake
+// attemptCosts has the estimates of a plan's attempts, in order.
+type attemptCosts []attemptCost
 
-// mostStaked is the most that one attempt is estimated at: a million dollars, far above
-// any, and far from where sums of it saturate.
-const mostStaked money.Pico = 1e18
+// maxAttemptEstimate bounds the estimate of one attempt: a million dollars, far above any
+// real cost, and far from where sums of it saturate.
+const maxAttemptEstimate money.Pico = 1e18
 
-// stakesOf estimates the attempts of a plan.
-func (x *Exchange) stakesOf(plan []Attempt) stakes {
-	out := make(stakes, len(plan))
+// estimateCosts estimates the attempts of a plan.
+func (x *Exchange) estimateCosts(plan []Attempt) attemptCosts {
+	out := make(attemptCosts, len(plan))
 	tier := x.tier()
 	for i := range plan {
 		d := plan[i].Deployment
@@ -34,22 +34,22 @@ func (x *Exchange) stakesOf(plan []Attempt) stakes {
 		if d.MaxInputTokens > 0 {
 			t.Input = min(t.Input, d.MaxInputTokens)
 		}
-		out[i].failed = stakeOf(d, t, tier)
+		out[i].failed = costAtTier(d, t, tier)
 		t.Output = x.roughOutput(d)
-		out[i].answered = stakeOf(d, t, tier)
+		out[i].answered = costAtTier(d, t, tier)
 	}
 	return out
 }
 
-// stakeOf is what tokens cost at the tier that the caller wants, or at the standard one
-// if that costs more: the provider may serve either.
-func stakeOf(d *catalog.Deployment, t usage.Tokens, tier price.Tier) money.Pico {
-	return min(max(d.Prices.Cost(t, tier), d.Prices.Cost(t, price.Standard)), mostStaked)
+// costAtTier returns what tokens cost at the tier that the caller requests, or at the standard
+// one if that costs more: the provider may serve either.
+func costAtTier(d *catalog.Deployment, t usage.Tokens, tier price.Tier) money.Pico {
+	return min(max(d.Prices.Cost(t, tier), d.Prices.Cost(t, price.Standard)), maxAttemptEstimate)
 }
 
 // byAttempts returns for each n what a plan of the first n+1 attempts may cost: n failed
-// ones, and the most expensive answer of all. No element is smaller than the one before.
-func (s stakes) byAttempts() []money.Pico {
+// ones, and the most expensive response. No element is smaller than the one before.
+func (s attemptCosts) byAttempts() []money.Pico {
 	out := make([]money.Pico, len(s))
 	var failed, answer money.Pico
 	for i := range s {
@@ -75,19 +75,19 @@ func (p *Pipeline) cut(x *Exchange, n int) {
 	if n >= len(x.Plan) {
 		return
 	}
-	x.Plan, x.stakes = x.Plan[:n], x.stakes[:n]
+	x.Plan, x.attemptCosts = x.Plan[:n], x.attemptCosts[:n]
 	x.mu.failures = x.mu.failures[:n]
 	p.setVariants(x)
 }
 
-// releaseLocked releases what the request can no longer cost: of attempts that failed
-// without a charge, and, once made attempts are known to be all, of those that will not be.
+// releaseLocked releases what the request can no longer cost: the share of attempts that
+// failed without a charge and, once the number of attempts is known, of those never made.
 func (x *Exchange) releaseLocked() {
 	hold := x.admission.hold
-	if hold == nil || len(x.stakes) < 2 || x.mu.settled {
+	if hold == nil || len(x.attemptCosts) < 2 || x.mu.settled {
 		return
 	}
-	possible := x.stakes
+	possible := x.attemptCosts
 	if x.mu.made > 0 {
 		possible = possible[:x.mu.made]
 	}
