@@ -17,14 +17,14 @@ type Head struct {
 	Empty  bool  // there is no body
 	Tries  int   // attempts made
 
-	Local   bool   // the proxy's own response: no provider's is behind it
+	Local   bool   // the proxy's own response, not a provider's
 	Reached bool   // the provider has seen the request
-	Expired bool   // a local one: time had run out
+	Expired bool   // a local one: a timeout expired
 	Cause   string // of a local one; see cause.go
 	Detail  string // of a local one: the proxy's reason, for the log
 
 	Remove    []string         // headers that the caller does not get
-	Passed    []message.Header // a provider's own headers that are passed on by another name
+	Passed    []message.Header // a provider's own headers that the caller gets under another name
 	media     string           // content type, lower case, without parameters
 	encoding  string
 	requestID string // the provider's id of the request
@@ -51,7 +51,7 @@ func (h *Head) Header(name, value []byte) {
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
 			h.Length = n
 		}
-	case "date", "server": // the proxy writes its own server
+	case "date", "server": // the proxy sets its own server
 	case "x-request-id", "request-id":
 		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + "x-request-id", Value: string(value)})
 		h.requestID = safeID(string(value))
@@ -61,8 +61,8 @@ func (h *Head) Header(name, value []byte) {
 	}
 }
 
-// other keeps what an error's classification may ask for, and lets through only
-// what says how close the caller is to a provider's limits.
+// other keeps the headers that classify errors, and passes on only those that report
+// how close the caller is to a provider's limits.
 func (h *Head) other(name, value string) {
 	if strings.HasPrefix(name, ":") {
 		return
@@ -86,7 +86,7 @@ func (h *Head) other(name, value string) {
 	}
 }
 
-// value returns a header of an error's answer.
+// value returns a header of an error response.
 func (h *Head) value(name string) string { return h.values[name] }
 
 // failed reports whether the response is that of a failure.

@@ -9,7 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// identify says who is asking, and whether with a key that is for this.
+// identify finds the caller, and rejects keys that are not for inference.
 func (p *Pipeline) identify(_ context.Context, x *Exchange) error {
 	principal, err := p.deps.Identify(x.View, x.Inbound.Credentials, x.Start)
 	if err != nil {
@@ -19,9 +19,9 @@ func (p *Pipeline) identify(_ context.Context, x *Exchange) error {
 	return principal.MayUse(http.MethodPost, x.Inbound.Path)
 }
 
-// authorize says whether the caller, and the end user whom the request names, may
-// ask for the model that the name in the request stands for. What a key may not use
-// and what does not exist read the same to a key with a list of models.
+// authorize checks that the caller, and the end user in the request, may use the model that
+// the requested name resolves to. To a key with a list of models, a model that it may not use
+// and one that does not exist give the same error.
 func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
 	x.Model = x.Principal.Resolve(id.ModelName(x.Facts.Model))
 	if !x.Principal.Allows(x.Model) {
@@ -37,8 +37,8 @@ func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
 	return x.View.Keys.CheckCustomer(x.Principal.EndUser(x.Options.customer), x.Model)
 }
 
-// merged adds the tags of a key to those of a request. They are the owner's and
-// always counted; a request that names one counts it once.
+// merged adds the tags of a key to those of a request. They always count, and once if the
+// request names them too.
 func merged(tags, more []string) []string {
 	for _, tag := range more {
 		if tag = truncatedLabel(tag); !slices.Contains(tags, tag) {

@@ -10,9 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// readLabels finds what a request is counted for beside its key, the end user and the
-// tags, and what its caller calls the session. What of it is the provider's as well goes
-// there as it came.
+// readLabels reads the end user and the tags, for which a request counts in addition to its
+// key, and the caller's session. Fields that the provider knows too go there unchanged.
 func (x *Exchange) readLabels() error {
 	if raw := x.Facts.Raw(splice.LitellmMetadata); raw != nil && raw[0] != '{' && raw[0] != 'n' {
 		return fault.Field("litellm_metadata", "invalid_type", "litellm_metadata must be an object.")
@@ -30,8 +29,8 @@ func (x *Exchange) readLabels() error {
 	return x.readTags()
 }
 
-// firstName is the first name that one of so many places has. The end user's is an
-// account of the ledger, and one that could be taken for another is refused.
+// firstName returns the first name in the given number of places. An end user's name is an
+// account of the ledger, so a name that could be mistaken for another is rejected.
 func firstName(places int, at func(i int) (param, name string, err error)) (string, error) {
 	for i := range places {
 		param, name, err := at(i)
@@ -48,10 +47,10 @@ func firstName(places int, at func(i int) (param, name string, err error)) (stri
 	return "", nil
 }
 
-// endUserPlaces is in how many places a request may name its end user.
+// endUserPlaces is the number of places where a request may name its end user.
 const endUserPlaces = 5
 
-// naming is what a request has in place i: the header first, then LiteLLM's order.
+// endUserAt returns the end user in place i: the header first, then LiteLLM's order.
 func (x *Exchange) endUserAt(i int) (param, name string, err error) {
 	switch i {
 	case 0:
@@ -70,10 +69,10 @@ func (x *Exchange) endUserAt(i int) (param, name string, err error) {
 	return "safety_identifier", name, err
 }
 
-// sessionPlaces is in how many places a request may name its session.
+// sessionPlaces is the number of places where a request may name its session.
 const sessionPlaces = 4
 
-// sessionAt is what a request has in place i.
+// sessionAt returns the session in place i.
 func (x *Exchange) sessionAt(i int) (param, name string, err error) {
 	switch i {
 	case 0:
@@ -91,8 +90,8 @@ func (x *Exchange) sessionAt(i int) (param, name string, err error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// readTags collects the tags of the header, of tags and of both kinds of metadata,
-// each once. All that are named count for how many may be.
+// readTags collects the tags of the header, of tags and of both kinds of metadata, each once.
+// Repeated tags count toward maxTags.
 func (x *Exchange) readTags() error {
 	named := 0
 	if x.Inbound.Tags != "" {
@@ -117,7 +116,7 @@ func (x *Exchange) readTags() error {
 		}
 		tags, err := stringList(place.raw)
 		if named += len(tags); err != nil || named > maxTags {
-			return fault.Field(place.param, "invalid_type", "%s must be a list of texts, and a request may name %d tags at most.", place.param, maxTags)
+			return fault.Field(place.param, "invalid_type", "%s must be a list of strings, and a request may name at most %d tags.", place.param, maxTags)
 		}
 		for _, tag := range tags {
 			x.addTag(tag)
@@ -126,8 +125,7 @@ func (x *Exchange) readTags() error {
 	return nil
 }
 
-// listed is metadata.tags if it is a list. A text of that name, as the provider's
-// metadata have them, is the caller's own affair.
+// listed returns metadata.tags if it is a list. A string there is metadata for the provider.
 func (x *Exchange) listed() []byte {
 	raw := x.Facts.Within(splice.Metadata, "tags")
 	if len(raw) == 0 || raw[0] != '[' {
@@ -136,7 +134,7 @@ func (x *Exchange) listed() []byte {
 	return raw
 }
 
-// addTag adds a tag that is not there yet.
+// addTag adds a tag unless the request has it already.
 func (x *Exchange) addTag(tag string) {
 	if tag = truncatedLabel(tag); !slices.Contains(x.Options.Tags, tag) {
 		x.Options.Tags = append(x.Options.Tags, tag)

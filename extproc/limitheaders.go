@@ -13,19 +13,19 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
-// Headers that tell callers of their bounds.
+// Headers that report limits to callers.
 const (
 	headerKeySpend     = "x-gateway-key-spend"
 	headerKeyMaxBudget = "x-gateway-key-max-budget"
 	headerBudgetReset  = "x-gateway-budget-reset-at"
 )
 
-// limitHeaders is how many headers appendLimits adds at most.
+// limitHeaders is the largest number of headers that appendLimits adds.
 const limitHeaders = 8
 
-// appendLimits tells the caller of a good answer how much is left of the tightest
-// rates that bound it, and, where its key has a budget, what was spent of it. A
-// stream's own cost is not known when it begins, and not in there.
+// appendLimits adds to a successful response how much is left of the caller's tightest rates
+// and, if its key has a budget, how much of it is spent. The cost of a stream is not included:
+// it is unknown when the stream begins.
 func (p *Pipeline) appendLimits(dst []message.Header, x *Exchange) []message.Header {
 	requests, tokens := x.admission.ticket.Tightest()
 	place, _ := x.admission.head.Tightest()
@@ -45,7 +45,7 @@ func (p *Pipeline) appendLimits(dst []message.Header, x *Exchange) []message.Hea
 	return dst
 }
 
-// appendLevel adds the headers of one bound by the names that OpenAI gave them.
+// appendLevel adds the headers of one limit under OpenAI's names.
 func appendLevel(dst []message.Header, of string, l rate.Level) []message.Header {
 	if l.Limit == 0 {
 		return dst
@@ -56,12 +56,12 @@ func appendLevel(dst []message.Header, of string, l rate.Level) []message.Header
 		message.Header{Name: "x-ratelimit-reset-" + of, Value: resetText(l.Reset)})
 }
 
-// resetText writes a time to wait as OpenAI does: 6m0s, 1.5s, 20ms.
+// resetText formats a time to wait as OpenAI does: 6m0s, 1.5s, 20ms.
 func resetText(d time.Duration) string {
 	return max(d+time.Millisecond-1, 0).Truncate(time.Millisecond).String()
 }
 
-// appendExceeded tells a caller that was refused which bound it has reached.
+// appendExceeded adds to a rejection which limit the caller has reached.
 func appendExceeded(dst []message.Header, e *fault.Error) []message.Header {
 	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Resets.IsZero() {
 		dst = append(dst, message.Header{Name: headerBudgetReset, Value: over.Resets.UTC().Format(time.RFC3339)})

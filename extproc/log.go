@@ -11,8 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
-// refused notes a request that no provider was asked for, and has it recorded if it
-// was blocked.
+// logRejected logs a request that was not sent to a provider, and records it if it was
+// blocked.
 func (p *Pipeline) logRejected(ctx context.Context, x *Exchange, e *fault.Error) {
 	ctx = context.WithoutCancel(ctx)
 	p.deps.Metrics.requestRejected(ctx, e)
@@ -36,8 +36,8 @@ func (p *Pipeline) logRejected(ctx context.Context, x *Exchange, e *fault.Error)
 		slog.Any("error", e.Err))
 }
 
-// ended notes a request that a provider was asked for. It is one line a request:
-// the operator's access log, and as such at info.
+// logEnded logs a request that was dispatched. It is one line a request: the operator's
+// access log, and therefore at info.
 func (p *Pipeline) logEnded(ctx context.Context, x *Exchange, e *journal.Event) {
 	if !p.deps.Logger.Enabled(ctx, slog.LevelInfo) {
 		return
@@ -62,7 +62,7 @@ func (p *Pipeline) logEnded(ctx context.Context, x *Exchange, e *journal.Event) 
 		slog.Float64("duration_ms", float64(e.End.Sub(e.Start).Microseconds())/1000))
 }
 
-// keyHash is the hash of the key that the request came with; empty if it had none.
+// keyHash returns the hash of the request's key, empty without one.
 func (x *Exchange) keyHash() string {
 	hash := x.Principal.Hash
 	if hash == (id.KeyHash{}) {
@@ -74,10 +74,10 @@ func (x *Exchange) keyHash() string {
 	return hash.String()
 }
 
-// maxUserAgent is how much of a user agent is logged, in bytes.
+// maxUserAgent bounds a logged user agent, in bytes.
 const maxUserAgent = 200
 
-// shortened is a text of the caller's in a length that fits into a line of a log.
+// truncatedForLog truncates a caller's text to maxUserAgent.
 func truncatedForLog(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxUserAgent)], "\uFFFD")
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Metrics are the pipeline's instruments. The names that begin with gen_ai are
-// those of OpenTelemetry's semantic conventions for generative AI; ours begin
-// with gateway. A nil *Metrics counts nothing.
+// Metrics are the pipeline's instruments. Names that begin with gen_ai are those of
+// OpenTelemetry's semantic conventions for generative AI; the gateway's own begin with
+// gateway. A nil *Metrics counts nothing.
 type Metrics struct {
 	tokens   metric.Int64Histogram   // gen_ai.client.token.usage
 	duration metric.Float64Histogram // gen_ai.client.operation.duration
@@ -38,16 +38,16 @@ type Metrics struct {
 
 	spending *spending
 
-	// labels caches the attribute sets of deployments and outcomes: making one
-	// costs more than recording with it. Bounded by deployments x outcomes x models that
-	// a deployment's responses name.
+	// labels caches the attribute sets of deployments and outcomes: creating one costs
+	// more than recording with it. Bounded by deployments x outcomes x models in a
+	// deployment's responses.
 	labels sync.Map // labelKey → *labels
 }
 
 // Spent returns what an account has spent in its window.
 type Spent func(ctx context.Context, account id.Account) (money.Pico, error)
 
-// maxSpenders is how many keys have series of their own; likewise teams, users and
+// maxSpenders is the number of keys with series of their own; likewise of teams, users and
 // organizations.
 const maxSpenders = 1000
 
@@ -55,7 +55,7 @@ type labelKey struct {
 	deployment id.Deployment
 	outcome    usage.Outcome
 	code       string
-	model      string // as the response has it
+	model      string // as in the response
 }
 
 type labels struct {
@@ -86,8 +86,8 @@ func NewMetrics(m metric.Meter, spent Spent) (*Metrics, error) {
 	return out, b.err
 }
 
-// settled counts a request that has ended. OpenTelemetry counts nothing in a
-// context that has ended, so none of those here may have.
+// settled counts a request that has ended. OpenTelemetry records nothing in a context that is
+// done, so ctx must not be.
 func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 	if m == nil {
 		return
@@ -108,7 +108,7 @@ func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
 	x.labels = l
 }
 
-// took records the time that the gateway spent on a request that has been settled.
+// took records the time that the gateway spent on a settled request.
 func (m *Metrics) took(ctx context.Context, x *Exchange, busy time.Duration) {
 	if m == nil || x.labels == nil {
 		return
@@ -140,7 +140,7 @@ func (m *Metrics) credentialRejected(ctx context.Context, d *catalog.Deployment)
 		attribute.String("gen_ai.provider.name", d.Provider), attribute.String("gateway.deployment.id", string(d.ID))))
 }
 
-// refused counts a request that no provider was asked for.
+// requestRejected counts a request that was not sent to a provider.
 func (m *Metrics) requestRejected(ctx context.Context, e *fault.Error) {
 	if m == nil {
 		return
@@ -160,8 +160,8 @@ func (m *Metrics) label(x *Exchange, e *journal.Event, model string) *labels {
 	base := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
 		attribute.String("gen_ai.provider.name", e.Provider),
-		// The configured name: what a wildcard stands for is up to callers, and would
-		// make a series of each of their inventions.
+		// The configured name: callers choose what a wildcard matches, and could create
+		// any number of series.
 		attribute.String("gen_ai.request.model", string(x.Group.Name)),
 		attribute.String("gateway.deployment.id", string(e.Deployment)),
 		attribute.String("gateway.outcome", e.Outcome.String()),
@@ -189,7 +189,7 @@ func (m *Metrics) label(x *Exchange, e *journal.Event, model string) *labels {
 	return l
 }
 
-// dollars is for metrics only: what is added up exactly is the journal's.
+// dollars is for metrics only. Exact sums come from the journal.
 func dollars(p money.Pico) float64 { return float64(p) / float64(money.USD) }
 
 // builder makes instruments and keeps the first error.
@@ -205,7 +205,7 @@ func (b *builder) keep(err error) {
 }
 
 func (b *builder) seconds(name, text string) metric.Float64Histogram {
-	// The buckets that the GenAI semantic conventions advise.
+	// The buckets that the GenAI semantic conventions recommend.
 	return b.histogram64(name, text, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 }
 

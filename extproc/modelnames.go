@@ -9,15 +9,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Bounds of the model names that providers report: a provider must not make a series of
-// each name that it invents.
+// Bounds of the model names that providers report. Without them a provider could create
+// any number of series.
 const (
-	maxModelNames    = 16 // of one deployment; further ones are otherModel
+	maxModelNames    = 16 // of one deployment; further ones become otherModel
 	longestModelName = 128
 	otherModel       = "other"
 )
 
-// modelNames keeps the model names in responses, as metrics show them. It is safe for
+// modelNames has the model names in responses, as metrics show them. It is safe for
 // concurrent use.
 type modelNames struct {
 	mu struct {
@@ -26,8 +26,8 @@ type modelNames struct {
 	}
 }
 
-// name returns the name that a response of a deployment has as JSON, quotes included;
-// empty if it has none. It allocates nothing for a name that it has seen before.
+// name returns the model's name in a response of a deployment, given as JSON with its
+// quotes; empty if there is none. It allocates nothing for a known name.
 func (n *modelNames) name(d id.Deployment, raw []byte) string {
 	if len(raw) <= len(`""`) {
 		return ""
@@ -54,8 +54,8 @@ func (n *modelNames) name(d id.Deployment, raw []byte) string {
 	return name
 }
 
-// answeredBy notes the model that the provider says has answered, as JSON. The first
-// name of a stream counts.
+// answeredBy records the model that the provider reports, given as JSON. The first name of a
+// stream counts.
 func (p *Pipeline) answeredBy(x *Exchange, raw []byte) {
 	if p.deps.Metrics != nil && x.answered == "" {
 		x.answered = p.deps.Metrics.models.name(x.last().Deployment.ID, raw)

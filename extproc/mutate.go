@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
-// Headers of answers; docs/requests.md says what they mean.
+// Headers of responses; docs/requests.md explains them.
 const (
 	headerRequestID     = "x-request-id"
 	headerGatewayID     = "x-gateway-request-id"
@@ -26,7 +26,7 @@ const (
 	headerContentLength = "content-length"
 )
 
-// refusal is an error as the answer that the caller gets.
+// errorResponse returns the response for an error.
 func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response {
 	im := &message.Response{Status: e.HTTPStatus(), Body: e.OpenAI()}
 	im.Set = append(im.Set, message.Header{Name: headerContentType, Value: contentTypeJSON})
@@ -48,7 +48,7 @@ func identity(request id.Request) []message.Header {
 	return []message.Header{{Name: headerRequestID, Value: string(request)}, {Name: headerGatewayID, Value: string(request)}}
 }
 
-// served says which deployment answered, and what was tried before.
+// served returns the headers that name the deployment and the earlier attempts.
 func (x *Exchange) served() []message.Header {
 	a, steps := x.last(), x.steps(x.lastIndex())
 	return []message.Header{
@@ -59,7 +59,7 @@ func (x *Exchange) served() []message.Header {
 	}
 }
 
-// answerHeaders are the headers of a good answer.
+// answerHeaders returns the headers of a successful response.
 func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
 	m := &message.Edit{Remove: h.Remove}
 	n := 12 + len(h.Passed)

@@ -15,7 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Codes of refusals for a budget or a rate.
+// Codes of requests that are rejected for a budget or a rate.
 const (
 	codeBudgetExceeded    = "budget_exceeded"
 	codeBudgetUnavailable = "budget_unavailable"
@@ -23,9 +23,8 @@ const (
 	codePriceUnknown      = "model_price_unknown"
 )
 
-// isBlock reports whether a refusal goes on record: a request that a budget, a
-// guardrail, a policy or the want of a valid key has stopped. A rate has not: it
-// only says not now.
+// isBlock reports whether a rejection is recorded: a budget, a guardrail, a policy or the
+// lack of a valid key stopped the request. A rate limit only delays a request.
 func isBlock(e *fault.Error) bool {
 	switch e.Kind {
 	case fault.Unauthenticated, fault.Denied, fault.OverBudget, fault.Blocked:
@@ -37,7 +36,7 @@ func isBlock(e *fault.Error) bool {
 	return false
 }
 
-// blocked puts a refused request on record, if it was blocked.
+// blocked records a rejected request if it was blocked.
 func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 	if x == nil || !isBlock(e) {
 		return
@@ -52,7 +51,7 @@ func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 		Notice: &journal.Notice{Type: events.TypeRequestBlocked, Code: codeOf(e), Details: detailsOf(x.Inbound.Path)},
 	}
 	x.owner(&ev)
-	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Held { // else the budget has not come to its end
+	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Held { // else only reservations exhaust the budget
 		ev.Notice.Account, ev.Notice.AccountEpoch = over.Account, over.Epoch
 	}
 	p.notify(p.flood.take(now, &ev))
@@ -81,8 +80,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 }
 
 // Notify records an event of another part of the gateway. Rejected requests count together with
-// those of the pipeline: callers of the management API without a key do not decide how long the
-// audit log is either.
+// those of the pipeline, so callers of the management API without a key do not decide the
+// length of the audit log either.
 func (p *Pipeline) Notify(ev journal.Event) {
 	if ev.Notice == nil || ev.Notice.Type != events.TypeRequestBlocked {
 		p.deps.Journal.Notify(ev)
@@ -91,9 +90,9 @@ func (p *Pipeline) Notify(ev journal.Event) {
 	p.notify(p.flood.take(p.deps.Now(), &ev))
 }
 
-// owner says in an event whose request it was. A key that may not be used has an
-// owner all the same. Of a key that nobody knows there is the hash, by which the
-// audit log tells a revoked one from one that never was.
+// owner sets whose request an event is of. A key that may not be used has an owner too. Of an
+// unknown key the event has the hash, so the audit log distinguishes a revoked key from one
+// that never existed.
 func (x *Exchange) owner(ev *journal.Event) {
 	if who := &x.Principal; who.Hash != (id.KeyHash{}) {
 		ev.Key, ev.KeyAlias, ev.Actor = who.Hash, who.Alias, who.Actor()
@@ -113,10 +112,10 @@ func (x *Exchange) owner(ev *journal.Event) {
 	ev.Key, _ = tenancy.HashOf(x.Inbound.Credentials)
 }
 
-// maxPath is how much of a path is kept, in bytes.
+// maxPath bounds a recorded path, in bytes.
 const maxPath = 256
 
-// detailsOf is the path as a JSON object.
+// detailsOf returns the path in a JSON object.
 func detailsOf(path string) string {
 	if len(path) > maxPath {
 		path = path[:maxPath]

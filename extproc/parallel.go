@@ -10,9 +10,8 @@ import (
 
 // parallel rejects a request while this node has as many in flight as
 // global_max_parallel_requests allows. It runs on the headers, so a rejected request
-// costs no memory for its body. giveBack or settle ends the count, before the caller
-// has its whole response: a caller that sends one request after the other is never
-// rejected for its own last one.
+// costs no memory for its body. release or settle ends the count before the caller has its
+// whole response, so a caller's sequential requests never reject each other.
 func (p *Pipeline) parallel(_ context.Context, x *Exchange) error {
 	limit := p.deps.Settings.MaxParallel
 	if limit <= 0 {

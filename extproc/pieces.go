@@ -1,7 +1,7 @@
 package extproc
 
-// longestPiece is the most bytes of one token that pieces takes for one, white space around
-// it not counted. Longer tokens exist, and are rare.
+// longestPiece bounds the bytes of what counts as one token, without white space around it.
+// Longer tokens exist, and are rare.
 const longestPiece = 16
 
 // pieces counts the events of a stream that brought generated text. Most providers send
@@ -9,10 +9,10 @@ const longestPiece = 16
 // the provider's own vocabulary, which the gateway may not have.
 type pieces struct {
 	events int64
-	larger bool // some event had more text than one token has
+	larger bool // some event had more text than one token
 }
 
-// add counts the text of one event, which belongs to so many choices.
+// add counts the text of one event, which belongs to the given number of choices.
 func (p *pieces) add(text []byte, choices int) {
 	if len(text) == 0 {
 		return
@@ -59,8 +59,8 @@ func onePiece(text []byte) bool {
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// wordly reports whether c is of a letter or a digit. All characters beyond ASCII count as
-// letters.
+// isWordByte reports whether c belongs to a letter or a digit. All characters beyond ASCII
+// count as letters.
 func isWordByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }

@@ -23,7 +23,7 @@ import (
 type Journal interface {
 	Intent(a usage.Attempt) *journal.Pending
 	Settle(intents []*journal.Pending, events []journal.Event) *journal.Pending
-	// Notify queues an event that has a Notice. It may be lost: it is not money.
+	// Notify queues an event that has a Notice. A crash may lose it: it has no cost.
 	Notify(ev journal.Event)
 	Healthy() error
 }
@@ -34,38 +34,38 @@ type Need struct {
 	Variant  contract.Variant
 }
 
-// Deps is what the pipeline stands on. All of it is required but Metrics, Budgets,
-// Rates, Bytes, OnDemand, Prepare and ThrottleFactor.
+// Deps are the pipeline's dependencies. All are required except Metrics, Budgets, Rates, Bytes,
+// OnDemand, Prepare and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
-	// Identify says who presents credentials, by a View.
+	// Identify returns who presents credentials, according to a View.
 	Identify func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error)
 	Journal  Journal
 	Budgets  Budgets // nil: no budget is enforced
-	Rates    Rates   // nil: no rate is
-	// Bytes bounds the request bodies in flight; nil: nothing does.
+	Rates    Rates   // nil: no rate is enforced
+	// Bytes bounds the request bodies in flight; nil: no bound.
 	Bytes *inflight.Limiter
-	// ThrottleFactor is what is left of the rates of an account between its soft and
-	// its hard budget: a share of 1. 1, or nil: all of them.
+	// ThrottleFactor is the share of its rates that an account keeps between its soft and
+	// its hard budget. 1, or nil: all of them.
 	ThrottleFactor func() float64
 	Cooldown       *cooldown.Set
 	Tokens         *tokens.Counter
 	Acked          func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
 	// OnDemand reports whether Prepare makes an endpoint's first cluster; nil: no endpoint's.
 	OnDemand func(id.Endpoint) bool
-	// Prepare has Envoy make clusters that a plan needs, and waits a moment for them. Acked
-	// says which ones it has then; nil: every endpoint has them.
+	// Prepare has Envoy make clusters that a plan needs, and waits briefly for them. Then Acked
+	// reports which ones Envoy has. nil: every endpoint has them.
 	Prepare  func(ctx context.Context, needs []Need)
 	Random   func(n uint64) uint64 // uniform in [0, n)
 	Now      func() time.Time      // the clock
 	Logger   *slog.Logger          // never given message bodies or credentials
-	Metrics  *Metrics              // nil: nobody counts
+	Metrics  *Metrics              // nil: no metrics
 	Settings Settings
 }
 
-// Settings are the operator's choices that no View carries.
+// Settings are the operator's settings that are not in the View.
 type Settings struct {
-	SyncBeforeDispatch bool   // wait for the intent's sync before the provider is asked
+	SyncBeforeDispatch bool   // wait for the intent's sync before the request is sent
 	MaxRequestBytes    int64  // largest request body; 0: Envoy alone rejects larger ones
 	MaxResponseBytes   int64  // largest whole answer that is taken from a provider
 	MaxParallel        int64  // requests in flight at this node; 0: no limit
@@ -76,8 +76,8 @@ type Settings struct {
 	EnforcedParams, EnforcedServiceParams []string
 }
 
-// Pipeline is the stages of a request and what they stand on. It is safe for
-// concurrent use. All that changes of it is what keeps its own lock.
+// Pipeline has the stages of a request and their dependencies. It is safe for concurrent use:
+// every part that changes has its own lock.
 type Pipeline struct {
 	deps       Deps
 	providers  map[string]*provider.Provider
@@ -107,22 +107,22 @@ func NewPipeline(deps Deps) *Pipeline {
 		p.providers[row.Name] = &row
 	}
 	p.entry = []stage{
-		{"identify", p.identify}, // first: who has no key learns nothing from what is wrong with the rest
+		{"identify", p.identify}, // first: a caller without a key learns nothing about the rest
 		{"media", p.media},
 		{"debug", p.debug},
 		{"parallel", p.parallel},
 		{"quota", p.quota},
-		{"bytes", p.bytes}, // last: what a rejected request has reserved, refuse releases
+		{"bytes", p.bytes}, // last: Reject releases what a rejected request has reserved
 	}
 	p.stages = []stage{
 		{"decode", p.decode},
 		{"enforce", p.enforce},
-		// compose: stages that add to the request (prompts, memory) belong here, so that the
-		// rights, the route and the estimate are those of what is sent.
+		// compose: stages that add to the request (prompts, memory) belong here, so that
+		// permissions, route and estimate apply to what is sent.
 		{"authorize", p.authorize},
 		{"route", p.route},
 		// guard: guardrails for requests belong here, before anything is reserved.
-		{"admit", p.admit}, // last: what it takes, only dispatch has to give back
+		{"admit", p.admit}, // last: only a failed dispatch has to release its reservations
 	}
 	p.whole = []stage{
 		{"accept", p.accept},
@@ -131,7 +131,7 @@ func NewPipeline(deps Deps) *Pipeline {
 		{"record", p.record},
 		{"address", p.address},
 	}
-	p.streamed = []stage{ // then Relay translates each event, and its place for screen is Relay.event
+	p.streamed = []stage{ // then Relay translates each event; screen belongs in Relay.event
 		{"accept", p.accept},
 		{"record", p.record}, // the intents
 		{"address", p.address},
@@ -153,7 +153,7 @@ func (p *Pipeline) Now() time.Time { return p.deps.Now() }
 // Logger returns where the pipeline logs.
 func (p *Pipeline) Logger() *slog.Logger { return p.deps.Logger }
 
-// MaxResponseBytes returns how long a whole response of a provider may be.
+// MaxResponseBytes returns the largest size of a provider's whole response.
 func (p *Pipeline) MaxResponseBytes() int64 { return p.deps.Settings.MaxResponseBytes }
 
 // run takes the exchange through stages, until one returns an error.

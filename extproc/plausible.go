@@ -6,19 +6,19 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// What is possible where neither the request nor the price list says.
+// Bounds of plausible usage where neither the request nor the price list sets one.
 const (
-	largestWindow = 2_000_000 // tokens of input, of requests that have a provider read more than their bytes
+	largestWindow = 2_000_000 // tokens of input, if the provider reads more than the request's bytes
 	largestAnswer = 131_072   // tokens of output in one choice, seen or hidden
 	unseenInput   = 16_384    // tokens that providers add: templates, descriptions of tools, results of their own tools
 	unseenOutput  = 64        // tokens that providers add to max_tokens
-	maxQueries    = 256       // web searches for one choice: deep research makes some dozens of them
+	maxQueries    = 256       // web searches for one choice: deep research makes dozens of them
 )
 
-// most is the most that the attempt which answered can have used. A token has a byte at
-// least, so the input is bounded by the request, unless the request names what the
-// provider fetches itself. The output is bounded by what the caller allows, or the model,
-// and by the answer's bytes with room for reasoning that nobody sees.
+// most returns the largest usage that is possible for the attempt that answered. A token has
+// at least one byte, so the request bounds the input, unless the provider fetches more itself.
+// The caller's limit or the model bounds the output, and so do the response's bytes with room
+// for hidden reasoning.
 func (x *Exchange) most(answer int64) usage.Most {
 	d := x.last().Deployment
 	m := usage.Most{Input: int64(len(x.Body)) + unseenInput}
@@ -35,8 +35,8 @@ func (x *Exchange) most(answer int64) usage.Most {
 	return m
 }
 
-// plausible is most for a report that is beyond it at first sight: it looks into the
-// request for what makes more possible.
+// plausible is most for a given report. If the report exceeds most, plausible searches the
+// request for reasons that allow more.
 func (x *Exchange) plausible(t usage.Tokens, answer int64) usage.Most {
 	m := x.most(answer)
 	if _, beyond := t.Within(m); !beyond {
@@ -48,14 +48,14 @@ func (x *Exchange) plausible(t usage.Tokens, answer int64) usage.Most {
 			m.Input = max(int64(len(x.Body))+unseenInput, d.MaxInputTokens)
 		}
 	}
-	if bytes.Contains(x.Body, []byte(`"prediction"`)) { // what of it was wrong is paid for as output
+	if bytes.Contains(x.Body, []byte(`"prediction"`)) { // rejected tokens of a prediction are paid for as output
 		m.Output += int64(len(x.Body))
 	}
 	return m
 }
 
-// fetches reports whether the request may have the provider read what is not in it, or
-// what has more tokens than bytes.
+// fetches reports whether the provider may read content that is not in the request, or that
+// has more tokens than bytes.
 func (x *Exchange) fetches() bool {
 	for _, name := range [...]string{"image_url", "video_url", `"file"`, "file_id", "input_audio", "web_search", "search", `"mcp"`, "http"} {
 		if bytes.Contains(x.Body, []byte(name)) {

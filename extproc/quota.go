@@ -10,14 +10,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
-// quota rejects a request whose key, team, user or organization has no budget, no
-// requests per minute, or no place among the parallel requests left. It runs on the
-// headers: a caller that may not be served costs no memory for its body. What needs
-// the body (limits of a model, limits of an end user, tokens, the estimated cost) is
-// left to admit.
+// quota rejects a request whose key, team, user or organization has no budget, no requests
+// per minute, or no parallel requests left. It runs on the headers, so a rejected request
+// costs no memory for its body. admit checks what needs the body: limits of a model or an end
+// user, tokens, the estimated cost.
 //
-// It reserves the request's count and its place, and admit does not reserve those
-// again. A request that ends before it is dispatched releases both.
+// quota reserves the request's count and its place among the parallel requests, and admit
+// does not reserve them again. A request that ends before dispatch releases both.
 func (p *Pipeline) quota(ctx context.Context, x *Exchange) error {
 	if p.deps.Budgets == nil && p.deps.Rates == nil {
 		return nil
@@ -32,7 +31,7 @@ func (p *Pipeline) quota(ctx context.Context, x *Exchange) error {
 	return p.countRequest(x)
 }
 
-// unspent rejects the request if one of its budgets is exhausted.
+// checkBudgets rejects the request if one of its budgets is exhausted.
 func (p *Pipeline) checkBudgets(ctx context.Context, x *Exchange) error {
 	if p.deps.Budgets == nil {
 		return nil
@@ -79,7 +78,7 @@ func countedByQuota(b *tenancy.Bound) bool {
 }
 
 // bytes rejects a body that is declared too large, or for which there is no room, and
-// reserves the declared length. Where none is declared, Room reserves it as it comes.
+// reserves the declared length. Room reserves an undeclared length as the body comes.
 func (p *Pipeline) bytes(_ context.Context, x *Exchange) error {
 	if err := p.fits(x.Inbound.Length); err != nil {
 		return err
@@ -92,7 +91,7 @@ func (p *Pipeline) bytes(_ context.Context, x *Exchange) error {
 }
 
 // Room rejects a piece of a body for which there is no room, and reserves its bytes if the
-// body's length is not declared. before is the length of what has come already.
+// body's length is not declared. before is the length received so far.
 func (p *Pipeline) Room(x *Exchange, before, piece int) error {
 	if err := p.fits(int64(before + piece)); err != nil {
 		return err
@@ -103,7 +102,7 @@ func (p *Pipeline) Room(x *Exchange, before, piece int) error {
 	return x.Flight.Grow(int64(piece))
 }
 
-// fits rejects a body that is longer than one may be.
+// fits rejects a body that is longer than MaxRequestBytes.
 func (p *Pipeline) fits(length int64) error {
 	if most := p.deps.Settings.MaxRequestBytes; most > 0 && length > most {
 		return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes.", most)

@@ -41,7 +41,7 @@ func (p *Pipeline) takeRates(x *Exchange) error {
 	return nil
 }
 
-// throttled refuses a request whose turn it is not.
+// throttled returns the error of a request that throttling rejects.
 func throttled(a id.Account) error {
 	return &fault.Error{
 		Kind: fault.RateLimited, Code: codeRateLimited,
@@ -57,7 +57,7 @@ func appendBuckets(dst []rate.Bucket, b *tenancy.Bound, scale float64) []rate.Bu
 	return appendBucket(dst, b, rate.TokensPerDay, b.TPD, scale)
 }
 
-// appendRequests adds the limits on requests, which the headers suffice for.
+// appendRequests adds the limits on requests, for which the headers suffice.
 func appendRequests(dst []rate.Bucket, b *tenancy.Bound, scale float64) []rate.Bucket {
 	dst = appendBucket(dst, b, rate.RequestsPerMinute, b.RPM, scale)
 	return appendBucket(dst, b, rate.Parallel, b.Parallel, scale)
@@ -70,10 +70,9 @@ func appendBucket(dst []rate.Bucket, b *tenancy.Bound, what rate.What, limit *ui
 	return append(dst, rate.Bucket{Account: b.Account, Model: b.Model, What: what, Limit: *limit, Scale: scale})
 }
 
-// scale is how much of its rates an account has: all of it, 1, but for one whose
-// spend lies between its soft and its hard budget. A soft budget alone only warns. Of
-// a request that the hard one does not cover it is for that to say so: slowing it down
-// would have the caller try again in vain.
+// scale returns the share of its rates that an account has: 1, except between its soft and its
+// hard budget. A soft budget alone only warns. If the hard budget does not cover
+// the request, the share is 1, so the budget rejects it: throttling would invite useless retries.
 func (p *Pipeline) scale(x *Exchange, b *tenancy.Bound) float64 {
 	if b.Soft == nil || b.Max == nil || p.deps.ThrottleFactor == nil || p.deps.Budgets == nil {
 		return 1
@@ -90,14 +89,14 @@ func (p *Pipeline) scale(x *Exchange, b *tenancy.Bound) float64 {
 	return factor
 }
 
-// roughTokens is what the request is taken for in tokens until it has ended: its
-// input, and the output that the caller has set. A guess in the place of that would
-// keep a caller with a low limit waiting for what almost nobody uses.
+// roughTokens estimates the request's tokens until it has ended: its input, and the output
+// limit that the caller has set. It does not guess a missing output limit: a caller with a low
+// rate limit would wait for tokens that almost nobody uses.
 func (x *Exchange) roughTokens() int64 {
 	return x.inputBound(x.Plan[0].Deployment) + max(x.Facts.N, 1)*min(x.Facts.MaxTokens, mostOutput)
 }
 
-// whose is what callers are told that an account is of. It names nobody.
+// accountNoun names an account's kind in errors to callers. It names no account.
 func accountNoun(k id.AccountKind) string {
 	switch k {
 	case id.AccountTeam, id.AccountTeamModel:

@@ -19,8 +19,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// maxErrorBytes is how much of a provider's error is read: its class and its
-// message are at the beginning.
+// maxErrorBytes bounds how much of a provider's error is read: its type and message are
+// at the beginning.
 const maxErrorBytes = 64 << 10
 
 var errTooLong = errors.New("longer than limits.max_response_bytes")
@@ -31,11 +31,11 @@ type response struct {
 	body    []byte       // the provider's: all of it, or the beginning of a failure
 	tooLong bool         // the body is only the beginning
 	out     []byte       // the caller's; the body itself if nothing changes
-	relay   *Relay       // of a stream whose head has gone to the caller
+	relay   *Relay       // of a stream whose head has been sent to the caller
 	err     error        // why a stage has stopped the response
-	fault   *fault.Error // what the caller is told in place of the response
+	fault   *fault.Error // what the caller gets instead of the response
 	outcome Outcome      // set by translate, explain, and Relay
-	final   bool         // nothing changes the outcome any more
+	final   bool         // the outcome no longer changes
 	cost    money.Pico   // set by record
 
 	// Set by address: one of the two goes to the caller.
@@ -45,7 +45,7 @@ type response struct {
 
 // Receive takes the head of a response, and chooses the stages. It returns how much of the body
 // Finish needs at most, in bytes. If that is 0, the response is a stream: what Answer returns
-// can go to the caller, and Relay takes the pieces. An error ends the request without an answer.
+// can go to the caller, and Relay takes the pieces. An error ends the request without a response.
 func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h Head) (limit int64, err error) {
 	inject.Crash("request.answered")
 	r := &x.response
@@ -83,7 +83,7 @@ func (p *Pipeline) Finish(ctx context.Context, x *Exchange, body []byte, tooLong
 	return p.run(ctx, x, p.failed)
 }
 
-// Answer returns what goes to the caller: the response as it is edited, or another one in its place.
+// Answer returns what goes to the caller: the edits of the response, or another one instead.
 func (x *Exchange) Answer() (edit *message.Edit, instead *message.Response) {
 	return x.response.edit, x.response.instead
 }
@@ -134,8 +134,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	return nil
 }
 
-// relabel is translate where the provider speaks the caller's language: only the name of
-// the model changes.
+// relabel is translate for a provider with the caller's dialect: only the model's name changes.
 func (p *Pipeline) relabel(x *Exchange) error {
 	r := &x.response
 	o, body := &r.outcome, r.body
@@ -163,7 +162,7 @@ func (p *Pipeline) relabel(x *Exchange) error {
 	return nil
 }
 
-// generated is all text of an answer, for counting.
+// generated returns all text of a response, for counting.
 func generated(r *wire.Reply) []byte {
 	var out []byte
 	for i := range r.Choices {
@@ -179,13 +178,13 @@ func generated(r *wire.Reply) []byte {
 	return out
 }
 
-// unquoted is a JSON string without its quotes: for names that have no escapes.
+// unquoted returns a JSON string without its quotes, for names without escapes.
 func unquoted(raw []byte) string { return strings.Trim(string(raw), `"`) }
 
-// none is the header of an answer that has none to ask for.
+// none looks up headers of a response that has none.
 func none(string) string { return "" }
 
-// meta is what the gateway says about an answer.
+// meta returns what the gateway adds to a response.
 func (x *Exchange) meta() dialect.Meta {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -195,10 +194,10 @@ func (x *Exchange) meta() dialect.Meta {
 	}
 }
 
-// record settles the request if its outcome is final. The caller gets nothing of a response
-// before its intents are on disk, and not the end of it before the settle is. A crash before
-// the intents leaves a request of which the caller has seen nothing and, perhaps, no trace. A
-// crash between the two leaves the intents, and the caller has not seen the end.
+// record settles the request if its outcome is final. The caller gets no byte of a response
+// before its intents are on disk, and not its end before the settle is. After a crash before
+// the intents' sync there may be no record, and the caller has seen nothing. After a crash
+// between the two there are the intents, and the caller has not seen the end.
 func (p *Pipeline) record(ctx context.Context, x *Exchange) error {
 	r := &x.response
 	x.awaitEarlier(ctx)
@@ -243,7 +242,7 @@ func (p *Pipeline) synced(ctx context.Context, x *Exchange, settle *journal.Pend
 	if settle != nil && inject.HasDefect("event_before_settle") {
 		return nil
 	}
-	if settle != nil { // it is written in one batch with, or after, the intents
+	if settle != nil { // written in one batch with the intents, or after them
 		err := settle.Wait(ctx)
 		inject.Crash("request.settled")
 		return err

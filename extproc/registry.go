@@ -8,11 +8,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// shards is how many locks the registry spreads its requests over; a power of two.
+// shards is the number of the registry's locks; a power of two.
 const shards = 64
 
 // registry finds the Exchange of a request by its id, for the streams of Envoy's
-// upstream filters and for the attempt log, which know nothing else of it.
+// upstream filters and for the attempt log, which know only the id.
 type registry struct {
 	seed   maphash.Seed
 	shards [shards]shard
@@ -53,8 +53,8 @@ func (r *registry) remove(x *Exchange) {
 	s.mu.Unlock()
 }
 
-// requestNamed is the id of a request by what Envoy calls it: the UUID that it gave it, or
-// the id that the request has had since it was dispatched.
+// requestNamed returns the id of a request from Envoy's name for it: the UUID that Envoy
+// assigned, or the id that the request has after dispatch.
 func requestNamed(name string) id.Request {
 	if strings.HasPrefix(name, "req_") {
 		return id.Request(name)
@@ -70,7 +70,7 @@ func (r *registry) find(request id.Request) *Exchange {
 	return s.mu.live[request]
 }
 
-// each calls f with every exchange that is under way. f must not use the registry.
+// each calls f with every exchange in flight. f must not use the registry.
 func (r *registry) each(f func(*Exchange)) {
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -82,7 +82,7 @@ func (r *registry) each(f func(*Exchange)) {
 	}
 }
 
-// count is how many requests are under way.
+// count returns the number of requests in flight.
 func (r *registry) count() int {
 	n := 0
 	for i := range r.shards {

@@ -9,19 +9,19 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
-// These are the steps of a request, as an attachment takes them: NewExchange and its
-// Header, Begin, Admit, Dispatch (attempt.go), Receive and what follows it (receive.go), and
-// in any case Close. An error of Begin, Admit or Dispatch goes to Reject.
+// An attachment takes a request through these steps: NewExchange and its Header, Begin, Admit,
+// Dispatch (attempt.go), Receive and what follows it (receive.go), and in any case Close. It
+// passes an error of Begin, Admit or Dispatch to Reject.
 
-// NewExchange makes the exchange of a request whose headers have come.
+// NewExchange makes the exchange of a request whose headers have been received.
 func (p *Pipeline) NewExchange() *Exchange {
 	x := &Exchange{Start: p.deps.Now(), View: p.deps.View()}
 	x.Inbound.Length = Undeclared
 	return x
 }
 
-// Begin runs the stages of the headers: it identifies the sender, and rejects what the headers
-// show to be without quota or room.
+// Begin runs the stages of the headers: it identifies the caller, and rejects a request without
+// quota or room.
 func (p *Pipeline) Begin(ctx context.Context, x *Exchange) error {
 	if x.ID == "" {
 		x.ID = id.NewRequest()
@@ -36,7 +36,7 @@ func (p *Pipeline) Begin(ctx context.Context, x *Exchange) error {
 	return err
 }
 
-// Admit runs the stages of the body, which is complete.
+// Admit runs the stages of the complete body.
 func (p *Pipeline) Admit(ctx context.Context, x *Exchange) error {
 	length := int64(len(x.Body))
 	err := p.fits(length)
@@ -58,14 +58,14 @@ func (p *Pipeline) Reject(ctx context.Context, x *Exchange, err error) *message.
 	return p.errorResponse(x, e)
 }
 
-// Close ends an exchange, whatever ended it: it settles what is not settled, and releases what is
-// reserved. busy is how long the gateway has worked on it.
+// Close ends an exchange, however the request ended: it settles what is not settled, and releases
+// what is reserved. busy is how long the gateway has worked on it.
 func (p *Pipeline) Close(ctx context.Context, x *Exchange, busy time.Duration) {
 	if x.Dispatched {
 		p.abandon(ctx, x)
 		p.deps.Metrics.took(ctx, x, busy)
 	} else {
-		p.release(x) // the caller left before its body was here
+		p.release(x) // the caller disconnected before its body was complete
 	}
 	x.Flight.Release()
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 )
 
-// route makes the plan: which deployments are asked, in which order. It decides
-// everything that can be refused; once Envoy has the plan it only executes it.
+// route makes the plan: which deployments get the request, in which order. It rejects what
+// can be rejected: once Envoy has the plan, Envoy only executes it.
 func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	if err := p.deps.Journal.Healthy(); err != nil {
 		return err
@@ -23,10 +23,10 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	if !ok {
 		return &fault.Error{
 			Kind: fault.NotFound, Code: "model_not_found", Param: "model",
-			Detail: "There is no model of that name; GET /v1/models lists those that there are.",
+			Detail: "There is no model of that name; GET /v1/models lists the models.",
 		}
 	}
-	x.Group = group // fallbacks go by what an alias of the key's stands for, the caller by its own name
+	x.Group = group // fallbacks use the group that a key's alias resolves to; the caller sees its own name
 	x.Group.Asked = id.ModelName(x.Facts.Model)
 	p.bind(x)
 	settings := x.View.Catalog.Settings()
@@ -64,8 +64,8 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	return p.setPlan(x, plan, settings)
 }
 
-// candidates are the group's deployments that Envoy can reach, whose price is known
-// if that matters, and that the prompt fits into.
+// candidates returns the group's deployments that Envoy can reach, whose price is known if a
+// budget bounds the request, and whose context window fits the prompt.
 func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog.RouterSettings) ([]*catalog.Deployment, error) {
 	out := p.acked(group.Deployments)
 	if len(out) == 0 {
@@ -74,7 +74,7 @@ func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog
 	if out = p.priced(x, out); len(out) == 0 {
 		return nil, &fault.Error{
 			Kind: fault.Denied, Code: codePriceUnknown, Param: "model",
-			Detail: "Nobody knows what the model " + string(x.Model) + " costs, and a budget bounds this API key. The operator can set the prices of its deployment (input_cost_per_token, output_cost_per_token) or its base_model.",
+			Detail: "The price of the model " + string(x.Model) + " is unknown, and a budget bounds this API key. The operator can set the prices of its deployment (input_cost_per_token, output_cost_per_token) or its base_model.",
 		}
 	}
 	if settings.EnablePreCallChecks {
@@ -93,9 +93,8 @@ func notReady() error {
 	}
 }
 
-// acked returns the deployments whose clusters Envoy has confirmed, or gets when the
-// plan needs them: a plan that names any other cluster would end as an error of Envoy's
-// own.
+// acked returns the deployments whose clusters Envoy has confirmed, or gets when the plan
+// needs them. With any other cluster in the plan, Envoy would fail the request.
 func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 	missing := func(d *catalog.Deployment) bool {
 		e := d.Endpoint.ID
@@ -107,8 +106,8 @@ func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 	return slices.DeleteFunc(slices.Clone(ds), missing)
 }
 
-// priced returns the deployments whose price is known if a budget bounds the
-// request, and all of them else: what costs nobody knows what would pass by it.
+// priced returns the deployments whose price is known if a budget bounds the request, and
+// all of them otherwise: a request of unknown cost would bypass the budget.
 func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
 	unknown := func(d *catalog.Deployment) bool { return !d.Prices.Known() }
 	if !p.budgeted(x) || !slices.ContainsFunc(ds, unknown) {
@@ -164,7 +163,7 @@ func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.At
 	p.deps.Prepare(ctx, missing)
 	out := plan[:0:0]
 	for i := range plan {
-		// The first attempt can do without the cluster that looks at answers.
+		// The first attempt does not need the cluster that inspects responses.
 		e := plan[i].Deployment.Endpoint.ID
 		if p.deps.Acked(e, contract.Bare) && (i == 0 || !later || p.deps.Acked(e, contract.Rewrite)) {
 			out = append(out, plan[i])
@@ -173,8 +172,8 @@ func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.At
 	return out
 }
 
-// setPlan turns the strategy's plan into attempts: with each one's driver, its
-// timeout, and the cluster of its endpoint that it needs.
+// setPlan turns the strategy's plan into attempts, each with its driver, its timeout, and the
+// variant of its endpoint's cluster.
 func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalog.RouterSettings) error {
 	x.Plan = make([]Attempt, len(plan))
 	x.mu.failures = make([]AttemptFailure, len(plan))
@@ -191,8 +190,8 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 	return nil
 }
 
-// setVariants chooses for each attempt the cluster of its endpoint that it needs, which
-// depends on what the other attempts of the plan are.
+// setVariants chooses the variant of each attempt's cluster, which depends on the other
+// attempts of the plan.
 func (p *Pipeline) setVariants(x *Exchange) {
 	same := !x.Alternatives() // every attempt is the first one again
 	checked := x.checked(x.View.Catalog.Settings().RetryOn)
@@ -208,9 +207,8 @@ func (p *Pipeline) setVariants(x *Exchange) {
 	}
 }
 
-// checked reports whether answers are looked at before they count: a second
-// stream to the processor for every attempt but the last, which is why it is
-// done only where retry_on asks for it.
+// checked reports whether responses are inspected before they are accepted. That takes a second
+// stream to the processor for every attempt except the last, so only retry_on enables it.
 func (x *Exchange) checked(on catalog.RetryOn) bool {
 	if x.Facts.Stream {
 		return on.Has(catalog.RetryOnStreamError)
@@ -218,8 +216,8 @@ func (x *Exchange) checked(on catalog.RetryOn) bool {
 	return on.Has(catalog.RetryOnContentFilter)
 }
 
-// timeout is how long one attempt may take: until its answer's headers if it
-// streams, else until its whole answer. The caller may shorten or lengthen it.
+// timeout returns how long one attempt may take: until its response's headers if it streams,
+// else until its whole response. The caller may shorten or lengthen it.
 func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
 	own := x.ownTimeout(d, s)
 	switch {
@@ -231,21 +229,21 @@ func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time
 	return max(x.Options.Timeout, min(own, leastTimeout))
 }
 
-// leastTimeout is the shortest timeout that a caller may choose for an attempt. Each
-// attempt that is given up is paid for, and a shorter one would buy nothing but those.
+// leastTimeout is the shortest timeout that a caller may choose for an attempt. Each attempt
+// that times out is paid for, and a shorter timeout would produce only such attempts.
 const leastTimeout = time.Second
 
-// unbounded reports whether the caller may retry more often than num_retries, and give
-// up attempts earlier than leastTimeout: only a proxy_admin, who may change those settings.
+// mayExceedLimits reports whether the caller may retry more often than num_retries, and set
+// timeouts below leastTimeout: only a proxy_admin, who may change those settings.
 func (x *Exchange) mayExceedLimits() bool { return x.Principal.Role() == tenancy.RoleProxyAdmin }
 
-// shortensTimeout reports whether the caller gave an attempt less time than its deployment
-// would have had.
+// shortensTimeout reports whether the caller gave an attempt less time than its deployment's
+// timeout.
 func (x *Exchange) shortensTimeout(d *catalog.Deployment, s catalog.RouterSettings) bool {
 	return x.Options.Timeout > 0 && x.timeout(d, s) < x.ownTimeout(d, s)
 }
 
-// ownTimeout is how long one attempt may take where the caller does not say.
+// ownTimeout returns how long one attempt may take unless the caller sets it.
 func (x *Exchange) ownTimeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
 	switch {
 	case x.Facts.Stream && d.StreamTimeout > 0:

@@ -17,7 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
-// Server speaks ext_proc with Envoy's filters, and takes its log of attempts.
+// Server speaks ext_proc with Envoy's filters, and receives Envoy's attempt log.
 // The grpc.Server it is registered with must use frame.Codec.
 type Server struct {
 	pipeline *Pipeline
@@ -30,11 +30,11 @@ func NewServer(p *Pipeline) *Server {
 	return &Server{pipeline: p, live: newRegistry(), uploads: newUploads()}
 }
 
-// InFlight is how many requests are under way.
+// InFlight returns the number of requests in flight.
 func (s *Server) InFlight() int { return s.live.count() }
 
-// Register adds the services to a gRPC server. The processor's is described by
-// hand, since its messages are not decoded; see package frame.
+// Register adds the services to a gRPC server. The processor's service description is written
+// by hand, since its messages are not decoded; see package frame.
 func (s *Server) Register(g *grpc.Server) {
 	g.RegisterService(&grpc.ServiceDesc{
 		ServiceName: "envoy.service.ext_proc.v3.ExternalProcessor",
@@ -82,13 +82,13 @@ type conn struct {
 	in     frame.Frame
 	now    func() time.Time
 
-	// The time from each message's arrival to the call for the next one, together: all
-	// that the gateway does for Envoy, its waits included, without waiting for Envoy.
+	// The total time from each message's arrival to the call for the next one: the gateway's
+	// work and its own waits, without waiting for Envoy.
 	busy  time.Duration
-	since time.Time // when the current message came; zero while there is none
+	since time.Time // when the current message arrived; zero while there is none
 }
 
-// rest adds the time since the current message came to busy.
+// addBusy adds the time since the current message arrived to busy.
 func (c *conn) addBusy() {
 	if !c.since.IsZero() {
 		c.busy += c.now().Sub(c.since)
@@ -119,10 +119,10 @@ func (c *conn) answer(k frame.Kind, m *frame.Mutation) error {
 	return c.send(head, tail)
 }
 
-// answerSize is room for the usual headers and plan.
+// answerSize is the capacity for the usual headers and plan.
 const answerSize = 768
 
-// immediate answers the caller at once.
+// immediate responds to the caller at once.
 func (c *conn) immediate(im *message.Response) error {
 	return c.send(frame.AppendImmediate(make([]byte, 0, answerSize), im), nil)
 }

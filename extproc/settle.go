@@ -19,15 +19,13 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
 
-// settle turns the outcome into usage events, one for each attempt that reached
-// its provider, and queues them together with the end of their intents. The last
-// event is the request's last word. What the request has taken of its bounds ends
-// with them: the journal has the cost before the reservation is gone. It does
-// so once, whoever calls first; later calls get nil. The caller waits on the
-// Pending before it lets the last byte go.
+// settle turns the outcome into usage events, one for each attempt that reached its provider,
+// and queues them together with the end of their intents. The last event is final. Then settle
+// ends the reservations: the journal has the cost before they are gone. Only the first call
+// settles; later calls get nil. The caller waits on the Pending before the last byte leaves.
 //
-// A crash before the sync leaves the intents, which Open settles as estimated;
-// a crash after it leaves the events. Nothing in between can be on disk.
+// A crash before the sync leaves the intents, which Open settles as estimated; a crash after
+// it leaves the events. Nothing in between can be on disk.
 func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal.Pending, money.Pico) {
 	x.mu.Lock()
 	if x.mu.settled {
@@ -39,7 +37,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	x.releaseSlotLocked()
 	x.mu.Unlock()
 
-	ctx = context.WithoutCancel(ctx) // the caller may have left; what is counted has happened
+	ctx = context.WithoutCancel(ctx) // the caller may have disconnected; the usage still counts
 	end := p.deps.Now()
 	last := x.lastIndex()
 	failures := x.failures(failed, last, &o)
@@ -84,10 +82,10 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	return pending, e.Cost
 }
 
-// What is said of an attempt where nothing better is known.
+// Error codes of attempts without a better one.
 const (
-	codeUnknown       = "unknown"                     // nobody has told why it failed
-	codeAllInCooldown = "all_deployments_in_cooldown" // there was none: its group rests
+	codeUnknown       = "unknown"                     // no report says why it failed
+	codeAllInCooldown = "all_deployments_in_cooldown" // no attempt was made: every deployment of the group is in cooldown
 )
 
 // addFallbacks writes into each event which fallbacks were taken since the one before.
@@ -102,8 +100,8 @@ func (x *Exchange) addFallbacks(events []journal.Event, failed []AttemptFailure)
 	}
 }
 
-// fallback is the step to attempt i of the plan, if that leads to another group: from
-// the attempt before it, or from a group of which everything rests.
+// fallback returns the step to attempt i of the plan, if it leads to another group: from
+// the attempt before it, or from a group whose deployments are all in cooldown.
 func (x *Exchange) fallback(i int, failed []AttemptFailure) (journal.Fallback, bool) {
 	f := journal.Fallback{From: string(x.Model), To: x.Plan[i].Target, ErrorCode: codeAllInCooldown}
 	if x.startsAtFallback {
@@ -125,14 +123,14 @@ func (x *Exchange) fallback(i int, failed []AttemptFailure) (journal.Fallback, b
 	return f, true
 }
 
-// notSent is the last word on a request whose last attempt reached nobody: it has
-// no event of an attempt, but an end that is on record.
+// notSent returns the final event of a request whose last attempt did not reach its provider:
+// the attempt has no event, but the end is recorded.
 func notSent(e journal.Event) journal.Event {
 	e.Notice, e.Charges = &journal.Notice{Type: events.TypeRequestFailed, Code: e.ErrorCode}, nil
 	return e
 }
 
-// consumed is what the last attempt used: as its provider says, as far as that is
+// consumed returns the usage of the last attempt: as the provider reports it, within what is
 // possible, else as counted.
 func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.Tokens, usage.Source) {
 	switch {
@@ -141,7 +139,7 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 		o.capped = capped
 		return t, usage.Provider
 	case t.known && t.Status >= 300:
-		return usage.Tokens{}, usage.None // refused: no provider charges for that
+		return usage.Tokens{}, usage.None // rejected: no provider charges for that
 	case t.known && !t.Reached:
 		return usage.Tokens{}, usage.None
 	}
@@ -153,21 +151,21 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 		out.Input = p.countInput(x)
 	}
 	out.Output = max(out.Output, o.pieces.tokens(o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text))))
-	// An answer that was too large or could not be read is no proof of what was generated.
+	// A response that was too large or could not be read does not prove what was generated.
 	if o.unread {
 		out.Output = min(out.Output, x.most(o.Bytes).Output)
 	}
 	return out, usage.Estimated
 }
 
-// tokenizer names the model whose vocabulary counts.
+// tokenizer names the model whose vocabulary applies.
 func (x *Exchange) tokenizer() string { return vocabulary(x.last().Deployment) }
 
-// countInput counts what the model reads: the caller's messages, which were not decoded
-// on the way in and are only for this, and all other members that are read.
+// countInput counts what the model reads: the caller's messages, which may have to be decoded
+// for it, and all other members that models read.
 func (p *Pipeline) countInput(x *Exchange) int64 {
 	ask, err := x.canonical()
-	if err != nil { // passed on as it was; the provider may read more than is read here
+	if err != nil { // passed on unchanged; the provider may read more than the gateway does
 		return x.op.rough(&x.Facts)
 	}
 	messages := make([]tokens.Message, len(ask.Messages))
@@ -186,9 +184,9 @@ func (p *Pipeline) countInput(x *Exchange) int64 {
 	return n
 }
 
-// failedEvent is the event of an attempt that another one followed. One that
-// never reached its provider has none. One that timed out was read, and perhaps
-// worked on, so its input is counted; one that was refused cost nothing.
+// failedEvent returns the event of an attempt that another one followed. There is none if the
+// attempt did not reach its provider. If it timed out, the provider has read it, so its input
+// counts. If the provider rejected it, it cost nothing.
 func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t AttemptFailure, end time.Time) (journal.Event, bool) {
 	if t.known && !t.Reached {
 		return journal.Event{}, false
@@ -209,7 +207,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t Attemp
 	return e, true
 }
 
-// event is what all events of the exchange share.
+// event returns the fields that all events of the exchange share.
 func (x *Exchange) event(i int, end time.Time) journal.Event {
 	return journal.Event{
 		Attempt: x.attempt(i),
@@ -218,7 +216,7 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 }
 
 // steps counts the retries and the fallbacks that lead to attempt i of the plan. A
-// request of a group that is in cooldown begins with a fallback.
+// request for a group in cooldown begins with a fallback.
 func (x *Exchange) steps(i int) usage.Steps {
 	s := usage.Steps{Counted: true}
 	hop := 0
@@ -234,8 +232,8 @@ func (x *Exchange) steps(i int) usage.Steps {
 	return s
 }
 
-// tier is the service tier that the answer came from: the provider's word for it,
-// or else the caller's wish.
+// tier is the service tier of the response: as the provider reports it, else as the caller
+// requested it.
 func (x *Exchange) tier() price.Tier {
 	if x.Tier != "" {
 		return price.ParseTier(x.Tier)
@@ -250,7 +248,7 @@ func (x *Exchange) tier() price.Tier {
 	return price.ParseTier(name)
 }
 
-// cost is what tokens cost at the deployment that answered.
+// cost returns what tokens cost at the deployment that answered.
 func (x *Exchange) cost(t usage.Tokens) money.Pico {
 	return x.last().Deployment.Prices.Cost(t, x.tier())
 }

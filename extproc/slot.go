@@ -12,19 +12,19 @@ import (
 
 // A slot is a request's place among the requests in flight at a deployment, which
 // max_parallel_requests bounds. A request has one slot at a time, that of the attempt
-// under way: route reserves the first, occupy the next ones. What ends the request
-// releases it: settle, or giveBack if the request was not dispatched.
+// under way: route reserves the first, acquireSlot the next ones. The end of the request
+// releases it: settle, or release if the request was not dispatched.
 
 // maxSlotWait is the longest time that a retry or fallback waits for a slot. The wait
 // is also at most half of the attempt's timeout: Envoy counts it as part of the attempt.
 const maxSlotWait = 10 * time.Second
 
-// full reports whether a deployment has no free slot.
+// isFull reports whether a deployment has no free slot.
 func (p *Pipeline) isFull(d *catalog.Deployment) bool {
 	return p.deps.Cooldown.Full(d.ID, d.MaxParallel)
 }
 
-// planned makes the plan and reserves the slot of its first attempt.
+// planWithSlot makes the plan and reserves the slot of its first attempt.
 func (p *Pipeline) planWithSlot(x *Exchange, request strategy.Request) ([]strategy.Attempt, error) {
 	var lost []id.Deployment // another request took the last slot after the plan was made
 	request.Full = p.isFull
@@ -47,8 +47,8 @@ func (p *Pipeline) planWithSlot(x *Exchange, request strategy.Request) ([]strate
 	}
 }
 
-// occupy reserves the slot of attempt i, after releasing that of the attempt before it.
-// If the deployment is full, occupy waits: Envoy has chosen the deployment, and cannot
+// acquireSlot reserves the slot of attempt i, after releasing that of the attempt before it.
+// If the deployment is full, acquireSlot waits: Envoy has chosen the deployment, and cannot
 // be told to go on to the next one. Without a slot in time the request ends.
 func (p *Pipeline) acquireSlot(ctx context.Context, x *Exchange, i int) error {
 	x.mu.Lock()
@@ -69,7 +69,7 @@ func (p *Pipeline) acquireSlot(ctx context.Context, x *Exchange, i int) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.mu.settled { // the caller left while the request waited
+	if x.mu.settled { // the caller disconnected while the request waited
 		end()
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/spenders"
 )
 
-// spending has the sums of those that spend, and shows what their budgets have left.
+// spending has the sums by key, team, user and organization, and exports their budgets.
 type spending struct {
 	keys, teams, users, organizations *spenders.Table
 	spent                             Spent
@@ -41,7 +41,7 @@ func newSpending(m metric.Meter, spent Spent) (*spending, error) {
 func (s *spending) add(x *Exchange, e *journal.Event) {
 	var budgets [id.AccountProvider + 1]spenders.Budget // by kind of the account
 	for i := range x.bounds {
-		if b := &x.bounds[i]; b.Max != nil && b.Parent == (id.KeyHash{}) { // not that of a key by which this one was made
+		if b := &x.bounds[i]; b.Max != nil && b.Parent == (id.KeyHash{}) { // not that of the parent key
 			budgets[b.Account.Kind] = spenders.Budget{Account: b.Account, Max: *b.Max}
 		}
 	}
@@ -56,16 +56,16 @@ func (s *spending) add(x *Exchange, e *journal.Event) {
 	s.organizations.Add(spenders.Name{Text: string(e.Organization)}, used, budgets[id.AccountOrganization])
 }
 
-// idLabel returns the function that labels the series of a name by its text.
+// idLabel returns the function that labels the series of a name with its text.
 func idLabel(label string) func(spenders.Name) []attribute.KeyValue {
 	return func(n spenders.Name) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String(label, n.Text)}
 	}
 }
 
-// keyLabels are the labels of a key's series. Keys of two places may have one alias, so
-// the place is part of them; a label is empty where the key has no such place. A key
-// without alias has its hash, as the log shows it.
+// keyLabels returns the labels of a key's series. Keys of two owners may share
+// an alias, so team, organization and user are labels too. A key without alias has its
+// hash, as in the log.
 func keyLabels(n spenders.Name) []attribute.KeyValue {
 	hash := ""
 	if n.Hash != (id.KeyHash{}) {
@@ -102,7 +102,7 @@ func (s *spending) observe(meter metric.Meter, prefix, what string, labels func(
 			if r.Budget == (spenders.Budget{}) {
 				continue
 			}
-			// A budget that cannot be read has no series: no number would be true.
+			// A budget that cannot be read has no series: any number would be wrong.
 			if spent, err := s.spent(ctx, r.Budget.Account); err == nil {
 				o.ObserveFloat64(left, dollars(r.Budget.Max-spent), set)
 			}

@@ -22,11 +22,11 @@ type Relay struct {
 	p       *Pipeline
 	x       *Exchange
 	split   splice.Splitter
-	outcome Outcome // so far: what it would be if the caller left now
-	done    bool    // the last word was said: settle before anything more leaves
+	outcome Outcome // so far: as if the caller disconnected now
+	done    bool    // the last event has come: settle before anything more leaves
 
-	// What of the current chunk goes out. While every event goes out as it came,
-	// nothing is copied: kept is how many bytes of the chunk that is.
+	// The output of the current chunk. While every event goes out unchanged, nothing is
+	// copied, and kept is the number of the chunk's bytes that go out.
 	chunk  []byte
 	kept   int
 	out    []byte
@@ -34,7 +34,7 @@ type Relay struct {
 
 	// Same dialect on both sides.
 	facts splice.ChunkFacts
-	alias []byte // the model's name as JSON, to be put in where the provider says another
+	alias []byte // the model's name as JSON, which replaces the provider's
 	data  []byte // scratch
 
 	// Translated.
@@ -43,11 +43,11 @@ type Relay struct {
 	chunks  []wire.Chunk
 }
 
-// maxText is how much generated text is kept for counting. What is longer is
-// counted piece by piece.
+// maxText bounds the generated text that is kept for counting. Longer text is counted in
+// parts.
 const maxText = 1 << 20
 
-// Relay begins to pass on a stream whose head has gone to the caller.
+// Relay begins to pass on a stream whose head has been sent to the caller.
 func (p *Pipeline) Relay(x *Exchange) *Relay {
 	r := &Relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
 	a := x.last()
@@ -64,15 +64,15 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	return r
 }
 
-// completionID names a translated stream: its provider's name for it, if there is
-// one, comes too late for the chunks before it.
+// completionID returns the id of a translated stream. A provider's own id comes too late for
+// the chunks before it.
 func completionID(request id.Request) string {
 	return "chatcmpl-" + strings.TrimPrefix(string(request), "req_")
 }
 
 // Piece takes a piece of the stream and returns what goes out in its place; same reports that it
-// is the piece itself. What it returns is valid until the next call. The end of the response
-// waits here until its cost is on disk; an error keeps it back.
+// is the piece itself. What it returns is valid until the next call. For the end of the response
+// it waits until the cost is on disk; an error withholds the end.
 func (r *Relay) Piece(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
 	out, same = r.feed(piece)
 	return out, same, r.record(ctx)
@@ -100,9 +100,9 @@ func (r *Relay) record(ctx context.Context) error {
 	return nil
 }
 
-// feed takes a chunk and returns what goes out in its place; same reports that
-// it is the chunk itself. What it returns is valid until the next call. Once
-// done is set, what was returned must wait for the settle.
+// feed takes a chunk and returns what goes out in its place; same reports that it is the
+// chunk itself. The result is valid until the next call. Once done is set, the result must wait
+// for the settle.
 func (r *Relay) feed(chunk []byte) (out []byte, same bool) {
 	r.chunk, r.kept, r.out, r.copied = chunk, 0, r.out[:0], false
 	if r.split.Held() > 0 {
@@ -130,7 +130,7 @@ func (r *Relay) last(chunk []byte) (out []byte, same bool) {
 	return r.taken()
 }
 
-// taken is what goes out in the place of the current chunk.
+// taken returns what goes out in place of the current chunk.
 func (r *Relay) taken() (out []byte, same bool) {
 	if err := r.split.Err(); err != nil {
 		r.fail(fault.From(err))
@@ -144,7 +144,7 @@ func (r *Relay) taken() (out []byte, same bool) {
 	return r.chunk[:r.kept], false
 }
 
-// diverge begins copying: from here on what goes out is not what came in.
+// diverge begins copying: from here on the output differs from the input.
 func (r *Relay) diverge() {
 	if !r.copied {
 		r.out = append(r.out, r.chunk[:r.kept]...)
@@ -152,7 +152,7 @@ func (r *Relay) diverge() {
 	}
 }
 
-// keep lets an event out as it came.
+// keep sends an event unchanged.
 func (r *Relay) keep(e *splice.Event) {
 	if r.copied {
 		r.out = append(r.out, e.Raw...)
@@ -162,11 +162,11 @@ func (r *Relay) keep(e *splice.Event) {
 }
 
 // event handles one event. Guardrails for streamed responses (screen) belong here, before
-// anything of the event goes out.
+// any part of the event goes out.
 func (r *Relay) event(e *splice.Event) {
 	switch {
 	case r.done:
-		r.diverge() // nothing follows the last word
+		r.diverge() // nothing follows the last event
 	case r.decoder != nil:
 		r.diverge()
 		r.translate(e)
@@ -177,9 +177,9 @@ func (r *Relay) event(e *splice.Event) {
 	}
 }
 
-// idle is what an event without data comes to. It keeps idle connections open, so it
-// goes out, but not what the provider says in it: OpenAI's streams have no comments,
-// identifiers or retry times, and a retry time would be the gateway's to set.
+// idle sends an empty comment for an event without data, which keeps idle connections open.
+// The event's other lines stay out: OpenAI's streams have no comments, identifiers or retry
+// times, and only the gateway may set a retry time.
 func (r *Relay) idle(e *splice.Event) {
 	if r.plain(e) {
 		r.keep(e)
@@ -193,7 +193,7 @@ func (r *Relay) idle(e *splice.Event) {
 // OpenAI's name each event's type.
 func (r *Relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language != wire.OpenAI }
 
-// emit lets an event out with its data, and without the provider's other lines.
+// emit sends an event's data without the provider's other lines.
 func (r *Relay) emit(e *splice.Event) {
 	if r.plain(e) {
 		r.keep(e)
@@ -245,8 +245,8 @@ func (r *Relay) pass(e *splice.Event) {
 	r.rewrite(e)
 }
 
-// rewrite lets an event out with the caller's name for the model. The usage that
-// the caller did not ask for stays here; where it did, the cost joins it.
+// rewrite sends an event with the caller's name for the model. It removes usage that the
+// caller did not request, and adds the cost to usage that it did.
 func (r *Relay) rewrite(e *splice.Event) {
 	f := &r.facts
 	bare := f.Choices == 0 && !f.Usage.Empty()
@@ -281,7 +281,7 @@ func (r *Relay) rewrite(e *splice.Event) {
 	}
 }
 
-// used is what the provider has reported, as far as it is possible.
+// used returns the usage that the provider has reported, within what is possible.
 func (r *Relay) used() usage.Tokens {
 	t, _ := r.facts.Tokens.Within(r.x.plausible(r.facts.Tokens, r.outcome.Bytes))
 	return t
@@ -328,8 +328,8 @@ func (r *Relay) translate(e *splice.Event) {
 	}
 }
 
-// finish is the good end: the provider has said its last word, or its stream has
-// ended after the answer had. A stream that ends earlier was cut.
+// finish ends the stream: the provider has sent its last event, or its stream has ended
+// after the response did. A stream that ends earlier was cut.
 func (r *Relay) finish() {
 	if r.done {
 		return
@@ -354,18 +354,18 @@ func (r *Relay) finish() {
 	r.out = r.encoder.End(r.out, &u)
 }
 
-// cutOff is the error of a stream that its provider ended too early.
+// cutOff returns the error of a stream that its provider ended too early.
 func cutOff() *fault.Error {
 	return &fault.Error{Kind: fault.Upstream, Code: codeCut, Detail: "The provider broke off in the middle of its answer."}
 }
 
-// CutEvent returns the event with which a stream ends that its provider has reset.
-// Envoy sends it: it resets its stream to this process before it does anything else.
-// All inference paths are of one API (dialect.OpenAI), so there is one event.
+// CutEvent returns the last event of a stream that its provider has reset. Envoy sends it,
+// because it first resets its stream to this process. All inference paths are of one API
+// (dialect.OpenAI), so there is one event.
 func CutEvent() string { return string(dialect.OpenAI{}.Stream(dialect.Meta{}).Fail(nil, cutOff())) }
 
-// fail is the bad end: the caller gets an error event of ours, and nothing that
-// the provider says after it.
+// fail ends the stream with the gateway's error event. The caller gets nothing that the
+// provider sends after it.
 func (r *Relay) fail(e *fault.Error) {
 	if r.done {
 		return
@@ -385,7 +385,7 @@ func (r *Relay) first() {
 	}
 }
 
-// trim lets go of text that has grown too long to keep, after counting it.
+// trim counts text that has grown too long to keep, and drops it.
 func (r *Relay) trim(text []byte) []byte {
 	if len(text) < maxText {
 		return text

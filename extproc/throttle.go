@@ -6,18 +6,18 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// throttle lets a share of an account's requests pass: of each account the first,
-// and then every one that the share has grown to. It does not draw lots, so a
-// caller who retries gets through after as many tries as the share says.
+// throttle lets a share of an account's requests pass. Each request adds the share, and one
+// passes when the sum reaches 1; an account's first one passes. It is not random, so a caller
+// that retries passes after 1/share attempts.
 type throttle struct {
 	mu struct {
 		sync.Mutex
-		grown map[id.Account]float64 // what has grown since the last that passed; from 1 on one passes
+		grown map[id.Account]float64 // the sum of shares since the last request that passed; from 1 on one passes
 	}
 }
 
-// maxThrottled bounds the accounts that are remembered. When there are more, all
-// begin anew.
+// maxThrottled bounds the accounts that are remembered. When there are more, all of them
+// start again.
 const maxThrottled = 1 << 16
 
 // turn is an account that lets a share of its requests pass.
@@ -26,8 +26,8 @@ type turn struct {
 	share   float64
 }
 
-// pass reports whether the next request of all these accounts is of the share that
-// passes at each of them. Where it is not, none of them counts it as passed.
+// pass reports whether the next request may pass at all of these accounts. If not, none of
+// them counts it as passed.
 func (t *throttle) pass(turns []turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,7 +52,7 @@ func (t *throttle) pass(turns []turn) bool {
 	return passes
 }
 
-// giveBack undoes what a request did that passed and was refused elsewhere.
+// undo reverts pass for a request that passed and was rejected elsewhere.
 func (t *throttle) undo(turns []turn) {
 	if len(turns) == 0 {
 		return

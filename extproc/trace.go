@@ -14,11 +14,11 @@ const (
 	headerTraceState  = "tracestate"
 )
 
-// maxTraceState is how much of a tracestate is passed on, in bytes. The
-// recommendation has participants pass on at least 512.
+// maxTraceState bounds the tracestate that is passed on, in bytes. W3C Trace Context
+// requires at least 512.
 const maxTraceState = 512
 
-// trace is the caller's trace context, as W3C's Trace Context has it.
+// trace is the caller's trace context, as in W3C Trace Context.
 type trace struct {
 	parents int    // how many traceparent headers there were
 	id      string // of the trace: 32 hex digits; empty for none
@@ -28,11 +28,11 @@ type trace struct {
 	state   string // tracestate, in the caller's order
 }
 
-// isZero reports whether the caller is in no trace.
+// isZero reports whether the caller sent no valid trace.
 func (t *trace) isZero() bool { return t.id == "" }
 
-// setParent reads a traceparent. One that is invalid, or is there twice, counts as
-// none: the trace does not go on then.
+// setParent reads a traceparent. If it is invalid, or there are two, the trace is not passed
+// on.
 func (t *trace) setParent(value string) {
 	if t.parents++; t.parents > 1 {
 		t.id = ""
@@ -66,9 +66,9 @@ func (t *trace) addState(value string) {
 	t.state += value
 }
 
-// headers are what a provider gets: the same trace, with the gateway's span as the
-// parent. The flags that version 00 defines go on; the others are unknown here. The
-// tracestate of a trace that goes on no further is not passed on either.
+// headers appends the provider's headers: the same trace, with the gateway's span as the
+// parent. Only flags that version 00 defines are passed on. Without a valid trace the
+// tracestate is not passed on either.
 func (t *trace) headers(dst []message.Header) []message.Header {
 	if t.isZero() {
 		return dst
@@ -82,7 +82,7 @@ func (t *trace) headers(dst []message.Header) []message.Header {
 	return dst
 }
 
-// boundedState is the tracestate with whole members taken from its end until it fits.
+// boundedState returns the tracestate without the members at its end that do not fit.
 func (t *trace) boundedState() string {
 	state := strings.Trim(t.state, " \t,")
 	for len(state) > maxTraceState {

@@ -13,24 +13,23 @@ import (
 
 // upload is a body that comes in pieces. It belongs to its stream.
 //
-// Envoy keeps nothing of such a body: it sends each piece here as it comes, and waits
-// while the processor takes none. So a caller without quota makes nobody hold a body.
-// When the body is complete, the answer to the headers has the plan, and the body goes
-// back in pieces, of which Envoy passes each on as it comes.
+// Envoy keeps nothing of such a body: it sends each piece to the processor, and waits while
+// the processor takes none. So no process holds the body of a caller without quota. When the
+// body is complete, the answer to the headers has the plan. Then the body goes back in
+// pieces, and Envoy forwards each of them at once.
 type upload struct {
 	room   *uploads
 	length int
 	body   []byte   // if its length is declared
 	blocks []*block // if it is not: all are full but the last
-	ended  bool     // complete, or refused: what still comes is not read
+	ended  bool     // complete, or rejected: later pieces are not read
 }
 
-// block is a part of a body of undeclared length. Buffers that grow by doubling would be as
-// much garbage as the bodies themselves, and a flood of bodies would have the collector run
-// all the time.
+// block is a part of a body of undeclared length. Buffers that grow by doubling would leave
+// more garbage than the bodies themselves, and many bodies would keep the collector running.
 type block [64 << 10]byte
 
-// uploads is what the uploads of a server share.
+// uploads is the state that the uploads of a server share.
 type uploads struct {
 	turns  chan struct{} // see largeBody
 	blocks sync.Pool     // of *block
@@ -40,23 +39,23 @@ func newUploads() *uploads {
 	return &uploads{turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), blocks: sync.Pool{New: func() any { return new(block) }}}
 }
 
-// pieceSize is the most that goes back to Envoy in one message. It is what Envoy reads
-// in one turn.
+// pieceSize bounds a piece that goes back to Envoy. Envoy reads as much per iteration of its
+// event loop.
 const pieceSize = 64 << 10
 
-// pieceHead is room for what goes in front of a piece.
+// pieceHead is the capacity for the encoding in front of a piece.
 const pieceHead = 32
 
-// largeBody is the length from which on bodies take turns: while one is scanned, others of
-// that length wait. Otherwise a few of them take all cores for a second,
-// and every short request waits for a core at each step.
+// largeBody is the length from which bodies take turns: while one is scanned, others of that
+// length wait. Otherwise a few of them would take all cores for a second, and every short
+// request would wait for a core at each step.
 const largeBody = 4 << 20
 
 // piece takes a piece of the body. The last one dispatches the request.
 func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	u := d.pieces
 	if u.ended {
-		return nil // on its way when the request was refused
+		return nil // in transit when the request was rejected
 	}
 	if err := d.p.Room(d.x, u.length, len(m.Body)); err != nil {
 		return d.rejectPieces(ctx, err)
@@ -88,8 +87,8 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 	return d.sendPieces(ctx, edit)
 }
 
-// take appends a piece. A declared length is counted among the bytes in flight already, so
-// its buffer is made at once; the system gives it memory as it fills.
+// take appends a piece. A declared length is reserved already, so its buffer is made at once;
+// the system allocates its pages as it fills.
 func (u *upload) take(piece []byte, declared int64) {
 	u.length += len(piece)
 	if declared != Undeclared {
@@ -108,7 +107,7 @@ func (u *upload) take(piece []byte, declared int64) {
 	}
 }
 
-// whole returns the body, which is complete, in one piece.
+// whole returns the complete body in one buffer.
 func (u *upload) whole() []byte {
 	body := u.body
 	u.body = nil
@@ -124,7 +123,7 @@ func (u *upload) whole() []byte {
 	return body
 }
 
-// drop forgets what has come of the body.
+// drop releases the buffers of the body.
 func (u *upload) drop() {
 	for _, b := range u.blocks {
 		u.room.blocks.Put(b)
@@ -132,7 +131,7 @@ func (u *upload) drop() {
 	u.body, u.blocks = nil, nil
 }
 
-// rejectPieces refuses a request whose body is not complete.
+// rejectPieces rejects a request whose body is not complete.
 func (d *session) rejectPieces(ctx context.Context, err error) error {
 	d.pieces.ended = true
 	d.pieces.drop()
@@ -167,11 +166,11 @@ func (d *session) sendPiece(ctx context.Context, head, piece []byte) error {
 	return d.send(head, piece)
 }
 
-// requestTrailers refuses a body in pieces that ends with trailers. With trailers, Envoy's
+// requestTrailers rejects a body in pieces that ends with trailers. With trailers, Envoy's
 // router would send the body twice if it keeps a copy for retries (envoyproxy/envoy#45470).
 func (d *session) requestTrailers(ctx context.Context, m *frame.Message) error {
 	if d.pieces == nil || d.pieces.ended || d.x == nil {
 		return d.pass(m.Kind)
 	}
-	return d.rejectPieces(ctx, fault.New(fault.Malformed, "", "The request ends with trailers, which the gateway does not take. Send it without trailers."))
+	return d.rejectPieces(ctx, fault.New(fault.Malformed, "", "The request ends with trailers, which the gateway does not accept. Send it without trailers."))
 }

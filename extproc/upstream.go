@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// upstream is a stream of an upstream filter: one attempt of one request.
+// upstream is the stream of an upstream filter: one attempt of one request.
 type upstream struct {
 	*conn
 	p       *Pipeline
@@ -37,8 +37,8 @@ func (s *Server) open(c *conn) (*upstream, frame.Message, error) {
 	return u, m, nil
 }
 
-// rewrite puts in the request of an attempt after the first, and leaves: an
-// upstream filter goes on by itself when its stream ends well.
+// rewrite replaces the request of an attempt after the first, and ends the stream: an
+// upstream filter then continues by itself.
 func (s *Server) rewrite(c *conn) error {
 	defer c.in.Free()
 	u, m, err := s.open(c)
@@ -49,7 +49,7 @@ func (s *Server) rewrite(c *conn) error {
 	return u.prepare(&m)
 }
 
-// charge adds the time of this stream to the request's.
+// charge adds the time of this stream to that of the request.
 func (u *upstream) charge() {
 	u.addBusy()
 	if u.x != nil {
@@ -68,15 +68,14 @@ func (u *upstream) prepare(m *frame.Message) error {
 	case edit == nil:
 		return u.pass(m.Kind)
 	}
-	// The length goes as metadata: Envoy takes the header away with the old body.
+	// The length is sent as metadata: Envoy removes the header with the old body.
 	dst := frame.AppendMetadata(make([]byte, 0, answerSize), contract.MetadataRequest, headerContentLength, strconv.Itoa(len(edit.Body)))
 	head, tail := frame.AppendAnswer(dst, m.Kind, &frame.Mutation{Edit: *edit, Continue: true})
 	return u.send(head, tail)
 }
 
-// check prepares an attempt, and then looks at its answer before Envoy's router
-// does: an answer that is an error in all but its status gets a status that the
-// router retries.
+// check prepares an attempt, and inspects its response before Envoy's router does. An error
+// with a good status gets a status that the router retries.
 func (s *Server) check(c *conn) error {
 	defer c.in.Free()
 	u, m, err := s.open(c)
@@ -97,8 +96,8 @@ func (s *Server) check(c *conn) error {
 	return u.inspect(&m)
 }
 
-// look reads as much of the response as it takes to decide, answers for it, and ends
-// the stream: Envoy passes the rest on by itself.
+// inspect reads as much of the response as Check needs, answers it, and ends the stream:
+// Envoy passes the rest on by itself.
 func (u *upstream) inspect(m *frame.Message) error {
 	h := readHead(m)
 	if m.End || h.Status >= 500 || h.Status == 429 {
@@ -119,7 +118,7 @@ func (u *upstream) inspect(m *frame.Message) error {
 	return err
 }
 
-// start reads the answer's body: all of it, or the first event of a stream.
+// readStart reads the response's body: all of it, or the first event of a stream.
 func (u *upstream) readStart(h *Head) (body []byte, pieces int, err error) {
 	limit := u.p.MaxResponseBytes()
 	stream := u.x.IsStream(h)
@@ -144,7 +143,7 @@ func (u *upstream) readStart(h *Head) (body []byte, pieces int, err error) {
 		} else {
 			body = append(body, m.Body...)
 		}
-		tooLong := int64(len(body)) > limit || split.Err() != nil // let the downstream filter say so
+		tooLong := int64(len(body)) > limit || split.Err() != nil // the downstream filter reports it
 		if m.End || tooLong {
 			return body, pieces, nil
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// maxTags bounds how many tags one request may carry: they are kept with its usage.
+// maxTags bounds the tags of one request, because they are kept with its usage.
 const maxTags = 64
 
 // seconds reads a positive number of seconds, fractions included.
 func seconds(b []byte) (time.Duration, bool) {
 	f, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || !(f > 0) || f > maxTimeout.Seconds() { // the negation refuses NaN as well
+	if err != nil || !(f > 0) || f > maxTimeout.Seconds() { // the negation also rejects NaN
 		return 0, false
 	}
 	return max(time.Duration(f*float64(time.Second)), time.Millisecond), true
@@ -40,8 +40,7 @@ func stringList(b []byte) ([]string, error) {
 	return out, nil
 }
 
-// maxLabel is how long a label of the caller's may be that is kept with its
-// usage, in bytes.
+// maxLabel bounds a caller's label that is kept with its usage, in bytes.
 const maxLabel = 256
 
 // capped shortens a label that is too long to keep. It is not an error: the

@@ -15,22 +15,20 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// headerDebug asks for, and carries, why attempts of a request failed.
+// headerDebug requests, and reports, why attempts of a request failed.
 const headerDebug = "x-gateway-debug"
 
-// maxDebug bounds the header's value, in bytes. Messages are left out of one that
-// would be longer.
+// maxDebug bounds the header's value, in bytes. A longer one omits the messages.
 const maxDebug = 4096
 
-// failureText adds to what is known of attempt i what the provider said of its
-// failure.
+// failureText adds the provider's error of attempt i to t.
 func (x *Exchange) failureText(t *AttemptFailure, i int, f *wire.Failure, generated []byte) {
 	d := x.Plan[i].Deployment
 	t.errorType, t.errorCode = safeName(f.ProviderType, d), safeName(f.ProviderCode, d)
 	t.message = x.safeMessage(f.ProviderMessage, d, generated)
 }
 
-// failure is why attempt i failed, as it is recorded.
+// failure returns the record of why attempt i failed.
 func (x *Exchange) failure(i int, t *AttemptFailure) usage.Failure {
 	d := x.Plan[i].Deployment
 	f := usage.Failure{
@@ -43,8 +41,8 @@ func (x *Exchange) failure(i int, t *AttemptFailure) usage.Failure {
 	return f
 }
 
-// failures says why attempts failed: all but the last, and the last unless it
-// succeeded or the caller left.
+// failures returns why attempts failed: all but the last, and the last unless it
+// succeeded or the caller disconnected.
 func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.Failure {
 	var out []usage.Failure
 	for i := range last {
@@ -63,7 +61,7 @@ func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.
 	return append(out, x.failure(last, &t))
 }
 
-// causeOfCode is the cause of a failure that only this package has seen.
+// causeOfCode returns the cause of a failure that only this package has detected.
 func causeOfCode(code string) string {
 	switch code {
 	case codeCut:
@@ -109,8 +107,8 @@ func (p *Pipeline) logFailures(ctx context.Context, x *Exchange, list []usage.Fa
 	}
 }
 
-// debug checks that a caller who asks for x-gateway-debug sees everything anyway:
-// the header names deployments and has providers' messages.
+// debug rejects x-gateway-debug from callers without permission to see everything: the header
+// names deployments and has providers' messages.
 func (p *Pipeline) debug(_ context.Context, x *Exchange) error {
 	switch strings.ToLower(x.Inbound.Debug) {
 	case "", "false", "0":
@@ -142,9 +140,8 @@ type debugged struct {
 	RequestID  string `json:"provider_request_id,omitzero"`
 }
 
-// appendDebug adds the header if the caller asked for it: a JSON list, empty if no
-// attempt failed. last is how many of the attempts from the last one on failed: 1, or 0
-// if the last one succeeded.
+// appendDebug adds the header if the caller requested it: a JSON list, empty if no attempt
+// failed. last is 1 if the last attempt failed, and 0 if it succeeded.
 func (x *Exchange) appendDebug(dst []message.Header, last int) []message.Header {
 	if x == nil || x.Inbound.Debug == "" || len(x.Plan) == 0 {
 		return dst
