@@ -128,8 +128,8 @@ const helloCost = 39 * money.USD / 1_000_000
 // 1,024 out for a caller that does not set how many.
 const helloMost = (13 + 10*1024) * money.USD / 1_000_000
 
-// What was set aside is free again however the request ends, but for its cost.
-func TestGivesBackWhatItDidNotSpend(t *testing.T) {
+// However the request ends, its reservation is released, except its cost.
+func TestReleasesWhatItDidNotSpend(t *testing.T) {
 	t.Parallel()
 	unreachable := func(k *kit, e *envoy) { e.answer(local(refused)) }
 	for _, test := range []struct {
@@ -168,7 +168,7 @@ func TestGivesBackWhatItDidNotSpend(t *testing.T) {
 	}
 }
 
-// watched is a journal of which somebody sees what comes to it first.
+// watched is a journal that shows the test each event first.
 type watched struct {
 	Journal
 	settle func()
@@ -179,8 +179,8 @@ func (w watched) Settle(intents []*journal.Pending, events []journal.Event) *jou
 	return w.Journal.Settle(intents, events)
 }
 
-// The journal has the cost before the reservation is gone: in between the money would
-// be nobody's, and could be spent twice.
+// The journal has the cost before the reservation ends: otherwise the money could be spent
+// twice in between.
 func TestKeepsTheReservationUntilTheCostIsQueued(t *testing.T) {
 	t.Parallel()
 	b := newBank(t, 0)
@@ -200,8 +200,8 @@ func TestKeepsTheReservationUntilTheCostIsQueued(t *testing.T) {
 	b.free(t, money.USD-helloCost)
 }
 
-// A request that is refused after its budget was taken leaves nothing behind.
-func TestGivesBackWhenDispatchRefuses(t *testing.T) {
+// A request that is rejected after its budget was reserved leaves no reservation.
+func TestReleasesIfDispatchFails(t *testing.T) {
 	t.Parallel()
 	b := newBank(t, 0)
 	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("claude", "fast", 0)}, Router: quick(0)}, bounded(budget(money.USD)), b.use)
@@ -282,8 +282,7 @@ func TestChargesEveryAttempt(t *testing.T) {
 	b.free(t, money.USD-events[0].Cost-events[1].Cost)
 }
 
-// An alias is no way around the limits of what it stands for, and what limits an alias
-// limits what it stands for.
+// The limits of a model apply to its aliases, and a limit of an alias applies to its model.
 func TestLimitsOfAModelHoldForItsAliases(t *testing.T) {
 	t.Parallel()
 	spec := one()
@@ -316,7 +315,7 @@ func TestLimitsOfAModelHoldForItsAliases(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatNobodyKnowsThePriceOf(t *testing.T) {
+func TestRejectsModelsWithoutAPrice(t *testing.T) {
 	t.Parallel()
 	free := place("free", "fast", "no-such-model", 0)
 	free.Prices = nil
@@ -360,7 +359,7 @@ func TestRefusesWhatNobodyKnowsThePriceOf(t *testing.T) {
 	}
 }
 
-// broke is a bank that nobody can reach.
+// broke is an unavailable bank.
 type broke struct{ err error }
 
 func (b broke) Reserve(context.Context, []lease.Bound, ...money.Pico) (*lease.Hold, error) {
@@ -369,7 +368,7 @@ func (b broke) Reserve(context.Context, []lease.Bound, ...money.Pico) (*lease.Ho
 func (b broke) Check(context.Context, []lease.Bound) error     { return b.err }
 func (broke) Spent(id.Account) (lease.State, money.Pico, bool) { return lease.State{}, 0, false }
 
-func TestTellsOfABudget(t *testing.T) {
+func TestReportsExhaustedBudgets(t *testing.T) {
 	resets := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	over := &lease.Exceeded{Account: keyAccount(), Epoch: 7, Max: money.USD, Spent: money.USD, Resets: resets}
 	for _, test := range []struct {
@@ -408,7 +407,7 @@ func TestTellsOfABudget(t *testing.T) {
 			limits.MaxParallel = new(uint32(1))
 			limiter := rate.New(epoch())
 			k := newKit(t, one(), bounded(limits), func(_ *kit, d *Deps) { d.Budgets, d.Rates = broke{test.err}, limiter })
-			for range 3 { // what was taken of the rates is given back each time
+			for range 3 { // the rates are released each time
 				e := k.open(t)
 				a := e.ask(hello).refused
 				m := refusedWith(t, e, a, test.status, test.code)
@@ -428,7 +427,7 @@ func TestTellsOfABudget(t *testing.T) {
 			switch {
 			case test.status == 503 && len(notices) != 0:
 				t.Errorf("recorded as blocked: %+v", notices)
-			case of && exceeded.Held: // the budget has not come to its end
+			case of && exceeded.Held: // only reservations exhaust the budget
 				if len(notices) != 3 || notices[0].Notice.Account != (id.Account{}) {
 					t.Errorf("recorded %+v", notices)
 				}
@@ -443,8 +442,8 @@ func TestTellsOfABudget(t *testing.T) {
 	}
 }
 
-// A good answer tells how much is left: of the tightest rates, and of the key's budget.
-func TestTellsWhatIsLeft(t *testing.T) {
+// A successful response reports how much is left of the tightest rates and of the key's budget.
+func TestReportsRemainingLimits(t *testing.T) {
 	t.Parallel()
 	limits := budget(money.USD)
 	limits.RPM, limits.TPM = new(uint32(60)), new(uint32(1000))
@@ -469,8 +468,8 @@ func TestTellsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// A key without bounds pays nothing for those of others.
-func TestAdmitsTheUnboundForNothing(t *testing.T) {
+// For a key without limits, other keys' limits cost nothing.
+func TestKeysWithoutLimitsCostNothing(t *testing.T) {
 	b := newBank(t, 0)
 	k := newKit(t, one(), b.use, func(_ *kit, d *Deps) { d.Rates = rate.New(epoch()) })
 	p := k.server.pipeline

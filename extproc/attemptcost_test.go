@@ -16,7 +16,7 @@ import (
 // helloInput is what an attempt with hello costs if another one follows it.
 const helloInput = 13 * money.USD / 1_000_000
 
-// retried is a single deployment that is asked up to four times.
+// retried is a single deployment with up to four attempts.
 func retried() catalog.Spec {
 	spec := one()
 	spec.Router = quick(3)
@@ -101,7 +101,7 @@ func TestReleasesWhatAttemptsDidNotCost(t *testing.T) {
 	k.settled()
 }
 
-// Who may change the settings may also exceed them.
+// A caller that may change the settings may also exceed them.
 func TestProxyAdminExceedsRetriesAndTimeout(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), func(k *kit, d *Deps) {

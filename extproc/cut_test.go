@@ -15,7 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// pair is a provider of each dialect, with stand-ins so that both may rest.
+// pair is a provider of each dialect, with replacements so that both may be in cooldown.
 func pair() catalog.Spec {
 	return catalog.Spec{
 		Deployments: []catalog.DeploymentSpec{
@@ -35,7 +35,7 @@ func words() []string {
 	return out
 }
 
-func TestSaysThatAStreamWasCut(t *testing.T) {
+func TestReportsCutStreams(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, pair())
 	cutOff := anthropicStream()[:strings.Index(anthropicStream(), "event: content_block_stop")]
@@ -64,7 +64,7 @@ func TestSaysThatAStreamWasCut(t *testing.T) {
 	k.settled()
 }
 
-func TestSaysThatAStreamFailed(t *testing.T) {
+func TestReportsFailedStreams(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, pair())
 	const internal = `data: {"error":{"message":"pod 10.1.2.3 died with key sk-proj-abcdefghijkl","type":"server_error","code":"boom"}}` + "\n\n"
@@ -105,8 +105,7 @@ func TestSaysThatAStreamFailed(t *testing.T) {
 	k.settled()
 }
 
-// However far the stream has come when the caller leaves, what was delivered is
-// accounted for.
+// Wherever in the stream the caller disconnects, what was delivered is charged.
 func TestSettlesWhenTheCallerLeavesAStream(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, pair())
@@ -161,9 +160,8 @@ func content(stream string) string {
 	return out.String()
 }
 
-// Of a piece that is under way when the caller leaves nobody knows whether it
-// arrived. It counts.
-func TestCountsThePieceThatWasUnderWay(t *testing.T) {
+// A piece in transit when the caller disconnects counts, whether or not it arrived.
+func TestCountsThePieceInTransit(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, pair())
 	e := k.open(t)
@@ -180,7 +178,7 @@ func TestCountsThePieceThatWasUnderWay(t *testing.T) {
 	}
 }
 
-func TestTellsAProviderThatBrokeOffFromACallerThatLeft(t *testing.T) {
+func TestDistinguishesCutStreamsFromDisconnects(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, pair())
 	e := k.open(t)
@@ -221,9 +219,8 @@ func (deadLog) Recv() (*accesslogv3.StreamAccessLogsMessage, error) {
 
 func (deadLog) SendAndClose(*accesslogv3.StreamAccessLogsResponse) error { return nil }
 
-// An Envoy that dies does not log the attempt that was under way. The provider has it
-// all the same.
-func TestSettlesTheAttemptThatEnvoyTookWithIt(t *testing.T) {
+// An Envoy that dies does not log the attempt under way, but the provider has received it.
+func TestSettlesTheAttemptOfACrashedEnvoy(t *testing.T) {
 	t.Parallel()
 	spec := pair()
 	spec.Router = quick(2)

@@ -15,7 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// taken sends a request that must be taken.
+// taken sends a request that must be dispatched.
 func taken(tb testing.TB, e *envoy, body string, more ...string) outgoing {
 	tb.Helper()
 	out := e.ask(body, more...)
@@ -87,7 +87,7 @@ func TestChangesOnlyWhatMustChange(t *testing.T) {
 	}
 }
 
-// strange are headers of a caller that no provider is to see.
+// strange are headers of a caller that no provider gets.
 func strange() []string {
 	return []string{
 		"cookie", "session=1", "x-forwarded-for", "10.0.0.1", "x-real-ip", "10.0.0.1", "forwarded", "for=10.0.0.1",
@@ -98,7 +98,7 @@ func strange() []string {
 	}
 }
 
-func TestSendsNothingOfTheCallersOwn(t *testing.T) {
+func TestRemovesTheCallersHeaders(t *testing.T) {
 	t.Parallel()
 	spec := one()
 	spec.Deployments[0].ExtraHeaders = map[string]vault.Secret{"X-Team": vault.NewSecret("blue")}
@@ -178,7 +178,7 @@ func TestTranslatesForAnthropic(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatAProviderCannotTake(t *testing.T) {
+func TestRejectsUnsupportedRequests(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("claude", "fast", 0)}, Router: quick(0)})
 	e := k.open(t)
@@ -217,7 +217,7 @@ func TestWaitsForTheIntentOfALaterAttempt(t *testing.T) {
 	e.quit()
 }
 
-func TestWaitsForTheIntentIfTold(t *testing.T) {
+func TestWaitsForTheIntentIfConfigured(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), func(_ *kit, d *Deps) { d.Settings.SyncBeforeDispatch = true })
 	k.gate.close()

@@ -35,7 +35,7 @@ const (
 	connected = "upstream_reset_before_response_started{connection_timeout}"
 )
 
-func TestTellsWhyTheOnlyAttemptFailed(t *testing.T) {
+func TestReportsWhyTheOnlyAttemptFailed(t *testing.T) {
 	k := newKit(t, one())
 	zero := usage.None
 	for _, test := range []struct {
@@ -96,7 +96,7 @@ func TestTellsWhyTheOnlyAttemptFailed(t *testing.T) {
 	}
 }
 
-func TestPassesOnWhatTheCallerDidWrong(t *testing.T) {
+func TestPassesOnCallerErrors(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, pair())
 	for _, test := range []struct {
@@ -148,7 +148,7 @@ func triedOf(m mistake) []tried {
 	return out
 }
 
-func TestTellsWhyEveryAttemptFailed(t *testing.T) {
+func TestReportsWhyEveryAttemptFailed(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, trio()) // a, b, a again, c
 	timeout := &datav3.ResponseFlags{UpstreamRequestTimeout: true}
@@ -204,8 +204,8 @@ func TestTellsWhyEveryAttemptFailed(t *testing.T) {
 	k.settled()
 }
 
-// An attempt of which nothing is known is told as such, and billed as if it had
-// been worked on.
+// An attempt without a report is recorded as unknown, and charged as if the provider had
+// processed it.
 func TestDoesNotWaitLongForTheAttemptLog(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, trio())
@@ -260,7 +260,7 @@ func TestAnswersAfterAFailure(t *testing.T) {
 	}
 }
 
-func TestRefusesAttemptsThatWereNotPlanned(t *testing.T) {
+func TestRejectsUnplannedAttempts(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	e := k.open(t)
@@ -320,9 +320,9 @@ func TestSettlesWhenTheCallerLeavesBetweenAttempts(t *testing.T) {
 	k.settled()
 }
 
-// A caller who leaves the providers no time fails alone: the deployments go on for
-// everybody else, but for one that refused by itself.
-func TestHastyCallersRestNobody(t *testing.T) {
+// A caller's short timeout affects only that caller: the deployments stay available to
+// others, except one that rejected the request itself.
+func TestShortTimeoutsCauseNoCooldown(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, trio()) // a, b, a again, c
 	timeout := &datav3.ResponseFlags{UpstreamRequestTimeout: true}

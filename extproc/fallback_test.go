@@ -25,8 +25,8 @@ func chain() catalog.Spec {
 	}
 }
 
-// TestRecordsWhichFallbacksWereTaken: an attempt in the same group is none, and one
-// that reached nobody is told of by the next event.
+// TestRecordsWhichFallbacksWereTaken: an attempt in the same group is no fallback, and
+// the next event records one that reached no provider.
 func TestRecordsWhichFallbacksWereTaken(t *testing.T) {
 	type fail struct {
 		status int

@@ -56,8 +56,7 @@ func TestSaysWhoseAnswerItIs(t *testing.T) {
 	}
 }
 
-// Whatever headers come: nothing of a provider's gets through but what is listed,
-// and nothing that is kept is lost with the message.
+// Only listed headers of a provider pass, and what is kept outlives the message.
 func FuzzHead(f *testing.F) {
 	f.Add(headMessage(f, 1, "via_upstream", ":status", "200", "content-type", "Application/JSON; charset=utf-8", "x-request-id", "r"))
 	f.Add(headMessage(f, -1, "x", ":status", "-5", "set-cookie", "a", "retry-after", "1", "X-Odd", "\xff"))

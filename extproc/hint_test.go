@@ -12,8 +12,8 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
-// hint has another node say that deployment a rests for a minute, of which so
-// much is over when the test begins.
+// hint has another node report deployment a in cooldown for a minute, of which the given part
+// has passed when the test begins.
 func (k *kit) hint(over time.Duration) {
 	now := epoch().Add(-over)
 	k.cooldown.Hint(cooldown.Hint{Deployment: "a", Observer: "n", Version: 1, Reason: cooldown.RateLimited, Now: now, Until: now.Add(time.Minute)})
@@ -31,7 +31,7 @@ func (k *kit) planned(t *testing.T, e *envoy, first string) {
 	}
 }
 
-func TestHintedDeploymentsRest(t *testing.T) {
+func TestHintedDeploymentsAreInCooldown(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, trio())
 	k.hint(0)
@@ -51,9 +51,9 @@ func TestHintsDoNotCountWithoutCooldowns(t *testing.T) {
 	e.quit()
 }
 
-// TestProbesWhatIsHinted: when half of the time is over, one request goes there.
-// If it succeeds, the others follow; if not, this node has seen for itself.
-func TestProbesWhatIsHinted(t *testing.T) {
+// TestProbesHintedDeployments: after half of the cooldown, one request goes there.
+// If it succeeds, the others follow; if not, this node has detected the failure itself.
+func TestProbesHintedDeployments(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
@@ -83,8 +83,8 @@ func TestProbesWhatIsHinted(t *testing.T) {
 	}
 }
 
-// TestCountsWhatOthersHaveInFlight: least-busy looks at all nodes.
-func TestCountsWhatOthersHaveInFlight(t *testing.T) {
+// TestCountsRequestsOfOtherNodes: least-busy looks at all nodes.
+func TestCountsRequestsOfOtherNodes(t *testing.T) {
 	t.Parallel()
 	spec := trio()
 	spec.Deployments[1].Order = 0

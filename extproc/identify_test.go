@@ -80,7 +80,7 @@ func office(k *kit, d *Deps) {
 	}
 }
 
-func TestWhoMayAskForWhat(t *testing.T) {
+func TestModelPermissions(t *testing.T) {
 	k := newKit(t, catalog.Spec{
 		Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast-1", 0), place("b", "slow", "slow-1", 0), place("c", "other", "other-1", 0)}, Router: quick(0),
 	}, office)
@@ -133,10 +133,10 @@ func TestWhoMayAskForWhat(t *testing.T) {
 	}
 }
 
-// TestAliasIsTheCallersAffair: the provider hears the model that an alias of the
-// key stands for, the caller its own word. The record has the name that limits go by,
-// and the tags of the key and of its team beside those of the request, each once.
-func TestAliasIsTheCallersAffair(t *testing.T) {
+// TestAliasesStayWithTheCaller: the provider gets the model that an alias of the
+// key resolves to, the caller its own name. The record has the name that limits apply to,
+// and the tags of the request, the key and its team, each once.
+func TestAliasesStayWithTheCaller(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast-1", 0)}, Router: quick(0)}, office)
 	e := k.open(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// A key that was regenerated and the one that has taken its place have one budget and
-// one rate, whichever of them is used, and each event says which was.
+// A regenerated key and its replacement share one budget and one rate, and each event says
+// which of them was used.
 func TestRegeneratedKeySharesItsBounds(t *testing.T) {
 	t.Parallel()
 	const nextKey = "sk-next-0123456789abcdef"

@@ -38,7 +38,7 @@ const (
 	blockedKey = "sk-blocked-0123456789abcdef"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an expected event.
 const patience = 20 * time.Second
 
 // counter is shared: unpacking a vocabulary takes longer than most tests.
@@ -62,7 +62,7 @@ type kit struct {
 	logs     logBook
 }
 
-// epoch is when the tests' clock starts. Every look at it takes a millisecond.
+// epoch is when the tests' clock starts. Each reading advances it by a millisecond.
 func epoch() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func (k *kit) now() time.Time {
@@ -93,7 +93,7 @@ func one() catalog.Spec {
 // quick are settings with some retries.
 func quick(retries int) catalog.RouterSpec { return catalog.RouterSpec{NumRetries: &retries} }
 
-// change changes what a kit's pipeline stands on.
+// change changes the dependencies of a kit's pipeline.
 type change func(k *kit, d *Deps)
 
 func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
@@ -135,7 +135,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	return k
 }
 
-// byView believes the View, as a node does that is up to date.
+// byView trusts the View, as an up-to-date node does.
 func byView(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
 	return v.Keys.Authenticate(p, now)
 }
@@ -286,7 +286,7 @@ func (k *kit) event(uuid string) journal.Event {
 	return events[0]
 }
 
-// settled checks that nothing is under way any more.
+// settled checks that no request is in flight.
 func (k *kit) settled() {
 	k.tb.Helper()
 	if n := k.server.InFlight(); n != 0 {
@@ -313,12 +313,12 @@ func (k *kit) attempt(uuid string, number, status int, flags *datav3.ResponseFla
 	})
 }
 
-// left is what Envoy says of an attempt whose caller has left.
+// left is Envoy's report of an attempt whose caller has disconnected.
 func left() *datav3.ResponseFlags {
 	return &datav3.ResponseFlags{DownstreamConnectionTermination: true}
 }
 
-// cut is what Envoy says of an attempt whose provider broke off.
+// cut is Envoy's report of an attempt whose provider broke off.
 func cut() *datav3.ResponseFlags {
 	return &datav3.ResponseFlags{UpstreamConnectionTermination: true}
 }

@@ -71,7 +71,7 @@ func TestEndUserOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestRefusesLabels(t *testing.T) {
+func TestRejectsLabels(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	many := strings.Repeat(`"t",`, 40) + `"t"`
@@ -157,7 +157,7 @@ func TestTagsOfTheRequest(t *testing.T) {
 	}
 }
 
-// noted is a journal of which somebody sees the intents.
+// noted is a journal that shows the test the intents.
 type noted struct {
 	Journal
 	intent func(usage.Attempt)
@@ -168,10 +168,9 @@ func (n noted) Intent(in usage.Attempt) *journal.Pending {
 	return n.Journal.Intent(in)
 }
 
-// TestIntentTellsWhatItsEventTells: of an attempt that the gateway does not survive the
-// intent is all that there is, so it says whose and what the attempt was as its event
-// would have.
-func TestIntentTellsWhatItsEventTells(t *testing.T) {
+// TestIntentMatchesItsEvent: after a crash of the gateway only the intent of an
+// attempt remains, so it describes the attempt and its caller as the event would.
+func TestIntentMatchesItsEvent(t *testing.T) {
 	t.Parallel()
 	b := newBank(t, 0)
 	intents := make(chan usage.Attempt, 1)

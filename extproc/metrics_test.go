@@ -12,7 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Dashboards are made of these names.
+// Dashboards depend on these names.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	reader := sdk.NewManualReader()

@@ -18,8 +18,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// What is blocked is on record, with whose request it was as far as that is known.
-func TestRecordsWhatIsBlocked(t *testing.T) {
+// Blocked requests are recorded, with their caller as far as it is known.
+func TestRecordsBlockedRequests(t *testing.T) {
 	path := `{"path":"/v1/chat/completions"}`
 	own := newKit(t, one())
 	their := newKit(t, catalog.Spec{
@@ -96,8 +96,7 @@ func TestRecordsWhatIsBlocked(t *testing.T) {
 	}
 }
 
-// Whoever sends nonsense does not decide how much is recorded of it, and none of it
-// goes uncounted.
+// A flood of invalid requests does not decide how much is recorded, and all of them count.
 func TestRecordsAFloodAsOne(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), steady)
@@ -109,7 +108,7 @@ func TestRecordsAFloodAsOne(t *testing.T) {
 		}
 	}
 	for i := range 50 {
-		ask(1, fmt.Sprintf("sk-nobody-has-this-%02d", i)) // whoever makes up keys is one source
+		ask(1, fmt.Sprintf("sk-nobody-has-this-%02d", i)) // all unknown keys are one source
 	}
 	ask(3, blockedKey)
 	if n := len(k.notices("")); n != 10+3 {
@@ -138,7 +137,7 @@ func steady(k *kit, d *Deps) {
 	d.Now = func() time.Time { return epoch().Add(time.Duration(k.ticks.Load()) * time.Millisecond) }
 }
 
-// What others tell is bounded as well, but for what is no refusal.
+// Notices of other packages are bounded as well, except those that are no rejections.
 func TestRecordsAFloodOfOthersAsOne(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), steady)
@@ -151,8 +150,8 @@ func TestRecordsAFloodOfOthersAsOne(t *testing.T) {
 	}
 }
 
-// What is held back is told when nobody else is refused, and when the gateway ends.
-func TestTellsAFloodsEnd(t *testing.T) {
+// Held-back notices are recorded without a further rejection, and when the gateway stops.
+func TestRecordsTheEndOfAFlood(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), steady)
 	for range 12 {
@@ -176,8 +175,8 @@ func TestTellsAFloodsEnd(t *testing.T) {
 	}
 }
 
-// The memory of a flood is bounded however many keys it comes from: those that are too
-// many are counted without their names.
+// The memory of a flood is bounded, however many keys it comes from: keys beyond the bound
+// are counted anonymously.
 func TestBoundsTheSourcesOfAFlood(t *testing.T) {
 	t.Parallel()
 	var f flood
@@ -216,7 +215,7 @@ func TestBoundsTheSourcesOfAFlood(t *testing.T) {
 	}
 }
 
-// A budget's refusals name the account in the sum as well.
+// The summary of a budget's rejections names the account too.
 func TestFloodsOfABudgetNameIt(t *testing.T) {
 	t.Parallel()
 	customer := id.Account{Kind: id.AccountCustomer, Owner: "bob"}

@@ -34,7 +34,7 @@ func trio(retryOn ...string) catalog.Spec {
 	}
 }
 
-func TestPlansWhoIsAsked(t *testing.T) {
+func TestPlansAttempts(t *testing.T) {
 	t.Parallel()
 	const stream = `"stream":true`
 	marks := map[string]contract.Variant{"": contract.Bare, "~": contract.Rewrite, "+": contract.Check}
@@ -104,7 +104,7 @@ func TestPlansWhoIsAsked(t *testing.T) {
 	}
 }
 
-func TestPlansHowLong(t *testing.T) {
+func TestPlansTimeouts(t *testing.T) {
 	t.Parallel()
 	minute, second := time.Minute, time.Second
 	spec := catalog.Spec{
@@ -155,7 +155,7 @@ func TestPlansHowLong(t *testing.T) {
 	}
 }
 
-func TestRefusesPromptsThatFitNowhere(t *testing.T) {
+func TestRejectsPromptsThatFitNowhere(t *testing.T) {
 	t.Parallel()
 	spec := one()
 	spec.Router.EnablePreCallChecks = new(true)
@@ -170,7 +170,7 @@ func TestRefusesPromptsThatFitNowhere(t *testing.T) {
 	notAsked(t, k)
 }
 
-func TestRefusesWhenEverybodyRests(t *testing.T) {
+func TestRejectsIfAllDeploymentsAreInCooldown(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, trio())
 	for _, d := range []id.Deployment{"a", "b", "c"} {

@@ -52,7 +52,7 @@ func TestUsageIsPossible(t *testing.T) {
 }
 
 // A picture has more tokens than its address has bytes.
-func TestUsageOfWhatIsFetchedIsPossible(t *testing.T) {
+func TestUsageOfFetchedContentIsPossible(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	e := k.open(t)

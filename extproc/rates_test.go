@@ -15,7 +15,7 @@ import (
 // limiter counts rates from the kit's beginning.
 func limiter(_ *kit, d *Deps) { d.Rates = rate.New(epoch()) }
 
-func TestRefusesWhatIsTooFast(t *testing.T) {
+func TestRejectsAboveTheRate(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
@@ -60,8 +60,8 @@ func TestRefusesWhatIsTooFast(t *testing.T) {
 	}
 }
 
-// When a request has ended it is under way no more, and counts the tokens that it used.
-func TestGivesBackRates(t *testing.T) {
+// A request that has ended is no longer in flight, and counts the tokens that it used.
+func TestReleasesRates(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), steady, bounded(tenancy.Limits{MaxParallel: new(uint32(1)), TPM: new(uint32(1000))}), limiter)
 	for _, end := range []func(e *envoy){

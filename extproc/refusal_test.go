@@ -44,7 +44,7 @@ func mistakeOf(tb testing.TB, body string) mistake {
 	return out.Error
 }
 
-// refusedWith checks what every refusal has, and its status and code.
+// refusedWith checks what every rejection has, and its status and code.
 func refusedWith(tb testing.TB, e *envoy, a *answer, statusAndCode ...any) mistake {
 	tb.Helper()
 	if a == nil {
@@ -66,7 +66,7 @@ func refusedWith(tb testing.TB, e *envoy, a *answer, statusAndCode ...any) mista
 	return m
 }
 
-func TestRefusesCallersWithoutAKey(t *testing.T) {
+func TestRejectsCallersWithoutAKey(t *testing.T) {
 	k := newKit(t, one())
 	for _, test := range []struct {
 		name    string
@@ -101,7 +101,7 @@ func TestRefusesCallersWithoutAKey(t *testing.T) {
 	notAsked(t, k)
 }
 
-// notAsked checks that no provider was asked by anyone.
+// notAsked checks that no request reached a provider.
 func notAsked(t *testing.T, k *kit) {
 	t.Helper()
 	if events := k.events(""); len(events) != 0 {
@@ -131,7 +131,7 @@ func TestAcceptsAKeyInAnyHeader(t *testing.T) {
 	}
 }
 
-func TestRefusesMedia(t *testing.T) {
+func TestRejectsMedia(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	for _, test := range []struct {
@@ -166,7 +166,7 @@ func TestRefusesMedia(t *testing.T) {
 	}
 }
 
-func TestRefusesBodies(t *testing.T) {
+func TestRejectsBodies(t *testing.T) {
 	k := newKit(t, one())
 	for _, test := range []struct {
 		name, body  string
@@ -234,7 +234,7 @@ func TestRefusesBodies(t *testing.T) {
 	notAsked(t, k)
 }
 
-func TestRefusesOptionsInHeaders(t *testing.T) {
+func TestRejectsOptionsInHeaders(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	for _, test := range [][2]string{
@@ -265,7 +265,7 @@ func TestRefusesOptionsInHeaders(t *testing.T) {
 	notAsked(t, k)
 }
 
-func TestRefusesModelsThatTheKeyMayNotUse(t *testing.T) {
+func TestRejectsModelsThatTheKeyMayNotUse(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{place("a", "fast", "f", 0), place("b", "smart", "s", 0)}})
 	var texts []string
@@ -281,7 +281,7 @@ func TestRefusesModelsThatTheKeyMayNotUse(t *testing.T) {
 	notAsked(t, k)
 }
 
-func TestRefusesWhatEnvoyDoesNotKnowYet(t *testing.T) {
+func TestRejectsModelsThatEnvoyDoesNotKnowYet(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	k.unacked = []string{string(k.catalog.Endpoints()[0].ID)}
@@ -295,12 +295,12 @@ func TestRefusesWhatEnvoyDoesNotKnowYet(t *testing.T) {
 	notAsked(t, k)
 }
 
-// sick is a journal that takes nothing.
+// sick is a journal that rejects every write.
 type sick struct{ *journal.Journal }
 
 func (sick) Healthy() error { return &fault.Error{Kind: fault.StorageUnavailable} }
 
-func TestRefusesWhatItCannotRecord(t *testing.T) {
+func TestRejectsWhatItCannotRecord(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), func(k *kit, d *Deps) { d.Journal = sick{k.journal} })
 	e := k.open(t)

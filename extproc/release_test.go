@@ -26,9 +26,9 @@ func (p *purse) Reserve(ctx context.Context, bounds []lease.Bound, amounts ...mo
 	return p.bank.Reserve(ctx, bounds, amounts...)
 }
 
-// A request that is refused before it was dispatched, whatever refuses it, has taken
-// nothing of any rate: the one request that the limits allow is still there.
-func TestRefusedRequestsCountNowhere(t *testing.T) {
+// A request that is rejected before dispatch, for whatever reason, uses no rate: the one
+// request that the limits allow is still available.
+func TestRejectedRequestsCountNowhere(t *testing.T) {
 	t.Parallel()
 	const other = `"model":"other"`
 	over := &fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded", Err: &lease.Exceeded{Account: keyAccount()}}
@@ -94,8 +94,8 @@ func clusters(k *kit) []string {
 	return out
 }
 
-// One that was dispatched counts as one request, whatever has come of it; its tokens
-// and its place among those under way are free again.
+// A dispatched request counts as one request, whatever its outcome; its tokens and its place
+// among the parallel requests are released.
 func TestDispatchedRequestsCount(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), steady, bounded(tenancy.Limits{RPM: new(uint32(1)), TPM: new(uint32(60)), MaxParallel: new(uint32(1))}), limiter)
@@ -111,8 +111,8 @@ func TestDispatchedRequestsCount(t *testing.T) {
 	e.close()
 }
 
-// The turn of a throttled account is not lost to a request that its budget refuses.
-func TestKeepsItsTurn(t *testing.T) {
+// A request that the budget rejects does not use the share of a throttled account.
+func TestRejectionKeepsTheThrottledShare(t *testing.T) {
 	t.Parallel()
 	soft := money.USD / 2
 	limits := budget(money.USD)
@@ -137,7 +137,7 @@ func TestKeepsItsTurn(t *testing.T) {
 		{hello, "passes"},
 		{hello, "throttled"},
 		{hello, "throttled"},
-		{dear, "no money"}, // that it is not its turn would have it try again in vain
+		{dear, "no money"}, // a throttling error would invite a useless retry
 		{hello, "throttled"},
 		{hello, "passes"},
 		{dear, "no money"},
@@ -151,7 +151,7 @@ func TestKeepsItsTurn(t *testing.T) {
 }
 
 // A request passes at all of its throttled accounts or at none.
-func TestTurnsAreAllOrNothing(t *testing.T) {
+func TestThrottlingIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	var f throttle
 	key, team := turn{keyAccount(), 0.25}, turn{keyAccount(), 0.25}

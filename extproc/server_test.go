@@ -136,7 +136,7 @@ func (k *kit) knows(uuid string, attempts int) {
 	k.server.live.find(id.RequestFromUUID(uuid)).awaitFailures(context.Background(), attempts)
 }
 
-func TestEndsStreamsThatMakeNoSense(t *testing.T) {
+func TestEndsInvalidStreams(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	for name, b := range map[string][]byte{"garbage": []byte("\xff\xff\xff"), "a body first": func() []byte {
@@ -162,7 +162,7 @@ func TestEndsStreamsThatMakeNoSense(t *testing.T) {
 }
 
 // When usage cannot be recorded the caller does not get the end of the answer.
-func TestKeepsBackWhatItCannotRecord(t *testing.T) {
+func TestWithholdsWhatItCannotRecord(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	whole := k.open(t)

@@ -71,8 +71,8 @@ func drawLife(rt *rapid.T) life {
 	return l
 }
 
-// However a request goes, it ends in one settle: an event for each attempt that
-// reached its provider, one last word, no count that stays, and nothing left behind.
+// Every request ends in one settle: an event for each attempt that reached its provider, one
+// final event, and no count, reservation or registration that remains.
 func TestEveryRequestIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	spec := trio()

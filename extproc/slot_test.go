@@ -137,9 +137,9 @@ func TestSlotIsFreeBeforeTheCallerIsDone(t *testing.T) {
 	k.settled()
 }
 
-// TestFullDeploymentsAreLeftOut: requests go to deployments with a free slot, then to
+// TestSkipsFullDeployments: requests go to deployments with a free slot, then to
 // the fallback, then nowhere.
-func TestFullDeploymentsAreLeftOut(t *testing.T) {
+func TestSkipsFullDeployments(t *testing.T) {
 	t.Parallel()
 	spec := trio()
 	for i := range spec.Deployments {
@@ -174,9 +174,9 @@ func TestFullDeploymentsAreLeftOut(t *testing.T) {
 	k.settled()
 }
 
-// TestOwnLimitGoesBeforeTheDefault: the router's default bounds deployments that have
+// TestOwnLimitOverridesTheDefault: the router's default bounds deployments that have
 // no limit of their own.
-func TestOwnLimitGoesBeforeTheDefault(t *testing.T) {
+func TestOwnLimitOverridesTheDefault(t *testing.T) {
 	t.Parallel()
 	spec := narrow()
 	spec.Deployments[0].MaxParallel = 2

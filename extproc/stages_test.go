@@ -16,8 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/dataplane"
 )
 
-// The table in doc.go is what a reader trusts; it must name the stages that
-// there are, in their order, and the files that they are in.
+// The table in doc.go must name all stages in their order, and their files.
 func TestDocListsTheStages(t *testing.T) {
 	t.Parallel()
 	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)

@@ -103,8 +103,8 @@ func TestStreamsHeaders(t *testing.T) {
 	}
 }
 
-// What the caller gets must not depend on where the network cuts the stream.
-func TestStreamsTheSameHoweverItIsCut(t *testing.T) {
+// The caller's response must not depend on where the network splits the stream.
+func TestStreamsDoNotDependOnPieces(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, catalog.Spec{Deployments: append(one().Deployments, claude("claude", "smart", 0)), Router: quick(0)})
 	crlf := strings.ReplaceAll(text("Hé\\n"), "\n", "\r\n")
@@ -263,7 +263,7 @@ func TestHoldsTheEndOfAStreamUntilItIsRecorded(t *testing.T) {
 	k.settled()
 }
 
-func TestRefusesStreamsThatAreNone(t *testing.T) {
+func TestRejectsInvalidStreams(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	for _, test := range []struct {

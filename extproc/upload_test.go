@@ -56,7 +56,7 @@ func (e *envoy) goesOut() outgoing {
 	return out
 }
 
-// A body in pieces leaves as the same body does that comes whole, with its length.
+// A body in pieces goes out like the same body received whole, with its length.
 func TestABodyInPieces(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a word ", 50_000)
@@ -122,8 +122,8 @@ func TestCountsUndeclaredBodies(t *testing.T) {
 	}
 }
 
-// A caller that leaves before its body is complete, or ends it with trailers, releases all
-// that was reserved.
+// If a caller disconnects before its body is complete, or ends it with trailers, every
+// reservation is released.
 func TestAnIncompleteBody(t *testing.T) {
 	t.Parallel()
 	limits := budget(money.USD)
@@ -174,8 +174,8 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 	}
 }
 
-// A request that its headers have rejected stays rejected, though all of its body was on
-// its way by then.
+// A request that was rejected on its headers stays rejected, even if its whole body was in
+// transit.
 func TestARejectedBodyInPieces(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), room, bounded(budget(0)), limiter, newBank(t, 0).use)

@@ -150,7 +150,7 @@ func TestRewritesWithTheWholeBody(t *testing.T) {
 	u.cancel()
 }
 
-func TestRefusesAnAttemptThatTheNextProviderCannotTake(t *testing.T) {
+func TestRejectsAnAttemptThatTheNextProviderDoesNotSupport(t *testing.T) {
 	t.Parallel()
 	r := quick(0)
 	r.Fallbacks = []map[string][]string{{"fast": {"smart"}}}
@@ -194,7 +194,7 @@ func TestLetsTheFirstAttemptPass(t *testing.T) {
 	e.quit()
 }
 
-func TestLooksAtAnswers(t *testing.T) {
+func TestInspectsResponses(t *testing.T) {
 	k := newKit(t, trio("content_filter", "stream_error"))
 	filtered := strings.Replace(goodReply, `"stop"`, `"content_filter"`, 1)
 	page := came{status: 200, headers: []string{"content-type", "text/event-stream"}}
@@ -275,7 +275,7 @@ func TestLooksAtAnswers(t *testing.T) {
 }
 
 // An answer that the Check filter took away may turn out to have been the last.
-func TestTellsWhatTheCheckFound(t *testing.T) {
+func TestReportsWhatTheCheckFound(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, trio("content_filter"))
 	e := k.open(t)

@@ -55,7 +55,7 @@ func TestAnswersWhole(t *testing.T) {
 	k.settled()
 }
 
-func TestKeepsAWholeAnswerThatIsRightAlready(t *testing.T) {
+func TestPassesCorrectResponsesUnchanged(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one())
 	for _, body := range []string{
@@ -141,7 +141,7 @@ func TestCountsToolsAndThinking(t *testing.T) {
 	}
 }
 
-func TestRefusesAnswersThatAreNone(t *testing.T) {
+func TestRejectsInvalidResponses(t *testing.T) {
 	k := newKit(t, catalog.Spec{Deployments: append(one().Deployments, claude("claude", "smart", 0)), Router: quick(0)})
 	const page = "<!doctype html><title>secret host db1.internal</title>"
 	for _, test := range []struct {
@@ -219,7 +219,7 @@ func TestAnswersWhatFollows(t *testing.T) {
 	k.settled()
 }
 
-func TestPricesTheTierThatWasAskedFor(t *testing.T) {
+func TestPricesTheRequestedTier(t *testing.T) {
 	t.Parallel()
 	spec := one()
 	spec.Deployments[0].Prices["input_cost_per_token_flex"] = "0.0000005"

@@ -28,7 +28,7 @@ func message(m string) string {
 	return `{"model":"m","messages":[{"role":"user","content":"secret text"},` + m + `]}`
 }
 
-func TestDecodeAskRefuses(t *testing.T) {
+func TestDecodeAskRejects(t *testing.T) {
 	for _, c := range []struct{ body, param, code string }{
 		{``, "", "invalid_json"},
 		{`[]`, "", "invalid_json"},
@@ -250,7 +250,7 @@ func TestFailHasNoTerminator(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWrittenIsAnError(t *testing.T) {
+func TestUnencodableValuesAreErrors(t *testing.T) {
 	r := &wire.Reply{Choices: []wire.Choice{{Text: "half", Logprobs: jsontext.Value(`{"broken"`)}}}
 	got := dialect.OpenAI{}.EncodeReply(nil, r, dialect.Meta{})
 	if !jsontext.Value(got).IsValid() || !bytes.Contains(got, []byte(`"internal_error"`)) || bytes.Contains(got, []byte("half")) {

@@ -15,7 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-func TestProvidersAreWhole(t *testing.T) {
+func TestProvidersAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range provider.Providers() {
 		if seen[p.Name] || p.Name == "" || p.Driver == nil || p.Speaks == "" {
@@ -203,7 +203,7 @@ func TestProvidersTextIsMadePublic(t *testing.T) {
 	}
 }
 
-func TestStreamsForgiveWhatDoesNotMatter(t *testing.T) {
+func TestStreamsIgnoreHarmlessErrors(t *testing.T) {
 	for name, in := range map[string][]string{
 		"openai":    {``, `  `, `{"choices":[]}`, `{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":null},"finish_reason":"stop"}]}`, `[DONE]`, `[DONE]`, `garbage`},
 		"anthropic": {``, `{"type":"ping"}`, `{"type":"new_kind"}`, `{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`, `garbage`},
