@@ -154,7 +154,7 @@ func TestReleasesWhatItDidNotSpend(t *testing.T) {
 			e := k.open(t)
 			taken(t, e, hello)
 			if diff := cmp.Diff([]money.Pico{helloMost}, b.reserved); diff != "" {
-				t.Errorf("set aside (-want +got):\n%s", diff)
+				t.Errorf("reserved (-want +got):\n%s", diff)
 			}
 			b.free(t, money.USD-helloMost)
 			test.end(k, e)
@@ -208,7 +208,7 @@ func TestReleasesIfDispatchFails(t *testing.T) {
 	e := k.open(t)
 	out := e.ask(with(`"n":2`)) // Anthropic has no choices
 	if out.refused == nil || len(b.reserved) != 1 {
-		t.Fatalf("refused: %v, set aside: %v", out.refused, b.reserved)
+		t.Fatalf("rejected: %v, reserved: %v", out.refused, b.reserved)
 	}
 	e.close()
 	b.free(t, money.USD)
@@ -298,7 +298,7 @@ func TestLimitsOfAModelHoldForItsAliases(t *testing.T) {
 				e := k.open(t)
 				body := strings.Replace(hello, "fast", name, 1)
 				if i > 0 {
-					refusedWith(t, e, e.ask(body).refused, 429, "rate_limit_exceeded")
+					rejectedWith(t, e, e.ask(body).refused, 429, "rate_limit_exceeded")
 					e.close()
 					continue
 				}
@@ -340,9 +340,9 @@ func TestRejectsModelsWithoutAPrice(t *testing.T) {
 			e := k.open(t)
 			out := e.ask(hello)
 			if test.want == nil {
-				m := refusedWith(t, e, out.refused, 403, "model_price_unknown")
+				m := rejectedWith(t, e, out.refused, 403, "model_price_unknown")
 				if !strings.Contains(m.Message, "fast") || !strings.Contains(m.Message, "input_cost_per_token") || !strings.Contains(m.Message, "base_model") {
-					t.Errorf("the refusal %q does not say what to do", m.Message)
+					t.Errorf("the error %q does not say what to do", m.Message)
 				}
 				e.close()
 				b.free(t, money.USD)
@@ -410,7 +410,7 @@ func TestReportsExhaustedBudgets(t *testing.T) {
 			for range 3 { // the rates are released each time
 				e := k.open(t)
 				a := e.ask(hello).refused
-				m := refusedWith(t, e, a, test.status, test.code)
+				m := rejectedWith(t, e, a, test.status, test.code)
 				if test.status == 429 && m.Type != "budget_exceeded" {
 					t.Errorf("the type is %s", m.Type)
 				}

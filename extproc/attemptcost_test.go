@@ -44,12 +44,12 @@ func TestBudgetCutsThePlan(t *testing.T) {
 			e := k.open(t)
 			out := e.ask(hello)
 			if test.want == 0 {
-				refusedWith(t, e, out.refused, 429, "budget_exceeded")
+				rejectedWith(t, e, out.refused, 429, "budget_exceeded")
 				e.close()
 				return
 			}
 			if out.refused != nil || len(out.plan) != test.want {
-				t.Fatalf("plan %v, refused %v, want %d attempts", out.plan, out.refused, test.want)
+				t.Fatalf("plan %v, rejected %v, want %d attempts", out.plan, out.refused, test.want)
 			}
 			retries := ""
 			if test.want > 1 {
@@ -115,7 +115,7 @@ func TestProxyAdminExceedsRetriesAndTimeout(t *testing.T) {
 	e := k.open(t)
 	out := e.ask(hello, "x-gateway-timeout", "0.1", "x-gateway-num-retries", "10")
 	if out.refused != nil || len(out.plan) != 11 || out.headers[contract.HeaderPerTryTimeout] != "100" {
-		t.Errorf("plan %v, refused %v, timeout %s", out.plan, out.refused, out.headers[contract.HeaderPerTryTimeout])
+		t.Errorf("plan %v, rejected %v, timeout %s", out.plan, out.refused, out.headers[contract.HeaderPerTryTimeout])
 	}
 	e.quit()
 }

@@ -49,7 +49,7 @@ func TestReportsCutStreams(t *testing.T) {
 		e := k.open(t)
 		got := relayed(t, e, strings.Replace(streaming(), "fast", test.model, 1), test.in, "")
 		events := strings.Split(strings.TrimSuffix(got, "\n\n"), "\n\n")
-		m := mistakeOf(t, strings.TrimPrefix(events[len(events)-1], "data: "))
+		m := callerErrorOf(t, strings.TrimPrefix(events[len(events)-1], "data: "))
 		if m.Type != "upstream_error" || strings.Contains(got, "[DONE]") {
 			t.Errorf("%s: the caller gets %q", test.name, got)
 		}
@@ -89,7 +89,7 @@ func TestReportsFailedStreams(t *testing.T) {
 			e := k.open(t)
 			got := relayed(t, e, strings.Replace(streaming(), "fast", test.model, 1), pieces...)
 			events := strings.Split(strings.TrimSuffix(got, "\n\n"), "\n\n")
-			m := mistakeOf(t, strings.TrimPrefix(events[len(events)-1], "data: "))
+			m := callerErrorOf(t, strings.TrimPrefix(events[len(events)-1], "data: "))
 			if strings.Contains(got, "10.1.2.3") || strings.Contains(got, "sk-proj") || strings.Contains(got, "[DONE]") || strings.Contains(got, "again") {
 				t.Errorf("%s, %s: the caller gets %.500q", test.name, apart, got)
 			}
@@ -98,7 +98,7 @@ func TestReportsFailedStreams(t *testing.T) {
 			}
 			ev := k.event(e.uuid)
 			if ev.Outcome != journal.Failed || ev.ErrorCode == "" || ev.Tokens.Input == 0 {
-				t.Errorf("%s, %s: event %+v, the caller is told %+v", test.name, apart, ev, m)
+				t.Errorf("%s, %s: event %+v, the caller gets %+v", test.name, apart, ev, m)
 			}
 		}
 	}

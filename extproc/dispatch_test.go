@@ -182,7 +182,7 @@ func TestRejectsUnsupportedRequests(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("claude", "fast", 0)}, Router: quick(0)})
 	e := k.open(t)
-	if m := refusedWith(t, e, e.ask(with(`"n":2`)).refused, 400, "unsupported_parameter"); m.Param != "n" {
+	if m := rejectedWith(t, e, e.ask(with(`"n":2`)).refused, 400, "unsupported_parameter"); m.Param != "n" {
 		t.Errorf("param is %q", m.Param)
 	}
 	e.close()

@@ -68,15 +68,15 @@ func TestReportsWhyTheOnlyAttemptFailed(t *testing.T) {
 				e := k.open(t)
 				taken(t, e, body)
 				a := e.answer(test.came)
-				m := refusedWith(t, e, a, test.status, test.code)
+				m := rejectedWith(t, e, a, test.status, test.code)
 				if strings.Contains(a.body, "10.1.2.3") || strings.Contains(a.body, "sk-proj") || strings.Contains(a.body, "disconnect") {
-					t.Errorf("the caller is told %s", a.body)
+					t.Errorf("the caller gets %s", a.body)
 				}
 				if (a.headers["retry-after"] != "") != (test.status == 503) || a.headers["x-gateway-model-id"] != "solo" {
 					t.Errorf("headers %v", a.headers)
 				}
 				if m.Details == nil {
-					t.Errorf("the caller is not told what was tried: %s", a.body)
+					t.Errorf("the caller does not get the attempts: %s", a.body)
 				}
 				events := k.events(e.uuid)
 				if len(events) != test.events {
@@ -92,7 +92,7 @@ func TestReportsWhyTheOnlyAttemptFailed(t *testing.T) {
 	}
 	k.settled()
 	if until, resting := k.cooldown.InCooldown("solo", k.now()); resting {
-		t.Errorf("the only deployment rests until %v", until)
+		t.Errorf("the only deployment is in cooldown until %v", until)
 	}
 }
 
@@ -116,9 +116,9 @@ func TestPassesOnCallerErrors(t *testing.T) {
 			e := k.open(t)
 			taken(t, e, body)
 			a := e.answer(test.came)
-			m := refusedWith(t, e, a, test.status, test.code)
+			m := rejectedWith(t, e, a, test.status, test.code)
 			if m.Param != test.param || m.Message != test.words || m.Type != "invalid_request_error" || m.Details != nil {
-				t.Errorf("%d: the caller is told %s", test.came.status, a.body)
+				t.Errorf("%d: the caller gets %s", test.came.status, a.body)
 			}
 			if ev := k.event(e.uuid); ev.Outcome != journal.Failed || ev.Status != test.came.status || ev.Source != usage.None || ev.Cost != 0 {
 				t.Errorf("%d: event %+v", test.came.status, ev)
@@ -126,7 +126,7 @@ func TestPassesOnCallerErrors(t *testing.T) {
 		}
 	}
 	if all := k.cooldown.All(k.now()); len(all) != 0 {
-		t.Errorf("the caller's mistake makes deployments rest: %v", all)
+		t.Errorf("the caller's error puts deployments into cooldown: %v", all)
 	}
 }
 
@@ -137,7 +137,7 @@ type tried struct {
 	code       any
 }
 
-func triedOf(m mistake) []tried {
+func triedOf(m callerError) []tried {
 	var out []tried
 	list, _ := m.Details["attempts"].([]any)
 	for _, row := range list {
@@ -164,7 +164,7 @@ func TestReportsWhyEveryAttemptFailed(t *testing.T) {
 	c := failedWith(429, "x", "x", "retry-after", "7")
 	c.attempt = 4
 	a := e.answer(c)
-	m := refusedWith(t, e, a, 503, "all_deployments_failed")
+	m := rejectedWith(t, e, a, 503, "all_deployments_failed")
 	want := []tried{{"a", 503.0, "upstream_error"}, {"b", nil, "upstream_timeout"}, {"a", nil, "upstream_unreachable"}, {"c", 429.0, "upstream_rate_limited"}}
 	if diff := cmp.Diff(want, triedOf(m), cmp.AllowUnexported(tried{})); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
@@ -195,11 +195,11 @@ func TestReportsWhyEveryAttemptFailed(t *testing.T) {
 	}
 	for _, d := range []id.Deployment{"a", "b", "c"} {
 		if _, resting := k.cooldown.InCooldown(d, k.now()); !resting {
-			t.Errorf("deployment %s does not rest", d)
+			t.Errorf("deployment %s is not in cooldown", d)
 		}
 	}
 	if until, _ := k.cooldown.InCooldown("c", k.now()); until.Before(epoch().Add(7 * time.Second)) {
-		t.Errorf("c rests until %v, though it asked for 7 s", until)
+		t.Errorf("c is in cooldown until %v, want its Retry-After of 7 s", until)
 	}
 	k.settled()
 }
@@ -213,7 +213,7 @@ func TestDoesNotWaitLongForTheAttemptLog(t *testing.T) {
 	taken(t, e, hello)
 	c := failedWith(500, "x", "x")
 	c.attempt = 2
-	m := refusedWith(t, e, e.answer(c), 503, "all_deployments_failed")
+	m := rejectedWith(t, e, e.answer(c), 503, "all_deployments_failed")
 	want := []tried{{"a", nil, "unknown"}, {"b", 500.0, "upstream_error"}}
 	if diff := cmp.Diff(want, triedOf(m), cmp.AllowUnexported(tried{})); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
@@ -254,7 +254,7 @@ func TestAnswersAfterAFailure(t *testing.T) {
 			t.Errorf("events %+v", events)
 		}
 		if rests := k.cooldown.All(k.now()); len(rests) != 1 || rests[0].Deployment != "a" {
-			t.Errorf("these rest: %v, want the one that failed", rests)
+			t.Errorf("in cooldown: %v, want the one that failed", rests)
 		}
 		k.settled()
 	}
@@ -334,10 +334,10 @@ func TestShortTimeoutsCauseNoCooldown(t *testing.T) {
 	}
 	c := failedWith(429, "x", "x", "retry-after", "7")
 	c.attempt = 4
-	refusedWith(t, e, e.answer(c), 503, "all_deployments_failed")
+	rejectedWith(t, e, e.answer(c), 503, "all_deployments_failed")
 	for d, want := range map[id.Deployment]bool{"a": false, "b": false, "c": true} {
 		if _, resting := k.cooldown.InCooldown(d, k.now()); resting != want {
-			t.Errorf("deployment %s rests: %v", d, resting)
+			t.Errorf("deployment %s in cooldown: %v", d, resting)
 		}
 	}
 	k.settled()

@@ -97,7 +97,7 @@ func TestRecordsWhichFallbacksWereTaken(t *testing.T) {
 				test.want = make(map[int][]journal.Fallback)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("fallbacks by the attempt that tells of them (-want +got):\n%s", diff)
+				t.Errorf("fallbacks by the attempt that records them (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func TestProbesHintedDeployments(t *testing.T) {
 			k.planned(t, later, test.then)
 			_, resting := k.cooldown.InCooldown("a", k.now())
 			if resting != (test.then == "b") {
-				t.Errorf("it rests: %v", resting)
+				t.Errorf("in cooldown: %v", resting)
 			}
 			other.quit()
 			later.quit()

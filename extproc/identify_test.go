@@ -118,7 +118,7 @@ func TestModelPermissions(t *testing.T) {
 			e := k.open(t)
 			out := e.request(plainHeaders(e.uuid, "authorization", "Bearer sk-of-"+test.key), `{"messages":[{"role":"user","content":"Hello"}],`+test.members+`}`)
 			if test.status != 0 {
-				refusedWith(t, e, out.refused, test.status, test.code)
+				rejectedWith(t, e, out.refused, test.status, test.code)
 				e.close()
 				return
 			}
@@ -126,7 +126,7 @@ func TestModelPermissions(t *testing.T) {
 				t.Fatal(out.refused.body)
 			}
 			if !strings.Contains(out.body, `"`+test.model+`"`) {
-				t.Errorf("the provider is asked %s, want the model %s", out.body, test.model)
+				t.Errorf("the provider gets %s, want the model %s", out.body, test.model)
 			}
 			e.quit()
 		})

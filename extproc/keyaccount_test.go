@@ -47,7 +47,7 @@ func TestRegeneratedKeySharesItsBounds(t *testing.T) {
 	b.free(t, money.USD-4*helloCost)
 	for _, key := range []string{appKey, nextKey} {
 		e, out := ask(key)
-		refusedWith(t, e, out.refused, 429, "rate_limit_exceeded")
+		rejectedWith(t, e, out.refused, 429, "rate_limit_exceeded")
 		e.close()
 	}
 }

@@ -66,7 +66,7 @@ func TestEndUserOfTheRequest(t *testing.T) {
 	} {
 		e := k.open(t)
 		out := e.request(plainHeaders(e.uuid, "authorization", "Bearer sk-of-caller"), body)
-		refusedWith(t, e, out.refused, 403, "customer_blocked")
+		rejectedWith(t, e, out.refused, 403, "customer_blocked")
 		e.close()
 	}
 }
@@ -95,13 +95,13 @@ func TestRejectsLabels(t *testing.T) {
 	} {
 		e := k.open(t)
 		out := e.ask(with(test.members))
-		if m := refusedWith(t, e, out.refused, 400, test.code); m.Param != test.param {
+		if m := rejectedWith(t, e, out.refused, 400, test.code); m.Param != test.param {
 			t.Errorf("%s: the param is %q", test.members, m.Param)
 		}
 		e.close()
 	}
 	e := k.open(t)
-	if m := refusedWith(t, e, e.ask(hello, "x-gateway-customer-id", "a\tb").refused, 400, "invalid_value"); m.Param != "x-gateway-customer-id" {
+	if m := rejectedWith(t, e, e.ask(hello, "x-gateway-customer-id", "a\tb").refused, 400, "invalid_value"); m.Param != "x-gateway-customer-id" {
 		t.Errorf("the param is %q", m.Param)
 	}
 	e.close()

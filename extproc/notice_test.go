@@ -73,7 +73,7 @@ func TestRecordsBlockedRequests(t *testing.T) {
 				list = []string{"x-api-key", test.key}
 			}
 			if out := e.request(plainHeaders(e.uuid, list...), test.body); out.refused == nil {
-				t.Fatal("the request is not refused")
+				t.Fatal("the request is not rejected")
 			}
 			e.close()
 			got := test.kit.recorded(e.uuid)
@@ -170,7 +170,7 @@ func TestRecordsTheEndOfAFlood(t *testing.T) {
 	}
 	for i, ev := range notices {
 		if want := uint64(max(0, i-9) * 2); ev.Notice.Count != want {
-			t.Errorf("notice %d tells of %d", i, ev.Notice.Count)
+			t.Errorf("notice %d counts %d", i, ev.Notice.Count)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestBoundsTheSourcesOfAFlood(t *testing.T) {
 		}
 	}
 	if total != 12*keys || nobodys != 12*(keys-maxSources) {
-		t.Errorf("%d are counted, %d of them nobody's", total, nobodys)
+		t.Errorf("%d are counted, %d of them anonymous", total, nobodys)
 	}
 	if most := (maxSources + 1) * (maxPerSource + 1); len(out) > most {
 		t.Errorf("%d are recorded, want %d at most", len(out), most)
@@ -226,7 +226,7 @@ func TestFloodsOfABudgetNameIt(t *testing.T) {
 	k := newKit(t, one(), steady, bounded(budget(1)), func(_ *kit, d *Deps) { d.Budgets = broke{over} })
 	for range 15 {
 		e := k.open(t)
-		refusedWith(t, e, e.ask(with(`"user":"bob"`)).refused, 429, "budget_exceeded")
+		rejectedWith(t, e, e.ask(with(`"user":"bob"`)).refused, 429, "budget_exceeded")
 		e.close()
 	}
 	k.server.pipeline.notify(k.server.pipeline.flood.flushAll())

@@ -162,7 +162,7 @@ func TestRejectsPromptsThatFitNowhere(t *testing.T) {
 	spec.Deployments[0].MaxInputTokens = 10
 	k := newKit(t, spec)
 	e := k.open(t)
-	m := refusedWith(t, e, e.ask(strings.Replace(hello, "Hello", strings.Repeat("Hello ", 100), 1)).refused, 400, "context_length_exceeded")
+	m := rejectedWith(t, e, e.ask(strings.Replace(hello, "Hello", strings.Repeat("Hello ", 100), 1)).refused, 400, "context_length_exceeded")
 	if m.Param != "messages" {
 		t.Errorf("param is %q", m.Param)
 	}
@@ -178,7 +178,7 @@ func TestRejectsIfAllDeploymentsAreInCooldown(t *testing.T) {
 	}
 	e := k.open(t)
 	a := e.ask(hello).refused
-	refusedWith(t, e, a, 503, "all_deployments_in_cooldown")
+	rejectedWith(t, e, a, 503, "all_deployments_in_cooldown")
 	if a.headers["retry-after"] != "60" {
 		t.Errorf("retry-after is %q", a.headers["retry-after"])
 	}

@@ -51,7 +51,7 @@ func TestRejectsOnTheHeaders(t *testing.T) {
 				waiting = append(waiting, e)
 			}
 			e := k.open(t)
-			refusedWith(t, e, e.requestHeaders(declared(e, test.length)), test.status, test.code)
+			rejectedWith(t, e, e.requestHeaders(declared(e, test.length)), test.status, test.code)
 			e.close()
 			for _, e := range waiting { // they leave without having sent a body
 				e.leave()
@@ -87,7 +87,7 @@ func TestCountsARequestOnce(t *testing.T) {
 		}
 	}
 	e := k.open(t)
-	refusedWith(t, e, e.ask(hello).refused, 429, "rate_limit_exceeded")
+	rejectedWith(t, e, e.ask(hello).refused, 429, "rate_limit_exceeded")
 	e.close()
 	if n := k.bytes.Held(); n != 0 {
 		t.Errorf("%d bytes are in flight when nothing is", n)
@@ -101,7 +101,7 @@ func TestASpentBudgetRejectsOnTheHeaders(t *testing.T) {
 	k := newKit(t, one(), bounded(budget(money.USD)), b.use)
 	e := k.open(t)
 	a := e.requestHeaders(declared(e, "10"))
-	refusedWith(t, e, a, 429, "budget_exceeded")
+	rejectedWith(t, e, a, 429, "budget_exceeded")
 	if a.headers["x-should-retry"] != "false" {
 		t.Errorf("no header tells SDKs to stop: %v", a.headers)
 	}

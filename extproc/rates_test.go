@@ -42,7 +42,7 @@ func TestRejectsAboveTheRate(t *testing.T) {
 			}
 			e := k.open(t)
 			a := e.ask(test.body).refused
-			m := refusedWith(t, e, a, 429, "rate_limit_exceeded")
+			m := rejectedWith(t, e, a, 429, "rate_limit_exceeded")
 			if m.Type != "rate_limit_error" {
 				t.Errorf("the type is %s", m.Type)
 			}
@@ -118,9 +118,9 @@ func TestThrottlesBetweenSoftAndHard(t *testing.T) {
 					continue
 				}
 				got.WriteByte('n')
-				m := refusedWith(t, e, out.refused, 429, "rate_limit_exceeded")
+				m := rejectedWith(t, e, out.refused, 429, "rate_limit_exceeded")
 				if test.rpm == nil && m.Message != "Throttled: this API key is over its soft budget. Send fewer requests, or have the budget raised." {
-					t.Errorf("the refusal says %q", m.Message)
+					t.Errorf("the rejection says %q", m.Message)
 				}
 				e.close()
 			}

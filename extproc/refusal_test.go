@@ -20,8 +20,8 @@ func with(members string) string {
 	return strings.TrimSuffix(hello, "}") + "," + members + "}"
 }
 
-// mistake is an error's body in OpenAI's form.
-type mistake struct {
+// callerError is an error's body in OpenAI's form.
+type callerError struct {
 	Message string         `json:"message"`
 	Type    string         `json:"type"`
 	Param   string         `json:"param"`
@@ -29,11 +29,11 @@ type mistake struct {
 	Details map[string]any `json:"details"`
 }
 
-// mistakeOf reads an error's body.
-func mistakeOf(tb testing.TB, body string) mistake {
+// callerErrorOf reads an error's body.
+func callerErrorOf(tb testing.TB, body string) callerError {
 	tb.Helper()
 	var out struct {
-		Error mistake `json:"error"`
+		Error callerError `json:"error"`
 	}
 	if err := json.Unmarshal([]byte(body), &out, json.RejectUnknownMembers(true)); err != nil {
 		tb.Fatalf("%q is not an error of OpenAI's form: %v", body, err)
@@ -44,23 +44,23 @@ func mistakeOf(tb testing.TB, body string) mistake {
 	return out.Error
 }
 
-// refusedWith checks what every rejection has, and its status and code.
-func refusedWith(tb testing.TB, e *envoy, a *answer, statusAndCode ...any) mistake {
+// rejectedWith checks what every rejection has, and its status and code.
+func rejectedWith(tb testing.TB, e *envoy, a *answer, statusAndCode ...any) callerError {
 	tb.Helper()
 	if a == nil {
-		tb.Fatal("the request was not refused")
+		tb.Fatal("the request was not rejected")
 	}
-	m := mistakeOf(tb, a.body)
+	m := callerErrorOf(tb, a.body)
 	if a.status != statusAndCode[0] || m.Code != statusAndCode[1] {
-		tb.Errorf("refused with %d %s, want %v: %s", a.status, m.Code, statusAndCode, a.body)
+		tb.Errorf("rejected with %d %s, want %v: %s", a.status, m.Code, statusAndCode, a.body)
 	}
 	request := string(id.RequestFromUUID(e.uuid))
 	if a.headers["x-request-id"] != request || a.headers["x-gateway-request-id"] != request || a.headers["content-type"] != "application/json" {
-		tb.Errorf("the refusal's headers are %v, want the request's id %s", a.headers, request)
+		tb.Errorf("the rejection's headers are %v, want the request's id %s", a.headers, request)
 	}
 	for _, secret := range []string{appKey, "key-of-", ".go:", "goroutine"} {
 		if strings.Contains(a.body, secret) {
-			tb.Errorf("the refusal %q tells %q", a.body, secret)
+			tb.Errorf("the error %q reveals %q", a.body, secret)
 		}
 	}
 	return m
@@ -91,7 +91,7 @@ func TestRejectsCallersWithoutAKey(t *testing.T) {
 			e := k.open(t)
 			// Nothing else of the request is right either: the key comes first.
 			out := e.request(append([]string{"x-request-id", e.uuid, "content-type", "text/plain"}, test.headers...), "{")
-			refusedWith(t, e, out.refused, test.status, test.code)
+			rejectedWith(t, e, out.refused, test.status, test.code)
 			if got := out.refused.headers["www-authenticate"]; (got == "Bearer") != (test.status == 401) {
 				t.Errorf("www-authenticate is %q with status %d", got, test.status)
 			}
@@ -105,11 +105,11 @@ func TestRejectsCallersWithoutAKey(t *testing.T) {
 func notAsked(t *testing.T, k *kit) {
 	t.Helper()
 	if events := k.events(""); len(events) != 0 {
-		t.Errorf("refusals were journaled: %+v", events)
+		t.Errorf("rejections were journaled: %+v", events)
 	}
 	k.settled()
 	if log := k.logs.String(); strings.Contains(log, appKey) || strings.Contains(log, "Hello") {
-		t.Errorf("the log tells a key or a prompt: %s", log)
+		t.Errorf("the log reveals a key or a prompt: %s", log)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestAcceptsAKeyInAnyHeader(t *testing.T) {
 		e := k.open(t)
 		out := e.request(plainHeaders(e.uuid, header, appKey), hello)
 		if out.refused != nil {
-			t.Fatalf("%s: refused with %s", header, out.refused.body)
+			t.Fatalf("%s: rejected with %s", header, out.refused.body)
 		}
 		for name, value := range out.headers {
 			if strings.Contains(value, appKey) {
@@ -155,12 +155,12 @@ func TestRejectsMedia(t *testing.T) {
 			"content-type", test.media, "content-encoding", test.encoding,
 		}, hello)
 		if test.code != "" {
-			refusedWith(t, e, out.refused, 415, test.code)
+			rejectedWith(t, e, out.refused, 415, test.code)
 			e.close()
 			continue
 		}
 		if out.refused != nil {
-			t.Errorf("%q is refused: %s", test.media, out.refused.body)
+			t.Errorf("%q is rejected: %s", test.media, out.refused.body)
 		}
 		e.quit()
 	}
@@ -219,12 +219,12 @@ func TestRejectsBodies(t *testing.T) {
 			if out.refused == nil {
 				t.Fatal("the request is taken")
 			}
-			m := mistakeOf(t, out.refused.body)
+			m := callerErrorOf(t, out.refused.body)
 			code := test.code
 			if code == "" {
 				code = m.Code
 			}
-			refusedWith(t, e, out.refused, test.status, code)
+			rejectedWith(t, e, out.refused, test.status, code)
 			if m.Param != test.param {
 				t.Errorf("param is %q, want %q: %s", m.Param, test.param, out.refused.body)
 			}
@@ -250,7 +250,7 @@ func TestRejectsOptionsInHeaders(t *testing.T) {
 	} {
 		e := k.open(t)
 		out := e.ask(hello, test[0], test[1])
-		if m := refusedWith(t, e, out.refused, 400, "invalid_value"); m.Param != test[0] {
+		if m := rejectedWith(t, e, out.refused, 400, "invalid_value"); m.Param != test[0] {
 			t.Errorf("%v: the param is %q", test, m.Param)
 		}
 		e.close()
@@ -258,7 +258,7 @@ func TestRejectsOptionsInHeaders(t *testing.T) {
 	// The bound is of both together.
 	e := k.open(t)
 	out := e.ask(with(`"tags":["t"]`), "x-gateway-tags", strings.Repeat("t,", 63)+"t")
-	if m := refusedWith(t, e, out.refused, 400, "invalid_type"); m.Param != "tags" {
+	if m := rejectedWith(t, e, out.refused, 400, "invalid_type"); m.Param != "tags" {
 		t.Errorf("the param is %q", m.Param)
 	}
 	e.close()
@@ -272,7 +272,7 @@ func TestRejectsModelsThatTheKeyMayNotUse(t *testing.T) {
 	for _, model := range []string{"smart", "there-is-none"} {
 		e := k.open(t)
 		out := e.request(plainHeaders(e.uuid, "x-api-key", fewKey), strings.Replace(hello, "fast", model, 1))
-		texts = append(texts, refusedWith(t, e, out.refused, 403, "model_access_denied").Message)
+		texts = append(texts, rejectedWith(t, e, out.refused, 403, "model_access_denied").Message)
 		e.close()
 	}
 	if texts[0] != texts[1] {
@@ -287,7 +287,7 @@ func TestRejectsModelsThatEnvoyDoesNotKnowYet(t *testing.T) {
 	k.unacked = []string{string(k.catalog.Endpoints()[0].ID)}
 	e := k.open(t)
 	out := e.ask(hello)
-	refusedWith(t, e, out.refused, 503, "not_ready")
+	rejectedWith(t, e, out.refused, 503, "not_ready")
 	if out.refused.headers["retry-after"] != "1" {
 		t.Errorf("retry-after is %q", out.refused.headers["retry-after"])
 	}
@@ -304,7 +304,7 @@ func TestRejectsWhatItCannotRecord(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, one(), func(k *kit, d *Deps) { d.Journal = sick{k.journal} })
 	e := k.open(t)
-	refusedWith(t, e, e.ask(hello).refused, 503, "storage_unavailable")
+	rejectedWith(t, e, e.ask(hello).refused, 503, "storage_unavailable")
 	e.close()
 	notAsked(t, k)
 }

@@ -104,9 +104,9 @@ func TestDispatchedRequestsCount(t *testing.T) {
 	e.answer(local(refused)) // nobody was reached
 	e = k.open(t)
 	a := e.ask(hello).refused
-	refusedWith(t, e, a, 429, "rate_limit_exceeded")
+	rejectedWith(t, e, a, 429, "rate_limit_exceeded")
 	if got := a.headers["x-ratelimit-limit-requests"]; got != "1" || a.headers["retry-after"] != "60" {
-		t.Errorf("the refusal says %v", a.headers)
+		t.Errorf("the rejection says %v", a.headers)
 	}
 	e.close()
 }

@@ -177,7 +177,7 @@ func TestWithholdsWhatItCannotRecord(t *testing.T) {
 	stream.out("")
 	k.stop()
 
-	refusedWith(t, whole, whole.answer(jsonAnswer(goodReply)), 503, "storage_unavailable")
+	rejectedWith(t, whole, whole.answer(jsonAnswer(goodReply)), 503, "storage_unavailable")
 	stream.piece(stop() + done)
 	if err := <-stream.done; err == nil || len(stream.stream.out) != 0 {
 		t.Errorf("the end of the stream is answered with %d messages and %v", len(stream.stream.out), err)
@@ -186,10 +186,10 @@ func TestWithholdsWhatItCannotRecord(t *testing.T) {
 	stream.cancel()
 	late.head(failedWith(500, "x", "x"))
 	late.piece("{}", last)
-	refusedWith(t, late, late.begun(came{}), 503, "storage_unavailable")
+	rejectedWith(t, late, late.begun(came{}), 503, "storage_unavailable")
 	late.close()
 	next := k.open(t)
-	refusedWith(t, next, next.ask(hello).refused, 503, "storage_unavailable")
+	rejectedWith(t, next, next.ask(hello).refused, 503, "storage_unavailable")
 	next.close()
 	k.settled()
 }

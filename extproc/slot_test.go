@@ -19,7 +19,7 @@ func (k *kit) atLimit(t *testing.T, scope string) {
 	t.Helper()
 	e := k.open(t)
 	a := e.ask(hello).refused
-	m := refusedWith(t, e, a, 429, "rate_limit_exceeded")
+	m := rejectedWith(t, e, a, 429, "rate_limit_exceeded")
 	if a.headers["retry-after"] != "1" || m.Type != "rate_limit_error" || m.Details["scope"] != scope || m.Details["limit_type"] != "parallel" {
 		t.Errorf("rejected with %+v, retry-after %s", m, a.headers["retry-after"])
 	}
@@ -108,7 +108,7 @@ func TestSlotsOfRejectedRequests(t *testing.T) {
 	k := newKit(t, narrow(), steady, bounded(budget(money.USD)), func(_ *kit, d *Deps) { d.Budgets = b }, limitedTo(1))
 	for range 3 {
 		e := k.open(t)
-		refusedWith(t, e, e.ask(hello).refused, 429, "budget_exceeded")
+		rejectedWith(t, e, e.ask(hello).refused, 429, "budget_exceeded")
 		e.close()
 		k.settled()
 	}
@@ -300,7 +300,7 @@ func TestARetryWithoutASlotEndsTheRequest(t *testing.T) {
 	}
 	// Envoy passes that on, as an answer of its own.
 	a := one.answer(came{status: 429, attempt: 2, details: "ext_proc_immediate", headers: []string{"content-type", "application/json"}, pieces: []string{out.refused.body}})
-	m := mistakeOf(t, a.body)
+	m := callerErrorOf(t, a.body)
 	if a.status != 429 || m.Code != "rate_limit_exceeded" || a.headers["retry-after"] != "1" {
 		t.Errorf("the caller gets %d %+v", a.status, m)
 	}

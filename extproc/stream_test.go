@@ -278,7 +278,7 @@ func TestRejectsInvalidStreams(t *testing.T) {
 	} {
 		e := k.open(t)
 		taken(t, e, streaming())
-		refusedWith(t, e, e.answer(test.came), 502, "upstream_invalid_response")
+		rejectedWith(t, e, e.answer(test.came), 502, "upstream_invalid_response")
 		if ev := k.event(e.uuid); ev.Outcome != journal.Failed || ev.Status != test.came.status {
 			t.Errorf("%s: event %+v", test.name, ev)
 		}

@@ -88,7 +88,7 @@ func TestABodyInPieces(t *testing.T) {
 			}
 			got := e.goesOut()
 			if got.refused != nil || got.body != want.body {
-				t.Fatalf("%d bytes leave, want %d; refused: %v", len(got.body), len(want.body), got.refused)
+				t.Fatalf("%d bytes leave, want %d; rejected: %v", len(got.body), len(want.body), got.refused)
 			}
 			if n, _ := strconv.Atoi(got.headers["content-length"]); n != len(want.body) {
 				t.Errorf("content-length %d, want %d", n, len(want.body))
@@ -111,11 +111,11 @@ func TestCountsUndeclaredBodies(t *testing.T) {
 	}
 	other := inPieces(t, k)
 	other.sends(strings.Repeat("x", 500), false)
-	refusedWith(t, other, other.goesOut().refused, 429, "request_bytes_exceeded")
+	rejectedWith(t, other, other.goesOut().refused, 429, "request_bytes_exceeded")
 	other.sends("x", true) // was on its way
 	other.leave()
 	e.sends(strings.Repeat("x", 401), false)
-	refusedWith(t, e, e.goesOut().refused, 413, "request_too_large")
+	rejectedWith(t, e, e.goesOut().refused, 413, "request_too_large")
 	e.leave()
 	if n := k.bytes.Held(); n != 0 {
 		t.Errorf("%d bytes are in flight when nothing is", n)
@@ -140,7 +140,7 @@ func TestAnIncompleteBody(t *testing.T) {
 			e.leave()
 		} else {
 			e.send(&extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestTrailers{RequestTrailers: &extprocv3.HttpTrailers{}}})
-			refusedWith(t, e, e.goesOut().refused, 400, "invalid_request")
+			rejectedWith(t, e, e.goesOut().refused, 400, "invalid_request")
 			e.leave()
 		}
 		if n := k.bytes.Held(); n != 0 {
@@ -165,12 +165,12 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 	other := inPieces(t, k)
 	other.sends(hello, true)
 	if got := other.goesOut(); got.refused != nil {
-		t.Errorf("a small body is refused: %v", got.refused)
+		t.Errorf("a small body is rejected: %v", got.refused)
 	}
 	leaves.leave()
 	<-k.server.uploads.turns
 	if got := e.goesOut(); got.refused != nil || len(got.body) < len(large)-100 {
-		t.Errorf("%d bytes leave; refused: %v", len(got.body), got.refused)
+		t.Errorf("%d bytes leave; rejected: %v", len(got.body), got.refused)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestARejectedBodyInPieces(t *testing.T) {
 	e := inPieces(t, k)
 	e.sends(hello[:10], false)
 	e.sends(hello[10:], true)
-	refusedWith(t, e, e.goesOut().refused, 429, "budget_exceeded")
+	rejectedWith(t, e, e.goesOut().refused, 429, "budget_exceeded")
 	e.silent()
 	e.leave()
 	if got := k.events(e.uuid); len(got) != 0 {

@@ -162,7 +162,7 @@ func TestRejectsAnAttemptThatTheNextProviderDoesNotSupport(t *testing.T) {
 	if out == nil {
 		t.Fatal("attempt 2 goes out")
 	}
-	if m := refusedWith(t, e, out.refused, 400, "unsupported_parameter"); m.Param != "n" {
+	if m := rejectedWith(t, e, out.refused, 400, "unsupported_parameter"); m.Param != "n" {
 		t.Errorf("param is %q", m.Param)
 	}
 	e.leave()
@@ -189,7 +189,7 @@ func TestLetsTheFirstAttemptPass(t *testing.T) {
 		}
 	}
 	if out := k.again(t, k.uuid(), 2); out != nil {
-		t.Errorf("a request that nobody knows goes out as %+v", out)
+		t.Errorf("an unknown request goes out as %+v", out)
 	}
 	e.quit()
 }
@@ -258,7 +258,7 @@ func TestInspectsResponses(t *testing.T) {
 			k.again(t, e.uuid, 2)
 			c := failedWith(500, "x", "x")
 			c.attempt = 2
-			m := refusedWith(t, e, e.answer(c), 503, "all_deployments_failed")
+			m := rejectedWith(t, e, e.answer(c), 503, "all_deployments_failed")
 			if rows := triedOf(m); len(rows) != 2 || rows[0].code != test.code {
 				t.Errorf("attempts %v, want the first to have failed with %s", rows, test.code)
 			}
@@ -289,11 +289,11 @@ func TestReportsWhatTheCheckFound(t *testing.T) {
 	u.wait()
 	u.cancel()
 	c.status = contract.StatusNext
-	refusedWith(t, e, e.answer(c), 400, "content_filter")
+	rejectedWith(t, e, e.answer(c), 400, "content_filter")
 	if ev := k.event(e.uuid); ev.Status != 400 || ev.Outcome != journal.Failed || ev.ErrorCode != "content_filter" {
 		t.Errorf("event %+v", ev)
 	}
 	if all := k.cooldown.All(k.now()); len(all) != 0 {
-		t.Errorf("a filtered answer makes deployments rest: %v", all)
+		t.Errorf("a filtered answer puts deployments into cooldown: %v", all)
 	}
 }

@@ -168,9 +168,9 @@ func TestRejectsInvalidResponses(t *testing.T) {
 			taken(t, e, strings.Replace(hello, "fast", model, 1))
 			a := e.answer(test.came)
 			t.Run(test.name+" for "+model, func(t *testing.T) {
-				refusedWith(t, e, a, test.status, test.code)
+				rejectedWith(t, e, a, test.status, test.code)
 				if strings.Contains(a.body, "internal") || strings.Contains(a.body, "169.254") {
-					t.Errorf("the refusal %q tells what the provider said", a.body)
+					t.Errorf("the error %q reveals the provider's response", a.body)
 				}
 				if ev := k.event(e.uuid); ev.Outcome != journal.Failed || ev.ErrorCode == "" || ev.Status != test.came.status {
 					t.Errorf("event %+v", ev)

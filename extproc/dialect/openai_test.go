@@ -18,12 +18,12 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// with is a good request with more members.
+// with is a valid request with more members.
 func with(members string) string {
 	return `{"model":"m","messages":[{"role":"user","content":"secret text"}],` + members + `}`
 }
 
-// message is a good request but for its second message.
+// message is a valid request with another second message.
 func message(m string) string {
 	return `{"model":"m","messages":[{"role":"user","content":"secret text"},` + m + `]}`
 }

@@ -28,7 +28,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files and prune what is stale")
 
-// Sections of a golden file: what goes in, and what comes out.
+// Sections of a golden file: inputs and outputs.
 const (
 	askJSON      = "ask.json"      // in: the caller's body
 	targetJSON   = "target.json"   // in, optional: what is special about the deployment
@@ -78,7 +78,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEveryDriverHasGoldens refuses a driver that nobody has seen at work.
+// TestEveryDriverHasGoldens rejects a driver without golden files.
 func TestEveryDriverHasGoldens(t *testing.T) {
 	for _, p := range provider.Providers() {
 		if p.Like != "" {
@@ -95,7 +95,7 @@ func TestEveryDriverHasGoldens(t *testing.T) {
 	}
 }
 
-// stale complains about a file that no test reads, or removes it.
+// stale reports a file that no test reads, or removes it.
 func stale(t *testing.T, path string) {
 	t.Helper()
 	if !*update {
@@ -212,8 +212,8 @@ func (c target) target() provider.Target {
 	}
 }
 
-// stream translates a stream event by event. That no step depends on what comes
-// after it is checked by cutting the stream at every event.
+// stream translates a stream event by event. It cuts the stream after every event, to check
+// that no step depends on later events.
 func stream(t *testing.T, out map[string][]byte, d provider.Driver, all []event, m dialect.Meta) {
 	t.Helper()
 	whole, tokens, failure := translate(t, d, all, m)
@@ -258,7 +258,7 @@ func fail(out map[string][]byte, f *wire.Failure) {
 	out[failureJSON] = pretty(marshal(failureView(f)))
 }
 
-// failureOf is the failure that every error of a driver's answer must be.
+// failureOf returns the wire.Failure that every error of a driver must be.
 func failureOf(t *testing.T, err error) *wire.Failure {
 	t.Helper()
 	var f *wire.Failure
@@ -268,7 +268,7 @@ func failureOf(t *testing.T, err error) *wire.Failure {
 	return f
 }
 
-// failureView is a failure in words.
+// failureView formats a failure.
 func failureView(f *wire.Failure) any {
 	return struct {
 		Status        int    `json:"status"`
@@ -282,7 +282,7 @@ func failureView(f *wire.Failure) any {
 	}{f.Status, f.Kind.String(), f.Code, f.RetryAfter.String(), f.Retryable, f.CoolDown, f.ContentFilter, f.ContextWindow}
 }
 
-// usageView is a report in words.
+// usageView formats a usage report.
 func usageView(u *wire.Usage) any {
 	return struct {
 		Source  string       `json:"source"`
@@ -342,7 +342,7 @@ func parse(t *testing.T, raw []byte) (status int, header func(string) string, bo
 // event is one server-sent event.
 type event struct{ name, data string }
 
-// events splits a stream that has no surprises in it.
+// events splits a well-formed stream.
 func events(body []byte) []event {
 	var out []event
 	for block := range strings.SplitSeq(strings.TrimSpace(string(body)), "\n\n") {

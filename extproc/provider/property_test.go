@@ -19,14 +19,14 @@ import (
 // object is a JSON object of the test's own.
 type object = map[string]any
 
-// block is a content block of an answer of Anthropic's, whole and as events.
+// block is a content block of an Anthropic response, whole and as events.
 type block struct {
 	whole  object
 	events []event
 }
 
-// TestStreamEqualsWhole checks that an answer says the same streamed and whole,
-// however it was cut into events.
+// TestStreamEqualsWhole checks that an answer has the same content streamed and whole,
+// however it is split into events.
 func TestStreamEqualsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		t.Helper()
@@ -87,7 +87,7 @@ func join(c *wire.Choice, d *wire.Chunk) {
 	}
 }
 
-// plainChoice leaves out how the reasoning was cut into pieces.
+// plainChoice omits how the reasoning was split into pieces.
 func plainChoice(c wire.Choice) wire.Choice {
 	var all wire.Thinking
 	for _, t := range c.Thinking {
@@ -214,7 +214,7 @@ func openAIAnswer(t *rapid.T) (body []byte, all []event) {
 }
 
 // TestEncodeYieldsJSON draws requests and checks that every driver either
-// refuses them with a reason or writes valid JSON for them, and that what
+// rejects them with a reason or writes valid JSON for them, and that what
 // OpenAI's driver writes means the same when it is read again.
 func TestEncodeYieldsJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -352,7 +352,7 @@ func drawMessage(t *rapid.T, text func(string) string) object {
 	}}
 }
 
-// FuzzEncode checks drivers on whatever can be decoded at all.
+// FuzzEncode checks drivers with every request that can be decoded.
 func FuzzEncode(f *testing.F) {
 	for _, s := range askSeeds(f) {
 		f.Add(s)
@@ -393,8 +393,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestUsageIsBelievedOrNot is about numbers that no provider can mean.
-func TestUsageIsBelievedOrNot(t *testing.T) {
+// TestImpossibleUsageIsIgnored checks that impossible numbers are not used.
+func TestImpossibleUsageIsIgnored(t *testing.T) {
 	for _, c := range []struct {
 		report string
 		known  bool
