@@ -27,7 +27,7 @@ const (
 func (p *Pipeline) abandon(ctx context.Context, x *Exchange) {
 	var o Outcome
 	if r := x.response.relay; r != nil {
-		o = r.outcome // what was taken in counts: nobody knows whether the last piece arrived
+		o = r.outcome // received pieces count: whether the last one reached the caller is unknown
 	}
 	o.Kind, o.Code = journal.Canceled, codeCanceled
 	sent := o.status // the caller has the headers; else 0
@@ -41,7 +41,7 @@ func (p *Pipeline) abandon(ctx context.Context, x *Exchange) {
 	if x.Status != 0 && !x.ended() {
 		i := x.lastIndex()
 		x.awaitFailures(context.WithoutCancel(ctx), i+1)
-		switch x.brokenBy(i, late) { //nolint:exhaustive // any other kind: the caller left
+		switch x.brokenBy(i, late) { //nolint:exhaustive // any other kind: the caller disconnected
 		case fault.Upstream:
 			o.Kind, o.Code, o.status = journal.Failed, codeCut, cmp.Or(sent, http.StatusBadGateway)
 		case fault.Timeout:

@@ -17,7 +17,7 @@ import (
 // Budgets reserves money before it is spent. *lease.Manager implements it.
 type Budgets interface {
 	// Reserve reserves the largest of the ascending amounts that all bounds allow, or
-	// nothing and says why.
+	// nothing, and returns why.
 	Reserve(ctx context.Context, bounds []lease.Bound, amounts ...money.Pico) (*lease.Hold, error)
 	// Check returns the error of Reserve if one of the bounds is exhausted. It reserves
 	// nothing.
@@ -131,7 +131,7 @@ func exhaustedBudget(err error) error {
 // could write. Reserving that would reject requests for money that almost none of them
 // spend.
 const (
-	usualOutput = 1024 // where the caller does not say
+	usualOutput = 1024 // if the caller sets no limit
 	mostOutput  = 4096
 )
 

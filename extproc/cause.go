@@ -2,7 +2,7 @@ package extproc
 
 // Causes of failed attempts, as logs and records name them.
 const (
-	CauseConnectRefused   = "connect_refused"    // nobody listens at the address
+	CauseConnectRefused   = "connect_refused"    // no process listens at the address
 	CauseConnectFailed    = "connect_failed"     // any other reason why there is no connection
 	CauseDNS              = "dns"                // the name has no address
 	CauseTLS              = "tls"                // the handshake failed, or the certificate is not trusted
@@ -15,7 +15,7 @@ const (
 	CauseStreamError      = "stream_error"       // the provider reported an error inside a good status
 	CauseContentFilter    = "content_filter"     // the provider's content filter blocked the request or the response
 	CauseNotSent          = "not_sent"           // the gateway could not make or send the request
-	CauseUnknown          = "unknown"            // nobody reported why
+	CauseUnknown          = "unknown"            // no report says why
 )
 
 // CauseOfStatus is the cause of an attempt that the provider answered.

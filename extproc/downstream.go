@@ -95,7 +95,7 @@ func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 // complete.
 func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	if d.x == nil {
-		return errors.New("a request's body came without its headers")
+		return errors.New("a request's body arrived without its headers")
 	}
 	if d.pieces != nil {
 		return d.piece(ctx, m)

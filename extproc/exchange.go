@@ -220,7 +220,7 @@ type AttemptFailure struct {
 	errorCode  string
 	message    string
 	requestID  string
-	retryAfter time.Duration // as the provider asked
+	retryAfter time.Duration // as the provider requested
 }
 
 // merge adds the fields of another report of the same failure. Known fields stay, except for
@@ -240,7 +240,7 @@ type Outcome struct {
 	Code         string // why, if it did not succeed
 	FinishReason string
 	Usage        wire.Usage
-	status       int    // HTTP status that the caller got; 0 if it left before
+	status       int    // HTTP status that the caller got; 0 if it disconnected before
 	Text         []byte // generated text, kept while the provider has not reported its usage
 	Bytes        int64  // of the provider's response, so far
 	unread       bool   // Text is the response as received

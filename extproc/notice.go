@@ -64,7 +64,7 @@ func (p *Pipeline) notify(events []journal.Event) {
 }
 
 // Run records what was held back of a flood of rejected requests, every second until
-// ctx ends, and then the rest. The journal must still take notices then.
+// ctx ends, and then what remains. The journal must still accept notices then.
 func (p *Pipeline) Run(ctx context.Context) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()

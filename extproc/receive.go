@@ -99,7 +99,7 @@ func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 	case r.tooLong:
 		return errTooLong
 	case r.head.encoding != "" && r.head.encoding != "identity":
-		return errors.New("content-encoding " + r.head.encoding + " was not asked for")
+		return errors.New("content-encoding " + r.head.encoding + " was not requested")
 	case r.head.media != media:
 		return errors.New("content-type is not " + media)
 	case r.head.Empty && x.Facts.Stream:
