@@ -23,8 +23,7 @@ func (n *Node) adoption() consensus.Adoption {
 	return consensus.Adoption{Check: newCluster, Adopt: n.adopt}
 }
 
-// newCluster refuses a state that somebody has put something into: what is replaced
-// as a whole is lost.
+// newCluster rejects a state that is in use: a full restore would lose its content.
 func newCluster(state *store.Store) error {
 	for _, r := range restore.Ranges() {
 		if r.GetMarks() {
@@ -62,9 +61,8 @@ func holds(state *store.Store, r store.Range) (found bool, err error) {
 	return found, err
 }
 
-// adopt has the state of a backup fit this cluster: the nodes that it knows are gone
-// for good, with what was leased to them, and the nodes of this cluster have posted
-// what they have posted here.
+// adopt fits the state of a backup to this cluster. The backup's nodes and their leases are
+// removed. The positions up to which the nodes of this cluster have posted stay.
 func (n *Node) adopt(backup *store.Tx, state *store.Store) error {
 	if _, err := n.restorable(backup); err != nil {
 		return err

@@ -18,12 +18,11 @@ import (
 // Budgets says whether there is money for a request, on this node.
 func (n *Node) Budgets() *lease.Manager { return n.manager }
 
-// Rates says whether a request would be one too many, on this node and by what the
-// others tell.
+// Rates decides whether a request exceeds a rate limit. It counts the requests of this node and
+// those that other nodes report.
 func (n *Node) Rates() *rate.Limiter { return n.rates }
 
-// openBudgets makes the manager, and tells it of what this node has spent and not
-// posted yet.
+// openBudgets makes the manager and gives it the spend of this node that is not posted yet.
 func (n *Node) openBudgets(ctx context.Context) error {
 	n.manager = lease.New(lease.Config{Node: n.Identity().Node, Load: n.account, Move: n.moveLeases, Logger: n.logger})
 	posted, err := n.posted()
@@ -116,7 +115,7 @@ func (n *Node) told(run *clusterv1.PostUsage) bool {
 	return run.GetNode() == string(own.Node) && run.GetEpoch() == own.Epoch && last > n.untold
 }
 
-// updateManager tells the manager which accounts have changed.
+// updateManager reports the accounts that have changed to the manager.
 func (n *Node) updateManager(changed []ledger.Changed) {
 	if n.manager == nil { // the state is being opened
 		return

@@ -8,23 +8,21 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// Operation decides a change from a View: it reads, notes in the transaction what
-// it read, and puts what it writes into it. It may be run several times, each time
-// on a newer View and with a new transaction, so it has no other effect. What it
-// captures and sets is to be set anew by each run.
+// Operation decides a change from a View. It records its reads and its writes in the transaction.
+// It may run several times, each time on a newer View and with a new transaction, so it must have
+// no other effect. Each run must set all captured variables again.
 type Operation func(v *View, tx *record.Txn) error
 
-// Change runs an operation until it is committed, as if nobody else had been
-// changing anything meanwhile, or until it refuses: what it refuses by is then
-// true at some moment within the call. actor is what tenancy.Principal.Actor returns.
+// Change runs an operation until it is committed or returns an error. Changes are serializable:
+// the result is as if no other change had happened meanwhile, and an error was justified at some
+// moment within the call. actor is what tenancy.Principal.Actor returns.
 //
-// When it returns nil, the change is durable, this node's View has it, and so have
-// the other nodes that can be reached: for a change that revokes, all of them but
-// those that have not answered for two seconds, which refuse agreed keys by
-// themselves after Config.KeyStaleness.
+// When it returns nil, the change is durable and in this node's View. Most other reachable nodes
+// have it too. A change that revokes waits for all of them except those that have not responded
+// for two seconds; these reject agreed keys themselves after Config.KeyStaleness.
 //
-// Errors: the operation's own; Unavailable with code no_leader where nothing was
-// changed, and with outcome_unknown where that is not known.
+// Errors: the operation's own; Unavailable with code no_leader if nothing was changed, and with
+// outcome_unknown if that is not known.
 func (n *Node) Change(ctx context.Context, actor string, op Operation) (record.Committed, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
@@ -61,9 +59,9 @@ func (n *Node) Change(ctx context.Context, actor string, op Operation) (record.C
 		case !stale(err):
 			return record.Committed{}, err
 		}
-		// Somebody else was quicker. What was decided there has to be here before this
-		// is decided anew, and from now on this node tries one such change at a time:
-		// many that want the same record would otherwise mostly refuse each other.
+		// Another change came first. This node needs that change before it decides again. From
+		// now on it tries one such change at a time: many changes of one record would
+		// otherwise mostly reject each other.
 		fresh = true
 		if err := n.consensus.WaitApplied(ctx, index); err != nil {
 			return record.Committed{}, n.gaveUp(ctx, actor, err)

@@ -34,10 +34,9 @@ const (
 	clockSteady = 24 * time.Hour
 )
 
-// clock is the cluster's time as this node knows it: what the clocks of most voters say.
-// One that is wrong moves nobody's time, not even while its node leads. Between two
-// questions, and while no majority agrees, it goes on by the time that passes, which
-// nobody can set.
+// clock is the cluster's time as this node knows it: the time on which the clocks of most voters
+// agree. A wrong clock moves no other node's time, not even the leader's. Between two comparisons,
+// and while no majority agrees, the time advances by the monotonic clock, which cannot be set.
 type clock struct {
 	since  time.Time // what has passed is counted from
 	began  time.Time // what this node's clock said then
@@ -58,9 +57,8 @@ func (m *moment) after(passed time.Duration) time.Time { return m.time.Add(passe
 // mine is this node's time: its clock at the start, and what has passed since.
 func (c *clock) mine() time.Time { return c.began.Add(time.Since(c.since)) }
 
-// steady reports whether the time can be relied on where something is dropped for
-// good: it has not jumped for a while, and so whoever looks after the node has had
-// time to see it.
+// steady reports whether the time is reliable enough to delete something: it has not jumped for
+// a while, so an operator has had time to notice a jump.
 func (c *clock) steady() bool {
 	at := c.jumped.Load()
 	return c.at.Load() != nil && (at == 0 || time.Since(c.since)-time.Duration(at) >= clockSteady)

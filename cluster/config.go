@@ -18,8 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// Config says where a node keeps its state, what it starts from and whom it
-// belongs to.
+// Config has the directory of a node's state, its initial settings and its callbacks.
 type Config struct {
 	Dir     string // data directory; created if it is not there
 	Catalog *catalog.Catalog
@@ -110,7 +109,7 @@ type Connections interface {
 	Address() string
 	// Listener returns what gives the connections of one protocol.
 	Listener(p link.Protocol) net.Listener
-	// Dial connects to whoever is at an address.
+	// Dial connects to the node at an address.
 	Dial(ctx context.Context, address string, p link.Protocol) (net.Conn, error)
 	// DialNode connects to a node, and to no other that is at its address.
 	DialNode(ctx context.Context, address string, node id.Node, p link.Protocol) (net.Conn, error)

@@ -1,26 +1,24 @@
-// Package cluster is what a node knows and keeps, and what it agrees on with the
-// others: the View that every request reads, the changes that management makes,
-// and the journal that every request writes. It composes the packages below it,
-// which do not know each other. DESIGN.md has the reasons.
+// Package cluster holds the replicated state of a node: the View that every request reads, the
+// changes that management makes, and the journal that every request writes. It composes the
+// packages below it, which do not import each other. DESIGN.md has the reasons.
 //
 //	fact                      | package          | durable when             | stale by at most
 //	--------------------------|------------------|--------------------------|--------------------------------
-//	deployments, prices       | catalog          | it is answered           | a second; without limit if cut off
-//	credentials               | catalog, vault   | it is answered           | as deployments
-//	keys, and whose they are  | keys             | it is answered           | a second; KeyStaleness if cut off
-//	prompts, guardrails       | prompts, …       | it is answered           | as deployments
-//	router settings           | catalog          | it is answered           | as deployments
-//	members and their votes   | consensus        | it is answered           | -
+//	deployments, prices       | catalog          | the response is sent     | a second; without limit if cut off
+//	credentials               | catalog, vault   | the response is sent     | as deployments
+//	keys and their owners     | tenancy          | the response is sent     | a second; KeyStaleness if cut off
+//	prompts, guardrails       | prompts, …       | the response is sent     | as deployments
+//	router settings           | catalog          | the response is sent     | as deployments
+//	members and their votes   | consensus        | the response is sent     | -
 //	usage of every attempt    | journal          | Pending.Wait is nil      | never
-//	who rests, who is busy    | cooldown, gossip | not: a hint              | seconds
-//	what may never be shown   | vault            | -                        | -
+//	cooldowns, load           | cooldown, gossip | not: a hint              | seconds
+//	secrets                   | vault            | -                        | -
 //
-// What a node's file says of deployments, keys and settings is in its View as well, and stays
-// the node's own.
+// The View also has the deployments, keys and settings of the node's configuration file. They are
+// not replicated.
 //
-// A View is immutable; View returns the one in force, without a lock, and a
-// request keeps the one it got for its whole life. Change runs an operation on a
-// View until a majority of the voters has agreed to what it wrote, whichever node is
-// asked; record says how that is as if nobody else had been changing anything. The
-// data plane waits for none of that.
+// A View is immutable. Node.View returns the current one without a lock, and a request uses the
+// View that it got until it ends. Node.Change runs an operation on a View, on any node, until a
+// majority of the voters has agreed to its writes. Package record describes how the result is the
+// same as if no other change had happened meanwhile. The data plane never waits for a change.
 package cluster

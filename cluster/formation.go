@@ -16,14 +16,13 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// formation is what this node has promised, or the cluster that it is part of.
+// formation is this node's promise, or the cluster that it belongs to.
 //
-// A cluster begins with a first configuration, and two of them that share a node
-// would be two clusters that both believe to be the one. So the node with the
-// smallest id asks every node of the configuration to promise that it will be part
-// of this one and no other; each writes its promise down; and only when it has
-// all promises does it start, and tell the others to. A promise can be replaced by
-// who it was made to, as long as that node has not begun: it alone knows.
+// A cluster begins with a first configuration. Two first configurations that share a node would
+// be two clusters, each of which takes itself for the only one. So the node with the smallest id
+// asks every node of the configuration to promise that it joins this configuration and no other.
+// Each node stores its promise. The asking node starts when it has all promises, and then starts
+// the others. Only the node that got a promise can replace it, and only before it has started.
 type formation struct {
 	cluster string             // empty: only promised
 	servers []consensus.Server // sorted by node
@@ -59,8 +58,7 @@ func sorted(servers []consensus.Server) []consensus.Server {
 	return out
 }
 
-// openFormation reads the record, and starts a cluster of one where there is
-// nobody else.
+// openFormation reads the record. If no other node is configured, it starts a cluster of one.
 func (n *Node) openFormation() error {
 	n.formation.Lock()
 	defer n.formation.Unlock()
@@ -128,7 +126,8 @@ func (n *Node) noteLocked(f *formation) error {
 	if err := b.Commit(); err != nil {
 		return err
 	}
-	// A crash from here on finds the record. Before it, nobody was told.
+	// After a crash from here on, the node finds the record. After an earlier one, no node
+	// has got the promise.
 	n.formation.record = f
 	return nil
 }

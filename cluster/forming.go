@@ -73,10 +73,10 @@ func (n *Node) formStep(ctx context.Context) error {
 			n.strangers.Keep(func(string) bool { return false })
 			return nil
 		}
-		// A node that was taken out while it was away is told so by nobody: it is in
-		// its own log, and the others do not send it theirs. It asks, and the answer
-		// is the problem that the operator sees. Who only waits for an election finds
-		// no leader, or is a member still.
+		// A node that was removed while it was down does not learn so from the log: the
+		// others no longer send it entries. It asks them, and the operator sees the
+		// result as a problem. A node that only waits for an election finds no leader,
+		// or is still a member.
 		return n.seek(ctx)
 	}
 	leader, ok := n.consensus.Leader()
@@ -120,9 +120,8 @@ type introduced struct {
 	at string
 }
 
-// introduce asks everybody who might be there who they are. At the address of a member
-// another node may live by now, also one of another cluster: it is asked as well. more are
-// addresses to ask at, too.
+// introduce asks the nodes at all known addresses, and at those in more, for their identity. The
+// address of a member may belong to another node now, even to one of another cluster.
 func (n *Node) introduce(ctx context.Context, more ...string) []introduced {
 	addresses := append(more, n.cfg.Join...)
 	for _, m := range n.gossip.Members() {
@@ -242,8 +241,8 @@ func (n *Node) begin(ctx context.Context, servers []consensus.Server) error {
 	return n.callTheOthers(ctx)
 }
 
-// callTheOthers tells the nodes of the first configuration that it has begun,
-// until there is a leader: then all know, or are told by the log.
+// callTheOthers tells the nodes of the first configuration to start, until there is a leader.
+// From then on the log reaches those that missed it.
 func (n *Node) callTheOthers(ctx context.Context) error {
 	n.formation.Lock()
 	f := n.formation.record

@@ -11,8 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/rate"
 )
 
-// openHints makes what nodes tell each other without agreeing on it. A node alone
-// has it as well and tells nobody.
+// openHints makes the hints, which nodes exchange by gossip without agreement. A single node has
+// them too, and sends them to no other node.
 func (n *Node) openHints() {
 	n.openCooldown()
 	n.rates = rate.New(time.Now())
@@ -60,7 +60,7 @@ const (
 // shareEvery is how often a node looks at its own numbers. They are for people.
 const shareEvery = time.Second
 
-// shareNumbers tells the others how this node does.
+// shareNumbers sends the load of this node to the others.
 func (n *Node) shareNumbers(ctx context.Context) error {
 	tick := time.NewTicker(shareEvery)
 	defer tick.Stop()

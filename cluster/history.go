@@ -29,7 +29,7 @@ const (
 	trimEvery = 10 * time.Minute
 	// trimUsage is how many usage records go with one entry of the log.
 	trimUsage = 5000
-	// defaultRetention is how long history is kept unless somebody says otherwise.
+	// defaultRetention is how long history is kept if no retention is configured.
 	defaultRetention = 365 * 24 * time.Hour
 )
 
@@ -101,8 +101,8 @@ func (n *Node) checkpoint(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// signer returns the key that checkpoints are signed with. The first leader that
-// needs it makes it; it is sealed anew when the encryption key has changed.
+// signer returns the key that signs checkpoints. The first leader that needs it generates it. It
+// is sealed again when the encryption key has changed.
 func (n *Node) signer(ctx context.Context) (*audit.Signer, error) {
 	r, err := n.signerRecord()
 	if err != nil {

@@ -81,7 +81,7 @@ func (k keyring) with(changes []record.Change) keyring {
 	return k
 }
 
-// learn tells the Ring what is agreed on.
+// learn gives the Ring the agreed keys.
 func (n *Node) learn(k keyring) {
 	if n.cfg.Ring != nil {
 		n.cfg.Ring.Learn(k.Keyring)
@@ -173,7 +173,7 @@ func (n *Node) Open(sealed []byte, context string) (vault.Secret, error) {
 	return n.sealer.Open(sealed, context)
 }
 
-// Reseal seals anew what another key than the one that seals now has sealed.
+// Reseal seals a value with the current key if another key has sealed it.
 func (n *Node) Reseal(sealed []byte, context string) (out []byte, changed bool, err error) {
 	out, changed, err = n.cfg.Ring.Reseal(sealed, context)
 	if errors.Is(err, vault.ErrLocked) {

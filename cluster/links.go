@@ -11,10 +11,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/link"
 )
 
-// raftLink is the link as the consensus uses it. Only members of the
-// configuration may connect, and only the member that lives at an address is
-// connected to; a node that has no configuration yet takes whoever has a
-// certificate of the cluster.
+// raftLink is the link as consensus uses it. Only members of the configuration may connect, and
+// only the member that has an address is dialed there. A node without a configuration accepts any
+// node with a certificate of the cluster.
 type raftLink struct{ node *Node }
 
 // Listener gives the connections of members.

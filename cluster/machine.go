@@ -113,8 +113,8 @@ func outcome(f *fault.Error, publish func(index uint64)) consensus.Outcome {
 	return consensus.Outcome{Fault: f}
 }
 
-// incomprehensible stops the node at an entry: one that the others apply and this
-// node skips would make its state another one for good.
+// incomprehensible stops the node at an entry that it cannot apply. If it skipped an entry that
+// the others apply, its state would differ from theirs from then on.
 func incomprehensible(index uint64, cause error) consensus.Outcome {
 	return consensus.Outcome{Err: &fault.Error{
 		Op: "cluster.apply", Kind: fault.Internal, Err: cause,
@@ -143,7 +143,7 @@ func (m machine) Restored(state *store.Store, _ uint64) error {
 	return n.reload(ctx, state)
 }
 
-// reload makes the View anew of the state.
+// reload rebuilds the View from the state.
 func (n *Node) reload(ctx context.Context, state *store.Store) error {
 	if err := n.reshow(ctx, state); err != nil {
 		return err

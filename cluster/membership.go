@@ -123,9 +123,9 @@ func (n *Node) admissible(ctx context.Context, j joiner) ([]consensus.Server, er
 	return servers, nil
 }
 
-// RemoveMember takes a node out of the cluster, for good: it can come back with
-// an empty data directory only. It is refused where the voters that would be left
-// and can be reached were no majority any more.
+// RemoveMember removes a node from the cluster permanently: it can return only with an empty data
+// directory. The removal is rejected if the remaining voters that can be reached would not be a
+// majority.
 func (n *Node) RemoveMember(ctx context.Context, node id.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, admitTime)
 	defer cancel()
@@ -239,8 +239,8 @@ func (n *Node) reaches(ctx context.Context, s consensus.Server) bool {
 	return err == nil && r.GetSelf().GetNode() == string(s.Node)
 }
 
-// alter waits until nobody else changes the configuration; altered ends the turn.
-// It is no mutex, for changes before it may take longer than the caller has time.
+// alter waits until no other call changes the configuration; altered ends the turn. It is not a
+// mutex because earlier changes may take longer than the caller's deadline.
 func (n *Node) alter(ctx context.Context) error {
 	select {
 	case n.membership <- struct{}{}:

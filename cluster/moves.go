@@ -15,8 +15,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// codeOtherLife is the code of the Conflict that a move of leases meets whose life
-// is not the node's.
+// codeOtherLife is the code of the Conflict for a move of leases with another life than the
+// node's.
 const codeOtherLife = "lease_life"
 
 // moves are this node's moves of leases: numbered, within a life that begins with
@@ -26,10 +26,10 @@ type moves struct {
 	number uint64
 }
 
-// moveLeases has leases moved: once, whatever becomes of the messages. It returns
-// when this node's state has it, and the manager was told. When it cannot know in
-// time, it is Unavailable and what was to be given back may have been; a later
-// move that was made says that the earlier ones were made or will never be.
+// moveLeases moves leases exactly once, even if messages are lost or repeated. It returns when
+// this node's state has the move and the manager knows it. If the outcome is not known in time,
+// the error is Unavailable and the leases may have been released. After a later move has been
+// made, the earlier ones have been made or never will be.
 func (n *Node) moveLeases(ctx context.Context, m *clusterv1.MoveLeases) error {
 	m.Node, m.AskedUnixNano = string(n.Identity().Node), n.cfg.Now().UnixNano()
 	for range 2 {

@@ -62,7 +62,7 @@ type Node struct {
 	compared chan struct{} // closed when compare has found nothing wrong
 	clock    clock
 
-	// Swapped by the consensus' goroutine, read by everybody.
+	// Swapped by the goroutine of consensus, read by any goroutine.
 	view    atomic.Pointer[View]
 	changed atomic.Pointer[chan struct{}] // closed when view is swapped
 	news    atomic.Pointer[chan struct{}] // closed when the audit log has grown
@@ -154,8 +154,8 @@ func (n *Node) Identity() store.Identity { return n.store.Identity() }
 // Journal is where usage is recorded.
 func (n *Node) Journal() *journal.Journal { return n.journal }
 
-// Current returns the view as it is now: whatever was acknowledged on any node
-// before the call, it shows. It is Unavailable where nobody can say what is current.
+// Current returns the current view: it has every change that any node acknowledged before the
+// call. The error is Unavailable if no leader can be reached to confirm that.
 func (n *Node) Current(ctx context.Context) (*View, error) {
 	if err := n.current(ctx); err != nil {
 		return nil, err

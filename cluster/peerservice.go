@@ -101,7 +101,7 @@ func (s peerService) Propose(ctx context.Context, in *clusterv1.ProposeRequest) 
 	return &clusterv1.ProposeResponse{Outcome: data}, err
 }
 
-// leaderError tells apart what was certainly not done.
+// leaderError distinguishes changes that were certainly not made.
 func (s peerService) leaderError(err error) error {
 	if errors.Is(err, consensus.ErrNotLeader) {
 		return &fault.Error{Kind: fault.Unavailable, Code: codeNotLeader, Detail: "Node " + string(s.node.Identity().Node) + " does not lead the cluster.", Err: err}

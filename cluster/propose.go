@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// writeTime is how long a change may take. A minority has answered by then,
-	// before whoever asked gives up at five seconds.
+	// writeTime is how long a change may take. A node in a minority responds by then,
+	// before callers give up at five seconds.
 	writeTime = 4500 * time.Millisecond
 	// retryPause is how long a change waits before it looks for a leader again. An
 	// election takes a second or so.
@@ -134,7 +134,7 @@ const (
 	codeOutcomeUnknown = "outcome_unknown"
 )
 
-// retryAfter is what a caller is told to wait: an election is over by then.
+// retryAfter is the wait in errors for callers: an election is over by then.
 const retryAfter = 2 * time.Second
 
 // unavailable is the answer of a node that reaches no majority.

@@ -8,11 +8,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/rate"
 )
 
-// sharedRates tells the others what this node took of rate limits, and has it hear
-// what they took.
+// sharedRates exchanges the use of rate limits with the other nodes.
 type sharedRates struct{ limiter *rate.Limiter }
 
-// Changed returns what is to be told.
+// Changed returns the changes to send.
 func (s sharedRates) Changed(now time.Time, most int) []gossip.RateUse {
 	return tellUses(s.limiter.Changed(now, most))
 }

@@ -12,8 +12,8 @@ import (
 // it is a problem. Positions are saved each second.
 const receiverBehind = 30 * time.Second
 
-// receiverProblems reports a webhook whose receiver falls behind, with the settings
-// that help. Any node can tell it: records and positions are in the replicated state.
+// receiverProblems reports a webhook whose receiver falls behind, with the settings that help.
+// Any node can report it: records and positions are in the replicated state.
 func (n *Node) receiverProblems(now time.Time) []string {
 	if !n.View().Delivery.Ready() {
 		return nil

@@ -132,8 +132,8 @@ func (n *Node) sameVersions(ctx context.Context) error {
 	return nil
 }
 
-// opens refuses a backup whose secrets nobody could open. A root of a KMS comes with
-// the backup, so what it seals may be opened later.
+// opens rejects a backup whose secrets cannot be opened here. If a KMS has sealed them, its root
+// is in the backup, and they may be opened later.
 func (n *Node) opens(ctx context.Context, state *store.Store, backup keyring) error {
 	if _, comes := merged(n.View().keyring, backup); comes {
 		return nil
@@ -161,8 +161,8 @@ func (n *Node) opens(ctx context.Context, state *store.Store, backup keyring) er
 		"The snapshot has %d secrets that this node cannot open; they are sealed with encryption key %s. Add that key to general_settings.encryption_keys_previous on every node and restart them, or add accept_unusable=yes to restore the rest. Nothing was changed.", count, missing)
 }
 
-// stage sends the records of a backup as pieces, and returns how many there are. A
-// crash leaves pieces that nobody reads and the leader drops later.
+// stage sends the records of a backup in pieces and returns their number. A crash leaves pieces
+// that are never read; the leader deletes them later.
 func (n *Node) stage(ctx context.Context, state *store.Store, name []byte) (pieces uint64, err error) {
 	piece, size := &clusterv1.StageRestore{Restore: name}, 0
 	send := func() error {

@@ -28,8 +28,8 @@ const (
 	// shipRetry and shipRetryMost are the pauses after a failure, growing.
 	shipRetry     = 100 * time.Millisecond
 	shipRetryMost = 2 * time.Second
-	// shipQuiet is how long after its start a node does not tell that nobody takes its
-	// events: the nodes have to find each other and a leader first.
+	// shipQuiet is how long after its start a node does not report that its events are not
+	// accepted: the nodes must find each other and elect a leader first.
 	shipQuiet = 10 * time.Second
 	// shipTime bounds one try. One that was lost is made again: the state skips what
 	// it has.
@@ -70,7 +70,7 @@ func (n *Node) ship(ctx context.Context) error {
 			case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // it only keeps the nodes from asking at once
 			}
 			pause = min(2*pause, shipRetryMost)
-			// It may have been posted although nobody said so.
+			// It may have been posted although no response arrived.
 			if next, err = n.forgetPosted(ctx); err != nil {
 				return err
 			}
@@ -102,12 +102,12 @@ func (n *Node) awaitCompared(ctx context.Context) bool {
 	}
 }
 
-// lastShip bounds how long a node that is told to stop posts what is left. What it
-// does not manage goes with its next start.
+// lastShip limits how long a stopping node posts its remaining events. It posts the rest after
+// its next start.
 const lastShip = 2 * time.Second
 
-// keepShipping ships until ctx ends, and then what was written until the journal has
-// ended: a node that is stopped for good should leave nothing behind.
+// keepShipping ships until ctx ends, and then what was written until the journal closed: a node
+// that never starts again should leave nothing behind.
 func (n *Node) keepShipping(ctx context.Context, written <-chan struct{}) error {
 	if err := n.ship(ctx); err != nil {
 		return err
@@ -210,9 +210,8 @@ func (n *Node) redate(ctx context.Context, first uint64, events [][]byte) (err e
 	return nil
 }
 
-// forgetPosted has the journal forget what this node's state has, and returns how far
-// that is. It refuses a journal that is older than what was posted of it: somebody has
-// put back a copy of the data directory.
+// forgetPosted trims the journal up to the events that this node's state has, and returns that
+// position. It rejects a journal that ends before it: the data directory is an older copy.
 func (n *Node) forgetPosted(ctx context.Context) (uint64, error) {
 	posted, err := n.posted()
 	if err != nil {
@@ -231,10 +230,9 @@ func (n *Node) posted() (seq uint64, err error) {
 	return seq, err
 }
 
-// commit has a command committed that carries its own identity: one that may be
-// proposed again until its outcome is known. It returns when this node's state has
-// it. Errors: the command's refusal; Unavailable where nobody could be asked, and
-// then it may still be made.
+// commit commits an idempotent command: it is proposed again until its outcome is known. It
+// returns when this node's state has it. Errors: the command's own; Unavailable if no leader
+// responded, and then it may still be committed.
 func (n *Node) commit(ctx context.Context, cmd *clusterv1.Command) error {
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(cmd)
 	if err != nil {

@@ -150,7 +150,7 @@ func (n *Node) ask(ctx context.Context, m *MemberStatus, checksum bool) {
 	m.StateHash, m.StateIndex = hex.EncodeToString(r.GetStateHash()), r.GetStateHashIndex()
 }
 
-// alive returns whom the gossip holds for alive.
+// alive returns the nodes that gossip considers alive.
 func (n *Node) alive() map[id.Node]bool {
 	out := make(map[id.Node]bool)
 	if n.gossip == nil {

@@ -18,9 +18,9 @@ const (
 	sweepMost = 1000
 )
 
-// sweep has the leader delete, now and then, what nobody asks for any more: answers
-// that are too old to be given again, and keys that were replaced and whose grace
-// is over, and restores that were given up. A crash leaves it to the next leader.
+// sweep deletes, on the leader and from time to time, what is no longer needed: idempotent
+// responses that have expired, replaced keys whose grace period is over, and abandoned restores.
+// After a crash the next leader does it.
 func (n *Node) sweep(ctx context.Context) error {
 	ticker := time.NewTicker(sweepPause)
 	defer ticker.Stop()

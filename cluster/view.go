@@ -36,8 +36,8 @@ func NewView(c *catalog.Catalog, k *tenancy.Set) *View {
 	return &View{Catalog: c, Keys: k.Named(c), Prompts: prompts.New(), Guardrails: guardrails.New()}
 }
 
-// load returns the view of a node whose file says v, with everything that the
-// state has. What the node cannot use of it is left out and is among broken.
+// load returns v, the view of a node's file, with everything that is in the state. Records that
+// the node cannot use are left out and are in broken.
 func (v *View) load(ctx context.Context, state table.Scanner, open vault.Open) (next *View, broken []error, err error) {
 	copied := *v
 	next = &copied
@@ -101,8 +101,8 @@ func (v *View) DeleteOrganization(tx *record.Txn, o id.Organization) (*tenancy.O
 	return old, nil
 }
 
-// resources returns the named resources of a view that nobody else has yet: load and with
-// replace its fields.
+// resources returns the named resources of a view that is not shared yet: load and with replace
+// its fields.
 func (v *View) resources() []namedResource {
 	return []namedResource{named(&v.Prompts), named(&v.Guardrails)}
 }

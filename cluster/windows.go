@@ -15,8 +15,8 @@ import (
 const (
 	// rollPause is how often the leader looks for windows that are over.
 	rollPause = time.Second
-	// rollMost is how many begin anew with one entry of the log: at midnight there may
-	// be a hundred thousand.
+	// rollMost is how many windows one entry of the log resets: at midnight there may be a
+	// hundred thousand.
 	rollMost = 2000
 	// mendPause is how often a leader that leads on, with a time that goes on, looks
 	// through all windows for ends that are wrong. There should be none, and it reads
@@ -24,10 +24,9 @@ const (
 	mendPause = time.Hour
 )
 
-// rollWindows has the leader begin the windows of budgets anew whose time is over.
-// One that is used before the leader comes to it is begun by who uses it. Now and
-// then, when it begins to lead and when the time goes back, it looks for ends that a
-// wrong clock has made.
+// rollWindows resets the windows of budgets that have ended, on the leader. A window that is used
+// before the leader reaches it is reset by that use. From time to time, when a node becomes the
+// leader, and when the time goes back, it looks for ends that a wrong clock has caused.
 func (n *Node) rollWindows(ctx context.Context) error {
 	ticker := time.NewTicker(rollPause)
 	defer ticker.Stop()
