@@ -7,8 +7,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// The reads of users and organizations. With a transaction, that what they return
-// is so is what the transaction rests on; without one they serve answers.
+// The reads of users and organizations. With a transaction, a read is a precondition of its
+// commit; without one it only serves a response.
 
 // User returns a user.
 func (s *Set) User(tx *record.Txn, u id.User) (*User, bool) { return find(tx, s.users, []byte(u)) }

@@ -31,20 +31,20 @@ type Aliases interface {
 	Serves(name id.ModelName) bool
 }
 
-// Bounds appends to dst all that bounds a request of the principal for an end user,
-// who may be empty, and a model, by the operator's name: the limits of the
-// key, of the keys by which it was made, the team, the user's place in the team, the organization, the user's place in
-// it, the user and the customer, and those that they have for the model. The user is the key's or, of a key without
-// one, the user who bounds it. All of them
-// hold, so the tightest wins; each account is there once, in the order of the kinds'
-// numbers. Where a limit is not set, that of the named budget holds, and of a team's
-// member that which the team has for members. Customers that nobody has made have no
-// bounds, and the master key has those of the customer alone. It allocates nothing
-// where nothing bounds.
+// Bounds appends to dst the bounds of a request of the principal for an end user, who may be
+// empty, and a model, by the operator's name. They are the limits of the key, of its parents, the
+// team, the user's membership in the team, the organization, the user's membership in it, the
+// user and the customer, and their limits for the model. The user is the key's or, for a key
+// without one, the user who bounds it.
 //
-// A limit applies to its model, by whatever name a request asks for it. A limit whose
-// name resolved to no model when it was written applies to what Resolve and then
-// aliases, which may be nil, make of that name now.
+// All bounds hold, so the tightest decides. Each account occurs once, in the order of the kinds'
+// numbers. A limit that is not set is that of the named budget and, for a member of a team, the
+// team's default for members. Customers without a record have no bounds, and the master key has
+// those of the customer alone. If nothing bounds the request, Bounds allocates nothing.
+//
+// A limit for a model applies under each name by which a request asks for the model. A limit whose
+// name resolved to no model when it was written applies to the model that Resolve and then
+// aliases, which may be nil, find for that name now.
 func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now time.Time, aliases Aliases) []Bound {
 	if p.set == nil {
 		return dst
@@ -100,7 +100,7 @@ func (b *bounder) boundBy() {
 	}
 }
 
-// belonging adds what bounds whom the key belongs to, and returns their limits.
+// belonging adds the bounds of the key's owners and returns their limits.
 func (b *bounder) belonging() (team, organization, user Limits) {
 	b.boundBy()
 	p := b.principal

@@ -9,8 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/table"
 )
 
-// Budget returns a budget. With a transaction, that it is so is what the transaction
-// rests on.
+// Budget returns a budget. With a transaction, the read is a precondition of its commit.
 func (s *Set) Budget(tx *record.Txn, b id.Budget) (*Budget, bool) {
 	return find(tx, s.budgets, []byte(b))
 }
@@ -29,7 +28,7 @@ func (s *Set) NeedBudget(tx *record.Txn, param string, b id.Budget) (*Budget, er
 }
 
 // CreateBudget adds a budget, in a transaction that is decided by this set. It
-// faults with Exists where the id is taken.
+// returns Exists if the id is taken.
 func (s *Set) CreateBudget(tx *record.Txn, b Budget) (*Budget, error) {
 	if _, ok := s.Budget(tx, b.ID); ok {
 		return nil, occupied("budget_id", "There is a budget %s already; choose another budget_id, or leave it out to have one made.", short(string(b.ID)))
@@ -37,9 +36,9 @@ func (s *Set) CreateBudget(tx *record.Txn, b Budget) (*Budget, error) {
 	return s.putBudget(tx, &Budget{}, b)
 }
 
-// UpdateBudget puts a budget in the place of the one of its id, for everybody who
-// has its terms. It faults with NotFound where there is none, and with Conflict
-// where ifRevision is given and is not the revision of the one that is there.
+// UpdateBudget puts a budget in place of the one with its id, for everybody who
+// has its terms. It returns NotFound if there is none, and Conflict if
+// ifRevision is given and is not its current revision.
 func (s *Set) UpdateBudget(tx *record.Txn, b Budget, ifRevision uint64) (*Budget, error) {
 	before, err := s.NeedBudget(tx, "budget_id", b.ID)
 	if err != nil {
@@ -51,8 +50,7 @@ func (s *Set) UpdateBudget(tx *record.Txn, b Budget, ifRevision uint64) (*Budget
 	return s.putBudget(tx, before, b)
 }
 
-// putBudget writes a budget in the place of another, which is empty for one that is
-// new: nobody has its terms.
+// putBudget replaces a budget. before is empty for a new one, whose terms no record has.
 func (s *Set) putBudget(tx *record.Txn, before *Budget, b Budget) (*Budget, error) {
 	if err := b.Limits.Check(""); err != nil {
 		return nil, err
@@ -66,8 +64,8 @@ func (s *Set) putBudget(tx *record.Txn, before *Budget, b Budget) (*Budget, erro
 	return &b, nil
 }
 
-// DeleteBudget removes a budget and returns it as it was. It faults with Conflict
-// while something has its terms. param is the field that names it.
+// DeleteBudget removes a budget and returns it as it was. It returns Conflict while
+// something has its terms. param is the field that names it.
 func (s *Set) DeleteBudget(tx *record.Txn, param string, b id.Budget) (*Budget, error) {
 	old, err := s.NeedBudget(tx, param, b)
 	if err != nil {

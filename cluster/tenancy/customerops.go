@@ -34,7 +34,7 @@ func (s *Set) NeedCustomer(tx *record.Txn, param string, u id.EndUser) (*Custome
 }
 
 // CreateCustomer adds a customer, in a transaction that is decided by this set. It
-// faults with Exists where the id is taken in the organization, and with NotFound where
+// returns Exists if the id is taken in the organization, and NotFound if
 // there is no such organization or budget.
 func (s *Set) CreateCustomer(tx *record.Txn, c Customer) (*Customer, error) {
 	if _, ok := s.Customer(tx, c.EndUser()); ok {
@@ -43,9 +43,9 @@ func (s *Set) CreateCustomer(tx *record.Txn, c Customer) (*Customer, error) {
 	return s.putCustomer(tx, &Customer{}, c)
 }
 
-// UpdateCustomer puts a customer in the place of the one of its id. It faults with
-// NotFound where there is none, and with Conflict where ifRevision is given and is
-// not the revision of the one that is there.
+// UpdateCustomer puts a customer in place of the one with its id. It returns NotFound
+// if there is none, and Conflict if ifRevision is given and is
+// not its current revision.
 func (s *Set) UpdateCustomer(tx *record.Txn, c Customer, ifRevision uint64) (*Customer, error) {
 	before, err := s.NeedCustomer(tx, "user_id", c.EndUser())
 	if err != nil {

@@ -31,9 +31,8 @@ func (p Place) Directory() Directory {
 	return Directory{Team: p.Team}
 }
 
-// has reports whether a user belongs to the organization of the place, or else to the
-// team: as a member, as a member of a team of the organization, or as somebody whom
-// its admins made.
+// has reports whether a user belongs to the organization of the place or else to the team: as a
+// member, as a member of a team of the organization, or because its admins made the user.
 func (p Place) has(s *Set, tx *record.Txn, u *User) bool {
 	if u.Directory != (Directory{}) && u.Directory == p.Directory() {
 		return true
@@ -70,7 +69,7 @@ func (d Directory) claim(address string) string {
 // Address puts a user whose address a caller changes into the directory in which the
 // caller gives addresses. MayGrantUser has let the change through, so a caller that is no
 // proxy_admin runs all organizations of the user. A proxy_admin leaves the address where
-// it is. It faults with Exists if another member of one of those organizations has the
+// it is. It returns Exists if another member of one of those organizations has the
 // address.
 func (b *UserBatch) Address(r *Rights, before, after *User) error {
 	if r.Admin() || after.Email == "" || emailKey(before.Email) == emailKey(after.Email) {
@@ -86,7 +85,7 @@ func (b *UserBatch) Address(r *Rights, before, after *User) error {
 	return b.AddressIn(after, of...)
 }
 
-// AddressIn faults with Exists if another member of one of the organizations has the
+// AddressIn returns Exists if another member of one of the organizations has the
 // address of a user. The caller has to be somebody who may see those members.
 func (b *UserBatch) AddressIn(u *User, of ...id.Organization) error {
 	if u.Email == "" {
@@ -102,10 +101,10 @@ func (b *UserBatch) AddressIn(u *User, of ...id.Organization) error {
 	return nil
 }
 
-// Addressee returns the user of an address, whatever its case, whom a caller means where
-// it adds somebody to a place: a user who belongs there, or else one that the caller may
-// see. To callers that see everything, users of the directories of others are not meant.
-// It returns nil for none, and faults with Conflict if that leaves two.
+// Addressee returns the user whose address, whatever its case, a caller gives to add a user to a
+// place: a user who belongs there, or else one that the caller may see. For callers that see
+// everything, users of the directories of others do not count.
+// It returns nil for none, and Conflict if that leaves two.
 func (r *Rights) Addressee(address string, in Place) (*User, error) {
 	var near, far meant
 	for u := range r.set.UsersByEmail(r.tx, address) {
@@ -123,8 +122,8 @@ func (r *Rights) Addressee(address string, in Place) (*User, error) {
 }
 
 // UserByEmail returns the user of an address that the caller may see, nil for none. Callers that see
-// everything mean the user of the gateway's directory, if there is one. It faults with
-// Conflict if that leaves two.
+// everything mean the user of the gateway's directory, if there is one. It returns Conflict
+// if that leaves two.
 func (r *Rights) UserByEmail(address string) (*User, error) {
 	var seen meant
 	for u := range r.set.UsersByEmail(r.tx, address) {
@@ -158,7 +157,7 @@ func (m *meant) one() (*User, error) {
 	return m.first, nil
 }
 
-// AmbiguousEmail is the fault of an address that several users have.
+// AmbiguousEmail is the error for an address that several users have.
 func AmbiguousEmail() error {
 	return &fault.Error{Op: "keys", Kind: fault.Conflict, Code: "ambiguous_email", Param: "user_email", Detail: "Several users have that address: it is unique in the organization that gave it only. Name the user by user_id."}
 }

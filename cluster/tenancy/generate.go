@@ -14,7 +14,7 @@ import (
 // administrator. It is what secret scanners look for.
 const keyPrefix = "sk-"
 
-// minCustom is the least length of a key that somebody chose.
+// minCustom is the minimum length of a key that the caller chose.
 const minCustom = 16
 
 // keyBytes is how much of a generated key is random: 128 bits.
@@ -32,8 +32,8 @@ func Generate(random io.Reader) (key vault.Secret, name string, err error) {
 	return vault.NewSecret(text), DisplayName(text), nil
 }
 
-// DisplayName is what people tell a key by: `sk-...` and its last four
-// characters. Of a key too short to keep the rest a secret it shows nothing.
+// DisplayName identifies a key for people: `sk-...` and its last four characters. It is empty
+// for a key too short to keep the rest secret.
 func DisplayName(key string) string {
 	if len(key) < minCustom {
 		return keyPrefix + "..."
@@ -41,8 +41,8 @@ func DisplayName(key string) string {
 	return keyPrefix + "..." + key[len(key)-4:]
 }
 
-// CheckCustom says what is wrong with a key that somebody chose instead of
-// having one made: a *fault.Error of the field `key`, which does not repeat it.
+// CheckCustom checks a key that the caller chose. The error is a *fault.Error of the field `key`,
+// which does not repeat it.
 func CheckCustom(key string) error {
 	switch {
 	case !strings.HasPrefix(key, keyPrefix):

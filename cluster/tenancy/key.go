@@ -22,8 +22,8 @@ const (
 	TypeReadOnly   = "read_only"  // reads of the management API
 )
 
-// Key is one virtual key as it is configured or stored. The key itself is nowhere.
-// One that a Set holds is shared: nobody changes it.
+// Key is one virtual key as it is configured or stored, without the key itself. Keys of a Set are
+// shared and must not be changed.
 type Key struct {
 	Alias         string     // label, for people; may be empty, else unique among the stored keys of its place, see keyalias.go
 	Hash          id.KeyHash // SHA-256 of the whole key

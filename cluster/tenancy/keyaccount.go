@@ -44,8 +44,8 @@ func (s *Set) OfAccount(account id.KeyHash) (*Key, bool) {
 	return k, ok && k.Account() == account && !k.Replaced()
 }
 
-// unpaid refuses the hash of a key that is gone but whose account another one has: two
-// keys would have one budget. That other key alone may take it back.
+// unpaid rejects the hash of a deleted key whose account another key uses: two keys would share
+// one budget. Only that other key may take the hash again.
 func (s *Set) unpaid(tx *record.Txn, h, own id.KeyHash) error {
 	if h == own {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// CreateKey adds a key, in a transaction that is decided by this set. It faults
-// with Exists where the hash (Param key) or the alias (Param key_alias) is taken,
+// CreateKey adds a key, in a transaction that is decided by this set. It returns
+// Exists if the hash (Param key) or the alias (Param key_alias) is taken,
 // with NotFound for a team, user, organization or budget that is not there, and is
 // Malformed where these do not fit together, for limits that make no sense, and for
 // a model pattern with more than one star.
@@ -40,8 +40,8 @@ func (s *Set) insertKey(tx *record.Txn, k Key, in event.Place) (*Key, error) {
 	return &k, nil
 }
 
-// unused refuses the hash of a key that there is, or whose account another key has than
-// the one that is to have the hash; own is the account of that, zero for a new one.
+// unused rejects a hash that a key has, or whose account another key uses. own is the account of
+// the key that will have the hash, zero for a new one.
 func (s *Set) unused(tx *record.Txn, h, own id.KeyHash) error {
 	if s.hasMaster && h == s.master {
 		return taken("The key is this gateway's master key; choose another.")
@@ -82,7 +82,7 @@ func inFile() *fault.Error {
 
 // KeyBatch changes keys in one transaction, which does not see its own changes: the
 // batch remembers them, so that no two of its keys of one place get one alias and no key is
-// changed twice. A method that faults has changed nothing.
+// changed twice. A method that returns an error has changed nothing.
 type KeyBatch struct {
 	set     *Set
 	tx      *record.Txn
@@ -95,11 +95,10 @@ func (s *Set) KeyBatch(tx *record.Txn) *KeyBatch {
 	return &KeyBatch{set: s, tx: tx, keys: map[id.KeyHash]struct{}{}, aliases: map[string]struct{}{}}
 }
 
-// Update puts a key in the place of the one of its hash; those that it replaced and
-// that are accepted still follow it. It faults as CreateKey does, with NotFound
-// where there is no such key, and with Conflict for one of the file, for one that
-// was replaced, and where ifRevision is given and is not the revision of the one
-// that is there.
+// Update puts a key in place of the one with its hash; those that it replaced and
+// that are accepted still follow it. It returns the errors of CreateKey, NotFound
+// if there is no such key, and Conflict for one of the file, for one that
+// was replaced, and where ifRevision is given and is not its current revision.
 func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 	s, tx := b.set, b.tx
 	if _, twice := b.keys[after.Hash]; twice {
@@ -174,8 +173,8 @@ func (s *Set) UpdateKey(tx *record.Txn, after Key, ifRevision uint64) (*Key, err
 	return s.KeyBatch(tx).Update(after, ifRevision)
 }
 
-// DeleteKeys removes keys and frees their aliases, all of them or none. It faults
-// with NotFound for the first that is not there, and with Conflict for one of the
+// DeleteKeys removes keys and frees their aliases, all of them or none. It returns
+// NotFound for the first that is not there, and Conflict for one of the
 // file. A hash that is given twice counts once.
 func (s *Set) DeleteKeys(tx *record.Txn, hashes []id.KeyHash) error {
 	gone := make(map[id.KeyHash]*Key, len(hashes))

@@ -7,11 +7,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// Completed returns a key with what the rest of its fields and the state say of it:
-// the organization of its team, where the key names none, and the models that the
-// names in its limits resolve to. It refuses nothing, so
-// that rights can be judged by the whole key before anything is told of what there
-// is.
+// Completed returns a key with its derived fields: the organization of its team, if the key names
+// none, and the models to which the names in its limits resolve. It rejects nothing: rights are
+// checked on the whole key before an error could reveal which records exist.
 func (s *Set) Completed(tx *record.Txn, k Key) Key {
 	before, ok := s.Key(tx, k.Hash)
 	if !ok {
@@ -27,8 +25,8 @@ func (s *Set) Completed(tx *record.Txn, k Key) Key {
 	return k
 }
 
-// place sees that whom a key belongs to is there and fits together, and fills in
-// what follows from it. before is the key as it is, empty for a new one.
+// place checks that a key's owners exist and fit together, and fills in the derived fields.
+// before is the key as it is, empty for a new one.
 func (s *Set) place(tx *record.Txn, before, k *Key) error {
 	if k.Team == "" && k.Organization != "" {
 		if _, err := s.needOrganization(tx, k.Organization); err != nil {

@@ -19,8 +19,8 @@ func replaced() *fault.Error {
 
 // RegenerateKey puts a key in the place of another one, old, which is accepted until
 // the given time and no longer than it would have been; where that is zero, neither
-// it nor any that it has replaced is accepted any more. It faults as an update does,
-// and with Exists where the new key is taken. The new key has the account of the old
+// it nor any that it has replaced is accepted any more. It returns the errors of Update,
+// and Exists if the new key is taken. The new key has the account of the old
 // one, and so has the old one as long as it is accepted.
 func (s *Set) RegenerateKey(tx *record.Txn, old id.KeyHash, after Key, until time.Time, ifRevision uint64) (*Key, error) {
 	before, err := s.changeable(tx, old)
@@ -87,8 +87,7 @@ func (s *Set) lead(tx *record.Txn, was id.KeyHash, k *Key) {
 	}
 }
 
-// follow is a key that was replaced, as it has to be beside the one that took its
-// place: what that one may do, and no longer than its grace.
+// follow returns a replaced key with the rights of its replacement, until its grace period ends.
 func follow(tx *record.Txn, old, k *Key) *Key {
 	out := *k
 	out.Hash, out.Name, out.Alias, out.Successor = old.Hash, old.Name, "", k.Hash
@@ -125,8 +124,8 @@ func (s *Set) endGrace(tx *record.Txn, h id.KeyHash, gone map[id.KeyHash]*Key) {
 	s.keys.Put(tx, &k)
 }
 
-// DeleteRetired deletes at most limit keys that were replaced and whose grace is
-// over, and returns how many.
+// DeleteRetired deletes at most limit replaced keys whose grace period is over, and returns their
+// number.
 func (s *Set) DeleteRetired(tx *record.Txn, limit int) int {
 	n := 0
 	for k := range s.keys.Sorted(keyBySuccessor, 0) {

@@ -30,8 +30,8 @@ type ModelLimits struct {
 	ModelTPM, ModelRPM *uint32 // that were given by themselves
 }
 
-// ParsePeriod reads the length of time after which a spend counts anew: a duration,
-// or hourly, daily, weekly or monthly. The error is a *fault.Error of the param.
+// ParsePeriod reads the period after which a spend resets: a duration, or hourly, daily, weekly
+// or monthly. The error is a *fault.Error of the param.
 func ParsePeriod(param, s string) (Duration, error) {
 	switch s {
 	case "hourly":

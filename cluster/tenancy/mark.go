@@ -57,5 +57,5 @@ func (s *Set) grow(tx *record.Txn, c collection) {
 	tx.Touch(record.At{Space: store.SpaceGrown, Key: c.key()})
 }
 
-// sawAll notes that a transaction rests on having seen all of a collection.
+// sawAll makes the whole content of a collection a precondition of the transaction.
 func (s *Set) sawAll(tx *record.Txn, c collection) { s.marks.Read(tx, c.key()) }

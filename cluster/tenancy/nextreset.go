@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// NextReset returns when a window of a budget's duration that begins to count at now
-// ends; from then on the spend counts anew. It is false for no duration, and for one
-// that ParsePeriod refuses. Windows end by UTC:
+// NextReset returns the end of a budget's window that begins at now; then the spend resets. It is
+// false for no duration, and for one that ParsePeriod rejects. Windows end by UTC:
 //
 //	<n>d                 n days from the last midnight: 1d is the next midnight
 //	<n>w                 n weeks from the last Monday: 1w is the next Monday

@@ -6,7 +6,7 @@ import (
 )
 
 // AddOrganizationMember puts a user into an organization, one that the transaction
-// has read or made. It faults with Exists for one that is in it already.
+// has read or made. It returns Exists for one that is in it already.
 func (s *Set) AddOrganizationMember(tx *record.Txn, u *User, m OrganizationMember) (*OrganizationMember, error) {
 	if _, err := s.needOrganization(tx, m.Organization); err != nil {
 		return nil, err
@@ -23,8 +23,8 @@ func (s *Set) AddOrganizationMember(tx *record.Txn, u *User, m OrganizationMembe
 }
 
 // UpdateOrganizationMember puts a membership in the place of the one that the user
-// has in the organization. It faults with NotFound where the user has none, and
-// with Conflict where ifRevision is given and is not the revision of the one there.
+// has in the organization. It returns NotFound if the user has none, and
+// Conflict if ifRevision is given and is not its current revision.
 func (s *Set) UpdateOrganizationMember(tx *record.Txn, m OrganizationMember, ifRevision uint64) (*OrganizationMember, error) {
 	before, err := s.needOrganizationMember(tx, m.Organization, m.User)
 	if err != nil {

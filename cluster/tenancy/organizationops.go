@@ -9,8 +9,8 @@ import (
 )
 
 // CreateOrganization adds an organization, in a transaction that is decided by this
-// set. It faults with Exists where the id or the name is taken, and with NotFound
-// where there is no such budget.
+// set. It returns Exists if the id or the name is taken, and NotFound if
+// there is no such budget.
 func (s *Set) CreateOrganization(tx *record.Txn, o Organization) (*Organization, error) {
 	if _, ok := s.Organization(tx, o.ID); ok {
 		return nil, occupied("organization_id", "There is an organization %s already; choose another organization_id, or leave it out to have one made.", short(string(o.ID)))
@@ -18,9 +18,9 @@ func (s *Set) CreateOrganization(tx *record.Txn, o Organization) (*Organization,
 	return s.putOrganization(tx, &Organization{}, o)
 }
 
-// UpdateOrganization puts an organization in the place of the one of its id. It
-// faults as CreateOrganization does, and with Conflict where ifRevision is given
-// and is not the revision of the one that is there.
+// UpdateOrganization puts an organization in place of the one with its id. It
+// returns the errors of CreateOrganization, and Conflict if ifRevision is given
+// and is not its current revision.
 func (s *Set) UpdateOrganization(tx *record.Txn, o Organization, ifRevision uint64) (*Organization, error) {
 	before, err := s.needOrganization(tx, o.ID)
 	if err != nil {
@@ -113,9 +113,8 @@ func (s *Set) dropTeam(tx *record.Txn, t *Team) {
 	tx.RequireFence()
 }
 
-// narrows reports whether a change of models and limits may take something away.
-// Only the plain cases that do not are told apart: a list or a bound that stays,
-// and one that goes.
+// narrows reports whether a change of models and limits may take something away. It is false only
+// in the simple cases: a list or a bound that stays, and one that is removed.
 func narrows(models, newModels []string, limits, newLimits Limits) bool {
 	if len(newModels) > 0 && !slices.Equal(models, newModels) {
 		return true

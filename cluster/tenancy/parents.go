@@ -72,11 +72,11 @@ func (r *Rights) SetParent(k *Key) error {
 	return nil
 }
 
-// SetBoundedBy says whose bounds hold for a key, as an operation would leave it, that
-// belongs to a team and to no user: those of the admin or member of the team who makes
-// it, so that many such keys together spend what one user may. A key that stays such a
-// key keeps its user, unless another admin of the team regenerates it and so has it. An
-// org_admin and a proxy_admin may set every bound there.
+// SetBoundedBy sets the user whose bounds hold for a key, as the operation would leave it, that
+// belongs to a team and to no user. It is the admin or member of the team who makes the key, so
+// all such keys together spend what that user may. The user stays until another admin of the team
+// regenerates the key and thereby gets it. An org_admin and a proxy_admin may set every bound
+// there, so their keys name no user.
 func (r *Rights) SetBoundedBy(op string, before, k *Key) {
 	switch free := r.Admin() || r.user == nil || r.runs(r.organizationOf(k)); {
 	case k.Team == "" || k.User != "":

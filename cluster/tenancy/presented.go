@@ -31,7 +31,7 @@ type Presented struct {
 	bared         bool // a bare key was there
 }
 
-// trouble is why a request's credentials cannot be told.
+// trouble is the reason why a request's credential is not clear.
 type trouble uint8
 
 const (

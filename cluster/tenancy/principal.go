@@ -6,8 +6,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// Principal is who makes a request: a key, and whom it belongs to, as they were
-// when it was looked up. It is a plain value and needs no allocation.
+// Principal is the caller of a request: a key and its owners, as they were at the look-up. It is
+// a plain value and needs no allocation.
 type Principal struct {
 	Hash         id.KeyHash
 	Origin       id.KeyHash   // of a key that comes of another one by regeneration: the first of them; see Account
@@ -30,9 +30,9 @@ type Principal struct {
 	set          *Set // by which it was looked up; nil for one that no set returned
 }
 
-// Role is the role of who asks: RoleProxyAdmin for the master key, RoleNone for a
-// key without a user or for inference only, and else that of the user, of which a
-// key of type read_only has the part that changes nothing.
+// Role is the caller's role: RoleProxyAdmin for the master key, RoleNone for a key without a user
+// or for inference only, and else the user's role. For a key of type read_only it is the part of
+// that role that changes nothing.
 func (p Principal) Role() Role {
 	switch {
 	case p.Master:

@@ -20,17 +20,17 @@ const (
 	codeNoMember       = "member_not_found"
 )
 
-// absent is the fault of something that a request names and that is not there.
+// absent is the error for a record that a request names and that does not exist.
 func absent(code, param, format string, args ...any) *fault.Error {
 	return &fault.Error{Op: "keys", Kind: fault.NotFound, Code: code, Param: param, Detail: fmt.Sprintf(format, args...)}
 }
 
-// occupied is the fault of a name that another record has.
+// occupied is the error for a name that another record has.
 func occupied(param, format string, args ...any) *fault.Error {
 	return &fault.Error{Op: "keys", Kind: fault.Exists, Code: codeExists, Param: param, Detail: fmt.Sprintf(format, args...)}
 }
 
-// named returns a fault with another param.
+// named returns an error with another param.
 func named(param string, err error) error {
 	e := *fault.From(err)
 	e.Param = param
@@ -48,8 +48,8 @@ func find[T any](tx *record.Txn, t *table.Table[T], key []byte) (*T, bool) {
 // sameLimits reports whether two limits are the same.
 func sameLimits(a, b Limits) bool { return proto.Equal(a.record(), b.record()) }
 
-// useBudget notes that a record has the terms of a budget from now on. before is
-// the budget whose terms it has had, if any.
+// useBudget records in the transaction that a record refers to the budget after, and no longer to
+// before. Either may be empty.
 func (s *Set) useBudget(tx *record.Txn, before, after id.Budget) error {
 	if after == "" || after == before {
 		return nil

@@ -9,13 +9,13 @@ import (
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
-// Rights are what somebody may see and change, by one set. In a transaction, what
-// they follow from is what the transaction rests on: a role that is taken away
-// meanwhile is gone.
+// Rights are what a caller may see and change, by one set. In a transaction, the records from
+// which the rights follow are preconditions of its commit: if a role is removed meanwhile, the
+// transaction fails.
 //
-// All refusals are Denied with code insufficient_permissions, unless they say
-// otherwise. Nobody gives away more than they have: what a MayGrant method lets
-// through has no rights that the asking key, or what stood there before, lacks.
+// All errors are Denied with code insufficient_permissions, unless documented otherwise. A caller
+// grants no more than it has: a record that a MayGrant method permits has no right that both the
+// caller's key and the previous record lack.
 type Rights struct {
 	set  *Set
 	tx   *record.Txn
@@ -125,8 +125,8 @@ func (r *Rights) leads(t id.Team) bool {
 	return ok && m.Role == TeamAdmin && r.role == RoleInternalUser
 }
 
-// controls reports whether a user is all the asking user's to manage: a plain one
-// whose memberships are all in organizations that the asking user administers.
+// controls reports whether the caller may manage the whole user: a plain one whose memberships
+// are all in organizations that the caller administers.
 func (r *Rights) controls(u *User) bool {
 	if r.still || r.user == nil || u == nil || !plain(u.Role) {
 		return false
@@ -201,8 +201,8 @@ func (r *Rights) MaySeeTeam(t *Team) bool {
 // MaySeeOrganization reports whether an organization may be read.
 func (r *Rights) MaySeeOrganization(o *Organization) bool { return r.SeesAll() || r.belongs(o.ID) }
 
-// MayUseResource reports whether a prompt or guardrail of an organization may be
-// read and used; those of none are everybody's.
+// MayUseResource reports whether the caller may read and use a prompt or guardrail of an
+// organization. Every caller may use those without an organization.
 func (r *Rights) MayUseResource(o id.Organization) bool {
 	return o == "" || r.SeesAll() || o == r.org || r.belongs(o)
 }
@@ -265,8 +265,7 @@ func (r *Rights) MaySeeKey(k *Key) bool {
 	return ok && (m.Role == TeamAdmin || slices.Contains(r.permissions(k.Team), surface.PermitGetKey))
 }
 
-// organizationOf is the organization whose a key is: that of its team, if it has
-// one.
+// organizationOf returns the organization of a key: that of its team, if it has one.
 func (r *Rights) organizationOf(k *Key) id.Organization {
 	if k.Team == "" {
 		return k.Organization

@@ -112,7 +112,7 @@ func (e effective) inTeams() bounds {
 	return slices.DeleteFunc(slices.Clone(e.models), func(a *allowed) bool { return a == e.personal })
 }
 
-// managesBeyond is exceeding for the management API, whoever e acts as.
+// managesBeyond is exceeding for the management API.
 func (e effective) managesBeyond(o effective) string {
 	switch {
 	case e.user == "" || !e.routes.manages():
@@ -169,8 +169,8 @@ func exceedingLimit(l, o Limits) string {
 // more reports whether a bound is none, or higher, where another is.
 func more[T money.Pico | uint32](a, b *T) bool { return b != nil && (a == nil || *a > *b) }
 
-// resetsSooner reports whether a budget may count anew before another does. Of none it
-// never does.
+// resetsSooner reports whether budget a may reset before budget b. A budget without a period
+// never resets.
 func resetsSooner(a, b string) bool {
 	if a == "" || a == b {
 		return false

@@ -45,9 +45,9 @@ func (r *Rights) MayChangeKey(op string, k *Key) error {
 	return denied("team_id", "The team does not let its members use %s. A team admin may, or may permit it with /team/permissions_update.", op)
 }
 
-// MayGrantKey refuses a key, as an operation would leave it, that whoever asks may
-// not make so, or that has rights which the asking key has not and the key had not
-// before. Models that its team has not are model_access_denied for everybody.
+// MayGrantKey refuses a key, as the operation would leave it, if the caller may
+// not make it so, or that has rights which the asking key has not and the key had not
+// before. Models that its team has not are model_access_denied for every caller.
 func (r *Rights) MayGrantKey(op string, k *Key) error {
 	reveals := op == surface.PermitGenerateKey || op == surface.PermitGenerateServiceAccountKey || op == surface.PermitRegenerateKey
 	before, there := r.set.Key(r.tx, k.Hash)
@@ -137,7 +137,7 @@ func (r *Rights) MayGrantNewUserKey(u *User, k *Key) error {
 	return nil
 }
 
-// mayHold refuses a key that is for somebody else: it would be counted as theirs.
+// mayHold rejects a key of another user: its spend would count as theirs.
 func (r *Rights) mayHold(op string, k *Key) error {
 	runs := r.runs(r.organizationOf(k))
 	if k.Organization != "" && k.Team == "" && !runs && !r.belongs(k.Organization) {

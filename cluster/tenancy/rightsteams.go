@@ -21,10 +21,10 @@ func (r *Rights) MayManageTeam(t *Team) error {
 	return denied("team_id", "Only a team admin, an org_admin of the team's organization, or a proxy_admin may do that.")
 }
 
-// MayGrantTeam refuses a team, as an operation would leave it, that whoever asks may
-// not make so. before is nil for one that is new. Models, aliases of models, limits,
+// MayGrantTeam refuses a team, as the operation would leave it, if the caller may
+// not make it so. before is nil for one that is new. Models, aliases of models, limits,
 // the organization and blocked are for those above the team. Models that the
-// organization has not are model_access_denied for everybody.
+// organization has not are model_access_denied for every caller.
 func (r *Rights) MayGrantTeam(before, after *Team) error {
 	if r.Admin() {
 		return r.organizationHas(before, after)
@@ -156,8 +156,8 @@ func (r *Rights) teamBounds(t *Team) bounds {
 	return b
 }
 
-// MayGrantTeamMember refuses a place in a team, as an operation would leave it, that
-// whoever asks may not give: with models or bounds beyond those of the asking key
+// MayGrantTeamMember refuses a place in a team, as the operation would leave it, if
+// the caller may not grant it: with models or bounds beyond those of the asking key
 // and, for a team admin, of the admin's own place.
 func (r *Rights) MayGrantTeamMember(t *Team, m *TeamMember) error {
 	if err := r.MayManageTeam(t); err != nil || r.Admin() {

@@ -6,8 +6,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
-// MayGrantUser refuses a user, as an operation would leave it, that whoever asks may
-// not make so. before is nil for one that is new: a proxy_admin makes any, an
+// MayGrantUser refuses a user, as the operation would leave it, if the caller may
+// not make it so. before is nil for one that is new: a proxy_admin makes any, an
 // org_admin plain ones, which have to become members of an organization that
 // MayManageOrganization lets through. Users may change their own name and metadata.
 func (r *Rights) MayGrantUser(before, after *User) error {

@@ -33,8 +33,7 @@ func reading(method, path string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodPost && surface.ReadsByPost(path)
 }
 
-// CheckRoutes says what is wrong with a key's allowed_routes: a *fault.Error of the
-// field of that name.
+// CheckRoutes checks a key's allowed_routes. The error is a *fault.Error of param.
 func CheckRoutes(param string, routes []string) error {
 	for i, r := range routes {
 		star := strings.IndexByte(r, '*')

@@ -18,10 +18,9 @@ const (
 	codeNotFound = "key_not_found"
 )
 
-// Set is everybody who may use the gateway: the keys of the file and the master
-// key, which New is given, and the records of the replicated state, which With
-// changes. It is immutable and safe for concurrent use; a change shares what it did
-// not touch, so 100,000 keys cost it no more than ten do.
+// Set has all accounts of the gateway: the master key and the keys of the file, from New, and the
+// records of the replicated state, from With. It is immutable and safe for concurrent use. A
+// changed Set shares unchanged records, so a change costs no more with 100,000 keys than with ten.
 type Set struct {
 	tables
 	file      map[id.KeyHash]*Key
@@ -30,10 +29,9 @@ type Set struct {
 	operator  Aliases // nil in a set that serves no catalogue
 }
 
-// New makes a set of the file's keys. The master key may do everything; an empty
-// one means that there is none. Errors, one *fault.Error, name the key by its
-// place (`keys[3].hash`): two keys with one hash, one with the master's, or a
-// model pattern with more than one star.
+// New makes a set of the file's keys. The master key may do everything; empty means none. The
+// error is a *fault.Error that names the key by its position (`keys[3].hash`): two keys with one
+// hash, a key with the master's hash, or a model pattern with more than one star.
 func New(keys []Key, master vault.Secret) (*Set, error) {
 	s := &Set{tables: newTables(), file: make(map[id.KeyHash]*Key, len(keys))}
 	if !master.IsEmpty() {
@@ -98,8 +96,8 @@ func (s *Set) Authenticate(p Presented, now time.Time) (Principal, error) {
 	if err != nil {
 		return Principal{}, err
 	}
-	// The look-up is by hash: how long it takes says something about the hash
-	// only, from which nobody gets closer to a key.
+	// The look-up is by hash: its duration reveals something about the hash only,
+	// and that does not help to guess a key.
 	h := id.HashKey(key)
 	if s.hasMaster && subtle.ConstantTimeCompare(h[:], s.master[:]) == 1 {
 		return Principal{Hash: h, Alias: masterAlias, Master: true, set: s}, nil
@@ -133,8 +131,8 @@ func expired(text string) error {
 	return &fault.Error{Kind: fault.Unauthenticated, Code: "expired_api_key", Detail: text}
 }
 
-// belonging looks up whom a key belongs to. A key that belongs to what is gone
-// counts as gone, too: it would else have no bounds.
+// belonging looks up a key's owners. A key with a deleted owner counts as deleted, because it
+// would have no bounds.
 func (s *Set) belonging(p Principal) (Principal, error) {
 	var ok bool
 	if p.Team != "" {
@@ -167,9 +165,9 @@ func (s *Set) belonging(p Principal) (Principal, error) {
 	return p, nil
 }
 
-// CheckCustomer refuses a request for an end user: 403 with customer_blocked, or
-// with model_access_denied for a model, by the name that Resolve returns, that the
-// customer may not use. One that nobody has made has no bounds.
+// CheckCustomer denies a request for an end user: 403 with customer_blocked, or with
+// model_access_denied for a model, by the name that Resolve returns, that the customer may not
+// use. An end user without a record has no bounds.
 func (s *Set) CheckCustomer(u id.EndUser, model id.ModelName) error {
 	found, ok := s.customers.Get(customerKey(u))
 	switch {

@@ -51,8 +51,8 @@ func update[T any](t **table.Table[T], changes []record.Change, broken *[]error)
 	*t, *broken = next, append(*broken, errs...)
 }
 
-// Load returns the set with everything that the replicated state has. What cannot
-// be read is left out, and is among broken: it is no reason to serve nobody.
+// Load returns the set with all records of the replicated state. Records that cannot be read are
+// left out and are in broken: the others are still served.
 func (s *Set) Load(ctx context.Context, state table.Scanner) (loaded *Set, broken []error, err error) {
 	next := *s
 	l := loader{ctx: ctx, state: state}

@@ -11,7 +11,7 @@ import (
 )
 
 // JoinTeam puts a user into a team; the transaction has read both, or makes them.
-// It faults with Exists for one that is in it already.
+// It returns Exists for one that is in it already.
 func (s *Set) JoinTeam(tx *record.Txn, t *Team, u *User, m TeamMember) (*TeamMember, error) {
 	m.Team, m.User = t.ID, u.ID
 	if _, ok := s.TeamMember(tx, m.Team, m.User); ok {
@@ -27,15 +27,15 @@ func (s *Set) JoinTeam(tx *record.Txn, t *Team, u *User, m TeamMember) (*TeamMem
 	return &m, nil
 }
 
-// Guest is a user who is made because somebody lets it into a team: by itself it may
-// use no model, so it has what its teams give it and no more.
+// Guest is a user who is made by being added to a team. Alone it may use no model: it has only
+// what its teams grant.
 func Guest(u id.User, email string) User {
 	return User{ID: u, Email: email, Role: RoleInternalUser, Models: []string{noModel}}
 }
 
 // UpdateTeamMember puts a membership in the place of the one that the user has in
-// the team. It faults with NotFound where the user has none, and with Conflict where
-// ifRevision is given and is not the revision of the one that is there.
+// the team. It returns NotFound if the user has none, and Conflict if
+// ifRevision is given and is not its current revision.
 func (s *Set) UpdateTeamMember(tx *record.Txn, m TeamMember, ifRevision uint64) (*TeamMember, error) {
 	before, err := s.NeedTeamMember(tx, m.Team, m.User)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Set) NeedTeamMember(tx *record.Txn, t id.Team, u id.User) (*TeamMember,
 	return m, nil
 }
 
-// check refuses a membership whose fields make no sense.
+// check rejects a membership with inconsistent fields.
 func (m *TeamMember) check() error {
 	var bad int
 	if m.allowed, bad = compile(m.AllowedModels); bad >= 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
-// CreateTeam adds a team, in a transaction that is decided by this set. It faults
-// with Exists where the id is taken, and with NotFound where there is no such
+// CreateTeam adds a team, in a transaction that is decided by this set. It returns
+// Exists if the id is taken, and NotFound if there is no such
 // organization or budget.
 func (s *Set) CreateTeam(tx *record.Txn, t Team) (*Team, error) {
 	if _, ok := s.Team(tx, t.ID); ok {
@@ -19,9 +19,9 @@ func (s *Set) CreateTeam(tx *record.Txn, t Team) (*Team, error) {
 	return s.putTeam(tx, &Team{}, t)
 }
 
-// UpdateTeam puts a team in the place of the one of its id; its keys follow it into
-// another organization. It faults as CreateTeam does, and with Conflict where
-// ifRevision is given and is not the revision of the one that is there.
+// UpdateTeam puts a team in place of the one with its id; its keys follow it into
+// another organization. It returns the errors of CreateTeam, and Conflict if
+// ifRevision is given and is not its current revision.
 func (s *Set) UpdateTeam(tx *record.Txn, t Team, ifRevision uint64) (*Team, error) {
 	before, err := s.NeedTeam(tx, t.ID)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Set) putTeam(tx *record.Txn, before *Team, t Team) (*Team, error) {
 	return &t, nil
 }
 
-// check refuses a team whose fields make no sense.
+// check rejects a team with inconsistent fields.
 func (t *Team) check() error {
 	if err := t.Limits.Check(""); err != nil {
 		return err

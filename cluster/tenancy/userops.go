@@ -10,7 +10,7 @@ import (
 
 // UserBatch makes and changes users in one transaction, which does not see its own
 // changes: the batch remembers them, so that no two of its users get one name and
-// no user is changed twice. A method that faults has changed nothing.
+// no user is changed twice. A method that returns an error has changed nothing.
 type UserBatch struct {
 	set   *Set
 	tx    *record.Txn
@@ -23,8 +23,8 @@ func (s *Set) UserBatch(tx *record.Txn) *UserBatch {
 	return &UserBatch{set: s, tx: tx, users: map[id.User]struct{}{}, names: map[string]struct{}{}}
 }
 
-// Create adds a user. It faults with Exists where the id, the address or the id at
-// the identity provider is taken, and with NotFound where there is no such budget.
+// Create adds a user. It returns Exists if the id, the address or the id at
+// the identity provider is taken, and NotFound if there is no such budget.
 func (b *UserBatch) Create(u User) (*User, error) {
 	if err := b.once(u.ID); err != nil {
 		return nil, err
@@ -35,9 +35,8 @@ func (b *UserBatch) Create(u User) (*User, error) {
 	return b.put(&User{}, u)
 }
 
-// Update puts a user in the place of the one of its id. It faults as Create does,
-// and with Conflict where ifRevision is given and is not the revision of the one
-// that is there.
+// Update puts a user in place of the one with its id. It returns the errors of Create,
+// and Conflict if ifRevision is given and is not its current revision.
 func (b *UserBatch) Update(u User, ifRevision uint64) (*User, error) {
 	if err := b.once(u.ID); err != nil {
 		return nil, err
@@ -229,7 +228,7 @@ func (s *Set) DeleteUser(tx *record.Txn, u id.User) (deleted int, err error) {
 }
 
 // CreateUserKey adds a key of a user that the same transaction makes, which is in
-// no team. It faults as CreateKey does. The key's event names the organization of the
+// no team. It returns the errors of CreateKey. The key's event names the organization of the
 // user, if the user is in one only.
 func (s *Set) CreateUserKey(tx *record.Txn, u *User, k Key, organizations []id.Organization) (*Key, error) {
 	k.User = u.ID
