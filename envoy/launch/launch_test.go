@@ -26,6 +26,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/e2e/porttest"
+	"github.com/modelgateway/modelgateway/e2e/scripttest"
 	"github.com/modelgateway/modelgateway/envoy/launch"
 )
 
@@ -358,9 +359,7 @@ func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	script := func(name, text string, mode fs.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		scripttest.Write(t, path, text, mode)
 		return path
 	}
 	for _, tc := range []struct{ path, code, text string }{

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/modelgateway/modelgateway/e2e/scripttest"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/envoy/launch"
 )
@@ -22,9 +23,7 @@ func TestCheckModule(t *testing.T) {
 	}
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		scripttest.Write(t, path, text, mode)
 		return path
 	}
 	check := func(path string) launch.Binary {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/inject"
+	"github.com/modelgateway/modelgateway/e2e/scripttest"
 )
 
 // TestTrials: each bug has a test that is there to find it, and each test is there.
@@ -84,9 +85,7 @@ func TestTry(t *testing.T) {
 				x.pkg = "nowhere"
 			} else {
 				l.built["."] = nil
-				if err := os.WriteFile(l.binary("."), []byte(program(tc.without, tc.with)), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				scripttest.Write(t, l.binary("."), program(tc.without, tc.with), 0o700)
 			}
 			for range 2 { // the second time it knows some of it
 				if got := l.try(t.Context(), &x); !regexp.MustCompile(tc.want).MatchString(got) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/modelgateway/modelgateway/e2e/scripttest"
 )
 
 // machine is what doctor.sh finds: programs of a folder, /proc, and a tunnel device.
@@ -36,9 +38,7 @@ func (m *machine) write(t *testing.T, name, text string) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	scripttest.Write(t, name, text, 0o700)
 }
 
 // program adds a program that runs the lines of a shell script.
