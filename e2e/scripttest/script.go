@@ -12,7 +12,7 @@ import (
 // goroutine can start a process while the file is open: that process would have the open
 // file until it runs its own program, and Linux starts no program that somebody may
 // write to ("text file busy", https://go.dev/issue/22315).
-func Write(t testing.TB, path, text string, mode fs.FileMode) {
+func Write(t *testing.T, path, text string, mode fs.FileMode) {
 	t.Helper()
 	syscall.ForkLock.RLock()
 	err := os.WriteFile(path, []byte(text), mode)
