@@ -78,7 +78,7 @@ func (l *Limits) settings() []setting {
 	return []setting{
 		{"max_request_bytes", number{to: &l.MaxRequestBytes, standard: defaultBody, least: leastBody, most: mostBody}, "the largest request body; above it 413"},
 		{"max_inflight_request_bytes", number{to: &l.MaxInflightBytes, least: leastBody, most: mostInflight, without: "512 MiB"}, "all request bodies that are held at one time. A key may hold a quarter, and the last quarter is for small bodies. At least four times `max_request_bytes`, which is also the default where that is more"},
-		{"long_body_bytes_per_second", number{to: &l.LongBodyRate, least: leastRate, most: mostInflight, without: "32 MiB for each core"}, "how fast request bodies of 1 MiB and more move, all together and fairly by key. A byte counts when it comes and when it goes on. Half a second's worth is not held up"},
+		{"long_body_bytes_per_second", number{to: &l.LongBodyRate, least: leastRate, most: mostInflight, without: "32 MiB for each core"}, "how fast request bodies of 1 MiB and more move, all together and fairly by key. A byte counts when it comes and when it goes on. Half a second's worth is not held up. From 64 MiB in flight on they move half as fast"},
 		{"max_connections", number{to: &l.MaxConnections, standard: defaultConnections, least: 1, most: mostConnections}, "of callers, open at one time; further ones are closed"},
 		{"max_response_bytes", number{to: &l.MaxResponseBytes, standard: defaultBody, least: leastBody, most: mostBody}, "the largest whole response of a provider. Streams have no total"},
 		{"request_timeout", span{to: &l.RequestTimeout, standard: defaultRequestTime, least: time.Second, most: 24 * time.Hour}, "a request must have come in whole by then; else 408"},

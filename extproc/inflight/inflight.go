@@ -42,6 +42,7 @@ type Limiter struct {
 	total, share int64
 	onLevel      func(int)     // nil: no callback
 	pace         *rate.Limiter // nil: no limit of the speed
+	fullSpeed    rate.Limit    // of pace, while few bytes are in flight
 	waited       atomic.Int64  // nanoseconds, of all bodies
 
 	mu struct {
@@ -78,9 +79,6 @@ const (
 func (l *Limiter) Watch(level func(int)) { l.onLevel = level }
 
 func (l *Limiter) changedLocked() {
-	if l.onLevel == nil {
-		return
-	}
 	before := l.mu.level
 	for l.mu.level < lastLevel && l.mu.held >= firstLevel<<l.mu.level {
 		l.mu.level++
@@ -88,7 +86,11 @@ func (l *Limiter) changedLocked() {
 	for l.mu.level > 0 && l.mu.held <= firstLevel<<(l.mu.level-1)/4 {
 		l.mu.level--
 	}
-	if l.mu.level != before {
+	if l.mu.level == before {
+		return
+	}
+	l.setPaceLocked()
+	if l.onLevel != nil {
 		l.onLevel(l.mu.level)
 	}
 }

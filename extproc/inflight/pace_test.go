@@ -49,6 +49,40 @@ func TestPace(t *testing.T) {
 	})
 }
 
+// Bodies move at half the speed while much is in flight.
+func TestPaceOfMany(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const mib = 1 << 20
+		l := inflight.New(1024 * mib)
+		l.Pace(mib)
+		a, many := holds(t, l, "a"), holds(t, l, "b")
+		takes := func(n int) time.Duration {
+			start := time.Now()
+			if err := a.Move(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(start).Round(time.Millisecond)
+		}
+		if got := takes(mib / 2); got != 0 {
+			t.Errorf("the burst took %s", got)
+		}
+		if got := takes(mib); got != time.Second {
+			t.Errorf("1 MiB took %s, want 1s", got)
+		}
+		if err := many.Grow(64 * mib); err != nil {
+			t.Fatal(err)
+		}
+		if got := takes(mib); got != 2*time.Second {
+			t.Errorf("1 MiB took %s while 64 MiB are in flight, want 2s", got)
+		}
+		many.Release()
+		if got := takes(mib); got != time.Second {
+			t.Errorf("1 MiB took %s when they have gone, want 1s", got)
+		}
+	})
+}
+
 // A body waits as long for its pace next to a key with hundreds of bodies as next to one.
 func TestKeysTakeTurns(t *testing.T) {
 	t.Parallel()
