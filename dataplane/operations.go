@@ -8,7 +8,7 @@ import "strings"
 // Operation describes one operation. Its requests are POST.
 type Operation struct {
 	CallType string // its name in events, records and metrics
-	Path     string // without the version; it is also the provider's endpoint in extproc/provider
+	Path     string // without the version; it is also the provider's endpoint in extproc/driver
 	Language string // the caller's API, as in extproc/wire
 	Request  Form
 	Response string // media type of a response that is sent whole

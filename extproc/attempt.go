@@ -13,7 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
-	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -57,7 +57,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
 	t := target(a.Provider, d, x.Options.DropParams)
-	call, err := a.Provider.Driver.Address(t, provider.Operation{Endpoint: x.op.endpoint, Stream: x.Facts.Stream})
+	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.op.endpoint, Stream: x.Facts.Stream})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 // canonical is the request in the form that every provider's driver reads.
 func (x *Exchange) canonical() (*wire.Ask, error) {
 	body := splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
-	return dialect.ByName(x.op.language).DecodeAsk(body)
+	return x.op.language.DecodeAsk(body)
 }
 
 // spliced returns the caller's body with the members changed that must change; the body
@@ -119,8 +119,8 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 }
 
 // target is a deployment as its driver sees it.
-func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) provider.Target {
-	t := provider.Target{
+func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) driver.Target {
+	t := driver.Target{
 		Model:           d.Model,
 		BasePath:        d.BasePath,
 		APIKey:          d.APIKey,
@@ -131,7 +131,7 @@ func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) provid
 		t.Features = p.Features(cmp.Or(d.BaseModel, d.Model))
 	}
 	for _, h := range d.ExtraHeaders {
-		t.Headers = append(t.Headers, provider.Header{Name: h.Name, Value: h.Value})
+		t.Headers = append(t.Headers, driver.Header{Name: h.Name, Value: h.Value})
 	}
 	return t
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -261,7 +262,7 @@ func (x *Exchange) lastIndex() int {
 
 // sameDialect reports whether the caller's bytes can go to the attempt's provider, with
 // only the members changed that must change.
-func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.op.language }
+func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.op.language.Name() }
 
 // Logged records an entry of the attempt log. Entries do not name their attempt, but there is
 // one for each failed attempt, in order: only the last attempt can have none. header returns
@@ -273,7 +274,7 @@ func (x *Exchange) Logged(t AttemptFailure, header func(name string) string) {
 		}
 	}
 	if t.Status != 0 {
-		t.retryAfter = provider.RetryAfter(header)
+		t.retryAfter = driver.RetryAfter(header)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -2,7 +2,9 @@ package extproc
 
 import (
 	"github.com/modelgateway/modelgateway/dataplane"
-	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -10,8 +12,8 @@ import (
 // operation is a row of the table of operations, with the code that reads its requests.
 type operation struct {
 	callType string
-	language wire.Dialect
-	endpoint provider.Endpoint
+	language dialect.Dialect
+	endpoint driver.Endpoint
 	request  dataplane.Form
 	response string // media type
 	stream   string // media type
@@ -41,12 +43,17 @@ func readers() map[string]reader {
 	}
 }
 
+// languages returns the languages of callers, by name.
+func languages() map[string]dialect.Dialect {
+	return map[string]dialect.Dialect{string(wire.OpenAI): openai.Dialect{}}
+}
+
 // operations returns the operations by path.
 func operations() map[string]*operation {
 	out := make(map[string]*operation)
 	for _, row := range dataplane.Operations() {
 		op := &operation{
-			callType: row.CallType, language: wire.Dialect(row.Language), endpoint: provider.Endpoint(row.Path),
+			callType: row.CallType, language: languages()[row.Language], endpoint: driver.Endpoint(row.Path),
 			request: row.Request, response: row.Response, stream: row.Stream, streamed: row.Stream + "; charset=utf-8", reader: readers()[row.CallType],
 		}
 		for _, path := range row.Paths() {

@@ -133,6 +133,8 @@ func TestEveryOperationHasItsReader(t *testing.T) {
 		switch op := byPath[path]; {
 		case op == nil:
 			t.Errorf("POST %s has no operation", path)
+		case op.language == nil:
+			t.Errorf("operation %s of POST %s lacks a language", op.callType, path)
 		case op.scan == nil || op.bound == nil || op.rough == nil:
 			t.Errorf("operation %s of POST %s lacks a scanner or an estimate", op.callType, path)
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
-	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -38,7 +39,7 @@ type Relay struct {
 	data  []byte // scratch
 
 	// Translated.
-	decoder provider.Stream
+	decoder driver.Stream
 	encoder dialect.Encoder
 	chunks  []wire.Chunk
 }
@@ -54,7 +55,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	x.response.relay = r
 	meta := x.meta()
 	meta.ID = completionID(x.ID)
-	r.encoder = dialect.ByName(x.op.language).Stream(meta)
+	r.encoder = x.op.language.Stream(meta)
 	if x.sameDialect(a) {
 		r.alias = splice.Quote(nil, x.Facts.Model)
 		r.facts.Collect = true
@@ -191,7 +192,7 @@ func (r *Relay) idle(e *splice.Event) {
 
 // plain reports whether the caller may see all lines of an event. Other dialects than
 // OpenAI's name each event's type.
-func (r *Relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language != wire.OpenAI }
+func (r *Relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language.Name() != wire.OpenAI }
 
 // emit sends an event's data without the provider's other lines.
 func (r *Relay) emit(e *splice.Event) {
@@ -361,8 +362,8 @@ func cutOff() *fault.Error {
 
 // CutEvent returns the last event of a stream that its provider has reset. Envoy sends it,
 // because it first resets its stream to this process. All inference paths are of one API
-// (dialect.OpenAI), so there is one event.
-func CutEvent() string { return string(dialect.OpenAI{}.Stream(dialect.Meta{}).Fail(nil, cutOff())) }
+// (openai.Dialect), so there is one event.
+func CutEvent() string { return string(openai.Dialect{}.Stream(dialect.Meta{}).Fail(nil, cutOff())) }
 
 // fail ends the stream with the gateway's error event. The caller gets nothing that the
 // provider sends after it.

@@ -1,9 +1,11 @@
 package extproc
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 )
 
@@ -32,21 +34,22 @@ func TestFeaturesByTheModelsName(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		provider, model, base string
-		want                  provider.Features
+		want                  driver.Features
 	}{
-		{"openai", "claude-opus-4-7", "", provider.Features{}},
-		{"anthropic", "claude-3-7-sonnet-20250219", "", provider.Features{}},
-		{"anthropic", "claude-3-haiku-20240307", "", provider.Features{}},
-		{"anthropic", "claude-sonnet-4-20250514", "", provider.Features{}},
-		{"anthropic", "claude-opus-4-1-20250805", "", provider.Features{JSONSchema: true}},
-		{"anthropic", "claude-sonnet-4-5", "", provider.Features{JSONSchema: true}},
-		{"anthropic", "claude-sonnet-4.5@20250929", "", provider.Features{JSONSchema: true}},
-		{"anthropic", "claude-sonnet-4-6", "", provider.Features{JSONSchema: true, AdaptiveThinking: true}},
-		{"anthropic", "claude-opus-4-7", "", provider.Features{JSONSchema: true, AdaptiveThinking: true, HighEfforts: true, NoSampling: true}},
-		{"anthropic", "my-own-name", "claude-3-haiku", provider.Features{}},
-		{"anthropic", "something-new", "", provider.Features{JSONSchema: true}},
+		{"openai", "claude-opus-4-7", "", driver.Features{}},
+		{"anthropic", "claude-3-7-sonnet-20250219", "", driver.Features{}},
+		{"anthropic", "claude-3-haiku-20240307", "", driver.Features{}},
+		{"anthropic", "claude-sonnet-4-20250514", "", driver.Features{}},
+		{"anthropic", "claude-opus-4-1-20250805", "", driver.Features{JSONSchema: true}},
+		{"anthropic", "claude-sonnet-4-5", "", driver.Features{JSONSchema: true}},
+		{"anthropic", "claude-sonnet-4.5@20250929", "", driver.Features{JSONSchema: true}},
+		{"anthropic", "claude-sonnet-4-6", "", driver.Features{JSONSchema: true, AdaptiveThinking: true}},
+		{"anthropic", "claude-opus-4-7", "", driver.Features{JSONSchema: true, AdaptiveThinking: true, HighEfforts: true, NoSampling: true}},
+		{"anthropic", "my-own-name", "claude-3-haiku", driver.Features{}},
+		{"anthropic", "something-new", "", driver.Features{JSONSchema: true}},
 	} {
-		row, _ := provider.ByName(test.provider)
+		rows := provider.Providers()
+		row := rows[slices.IndexFunc(rows, func(p provider.Provider) bool { return p.Name == test.provider })]
 		if got := target(&row, &catalog.Deployment{Model: test.model, BaseModel: test.base}, false).Features; got != test.want {
 			t.Errorf("%s %s (%s): %+v, want %+v", test.provider, test.model, test.base, got, test.want)
 		}

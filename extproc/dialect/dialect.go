@@ -41,18 +41,3 @@ type Meta struct {
 	IncludeUsage bool   // streams only: the caller asked for the usage at the end
 	Functions    bool   // the caller speaks of functions, as wire.Ask.Functions
 }
-
-// Dialects lists every dialect.
-func Dialects() []Dialect {
-	return []Dialect{OpenAI{}}
-}
-
-// ByName returns the dialect of that name, nil if there is none.
-func ByName(name wire.Dialect) Dialect {
-	for _, d := range Dialects() {
-		if d.Name() == name {
-			return d
-		}
-	}
-	return nil
-}

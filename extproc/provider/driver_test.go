@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -29,7 +30,7 @@ func TestProvidersAreComplete(t *testing.T) {
 			t.Errorf("%s: base address %q", p.Name, p.BaseURL)
 		}
 	}
-	if _, ok := provider.ByName("nobody"); ok {
+	if _, ok := byName("nobody"); ok {
 		t.Error("there is a provider called nobody")
 	}
 }
@@ -37,29 +38,29 @@ func TestProvidersAreComplete(t *testing.T) {
 func TestAddress(t *testing.T) {
 	for _, c := range []struct {
 		provider, base string
-		endpoint       provider.Endpoint
+		endpoint       driver.Endpoint
 		want           string // path, or the kind of the error
 	}{
-		{"openai", "/v1", provider.Chat, "/v1/chat/completions"},
-		{"openai", "/v1/", provider.Embeddings, "/v1/embeddings"},
-		{"openai", "/v1/chat/completions", provider.Chat, "/v1/chat/completions"},
-		{"openai", "/v1", provider.Messages, "unsupported"},
+		{"openai", "/v1", driver.Chat, "/v1/chat/completions"},
+		{"openai", "/v1/", driver.Embeddings, "/v1/embeddings"},
+		{"openai", "/v1/chat/completions", driver.Chat, "/v1/chat/completions"},
+		{"openai", "/v1", driver.Messages, "unsupported"},
 		{"openai", "/v1", "/../admin", "unsupported"},
-		{"deepseek", "", provider.Chat, "/chat/completions"},
-		{"groq", "/openai/v1", provider.Transcriptions, "/openai/v1/audio/transcriptions"},
-		{"ollama", "", provider.Chat, "/v1/chat/completions"},
-		{"ollama", "/v1", provider.Chat, "/v1/chat/completions"},
-		{"hosted_vllm", "/a/", provider.Rerank, "/a/v1/rerank"},
-		{"hosted_vllm", "/a/v1/chat/completions", provider.Chat, "/a/v1/chat/completions"},
-		{"anthropic", "", provider.Chat, "/v1/messages"},
-		{"anthropic", "/v1/", provider.Messages, "/v1/messages"},
-		{"anthropic", "/proxy/v1/messages", provider.Chat, "/proxy/v1/messages"},
-		{"anthropic", "", provider.CountTokens, "/v1/messages/count_tokens"},
-		{"anthropic", "", provider.Embeddings, "unsupported"},
+		{"deepseek", "", driver.Chat, "/chat/completions"},
+		{"groq", "/openai/v1", driver.Transcriptions, "/openai/v1/audio/transcriptions"},
+		{"ollama", "", driver.Chat, "/v1/chat/completions"},
+		{"ollama", "/v1", driver.Chat, "/v1/chat/completions"},
+		{"hosted_vllm", "/a/", driver.Rerank, "/a/v1/rerank"},
+		{"hosted_vllm", "/a/v1/chat/completions", driver.Chat, "/a/v1/chat/completions"},
+		{"anthropic", "", driver.Chat, "/v1/messages"},
+		{"anthropic", "/v1/", driver.Messages, "/v1/messages"},
+		{"anthropic", "/proxy/v1/messages", driver.Chat, "/proxy/v1/messages"},
+		{"anthropic", "", driver.CountTokens, "/v1/messages/count_tokens"},
+		{"anthropic", "", driver.Embeddings, "unsupported"},
 		{"anthropic", "", "", "unsupported"},
 	} {
-		p, _ := provider.ByName(c.provider)
-		call, err := p.Driver.Address(provider.Target{BasePath: c.base}, provider.Operation{Endpoint: c.endpoint})
+		p, _ := byName(c.provider)
+		call, err := p.Driver.Address(driver.Target{BasePath: c.base}, driver.Operation{Endpoint: c.endpoint})
 		got := call.Path
 		if err != nil {
 			got = fault.KindOf(err).String()
@@ -71,16 +72,16 @@ func TestAddress(t *testing.T) {
 }
 
 func TestHeadersAreSecretAndCanBeReplaced(t *testing.T) {
-	target := provider.Target{
+	target := driver.Target{
 		APIKey:  vault.NewSecret("top-secret"),
-		Headers: []provider.Header{{Name: "Anthropic-Version", Value: vault.NewSecret("2099-01-01")}, {Name: "x-extra", Value: vault.NewSecret("e")}},
+		Headers: []driver.Header{{Name: "Anthropic-Version", Value: vault.NewSecret("2099-01-01")}, {Name: "x-extra", Value: vault.NewSecret("e")}},
 	}
 	for name, want := range map[string][]string{
 		"openai":    {"authorization: Bearer top-secret", "Anthropic-Version: 2099-01-01", "x-extra: e"},
 		"anthropic": {"x-api-key: top-secret", "Anthropic-Version: 2099-01-01", "x-extra: e"},
 	} {
-		p, _ := provider.ByName(name)
-		call, err := p.Driver.Address(target, provider.Operation{Endpoint: provider.Chat})
+		p, _ := byName(name)
+		call, err := p.Driver.Address(target, driver.Operation{Endpoint: driver.Chat})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +100,8 @@ func TestHeadersAreSecretAndCanBeReplaced(t *testing.T) {
 
 func TestNoKeyNoHeader(t *testing.T) {
 	for _, name := range []string{"ollama", "anthropic"} {
-		p, _ := provider.ByName(name)
-		call, err := p.Driver.Address(provider.Target{}, provider.Operation{Endpoint: provider.Chat})
+		p, _ := byName(name)
+		call, err := p.Driver.Address(driver.Target{}, driver.Operation{Endpoint: driver.Chat})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func TestRetryAfter(t *testing.T) {
 		{"", "Fri, 20 Nov 2026 10:00:30 GMT", "", 0},
 		{"", "Fri, 20 Nov 2099 10:00:30 GMT", date, time.Hour},
 	} {
-		p, _ := provider.ByName("openai")
+		p, _ := byName("openai")
 		f := p.Driver.Classify(429, func(name string) string {
 			return map[string]string{"retry-after-ms": c.ms, "retry-after": c.seconds, "date": c.date}[name]
 		}, nil)
@@ -195,7 +196,7 @@ func TestProvidersTextIsMadePublic(t *testing.T) {
 		`<html><body>/srv/app</body>`:       "The provider refused the request with status 400 and did not say why.",
 		strings.Repeat("é", 2000):           strings.Repeat("é", 500) + "…",
 	} {
-		p, _ := provider.ByName("openai")
+		p, _ := byName("openai")
 		f := p.Driver.Classify(400, nil, []byte(`{"error":{"message":"`+in+`"}}`))
 		if f.Message != want {
 			t.Errorf("%q: got %q", in, f.Message)
@@ -208,7 +209,7 @@ func TestStreamsIgnoreHarmlessErrors(t *testing.T) {
 		"openai":    {``, `  `, `{"choices":[]}`, `{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":null},"finish_reason":"stop"}]}`, `[DONE]`, `[DONE]`, `garbage`},
 		"anthropic": {``, `{"type":"ping"}`, `{"type":"new_kind"}`, `{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`, `garbage`},
 	} {
-		p, _ := provider.ByName(name)
+		p, _ := byName(name)
 		s := p.Driver.Stream()
 		var got wire.Choice
 		for _, data := range in {
@@ -230,7 +231,7 @@ func TestStreamsIgnoreHarmlessErrors(t *testing.T) {
 }
 
 func TestBrokenUTF8CostsNoAnswer(t *testing.T) {
-	p, _ := provider.ByName("openai")
+	p, _ := byName("openai")
 	reply, err := p.Driver.Decode([]byte("{\"choices\":[{\"message\":{\"content\":\"a\xffb\"}}]}"))
 	if err != nil || reply.Choices[0].Text != "a\uFFFDb" {
 		t.Errorf("got %+v, %v", reply, err)

@@ -22,6 +22,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -61,7 +63,7 @@ func TestGolden(t *testing.T) {
 		if filepath.Base(folder) == "fuzz" {
 			continue
 		}
-		p, ok := provider.ByName(filepath.Base(folder))
+		p, ok := byName(filepath.Base(folder))
 		if !ok {
 			stale(t, folder)
 			continue
@@ -82,7 +84,7 @@ func TestGolden(t *testing.T) {
 func TestEveryDriverHasGoldens(t *testing.T) {
 	for _, p := range provider.Providers() {
 		if p.Like != "" {
-			if _, ok := provider.ByName(p.Like); !ok {
+			if _, ok := byName(p.Like); !ok {
 				t.Errorf("%s is like %s, which there is not", p.Name, p.Like)
 			}
 			continue
@@ -164,12 +166,12 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 			t.Fatal(err)
 		}
 	}
-	ask, err := dialect.OpenAI{}.DecodeAsk(in[askJSON])
+	ask, err := openai.Dialect{}.DecodeAsk(in[askJSON])
 	if err != nil {
 		out[answerHTTP] = refusal(fault.From(err))
 		return out
 	}
-	call, err := provider.Translate(p.Driver, ask, cfg.target())
+	call, err := callOf(p.Driver, ask, cfg.target())
 	if err != nil {
 		out[answerHTTP] = refusal(fault.From(err))
 		return out
@@ -192,21 +194,42 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 			fail(out, failureOf(t, err))
 			return out
 		}
-		out[answerHTTP] = answer(200, nil, dialect.OpenAI{}.EncodeReply(nil, reply, m))
+		out[answerHTTP] = answer(200, nil, openai.Dialect{}.EncodeReply(nil, reply, m))
 		out[usageJSON] = pretty(marshal(usageView(&reply.Usage)))
 	}
 	return out
 }
 
+// byName returns the provider of that name.
+func byName(name string) (provider.Provider, bool) {
+	for _, p := range provider.Providers() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return provider.Provider{}, false
+}
+
+// callOf returns the whole call for a chat request.
+func callOf(d driver.Driver, ask *wire.Ask, t driver.Target) (driver.Call, error) {
+	call, err := d.Address(t, driver.Operation{Endpoint: driver.Chat, Stream: ask.Stream})
+	if err != nil {
+		return driver.Call{}, err
+	}
+	call.Headers = driver.WithHeaders([]driver.Header{driver.Plain("content-type", "application/json")}, call.Headers)
+	call.Body, err = d.Encode(ask, t)
+	return call, err
+}
+
 // target makes the provider's view of target.json.
-func (c target) target() provider.Target {
+func (c target) target() driver.Target {
 	if c.Model == "" {
 		c.Model = "upstream-model"
 	}
-	return provider.Target{
+	return driver.Target{
 		Model: c.Model, BasePath: c.BasePath, APIKey: vault.NewSecret("key-of-the-deployment"),
 		MaxOutputTokens: c.MaxOutputTokens, DropParams: c.DropParams,
-		Features: provider.Features{
+		Features: driver.Features{
 			NoSampling: c.NoSampling, AdaptiveThinking: c.Adaptive, HighEfforts: c.HighEfforts, JSONSchema: c.JSONSchema,
 		},
 	}
@@ -214,7 +237,7 @@ func (c target) target() provider.Target {
 
 // stream translates a stream event by event. It cuts the stream after every event, to check
 // that no step depends on later events.
-func stream(t *testing.T, out map[string][]byte, d provider.Driver, all []event, m dialect.Meta) {
+func stream(t *testing.T, out map[string][]byte, d driver.Driver, all []event, m dialect.Meta) {
 	t.Helper()
 	whole, tokens, failure := translate(t, d, all, m)
 	for n := range all {
@@ -232,9 +255,9 @@ func stream(t *testing.T, out map[string][]byte, d provider.Driver, all []event,
 }
 
 // translate translates events; the end is written if the answer is whole.
-func translate(t *testing.T, d provider.Driver, all []event, m dialect.Meta) (answer []byte, u wire.Usage, failure *wire.Failure) {
+func translate(t *testing.T, d driver.Driver, all []event, m dialect.Meta) (answer []byte, u wire.Usage, failure *wire.Failure) {
 	t.Helper()
-	in, enc := d.Stream(), dialect.OpenAI{}.Stream(m)
+	in, enc := d.Stream(), openai.Dialect{}.Stream(m)
 	for _, e := range all {
 		chunks, err := in.Event(nil, e.name, []byte(e.data))
 		for i := range chunks {
@@ -293,7 +316,7 @@ func usageView(u *wire.Usage) any {
 }
 
 // request shows a call as HTTP.
-func request(t *testing.T, c provider.Call) []byte {
+func request(t *testing.T, c driver.Call) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "POST %s\n", c.Path)
@@ -308,7 +331,7 @@ func request(t *testing.T, c provider.Call) []byte {
 
 // refusal shows a fault as HTTP.
 func refusal(e *fault.Error) []byte {
-	return answer(e.HTTPStatus(), e.Headers(), dialect.OpenAI{}.EncodeError(e))
+	return answer(e.HTTPStatus(), e.Headers(), openai.Dialect{}.EncodeError(e))
 }
 
 // answer shows an answer as HTTP.

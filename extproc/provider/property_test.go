@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -30,7 +32,7 @@ type block struct {
 func TestStreamEqualsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		t.Helper()
-		p, ok := provider.ByName(rapid.SampledFrom([]string{"anthropic", "openai"}).Draw(t, "provider"))
+		p, ok := byName(rapid.SampledFrom([]string{"anthropic", "openai"}).Draw(t, "provider"))
 		if !ok {
 			t.Fatal("no such provider")
 		}
@@ -220,17 +222,17 @@ func TestEncodeYieldsJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		t.Helper()
 		body := marshal(drawAsk(t))
-		ask, err := dialect.OpenAI{}.DecodeAsk(body)
+		ask, err := openai.Dialect{}.DecodeAsk(body)
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
 		checkEncode(t, ask, rapid.Bool().Draw(t, "drop"))
-		p, _ := provider.ByName("openai")
-		out, err := p.Driver.Encode(ask, provider.Target{Model: ask.Model})
+		p, _ := byName("openai")
+		out, err := p.Driver.Encode(ask, driver.Target{Model: ask.Model})
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
-		again, err := dialect.OpenAI{}.DecodeAsk(out)
+		again, err := openai.Dialect{}.DecodeAsk(out)
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -251,8 +253,8 @@ func checkEncode(t tester, ask *wire.Ask, drop bool) {
 	t.Helper()
 	for _, p := range provider.Providers() {
 		for _, native := range []bool{false, true} {
-			out, err := p.Driver.Encode(ask, provider.Target{
-				Model: "m", DropParams: drop, Features: provider.Features{JSONSchema: native, AdaptiveThinking: native},
+			out, err := p.Driver.Encode(ask, driver.Target{
+				Model: "m", DropParams: drop, Features: driver.Features{JSONSchema: native, AdaptiveThinking: native},
 			})
 			if err != nil {
 				if e := fault.From(err); e.Kind != fault.Malformed || e.Param == "" || e.Detail == "" {
@@ -358,7 +360,7 @@ func FuzzEncode(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ask, err := dialect.OpenAI{}.DecodeAsk(body)
+		ask, err := openai.Dialect{}.DecodeAsk(body)
 		if err != nil {
 			return
 		}
@@ -377,7 +379,7 @@ func FuzzDecode(f *testing.F) {
 		for _, p := range provider.Providers()[:2] {
 			if reply, err := p.Driver.Decode(body); err != nil {
 				_ = failureOf(t, err)
-			} else if out := jsontext.Value((dialect.OpenAI{}).EncodeReply(nil, reply, m)); !out.IsValid() {
+			} else if out := jsontext.Value((openai.Dialect{}).EncodeReply(nil, reply, m)); !out.IsValid() {
 				t.Errorf("%s writes %s", p.Name, out)
 			}
 			answer, _, _ := translate(t, p.Driver, events(body), m)
@@ -418,7 +420,7 @@ func TestImpossibleUsageIsIgnored(t *testing.T) {
 		{`{"prompt_tokens":1,"completion_tokens":2,"completion_tokens_details":null}`, true, false},
 		{`{"prompt_tokens":1,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":-1}}`, false, true},
 	} {
-		p, _ := provider.ByName("openai")
+		p, _ := byName("openai")
 		reply, err := p.Driver.Decode([]byte(`{"choices":[{"message":{"content":"x"}}],"usage":` + c.report + `}`))
 		if err != nil {
 			t.Errorf("%s costs the answer: %v", c.report, err)

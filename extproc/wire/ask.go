@@ -81,6 +81,21 @@ type Reasoning struct {
 	Budget int64  // most tokens of thinking with Mode enabled; 0 if not said
 }
 
+// BudgetOf returns the tokens of thinking that an effort stands for.
+func BudgetOf(effort string) int64 {
+	switch effort {
+	case "medium":
+		return 2048
+	case "high":
+		return 4096
+	case "xhigh":
+		return 8192
+	case "max":
+		return 16384
+	}
+	return 1024 // minimal and low
+}
+
 // WebSearch lets the model search the web.
 type WebSearch struct {
 	ContextSize string         // low, medium or high; empty if not said

@@ -1,6 +1,6 @@
 // Package wire is the canonical form between what callers speak (package
-// dialect) and what providers speak (package provider): with it a new dialect
-// or a new provider is one file, not one file per pair.
+// dialect) and what providers speak (package driver): with it a new language is
+// one package, not one package per pair.
 //
 // It is data only. An Ask is what a caller wants, a Reply is a whole answer, a
 // Chunk is one step of a streamed answer, a Failure is why there is none. The

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Tool is something that the model may call.
 type Tool struct {
@@ -31,4 +35,9 @@ type ToolChoice struct {
 	Name    string   // with ChoiceNamed
 	Custom  bool     // Name is a tool of type custom
 	Allowed []string // the only tools to choose from; nil means all
+}
+
+// Allows reports whether the model may call the function of that name.
+func (c *ToolChoice) Allows(name string) bool {
+	return c.Allowed == nil || slices.Contains(c.Allowed, name)
 }

@@ -1,0 +1,183 @@
+package anthropic
+
+import (
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type anReply struct {
+	ID         string         `json:"id"`
+	Model      string         `json:"model"`
+	Content    []anSaid       `json:"content"`
+	StopReason string         `json:"stop_reason"`
+	Usage      jsontext.Value `json:"usage"`
+	Error      jsontext.Value `json:"error"`
+}
+
+// anSaid is a content block of an answer.
+type anSaid struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text"`
+	Thinking  string         `json:"thinking"`
+	Signature string         `json:"signature"`
+	Data      string         `json:"data"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Input     jsontext.Value `json:"input"`
+	Citations []anCitation   `json:"citations"`
+}
+
+type anCitation struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+}
+
+// Decode reads a message object.
+func (Driver) Decode(body []byte) (*wire.Reply, error) {
+	var in anReply
+	if f := driver.ReadAnswer(body, &in); f != nil {
+		return nil, f
+	}
+	switch {
+	case driver.Given(in.Error):
+		return nil, driver.FailureIn(body)
+	case in.Content == nil:
+		return nil, driver.NoAnswer("has no content")
+	}
+	c := wire.Choice{}
+	runes, answered := 0, false
+	for i := range in.Content {
+		b := &in.Content[i]
+		switch b.Type {
+		case "text":
+			start := runes
+			runes += utf8.RuneCountInString(b.Text)
+			c.Text += b.Text
+			c.Annotations = append(c.Annotations, sources(b.Citations, start, runes)...)
+		case "thinking":
+			c.Thinking = append(c.Thinking, wire.Thinking{Text: b.Thinking, Signature: b.Signature})
+		case "redacted_thinking":
+			c.Thinking = append(c.Thinking, wire.Thinking{Redacted: b.Data})
+		case "tool_use":
+			arguments := argumentsOf(b.Input)
+			if b.Name == answerTool {
+				c.Text, answered = c.Text+arguments, true
+				runes += utf8.RuneCountInString(arguments)
+				continue
+			}
+			c.ToolCalls = append(c.ToolCalls, wire.ToolCall{ID: b.ID, Name: b.Name, Arguments: arguments})
+		}
+	}
+	c.Finish = anFinish(in.StopReason)
+	if answered && len(c.ToolCalls) == 0 && c.Finish == wire.FinishToolCalls {
+		c.Finish = wire.FinishStop
+	}
+	var u anUsage
+	u.add(in.Usage)
+	return &wire.Reply{ID: in.ID, Model: in.Model, Choices: []wire.Choice{c}, Usage: u.report()}, nil
+}
+
+// argumentsOf writes a tool call's input as OpenAI's dialect has it: a text,
+// and never an empty one, since callers parse it.
+func argumentsOf(input jsontext.Value) string {
+	if !driver.Given(input) {
+		return "{}"
+	}
+	_ = input.Compact() // leaves it alone if it cannot
+	return string(input)
+}
+
+// sources turns the citations of a block of text into annotations of the whole
+// text; only those on the web have a form in OpenAI's dialect.
+func sources(in []anCitation, start, end int) []wire.Annotation {
+	var out []wire.Annotation
+	for _, c := range in {
+		if c.URL != "" {
+			out = append(out, wire.Annotation{URL: c.URL, Title: c.Title, Start: start, End: end})
+		}
+	}
+	return out
+}
+
+// anFinish reads stop_reason.
+func anFinish(word string) wire.Finish {
+	switch word {
+	case "":
+		return ""
+	case "max_tokens", "compaction", "model_context_window_exceeded":
+		return wire.FinishLength
+	case "tool_use":
+		return wire.FinishToolCalls
+	case "refusal":
+		return wire.FinishFilter
+	}
+	return wire.FinishStop // end_turn, stop_sequence, pause_turn
+}
+
+// anUsage is a report. In streams it comes in two parts, of which the later one
+// wins, member by member.
+type anUsage struct {
+	Input    driver.Count `json:"input_tokens"`
+	Output   driver.Count `json:"output_tokens"`
+	Creation driver.Count `json:"cache_creation_input_tokens"`
+	Read     driver.Count `json:"cache_read_input_tokens"`
+	Created  anCreated    `json:"cache_creation"`
+	Details  anOutDetail  `json:"output_tokens_details"`
+	Server   anServer     `json:"server_tool_use"`
+	broken   bool
+	final    bool // the output is final
+}
+
+type anCreated struct {
+	FiveMinutes driver.Count `json:"ephemeral_5m_input_tokens"`
+	OneHour     driver.Count `json:"ephemeral_1h_input_tokens"`
+}
+
+type anOutDetail struct {
+	Thinking driver.Count `json:"thinking_tokens"`
+}
+
+type anServer struct {
+	Searches driver.Count `json:"web_search_requests"`
+}
+
+// add takes a report over what is known.
+func (u *anUsage) add(raw jsontext.Value) {
+	if !driver.Given(raw) {
+		return
+	}
+	u.final = true
+	// Members that are absent keep what an earlier report said.
+	if driver.DecodeLoose(raw, u) != nil {
+		u.broken = true
+	}
+}
+
+// report returns the usage as everybody counts it: Anthropic's input leaves out
+// what was read from or written to the cache.
+func (u *anUsage) report() wire.Usage {
+	if u.broken || (driver.Counts{u.Input, u.Output, u.Creation, u.Read, u.Created.FiveMinutes, u.Created.OneHour, u.Details.Thinking, u.Server.Searches}).Bad() {
+		return wire.Usage{Bad: true}
+	}
+	if !u.Input.Given || !u.Output.Given {
+		return wire.Usage{}
+	}
+	written := max(u.Creation.N, u.Created.FiveMinutes.N+u.Created.OneHour.N)
+	t := usage.Tokens{
+		Input: u.Input.N + u.Read.N + written, CacheRead: u.Read.N,
+		CacheWrite: written - u.Created.OneHour.N, CacheWrite1h: u.Created.OneHour.N,
+		Output: u.Output.N, Reasoning: u.Details.Thinking.N, SearchQueries: u.Server.Searches.N,
+	}
+	if u.final {
+		return driver.Reported(t)
+	}
+	t.Output, t.Reasoning = 0, 0
+	out := driver.Reported(t)
+	out.Source, out.Partial = usage.None, !out.Bad
+	return out
+}

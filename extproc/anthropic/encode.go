@@ -1,0 +1,175 @@
+package anthropic
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type anAsk struct {
+	Model       string         `json:"model"`
+	MaxTokens   int64          `json:"max_tokens"`
+	System      []anBlock      `json:"system,omitzero"`
+	Messages    []anMessage    `json:"messages"`
+	Tools       []any          `json:"tools,omitzero"`
+	ToolChoice  *anChoice      `json:"tool_choice,omitzero"`
+	Stop        []string       `json:"stop_sequences,omitzero"`
+	Temperature *float64       `json:"temperature,omitzero"`
+	TopP        *float64       `json:"top_p,omitzero"`
+	TopK        jsontext.Value `json:"top_k,omitzero"`
+	Thinking    *anThinking    `json:"thinking,omitzero"`
+	Output      *anOutput      `json:"output_config,omitzero"`
+	Metadata    *anMetadata    `json:"metadata,omitzero"`
+	ServiceTier string         `json:"service_tier,omitzero"`
+	Stream      bool           `json:"stream,omitzero"`
+	Extra       jsontext.Value `json:",embed"`
+}
+
+type anMetadata struct {
+	UserID string `json:"user_id"`
+}
+
+type anOutput struct {
+	Effort string    `json:"effort,omitzero"`
+	Format *anFormat `json:"format,omitzero"`
+}
+
+type anFormat struct {
+	Type   string         `json:"type"`
+	Schema jsontext.Value `json:"schema"`
+}
+
+// anBuilder makes one request. Its steps run in the order of build, since later
+// ones depend on what earlier ones decided.
+type anBuilder struct {
+	ask    *wire.Ask
+	target driver.Target
+	out    anAsk
+	extra  []wire.Field
+	forced bool // the tool choice that is sent makes the model call a tool
+}
+
+// Encode writes a Messages request.
+func (Driver) Encode(ask *wire.Ask, t driver.Target) ([]byte, error) {
+	b := &anBuilder{ask: ask, target: t}
+	b.out.Model, b.out.Stream = t.Model, ask.Stream
+	for _, step := range []func() error{
+		b.refuse,    // first what cannot be done at all
+		b.members,   // members of the request that have no canonical form
+		b.messages,  // system and messages
+		b.tools,     // needs to know whether messages refer to tools
+		b.format,    // may add a tool, and force it
+		b.reasoning, // not possible with a forced tool
+		b.sampling,  // not possible with reasoning
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if b.out.Extra, err = driver.Object(b.extra); err != nil {
+		return nil, fault.From(err)
+	}
+	body, err := json.Marshal(&b.out)
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	return body, nil
+}
+
+// refuse looks for parameters that Anthropic lacks. Asking for what it does
+// anyway is no reason to refuse: n=1, a penalty of zero, no log probabilities.
+func (b *anBuilder) refuse() error {
+	s := &b.ask.Sampling
+	nonzero := func(f *float64) bool { return f != nil && *f != 0 }
+	for _, p := range []struct {
+		name string
+		set  bool
+	}{
+		{"n", s.N != nil && *s.N != 1},
+		{"logprobs", s.Logprobs != nil && *s.Logprobs},
+		{"top_logprobs", s.TopLogprobs != nil && *s.TopLogprobs != 0},
+		{"logit_bias", len(s.LogitBias) > len("{}")},
+		{"frequency_penalty", nonzero(s.FrequencyPenalty)},
+		{"presence_penalty", nonzero(s.PresencePenalty)},
+		{"seed", s.Seed != nil},
+		{"audio", b.ask.Audio != nil},
+		{"modalities", len(b.ask.Modalities) > 1 || len(b.ask.Modalities) == 1 && b.ask.Modalities[0] != "text"},
+	} {
+		if p.set && !b.target.DropParams {
+			return driver.Unsupported(p.name, anthropicName)
+		}
+	}
+	return nil
+}
+
+// members sorts the members without a canonical form: Anthropic's own go
+// through, hints of OpenAI's are dropped, and the rest is refused. mcp_servers
+// is not among Anthropic's own on purpose: it would reach tools around the
+// gateway's rules for them.
+func (b *anBuilder) members() error {
+	for _, f := range b.ask.Extra {
+		switch f.Name {
+		case "top_k":
+			b.out.TopK = f.Value
+		case "context_management", "container", "inference_geo", "speed":
+			b.extra = append(b.extra, f)
+		case "service_tier":
+			switch driver.Text(f.Value) {
+			case "auto":
+				b.out.ServiceTier = "auto"
+			case "default", "standard_only":
+				b.out.ServiceTier = "standard_only"
+			}
+		case "store", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "prediction":
+		default:
+			if !b.target.DropParams {
+				return driver.Unsupported(f.Name, anthropicName)
+			}
+		}
+	}
+	user := b.ask.User
+	if user == "" {
+		user = driver.Text(b.ask.ExtraNamed("safety_identifier"))
+	}
+	if user != "" {
+		b.out.Metadata = &anMetadata{UserID: user}
+	}
+	for _, s := range b.ask.Stop {
+		if strings.TrimSpace(s) != "" { // the API refuses others
+			b.out.Stop = append(b.out.Stop, s)
+		}
+	}
+	return nil
+}
+
+// sampling runs last: with thinking on, the API takes temperature 1 only and no
+// top_k. OpenAI's temperature goes up to 2, Anthropic's to 1.
+func (b *anBuilder) sampling() error {
+	s := &b.ask.Sampling
+	if b.target.Features.NoSampling {
+		b.out.TopK = nil
+		return nil
+	}
+	if b.thinks() {
+		b.out.TopK = nil
+		if s.TopP != nil && *s.TopP >= 0.95 {
+			b.out.TopP = s.TopP
+		}
+		return nil
+	}
+	b.out.TopP, b.out.Temperature = s.TopP, s.Temperature
+	if s.Temperature != nil && *s.Temperature > 1 {
+		if !b.target.DropParams {
+			return fault.Field("temperature", driver.CodeUnsupported, "temperature above 1 is not supported by %s; lower it, or set drop_params on the deployment.", anthropicName)
+		}
+		one := 1.0
+		b.out.Temperature = &one
+	}
+	return nil
+}

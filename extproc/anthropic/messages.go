@@ -1,0 +1,277 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type anMessage struct {
+	Role    string    `json:"role"`
+	Content []anBlock `json:"content"`
+}
+
+// anBlock is a content block of any type; each type uses some of the members.
+type anBlock struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text,omitzero"`
+	Source    *anSource      `json:"source,omitzero"`
+	Title     string         `json:"title,omitzero"`
+	Thinking  *string        `json:"thinking,omitzero"` // a pointer: thinking may be empty but must be there
+	Signature string         `json:"signature,omitzero"`
+	Data      string         `json:"data,omitzero"`
+	ID        string         `json:"id,omitzero"`
+	Name      string         `json:"name,omitzero"`
+	Input     jsontext.Value `json:"input,omitzero"`
+	ToolUseID string         `json:"tool_use_id,omitzero"`
+	Content   []anBlock      `json:"content,omitzero"`
+	IsError   bool           `json:"is_error,omitzero"`
+	Cache     jsontext.Value `json:"cache_control,omitzero"`
+}
+
+type anSource struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type,omitzero"`
+	Data      string `json:"data,omitzero"`
+	URL       string `json:"url,omitzero"`
+}
+
+// placeholder stands where the API demands a user's turn and the caller has none.
+const placeholder = "Please continue."
+
+// messages writes system and messages. System messages are taken out wherever
+// they stand, tool results become the user's, and neighbours of one role are
+// merged: the API demands that the roles alternate, starting with the user.
+func (b *anBuilder) messages() error {
+	for i := range b.ask.Messages {
+		m := &b.ask.Messages[i]
+		var blocks []anBlock
+		for j := range m.Parts {
+			block, err := anBlockOf(&m.Parts[j], partPath(m, i, j))
+			if err != nil {
+				return err
+			}
+			if block != nil {
+				blocks = append(blocks, *block)
+			}
+		}
+		switch m.Role {
+		case wire.System, wire.Developer:
+			for _, block := range blocks {
+				if block.Type != "text" {
+					return driver.Unsendable(fmt.Sprintf("messages[%d]", i), "a system message with more than text", anthropicName)
+				}
+			}
+			b.out.System = append(b.out.System, blocks...)
+		case wire.User, wire.ToolRole:
+			b.say("user", blocks)
+		case wire.Assistant:
+			b.say("assistant", blocks)
+		}
+	}
+	if len(b.out.Messages) == 0 || b.out.Messages[0].Role != "user" {
+		first := anMessage{Role: "user", Content: []anBlock{{Type: "text", Text: placeholder}}}
+		b.out.Messages = append([]anMessage{first}, b.out.Messages...)
+	}
+	b.trimPrefill()
+	return nil
+}
+
+// say adds a turn, or adds to the last one.
+func (b *anBuilder) say(role string, blocks []anBlock) {
+	if len(blocks) == 0 {
+		return
+	}
+	n := len(b.out.Messages)
+	if n == 0 || b.out.Messages[n-1].Role != role {
+		b.out.Messages = append(b.out.Messages, anMessage{Role: role, Content: blocks})
+		return
+	}
+	last := &b.out.Messages[n-1]
+	last.Content = resultsFirst(append(last.Content, blocks...))
+}
+
+// resultsFirst moves tool results to the front, where the API demands them.
+func resultsFirst(blocks []anBlock) []anBlock {
+	var results, others []anBlock
+	for _, block := range blocks {
+		if block.Type == "tool_result" {
+			results = append(results, block)
+		} else {
+			others = append(others, block)
+		}
+	}
+	return append(results, others...)
+}
+
+// trimPrefill takes white space off the end of a last assistant turn, which the
+// model is to continue: the API refuses it.
+func (b *anBuilder) trimPrefill() {
+	n := len(b.out.Messages) - 1
+	last := &b.out.Messages[n]
+	end := len(last.Content) - 1
+	if last.Role != "assistant" || last.Content[end].Type != "text" {
+		return
+	}
+	block := &last.Content[end]
+	if block.Text = strings.TrimRight(block.Text, " \t\r\n"); block.Text != "" {
+		return
+	}
+	if last.Content = last.Content[:end]; end == 0 {
+		b.out.Messages = b.out.Messages[:n]
+	}
+}
+
+// partPath is the place of a part in the caller's request, where reasoning,
+// content and tool calls are counted apart. It is worked out only where
+// something is wrong.
+func partPath(m *wire.Message, message, part int) func() string {
+	return func() string {
+		if m.Role == wire.ToolRole { // its content is the result's
+			return fmt.Sprintf("messages[%d].content", message)
+		}
+		list := func(p *wire.Part) string {
+			switch p.Kind {
+			case wire.ToolCallPart:
+				return "tool_calls"
+			case wire.ThinkingPart, wire.RedactedPart:
+				return "thinking_blocks"
+			case wire.TextPart, wire.ImagePart, wire.AudioPart, wire.FilePart, wire.ToolResultPart, wire.RefusalPart:
+			}
+			return "content"
+		}
+		place, own := 0, list(&m.Parts[part])
+		for i := range part {
+			if list(&m.Parts[i]) == own {
+				place++
+			}
+		}
+		return fmt.Sprintf("messages[%d].%s[%d]", message, own, place)
+	}
+}
+
+// anBlockOf writes one part; nil where there is nothing to send: the API
+// refuses empty texts, and reasoning without proof.
+func anBlockOf(p *wire.Part, param func() string) (*anBlock, error) {
+	switch p.Kind {
+	case wire.TextPart, wire.RefusalPart:
+		if p.Text == "" {
+			return nil, nil
+		}
+		return &anBlock{Type: "text", Text: p.Text, Cache: p.Cache}, nil
+	case wire.ThinkingPart:
+		if p.Signature == "" {
+			return nil, nil
+		}
+		return &anBlock{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, nil
+	case wire.RedactedPart:
+		return &anBlock{Type: "redacted_thinking", Data: p.Signature}, nil
+	case wire.ToolCallPart:
+		return anCall(p, param)
+	case wire.ToolResultPart:
+		return anResult(p, param)
+	case wire.ImagePart, wire.FilePart:
+		return anMedia(p, param)
+	case wire.AudioPart:
+		return nil, driver.Unsendable(param(), "audio", anthropicName)
+	}
+	return nil, driver.Unsendable(param(), "content of this kind", anthropicName)
+}
+
+// anCall writes a tool call. Its arguments are a text in OpenAI's dialect and an
+// object here.
+func anCall(p *wire.Part, param func() string) (*anBlock, error) {
+	input := jsontext.Value(strings.TrimSpace(p.Call.Arguments))
+	if len(input) == 0 {
+		input = jsontext.Value("{}")
+	}
+	if !input.IsValid() || input.Kind() != '{' {
+		return nil, fault.Field(param(), "invalid_value", "%s: the arguments of the call of tool %q are not a JSON object.", param(), p.Call.Name)
+	}
+	return &anBlock{Type: "tool_use", ID: toolID(p.Call.ID), Name: p.Call.Name, Input: input, Cache: p.Cache}, nil
+}
+
+// anResult writes a tool's result.
+func anResult(p *wire.Part, param func() string) (*anBlock, error) {
+	out := &anBlock{Type: "tool_result", ToolUseID: toolID(p.Result.CallID), IsError: p.Result.Error, Cache: p.Cache}
+	for i := range p.Result.Parts {
+		block, err := anBlockOf(&p.Result.Parts[i], func() string { return fmt.Sprintf("%s[%d]", param(), i) })
+		if err != nil {
+			return nil, err
+		}
+		if block != nil {
+			out.Content = append(out.Content, *block)
+		}
+	}
+	return out, nil
+}
+
+// toolID makes an id that the API takes: letters, digits, - and _ only. Ids
+// made elsewhere may have others; those get a hash, so that two of them stay two.
+func toolID(id string) string {
+	safe := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, id)
+	if safe == id && id != "" {
+		return id
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return fmt.Sprintf("%s_%08x", safe, h.Sum32())
+}
+
+// anMedia writes a picture or a document. Files by id are refused: ids belong
+// to an account at the provider that all callers of the gateway share, and
+// OpenAI's mean nothing to Anthropic.
+func anMedia(p *wire.Part, param func() string) (*anBlock, error) {
+	m := p.Media
+	out := &anBlock{Type: "image", Cache: p.Cache}
+	switch {
+	case m.ID != "":
+		return nil, driver.Unsendable(param(), "a file by its id", anthropicName)
+	case m.URL != "":
+		out.Source = &anSource{Type: "url", URL: m.URL}
+		return out, nil
+	}
+	kind := m.Type
+	if kind == "" {
+		kind = typeOfName(m.Name)
+	}
+	switch {
+	case strings.HasPrefix(kind, "image/"):
+		out.Source = &anSource{Type: "base64", MediaType: kind, Data: m.Data}
+	case kind == "application/pdf":
+		out.Type, out.Title = "document", m.Name
+		out.Source = &anSource{Type: "base64", MediaType: kind, Data: m.Data}
+	case strings.HasPrefix(kind, "text/"):
+		plain, err := base64.StdEncoding.DecodeString(m.Data)
+		if err != nil {
+			return nil, fault.Field(param(), "invalid_value", "%s: the data of the file is not base64.", param())
+		}
+		out.Type, out.Title = "document", m.Name
+		out.Source = &anSource{Type: "text", MediaType: "text/plain", Data: strings.ToValidUTF8(string(plain), "\uFFFD")}
+	default:
+		return nil, driver.Unsendable(param(), "a file that is neither a picture, a PDF nor text", anthropicName)
+	}
+	return out, nil
+}
+
+// typeOfName guesses a MIME type where the caller gave none.
+func typeOfName(name string) string {
+	name = strings.ToLower(name)
+	if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".csv") {
+		return "text/plain"
+	}
+	return "application/pdf"
+}

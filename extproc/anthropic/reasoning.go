@@ -1,0 +1,120 @@
+package anthropic
+
+import (
+	"slices"
+
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type anThinking struct {
+	Type   string `json:"type"`
+	Budget int64  `json:"budget_tokens,omitzero"`
+}
+
+// Bounds on output and thinking.
+const (
+	defaultMaxTokens = 4096 // where neither the caller nor the target says; the API demands a number
+	leastBudget      = 1024 // the API's own
+)
+
+// reasoning writes thinking, effort and max_tokens, which depend on each other:
+// a budget must be below max_tokens.
+//
+// What a caller says in Anthropic's own words goes through as it is, and a
+// contradiction in it is the API's to refuse. An effort is a hint: where
+// thinking is not possible, the request goes without.
+func (b *anBuilder) reasoning() error {
+	r := b.ask.Reasoning
+	budget := int64(0)
+	if r.Mode != "" {
+		b.out.Thinking = &anThinking{Type: r.Mode}
+		if r.Mode == "enabled" {
+			budget = max(r.Budget, leastBudget)
+		}
+	} else if r.Effort != "" && r.Effort != "none" && !b.target.Features.AdaptiveThinking && b.mayThink() {
+		budget = wire.BudgetOf(r.Effort)
+	}
+	b.setLimit(budget)
+	if r.Mode == "" && budget > 0 {
+		// Half of the output at most: a budget that eats all of it leaves no answer.
+		if budget = min(budget, b.out.MaxTokens/2); budget < leastBudget {
+			budget = 0
+		}
+	}
+	switch {
+	case r.Mode != "":
+		b.out.Thinking.Budget = budget
+	case budget > 0:
+		b.out.Thinking = &anThinking{Type: "enabled", Budget: budget}
+	}
+	b.effort()
+	return nil
+}
+
+// effort writes the effort of models that decide themselves how much to think.
+func (b *anBuilder) effort() {
+	r := b.ask.Reasoning
+	if !b.target.Features.AdaptiveThinking || r.Effort == "" {
+		return
+	}
+	effort := r.Effort
+	switch effort {
+	case "none":
+		if r.Mode == "" {
+			b.out.Thinking = &anThinking{Type: "disabled"}
+		}
+		return
+	case "minimal":
+		effort = "low"
+	case "xhigh", "max":
+		if !b.target.Features.HighEfforts {
+			effort = "high"
+		}
+	}
+	if r.Mode == "" && b.mayThink() {
+		b.out.Thinking = &anThinking{Type: "adaptive"}
+	}
+	if b.out.Output == nil {
+		b.out.Output = &anOutput{}
+	}
+	b.out.Output.Effort = effort
+}
+
+// setLimit writes max_tokens: the caller's number, else the model's, else a
+// default with room for the thinking; never more than the model's.
+func (b *anBuilder) setLimit(budget int64) {
+	most := b.target.MaxOutputTokens
+	limit := defaultMaxTokens + budget
+	switch {
+	case b.ask.MaxTokens != nil:
+		limit = *b.ask.MaxTokens
+	case most > 0:
+		limit = most
+	}
+	if most > 0 {
+		limit = min(limit, most)
+	}
+	b.out.MaxTokens = limit
+}
+
+// mayThink reports whether the API takes thinking with this request: not with a
+// forced tool, and not in the middle of a tool's use that began without it.
+func (b *anBuilder) mayThink() bool {
+	if b.forced {
+		return false
+	}
+	for _, m := range slices.Backward(b.out.Messages) {
+		if m.Role != "assistant" {
+			continue
+		}
+		calls := slices.ContainsFunc(m.Content, func(c anBlock) bool { return c.Type == "tool_use" })
+		first := m.Content[0].Type
+		return !calls || first == "thinking" || first == "redacted_thinking"
+	}
+	return true
+}
+
+// thinks reports whether the request asks for thinking.
+func (b *anBuilder) thinks() bool {
+	return b.out.Thinking != nil && b.out.Thinking.Type != "disabled"
+}

@@ -1,0 +1,210 @@
+package anthropic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type anTool struct {
+	Type         string         `json:"type,omitzero"` // of tools that run at the provider
+	Name         string         `json:"name"`
+	Description  string         `json:"description,omitzero"`
+	InputSchema  jsontext.Value `json:"input_schema,omitzero"`
+	Strict       *bool          `json:"strict,omitzero"`
+	MaxUses      int            `json:"max_uses,omitzero"`
+	UserLocation jsontext.Value `json:"user_location,omitzero"`
+	Cache        jsontext.Value `json:"cache_control,omitzero"`
+}
+
+type anChoice struct {
+	Type            string `json:"type"`
+	Name            string `json:"name,omitzero"`
+	DisableParallel bool   `json:"disable_parallel_tool_use,omitzero"`
+}
+
+// tools writes tools and tool_choice.
+func (b *anBuilder) tools() error {
+	for i := range b.ask.Tools {
+		t := &b.ask.Tools[i]
+		switch {
+		case t.Type != "" && !serverTool(t.Type):
+			if !b.target.DropParams {
+				return driver.Unsupported(fmt.Sprintf("tools[%d].type", i), anthropicName)
+			}
+		case t.Type != "":
+			b.out.Tools = append(b.out.Tools, t.Raw)
+		case t.Name == answerTool:
+			return fault.Field(fmt.Sprintf("tools[%d].function.name", i), "invalid_value", "The tool name %s is reserved; choose another.", answerTool)
+		case b.ask.ToolChoice.Allows(t.Name):
+			b.out.Tools = append(b.out.Tools, b.tool(t))
+		}
+	}
+	if w := b.ask.WebSearch; w != nil {
+		tool, err := searchTool(w)
+		if err != nil {
+			return err
+		}
+		b.out.Tools = append(b.out.Tools, tool)
+	}
+	if len(b.out.Tools) == 0 {
+		b.pastTools()
+		return nil
+	}
+	b.choose()
+	return nil
+}
+
+// serverTool recognises tools of Anthropic's own, by the name before their date.
+func serverTool(kind string) bool {
+	return slices.ContainsFunc([]string{
+		"web_search_", "web_fetch_", "code_execution_", "bash_", "text_editor_", "computer_", "memory_", "tool_search_",
+	}, func(prefix string) bool { return strings.HasPrefix(kind, prefix) })
+}
+
+// tool writes a function.
+func (b *anBuilder) tool(t *wire.Tool) anTool {
+	out := anTool{Name: t.Name, Description: t.Description, InputSchema: objectSchema(t.Schema), Cache: t.Cache}
+	if b.target.Features.JSONSchema && t.Strict != nil && *t.Strict {
+		out.Strict = t.Strict
+		out.InputSchema = strictSchema(out.InputSchema)
+	}
+	return out
+}
+
+// objectSchema makes a schema say that it describes an object, which the API demands.
+func objectSchema(schema jsontext.Value) jsontext.Value {
+	if schema == nil {
+		return jsontext.Value(`{"type":"object","properties":{}}`)
+	}
+	var have struct {
+		Type jsontext.Value `json:"type"`
+	}
+	if json.Unmarshal(schema, &have) != nil || len(have.Type) > 0 {
+		return schema
+	}
+	inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(schema)), "{"))
+	if inner == "}" {
+		return jsontext.Value(`{"type":"object"}`)
+	}
+	return jsontext.Value(`{"type":"object",` + inner)
+}
+
+// searchTool writes OpenAI's web search as Anthropic's. How much context to read
+// becomes how often to search.
+func searchTool(w *wire.WebSearch) (anTool, error) {
+	out := anTool{Type: "web_search_20250305", Name: "web_search"}
+	switch w.ContextSize {
+	case "low":
+		out.MaxUses = 1
+	case "high":
+		out.MaxUses = 10
+	default:
+		out.MaxUses = 5
+	}
+	if w.Location == nil {
+		return out, nil
+	}
+	var place struct {
+		Type     string `json:"type"`
+		City     string `json:"city,omitzero"`
+		Region   string `json:"region,omitzero"`
+		Country  string `json:"country,omitzero"`
+		Timezone string `json:"timezone,omitzero"`
+	}
+	param := "web_search_options.user_location.approximate"
+	if err := json.Unmarshal(w.Location, &place); err != nil {
+		return out, fault.Field(param, "invalid_type", "%s must be an object of texts.", param)
+	}
+	place.Type = "approximate"
+	raw, err := json.Marshal(place)
+	out.UserLocation = raw
+	return out, err
+}
+
+// pastTools declares the tools that earlier turns used where the caller no
+// longer sends any: the API refuses calls of tools that it does not know.
+func (b *anBuilder) pastTools() {
+	var names []string
+	for _, m := range b.out.Messages {
+		for _, block := range m.Content {
+			if block.Type == "tool_use" && !slices.Contains(names, block.Name) {
+				names = append(names, block.Name)
+				b.out.Tools = append(b.out.Tools, anTool{Name: block.Name, InputSchema: objectSchema(nil)})
+			}
+		}
+	}
+	if names != nil {
+		b.out.ToolChoice = &anChoice{Type: "none"}
+	}
+}
+
+// choose writes tool_choice.
+func (b *anBuilder) choose() {
+	c := b.ask.ToolChoice
+	serial := b.ask.ParallelTools != nil && !*b.ask.ParallelTools
+	switch c.Mode {
+	case wire.ChoiceUnset:
+		if serial {
+			b.out.ToolChoice = &anChoice{Type: "auto", DisableParallel: true}
+		}
+	case wire.ChoiceAuto:
+		b.out.ToolChoice = &anChoice{Type: "auto", DisableParallel: serial}
+	case wire.ChoiceNone:
+		b.out.ToolChoice = &anChoice{Type: "none"}
+	case wire.ChoiceRequired:
+		b.out.ToolChoice, b.forced = &anChoice{Type: "any", DisableParallel: serial}, true
+	case wire.ChoiceNamed:
+		b.out.ToolChoice, b.forced = &anChoice{Type: "tool", Name: c.Name, DisableParallel: serial}, true
+	}
+}
+
+// format makes the answer's text have a form: natively where the target can,
+// else by a tool whose arguments are the answer. A plain JSON object has no
+// native form: a schema is demanded there.
+func (b *anBuilder) format() error {
+	f := &b.ask.Format
+	schema := f.Schema
+	switch f.Kind {
+	case wire.FormatText:
+		return nil
+	case wire.FormatSchema:
+		if b.target.Features.JSONSchema {
+			b.out.Output = &anOutput{Format: &anFormat{Type: "json_schema", Schema: strictSchema(schema)}}
+			return nil
+		}
+		schema = objectSchema(schema)
+	case wire.FormatObject:
+		schema = jsontext.Value(`{"type":"object","additionalProperties":true}`)
+	}
+	description := "Gives the final answer. Call it once, with the whole answer as its arguments."
+	if f.Description != "" {
+		description += " The answer: " + f.Description
+	}
+	others := len(b.out.Tools) > 0 && b.ask.ToolChoice.Mode != wire.ChoiceNone && b.callable()
+	b.out.Tools = append(b.out.Tools, anTool{Name: answerTool, Description: description, InputSchema: schema})
+	switch {
+	case b.ask.Reasoning.Mode == "enabled" || b.ask.Reasoning.Mode == "adaptive":
+		b.out.ToolChoice = &anChoice{Type: "auto"} // explicit thinking rules out being forced
+	case b.ask.ToolChoice.Mode == wire.ChoiceNamed && others:
+		// The caller wants that tool first; the answer comes in a later turn.
+	case others:
+		b.out.ToolChoice, b.forced = &anChoice{Type: "any"}, true
+	default:
+		b.out.ToolChoice, b.forced = &anChoice{Type: "tool", Name: answerTool}, true
+	}
+	return nil
+}
+
+// callable reports whether the caller sent tools itself: those that pastTools
+// declared must not be called.
+func (b *anBuilder) callable() bool {
+	return len(b.ask.Tools) > 0 || b.ask.WebSearch != nil
+}

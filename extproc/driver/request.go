@@ -1,0 +1,74 @@
+package driver
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// Plain is a header that is no secret.
+func Plain(name, value string) Header {
+	return Header{Name: name, Value: vault.NewSecret(value)}
+}
+
+// WithHeaders returns own with more, where more replaces headers of the same name.
+func WithHeaders(own, more []Header) []Header {
+	out := make([]Header, 0, len(own)+len(more))
+	for _, h := range own {
+		replaced := false
+		for _, m := range more {
+			replaced = replaced || strings.EqualFold(m.Name, h.Name)
+		}
+		if !replaced {
+			out = append(out, h)
+		}
+	}
+	return append(out, more...)
+}
+
+// EndpointPath puts an endpoint behind a base path. Operators like to configure
+// the whole address of the chat endpoint; it is taken for what they mean.
+func EndpointPath(base string, e Endpoint) string {
+	base = strings.TrimRight(base, "/")
+	if strings.HasSuffix(base, string(e)) {
+		return base
+	}
+	return base + string(e)
+}
+
+// CodeUnsupported is the code of what a provider lacks.
+const CodeUnsupported = "unsupported_parameter"
+
+// Unsupported refuses a parameter that the provider lacks.
+func Unsupported(param, provider string) error {
+	return fault.Field(param, CodeUnsupported, "%s is not supported by %s; leave it out, or set drop_params on the deployment.", param, provider)
+}
+
+// Unsendable refuses a piece of content that the provider cannot take.
+// drop_params does not help there: content is never dropped.
+func Unsendable(param, what, provider string) error {
+	return fault.Field(param, CodeUnsupported, "%s: %s cannot be sent to %s.", param, what, provider)
+}
+
+// Object writes fields as one JSON object; nil for none.
+func Object(fields []wire.Field) (jsontext.Value, error) {
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	out := []byte{'{'}
+	for i, f := range fields {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = jsontext.AppendQuote(out, f.Name); err != nil {
+			return nil, err
+		}
+		out = append(append(out, ':'), f.Value...)
+	}
+	return append(out, '}'), nil
+}

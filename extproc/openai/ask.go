@@ -1,0 +1,265 @@
+package openai
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// Bounds on a request. They keep what a hostile body costs in proportion to its size.
+const (
+	mostMessages = 100_000 // the most that any provider takes today
+	mostExtra    = 1_000
+	longestModel = 256
+)
+
+// chatAsk is the body of a chat request.
+type chatAsk struct {
+	Model               string         `json:"model"`
+	Messages            chatMessages   `json:"messages"`
+	Tools               []chatTool     `json:"tools"`
+	ToolChoice          jsontext.Value `json:"tool_choice"`
+	ParallelToolCalls   *bool          `json:"parallel_tool_calls"`
+	Functions           []chatFunction `json:"functions"`
+	FunctionCall        jsontext.Value `json:"function_call"`
+	ResponseFormat      *chatFormat    `json:"response_format"`
+	ReasoningEffort     string         `json:"reasoning_effort"`
+	Thinking            *chatReasoning `json:"thinking"`
+	Temperature         *float64       `json:"temperature"`
+	TopP                *float64       `json:"top_p"`
+	FrequencyPenalty    *float64       `json:"frequency_penalty"`
+	PresencePenalty     *float64       `json:"presence_penalty"`
+	N                   *dialect.Whole `json:"n"`
+	Seed                *int64         `json:"seed"`
+	Logprobs            *bool          `json:"logprobs"`
+	TopLogprobs         *dialect.Whole `json:"top_logprobs"`
+	LogitBias           jsontext.Value `json:"logit_bias"`
+	MaxTokens           *dialect.Whole `json:"max_tokens"`
+	MaxCompletionTokens *dialect.Whole `json:"max_completion_tokens"`
+	Stop                chatStop       `json:"stop"`
+	User                string         `json:"user"`
+	Metadata            jsontext.Value `json:"metadata"`
+	Audio               jsontext.Value `json:"audio"`
+	Modalities          []string       `json:"modalities"`
+	WebSearchOptions    *chatSearch    `json:"web_search_options"`
+	Stream              bool           `json:"stream"`
+	StreamOptions       *chatOptions   `json:"stream_options"`
+	Extra               jsontext.Value `json:",embed"`
+}
+
+type chatFormat struct {
+	Type       string      `json:"type"`
+	JSONSchema *chatSchema `json:"json_schema"`
+}
+
+type chatSchema struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Schema      jsontext.Value `json:"schema"`
+	Strict      *bool          `json:"strict"`
+}
+
+type chatReasoning struct {
+	Type   string        `json:"type"`
+	Budget dialect.Whole `json:"budget_tokens"`
+}
+
+type chatSearch struct {
+	ContextSize string `json:"search_context_size"`
+	Location    *struct {
+		Approximate jsontext.Value `json:"approximate"`
+	} `json:"user_location"`
+}
+
+type chatOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// chatStop is one text or several.
+type chatStop []string
+
+// UnmarshalJSONFrom reads a string, an array of strings or null.
+func (s *chatStop) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '"' {
+		var one string
+		if err := json.UnmarshalDecode(dec, &one); err != nil {
+			return err
+		}
+		*s = chatStop{one}
+		return nil
+	}
+	return json.UnmarshalDecode(dec, (*[]string)(s))
+}
+
+// ask turns the body into the canonical form.
+func (c *chatAsk) ask() (*wire.Ask, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	a := &wire.Ask{
+		Model:         c.Model,
+		ParallelTools: c.ParallelToolCalls,
+		MaxTokens:     (*int64)(c.MaxTokens),
+		Stop:          c.Stop,
+		User:          c.User,
+		Metadata:      dialect.Present(c.Metadata),
+		Audio:         dialect.Present(c.Audio),
+		Modalities:    c.Modalities,
+		Stream:        c.Stream,
+		IncludeUsage:  c.StreamOptions != nil && c.StreamOptions.IncludeUsage,
+		Sampling: wire.Sampling{
+			Temperature: c.Temperature, TopP: c.TopP,
+			FrequencyPenalty: c.FrequencyPenalty, PresencePenalty: c.PresencePenalty,
+			N: (*int64)(c.N), Seed: c.Seed,
+			Logprobs: c.Logprobs, TopLogprobs: (*int64)(c.TopLogprobs), LogitBias: dialect.Present(c.LogitBias),
+		},
+	}
+	if c.MaxCompletionTokens != nil {
+		a.MaxTokens = (*int64)(c.MaxCompletionTokens)
+	}
+	a.Reasoning.Effort = c.ReasoningEffort
+	if c.Thinking != nil {
+		a.Reasoning.Mode, a.Reasoning.Budget = c.Thinking.Type, int64(c.Thinking.Budget)
+	}
+	if s := c.WebSearchOptions; s != nil {
+		a.WebSearch = &wire.WebSearch{ContextSize: s.ContextSize}
+		if s.Location != nil {
+			a.WebSearch.Location = dialect.Present(s.Location.Approximate)
+		}
+	}
+	for _, step := range []func(*wire.Ask) error{c.messages, c.tools, c.choice, c.format, c.extra} {
+		if err := step(a); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// check refuses what no provider could take.
+func (c *chatAsk) check() error {
+	switch {
+	case c.Model == "":
+		return fault.Field("model", dialect.CodeMissing, "model is missing; name the model to use.")
+	case len(c.Model) > longestModel || strings.ContainsFunc(c.Model, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return fault.Field("model", dialect.CodeValue, "model must be at most %d bytes without control characters.", longestModel)
+	case len(c.Messages) == 0:
+		return fault.Field("messages", dialect.CodeMissing, "messages is missing; send at least one message.")
+	}
+	if t := c.Thinking; t != nil && !slices.Contains([]string{"enabled", "adaptive", "disabled"}, t.Type) {
+		return fault.Field("thinking.type", dialect.CodeValue, "thinking.type must be enabled, adaptive or disabled.")
+	}
+	switch c.ReasoningEffort {
+	case "", "none", "minimal", "low", "medium", "high", "xhigh", "max":
+	default:
+		return fault.Field("reasoning_effort", dialect.CodeValue, "reasoning_effort must be none, minimal, low, medium, high, xhigh or max.")
+	}
+	for _, o := range []struct {
+		name  string
+		value jsontext.Value
+	}{{"logit_bias", c.LogitBias}, {"metadata", c.Metadata}, {"audio", c.Audio}} {
+		if v := dialect.Present(o.value); v != nil && v.Kind() != '{' {
+			return fault.Field(o.name, dialect.CodeType, "%s must be an object.", o.name)
+		}
+	}
+	return c.ranges()
+}
+
+// ranges refuses numbers out of range.
+func (c *chatAsk) ranges() error {
+	var budget *dialect.Whole
+	if c.Thinking != nil && c.Thinking.Budget != 0 {
+		budget = &c.Thinking.Budget
+	}
+	for _, err := range []error{
+		dialect.In(c.Temperature, 0, 2, "temperature"),
+		dialect.In(c.TopP, 0, 1, "top_p"),
+		dialect.In(c.FrequencyPenalty, -2, 2, "frequency_penalty"),
+		dialect.In(c.PresencePenalty, -2, 2, "presence_penalty"),
+		dialect.In(c.N, 1, 128, "n"),
+		dialect.In(c.TopLogprobs, 0, 20, "top_logprobs"),
+		dialect.In(c.MaxTokens, 1, usage.Limit, "max_tokens"),
+		dialect.In(c.MaxCompletionTokens, 1, usage.Limit, "max_completion_tokens"),
+		dialect.In(budget, 1, usage.Limit, "thinking.budget_tokens"),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// format reads response_format.
+func (c *chatAsk) format(a *wire.Ask) error {
+	f := c.ResponseFormat
+	if f == nil {
+		return nil
+	}
+	switch f.Type {
+	case "text":
+	case "json_object":
+		a.Format.Kind = wire.FormatObject
+	case "json_schema":
+		s := f.JSONSchema
+		if s == nil || dialect.Present(s.Schema) == nil {
+			return fault.Field("response_format.json_schema", dialect.CodeMissing, "response_format.json_schema needs a name and a schema.")
+		}
+		if s.Schema.Kind() != '{' {
+			return fault.Field("response_format.json_schema.schema", dialect.CodeType, "response_format.json_schema.schema must be an object.")
+		}
+		a.Format = wire.Format{Kind: wire.FormatSchema, Name: s.Name, Description: s.Description, Schema: s.Schema, Strict: s.Strict}
+	default:
+		return fault.Field("response_format.type", dialect.CodeValue, "response_format.type must be text, json_object or json_schema.")
+	}
+	return nil
+}
+
+// extra keeps the members that chatAsk has no field for.
+func (c *chatAsk) extra(a *wire.Ask) error {
+	if c.Extra == nil {
+		return nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(c.Extra))
+	if _, err := dec.ReadToken(); err != nil {
+		return dialect.Reject(err, "")
+	}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return dialect.Reject(err, "")
+		}
+		f := wire.Field{Name: name.String()}
+		if lower := strings.ToLower(f.Name); lower != f.Name && decisive(lower) {
+			return fault.Field(lower, dialect.CodeTwice, "Names are case-sensitive: write %s in lower case.", lower)
+		}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return dialect.Reject(err, "")
+		}
+		f.Value = value.Clone()
+		if a.Extra = append(a.Extra, f); len(a.Extra) > mostExtra {
+			return fault.New(fault.Malformed, dialect.CodeMany, "The request has more than %d unknown members.", mostExtra)
+		}
+	}
+	return nil
+}
+
+// decisive reports whether the gateway acts on a member. Another spelling of it
+// is refused: some parsers fold case, and a provider that read Model where the
+// gateway authorised model would be a way around the rules.
+func decisive(name string) bool {
+	switch name {
+	case "model", "messages", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens",
+		"tools", "tool_choice", "functions", "function_call", "response_format", "temperature", "top_p",
+		"stop", "user", "metadata", "reasoning_effort", "thinking", "web_search_options", "parallel_tool_calls":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package openai
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type chatChunk struct {
+	ID      string         `json:"id"`
+	Object  string         `json:"object"`
+	Created int64          `json:"created"`
+	Model   string         `json:"model"`
+	Choices []chatStep     `json:"choices"`
+	Usage   jsontext.Value `json:"usage,omitzero"`
+}
+
+type chatStep struct {
+	Index    int            `json:"index"`
+	Delta    chatDelta      `json:"delta"`
+	Logprobs jsontext.Value `json:"logprobs"`
+	Finish   *string        `json:"finish_reason"`
+}
+
+type chatDelta struct {
+	Role             string         `json:"role,omitzero"`
+	Content          *string        `json:"content,omitzero"`
+	Refusal          string         `json:"refusal,omitzero"`
+	ReasoningContent string         `json:"reasoning_content,omitzero"`
+	ThinkingBlocks   []chatThinking `json:"thinking_blocks,omitzero"`
+	ToolCalls        []chatCall     `json:"tool_calls,omitzero"`
+	FunctionCall     *chatCalled    `json:"function_call,omitzero"`
+	Annotations      []chatSource   `json:"annotations,omitzero"`
+	Audio            jsontext.Value `json:"audio,omitzero"`
+}
+
+// chatEncoder writes one stream. Per choice it remembers whether the role was
+// sent, and which calls were introduced: their id and name are sent once, even
+// if a provider repeats them.
+type chatEncoder struct {
+	meta   dialect.Meta
+	begun  []int
+	called []callKey
+}
+
+type callKey struct{ choice, call int }
+
+// Chunk writes a step: the role first, what there is to say, and the finish in
+// an event of its own, as OpenAI does.
+func (e *chatEncoder) Chunk(dst []byte, c *wire.Chunk) []byte {
+	if !slices.Contains(e.begun, c.Index) {
+		e.begun = append(e.begun, c.Index)
+		dst = e.step(dst, chatStep{Index: c.Index, Delta: chatDelta{Role: "assistant", Content: new(string)}})
+	}
+	if c.Content() || c.Annotations != nil || c.Logprobs != nil {
+		dst = e.step(dst, chatStep{Index: c.Index, Delta: e.delta(c), Logprobs: c.Logprobs})
+	}
+	if c.Finish != "" {
+		reason := finishOf(c.Finish, e.meta)
+		dst = e.step(dst, chatStep{Index: c.Index, Finish: &reason})
+	}
+	return dst
+}
+
+// delta turns what a chunk says into OpenAI's form.
+func (e *chatEncoder) delta(c *wire.Chunk) chatDelta {
+	d := chatDelta{Refusal: c.Refusal, ReasoningContent: c.Thinking, Annotations: sourcesOf(c.Annotations), Audio: c.Audio}
+	if c.Text != "" {
+		d.Content = &c.Text
+	}
+	if c.Block != nil {
+		d.ThinkingBlocks = blocksOf([]wire.Thinking{*c.Block})
+	}
+	if t := c.Tool; t != nil {
+		d.ToolCalls, d.FunctionCall = e.call(c.Index, t)
+	}
+	return d
+}
+
+// call writes a step of a tool call, in the caller's generation of the API.
+func (e *chatEncoder) call(choice int, t *wire.ToolDelta) ([]chatCall, *chatCalled) {
+	key := callKey{choice, t.Index}
+	first := !slices.Contains(e.called, key)
+	call := callOf(t.Custom, "", t.Arguments)
+	call.Type, call.Index = "", &t.Index
+	if first {
+		e.called = append(e.called, key)
+		call = callOf(t.Custom, t.Name, t.Arguments)
+		call.Index, call.ID = &t.Index, t.ID
+		if t.ID == "" {
+			call.ID = madeUpID(e.meta, choice, t.Index)
+		}
+	}
+	if !e.meta.Functions {
+		return []chatCall{call}, nil
+	}
+	if t.Index > 0 {
+		return nil, nil // the older form has room for one call
+	}
+	return nil, call.Function
+}
+
+// End writes the usage, if the caller asked for it, and the terminator.
+func (e *chatEncoder) End(dst []byte, u *wire.Usage) []byte {
+	if out := chatUsageOf(u); e.meta.IncludeUsage && out != nil {
+		dst = e.event(dst, &chatChunk{Choices: []chatStep{}, Usage: appendJSON(nil, out)})
+	}
+	return append(dst, "data: [DONE]\n\n"...)
+}
+
+// Fail writes the error. There is no terminator after it: SDKs raise on the
+// error and must not take the stream for a whole one.
+func (e *chatEncoder) Fail(dst []byte, err *fault.Error) []byte {
+	dst = append(dst, "data: "...)
+	dst = append(dst, err.OpenAI()...)
+	return append(dst, "\n\n"...)
+}
+
+// step writes one event with one choice. Where usage comes at the end, it is
+// null until then.
+func (e *chatEncoder) step(dst []byte, s chatStep) []byte {
+	c := &chatChunk{Choices: []chatStep{s}}
+	if e.meta.IncludeUsage {
+		c.Usage = jsontext.Value("null")
+	}
+	return e.event(dst, c)
+}
+
+// event writes one event.
+func (e *chatEncoder) event(dst []byte, c *chatChunk) []byte {
+	c.ID, c.Object, c.Created, c.Model = e.meta.ID, "chat.completion.chunk", e.meta.Created, e.meta.Model
+	dst = append(dst, "data: "...)
+	dst = appendJSON(dst, c)
+	return append(dst, "\n\n"...)
+}

@@ -1,0 +1,221 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type oaReply struct {
+	ID          string         `json:"id"`
+	Model       string         `json:"model"`
+	Created     driver.Count   `json:"created"`
+	Choices     []oaChoiceSaid `json:"choices"`
+	Usage       jsontext.Value `json:"usage"`
+	XGroq       oaGroq         `json:"x_groq"`
+	Error       jsontext.Value `json:"error"`
+	ServiceTier string         `json:"service_tier"`
+	Fingerprint string         `json:"system_fingerprint"`
+}
+
+// oaGroq is where Groq reports the usage of a stream.
+type oaGroq struct {
+	Usage jsontext.Value `json:"usage"`
+}
+
+// oaChoiceSaid is a choice: whole answers have a message, steps of streams a delta.
+type oaChoiceSaid struct {
+	Index    int            `json:"index"`
+	Message  oaSaid         `json:"message"`
+	Delta    oaSaid         `json:"delta"`
+	Logprobs jsontext.Value `json:"logprobs"`
+	Finish   string         `json:"finish_reason"`
+}
+
+type oaSaid struct {
+	Content          looseText      `json:"content"`
+	Refusal          string         `json:"refusal"`
+	ReasoningContent looseText      `json:"reasoning_content"`
+	Reasoning        looseText      `json:"reasoning"`
+	ToolCalls        []oaCall       `json:"tool_calls"`
+	Annotations      []oaAnnotation `json:"annotations"`
+	Audio            jsontext.Value `json:"audio"`
+}
+
+type oaAnnotation struct {
+	Type     string `json:"type"`
+	Citation struct {
+		URL   string       `json:"url"`
+		Title string       `json:"title"`
+		Start driver.Count `json:"start_index"`
+		End   driver.Count `json:"end_index"`
+	} `json:"url_citation"`
+}
+
+// looseText is a string, or the text of an array of parts, or anything else,
+// which counts as no text.
+type looseText string
+
+// UnmarshalJSONFrom reads any value.
+func (t *looseText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '"' {
+		return json.UnmarshalDecode(dec, (*string)(t))
+	}
+	raw, err := dec.ReadValue()
+	if err != nil || raw.Kind() != '[' {
+		return err
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if driver.DecodeLoose(raw, &parts) == nil {
+		for _, p := range parts {
+			*t += looseText(p.Text)
+		}
+	}
+	return nil
+}
+
+// thinking is the reasoning, under whichever of its two names.
+func (s *oaSaid) thinking() string {
+	if s.ReasoningContent != "" {
+		return string(s.ReasoningContent)
+	}
+	return string(s.Reasoning)
+}
+
+// Decode reads a chat.completion object.
+func (Driver) Decode(body []byte) (*wire.Reply, error) {
+	var in oaReply
+	if f := driver.ReadAnswer(body, &in); f != nil {
+		return nil, f
+	}
+	if driver.Given(in.Error) {
+		return nil, driver.FailureIn(body)
+	}
+	if len(in.Choices) == 0 {
+		return nil, driver.NoAnswer("has no choices")
+	}
+	out := &wire.Reply{
+		ID: in.ID, Model: in.Model, Created: in.Created.N, Usage: oaUsageOf(in.Usage),
+		ServiceTier: in.ServiceTier, Fingerprint: in.Fingerprint,
+	}
+	for i := range in.Choices {
+		c := &in.Choices[i]
+		choice := wire.Choice{
+			Index: c.Index, Text: string(c.Message.Content), Refusal: c.Message.Refusal,
+			Annotations: annotations(c.Message.Annotations), Audio: givenOrNil(c.Message.Audio), Logprobs: givenOrNil(c.Logprobs),
+			Finish: oaFinish(c.Finish),
+		}
+		if t := c.Message.thinking(); t != "" {
+			choice.Thinking = []wire.Thinking{{Text: t}}
+		}
+		for _, call := range c.Message.ToolCalls {
+			name, arguments, custom := call.parts()
+			choice.ToolCalls = append(choice.ToolCalls, wire.ToolCall{ID: call.ID, Name: name, Arguments: arguments, Custom: custom})
+		}
+		out.Choices = append(out.Choices, choice)
+	}
+	return out, nil
+}
+
+// parts returns what a call says, of either type.
+func (c *oaCall) parts() (name, arguments string, custom bool) {
+	switch {
+	case c.Custom != nil:
+		return c.Custom.Name, c.Custom.Input, true
+	case c.Function != nil:
+		return c.Function.Name, c.Function.Arguments, false
+	}
+	return "", "", false
+}
+
+// givenOrNil returns a raw member, nil if it is absent or null.
+func givenOrNil(v jsontext.Value) jsontext.Value {
+	if !driver.Given(v) {
+		return nil
+	}
+	return v
+}
+
+// annotations reads sources on the web; other annotations have no canonical form.
+func annotations(in []oaAnnotation) []wire.Annotation {
+	var out []wire.Annotation
+	for _, a := range in {
+		if c := a.Citation; c.URL != "" {
+			out = append(out, wire.Annotation{URL: c.URL, Title: c.Title, Start: int(c.Start.N), End: int(c.End.N)})
+		}
+	}
+	return out
+}
+
+// oaFinish reads finish_reason. Words that only one copy of the API has become
+// the nearest of OpenAI's.
+func oaFinish(word string) wire.Finish {
+	switch strings.ToLower(word) {
+	case "":
+		return ""
+	case "length", "model_length", "max_tokens":
+		return wire.FinishLength
+	case "tool_calls", "function_call", "tool_use":
+		return wire.FinishToolCalls
+	case "content_filter", "safety":
+		return wire.FinishFilter
+	}
+	return wire.FinishStop
+}
+
+type oaUsage struct {
+	Prompt     driver.Count `json:"prompt_tokens"`
+	Completion driver.Count `json:"completion_tokens"`
+	Total      driver.Count `json:"total_tokens"`
+	CacheHit   driver.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached     driver.Count `json:"cached_tokens"`           // Moonshot and others, at the top
+	Creation   driver.Count `json:"cache_creation_input_tokens"`
+	Searches   driver.Count `json:"num_search_queries"` // Perplexity
+	In         oaInPart     `json:"prompt_tokens_details"`
+	Out        oaOutPat     `json:"completion_tokens_details"`
+}
+
+type oaInPart struct {
+	Cached driver.Count `json:"cached_tokens"`
+	Audio  driver.Count `json:"audio_tokens"`
+	Image  driver.Count `json:"image_tokens"`
+	Write  driver.Count `json:"cache_write_tokens"`
+}
+
+type oaOutPat struct {
+	Reasoning driver.Count `json:"reasoning_tokens"`
+	Audio     driver.Count `json:"audio_tokens"`
+}
+
+// oaUsageOf reads a report. Its whole must be there; its parts may be missing.
+func oaUsageOf(raw jsontext.Value) wire.Usage {
+	if !driver.Given(raw) {
+		return wire.Usage{}
+	}
+	var u oaUsage
+	if driver.DecodeLoose(raw, &u) != nil {
+		return wire.Usage{Bad: true}
+	}
+	if (driver.Counts{u.Prompt, u.Completion, u.CacheHit, u.Cached, u.Creation, u.Searches, u.In.Cached, u.In.Audio, u.In.Image, u.In.Write, u.Out.Reasoning, u.Out.Audio}).Bad() {
+		return wire.Usage{Bad: true}
+	}
+	if !u.Prompt.Given || !u.Completion.Given {
+		return wire.Usage{}
+	}
+	t := usage.Tokens{
+		Input: u.Prompt.N, CacheRead: max(u.In.Cached.N, u.CacheHit.N, u.Cached.N), CacheWrite: max(u.In.Write.N, u.Creation.N),
+		InputAudio: u.In.Audio.N, InputImage: u.In.Image.N,
+		Output: u.Completion.N, Reasoning: u.Out.Reasoning.N, OutputAudio: u.Out.Audio.N, SearchQueries: u.Searches.N,
+	}
+	if t.Reasoning > 0 && u.Total.N == t.Input+t.Output+t.Reasoning {
+		t.Output += t.Reasoning // xAI counts reasoning beside the completion, not in it
+	}
+	return driver.Reported(t)
+}

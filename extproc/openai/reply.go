@@ -1,0 +1,196 @@
+package openai
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+type chatReply struct {
+	ID          string       `json:"id"`
+	Object      string       `json:"object"`
+	Created     int64        `json:"created"`
+	Model       string       `json:"model"`
+	Choices     []chatAnswer `json:"choices"`
+	Usage       *chatUsage   `json:"usage,omitzero"`
+	ServiceTier string       `json:"service_tier,omitzero"`
+	Fingerprint string       `json:"system_fingerprint,omitzero"`
+}
+
+type chatAnswer struct {
+	Index    int            `json:"index"`
+	Message  chatSaid       `json:"message"`
+	Logprobs jsontext.Value `json:"logprobs"`
+	Finish   string         `json:"finish_reason"`
+}
+
+type chatSaid struct {
+	Role             string         `json:"role"`
+	Content          *string        `json:"content"`
+	Refusal          *string        `json:"refusal"`
+	ReasoningContent string         `json:"reasoning_content,omitzero"`
+	ThinkingBlocks   []chatThinking `json:"thinking_blocks,omitzero"`
+	ToolCalls        []chatCall     `json:"tool_calls,omitzero"`
+	FunctionCall     *chatCalled    `json:"function_call,omitzero"`
+	Annotations      []chatSource   `json:"annotations,omitzero"`
+	Audio            jsontext.Value `json:"audio,omitzero"`
+}
+
+type chatSource struct {
+	Type        string       `json:"type"`
+	URLCitation chatCitation `json:"url_citation"`
+}
+
+type chatCitation struct {
+	Start int    `json:"start_index"`
+	End   int    `json:"end_index"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+}
+
+type chatUsage struct {
+	Prompt     int64             `json:"prompt_tokens"`
+	Completion int64             `json:"completion_tokens"`
+	Total      int64             `json:"total_tokens"`
+	In         chatPromptParts   `json:"prompt_tokens_details"`
+	Out        chatResponseParts `json:"completion_tokens_details"`
+	Creation   int64             `json:"cache_creation_input_tokens,omitzero"` // as Anthropic has it, for callers that look for it
+	Read       int64             `json:"cache_read_input_tokens,omitzero"`
+	Cost       *money.Pico       `json:"cost,omitzero"`
+}
+
+type chatPromptParts struct {
+	Cached int64 `json:"cached_tokens"`
+	Audio  int64 `json:"audio_tokens"`
+	Write  int64 `json:"cache_write_tokens,omitzero"`
+}
+
+type chatResponseParts struct {
+	Reasoning int64 `json:"reasoning_tokens"`
+	Audio     int64 `json:"audio_tokens"`
+}
+
+// chatReplyOf turns an answer into OpenAI's form.
+func chatReplyOf(r *wire.Reply, m dialect.Meta) *chatReply {
+	out := &chatReply{
+		ID: m.ID, Object: "chat.completion", Created: m.Created, Model: m.Model,
+		Choices: make([]chatAnswer, 0, len(r.Choices)), Usage: chatUsageOf(&r.Usage),
+		ServiceTier: r.ServiceTier, Fingerprint: r.Fingerprint,
+	}
+	if out.ID == "" {
+		out.ID = r.ID
+	}
+	for i := range r.Choices {
+		c := &r.Choices[i]
+		out.Choices = append(out.Choices, chatAnswer{
+			Index: c.Index, Message: chatSaidOf(c, m), Logprobs: c.Logprobs, Finish: finishOf(c.Finish, m),
+		})
+	}
+	return out
+}
+
+// chatSaidOf turns one choice into an assistant message. content is null only
+// where something else speaks for it, as SDKs expect.
+func chatSaidOf(c *wire.Choice, m dialect.Meta) chatSaid {
+	out := chatSaid{Role: "assistant", ThinkingBlocks: blocksOf(c.Thinking), Annotations: sourcesOf(c.Annotations), Audio: c.Audio}
+	if c.Text != "" || c.Refusal == "" && len(c.ToolCalls) == 0 && c.Audio == nil {
+		out.Content = &c.Text
+	}
+	if c.Refusal != "" {
+		out.Refusal = &c.Refusal
+	}
+	for _, t := range c.Thinking {
+		out.ReasoningContent += t.Text
+	}
+	for i, t := range c.ToolCalls {
+		if m.Functions {
+			out.FunctionCall = &chatCalled{Name: t.Name, Arguments: t.Arguments}
+			break // the older form has room for one call
+		}
+		call := callOf(t.Custom, t.Name, t.Arguments)
+		if call.ID = t.ID; t.ID == "" {
+			call.ID = madeUpID(m, c.Index, i)
+		}
+		out.ToolCalls = append(out.ToolCalls, call)
+	}
+	return out
+}
+
+// callOf makes a call of either type.
+func callOf(custom bool, name, arguments string) chatCall { //nolint:revive // the flag is data: the type of the call
+	if custom {
+		return chatCall{Type: "custom", Custom: &chatInputed{Name: name, Input: arguments}}
+	}
+	return chatCall{Type: "function", Function: &chatCalled{Name: name, Arguments: arguments}}
+}
+
+// madeUpID names a call whose provider gave it no id: callers refer to calls by id.
+func madeUpID(m dialect.Meta, choice, call int) string {
+	return fmt.Sprintf("call_%s_%d_%d", m.ID, choice, call)
+}
+
+// blocksOf lists the blocks that the caller has to send back.
+func blocksOf(in []wire.Thinking) []chatThinking {
+	var out []chatThinking
+	for _, t := range in {
+		switch {
+		case t.Redacted != "":
+			out = append(out, chatThinking{Type: "redacted_thinking", Data: t.Redacted})
+		case t.Signature != "":
+			out = append(out, chatThinking{Type: "thinking", Thinking: t.Text, Signature: t.Signature})
+		}
+	}
+	return out
+}
+
+// sourcesOf turns annotations into OpenAI's form.
+func sourcesOf(in []wire.Annotation) []chatSource {
+	var out []chatSource
+	for _, a := range in {
+		out = append(out, chatSource{Type: "url_citation", URLCitation: chatCitation{Start: a.Start, End: a.End, Title: a.Title, URL: a.URL}})
+	}
+	return out
+}
+
+// finishOf names the reason in the words of the caller's generation of the API.
+func finishOf(f wire.Finish, m dialect.Meta) string {
+	switch {
+	case f == wire.FinishToolCalls && m.Functions:
+		return "function_call"
+	case f == "":
+		return string(wire.FinishStop)
+	}
+	return string(f)
+}
+
+// chatUsageOf turns usage into OpenAI's form; nil if there is none to tell.
+func chatUsageOf(u *wire.Usage) *chatUsage {
+	if u == nil || !u.Known() {
+		return nil
+	}
+	t := u.Tokens
+	written := t.CacheWrite + t.CacheWrite1h
+	return &chatUsage{
+		Prompt: t.Input, Completion: t.Output, Total: t.Input + t.Output,
+		In:       chatPromptParts{Cached: t.CacheRead, Audio: t.InputAudio, Write: written},
+		Out:      chatResponseParts{Reasoning: t.Reasoning, Audio: t.OutputAudio},
+		Creation: written, Read: t.CacheRead, Cost: u.Cost,
+	}
+}
+
+// appendJSON appends v. What cannot be written, which only raw JSON that breaks
+// the promise of package wire can cause, becomes an error body: half an object
+// must not reach a caller.
+func appendJSON(dst []byte, v any) []byte {
+	out, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		out = fault.From(err).OpenAI()
+	}
+	return append(dst, out...)
+}

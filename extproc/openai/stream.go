@@ -1,0 +1,134 @@
+package openai
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// openAIStream decodes chat.completion.chunk events.
+type openAIStream struct {
+	usage    wire.Usage
+	model    string
+	ended    bool  // [DONE] was seen
+	begun    []int // choices that something came of
+	finished []int // choices whose finish_reason came
+	calls    []callRef
+}
+
+// callRef is a tool call whose place is known: some copies of the API leave out
+// the index, or send only the id.
+type callRef struct {
+	choice, index int
+	id            string
+}
+
+// Event reads one event. Its name does not matter: everything is in the data.
+func (s *openAIStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, error) {
+	data = bytes.TrimSpace(data)
+	if s.ended || len(data) == 0 {
+		return dst, nil
+	}
+	if string(data) == "[DONE]" {
+		s.ended = true
+		return dst, nil
+	}
+	var in oaReply
+	if f := driver.ReadAnswer(data, &in); f != nil {
+		return dst, f
+	}
+	if driver.Given(in.Error) {
+		return dst, driver.FailureIn(data)
+	}
+	if u := oaUsageOf(in.Usage); u.Known() || u.Bad {
+		s.usage = u
+	} else if u := oaUsageOf(in.XGroq.Usage); u.Known() || u.Bad {
+		s.usage = u
+	}
+	if s.model == "" {
+		s.model = in.Model
+	}
+	for i := range in.Choices {
+		dst = s.step(dst, &in.Choices[i])
+	}
+	return dst, nil
+}
+
+// step turns one choice's delta into chunks: one, and one more for each further
+// tool call in it.
+func (s *openAIStream) step(dst []wire.Chunk, c *oaChoiceSaid) []wire.Chunk {
+	d := &c.Delta
+	s.begun = with(s.begun, c.Index)
+	out := wire.Chunk{
+		Index: c.Index, Text: string(d.Content), Refusal: d.Refusal, Thinking: d.thinking(),
+		Annotations: annotations(d.Annotations), Audio: givenOrNil(d.Audio), Logprobs: givenOrNil(c.Logprobs),
+	}
+	for i := range d.ToolCalls {
+		if i > 0 {
+			dst = append(dst, out)
+			out = wire.Chunk{Index: c.Index}
+		}
+		out.Tool = s.tool(c.Index, &d.ToolCalls[i])
+	}
+	if out.Finish = oaFinish(c.Finish); out.Finish != "" {
+		s.finished = with(s.finished, c.Index)
+	}
+	return append(dst, out)
+}
+
+// tool finds the call that a delta belongs to.
+func (s *openAIStream) tool(choice int, c *oaCall) *wire.ToolDelta {
+	name, arguments, custom := c.parts()
+	ref := callRef{choice: choice, id: c.ID}
+	switch {
+	case c.Index != nil:
+		ref.index = *c.Index
+	default:
+		ref.index = s.place(choice, c.ID)
+	}
+	if !slices.ContainsFunc(s.calls, func(r callRef) bool { return r.choice == choice && r.index == ref.index }) {
+		s.calls = append(s.calls, ref)
+	}
+	return &wire.ToolDelta{Index: ref.index, ID: c.ID, Name: name, Arguments: arguments, Custom: custom}
+}
+
+// place finds the index of a call without one: by its id, else a new one for a
+// new id, else the last one.
+func (s *openAIStream) place(choice int, id string) int {
+	last := -1
+	for _, r := range s.calls {
+		if r.choice != choice {
+			continue
+		}
+		if id != "" && r.id == id {
+			return r.index
+		}
+		last = max(last, r.index)
+	}
+	if id != "" || last < 0 {
+		return last + 1
+	}
+	return last
+}
+
+// Complete reports whether the answer is whole: not every copy of the API sends
+// [DONE], but all say why they finished.
+func (s *openAIStream) Complete() bool {
+	return s.ended || len(s.finished) > 0 && len(s.finished) == len(s.begun)
+}
+
+// with adds n to a set.
+func with(set []int, n int) []int {
+	if slices.Contains(set, n) {
+		return set
+	}
+	return append(set, n)
+}
+
+// Usage returns the last report.
+func (s *openAIStream) Usage() wire.Usage { return s.usage }
+
+// Model returns the model that the first chunk with one named.
+func (s *openAIStream) Model() string { return s.model }

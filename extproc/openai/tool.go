@@ -1,0 +1,171 @@
+package openai
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// chatTool is one tool, kept raw as well: only functions are understood.
+type chatTool struct {
+	kind     string
+	function chatFunction
+	cache    jsontext.Value
+	raw      jsontext.Value
+}
+
+type chatFunction struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Parameters  jsontext.Value `json:"parameters"`
+	Strict      *bool          `json:"strict"`
+	Cache       jsontext.Value `json:"cache_control"`
+}
+
+// UnmarshalJSONFrom reads a tool.
+func (t *chatTool) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Type     string         `json:"type"`
+		Function chatFunction   `json:"function"`
+		Cache    jsontext.Value `json:"cache_control"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return dialect.Reject(err, dialect.Path(dec.StackPointer()))
+	}
+	*t = chatTool{kind: in.Type, function: in.Function, cache: in.Cache, raw: raw.Clone()}
+	return nil
+}
+
+// tools reads tools and the older functions.
+func (c *chatAsk) tools(a *wire.Ask) error {
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		param := fmt.Sprintf("tools[%d]", i)
+		switch t.kind {
+		case "function":
+			tool, err := t.function.tool(param + ".function")
+			if err != nil {
+				return err
+			}
+			if tool.Cache == nil {
+				tool.Cache = dialect.Present(t.cache)
+			}
+			a.Tools = append(a.Tools, tool)
+		case "":
+			return fault.Field(param+".type", dialect.CodeMissing, "%s.type is missing; use function.", param)
+		default:
+			a.Tools = append(a.Tools, wire.Tool{Type: t.kind, Raw: t.raw})
+		}
+	}
+	for i := range c.Functions {
+		tool, err := c.Functions[i].tool(fmt.Sprintf("functions[%d]", i))
+		if err != nil {
+			return err
+		}
+		a.Tools, a.Functions = append(a.Tools, tool), true
+	}
+	return nil
+}
+
+// tool turns a function into the canonical form.
+func (f *chatFunction) tool(param string) (wire.Tool, error) {
+	t := wire.Tool{Name: f.Name, Description: f.Description, Schema: dialect.Present(f.Parameters), Strict: f.Strict, Cache: dialect.Present(f.Cache)}
+	switch {
+	case f.Name == "":
+		return t, fault.Field(param+".name", dialect.CodeMissing, "%s.name is missing; name the function.", param)
+	case t.Schema != nil && t.Schema.Kind() != '{':
+		return t, fault.Field(param+".parameters", dialect.CodeType, "%s.parameters must be an object.", param)
+	}
+	return t, nil
+}
+
+// chatChoice is the object form of tool_choice and function_call.
+type chatChoice struct {
+	Type     string   `json:"type"`
+	Name     string   `json:"name"`
+	Function chatName `json:"function"`
+	Custom   chatName `json:"custom"`
+	Allowed  struct {
+		Mode  string `json:"mode"`
+		Tools []struct {
+			Type     string   `json:"type"`
+			Name     string   `json:"name"`
+			Function chatName `json:"function"`
+			Custom   chatName `json:"custom"`
+		} `json:"tools"`
+	} `json:"allowed_tools"`
+}
+
+type chatName struct {
+	Name string `json:"name"`
+}
+
+// choice reads tool_choice, or the older function_call.
+func (c *chatAsk) choice(a *wire.Ask) error {
+	param, raw := "tool_choice", dialect.Present(c.ToolChoice)
+	if raw == nil {
+		param, raw = "function_call", dialect.Present(c.FunctionCall)
+	}
+	if raw == nil {
+		return nil
+	}
+	if raw.Kind() == '"' {
+		var word string
+		if err := json.Unmarshal(raw, &word); err != nil {
+			return dialect.Reject(err, param)
+		}
+		return setMode(a, param, word)
+	}
+	var in chatChoice
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return dialect.Reject(err, param)
+	}
+	if param == "function_call" {
+		in.Type, in.Function.Name = "function", in.Name
+	}
+	switch in.Type {
+	case "function":
+		a.ToolChoice = wire.ToolChoice{Mode: wire.ChoiceNamed, Name: in.Function.Name}
+	case "custom":
+		a.ToolChoice = wire.ToolChoice{Mode: wire.ChoiceNamed, Name: in.Custom.Name, Custom: true}
+	case "allowed_tools":
+		if err := setMode(a, param+".allowed_tools.mode", in.Allowed.Mode); err != nil {
+			return err
+		}
+		a.ToolChoice.Allowed = []string{}
+		for _, t := range in.Allowed.Tools {
+			a.ToolChoice.Allowed = append(a.ToolChoice.Allowed, t.Name+t.Function.Name+t.Custom.Name)
+		}
+		return nil
+	default:
+		return fault.Field(param+".type", dialect.CodeValue, "%s.type must be function, custom or allowed_tools.", param)
+	}
+	if a.ToolChoice.Name == "" {
+		return fault.Field(param, dialect.CodeMissing, "%s must name the tool to call.", param)
+	}
+	return nil
+}
+
+// setMode reads the one-word form of tool_choice.
+func setMode(a *wire.Ask, param, word string) error {
+	switch word {
+	case "auto":
+		a.ToolChoice.Mode = wire.ChoiceAuto
+	case "none":
+		a.ToolChoice.Mode = wire.ChoiceNone
+	case "required":
+		a.ToolChoice.Mode = wire.ChoiceRequired
+	default:
+		return fault.Field(param, dialect.CodeValue, "%s must be auto, none, required or an object that names a tool.", param)
+	}
+	return nil
+}
