@@ -57,6 +57,8 @@ func importRows() []importRow {
 			"cluster/address", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/price", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
 		}},
+		{"cluster/consensus", []string{"cluster/consensus/archive", "cluster/fault", "cluster/id", "cluster/store", "proto/gen/cluster/*"}},
+		{"cluster/consensus/archive", nil},
 		{"cluster/*", []string{
 			"cluster/address", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/inject", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/resource", "cluster/table", "proto/gen/cluster/*",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/modelgateway/modelgateway/cluster/consensus/archive"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -182,11 +183,11 @@ func (c *Consensus) exchange(rf *raft.Raft, from *Unpacked, into Adoption) error
 		return unusable(err)
 	}
 	dir := store.NewDir(c.snaps.fs, c.snaps.filesPath(from.tmp))
-	pack := newPacker(files, func(name string) (io.ReadCloser, error) {
+	pack := archive.NewReader(files, func(name string) (io.ReadCloser, error) {
 		in, _, err := dir.Open(name)
 		return in, err
 	})
-	meta := &raft.SnapshotMeta{Version: raft.SnapshotVersionMax, Size: archiveSize(files)}
+	meta := &raft.SnapshotMeta{Version: raft.SnapshotVersionMax, Size: archive.Size(files)}
 	err = rf.Restore(meta, pack, 0)
 	if err = errors.Join(err, pack.Close()); err != nil {
 		return outcomeOf(err)

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"testing"
 
 	"github.com/hashicorp/raft"
 
+	"github.com/modelgateway/modelgateway/cluster/consensus/archive"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -45,68 +45,12 @@ func resealed(index uint64, b []byte) []byte {
 	return append(body, byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
 }
 
-// pretend is an in-memory destination of unpack.
-type pretend map[string]*bytes.Buffer
-
-func (p pretend) create(name string) (io.WriteCloser, error) {
-	if p[name] != nil || !plainName(name) {
-		return nil, errors.New("rejected")
-	}
-	p[name] = &bytes.Buffer{}
-	return closing{p[name]}, nil
-}
-
-type closing struct{ io.Writer }
-
-func (closing) Close() error { return nil }
-
-func (p pretend) open(name string) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(p[name].Bytes())), nil
-}
-
-func packed(files map[string]string, names ...string) []byte {
-	p := pretend{}
-	var list []archived
-	for _, name := range names {
-		p[name] = bytes.NewBufferString(files[name])
-		list = append(list, archived{name: name, size: uint64(len(files[name])), sum: sha256.Sum256([]byte(files[name]))})
-	}
-	b, _ := io.ReadAll(newPacker(list, p.open)) // never fails
-	return b
-}
-
-// FuzzArchive: an accepted archive, in any pieces, is packed as the same bytes and has the
-// computed size.
-func FuzzArchive(f *testing.F) {
-	f.Add(packed(nil), 1)
-	f.Add(packed(map[string]string{"000001.sst": "table", "MANIFEST-000002": "manifest"}, "000001.sst", "000009.log", "MANIFEST-000002"), 7)
-	f.Fuzz(func(t *testing.T, b []byte, piece int) {
-		into := pretend{}
-		u := &unpacker{create: into.create}
-		piece = max(1, piece)
-		for rest := bytes.Clone(b); len(rest) > 0; {
-			n := min(piece, len(rest))
-			if _, err := u.Write(rest[:n]); err != nil {
-				return
-			}
-			rest = rest[n:]
-		}
-		if u.finish() != nil {
-			return
-		}
-		again, err := io.ReadAll(newPacker(u.files, into.open))
-		if err != nil || !bytes.Equal(again, b) || archiveSize(u.files) != int64(len(b)) {
-			t.Errorf("%x is packed as %x: %v", b, again, err)
-		}
-	})
-}
-
 // FuzzSnapshotMeta: an accepted description is encoded as the same bytes.
 func FuzzSnapshotMeta(f *testing.F) {
 	s := &snapshot{
 		index: 7, term: 2, configurationIndex: 3, sequence: 4,
 		configuration: raft.EncodeConfiguration(raft.Configuration{Servers: []raft.Server{{ID: "a", Address: "b"}}}),
-		files:         []archived{{name: "a", size: 1}, {name: "b", size: 2}},
+		files:         []archive.File{{Name: "a", Size: 1}, {Name: "b", Size: 2}},
 	}
 	f.Add(s.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {

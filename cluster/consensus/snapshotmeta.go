@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/modelgateway/modelgateway/cluster/consensus/archive"
 )
 
 // snapshot describes a snapshot on the disk.
@@ -18,7 +20,7 @@ type snapshot struct {
 	index, term         uint64
 	configurationIndex  uint64
 	configuration       []byte // as Raft encodes it
-	files               []archived
+	files               []archive.File
 	sequence            uint64 // distinguishes snapshots of the same entry
 	configurationServed raft.Configuration
 }
@@ -32,7 +34,7 @@ func (s *snapshot) encode() []byte {
 	for _, n := range []uint64{s.index, s.term, s.configurationIndex, s.sequence} {
 		out = binary.BigEndian.AppendUint64(out, n)
 	}
-	for _, part := range [][]byte{s.configuration, encodeManifest(s.files)} {
+	for _, part := range [][]byte{s.configuration, archive.EncodeManifest(s.files)} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(part)))
 		out = append(out, part...)
 	}
@@ -65,7 +67,7 @@ func decodeSnapshot(id string, b []byte) (*snapshot, error) {
 		return nil, errors.New("there is data after the end")
 	}
 	var err error
-	if s.files, err = decodeManifest(parts[1]); err != nil {
+	if s.files, err = archive.DecodeManifest(parts[1]); err != nil {
 		return nil, err
 	}
 	s.configuration = bytes.Clone(parts[0])
@@ -91,7 +93,7 @@ func (s *snapshot) meta() *raft.SnapshotMeta {
 		Version: raft.SnapshotVersionMax, ID: s.id,
 		Index: s.index, Term: s.term,
 		Configuration: s.configurationServed, ConfigurationIndex: s.configurationIndex,
-		Size: archiveSize(s.files),
+		Size: archive.Size(s.files),
 	}
 }
 

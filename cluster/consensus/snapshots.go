@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/modelgateway/modelgateway/cluster/consensus/archive"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -129,16 +130,16 @@ func (s *snapshots) temporary() (name string, sequence uint64, err error) {
 func (s *snapshots) filesPath(name string) string { return filepath.Join(s.path, name, filesName) }
 
 // describe hashes the files of a checkpoint.
-func (s *snapshots) describe(name string) ([]archived, error) {
+func (s *snapshots) describe(name string) ([]archive.File, error) {
 	dir := store.NewDir(s.fs, s.filesPath(name))
 	names, err := dir.List()
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(names)
-	var files []archived
+	var files []archive.File
 	for _, name := range names {
-		f := archived{name: name}
+		f := archive.File{Name: name}
 		in, _, err := dir.Open(name)
 		if err != nil {
 			return nil, err
@@ -148,8 +149,8 @@ func (s *snapshots) describe(name string) ([]archived, error) {
 		if err := errors.Join(err, in.Close()); err != nil {
 			return nil, err
 		}
-		f.size = uint64(n)
-		sum.Sum(f.sum[:0])
+		f.Size = uint64(n)
+		sum.Sum(f.Sum[:0])
 		files = append(files, f)
 	}
 	return files, nil
@@ -192,13 +193,13 @@ func (s *snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 		in, _, err := dir.Open(name)
 		return in, err
 	}
-	return one.meta(), &snapshotReader{packer: newPacker(one.files, open), of: one, in: s}, nil
+	return one.meta(), &snapshotReader{Reader: archive.NewReader(one.files, open), of: one, in: s}, nil
 }
 
 // snapshotReader is a snapshot that is sent to another node, or passed to this node's state
 // machine, which links the files without reading them.
 type snapshotReader struct {
-	*packer
+	*archive.Reader
 
 	of *snapshot
 	in *snapshots
@@ -207,7 +208,7 @@ type snapshotReader struct {
 // Read implements io.Reader. A snapshot that is found damaged is not offered again; Raft makes
 // the next one by its own rules.
 func (r *snapshotReader) Read(b []byte) (int, error) {
-	n, err := r.packer.Read(b)
+	n, err := r.Reader.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.in.exclude(r.of.id, err)
 	}
@@ -237,7 +238,7 @@ type sink struct {
 	in   *snapshots
 	of   *snapshot
 	tmp  string
-	un   *unpacker
+	un   *archive.Writer
 	done bool
 }
 
@@ -269,7 +270,7 @@ func (k *sink) Write(b []byte) (int, error) {
 			return 0, err
 		}
 		dir := store.NewDir(k.in.fs, k.in.filesPath(k.tmp))
-		k.un = &unpacker{create: dir.Create}
+		k.un = archive.NewWriter(dir.Create)
 	}
 	return k.un.Write(b)
 }
@@ -289,11 +290,11 @@ func (k *sink) Close() error {
 
 func (k *sink) finish() error {
 	if k.un != nil {
-		if err := k.un.finish(); err != nil {
-			k.un.abort()
+		if err := k.un.Finish(); err != nil {
+			k.un.Abort()
 			return err
 		}
-		k.of.files = k.un.files
+		k.of.files = k.un.Files()
 		// The files are synced but their names are not. Removing a file that does not exist
 		// syncs the directory.
 		if err := store.NewDir(k.in.fs, k.in.filesPath(k.tmp)).Remove("names"); err != nil {
@@ -359,7 +360,7 @@ func (k *sink) Cancel() error {
 	}
 	k.done = true
 	if k.un != nil {
-		k.un.abort()
+		k.un.Abort()
 	}
 	return k.in.dir.Remove(k.tmp)
 }
