@@ -59,6 +59,9 @@ func importRows() []importRow {
 		}},
 		{"cluster/consensus", []string{"cluster/consensus/archive", "cluster/fault", "cluster/id", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/consensus/archive", nil},
+		{"cluster/restore", []string{
+			"cluster/event", "cluster/fault", "cluster/id", "cluster/ledger", "cluster/record", "cluster/store", "proto/gen/cluster/*",
+		}},
 		{"cluster/*", []string{
 			"cluster/address", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/inject", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/resource", "cluster/table", "proto/gen/cluster/*",

@@ -6,7 +6,10 @@ import (
 	"io"
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/peer"
+	"github.com/modelgateway/modelgateway/cluster/restore"
+	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -58,7 +61,27 @@ func (n *Node) RestoreAll(ctx context.Context, r io.Reader) error {
 // restoreAll is RestoreAll on the node that leads.
 func (n *Node) restoreAll(ctx context.Context, r io.Reader) error {
 	defer n.cfg.BeginRestore()()
-	return n.consensus.RestoreBackup(ctx, r, n.adoption())
+	return n.consensus.RestoreBackup(ctx, r, consensus.Adoption{Check: restore.NewCluster, Adopt: n.adopt})
+}
+
+// adopt fits the state of a backup to this cluster.
+func (n *Node) adopt(backup *store.Tx, state *store.Store) error {
+	if _, err := n.restorable(backup); err != nil {
+		return err
+	}
+	servers, err := n.consensus.Servers()
+	if err != nil {
+		return err
+	}
+	members := make([]id.Node, len(servers))
+	for i, s := range servers {
+		members[i] = s.Node
+	}
+	now, ok := n.time()
+	if !ok {
+		return unavailable(consensus.ErrNotLeader)
+	}
+	return restore.Adopt(backup, state, members, now)
 }
 
 // pieceSize is how much of a backup goes in one message.

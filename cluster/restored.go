@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
-	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/restore"
@@ -57,7 +53,7 @@ func (m machine) restoreSettings(tx *store.Tx, e consensus.Entry, c *clusterv1.C
 	if f != nil {
 		return outcome(f, nil)
 	}
-	f = audit.AppendAll(tx, audit.DefaultWorkspace, []*clusterv1.AuditEvent{restored(c.GetAudit(), done)}, e.Time)
+	f = audit.AppendAll(tx, audit.DefaultWorkspace, []*clusterv1.AuditEvent{restore.Describe(c.GetAudit(), done)}, e.Time)
 	tx.Set(store.SpaceView, []byte(revisionKey), binary.BigEndian.AppendUint64(nil, e.Index))
 	inject.Crash("restore.before")
 	return outcome(f, func(uint64) {
@@ -77,77 +73,6 @@ func (m machine) restoreSettings(tx *store.Tx, e consensus.Entry, c *clusterv1.C
 			n.die(err)
 		}
 	})
-}
-
-// restored returns the audit event of a restore, with what it has changed in its
-// details. It depends on the entry and the counts alone.
-func restored(e *clusterv1.AuditEvent, done *clusterv1.RestoreDone) *clusterv1.AuditEvent {
-	counts := event.Details{}
-	for _, c := range done.GetCounts() {
-		one := event.Details{}
-		one.Integer("returned", int64(c.GetReturned()))
-		one.Integer("changed", int64(c.GetChanged()))
-		one.Integer("removed", int64(c.GetRemoved()))
-		one.Integer("unblocked", int64(c.GetUnblocked()))
-		addHexes(&one, "returned_keys", c.GetReturnedKeys())
-		addHexes(&one, "removed_keys", c.GetRemovedKeys())
-		addHexes(&one, "unblocked_keys", c.GetUnblockedKeys())
-		if text := one.Object(); text != "" {
-			counts.Raw(c.GetName(), text)
-		}
-	}
-	d := event.ParseDetails(e.GetDetailsJson())
-	if text := counts.Object(); text != "" {
-		d.Raw("restored", text)
-	}
-	d.Text("snapshot_time", record.FromNanos(done.GetBackupUnixNano()).Format(time.RFC3339))
-	e.DetailsJson = d.Object()
-	return e
-}
-
-// Restored says what a restore has changed.
-type Restored struct {
-	Index  uint64    // of the entry that did it
-	Backup time.Time // when the backup was made
-	Counts []RestoredCount
-}
-
-// RestoredCount says what became of the records of one kind.
-type RestoredCount struct {
-	Name      string
-	Returned  uint64 // were not there, and are in the backup
-	Changed   uint64 // were there, and are different in the backup
-	Removed   uint64 // were there, and are not in the backup
-	Kept      uint64 // are the same
-	Unblocked uint64 // of the changed ones: were blocked, and are so no more
-	// The keys of the first records of each sort; of virtual keys these are hashes.
-	ReturnedKeys, RemovedKeys, UnblockedKeys [][]byte
-}
-
-func restoredOf(done *clusterv1.RestoreDone) *Restored {
-	out := &Restored{Index: done.GetIndex(), Backup: record.FromNanos(done.GetBackupUnixNano())}
-	for _, c := range done.GetCounts() {
-		out.Counts = append(out.Counts, RestoredCount{
-			Name: c.GetName(), Returned: c.GetReturned(), Changed: c.GetChanged(), Removed: c.GetRemoved(), Kept: c.GetKept(), Unblocked: c.GetUnblocked(),
-			ReturnedKeys: c.GetReturnedKeys(), RemovedKeys: c.GetRemovedKeys(), UnblockedKeys: c.GetUnblockedKeys(),
-		})
-	}
-	return out
-}
-
-// addHexes adds a list of texts.
-func addHexes(d *event.Details, name string, values [][]byte) {
-	if len(values) == 0 {
-		return
-	}
-	list := []byte{'['}
-	for i, v := range values {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = strconv.AppendQuote(list, hex.EncodeToString(v))
-	}
-	d.Raw(name, string(append(list, ']')))
 }
 
 // merged returns the keyring that is in force with the roots that only the backup has.

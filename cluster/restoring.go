@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,8 +22,6 @@ import (
 )
 
 const (
-	// restorePiece is how many bytes of records go with one entry of the log.
-	restorePiece = 1 << 20
 	// restoreTime bounds how long an entry of a restore is tried: an election may come
 	// in between, and the last entry writes all that was staged.
 	restoreTime = time.Minute
@@ -53,7 +50,7 @@ type RestoreRequest struct {
 //
 // Errors: Malformed for a file that is no backup or is damaged; Conflict where it was
 // not to be; Unavailable with code outcome_unknown where that is not known.
-func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *Restored, err error) {
+func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *restore.Report, err error) {
 	defer n.cfg.BeginRestore()()
 	ranges := restore.Ranges()
 	backup, err := n.consensus.UnpackBackup(r, func(space store.Space, key []byte) bool { //nolint:contextcheck // a store is written for as long as it takes
@@ -88,7 +85,11 @@ func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *
 	}
 	name := make([]byte, restore.NameLength)
 	_, _ = rand.Read(name) // never fails
-	pieces, err := n.stage(ctx, backup.State, name)
+	// A crash leaves pieces that are never read; the leader deletes them later.
+	pieces, err := restore.Pieces(ctx, backup.State, name, func(piece *clusterv1.StageRestore) error {
+		_, err := n.insist(ctx, &clusterv1.Command{Change: &clusterv1.Command_StageRestore{StageRestore: piece}})
+		return err
+	})
 	if err != nil {
 		n.dropRestore(ctx, name)
 		return nil, err
@@ -106,12 +107,9 @@ func (n *Node) Restore(ctx context.Context, r io.Reader, in RestoreRequest) (_ *
 
 // RestoredBy returns what a restore has changed, as this node's state has it; nil if
 // that is too long ago.
-func (n *Node) RestoredBy(_ context.Context, name []byte) (out *Restored, err error) {
+func (n *Node) RestoredBy(_ context.Context, name []byte) (out *restore.Report, err error) {
 	err = n.consensus.View(func(state *store.Store) error {
-		done, err := restore.Result(state, name)
-		if done != nil {
-			out = restoredOf(done)
-		}
+		out, err = restore.ReportOf(state, name)
 		return err
 	})
 	return out, err
@@ -159,37 +157,6 @@ func (n *Node) opens(ctx context.Context, state *store.Store, backup keyring) er
 	}
 	return fault.New(fault.Conflict, "encryption_key_missing",
 		"The snapshot has %d secrets that this node cannot open; they are sealed with encryption key %s. Add that key to general_settings.encryption_keys_previous on every node and restart them, or add accept_unusable=yes to restore the rest. Nothing was changed.", count, missing)
-}
-
-// stage sends the records of a backup in pieces and returns their number. A crash leaves pieces
-// that are never read; the leader deletes them later.
-func (n *Node) stage(ctx context.Context, state *store.Store, name []byte) (pieces uint64, err error) {
-	piece, size := &clusterv1.StageRestore{Restore: name}, 0
-	send := func() error {
-		pieces++
-		piece.Number = pieces
-		_, err := n.insist(ctx, &clusterv1.Command{Change: &clusterv1.Command_StageRestore{StageRestore: piece}})
-		piece, size = &clusterv1.StageRestore{Restore: name}, 0
-		return err
-	}
-	for _, r := range restore.Ranges() {
-		space := store.Space(r.GetSpace())
-		var failed error
-		err := state.Scan(ctx, store.Range{Space: space, From: r.GetFrom(), To: r.GetTo()}, func(key, value []byte) bool {
-			piece.Records = append(piece.GetRecords(), &clusterv1.StagedRecord{Space: r.GetSpace(), Key: bytes.Clone(key), Value: bytes.Clone(value)})
-			if size += len(key) + len(value); size >= restorePiece {
-				failed = send()
-			}
-			return failed == nil
-		})
-		if err := errors.Join(err, failed); err != nil {
-			return pieces, err
-		}
-	}
-	if len(piece.GetRecords()) == 0 && pieces > 0 {
-		return pieces, nil
-	}
-	return pieces, send() // also a backup without settings has a piece
 }
 
 // commitRestore puts the staged records in force, together with what else belongs to

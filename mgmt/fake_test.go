@@ -26,6 +26,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
+	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -221,7 +222,7 @@ func (n *fakeNode) Backup(ctx context.Context, w io.Writer) error {
 	return n.begin(ctx)
 }
 
-func (n *fakeNode) Restore(ctx context.Context, r io.Reader, in cluster.RestoreRequest) (*cluster.Restored, error) {
+func (n *fakeNode) Restore(ctx context.Context, r io.Reader, in cluster.RestoreRequest) (*restore.Report, error) {
 	if err := n.RestoreAll(ctx, r); err != nil {
 		return nil, err
 	}
@@ -237,11 +238,11 @@ func (n *fakeNode) Restore(ctx context.Context, r io.Reader, in cluster.RestoreR
 	return n.RestoredBy(ctx, []byte("the restore"))
 }
 
-func (*fakeNode) RestoredBy(_ context.Context, name []byte) (*cluster.Restored, error) {
+func (*fakeNode) RestoredBy(_ context.Context, name []byte) (*restore.Report, error) {
 	if string(name) != "the restore" {
 		return nil, nil //nolint:nilnil // it is not known
 	}
-	return &cluster.Restored{Index: 7, Backup: time.Unix(1, 0).UTC(), Counts: []cluster.RestoredCount{
+	return &restore.Report{Index: 7, Backup: time.Unix(1, 0).UTC(), Counts: []restore.Count{
 		{Name: "keys", Returned: 2, Changed: 3, Removed: 1, Kept: 4, Unblocked: 1, ReturnedKeys: [][]byte{{1, 2}}},
 		{Name: "models", Kept: 2},
 	}}, nil

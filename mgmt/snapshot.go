@@ -20,6 +20,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
@@ -40,11 +41,11 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := operation.Of(r.Context())
-	restore := s.restoreSettings
+	run := s.restoreSettings
 	if r.URL.Query().Get(paramFull) == confirmed {
-		restore = s.restoreAll
+		run = s.restoreAll
 	}
-	out, err := restore(r.Context(), c, r)
+	out, err := run(r.Context(), c, r)
 	if err != nil {
 		s.reject(w, r, operation.Timely(r.Context(), surface.Change, err))
 		return
@@ -90,7 +91,7 @@ const (
 
 // restoredOf returns the response of a restore. done is nil if the changes are not known any
 // more.
-func restoredOf(done *cluster.Restored) restoredState {
+func restoredOf(done *restore.Report) restoredState {
 	out := restoredState{Restored: true, Mode: modeSettings}
 	if done == nil {
 		return out

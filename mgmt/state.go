@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
@@ -40,9 +41,9 @@ type Backups interface {
 	Backup(ctx context.Context, w io.Writer) error
 	// Restore replaces the settings of all nodes by those of a file of Backup, and returns
 	// what that changed. It changes nothing before it has read and checked the whole file.
-	Restore(ctx context.Context, r io.Reader, in cluster.RestoreRequest) (*cluster.Restored, error)
+	Restore(ctx context.Context, r io.Reader, in cluster.RestoreRequest) (*restore.Report, error)
 	// RestoredBy returns what the restore of a name changed; nil if that is too long ago.
-	RestoredBy(ctx context.Context, name []byte) (*cluster.Restored, error)
+	RestoredBy(ctx context.Context, name []byte) (*restore.Report, error)
 	// RestoreAll replaces the whole state of a new cluster.
 	RestoreAll(ctx context.Context, r io.Reader) error
 }

@@ -9,6 +9,8 @@
 // entry applies all of them (Commit). A crash in between leaves staged pieces, which the leader
 // drops later (Drop).
 //
+// A new cluster can take the whole state of a backup instead (NewCluster, Adopt).
+//
 // Commit compares and writes bytes. It does not interpret records, so nodes of two versions
 // reach the same state. The entry itself names the ranges that it replaces.
 package restore

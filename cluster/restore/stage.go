@@ -1,6 +1,9 @@
 package restore
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -14,6 +17,8 @@ import (
 const (
 	// NameLength is the length of a restore's name in bytes.
 	NameLength = 16
+	// pieceSize is how many bytes of records go with one entry of the log.
+	pieceSize = 1 << 20
 	// Most is the largest size of the records of one restore in bytes. The commit entry holds
 	// all of them in memory, on every node.
 	Most = 1 << 30
@@ -39,6 +44,37 @@ const (
 	kindRecord = 'r'
 	kindDone   = 'd'
 )
+
+// Pieces passes the settings of a backup to send, in pieces for one log entry each, and returns the
+// number of pieces.
+func Pieces(ctx context.Context, state *store.Store, name []byte, send func(*clusterv1.StageRestore) error) (pieces uint64, err error) {
+	piece, size := &clusterv1.StageRestore{Restore: name}, 0
+	flush := func() error {
+		pieces++
+		piece.Number = pieces
+		err := send(piece)
+		piece, size = &clusterv1.StageRestore{Restore: name}, 0
+		return err
+	}
+	for _, r := range Ranges() {
+		space := store.Space(r.GetSpace())
+		var failed error
+		err := state.Scan(ctx, store.Range{Space: space, From: r.GetFrom(), To: r.GetTo()}, func(key, value []byte) bool {
+			piece.Records = append(piece.GetRecords(), &clusterv1.StagedRecord{Space: r.GetSpace(), Key: bytes.Clone(key), Value: bytes.Clone(value)})
+			if size += len(key) + len(value); size >= pieceSize {
+				failed = flush()
+			}
+			return failed == nil
+		})
+		if err := errors.Join(err, failed); err != nil {
+			return pieces, err
+		}
+	}
+	if len(piece.GetRecords()) == 0 && pieces > 0 {
+		return pieces, nil
+	}
+	return pieces, flush() // also a backup without settings has a piece
+}
 
 // Stage stores one piece. now is the clock of the state.
 func Stage(tx Tx, s *clusterv1.StageRestore, now time.Time) *fault.Error {
@@ -110,23 +146,6 @@ func drop(tx Tx, prefix []byte) *fault.Error {
 		}
 		tx.Delete(store.SpaceRestore, r.key)
 	}
-}
-
-// Result returns the changes of a restore; nil if it was not committed or its result has
-// expired.
-func Result(state interface {
-	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
-}, name []byte,
-) (*clusterv1.RestoreDone, error) {
-	value, ok, err := state.Get(store.SpaceRestore, place(name, kindDone))
-	if err != nil || !ok {
-		return nil, err
-	}
-	done := &clusterv1.RestoreDone{}
-	if err := proto.Unmarshal(value, done); err != nil {
-		return nil, record.Unreadable(err)
-	}
-	return done, nil
 }
 
 // Old returns the names of restores to drop: those that were staged but not committed before

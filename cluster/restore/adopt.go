@@ -1,4 +1,4 @@
-package cluster
+package restore
 
 import (
 	"bytes"
@@ -9,23 +9,16 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
-	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// adoption is what becomes of a backup's whole state in this cluster.
-func (n *Node) adoption() consensus.Adoption {
-	return consensus.Adoption{Check: newCluster, Adopt: n.adopt}
-}
-
-// newCluster rejects a state that is in use: a full restore would lose its content.
-func newCluster(state *store.Store) error {
-	for _, r := range restore.Ranges() {
+// NewCluster rejects a state that is in use: a full restore would lose its content.
+func NewCluster(state *store.Store) error {
+	for _, r := range Ranges() {
 		if r.GetMarks() {
 			continue
 		}
@@ -61,37 +54,27 @@ func holds(state *store.Store, r store.Range) (found bool, err error) {
 	return found, err
 }
 
-// adopt fits the state of a backup to this cluster. The backup's nodes and their leases are
-// removed. The positions up to which the nodes of this cluster have posted stay.
-func (n *Node) adopt(backup *store.Tx, state *store.Store) error {
-	if _, err := n.restorable(backup); err != nil {
-		return err
-	}
-	servers, err := n.consensus.Servers()
-	if err != nil {
-		return err
-	}
+// Adopt fits the whole state of a backup to this cluster, which has the given members. It removes
+// the nodes of the backup with their leases. The positions up to which the members have posted
+// stay.
+func Adopt(backup *store.Tx, state *store.Store, members []id.Node, now time.Time) error {
 	known, err := nodesOf(backup)
 	if err != nil {
 		return err
 	}
-	now, ok := n.time()
-	if !ok {
-		return unavailable(consensus.ErrNotLeader)
-	}
 	for _, node := range slices.Sorted(maps.Keys(known)) {
-		if slices.ContainsFunc(servers, func(s consensus.Server) bool { return s.Node == node }) {
+		if slices.Contains(members, node) {
 			return fault.New(fault.Conflict, "cluster_in_use", "Node %s of this cluster is in the snapshot already. A full restore needs nodes with empty data directories. Nothing was changed.", node)
 		}
 		if _, f := ledger.DropNode(backup, node); f != nil {
 			return f
 		}
-		if err := retired(backup, node, now); err != nil {
+		if err := bar(backup, node, now); err != nil {
 			return err
 		}
 	}
-	// A journal goes on behind what was posted of it, or its events would be refused as
-	// a run with a gap.
+	// A journal continues after the last event that it has posted. Without that position, its events
+	// would be rejected as a run with a gap.
 	for _, space := range []store.Space{store.SpaceShipped, store.SpaceLeaseLife} {
 		err := state.Scan(context.Background(), store.Range{Space: space}, func(key, value []byte) bool {
 			backup.Set(space, key, value)
@@ -104,8 +87,7 @@ func (n *Node) adopt(backup *store.Tx, state *store.Store) error {
 	return nil
 }
 
-// nodesOf returns the nodes that have posted something to a state, or have begun to
-// lease from it.
+// nodesOf returns the nodes that have posted events to a state or have leased from it.
 func nodesOf(state *store.Tx) (map[id.Node]bool, error) {
 	known := map[id.Node]bool{}
 	for _, space := range []store.Space{store.SpaceShipped, store.SpaceLeaseLife} {
@@ -121,8 +103,8 @@ func nodesOf(state *store.Tx) (map[id.Node]bool, error) {
 	return known, nil
 }
 
-// retired bars a node of the backup's cluster, unless it was removed there.
-func retired(backup *store.Tx, node id.Node, now time.Time) error {
+// bar rejects a node of the backup's cluster from now on, unless it was removed there.
+func bar(backup *store.Tx, node id.Node, now time.Time) error {
 	if _, there, err := backup.Get(store.SpaceRetired, []byte(node)); err != nil || there {
 		return err
 	}
