@@ -21,50 +21,50 @@ const (
 	longestModel = 256
 )
 
-// chatAsk is the body of a chat request.
+// chatAsk is the body of a chat request. Its order is that of what providers are sent.
 type chatAsk struct {
 	Model               string         `json:"model"`
 	Messages            chatMessages   `json:"messages"`
-	Tools               []chatTool     `json:"tools"`
-	ToolChoice          jsontext.Value `json:"tool_choice"`
-	ParallelToolCalls   *bool          `json:"parallel_tool_calls"`
-	Functions           []chatFunction `json:"functions"`
-	FunctionCall        jsontext.Value `json:"function_call"`
-	ResponseFormat      *chatFormat    `json:"response_format"`
-	ReasoningEffort     string         `json:"reasoning_effort"`
-	Thinking            *chatReasoning `json:"thinking"`
-	Temperature         *float64       `json:"temperature"`
-	TopP                *float64       `json:"top_p"`
-	FrequencyPenalty    *float64       `json:"frequency_penalty"`
-	PresencePenalty     *float64       `json:"presence_penalty"`
-	N                   *dialect.Whole `json:"n"`
-	Seed                *int64         `json:"seed"`
-	Logprobs            *bool          `json:"logprobs"`
-	TopLogprobs         *dialect.Whole `json:"top_logprobs"`
-	LogitBias           jsontext.Value `json:"logit_bias"`
-	MaxTokens           *dialect.Whole `json:"max_tokens"`
-	MaxCompletionTokens *dialect.Whole `json:"max_completion_tokens"`
-	Stop                chatStop       `json:"stop"`
-	User                string         `json:"user"`
-	Metadata            jsontext.Value `json:"metadata"`
-	Audio               jsontext.Value `json:"audio"`
-	Modalities          []string       `json:"modalities"`
-	WebSearchOptions    *chatSearch    `json:"web_search_options"`
-	Stream              bool           `json:"stream"`
-	StreamOptions       *chatOptions   `json:"stream_options"`
+	Tools               []chatTool     `json:"tools,omitzero"`
+	ToolChoice          jsontext.Value `json:"tool_choice,omitzero"`
+	ParallelToolCalls   *bool          `json:"parallel_tool_calls,omitzero"`
+	Functions           []chatFunction `json:"functions,omitzero"`
+	FunctionCall        jsontext.Value `json:"function_call,omitzero"`
+	ResponseFormat      *chatFormat    `json:"response_format,omitzero"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitzero"`
+	Thinking            *chatReasoning `json:"thinking,omitzero"`
+	Temperature         *float64       `json:"temperature,omitzero"`
+	TopP                *float64       `json:"top_p,omitzero"`
+	FrequencyPenalty    *float64       `json:"frequency_penalty,omitzero"`
+	PresencePenalty     *float64       `json:"presence_penalty,omitzero"`
+	N                   *dialect.Whole `json:"n,omitzero"`
+	Seed                *int64         `json:"seed,omitzero"`
+	Logprobs            *bool          `json:"logprobs,omitzero"`
+	TopLogprobs         *dialect.Whole `json:"top_logprobs,omitzero"`
+	LogitBias           jsontext.Value `json:"logit_bias,omitzero"`
+	MaxTokens           *dialect.Whole `json:"max_tokens,omitzero"`
+	MaxCompletionTokens *dialect.Whole `json:"max_completion_tokens,omitzero"`
+	Stop                chatStop       `json:"stop,omitzero"`
+	User                string         `json:"user,omitzero"`
+	Metadata            jsontext.Value `json:"metadata,omitzero"`
+	Audio               jsontext.Value `json:"audio,omitzero"`
+	Modalities          []string       `json:"modalities,omitzero"`
+	WebSearchOptions    *chatSearch    `json:"web_search_options,omitzero"`
+	Stream              bool           `json:"stream,omitzero"`
+	StreamOptions       *chatOptions   `json:"stream_options,omitzero"`
 	Extra               jsontext.Value `json:",embed"`
 }
 
 type chatFormat struct {
 	Type       string      `json:"type"`
-	JSONSchema *chatSchema `json:"json_schema"`
+	JSONSchema *chatSchema `json:"json_schema,omitzero"`
 }
 
 type chatSchema struct {
 	Name        string         `json:"name"`
-	Description string         `json:"description"`
+	Description string         `json:"description,omitzero"`
 	Schema      jsontext.Value `json:"schema"`
-	Strict      *bool          `json:"strict"`
+	Strict      *bool          `json:"strict,omitzero"`
 }
 
 type chatReasoning struct {
@@ -73,10 +73,13 @@ type chatReasoning struct {
 }
 
 type chatSearch struct {
-	ContextSize string `json:"search_context_size"`
-	Location    *struct {
-		Approximate jsontext.Value `json:"approximate"`
-	} `json:"user_location"`
+	ContextSize string        `json:"search_context_size,omitzero"`
+	Location    *chatLocation `json:"user_location,omitzero"`
+}
+
+type chatLocation struct {
+	Type        jsontext.Value `json:"type,omitzero"` // not read
+	Approximate jsontext.Value `json:"approximate"`
 }
 
 type chatOptions struct {

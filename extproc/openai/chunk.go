@@ -85,16 +85,16 @@ func (e *chatEncoder) delta(c *wire.Chunk) chatDelta {
 func (e *chatEncoder) call(choice int, t *wire.ToolDelta) ([]chatCall, *chatCalled) {
 	key := callKey{choice, t.Index}
 	first := !slices.Contains(e.called, key)
-	call := callOf(t.Custom, "", t.Arguments)
-	call.Type, call.Index = "", &t.Index
+	call := callOf(&wire.ToolCall{Arguments: t.Arguments, Custom: t.Custom})
+	call.Type = ""
 	if first {
 		e.called = append(e.called, key)
-		call = callOf(t.Custom, t.Name, t.Arguments)
-		call.Index, call.ID = &t.Index, t.ID
+		call = callOf(&wire.ToolCall{ID: t.ID, Name: t.Name, Arguments: t.Arguments, Custom: t.Custom})
 		if t.ID == "" {
 			call.ID = madeUpID(e.meta, choice, t.Index)
 		}
 	}
+	call.Index = &t.Index
 	if !e.meta.Functions {
 		return []chatCall{call}, nil
 	}

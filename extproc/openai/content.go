@@ -20,18 +20,18 @@ type chatContent struct {
 
 type chatPart struct {
 	Type       string         `json:"type"`
-	Text       string         `json:"text"`
-	Refusal    string         `json:"refusal"`
-	ImageURL   *chatImage     `json:"image_url"`
-	InputAudio *chatSound     `json:"input_audio"`
-	File       *chatFile      `json:"file"`
-	Cache      jsontext.Value `json:"cache_control"`
+	Text       *string        `json:"text,omitzero"` // a pointer: a text may be empty but must be there
+	Refusal    string         `json:"refusal,omitzero"`
+	ImageURL   *chatImage     `json:"image_url,omitzero"`
+	InputAudio *chatSound     `json:"input_audio,omitzero"`
+	File       *chatFile      `json:"file,omitzero"`
+	Cache      jsontext.Value `json:"cache_control,omitzero"`
 }
 
 // chatImage is a picture: an object, or just its address.
 type chatImage struct {
-	URL    string
-	Detail string
+	URL    string `json:"url"`
+	Detail string `json:"detail,omitzero"`
 }
 
 type chatSound struct {
@@ -40,9 +40,9 @@ type chatSound struct {
 }
 
 type chatFile struct {
-	ID   string `json:"file_id"`
-	Data string `json:"file_data"`
-	Name string `json:"filename"`
+	ID   string `json:"file_id,omitzero"`
+	Data string `json:"file_data,omitzero"`
+	Name string `json:"filename,omitzero"`
 }
 
 // UnmarshalJSONFrom reads a string, an array of parts or null.
@@ -63,20 +63,24 @@ func (c *chatContent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return fault.Field(param, dialect.CodeType, "%s must be a string or an array of parts.", param)
 }
 
+// MarshalJSONTo writes what UnmarshalJSONFrom reads.
+func (c *chatContent) MarshalJSONTo(enc *jsontext.Encoder) error {
+	switch {
+	case c.text != nil:
+		return enc.WriteToken(jsontext.String(*c.text))
+	case c.list != nil:
+		return json.MarshalEncode(enc, &c.list)
+	}
+	return enc.WriteToken(jsontext.Null)
+}
+
 // UnmarshalJSONFrom reads an object or a string.
 func (c *chatImage) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == '"' {
 		return json.UnmarshalDecode(dec, &c.URL)
 	}
-	var in struct {
-		URL    string `json:"url"`
-		Detail string `json:"detail"`
-	}
-	if err := json.UnmarshalDecode(dec, &in); err != nil {
-		return err
-	}
-	c.URL, c.Detail = in.URL, in.Detail
-	return nil
+	type object chatImage
+	return json.UnmarshalDecode(dec, (*object)(c))
 }
 
 // given reports whether there was any content, even an empty one.
@@ -110,7 +114,9 @@ func (c *chatPart) part(outer string, i int) (wire.Part, error) {
 	}
 	switch {
 	case c.Type == "text":
-		out.Kind, out.Text = wire.TextPart, c.Text
+		if out.Kind = wire.TextPart; c.Text != nil {
+			out.Text = *c.Text
+		}
 	case c.Type == "refusal":
 		out.Kind, out.Text = wire.RefusalPart, c.Refusal
 	case c.Type == "image_url" && c.ImageURL != nil:

@@ -11,43 +11,43 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type oaReply struct {
+type looseReply struct {
 	ID          string         `json:"id"`
 	Model       string         `json:"model"`
 	Created     driver.Count   `json:"created"`
-	Choices     []oaChoiceSaid `json:"choices"`
+	Choices     []looseChoice  `json:"choices"`
 	Usage       jsontext.Value `json:"usage"`
-	XGroq       oaGroq         `json:"x_groq"`
+	XGroq       looseGroq      `json:"x_groq"`
 	Error       jsontext.Value `json:"error"`
 	ServiceTier string         `json:"service_tier"`
 	Fingerprint string         `json:"system_fingerprint"`
 }
 
-// oaGroq is where Groq reports the usage of a stream.
-type oaGroq struct {
+// looseGroq is where Groq reports the usage of a stream.
+type looseGroq struct {
 	Usage jsontext.Value `json:"usage"`
 }
 
-// oaChoiceSaid is a choice: whole answers have a message, steps of streams a delta.
-type oaChoiceSaid struct {
+// looseChoice is a choice: whole answers have a message, steps of streams a delta.
+type looseChoice struct {
 	Index    int            `json:"index"`
-	Message  oaSaid         `json:"message"`
-	Delta    oaSaid         `json:"delta"`
+	Message  looseMessage   `json:"message"`
+	Delta    looseMessage   `json:"delta"`
 	Logprobs jsontext.Value `json:"logprobs"`
 	Finish   string         `json:"finish_reason"`
 }
 
-type oaSaid struct {
-	Content          looseText      `json:"content"`
-	Refusal          string         `json:"refusal"`
-	ReasoningContent looseText      `json:"reasoning_content"`
-	Reasoning        looseText      `json:"reasoning"`
-	ToolCalls        []oaCall       `json:"tool_calls"`
-	Annotations      []oaAnnotation `json:"annotations"`
-	Audio            jsontext.Value `json:"audio"`
+type looseMessage struct {
+	Content          looseText         `json:"content"`
+	Refusal          string            `json:"refusal"`
+	ReasoningContent looseText         `json:"reasoning_content"`
+	Reasoning        looseText         `json:"reasoning"`
+	ToolCalls        []chatCall        `json:"tool_calls"`
+	Annotations      []looseAnnotation `json:"annotations"`
+	Audio            jsontext.Value    `json:"audio"`
 }
 
-type oaAnnotation struct {
+type looseAnnotation struct {
 	Type     string `json:"type"`
 	Citation struct {
 		URL   string       `json:"url"`
@@ -82,7 +82,7 @@ func (t *looseText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 // thinking is the reasoning, under whichever of its two names.
-func (s *oaSaid) thinking() string {
+func (s *looseMessage) thinking() string {
 	if s.ReasoningContent != "" {
 		return string(s.ReasoningContent)
 	}
@@ -91,7 +91,7 @@ func (s *oaSaid) thinking() string {
 
 // Decode reads a chat.completion object.
 func (Driver) Decode(body []byte) (*wire.Reply, error) {
-	var in oaReply
+	var in looseReply
 	if f := driver.ReadAnswer(body, &in); f != nil {
 		return nil, f
 	}
@@ -102,7 +102,7 @@ func (Driver) Decode(body []byte) (*wire.Reply, error) {
 		return nil, driver.NoAnswer("has no choices")
 	}
 	out := &wire.Reply{
-		ID: in.ID, Model: in.Model, Created: in.Created.N, Usage: oaUsageOf(in.Usage),
+		ID: in.ID, Model: in.Model, Created: in.Created.N, Usage: readUsage(in.Usage),
 		ServiceTier: in.ServiceTier, Fingerprint: in.Fingerprint,
 	}
 	for i := range in.Choices {
@@ -110,7 +110,7 @@ func (Driver) Decode(body []byte) (*wire.Reply, error) {
 		choice := wire.Choice{
 			Index: c.Index, Text: string(c.Message.Content), Refusal: c.Message.Refusal,
 			Annotations: annotations(c.Message.Annotations), Audio: givenOrNil(c.Message.Audio), Logprobs: givenOrNil(c.Logprobs),
-			Finish: oaFinish(c.Finish),
+			Finish: readFinish(c.Finish),
 		}
 		if t := c.Message.thinking(); t != "" {
 			choice.Thinking = []wire.Thinking{{Text: t}}
@@ -125,7 +125,7 @@ func (Driver) Decode(body []byte) (*wire.Reply, error) {
 }
 
 // parts returns what a call says, of either type.
-func (c *oaCall) parts() (name, arguments string, custom bool) {
+func (c *chatCall) parts() (name, arguments string, custom bool) {
 	switch {
 	case c.Custom != nil:
 		return c.Custom.Name, c.Custom.Input, true
@@ -144,7 +144,7 @@ func givenOrNil(v jsontext.Value) jsontext.Value {
 }
 
 // annotations reads sources on the web; other annotations have no canonical form.
-func annotations(in []oaAnnotation) []wire.Annotation {
+func annotations(in []looseAnnotation) []wire.Annotation {
 	var out []wire.Annotation
 	for _, a := range in {
 		if c := a.Citation; c.URL != "" {
@@ -154,9 +154,9 @@ func annotations(in []oaAnnotation) []wire.Annotation {
 	return out
 }
 
-// oaFinish reads finish_reason. Words that only one copy of the API has become
+// readFinish reads finish_reason. Words that only one copy of the API has become
 // the nearest of OpenAI's.
-func oaFinish(word string) wire.Finish {
+func readFinish(word string) wire.Finish {
 	switch strings.ToLower(word) {
 	case "":
 		return ""
@@ -170,7 +170,7 @@ func oaFinish(word string) wire.Finish {
 	return wire.FinishStop
 }
 
-type oaUsage struct {
+type looseUsage struct {
 	Prompt     driver.Count `json:"prompt_tokens"`
 	Completion driver.Count `json:"completion_tokens"`
 	Total      driver.Count `json:"total_tokens"`
@@ -178,28 +178,28 @@ type oaUsage struct {
 	Cached     driver.Count `json:"cached_tokens"`           // Moonshot and others, at the top
 	Creation   driver.Count `json:"cache_creation_input_tokens"`
 	Searches   driver.Count `json:"num_search_queries"` // Perplexity
-	In         oaInPart     `json:"prompt_tokens_details"`
-	Out        oaOutPat     `json:"completion_tokens_details"`
+	In         loosePrompt  `json:"prompt_tokens_details"`
+	Out        looseOutput  `json:"completion_tokens_details"`
 }
 
-type oaInPart struct {
+type loosePrompt struct {
 	Cached driver.Count `json:"cached_tokens"`
 	Audio  driver.Count `json:"audio_tokens"`
 	Image  driver.Count `json:"image_tokens"`
 	Write  driver.Count `json:"cache_write_tokens"`
 }
 
-type oaOutPat struct {
+type looseOutput struct {
 	Reasoning driver.Count `json:"reasoning_tokens"`
 	Audio     driver.Count `json:"audio_tokens"`
 }
 
-// oaUsageOf reads a report. Its whole must be there; its parts may be missing.
-func oaUsageOf(raw jsontext.Value) wire.Usage {
+// readUsage reads a report. Its whole must be there; its parts may be missing.
+func readUsage(raw jsontext.Value) wire.Usage {
 	if !driver.Given(raw) {
 		return wire.Usage{}
 	}
-	var u oaUsage
+	var u looseUsage
 	if driver.DecodeLoose(raw, &u) != nil {
 		return wire.Usage{Bad: true}
 	}

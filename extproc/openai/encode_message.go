@@ -7,135 +7,78 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type oaMessage struct {
-	Role       string      `json:"role"`
-	Name       string      `json:"name,omitzero"`
-	Content    any         `json:"content"`
-	Reasoning  string      `json:"reasoning_content,omitzero"`
-	Refusal    string      `json:"refusal,omitzero"`
-	ToolCalls  []oaCall    `json:"tool_calls,omitzero"`
-	ToolCallID string      `json:"tool_call_id,omitzero"`
-	Audio      *oaAudioRef `json:"audio,omitzero"`
-}
-
-type oaAudioRef struct {
-	ID string `json:"id"`
-}
-
-type oaPart struct {
-	Type  string   `json:"type"`
-	Text  *string  `json:"text,omitzero"`
-	Image *oaImage `json:"image_url,omitzero"`
-	Sound *oaSound `json:"input_audio,omitzero"`
-	File  *oaFile  `json:"file,omitzero"`
-}
-
-type oaImage struct {
-	URL    string `json:"url"`
-	Detail string `json:"detail,omitzero"`
-}
-
-type oaSound struct {
-	Data   string `json:"data"`
-	Format string `json:"format"`
-}
-
-type oaFile struct {
-	ID   string `json:"file_id,omitzero"`
-	Data string `json:"file_data,omitzero"`
-	Name string `json:"filename,omitzero"`
-}
-
-type oaCall struct {
-	Index    *int      `json:"index,omitzero"`
-	ID       string    `json:"id,omitzero"`
-	Type     string    `json:"type,omitzero"`
-	Function *oaCalled `json:"function,omitzero"`
-	Custom   *oaInput  `json:"custom,omitzero"`
-}
-
-type oaCalled struct {
-	Name      string `json:"name,omitzero"`
-	Arguments string `json:"arguments"`
-}
-
-type oaInput struct {
-	Name  string `json:"name,omitzero"`
-	Input string `json:"input"`
-}
-
 // messages writes the messages; a message with several tool results becomes one
 // for each.
-func (d Driver) messages(ask *wire.Ask) ([]oaMessage, error) {
-	out := make([]oaMessage, 0, len(ask.Messages))
+func (d Driver) messages(ask *wire.Ask) (chatMessages, error) {
+	out := make(chatMessages, 0, len(ask.Messages))
 	for i := range ask.Messages {
 		m := &ask.Messages[i]
-		one := oaMessage{Role: string(m.Role), Name: m.Name}
-		var parts []oaPart
+		one := chatMessage{Role: string(m.Role), Name: m.Name}
+		var parts []chatPart
 		for j := range m.Parts {
 			p := &m.Parts[j]
 			switch p.Kind {
 			case wire.ToolResultPart:
-				result, err := oaResult(p.Result, fmt.Sprintf("messages[%d]", i))
+				result, err := resultOf(p.Result, fmt.Sprintf("messages[%d]", i))
 				if err != nil {
 					return nil, err
 				}
 				out = append(out, result)
 			case wire.ToolCallPart:
-				one.ToolCalls = append(one.ToolCalls, oaCallOf(p.Call))
+				one.ToolCalls = append(one.ToolCalls, callOf(p.Call))
 			case wire.ThinkingPart:
 				if d.GivesThinkingBack {
-					one.Reasoning += p.Text
+					one.ReasoningContent += p.Text
 				}
 			case wire.RefusalPart:
 				one.Refusal += p.Text
 			case wire.RedactedPart: // only its own provider can read it
 			case wire.AudioPart:
 				if p.Media.ID != "" {
-					one.Audio = &oaAudioRef{ID: p.Media.ID}
+					one.Audio = &chatAudioRef{ID: p.Media.ID}
 					continue
 				}
-				parts = append(parts, oaPartOf(p))
+				parts = append(parts, partOf(p))
 			case wire.TextPart, wire.ImagePart, wire.FilePart:
-				parts = append(parts, oaPartOf(p))
+				parts = append(parts, partOf(p))
 			}
 		}
 		if m.Role != wire.ToolRole {
-			one.Content = oaContent(parts, m.Role)
+			one.Content = contentOf(parts, m.Role)
 			out = append(out, one)
 		}
 	}
 	return out, nil
 }
 
-// oaContent is a plain string where one will do: not every copy of the API
+// contentOf is a plain string where one will do: not every copy of the API
 // reads parts.
-func oaContent(parts []oaPart, role wire.Role) any {
+func contentOf(parts []chatPart, role wire.Role) chatContent {
 	switch {
 	case len(parts) == 0 && role == wire.Assistant:
-		return nil
+		return chatContent{}
 	case len(parts) == 0:
-		return ""
+		return chatContent{text: new(string)}
 	case len(parts) == 1 && parts[0].Text != nil:
-		return *parts[0].Text
+		return chatContent{text: parts[0].Text}
 	}
-	return parts
+	return chatContent{list: parts}
 }
 
-// oaPartOf writes one part of text, picture, sound or file.
-func oaPartOf(p *wire.Part) oaPart {
+// partOf writes one part of text, picture, sound or file.
+func partOf(p *wire.Part) chatPart {
 	m := p.Media
 	switch {
 	case m == nil:
-		return oaPart{Type: "text", Text: &p.Text}
+		return chatPart{Type: "text", Text: &p.Text}
 	case p.Kind == wire.AudioPart:
-		return oaPart{Type: "input_audio", Sound: &oaSound{Data: m.Data, Format: m.Format}}
+		return chatPart{Type: "input_audio", InputAudio: &chatSound{Data: m.Data, Format: m.Format}}
 	case p.Kind == wire.FilePart:
-		return oaPart{Type: "file", File: &oaFile{ID: m.ID, Data: dataURL(m), Name: m.Name}}
+		return chatPart{Type: "file", File: &chatFile{ID: m.ID, Data: dataURL(m), Name: m.Name}}
 	case m.Data != "":
-		return oaPart{Type: "image_url", Image: &oaImage{URL: dataURL(m), Detail: m.Detail}}
+		return chatPart{Type: "image_url", ImageURL: &chatImage{URL: dataURL(m), Detail: m.Detail}}
 	}
-	return oaPart{Type: "image_url", Image: &oaImage{URL: m.URL, Detail: m.Detail}}
+	return chatPart{Type: "image_url", ImageURL: &chatImage{URL: m.URL, Detail: m.Detail}}
 }
 
 // dataURL puts a medium into a data: address; empty if its data is elsewhere.
@@ -146,24 +89,24 @@ func dataURL(m *wire.Media) string {
 	return "data:" + m.Type + ";base64," + m.Data
 }
 
-// oaCallOf writes a tool call.
-func oaCallOf(c *wire.ToolCall) oaCall {
+// callOf writes a tool call.
+func callOf(c *wire.ToolCall) chatCall {
 	if c.Custom {
-		return oaCall{ID: c.ID, Type: "custom", Custom: &oaInput{Name: c.Name, Input: c.Arguments}}
+		return chatCall{ID: c.ID, Type: "custom", Custom: &chatInputed{Name: c.Name, Input: c.Arguments}}
 	}
-	return oaCall{ID: c.ID, Type: "function", Function: &oaCalled{Name: c.Name, Arguments: c.Arguments}}
+	return chatCall{ID: c.ID, Type: "function", Function: &chatCalled{Name: c.Name, Arguments: c.Arguments}}
 }
 
-// oaResult writes a tool's result, which has no place for pictures.
-func oaResult(r *wire.ToolResult, param string) (oaMessage, error) {
-	out := oaMessage{Role: "tool", ToolCallID: r.CallID}
-	var parts []oaPart
+// resultOf writes a tool's result, which has no place for pictures.
+func resultOf(r *wire.ToolResult, param string) (chatMessage, error) {
+	out := chatMessage{Role: "tool", ToolCallID: r.CallID}
+	var parts []chatPart
 	for i := range r.Parts {
 		if r.Parts[i].Kind != wire.TextPart {
 			return out, driver.Unsendable(param, "a tool result that is not text", "this provider")
 		}
-		parts = append(parts, oaPartOf(&r.Parts[i]))
+		parts = append(parts, partOf(&r.Parts[i]))
 	}
-	out.Content = oaContent(parts, wire.ToolRole)
+	out.Content = contentOf(parts, wire.ToolRole)
 	return out, nil
 }

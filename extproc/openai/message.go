@@ -38,17 +38,17 @@ func (m *chatMessages) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 type chatMessage struct {
 	Role             string         `json:"role"`
-	Name             string         `json:"name"`
+	Name             string         `json:"name,omitzero"`
 	Content          chatContent    `json:"content"`
-	Refusal          string         `json:"refusal"`
-	ReasoningContent string         `json:"reasoning_content"`
-	ThinkingBlocks   []chatThinking `json:"thinking_blocks"`
-	ToolCalls        []chatCall     `json:"tool_calls"`
-	FunctionCall     *chatCalled    `json:"function_call"`
-	ToolCallID       string         `json:"tool_call_id"`
-	IsError          bool           `json:"is_error"`
-	Audio            *chatAudioRef  `json:"audio"`
-	Cache            jsontext.Value `json:"cache_control"`
+	ReasoningContent string         `json:"reasoning_content,omitzero"`
+	Refusal          string         `json:"refusal,omitzero"`
+	ThinkingBlocks   []chatThinking `json:"thinking_blocks,omitzero"`
+	ToolCalls        []chatCall     `json:"tool_calls,omitzero"`
+	FunctionCall     *chatCalled    `json:"function_call,omitzero"`
+	ToolCallID       string         `json:"tool_call_id,omitzero"`
+	IsError          bool           `json:"is_error,omitzero"`
+	Audio            *chatAudioRef  `json:"audio,omitzero"`
+	Cache            jsontext.Value `json:"cache_control,omitzero"`
 }
 
 type chatAudioRef struct {

@@ -108,26 +108,19 @@ func chatSaidOf(c *wire.Choice, m dialect.Meta) chatSaid {
 	for _, t := range c.Thinking {
 		out.ReasoningContent += t.Text
 	}
-	for i, t := range c.ToolCalls {
+	for i := range c.ToolCalls {
+		t := &c.ToolCalls[i]
 		if m.Functions {
 			out.FunctionCall = &chatCalled{Name: t.Name, Arguments: t.Arguments}
 			break // the older form has room for one call
 		}
-		call := callOf(t.Custom, t.Name, t.Arguments)
-		if call.ID = t.ID; t.ID == "" {
+		call := callOf(t)
+		if t.ID == "" {
 			call.ID = madeUpID(m, c.Index, i)
 		}
 		out.ToolCalls = append(out.ToolCalls, call)
 	}
 	return out
-}
-
-// callOf makes a call of either type.
-func callOf(custom bool, name, arguments string) chatCall { //nolint:revive // the flag is data: the type of the call
-	if custom {
-		return chatCall{Type: "custom", Custom: &chatInputed{Name: name, Input: arguments}}
-	}
-	return chatCall{Type: "function", Function: &chatCalled{Name: name, Arguments: arguments}}
 }
 
 // madeUpID names a call whose provider gave it no id: callers refer to calls by id.

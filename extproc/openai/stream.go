@@ -35,16 +35,16 @@ func (s *openAIStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Ch
 		s.ended = true
 		return dst, nil
 	}
-	var in oaReply
+	var in looseReply
 	if f := driver.ReadAnswer(data, &in); f != nil {
 		return dst, f
 	}
 	if driver.Given(in.Error) {
 		return dst, driver.FailureIn(data)
 	}
-	if u := oaUsageOf(in.Usage); u.Known() || u.Bad {
+	if u := readUsage(in.Usage); u.Known() || u.Bad {
 		s.usage = u
-	} else if u := oaUsageOf(in.XGroq.Usage); u.Known() || u.Bad {
+	} else if u := readUsage(in.XGroq.Usage); u.Known() || u.Bad {
 		s.usage = u
 	}
 	if s.model == "" {
@@ -58,7 +58,7 @@ func (s *openAIStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Ch
 
 // step turns one choice's delta into chunks: one, and one more for each further
 // tool call in it.
-func (s *openAIStream) step(dst []wire.Chunk, c *oaChoiceSaid) []wire.Chunk {
+func (s *openAIStream) step(dst []wire.Chunk, c *looseChoice) []wire.Chunk {
 	d := &c.Delta
 	s.begun = with(s.begun, c.Index)
 	out := wire.Chunk{
@@ -72,14 +72,14 @@ func (s *openAIStream) step(dst []wire.Chunk, c *oaChoiceSaid) []wire.Chunk {
 		}
 		out.Tool = s.tool(c.Index, &d.ToolCalls[i])
 	}
-	if out.Finish = oaFinish(c.Finish); out.Finish != "" {
+	if out.Finish = readFinish(c.Finish); out.Finish != "" {
 		s.finished = with(s.finished, c.Index)
 	}
 	return append(dst, out)
 }
 
 // tool finds the call that a delta belongs to.
-func (s *openAIStream) tool(choice int, c *oaCall) *wire.ToolDelta {
+func (s *openAIStream) tool(choice int, c *chatCall) *wire.ToolDelta {
 	name, arguments, custom := c.parts()
 	ref := callRef{choice: choice, id: c.ID}
 	switch {

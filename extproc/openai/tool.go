@@ -11,20 +11,26 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// chatTool is one tool, kept raw as well: only functions are understood.
+// chatTool is one tool. A tool that was read is kept raw as well: only functions
+// are understood. A tool that has raw is written as it is.
 type chatTool struct {
-	kind     string
-	function chatFunction
-	cache    jsontext.Value
-	raw      jsontext.Value
+	chatToolBody
+
+	raw jsontext.Value
+}
+
+type chatToolBody struct {
+	Type     string         `json:"type"`
+	Function chatFunction   `json:"function"`
+	Cache    jsontext.Value `json:"cache_control,omitzero"`
 }
 
 type chatFunction struct {
 	Name        string         `json:"name"`
-	Description string         `json:"description"`
-	Parameters  jsontext.Value `json:"parameters"`
-	Strict      *bool          `json:"strict"`
-	Cache       jsontext.Value `json:"cache_control"`
+	Description string         `json:"description,omitzero"`
+	Parameters  jsontext.Value `json:"parameters,omitzero"`
+	Strict      *bool          `json:"strict,omitzero"`
+	Cache       jsontext.Value `json:"cache_control,omitzero"`
 }
 
 // UnmarshalJSONFrom reads a tool.
@@ -33,16 +39,19 @@ func (t *chatTool) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	var in struct {
-		Type     string         `json:"type"`
-		Function chatFunction   `json:"function"`
-		Cache    jsontext.Value `json:"cache_control"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := json.Unmarshal(raw, &t.chatToolBody); err != nil {
 		return dialect.Reject(err, dialect.Path(dec.StackPointer()))
 	}
-	*t = chatTool{kind: in.Type, function: in.Function, cache: in.Cache, raw: raw.Clone()}
+	t.raw = raw.Clone()
 	return nil
+}
+
+// MarshalJSONTo writes a tool.
+func (t *chatTool) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if t.raw != nil {
+		return enc.WriteValue(t.raw)
+	}
+	return json.MarshalEncode(enc, &t.chatToolBody)
 }
 
 // tools reads tools and the older functions.
@@ -50,20 +59,20 @@ func (c *chatAsk) tools(a *wire.Ask) error {
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		param := fmt.Sprintf("tools[%d]", i)
-		switch t.kind {
+		switch t.Type {
 		case "function":
-			tool, err := t.function.tool(param + ".function")
+			tool, err := t.Function.tool(param + ".function")
 			if err != nil {
 				return err
 			}
 			if tool.Cache == nil {
-				tool.Cache = dialect.Present(t.cache)
+				tool.Cache = dialect.Present(t.Cache)
 			}
 			a.Tools = append(a.Tools, tool)
 		case "":
 			return fault.Field(param+".type", dialect.CodeMissing, "%s.type is missing; use function.", param)
 		default:
-			a.Tools = append(a.Tools, wire.Tool{Type: t.kind, Raw: t.raw})
+			a.Tools = append(a.Tools, wire.Tool{Type: t.Type, Raw: t.raw})
 		}
 	}
 	for i := range c.Functions {
@@ -91,9 +100,9 @@ func (f *chatFunction) tool(param string) (wire.Tool, error) {
 // chatChoice is the object form of tool_choice and function_call.
 type chatChoice struct {
 	Type     string   `json:"type"`
-	Name     string   `json:"name"`
-	Function chatName `json:"function"`
-	Custom   chatName `json:"custom"`
+	Name     string   `json:"name,omitzero"`
+	Function chatName `json:"function,omitzero"`
+	Custom   chatName `json:"custom,omitzero"`
 	Allowed  struct {
 		Mode  string `json:"mode"`
 		Tools []struct {
@@ -102,7 +111,7 @@ type chatChoice struct {
 			Function chatName `json:"function"`
 			Custom   chatName `json:"custom"`
 		} `json:"tools"`
-	} `json:"allowed_tools"`
+	} `json:"allowed_tools,omitzero"`
 }
 
 type chatName struct {
