@@ -10,17 +10,17 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type anReply struct {
+type looseReply struct {
 	ID         string         `json:"id"`
 	Model      string         `json:"model"`
-	Content    []anSaid       `json:"content"`
+	Content    []looseBlock   `json:"content"`
 	StopReason string         `json:"stop_reason"`
 	Usage      jsontext.Value `json:"usage"`
 	Error      jsontext.Value `json:"error"`
 }
 
-// anSaid is a content block of an answer.
-type anSaid struct {
+// looseBlock is a content block of an answer.
+type looseBlock struct {
 	Type      string         `json:"type"`
 	Text      string         `json:"text"`
 	Thinking  string         `json:"thinking"`
@@ -29,17 +29,17 @@ type anSaid struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
 	Input     jsontext.Value `json:"input"`
-	Citations []anCitation   `json:"citations"`
+	Citations []citation     `json:"citations"`
 }
 
-type anCitation struct {
+type citation struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 }
 
 // Decode reads a message object.
 func (Driver) Decode(body []byte) (*wire.Reply, error) {
-	var in anReply
+	var in looseReply
 	if f := driver.ReadAnswer(body, &in); f != nil {
 		return nil, f
 	}
@@ -73,11 +73,11 @@ func (Driver) Decode(body []byte) (*wire.Reply, error) {
 			c.ToolCalls = append(c.ToolCalls, wire.ToolCall{ID: b.ID, Name: b.Name, Arguments: arguments})
 		}
 	}
-	c.Finish = anFinish(in.StopReason)
+	c.Finish = readFinish(in.StopReason)
 	if answered && len(c.ToolCalls) == 0 && c.Finish == wire.FinishToolCalls {
 		c.Finish = wire.FinishStop
 	}
-	var u anUsage
+	var u looseUsage
 	u.add(in.Usage)
 	return &wire.Reply{ID: in.ID, Model: in.Model, Choices: []wire.Choice{c}, Usage: u.report()}, nil
 }
@@ -94,7 +94,7 @@ func argumentsOf(input jsontext.Value) string {
 
 // sources turns the citations of a block of text into annotations of the whole
 // text; only those on the web have a form in OpenAI's dialect.
-func sources(in []anCitation, start, end int) []wire.Annotation {
+func sources(in []citation, start, end int) []wire.Annotation {
 	var out []wire.Annotation
 	for _, c := range in {
 		if c.URL != "" {
@@ -104,8 +104,8 @@ func sources(in []anCitation, start, end int) []wire.Annotation {
 	return out
 }
 
-// anFinish reads stop_reason.
-func anFinish(word string) wire.Finish {
+// readFinish reads stop_reason.
+func readFinish(word string) wire.Finish {
 	switch word {
 	case "":
 		return ""
@@ -119,35 +119,35 @@ func anFinish(word string) wire.Finish {
 	return wire.FinishStop // end_turn, stop_sequence, pause_turn
 }
 
-// anUsage is a report. In streams it comes in two parts, of which the later one
+// looseUsage is a report. In streams it comes in two parts, of which the later one
 // wins, member by member.
-type anUsage struct {
-	Input    driver.Count `json:"input_tokens"`
-	Output   driver.Count `json:"output_tokens"`
-	Creation driver.Count `json:"cache_creation_input_tokens"`
-	Read     driver.Count `json:"cache_read_input_tokens"`
-	Created  anCreated    `json:"cache_creation"`
-	Details  anOutDetail  `json:"output_tokens_details"`
-	Server   anServer     `json:"server_tool_use"`
+type looseUsage struct {
+	Input    driver.Count       `json:"input_tokens"`
+	Output   driver.Count       `json:"output_tokens"`
+	Creation driver.Count       `json:"cache_creation_input_tokens"`
+	Read     driver.Count       `json:"cache_read_input_tokens"`
+	Created  looseCacheCreation `json:"cache_creation"`
+	Details  looseOutputDetails `json:"output_tokens_details"`
+	Server   looseServerTools   `json:"server_tool_use"`
 	broken   bool
 	final    bool // the output is final
 }
 
-type anCreated struct {
+type looseCacheCreation struct {
 	FiveMinutes driver.Count `json:"ephemeral_5m_input_tokens"`
 	OneHour     driver.Count `json:"ephemeral_1h_input_tokens"`
 }
 
-type anOutDetail struct {
+type looseOutputDetails struct {
 	Thinking driver.Count `json:"thinking_tokens"`
 }
 
-type anServer struct {
+type looseServerTools struct {
 	Searches driver.Count `json:"web_search_requests"`
 }
 
 // add takes a report over what is known.
-func (u *anUsage) add(raw jsontext.Value) {
+func (u *looseUsage) add(raw jsontext.Value) {
 	if !driver.Given(raw) {
 		return
 	}
@@ -160,7 +160,7 @@ func (u *anUsage) add(raw jsontext.Value) {
 
 // report returns the usage as everybody counts it: Anthropic's input leaves out
 // what was read from or written to the cache.
-func (u *anUsage) report() wire.Usage {
+func (u *looseUsage) report() wire.Usage {
 	if u.broken || (driver.Counts{u.Input, u.Output, u.Creation, u.Read, u.Created.FiveMinutes, u.Created.OneHour, u.Details.Thinking, u.Server.Searches}).Bad() {
 		return wire.Usage{Bad: true}
 	}

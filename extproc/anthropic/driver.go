@@ -8,13 +8,13 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// anthropicVersion is the version of the API that is translated to. The later
+// apiVersion is the version of the API that is translated to. The later
 // 2026-10-21 refuses temperature, top_p and top_k outright, and callers of
 // OpenAI's dialect send them.
-const anthropicVersion = "2023-06-01"
+const apiVersion = "2023-06-01"
 
-// anthropicName is the provider in texts for callers.
-const anthropicName = "Anthropic"
+// vendor is the provider in texts for callers.
+const vendor = "Anthropic"
 
 // answerTool is the reserved name of the tool whose arguments are the answer,
 // for targets without a native JSON schema.
@@ -37,9 +37,9 @@ func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error)
 		driver.Translations, driver.Moderations, driver.Rerank, driver.Responses:
 	}
 	if endpoint == "" {
-		return driver.Call{}, fault.New(fault.Unsupported, "unsupported_endpoint", "%s has no endpoint of that kind.", anthropicName)
+		return driver.Call{}, fault.New(fault.Unsupported, "unsupported_endpoint", "%s has no endpoint of that kind.", vendor)
 	}
-	version := driver.Plain("anthropic-version", anthropicVersion)
+	version := driver.Plain("anthropic-version", apiVersion)
 	version.IfAbsent = op.Endpoint != driver.Chat
 	headers := []driver.Header{version}
 	if !t.APIKey.IsEmpty() {
@@ -58,4 +58,4 @@ func (Driver) Classify(status int, header func(string) string, body []byte) *wir
 }
 
 // Stream returns a decoder of message events.
-func (Driver) Stream() driver.Stream { return &anthropicStream{} }
+func (Driver) Stream() driver.Stream { return &stream{} }

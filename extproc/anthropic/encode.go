@@ -11,52 +11,52 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type anAsk struct {
-	Model       string         `json:"model"`
-	MaxTokens   int64          `json:"max_tokens"`
-	System      []anBlock      `json:"system,omitzero"`
-	Messages    []anMessage    `json:"messages"`
-	Tools       []any          `json:"tools,omitzero"`
-	ToolChoice  *anChoice      `json:"tool_choice,omitzero"`
-	Stop        []string       `json:"stop_sequences,omitzero"`
-	Temperature *float64       `json:"temperature,omitzero"`
-	TopP        *float64       `json:"top_p,omitzero"`
-	TopK        jsontext.Value `json:"top_k,omitzero"`
-	Thinking    *anThinking    `json:"thinking,omitzero"`
-	Output      *anOutput      `json:"output_config,omitzero"`
-	Metadata    *anMetadata    `json:"metadata,omitzero"`
-	ServiceTier string         `json:"service_tier,omitzero"`
-	Stream      bool           `json:"stream,omitzero"`
-	Extra       jsontext.Value `json:",embed"`
+type request struct {
+	Model       string          `json:"model"`
+	MaxTokens   int64           `json:"max_tokens"`
+	System      []contentBlock  `json:"system,omitzero"`
+	Messages    []message       `json:"messages"`
+	Tools       []any           `json:"tools,omitzero"`
+	ToolChoice  *toolChoice     `json:"tool_choice,omitzero"`
+	Stop        []string        `json:"stop_sequences,omitzero"`
+	Temperature *float64        `json:"temperature,omitzero"`
+	TopP        *float64        `json:"top_p,omitzero"`
+	TopK        jsontext.Value  `json:"top_k,omitzero"`
+	Thinking    *thinkingConfig `json:"thinking,omitzero"`
+	Output      *outputConfig   `json:"output_config,omitzero"`
+	Metadata    *metadata       `json:"metadata,omitzero"`
+	ServiceTier string          `json:"service_tier,omitzero"`
+	Stream      bool            `json:"stream,omitzero"`
+	Extra       jsontext.Value  `json:",embed"`
 }
 
-type anMetadata struct {
+type metadata struct {
 	UserID string `json:"user_id"`
 }
 
-type anOutput struct {
-	Effort string    `json:"effort,omitzero"`
-	Format *anFormat `json:"format,omitzero"`
+type outputConfig struct {
+	Effort string        `json:"effort,omitzero"`
+	Format *outputFormat `json:"format,omitzero"`
 }
 
-type anFormat struct {
+type outputFormat struct {
 	Type   string         `json:"type"`
 	Schema jsontext.Value `json:"schema"`
 }
 
-// anBuilder makes one request. Its steps run in the order of build, since later
+// builder makes one request. Its steps run in the order of build, since later
 // ones depend on what earlier ones decided.
-type anBuilder struct {
+type builder struct {
 	ask    *wire.Ask
 	target driver.Target
-	out    anAsk
+	out    request
 	extra  []wire.Field
 	forced bool // the tool choice that is sent makes the model call a tool
 }
 
 // Encode writes a Messages request.
 func (Driver) Encode(ask *wire.Ask, t driver.Target) ([]byte, error) {
-	b := &anBuilder{ask: ask, target: t}
+	b := &builder{ask: ask, target: t}
 	b.out.Model, b.out.Stream = t.Model, ask.Stream
 	for _, step := range []func() error{
 		b.refuse,    // first what cannot be done at all
@@ -84,7 +84,7 @@ func (Driver) Encode(ask *wire.Ask, t driver.Target) ([]byte, error) {
 
 // refuse looks for parameters that Anthropic lacks. Asking for what it does
 // anyway is no reason to refuse: n=1, a penalty of zero, no log probabilities.
-func (b *anBuilder) refuse() error {
+func (b *builder) refuse() error {
 	s := &b.ask.Sampling
 	nonzero := func(f *float64) bool { return f != nil && *f != 0 }
 	for _, p := range []struct {
@@ -102,7 +102,7 @@ func (b *anBuilder) refuse() error {
 		{"modalities", len(b.ask.Modalities) > 1 || len(b.ask.Modalities) == 1 && b.ask.Modalities[0] != "text"},
 	} {
 		if p.set && !b.target.DropParams {
-			return driver.Unsupported(p.name, anthropicName)
+			return driver.Unsupported(p.name, vendor)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (b *anBuilder) refuse() error {
 // through, hints of OpenAI's are dropped, and the rest is refused. mcp_servers
 // is not among Anthropic's own on purpose: it would reach tools around the
 // gateway's rules for them.
-func (b *anBuilder) members() error {
+func (b *builder) members() error {
 	for _, f := range b.ask.Extra {
 		switch f.Name {
 		case "top_k":
@@ -129,7 +129,7 @@ func (b *anBuilder) members() error {
 		case "store", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "prediction":
 		default:
 			if !b.target.DropParams {
-				return driver.Unsupported(f.Name, anthropicName)
+				return driver.Unsupported(f.Name, vendor)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (b *anBuilder) members() error {
 		user = driver.Text(b.ask.ExtraNamed("safety_identifier"))
 	}
 	if user != "" {
-		b.out.Metadata = &anMetadata{UserID: user}
+		b.out.Metadata = &metadata{UserID: user}
 	}
 	for _, s := range b.ask.Stop {
 		if strings.TrimSpace(s) != "" { // the API refuses others
@@ -150,7 +150,7 @@ func (b *anBuilder) members() error {
 
 // sampling runs last: with thinking on, the API takes temperature 1 only and no
 // top_k. OpenAI's temperature goes up to 2, Anthropic's to 1.
-func (b *anBuilder) sampling() error {
+func (b *builder) sampling() error {
 	s := &b.ask.Sampling
 	if b.target.Features.NoSampling {
 		b.out.TopK = nil
@@ -166,7 +166,7 @@ func (b *anBuilder) sampling() error {
 	b.out.TopP, b.out.Temperature = s.TopP, s.Temperature
 	if s.Temperature != nil && *s.Temperature > 1 {
 		if !b.target.DropParams {
-			return fault.Field("temperature", driver.CodeUnsupported, "temperature above 1 is not supported by %s; lower it, or set drop_params on the deployment.", anthropicName)
+			return fault.Field("temperature", driver.CodeUnsupported, "temperature above 1 is not supported by %s; lower it, or set drop_params on the deployment.", vendor)
 		}
 		one := 1.0
 		b.out.Temperature = &one

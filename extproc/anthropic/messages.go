@@ -14,16 +14,16 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type anMessage struct {
-	Role    string    `json:"role"`
-	Content []anBlock `json:"content"`
+type message struct {
+	Role    string         `json:"role"`
+	Content []contentBlock `json:"content"`
 }
 
-// anBlock is a content block of any type; each type uses some of the members.
-type anBlock struct {
+// contentBlock is a content block of any type; each type uses some of the members.
+type contentBlock struct {
 	Type      string         `json:"type"`
 	Text      string         `json:"text,omitzero"`
-	Source    *anSource      `json:"source,omitzero"`
+	Source    *contentSource `json:"source,omitzero"`
 	Title     string         `json:"title,omitzero"`
 	Thinking  *string        `json:"thinking,omitzero"` // a pointer: thinking may be empty but must be there
 	Signature string         `json:"signature,omitzero"`
@@ -32,12 +32,12 @@ type anBlock struct {
 	Name      string         `json:"name,omitzero"`
 	Input     jsontext.Value `json:"input,omitzero"`
 	ToolUseID string         `json:"tool_use_id,omitzero"`
-	Content   []anBlock      `json:"content,omitzero"`
+	Content   []contentBlock `json:"content,omitzero"`
 	IsError   bool           `json:"is_error,omitzero"`
 	Cache     jsontext.Value `json:"cache_control,omitzero"`
 }
 
-type anSource struct {
+type contentSource struct {
 	Type      string `json:"type"`
 	MediaType string `json:"media_type,omitzero"`
 	Data      string `json:"data,omitzero"`
@@ -50,12 +50,12 @@ const placeholder = "Please continue."
 // messages writes system and messages. System messages are taken out wherever
 // they stand, tool results become the user's, and neighbours of one role are
 // merged: the API demands that the roles alternate, starting with the user.
-func (b *anBuilder) messages() error {
+func (b *builder) messages() error {
 	for i := range b.ask.Messages {
 		m := &b.ask.Messages[i]
-		var blocks []anBlock
+		var blocks []contentBlock
 		for j := range m.Parts {
-			block, err := anBlockOf(&m.Parts[j], partPath(m, i, j))
+			block, err := blockOf(&m.Parts[j], partPath(m, i, j))
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (b *anBuilder) messages() error {
 		case wire.System, wire.Developer:
 			for _, block := range blocks {
 				if block.Type != "text" {
-					return driver.Unsendable(fmt.Sprintf("messages[%d]", i), "a system message with more than text", anthropicName)
+					return driver.Unsendable(fmt.Sprintf("messages[%d]", i), "a system message with more than text", vendor)
 				}
 			}
 			b.out.System = append(b.out.System, blocks...)
@@ -78,21 +78,21 @@ func (b *anBuilder) messages() error {
 		}
 	}
 	if len(b.out.Messages) == 0 || b.out.Messages[0].Role != "user" {
-		first := anMessage{Role: "user", Content: []anBlock{{Type: "text", Text: placeholder}}}
-		b.out.Messages = append([]anMessage{first}, b.out.Messages...)
+		first := message{Role: "user", Content: []contentBlock{{Type: "text", Text: placeholder}}}
+		b.out.Messages = append([]message{first}, b.out.Messages...)
 	}
 	b.trimPrefill()
 	return nil
 }
 
 // say adds a turn, or adds to the last one.
-func (b *anBuilder) say(role string, blocks []anBlock) {
+func (b *builder) say(role string, blocks []contentBlock) {
 	if len(blocks) == 0 {
 		return
 	}
 	n := len(b.out.Messages)
 	if n == 0 || b.out.Messages[n-1].Role != role {
-		b.out.Messages = append(b.out.Messages, anMessage{Role: role, Content: blocks})
+		b.out.Messages = append(b.out.Messages, message{Role: role, Content: blocks})
 		return
 	}
 	last := &b.out.Messages[n-1]
@@ -100,8 +100,8 @@ func (b *anBuilder) say(role string, blocks []anBlock) {
 }
 
 // resultsFirst moves tool results to the front, where the API demands them.
-func resultsFirst(blocks []anBlock) []anBlock {
-	var results, others []anBlock
+func resultsFirst(blocks []contentBlock) []contentBlock {
+	var results, others []contentBlock
 	for _, block := range blocks {
 		if block.Type == "tool_result" {
 			results = append(results, block)
@@ -114,7 +114,7 @@ func resultsFirst(blocks []anBlock) []anBlock {
 
 // trimPrefill takes white space off the end of a last assistant turn, which the
 // model is to continue: the API refuses it.
-func (b *anBuilder) trimPrefill() {
+func (b *builder) trimPrefill() {
 	n := len(b.out.Messages) - 1
 	last := &b.out.Messages[n]
 	end := len(last.Content) - 1
@@ -158,37 +158,37 @@ func partPath(m *wire.Message, message, part int) func() string {
 	}
 }
 
-// anBlockOf writes one part; nil where there is nothing to send: the API
+// blockOf writes one part; nil where there is nothing to send: the API
 // refuses empty texts, and reasoning without proof.
-func anBlockOf(p *wire.Part, param func() string) (*anBlock, error) {
+func blockOf(p *wire.Part, param func() string) (*contentBlock, error) {
 	switch p.Kind {
 	case wire.TextPart, wire.RefusalPart:
 		if p.Text == "" {
 			return nil, nil
 		}
-		return &anBlock{Type: "text", Text: p.Text, Cache: p.Cache}, nil
+		return &contentBlock{Type: "text", Text: p.Text, Cache: p.Cache}, nil
 	case wire.ThinkingPart:
 		if p.Signature == "" {
 			return nil, nil
 		}
-		return &anBlock{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, nil
+		return &contentBlock{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, nil
 	case wire.RedactedPart:
-		return &anBlock{Type: "redacted_thinking", Data: p.Signature}, nil
+		return &contentBlock{Type: "redacted_thinking", Data: p.Signature}, nil
 	case wire.ToolCallPart:
-		return anCall(p, param)
+		return callBlock(p, param)
 	case wire.ToolResultPart:
-		return anResult(p, param)
+		return resultBlock(p, param)
 	case wire.ImagePart, wire.FilePart:
-		return anMedia(p, param)
+		return mediaBlock(p, param)
 	case wire.AudioPart:
-		return nil, driver.Unsendable(param(), "audio", anthropicName)
+		return nil, driver.Unsendable(param(), "audio", vendor)
 	}
-	return nil, driver.Unsendable(param(), "content of this kind", anthropicName)
+	return nil, driver.Unsendable(param(), "content of this kind", vendor)
 }
 
-// anCall writes a tool call. Its arguments are a text in OpenAI's dialect and an
+// callBlock writes a tool call. Its arguments are a text in OpenAI's dialect and an
 // object here.
-func anCall(p *wire.Part, param func() string) (*anBlock, error) {
+func callBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	input := jsontext.Value(strings.TrimSpace(p.Call.Arguments))
 	if len(input) == 0 {
 		input = jsontext.Value("{}")
@@ -196,14 +196,14 @@ func anCall(p *wire.Part, param func() string) (*anBlock, error) {
 	if !input.IsValid() || input.Kind() != '{' {
 		return nil, fault.Field(param(), "invalid_value", "%s: the arguments of the call of tool %q are not a JSON object.", param(), p.Call.Name)
 	}
-	return &anBlock{Type: "tool_use", ID: toolID(p.Call.ID), Name: p.Call.Name, Input: input, Cache: p.Cache}, nil
+	return &contentBlock{Type: "tool_use", ID: toolID(p.Call.ID), Name: p.Call.Name, Input: input, Cache: p.Cache}, nil
 }
 
-// anResult writes a tool's result.
-func anResult(p *wire.Part, param func() string) (*anBlock, error) {
-	out := &anBlock{Type: "tool_result", ToolUseID: toolID(p.Result.CallID), IsError: p.Result.Error, Cache: p.Cache}
+// resultBlock writes a tool's result.
+func resultBlock(p *wire.Part, param func() string) (*contentBlock, error) {
+	out := &contentBlock{Type: "tool_result", ToolUseID: toolID(p.Result.CallID), IsError: p.Result.Error, Cache: p.Cache}
 	for i := range p.Result.Parts {
-		block, err := anBlockOf(&p.Result.Parts[i], func() string { return fmt.Sprintf("%s[%d]", param(), i) })
+		block, err := blockOf(&p.Result.Parts[i], func() string { return fmt.Sprintf("%s[%d]", param(), i) })
 		if err != nil {
 			return nil, err
 		}
@@ -231,17 +231,17 @@ func toolID(id string) string {
 	return fmt.Sprintf("%s_%08x", safe, h.Sum32())
 }
 
-// anMedia writes a picture or a document. Files by id are refused: ids belong
+// mediaBlock writes a picture or a document. Files by id are refused: ids belong
 // to an account at the provider that all callers of the gateway share, and
 // OpenAI's mean nothing to Anthropic.
-func anMedia(p *wire.Part, param func() string) (*anBlock, error) {
+func mediaBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	m := p.Media
-	out := &anBlock{Type: "image", Cache: p.Cache}
+	out := &contentBlock{Type: "image", Cache: p.Cache}
 	switch {
 	case m.ID != "":
-		return nil, driver.Unsendable(param(), "a file by its id", anthropicName)
+		return nil, driver.Unsendable(param(), "a file by its id", vendor)
 	case m.URL != "":
-		out.Source = &anSource{Type: "url", URL: m.URL}
+		out.Source = &contentSource{Type: "url", URL: m.URL}
 		return out, nil
 	}
 	kind := m.Type
@@ -250,19 +250,19 @@ func anMedia(p *wire.Part, param func() string) (*anBlock, error) {
 	}
 	switch {
 	case strings.HasPrefix(kind, "image/"):
-		out.Source = &anSource{Type: "base64", MediaType: kind, Data: m.Data}
+		out.Source = &contentSource{Type: "base64", MediaType: kind, Data: m.Data}
 	case kind == "application/pdf":
 		out.Type, out.Title = "document", m.Name
-		out.Source = &anSource{Type: "base64", MediaType: kind, Data: m.Data}
+		out.Source = &contentSource{Type: "base64", MediaType: kind, Data: m.Data}
 	case strings.HasPrefix(kind, "text/"):
 		plain, err := base64.StdEncoding.DecodeString(m.Data)
 		if err != nil {
 			return nil, fault.Field(param(), "invalid_value", "%s: the data of the file is not base64.", param())
 		}
 		out.Type, out.Title = "document", m.Name
-		out.Source = &anSource{Type: "text", MediaType: "text/plain", Data: strings.ToValidUTF8(string(plain), "\uFFFD")}
+		out.Source = &contentSource{Type: "text", MediaType: "text/plain", Data: strings.ToValidUTF8(string(plain), "\uFFFD")}
 	default:
-		return nil, driver.Unsendable(param(), "a file that is neither a picture, a PDF nor text", anthropicName)
+		return nil, driver.Unsendable(param(), "a file that is neither a picture, a PDF nor text", vendor)
 	}
 	return out, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type anThinking struct {
+type thinkingConfig struct {
 	Type   string `json:"type"`
 	Budget int64  `json:"budget_tokens,omitzero"`
 }
@@ -23,11 +23,11 @@ const (
 // What a caller says in Anthropic's own words goes through as it is, and a
 // contradiction in it is the API's to refuse. An effort is a hint: where
 // thinking is not possible, the request goes without.
-func (b *anBuilder) reasoning() error {
+func (b *builder) reasoning() error {
 	r := b.ask.Reasoning
 	budget := int64(0)
 	if r.Mode != "" {
-		b.out.Thinking = &anThinking{Type: r.Mode}
+		b.out.Thinking = &thinkingConfig{Type: r.Mode}
 		if r.Mode == "enabled" {
 			budget = max(r.Budget, leastBudget)
 		}
@@ -45,14 +45,14 @@ func (b *anBuilder) reasoning() error {
 	case r.Mode != "":
 		b.out.Thinking.Budget = budget
 	case budget > 0:
-		b.out.Thinking = &anThinking{Type: "enabled", Budget: budget}
+		b.out.Thinking = &thinkingConfig{Type: "enabled", Budget: budget}
 	}
 	b.effort()
 	return nil
 }
 
 // effort writes the effort of models that decide themselves how much to think.
-func (b *anBuilder) effort() {
+func (b *builder) effort() {
 	r := b.ask.Reasoning
 	if !b.target.Features.AdaptiveThinking || r.Effort == "" {
 		return
@@ -61,7 +61,7 @@ func (b *anBuilder) effort() {
 	switch effort {
 	case "none":
 		if r.Mode == "" {
-			b.out.Thinking = &anThinking{Type: "disabled"}
+			b.out.Thinking = &thinkingConfig{Type: "disabled"}
 		}
 		return
 	case "minimal":
@@ -72,17 +72,17 @@ func (b *anBuilder) effort() {
 		}
 	}
 	if r.Mode == "" && b.mayThink() {
-		b.out.Thinking = &anThinking{Type: "adaptive"}
+		b.out.Thinking = &thinkingConfig{Type: "adaptive"}
 	}
 	if b.out.Output == nil {
-		b.out.Output = &anOutput{}
+		b.out.Output = &outputConfig{}
 	}
 	b.out.Output.Effort = effort
 }
 
 // setLimit writes max_tokens: the caller's number, else the model's, else a
 // default with room for the thinking; never more than the model's.
-func (b *anBuilder) setLimit(budget int64) {
+func (b *builder) setLimit(budget int64) {
 	most := b.target.MaxOutputTokens
 	limit := defaultMaxTokens + budget
 	switch {
@@ -99,7 +99,7 @@ func (b *anBuilder) setLimit(budget int64) {
 
 // mayThink reports whether the API takes thinking with this request: not with a
 // forced tool, and not in the middle of a tool's use that began without it.
-func (b *anBuilder) mayThink() bool {
+func (b *builder) mayThink() bool {
 	if b.forced {
 		return false
 	}
@@ -107,7 +107,7 @@ func (b *anBuilder) mayThink() bool {
 		if m.Role != "assistant" {
 			continue
 		}
-		calls := slices.ContainsFunc(m.Content, func(c anBlock) bool { return c.Type == "tool_use" })
+		calls := slices.ContainsFunc(m.Content, func(c contentBlock) bool { return c.Type == "tool_use" })
 		first := m.Content[0].Type
 		return !calls || first == "thinking" || first == "redacted_thinking"
 	}
@@ -115,6 +115,6 @@ func (b *anBuilder) mayThink() bool {
 }
 
 // thinks reports whether the request asks for thinking.
-func (b *anBuilder) thinks() bool {
+func (b *builder) thinks() bool {
 	return b.out.Thinking != nil && b.out.Thinking.Type != "disabled"
 }

@@ -10,31 +10,31 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// anEvent is an event of any type.
-type anEvent struct {
+// looseEvent is an event of any type.
+type looseEvent struct {
 	Type         string         `json:"type"`
 	Index        int            `json:"index"`
-	Message      anReply        `json:"message"`
-	ContentBlock anSaid         `json:"content_block"`
-	Delta        anDelta        `json:"delta"`
+	Message      looseReply     `json:"message"`
+	ContentBlock looseBlock     `json:"content_block"`
+	Delta        looseDelta     `json:"delta"`
 	Usage        jsontext.Value `json:"usage"`
 	Error        jsontext.Value `json:"error"`
 }
 
-type anDelta struct {
-	Type       string      `json:"type"`
-	Text       string      `json:"text"`
-	Partial    string      `json:"partial_json"`
-	Thinking   string      `json:"thinking"`
-	Signature  string      `json:"signature"`
-	Citation   *anCitation `json:"citation"`
-	StopReason string      `json:"stop_reason"`
+type looseDelta struct {
+	Type       string    `json:"type"`
+	Text       string    `json:"text"`
+	Partial    string    `json:"partial_json"`
+	Thinking   string    `json:"thinking"`
+	Signature  string    `json:"signature"`
+	Citation   *citation `json:"citation"`
+	StopReason string    `json:"stop_reason"`
 }
 
-// anthropicStream decodes message events. Blocks come one after the other, so
+// stream decodes message events. Blocks come one after the other, so
 // one open block is all that it remembers.
-type anthropicStream struct {
-	usage    anUsage
+type stream struct {
+	usage    looseUsage
 	model    string
 	stopped  bool // message_stop was seen
 	finished bool // a stop_reason was seen
@@ -53,17 +53,17 @@ type openBlock struct {
 	fed       bool
 	thinking  []byte
 	signature string
-	citations []anCitation
+	citations []citation
 }
 
 // Event reads one event. The type inside the data counts, not the event's name,
 // which proxies are known to lose.
-func (s *anthropicStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, error) {
+func (s *stream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, error) {
 	data = bytes.TrimSpace(data)
 	if s.stopped || len(data) == 0 {
 		return dst, nil
 	}
-	var e anEvent
+	var e looseEvent
 	if f := driver.ReadAnswer(data, &e); f != nil {
 		return dst, f
 	}
@@ -98,7 +98,7 @@ func (s *anthropicStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire
 }
 
 // begin opens a block.
-func (s *anthropicStream) begin(dst []wire.Chunk, b *anSaid) []wire.Chunk {
+func (s *stream) begin(dst []wire.Chunk, b *looseBlock) []wire.Chunk {
 	s.open = openBlock{kind: b.Type, name: b.Name, start: s.runes, citations: b.Citations}
 	switch b.Type {
 	case "text":
@@ -128,7 +128,7 @@ func (s *anthropicStream) begin(dst []wire.Chunk, b *anSaid) []wire.Chunk {
 }
 
 // more reads a delta of the open block.
-func (s *anthropicStream) more(dst []wire.Chunk, d *anDelta) []wire.Chunk {
+func (s *stream) more(dst []wire.Chunk, d *looseDelta) []wire.Chunk {
 	switch d.Type {
 	case "text_delta":
 		if d.Text != "" {
@@ -153,7 +153,7 @@ func (s *anthropicStream) more(dst []wire.Chunk, d *anDelta) []wire.Chunk {
 }
 
 // end closes the open block, with what can be said only now.
-func (s *anthropicStream) end(dst []wire.Chunk) []wire.Chunk {
+func (s *stream) end(dst []wire.Chunk) []wire.Chunk {
 	switch b := &s.open; {
 	case b.kind == "thinking" && b.signature != "":
 		dst = append(dst, wire.Chunk{Block: &wire.Thinking{Text: string(b.thinking), Signature: b.signature}})
@@ -169,19 +169,19 @@ func (s *anthropicStream) end(dst []wire.Chunk) []wire.Chunk {
 }
 
 // text adds to the answer.
-func (s *anthropicStream) text(dst []wire.Chunk, text string) []wire.Chunk {
+func (s *stream) text(dst []wire.Chunk, text string) []wire.Chunk {
 	s.runes += utf8.RuneCountInString(text)
 	return append(dst, wire.Chunk{Text: text})
 }
 
 // think adds to the reasoning.
-func (s *anthropicStream) think(dst []wire.Chunk, text string) []wire.Chunk {
+func (s *stream) think(dst []wire.Chunk, text string) []wire.Chunk {
 	s.open.thinking = append(s.open.thinking, text...)
 	return append(dst, wire.Chunk{Thinking: text})
 }
 
 // arguments adds to the open tool call; those of the reserved tool are the answer.
-func (s *anthropicStream) arguments(dst []wire.Chunk, text string) []wire.Chunk {
+func (s *stream) arguments(dst []wire.Chunk, text string) []wire.Chunk {
 	s.open.fed = true
 	if s.open.name == answerTool {
 		return s.text(dst, text)
@@ -190,8 +190,8 @@ func (s *anthropicStream) arguments(dst []wire.Chunk, text string) []wire.Chunk 
 }
 
 // finish reads the reason for the end.
-func (s *anthropicStream) finish(word string) wire.Finish {
-	reason := anFinish(word)
+func (s *stream) finish(word string) wire.Finish {
+	reason := readFinish(word)
 	if s.answered && s.calls == 0 && reason == wire.FinishToolCalls {
 		return wire.FinishStop
 	}
@@ -199,10 +199,10 @@ func (s *anthropicStream) finish(word string) wire.Finish {
 }
 
 // Complete reports whether the answer is whole.
-func (s *anthropicStream) Complete() bool { return s.stopped || s.finished }
+func (s *stream) Complete() bool { return s.stopped || s.finished }
 
 // Usage returns what was reported so far.
-func (s *anthropicStream) Usage() wire.Usage { return s.usage.report() }
+func (s *stream) Usage() wire.Usage { return s.usage.report() }
 
 // Model returns the model that message_start named.
-func (s *anthropicStream) Model() string { return s.model }
+func (s *stream) Model() string { return s.model }

@@ -13,7 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type anTool struct {
+type toolDefinition struct {
 	Type         string         `json:"type,omitzero"` // of tools that run at the provider
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitzero"`
@@ -24,20 +24,20 @@ type anTool struct {
 	Cache        jsontext.Value `json:"cache_control,omitzero"`
 }
 
-type anChoice struct {
+type toolChoice struct {
 	Type            string `json:"type"`
 	Name            string `json:"name,omitzero"`
 	DisableParallel bool   `json:"disable_parallel_tool_use,omitzero"`
 }
 
 // tools writes tools and tool_choice.
-func (b *anBuilder) tools() error {
+func (b *builder) tools() error {
 	for i := range b.ask.Tools {
 		t := &b.ask.Tools[i]
 		switch {
 		case t.Type != "" && !serverTool(t.Type):
 			if !b.target.DropParams {
-				return driver.Unsupported(fmt.Sprintf("tools[%d].type", i), anthropicName)
+				return driver.Unsupported(fmt.Sprintf("tools[%d].type", i), vendor)
 			}
 		case t.Type != "":
 			b.out.Tools = append(b.out.Tools, t.Raw)
@@ -70,8 +70,8 @@ func serverTool(kind string) bool {
 }
 
 // tool writes a function.
-func (b *anBuilder) tool(t *wire.Tool) anTool {
-	out := anTool{Name: t.Name, Description: t.Description, InputSchema: objectSchema(t.Schema), Cache: t.Cache}
+func (b *builder) tool(t *wire.Tool) toolDefinition {
+	out := toolDefinition{Name: t.Name, Description: t.Description, InputSchema: objectSchema(t.Schema), Cache: t.Cache}
 	if b.target.Features.JSONSchema && t.Strict != nil && *t.Strict {
 		out.Strict = t.Strict
 		out.InputSchema = strictSchema(out.InputSchema)
@@ -99,8 +99,8 @@ func objectSchema(schema jsontext.Value) jsontext.Value {
 
 // searchTool writes OpenAI's web search as Anthropic's. How much context to read
 // becomes how often to search.
-func searchTool(w *wire.WebSearch) (anTool, error) {
-	out := anTool{Type: "web_search_20250305", Name: "web_search"}
+func searchTool(w *wire.WebSearch) (toolDefinition, error) {
+	out := toolDefinition{Type: "web_search_20250305", Name: "web_search"}
 	switch w.ContextSize {
 	case "low":
 		out.MaxUses = 1
@@ -131,45 +131,45 @@ func searchTool(w *wire.WebSearch) (anTool, error) {
 
 // pastTools declares the tools that earlier turns used where the caller no
 // longer sends any: the API refuses calls of tools that it does not know.
-func (b *anBuilder) pastTools() {
+func (b *builder) pastTools() {
 	var names []string
 	for _, m := range b.out.Messages {
 		for _, block := range m.Content {
 			if block.Type == "tool_use" && !slices.Contains(names, block.Name) {
 				names = append(names, block.Name)
-				b.out.Tools = append(b.out.Tools, anTool{Name: block.Name, InputSchema: objectSchema(nil)})
+				b.out.Tools = append(b.out.Tools, toolDefinition{Name: block.Name, InputSchema: objectSchema(nil)})
 			}
 		}
 	}
 	if names != nil {
-		b.out.ToolChoice = &anChoice{Type: "none"}
+		b.out.ToolChoice = &toolChoice{Type: "none"}
 	}
 }
 
 // choose writes tool_choice.
-func (b *anBuilder) choose() {
+func (b *builder) choose() {
 	c := b.ask.ToolChoice
 	serial := b.ask.ParallelTools != nil && !*b.ask.ParallelTools
 	switch c.Mode {
 	case wire.ChoiceUnset:
 		if serial {
-			b.out.ToolChoice = &anChoice{Type: "auto", DisableParallel: true}
+			b.out.ToolChoice = &toolChoice{Type: "auto", DisableParallel: true}
 		}
 	case wire.ChoiceAuto:
-		b.out.ToolChoice = &anChoice{Type: "auto", DisableParallel: serial}
+		b.out.ToolChoice = &toolChoice{Type: "auto", DisableParallel: serial}
 	case wire.ChoiceNone:
-		b.out.ToolChoice = &anChoice{Type: "none"}
+		b.out.ToolChoice = &toolChoice{Type: "none"}
 	case wire.ChoiceRequired:
-		b.out.ToolChoice, b.forced = &anChoice{Type: "any", DisableParallel: serial}, true
+		b.out.ToolChoice, b.forced = &toolChoice{Type: "any", DisableParallel: serial}, true
 	case wire.ChoiceNamed:
-		b.out.ToolChoice, b.forced = &anChoice{Type: "tool", Name: c.Name, DisableParallel: serial}, true
+		b.out.ToolChoice, b.forced = &toolChoice{Type: "tool", Name: c.Name, DisableParallel: serial}, true
 	}
 }
 
 // format makes the answer's text have a form: natively where the target can,
 // else by a tool whose arguments are the answer. A plain JSON object has no
 // native form: a schema is demanded there.
-func (b *anBuilder) format() error {
+func (b *builder) format() error {
 	f := &b.ask.Format
 	schema := f.Schema
 	switch f.Kind {
@@ -177,7 +177,7 @@ func (b *anBuilder) format() error {
 		return nil
 	case wire.FormatSchema:
 		if b.target.Features.JSONSchema {
-			b.out.Output = &anOutput{Format: &anFormat{Type: "json_schema", Schema: strictSchema(schema)}}
+			b.out.Output = &outputConfig{Format: &outputFormat{Type: "json_schema", Schema: strictSchema(schema)}}
 			return nil
 		}
 		schema = objectSchema(schema)
@@ -189,22 +189,22 @@ func (b *anBuilder) format() error {
 		description += " The answer: " + f.Description
 	}
 	others := len(b.out.Tools) > 0 && b.ask.ToolChoice.Mode != wire.ChoiceNone && b.callable()
-	b.out.Tools = append(b.out.Tools, anTool{Name: answerTool, Description: description, InputSchema: schema})
+	b.out.Tools = append(b.out.Tools, toolDefinition{Name: answerTool, Description: description, InputSchema: schema})
 	switch {
 	case b.ask.Reasoning.Mode == "enabled" || b.ask.Reasoning.Mode == "adaptive":
-		b.out.ToolChoice = &anChoice{Type: "auto"} // explicit thinking rules out being forced
+		b.out.ToolChoice = &toolChoice{Type: "auto"} // explicit thinking rules out being forced
 	case b.ask.ToolChoice.Mode == wire.ChoiceNamed && others:
 		// The caller wants that tool first; the answer comes in a later turn.
 	case others:
-		b.out.ToolChoice, b.forced = &anChoice{Type: "any"}, true
+		b.out.ToolChoice, b.forced = &toolChoice{Type: "any"}, true
 	default:
-		b.out.ToolChoice, b.forced = &anChoice{Type: "tool", Name: answerTool}, true
+		b.out.ToolChoice, b.forced = &toolChoice{Type: "tool", Name: answerTool}, true
 	}
 	return nil
 }
 
 // callable reports whether the caller sent tools itself: those that pastTools
 // declared must not be called.
-func (b *anBuilder) callable() bool {
+func (b *builder) callable() bool {
 	return len(b.ask.Tools) > 0 || b.ask.WebSearch != nil
 }

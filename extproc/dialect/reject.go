@@ -25,7 +25,7 @@ const (
 const longestParam = 200
 
 // Reject turns an error of the JSON package into one for the caller. prefix is
-// the path of the value that was being read, empty for the Whole body.
+// the path of the value that was being read, empty for the whole body.
 func Reject(err error, prefix string) *fault.Error {
 	if own, ok := errors.AsType[*fault.Error](err); ok {
 		return own

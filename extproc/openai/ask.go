@@ -1,9 +1,7 @@
 package openai
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,12 +12,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Bounds on a request. They keep what a hostile body costs in proportion to its size.
-const (
-	mostMessages = 100_000 // the most that any provider takes today
-	mostExtra    = 1_000
-	longestModel = 256
-)
+// mostMessages is the most that any provider takes today. It bounds what a hostile body costs.
+const mostMessages = 100_000
 
 // chatAsk is the body of a chat request. Its order is that of what providers are sent.
 type chatAsk struct {
@@ -148,12 +142,10 @@ func (c *chatAsk) ask() (*wire.Ask, error) {
 
 // check refuses what no provider could take.
 func (c *chatAsk) check() error {
-	switch {
-	case c.Model == "":
-		return fault.Field("model", dialect.CodeMissing, "model is missing; name the model to use.")
-	case len(c.Model) > longestModel || strings.ContainsFunc(c.Model, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return fault.Field("model", dialect.CodeValue, "model must be at most %d bytes without control characters.", longestModel)
-	case len(c.Messages) == 0:
+	if err := dialect.CheckModel(c.Model); err != nil {
+		return err
+	}
+	if len(c.Messages) == 0 {
 		return fault.Field("messages", dialect.CodeMissing, "messages is missing; send at least one message.")
 	}
 	if t := c.Thinking; t != nil && !slices.Contains([]string{"enabled", "adaptive", "disabled"}, t.Type) {
@@ -225,33 +217,9 @@ func (c *chatAsk) format(a *wire.Ask) error {
 }
 
 // extra keeps the members that chatAsk has no field for.
-func (c *chatAsk) extra(a *wire.Ask) error {
-	if c.Extra == nil {
-		return nil
-	}
-	dec := jsontext.NewDecoder(bytes.NewReader(c.Extra))
-	if _, err := dec.ReadToken(); err != nil {
-		return dialect.Reject(err, "")
-	}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return dialect.Reject(err, "")
-		}
-		f := wire.Field{Name: name.String()}
-		if lower := strings.ToLower(f.Name); lower != f.Name && decisive(lower) {
-			return fault.Field(lower, dialect.CodeTwice, "Names are case-sensitive: write %s in lower case.", lower)
-		}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return dialect.Reject(err, "")
-		}
-		f.Value = value.Clone()
-		if a.Extra = append(a.Extra, f); len(a.Extra) > mostExtra {
-			return fault.New(fault.Malformed, dialect.CodeMany, "The request has more than %d unknown members.", mostExtra)
-		}
-	}
-	return nil
+func (c *chatAsk) extra(a *wire.Ask) (err error) {
+	a.Extra, err = dialect.Extra(c.Extra, decisive)
+	return err
 }
 
 // decisive reports whether the gateway acts on a member. Another spelling of it

@@ -46,4 +46,4 @@ func (Driver) Classify(status int, header func(string) string, body []byte) *wir
 }
 
 // Stream returns a decoder of chat.completion.chunk events.
-func (Driver) Stream() driver.Stream { return &openAIStream{} }
+func (Driver) Stream() driver.Stream { return &chatStream{} }

@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// openAIStream decodes chat.completion.chunk events.
-type openAIStream struct {
+// chatStream decodes chat.completion.chunk events.
+type chatStream struct {
 	usage    wire.Usage
 	model    string
 	ended    bool  // [DONE] was seen
@@ -26,7 +26,7 @@ type callRef struct {
 }
 
 // Event reads one event. Its name does not matter: everything is in the data.
-func (s *openAIStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, error) {
+func (s *chatStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, error) {
 	data = bytes.TrimSpace(data)
 	if s.ended || len(data) == 0 {
 		return dst, nil
@@ -58,7 +58,7 @@ func (s *openAIStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Ch
 
 // step turns one choice's delta into chunks: one, and one more for each further
 // tool call in it.
-func (s *openAIStream) step(dst []wire.Chunk, c *looseChoice) []wire.Chunk {
+func (s *chatStream) step(dst []wire.Chunk, c *looseChoice) []wire.Chunk {
 	d := &c.Delta
 	s.begun = with(s.begun, c.Index)
 	out := wire.Chunk{
@@ -79,7 +79,7 @@ func (s *openAIStream) step(dst []wire.Chunk, c *looseChoice) []wire.Chunk {
 }
 
 // tool finds the call that a delta belongs to.
-func (s *openAIStream) tool(choice int, c *chatCall) *wire.ToolDelta {
+func (s *chatStream) tool(choice int, c *chatCall) *wire.ToolDelta {
 	name, arguments, custom := c.parts()
 	ref := callRef{choice: choice, id: c.ID}
 	switch {
@@ -96,7 +96,7 @@ func (s *openAIStream) tool(choice int, c *chatCall) *wire.ToolDelta {
 
 // place finds the index of a call without one: by its id, else a new one for a
 // new id, else the last one.
-func (s *openAIStream) place(choice int, id string) int {
+func (s *chatStream) place(choice int, id string) int {
 	last := -1
 	for _, r := range s.calls {
 		if r.choice != choice {
@@ -115,7 +115,7 @@ func (s *openAIStream) place(choice int, id string) int {
 
 // Complete reports whether the answer is whole: not every copy of the API sends
 // [DONE], but all say why they finished.
-func (s *openAIStream) Complete() bool {
+func (s *chatStream) Complete() bool {
 	return s.ended || len(s.finished) > 0 && len(s.finished) == len(s.begun)
 }
 
@@ -128,7 +128,7 @@ func with(set []int, n int) []int {
 }
 
 // Usage returns the last report.
-func (s *openAIStream) Usage() wire.Usage { return s.usage }
+func (s *chatStream) Usage() wire.Usage { return s.usage }
 
 // Model returns the model that the first chunk with one named.
-func (s *openAIStream) Model() string { return s.model }
+func (s *chatStream) Model() string { return s.model }
