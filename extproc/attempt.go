@@ -71,12 +71,12 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 			m.Body, m.Replace = bytes.Clone(x.Body), true
 		}
 	} else {
-		if x.mu.ask == nil {
-			if x.mu.ask, err = x.canonical(); err != nil {
+		if x.mu.request == nil {
+			if x.mu.request, err = x.canonical(); err != nil {
 				return nil, err
 			}
 		}
-		if m.Body, err = a.Provider.Driver.Encode(x.mu.ask, t); err != nil {
+		if m.Body, err = a.Provider.Driver.Encode(x.mu.request, t); err != nil {
 			return nil, err
 		}
 	}
@@ -99,9 +99,9 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 }
 
 // canonical is the request in the form that every provider's driver reads.
-func (x *Exchange) canonical() (*wire.Ask, error) {
+func (x *Exchange) canonical() (*wire.Request, error) {
 	body := splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
-	return x.op.language.DecodeAsk(body)
+	return x.op.language.DecodeRequest(body)
 }
 
 // spliced returns the caller's body with the members changed that must change; the body

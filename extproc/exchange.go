@@ -77,7 +77,7 @@ type Exchange struct {
 
 	mu struct {
 		sync.Mutex
-		ask      *wire.Ask          // the canonical form, made when an attempt first needs it
+		request  *wire.Request      // the canonical form, made when an attempt first needs it
 		intents  []*journal.Pending // one for each attempt that was prepared
 		busy     func()             // releases the slot at a deployment; nil if the request has none
 		at       id.Deployment      // where that slot is

@@ -130,7 +130,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 		o.Text = generated(reply)
 		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, AttemptFailure{})
 	}
-	r.out = x.op.language.EncodeReply(make([]byte, 0, len(r.body)+512), reply, x.meta())
+	r.out = x.op.language.EncodeResponse(make([]byte, 0, len(r.body)+512), reply, x.meta())
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (p *Pipeline) relabel(x *Exchange) error {
 }
 
 // generated returns all text of a response, for counting.
-func generated(r *wire.Reply) []byte {
+func generated(r *wire.Response) []byte {
 	var out []byte
 	for i := range r.Choices {
 		c := &r.Choices[i]
@@ -190,7 +190,7 @@ func (x *Exchange) meta() dialect.Meta {
 	defer x.mu.Unlock()
 	return dialect.Meta{
 		Model: x.Facts.Model, Created: x.Start.Unix(), IncludeUsage: x.Facts.IncludeUsage,
-		Functions: x.mu.ask != nil && x.mu.ask.Functions,
+		Functions: x.mu.request != nil && x.mu.request.Functions,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type looseReply struct {
+type looseResponse struct {
 	ID         string         `json:"id"`
 	Model      string         `json:"model"`
 	Content    []looseBlock   `json:"content"`
@@ -19,7 +19,7 @@ type looseReply struct {
 	Error      jsontext.Value `json:"error"`
 }
 
-// looseBlock is a content block of an answer.
+// looseBlock is a content block of a response.
 type looseBlock struct {
 	Type      string         `json:"type"`
 	Text      string         `json:"text"`
@@ -38,16 +38,16 @@ type citation struct {
 }
 
 // Decode reads a message object.
-func (Driver) Decode(body []byte) (*wire.Reply, error) {
-	var in looseReply
-	if f := driver.ReadAnswer(body, &in); f != nil {
+func (Driver) Decode(body []byte) (*wire.Response, error) {
+	var in looseResponse
+	if f := driver.ReadResponse(body, &in); f != nil {
 		return nil, f
 	}
 	switch {
 	case driver.Given(in.Error):
 		return nil, driver.FailureIn(body)
 	case in.Content == nil:
-		return nil, driver.NoAnswer("has no content")
+		return nil, driver.InvalidResponse("has no content")
 	}
 	c := wire.Choice{}
 	runes, answered := 0, false
@@ -65,7 +65,7 @@ func (Driver) Decode(body []byte) (*wire.Reply, error) {
 			c.Thinking = append(c.Thinking, wire.Thinking{Redacted: b.Data})
 		case "tool_use":
 			arguments := argumentsOf(b.Input)
-			if b.Name == answerTool {
+			if b.Name == responseTool {
 				c.Text, answered = c.Text+arguments, true
 				runes += utf8.RuneCountInString(arguments)
 				continue
@@ -79,21 +79,21 @@ func (Driver) Decode(body []byte) (*wire.Reply, error) {
 	}
 	var u looseUsage
 	u.add(in.Usage)
-	return &wire.Reply{ID: in.ID, Model: in.Model, Choices: []wire.Choice{c}, Usage: u.report()}, nil
+	return &wire.Response{ID: in.ID, Model: in.Model, Choices: []wire.Choice{c}, Usage: u.report()}, nil
 }
 
-// argumentsOf writes a tool call's input as OpenAI's dialect has it: a text,
-// and never an empty one, since callers parse it.
+// argumentsOf converts a tool call's input to the canonical form: a text, and
+// never an empty one, because callers parse it.
 func argumentsOf(input jsontext.Value) string {
 	if !driver.Given(input) {
 		return "{}"
 	}
-	_ = input.Compact() // leaves it alone if it cannot
+	_ = input.Compact() // an invalid value stays as it is
 	return string(input)
 }
 
-// sources turns the citations of a block of text into annotations of the whole
-// text; only those on the web have a form in OpenAI's dialect.
+// sources converts the citations of a block of text to annotations of the whole
+// text. Only those on the web have a canonical form.
 func sources(in []citation, start, end int) []wire.Annotation {
 	var out []wire.Annotation
 	for _, c := range in {
@@ -119,8 +119,8 @@ func readFinish(word string) wire.Finish {
 	return wire.FinishStop // end_turn, stop_sequence, pause_turn
 }
 
-// looseUsage is a report. In streams it comes in two parts, of which the later one
-// wins, member by member.
+// looseUsage is a report. A stream sends two, and the later one replaces the
+// earlier one member by member.
 type looseUsage struct {
 	Input    driver.Count       `json:"input_tokens"`
 	Output   driver.Count       `json:"output_tokens"`
@@ -146,20 +146,20 @@ type looseServerTools struct {
 	Searches driver.Count `json:"web_search_requests"`
 }
 
-// add takes a report over what is known.
+// add reads a report over earlier ones.
 func (u *looseUsage) add(raw jsontext.Value) {
 	if !driver.Given(raw) {
 		return
 	}
 	u.final = true
-	// Members that are absent keep what an earlier report said.
+	// Absent members keep the value of an earlier report.
 	if driver.DecodeLoose(raw, u) != nil {
 		u.broken = true
 	}
 }
 
-// report returns the usage as everybody counts it: Anthropic's input leaves out
-// what was read from or written to the cache.
+// report returns the usage in the canonical form. Anthropic's input excludes the
+// tokens that were read from or written to the cache; the canonical form includes them.
 func (u *looseUsage) report() wire.Usage {
 	if u.broken || (driver.Counts{u.Input, u.Output, u.Creation, u.Read, u.Created.FiveMinutes, u.Created.OneHour, u.Details.Thinking, u.Server.Searches}).Bad() {
 		return wire.Usage{Bad: true}

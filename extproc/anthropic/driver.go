@@ -8,24 +8,23 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// apiVersion is the version of the API that is translated to. The later
-// 2026-10-21 refuses temperature, top_p and top_k outright, and callers of
-// OpenAI's dialect send them.
+// apiVersion is the version of the API that Driver speaks. The later 2026-10-21
+// rejects temperature, top_p and top_k outright, and callers of OpenAI's dialect
+// send them.
 const apiVersion = "2023-06-01"
 
-// vendor is the provider in texts for callers.
+// vendor names the provider in texts for callers.
 const vendor = "Anthropic"
 
-// answerTool is the reserved name of the tool whose arguments are the answer,
+// responseTool is the reserved name of the tool whose arguments are the response,
 // for targets without a native JSON schema.
-const answerTool = "gateway_structured_answer"
+const responseTool = "gateway_structured_answer"
 
-// Driver drives Anthropic's Messages API.
+// Driver is the driver of Anthropic's Messages API.
 type Driver struct{}
 
-// Address returns /v1/messages under the base path. For the endpoints that
-// callers of Anthropic's own dialect are passed through to, their own
-// anthropic-version wins.
+// Address returns /v1/messages under the base path. A caller of Anthropic's own
+// dialect is passed through with its own anthropic-version.
 func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
 	var endpoint driver.Endpoint
 	switch op.Endpoint {

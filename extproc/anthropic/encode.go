@@ -44,10 +44,10 @@ type outputFormat struct {
 	Schema jsontext.Value `json:"schema"`
 }
 
-// builder makes one request. Its steps run in the order of build, since later
+// builder makes one request. Its steps run in the order of Encode, because later
 // ones depend on what earlier ones decided.
 type builder struct {
-	ask    *wire.Ask
+	in     *wire.Request
 	target driver.Target
 	out    request
 	extra  []wire.Field
@@ -55,11 +55,11 @@ type builder struct {
 }
 
 // Encode writes a Messages request.
-func (Driver) Encode(ask *wire.Ask, t driver.Target) ([]byte, error) {
-	b := &builder{ask: ask, target: t}
-	b.out.Model, b.out.Stream = t.Model, ask.Stream
+func (Driver) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
+	b := &builder{in: in, target: t}
+	b.out.Model, b.out.Stream = t.Model, in.Stream
 	for _, step := range []func() error{
-		b.refuse,    // first what cannot be done at all
+		b.lacking,   // first what Anthropic does not have at all
 		b.members,   // members of the request that have no canonical form
 		b.messages,  // system and messages
 		b.tools,     // needs to know whether messages refer to tools
@@ -82,10 +82,10 @@ func (Driver) Encode(ask *wire.Ask, t driver.Target) ([]byte, error) {
 	return body, nil
 }
 
-// refuse looks for parameters that Anthropic lacks. Asking for what it does
-// anyway is no reason to refuse: n=1, a penalty of zero, no log probabilities.
-func (b *builder) refuse() error {
-	s := &b.ask.Sampling
+// lacking rejects parameters that Anthropic lacks. Requests for what it does
+// anyway are accepted: n=1, a penalty of zero, no log probabilities.
+func (b *builder) lacking() error {
+	s := &b.in.Sampling
 	nonzero := func(f *float64) bool { return f != nil && *f != 0 }
 	for _, p := range []struct {
 		name string
@@ -98,8 +98,8 @@ func (b *builder) refuse() error {
 		{"frequency_penalty", nonzero(s.FrequencyPenalty)},
 		{"presence_penalty", nonzero(s.PresencePenalty)},
 		{"seed", s.Seed != nil},
-		{"audio", b.ask.Audio != nil},
-		{"modalities", len(b.ask.Modalities) > 1 || len(b.ask.Modalities) == 1 && b.ask.Modalities[0] != "text"},
+		{"audio", b.in.Audio != nil},
+		{"modalities", len(b.in.Modalities) > 1 || len(b.in.Modalities) == 1 && b.in.Modalities[0] != "text"},
 	} {
 		if p.set && !b.target.DropParams {
 			return driver.Unsupported(p.name, vendor)
@@ -108,12 +108,11 @@ func (b *builder) refuse() error {
 	return nil
 }
 
-// members sorts the members without a canonical form: Anthropic's own go
-// through, hints of OpenAI's are dropped, and the rest is refused. mcp_servers
-// is not among Anthropic's own on purpose: it would reach tools around the
-// gateway's rules for them.
+// members handles the members without a canonical form: it passes Anthropic's
+// own, drops hints of OpenAI's, and rejects the rest. mcp_servers is not passed on
+// purpose: it would bypass the gateway's rules for tools.
 func (b *builder) members() error {
-	for _, f := range b.ask.Extra {
+	for _, f := range b.in.Extra {
 		switch f.Name {
 		case "top_k":
 			b.out.TopK = f.Value
@@ -133,25 +132,25 @@ func (b *builder) members() error {
 			}
 		}
 	}
-	user := b.ask.User
+	user := b.in.User
 	if user == "" {
-		user = driver.Text(b.ask.ExtraNamed("safety_identifier"))
+		user = driver.Text(b.in.ExtraNamed("safety_identifier"))
 	}
 	if user != "" {
 		b.out.Metadata = &metadata{UserID: user}
 	}
-	for _, s := range b.ask.Stop {
-		if strings.TrimSpace(s) != "" { // the API refuses others
+	for _, s := range b.in.Stop {
+		if strings.TrimSpace(s) != "" { // the API rejects others
 			b.out.Stop = append(b.out.Stop, s)
 		}
 	}
 	return nil
 }
 
-// sampling runs last: with thinking on, the API takes temperature 1 only and no
-// top_k. OpenAI's temperature goes up to 2, Anthropic's to 1.
+// sampling runs last: with thinking enabled, the API accepts only temperature 1
+// and no top_k. OpenAI's temperature goes up to 2, Anthropic's to 1.
 func (b *builder) sampling() error {
-	s := &b.ask.Sampling
+	s := &b.in.Sampling
 	if b.target.Features.NoSampling {
 		b.out.TopK = nil
 		return nil

@@ -44,15 +44,15 @@ type contentSource struct {
 	URL       string `json:"url,omitzero"`
 }
 
-// placeholder stands where the API demands a user's turn and the caller has none.
+// placeholder is the user's turn that the API requires if the caller has none.
 const placeholder = "Please continue."
 
-// messages writes system and messages. System messages are taken out wherever
-// they stand, tool results become the user's, and neighbours of one role are
-// merged: the API demands that the roles alternate, starting with the user.
+// messages writes system and messages. All system messages go to system, tool
+// results become the user's, and adjacent messages of one role are merged: the API
+// requires that the roles alternate, starting with the user.
 func (b *builder) messages() error {
-	for i := range b.ask.Messages {
-		m := &b.ask.Messages[i]
+	for i := range b.in.Messages {
+		m := &b.in.Messages[i]
 		var blocks []contentBlock
 		for j := range m.Parts {
 			block, err := blockOf(&m.Parts[j], partPath(m, i, j))
@@ -99,7 +99,7 @@ func (b *builder) say(role string, blocks []contentBlock) {
 	last.Content = resultsFirst(append(last.Content, blocks...))
 }
 
-// resultsFirst moves tool results to the front, where the API demands them.
+// resultsFirst moves tool results to the front, where the API requires them.
 func resultsFirst(blocks []contentBlock) []contentBlock {
 	var results, others []contentBlock
 	for _, block := range blocks {
@@ -112,8 +112,8 @@ func resultsFirst(blocks []contentBlock) []contentBlock {
 	return append(results, others...)
 }
 
-// trimPrefill takes white space off the end of a last assistant turn, which the
-// model is to continue: the API refuses it.
+// trimPrefill removes white space from the end of a last assistant turn, which
+// the model continues: the API rejects it.
 func (b *builder) trimPrefill() {
 	n := len(b.out.Messages) - 1
 	last := &b.out.Messages[n]
@@ -130,9 +130,8 @@ func (b *builder) trimPrefill() {
 	}
 }
 
-// partPath is the place of a part in the caller's request, where reasoning,
-// content and tool calls are counted apart. It is worked out only where
-// something is wrong.
+// partPath returns the path of a part in the caller's request, where reasoning,
+// content and tool calls are counted separately. It is computed only for an error.
 func partPath(m *wire.Message, message, part int) func() string {
 	return func() string {
 		if m.Role == wire.ToolRole { // its content is the result's
@@ -158,8 +157,8 @@ func partPath(m *wire.Message, message, part int) func() string {
 	}
 }
 
-// blockOf writes one part; nil where there is nothing to send: the API
-// refuses empty texts, and reasoning without proof.
+// blockOf writes one part; nil if there is nothing to send: the API rejects empty
+// texts, and reasoning without a signature.
 func blockOf(p *wire.Part, param func() string) (*contentBlock, error) {
 	switch p.Kind {
 	case wire.TextPart, wire.RefusalPart:
@@ -186,8 +185,8 @@ func blockOf(p *wire.Part, param func() string) (*contentBlock, error) {
 	return nil, driver.Unsendable(param(), "content of this kind", vendor)
 }
 
-// callBlock writes a tool call. Its arguments are a text in OpenAI's dialect and an
-// object here.
+// callBlock writes a tool call. Its arguments are a text in the canonical form and
+// an object here.
 func callBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	input := jsontext.Value(strings.TrimSpace(p.Call.Arguments))
 	if len(input) == 0 {
@@ -214,8 +213,9 @@ func resultBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	return out, nil
 }
 
-// toolID makes an id that the API takes: letters, digits, - and _ only. Ids
-// made elsewhere may have others; those get a hash, so that two of them stay two.
+// toolID makes an id that the API accepts: letters, digits, - and _ only. Ids of
+// other providers may have other characters. Those get a hash, so that two of
+// them stay different.
 func toolID(id string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -231,9 +231,9 @@ func toolID(id string) string {
 	return fmt.Sprintf("%s_%08x", safe, h.Sum32())
 }
 
-// mediaBlock writes a picture or a document. Files by id are refused: ids belong
+// mediaBlock writes an image or a document. Files by id are rejected: ids belong
 // to an account at the provider that all callers of the gateway share, and
-// OpenAI's mean nothing to Anthropic.
+// OpenAI's ids are not known to Anthropic.
 func mediaBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	m := p.Media
 	out := &contentBlock{Type: "image", Cache: p.Cache}
@@ -267,7 +267,7 @@ func mediaBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	return out, nil
 }
 
-// typeOfName guesses a MIME type where the caller gave none.
+// typeOfName guesses a MIME type if the caller gave none.
 func typeOfName(name string) string {
 	name = strings.ToLower(name)
 	if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".csv") {

@@ -30,7 +30,7 @@ func Features(model string) driver.Features {
 		// Adaptive thinking and the effort levels above high came with the 4.6 models.
 		AdaptiveThinking: version >= 406,
 		HighEfforts:      version >= 406 && g.family == "opus",
-		// From 4.7 on temperature, top_p and top_k are refused.
+		// From 4.7 on temperature, top_p and top_k are rejected.
 		NoSampling: version >= 407,
 	}
 }

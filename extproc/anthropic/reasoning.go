@@ -13,18 +13,18 @@ type thinkingConfig struct {
 
 // Bounds on output and thinking.
 const (
-	defaultMaxTokens = 4096 // where neither the caller nor the target says; the API demands a number
+	defaultMaxTokens = 4096 // if neither the caller nor the target has a limit; the API requires one
 	leastBudget      = 1024 // the API's own
 )
 
 // reasoning writes thinking, effort and max_tokens, which depend on each other:
 // a budget must be below max_tokens.
 //
-// What a caller says in Anthropic's own words goes through as it is, and a
-// contradiction in it is the API's to refuse. An effort is a hint: where
-// thinking is not possible, the request goes without.
+// What a caller says in Anthropic's own words is passed as it is, and the API
+// rejects a contradiction in it. An effort is a hint: if thinking is not possible,
+// the request is sent without it.
 func (b *builder) reasoning() error {
-	r := b.ask.Reasoning
+	r := b.in.Reasoning
 	budget := int64(0)
 	if r.Mode != "" {
 		b.out.Thinking = &thinkingConfig{Type: r.Mode}
@@ -36,7 +36,7 @@ func (b *builder) reasoning() error {
 	}
 	b.setLimit(budget)
 	if r.Mode == "" && budget > 0 {
-		// Half of the output at most: a budget that eats all of it leaves no answer.
+		// Half of the output at most: a budget of all of it leaves no text.
 		if budget = min(budget, b.out.MaxTokens/2); budget < leastBudget {
 			budget = 0
 		}
@@ -51,9 +51,9 @@ func (b *builder) reasoning() error {
 	return nil
 }
 
-// effort writes the effort of models that decide themselves how much to think.
+// effort writes the effort for models that decide themselves how much to think.
 func (b *builder) effort() {
-	r := b.ask.Reasoning
+	r := b.in.Reasoning
 	if !b.target.Features.AdaptiveThinking || r.Effort == "" {
 		return
 	}
@@ -86,8 +86,8 @@ func (b *builder) setLimit(budget int64) {
 	most := b.target.MaxOutputTokens
 	limit := defaultMaxTokens + budget
 	switch {
-	case b.ask.MaxTokens != nil:
-		limit = *b.ask.MaxTokens
+	case b.in.MaxTokens != nil:
+		limit = *b.in.MaxTokens
 	case most > 0:
 		limit = most
 	}
@@ -97,8 +97,8 @@ func (b *builder) setLimit(budget int64) {
 	b.out.MaxTokens = limit
 }
 
-// mayThink reports whether the API takes thinking with this request: not with a
-// forced tool, and not in the middle of a tool's use that began without it.
+// mayThink reports whether the API accepts thinking with this request: not with a
+// forced tool, and not between a tool call and its result if the turn began without it.
 func (b *builder) mayThink() bool {
 	if b.forced {
 		return false
@@ -114,7 +114,7 @@ func (b *builder) mayThink() bool {
 	return true
 }
 
-// thinks reports whether the request asks for thinking.
+// thinks reports whether the request enables thinking.
 func (b *builder) thinks() bool {
 	return b.out.Thinking != nil && b.out.Thinking.Type != "disabled"
 }

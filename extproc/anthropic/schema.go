@@ -17,16 +17,16 @@ const (
 	aValue                      // data: enum, const, default, examples, required
 )
 
-// strictSchema rewrites a schema into the subset that Anthropic's constrained
-// decoding takes: bounds on numbers, texts and lists are left out, and every
-// object is closed. The answer then fits the shape; the bounds are no longer
-// promised, as with OpenAI's own models.
+// strictSchema reduces a schema to the subset that Anthropic's constrained
+// decoding accepts: it removes bounds on numbers, texts and lists, and closes every
+// object. The response then fits the shape. The bounds are not guaranteed, as with
+// OpenAI's own models.
 func strictSchema(schema jsontext.Value) jsontext.Value {
 	dec := jsontext.NewDecoder(bytes.NewReader(schema))
 	var out bytes.Buffer
 	enc := jsontext.NewEncoder(&out)
 	if copySchema(dec, enc, aSchema) != nil {
-		return schema // not what a schema looks like: the provider will say so
+		return schema // not a schema: the provider rejects it
 	}
 	return bytes.TrimSpace(out.Bytes())
 }
@@ -107,7 +107,7 @@ func copyObject(dec *jsontext.Decoder, enc *jsontext.Encoder, place schemaPlace)
 	return copyToken(dec, enc)
 }
 
-// placeOf says what the member of that name is.
+// placeOf returns what the member of that name is.
 func placeOf(outer schemaPlace, name string) schemaPlace {
 	if outer == aNameMap {
 		return aSchema
@@ -121,7 +121,7 @@ func placeOf(outer schemaPlace, name string) schemaPlace {
 	return aValue
 }
 
-// unsupportedKeyword lists what the constrained decoding does not know.
+// unsupportedKeyword reports whether the constrained decoding lacks a keyword.
 func unsupportedKeyword(name string) bool {
 	return slices.Contains([]string{
 		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",

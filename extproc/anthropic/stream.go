@@ -14,7 +14,7 @@ import (
 type looseEvent struct {
 	Type         string         `json:"type"`
 	Index        int            `json:"index"`
-	Message      looseReply     `json:"message"`
+	Message      looseResponse  `json:"message"`
 	ContentBlock looseBlock     `json:"content_block"`
 	Delta        looseDelta     `json:"delta"`
 	Usage        jsontext.Value `json:"usage"`
@@ -31,8 +31,8 @@ type looseDelta struct {
 	StopReason string    `json:"stop_reason"`
 }
 
-// stream decodes message events. Blocks come one after the other, so
-// one open block is all that it remembers.
+// stream decodes message events. Blocks come one after the other, so it keeps one
+// open block.
 type stream struct {
 	usage    looseUsage
 	model    string
@@ -56,15 +56,15 @@ type openBlock struct {
 	citations []citation
 }
 
-// Event reads one event. The type inside the data counts, not the event's name,
-// which proxies are known to lose.
+// Event reads one event. It uses the type inside the data, not the event's name,
+// which some proxies lose.
 func (s *stream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, error) {
 	data = bytes.TrimSpace(data)
 	if s.stopped || len(data) == 0 {
 		return dst, nil
 	}
 	var e looseEvent
-	if f := driver.ReadAnswer(data, &e); f != nil {
+	if f := driver.ReadResponse(data, &e); f != nil {
 		return dst, f
 	}
 	switch e.Type {
@@ -89,7 +89,7 @@ func (s *stream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, e
 		s.stopped = true
 	case "error":
 		return dst, driver.FailureIn(data)
-	default: // ping, and what later versions of the API add
+	default: // ping, and events of later versions of the API
 		if driver.Given(e.Error) {
 			return dst, driver.FailureIn(data)
 		}
@@ -113,7 +113,7 @@ func (s *stream) begin(dst []wire.Chunk, b *looseBlock) []wire.Chunk {
 	case "redacted_thinking":
 		dst = append(dst, wire.Chunk{Block: &wire.Thinking{Redacted: b.Data}})
 	case "tool_use":
-		if b.Name == answerTool {
+		if b.Name == responseTool {
 			s.answered = true
 		} else {
 			s.open.call = s.calls
@@ -152,7 +152,7 @@ func (s *stream) more(dst []wire.Chunk, d *looseDelta) []wire.Chunk {
 	return dst
 }
 
-// end closes the open block, with what can be said only now.
+// end closes the open block, and writes what is known only then.
 func (s *stream) end(dst []wire.Chunk) []wire.Chunk {
 	switch b := &s.open; {
 	case b.kind == "thinking" && b.signature != "":
@@ -168,7 +168,7 @@ func (s *stream) end(dst []wire.Chunk) []wire.Chunk {
 	return dst
 }
 
-// text adds to the answer.
+// text adds to the response.
 func (s *stream) text(dst []wire.Chunk, text string) []wire.Chunk {
 	s.runes += utf8.RuneCountInString(text)
 	return append(dst, wire.Chunk{Text: text})
@@ -180,10 +180,10 @@ func (s *stream) think(dst []wire.Chunk, text string) []wire.Chunk {
 	return append(dst, wire.Chunk{Thinking: text})
 }
 
-// arguments adds to the open tool call; those of the reserved tool are the answer.
+// arguments adds to the open tool call; those of the reserved tool are the response.
 func (s *stream) arguments(dst []wire.Chunk, text string) []wire.Chunk {
 	s.open.fed = true
-	if s.open.name == answerTool {
+	if s.open.name == responseTool {
 		return s.text(dst, text)
 	}
 	return append(dst, wire.Chunk{Tool: &wire.ToolDelta{Index: s.open.call, Arguments: text}})
@@ -198,7 +198,7 @@ func (s *stream) finish(word string) wire.Finish {
 	return reason
 }
 
-// Complete reports whether the answer is whole.
+// Complete reports whether the response is complete.
 func (s *stream) Complete() bool { return s.stopped || s.finished }
 
 // Usage returns what was reported so far.

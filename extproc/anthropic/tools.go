@@ -32,8 +32,8 @@ type toolChoice struct {
 
 // tools writes tools and tool_choice.
 func (b *builder) tools() error {
-	for i := range b.ask.Tools {
-		t := &b.ask.Tools[i]
+	for i := range b.in.Tools {
+		t := &b.in.Tools[i]
 		switch {
 		case t.Type != "" && !serverTool(t.Type):
 			if !b.target.DropParams {
@@ -41,13 +41,13 @@ func (b *builder) tools() error {
 			}
 		case t.Type != "":
 			b.out.Tools = append(b.out.Tools, t.Raw)
-		case t.Name == answerTool:
-			return fault.Field(fmt.Sprintf("tools[%d].function.name", i), "invalid_value", "The tool name %s is reserved; choose another.", answerTool)
-		case b.ask.ToolChoice.Allows(t.Name):
+		case t.Name == responseTool:
+			return fault.Field(fmt.Sprintf("tools[%d].function.name", i), "invalid_value", "The tool name %s is reserved; choose another.", responseTool)
+		case b.in.ToolChoice.Allows(t.Name):
 			b.out.Tools = append(b.out.Tools, b.tool(t))
 		}
 	}
-	if w := b.ask.WebSearch; w != nil {
+	if w := b.in.WebSearch; w != nil {
 		tool, err := searchTool(w)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (b *builder) tools() error {
 	return nil
 }
 
-// serverTool recognises tools of Anthropic's own, by the name before their date.
+// serverTool reports whether a tool is Anthropic's own, by the name before its date.
 func serverTool(kind string) bool {
 	return slices.ContainsFunc([]string{
 		"web_search_", "web_fetch_", "code_execution_", "bash_", "text_editor_", "computer_", "memory_", "tool_search_",
@@ -79,7 +79,7 @@ func (b *builder) tool(t *wire.Tool) toolDefinition {
 	return out
 }
 
-// objectSchema makes a schema say that it describes an object, which the API demands.
+// objectSchema adds the type object to a schema without a type: the API requires one.
 func objectSchema(schema jsontext.Value) jsontext.Value {
 	if schema == nil {
 		return jsontext.Value(`{"type":"object","properties":{}}`)
@@ -97,8 +97,8 @@ func objectSchema(schema jsontext.Value) jsontext.Value {
 	return jsontext.Value(`{"type":"object",` + inner)
 }
 
-// searchTool writes OpenAI's web search as Anthropic's. How much context to read
-// becomes how often to search.
+// searchTool writes a web search as Anthropic's. The size of the context becomes
+// the number of searches.
 func searchTool(w *wire.WebSearch) (toolDefinition, error) {
 	out := toolDefinition{Type: "web_search_20250305", Name: "web_search"}
 	switch w.ContextSize {
@@ -129,8 +129,8 @@ func searchTool(w *wire.WebSearch) (toolDefinition, error) {
 	return out, err
 }
 
-// pastTools declares the tools that earlier turns used where the caller no
-// longer sends any: the API refuses calls of tools that it does not know.
+// pastTools declares the tools that earlier turns used if the caller no longer
+// sends any: the API rejects calls of unknown tools.
 func (b *builder) pastTools() {
 	var names []string
 	for _, m := range b.out.Messages {
@@ -148,8 +148,8 @@ func (b *builder) pastTools() {
 
 // choose writes tool_choice.
 func (b *builder) choose() {
-	c := b.ask.ToolChoice
-	serial := b.ask.ParallelTools != nil && !*b.ask.ParallelTools
+	c := b.in.ToolChoice
+	serial := b.in.ParallelTools != nil && !*b.in.ParallelTools
 	switch c.Mode {
 	case wire.ChoiceUnset:
 		if serial {
@@ -166,11 +166,11 @@ func (b *builder) choose() {
 	}
 }
 
-// format makes the answer's text have a form: natively where the target can,
-// else by a tool whose arguments are the answer. A plain JSON object has no
-// native form: a schema is demanded there.
+// format gives the response's text a form: natively if the target can, otherwise
+// with a tool whose arguments are the response. A plain JSON object has no native
+// form, because the API requires a schema.
 func (b *builder) format() error {
-	f := &b.ask.Format
+	f := &b.in.Format
 	schema := f.Schema
 	switch f.Kind {
 	case wire.FormatText:
@@ -188,23 +188,23 @@ func (b *builder) format() error {
 	if f.Description != "" {
 		description += " The answer: " + f.Description
 	}
-	others := len(b.out.Tools) > 0 && b.ask.ToolChoice.Mode != wire.ChoiceNone && b.callable()
-	b.out.Tools = append(b.out.Tools, toolDefinition{Name: answerTool, Description: description, InputSchema: schema})
+	others := len(b.out.Tools) > 0 && b.in.ToolChoice.Mode != wire.ChoiceNone && b.callable()
+	b.out.Tools = append(b.out.Tools, toolDefinition{Name: responseTool, Description: description, InputSchema: schema})
 	switch {
-	case b.ask.Reasoning.Mode == "enabled" || b.ask.Reasoning.Mode == "adaptive":
-		b.out.ToolChoice = &toolChoice{Type: "auto"} // explicit thinking rules out being forced
-	case b.ask.ToolChoice.Mode == wire.ChoiceNamed && others:
-		// The caller wants that tool first; the answer comes in a later turn.
+	case b.in.Reasoning.Mode == "enabled" || b.in.Reasoning.Mode == "adaptive":
+		b.out.ToolChoice = &toolChoice{Type: "auto"} // explicit thinking excludes a forced tool
+	case b.in.ToolChoice.Mode == wire.ChoiceNamed && others:
+		// The caller wants that tool first; the response comes in a later turn.
 	case others:
 		b.out.ToolChoice, b.forced = &toolChoice{Type: "any"}, true
 	default:
-		b.out.ToolChoice, b.forced = &toolChoice{Type: "tool", Name: answerTool}, true
+		b.out.ToolChoice, b.forced = &toolChoice{Type: "tool", Name: responseTool}, true
 	}
 	return nil
 }
 
-// callable reports whether the caller sent tools itself: those that pastTools
-// declared must not be called.
+// callable reports whether the caller sent tools: those that pastTools declares
+// must not be called.
 func (b *builder) callable() bool {
-	return len(b.ask.Tools) > 0 || b.ask.WebSearch != nil
+	return len(b.in.Tools) > 0 || b.in.WebSearch != nil
 }

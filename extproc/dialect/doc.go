@@ -7,7 +7,7 @@
 // guarantees that names that appear twice, wrong types and impossible numbers
 // are rejected with the path of the field, such as messages[2].content; that it
 // never panics on any body; that a top-level member that it does not know is
-// kept in wire.Ask.Extra; and that whatever it writes is valid JSON.
+// kept in wire.Request.Extra; and that whatever it writes is valid JSON.
 //
 // The gateway's own extension fields (prompt_id and the like) are not known
 // here. They are removed from the body before it is decoded.

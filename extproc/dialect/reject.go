@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Codes of refused requests.
+// Codes of rejected requests.
 const (
 	CodeJSON    = "invalid_json"
 	CodeType    = "invalid_type"
@@ -24,7 +24,7 @@ const (
 // longestParam bounds how much of a caller's own member names an error repeats.
 const longestParam = 200
 
-// Reject turns an error of the JSON package into one for the caller. prefix is
+// Reject converts an error of the JSON package to one for the caller. prefix is
 // the path of the value that was being read, empty for the whole body.
 func Reject(err error, prefix string) *fault.Error {
 	if own, ok := errors.AsType[*fault.Error](err); ok {
@@ -75,7 +75,7 @@ func join(outer, inner string) string {
 	return outer + "." + inner
 }
 
-// expected says in JSON's words what a Go type is read from.
+// expected names in JSON's words what a Go type is read from.
 func expected(t reflect.Type) string {
 	if t == nil {
 		return "of another type"

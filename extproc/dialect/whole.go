@@ -10,8 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Whole is a whole number. Any notation of one is read (1e3 is 1000), and what
-// is beyond usage.Limit is held there: callers say 1e18 for "as much as there
+// Whole is a whole number. It may have any notation (1e3 is 1000), and numbers
+// beyond usage.Limit become usage.Limit: callers send 1e18 for "as much as there
 // is", and sums over it must not overflow.
 type Whole int64
 

@@ -16,13 +16,13 @@ import (
 // statusOverloaded is Anthropic's "overloaded", which no RFC has.
 const statusOverloaded = 529
 
-// apiError is a provider's error, whichever shape it came in.
+// apiError is a provider's error, in any shape.
 type apiError struct {
 	Message string
 	Type    string
 	Code    string
 	Param   string
-	status  int // that the code amounts to; 0 if it is not a status
+	status  int // if the code is one; 0 if it is not
 }
 
 // errorBody has the shapes of error bodies: OpenAI's and Anthropic's object
@@ -64,7 +64,7 @@ func readErrorObject(raw jsontext.Value) apiError {
 			Code jsontext.Value `json:"code"`
 		} `json:"innererror"`
 	}
-	_ = DecodeLoose(raw, &o) // what could be read so far is good enough
+	_ = DecodeLoose(raw, &o) // what could be read so far suffices
 	e := apiError{Message: Text(o.Message), Type: Text(o.Type), Code: Text(o.Code), Param: Text(o.Param)}
 	if Text(o.InnerError.Code) == "ResponsibleAIPolicyViolation" {
 		e.Code = "content_filter"
@@ -78,7 +78,7 @@ func readErrorObject(raw jsontext.Value) apiError {
 	return e
 }
 
-// Text returns a string or a number as text, and nothing for anything else.
+// Text returns a string or a number as text, and an empty text for anything else.
 func Text(v jsontext.Value) string {
 	var s string
 	switch {
@@ -91,16 +91,16 @@ func Text(v jsontext.Value) string {
 	return ""
 }
 
-// Classify says what an answer with a status other than 200 means. One function
-// serves every driver: the shapes of errors do not overlap, and providers that
-// copy OpenAI's API copy each other's errors.
+// Classify returns what a response with a status other than 200 means. One
+// function serves every driver: the shapes of errors do not overlap, and providers
+// that copy OpenAI's API copy each other's errors.
 func Classify(status int, header func(string) string, body []byte) *wire.Failure {
 	f := judge(status, readError(body))
 	f.RetryAfter = RetryAfter(header)
 	return f
 }
 
-// FailureIn judges an error that came with status 200, whole or in a stream.
+// FailureIn classifies an error that came with status 200, whole or in a stream.
 func FailureIn(body []byte) *wire.Failure {
 	e := readError(body)
 	status := e.status
@@ -139,8 +139,8 @@ func statusOfType(e apiError) int {
 	return http.StatusInternalServerError
 }
 
-// judge decides: whose fault it is, whether another attempt makes sense, and
-// whether the deployment should rest.
+// judge decides who caused the error, whether a retry makes sense, and whether
+// the deployment goes into cooldown.
 func judge(status int, e apiError) *wire.Failure {
 	f := &wire.Failure{Status: status, ProviderType: e.Type, ProviderCode: e.Code, ProviderMessage: publicText(e.Message)}
 	switch {
@@ -149,7 +149,7 @@ func judge(status int, e apiError) *wire.Failure {
 		f.Kind, f.Code, f.Type, f.Retryable, f.CoolDown = fault.Unavailable, "upstream_auth_error", "upstream_error", true, true
 		f.Message = "The provider refused the gateway's credential."
 	case status == http.StatusPaymentRequired, aboutMoney(e):
-		// Some providers say so with 400 or 429; waiting a minute does not fill an account.
+		// Some providers send 400 or 429 for it; a minute of waiting does not fill an account.
 		f.Kind, f.Code, f.Type, f.Retryable, f.CoolDown = fault.Unavailable, "upstream_quota_error", "upstream_error", true, true
 		f.Message = "The gateway's account at the provider is out of credit."
 	case status == http.StatusTooManyRequests:
@@ -167,14 +167,14 @@ func judge(status int, e apiError) *wire.Failure {
 		f.Message = fmt.Sprintf("The provider failed with status %d.", status)
 	case status >= 400:
 		blameCaller(f, e)
-	default: // redirects, which are never followed, and 2xx without an answer
-		f.Kind, f.Code, f.Retryable, f.CoolDown = fault.Upstream, codeInvalidAnswer, true, true
+	default: // redirects, which are never followed, and 2xx without a response
+		f.Kind, f.Code, f.Retryable, f.CoolDown = fault.Upstream, codeInvalidResponse, true, true
 		f.Message = fmt.Sprintf("The provider answered with status %d, which is not an answer.", status)
 	}
 	return f
 }
 
-// blameCaller fills in a failure that the caller can do something about.
+// blameCaller fills in a failure that the caller can correct.
 func blameCaller(f *wire.Failure, e apiError) {
 	f.Kind, f.Type, f.Code, f.Param, f.Message = fault.Malformed, "invalid_request_error", e.Code, e.Param, publicText(e.Message)
 	switch {
@@ -225,7 +225,7 @@ func aboutContent(e apiError) bool {
 	return says(e, "content filtering policy", "content management policy", "safety system", "content policy", "usage guidelines")
 }
 
-// says reports whether the message has one of some phrases, in any case.
+// says reports whether the message has one of the phrases, in any case.
 func says(e apiError, phrases ...string) bool {
 	message := strings.ToLower(e.Message)
 	for _, p := range phrases {
@@ -236,11 +236,11 @@ func says(e apiError, phrases ...string) bool {
 	return false
 }
 
-// longestWait is the most that a provider's Retry-After is believed for.
+// longestWait bounds a provider's Retry-After.
 const longestWait = time.Hour
 
 // RetryAfter reads retry-after-ms and retry-after, in which seconds may have a
-// fraction. A date there is counted from the answer's own date header, so that
+// fraction. A date there is counted from the response's own date header, so that
 // the clocks of two machines are not compared; without one it is ignored.
 func RetryAfter(header func(string) string) time.Duration {
 	if header == nil {

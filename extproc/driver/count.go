@@ -11,15 +11,15 @@ import (
 )
 
 // Count is a number of tokens as a provider reports it. Reading one never
-// fails: what cannot be a count is remembered as bad, so that a broken report
-// costs the report and not the answer.
+// fails: an invalid count is marked as bad, so a broken report invalidates the
+// report and not the response.
 type Count struct {
 	N     int64 // 0 if it is bad
 	Given bool
 	bad   bool
 }
 
-// UnmarshalJSONFrom reads any value; null leaves an earlier report alone.
+// UnmarshalJSONFrom reads any value; null keeps an earlier report.
 func (c *Count) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	raw, err := dec.ReadValue()
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Count) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// Counts is a report whose numbers are looked at together.
+// Counts is the numbers of one report.
 type Counts []Count
 
 // Bad reports whether any of them cannot be true.
@@ -49,7 +49,7 @@ func (c Counts) Bad() bool {
 	return false
 }
 
-// Reported turns tokens into what an answer reports, if they can be true.
+// Reported returns the usage of a report: bad, if the tokens cannot be true.
 func Reported(t usage.Tokens) wire.Usage {
 	if !t.Sane() {
 		return wire.Usage{Bad: true}
@@ -57,8 +57,8 @@ func Reported(t usage.Tokens) wire.Usage {
 	return wire.Usage{Tokens: t, Source: usage.Provider}
 }
 
-// DecodeLoose reads a provider's JSON. Bytes that are not UTF-8 are replaced:
-// an answer is worth more than its encoding.
+// DecodeLoose reads a provider's JSON. Bytes that are not UTF-8 are replaced: a
+// response with them is better than none.
 func DecodeLoose(raw []byte, v any) error {
 	return json.Unmarshal(raw, v, jsontext.AllowInvalidUTF8(true))
 }

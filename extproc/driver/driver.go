@@ -5,38 +5,37 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Driver speaks with one sort of provider. Implementations are safe for
+// Driver translates for one kind of provider. Implementations are safe for
 // concurrent use and do not block.
 type Driver interface {
-	// Address says where a request goes and with which headers, credentials
-	// included. It is all that is needed where the body is passed through. The
-	// error is a *fault.Error of kind Unsupported if the provider has no such endpoint.
+	// Address returns where a request goes and with which headers, credentials
+	// included. It suffices if the body is passed through. The error is a *fault.Error of kind Unsupported if the provider has no such endpoint.
 	Address(t Target, op Operation) (Call, error)
 	// Encode writes a chat request's body. The error is a *fault.Error that
 	// names the field of the caller's request that the provider cannot take.
-	Encode(ask *wire.Ask, t Target) ([]byte, error)
-	// Decode reads a whole chat answer that came with status 200. The error is a *wire.Failure.
-	Decode(body []byte) (*wire.Reply, error)
-	// Stream returns a decoder for one streamed chat answer.
+	Encode(r *wire.Request, t Target) ([]byte, error)
+	// Decode reads a whole chat response that came with status 200. The error is a *wire.Failure.
+	Decode(body []byte) (*wire.Response, error)
+	// Stream returns a decoder for one streamed chat response.
 	Stream() Stream
-	// Classify says what an answer with another status means. header returns
+	// Classify returns what a response with another status means. header returns
 	// the first value of a header by its lower-case name, empty if there is none.
 	Classify(status int, header func(string) string, body []byte) *wire.Failure
 }
 
-// Stream decodes one streamed answer. It is not safe for concurrent use.
+// Stream decodes one streamed response. It is not safe for concurrent use.
 type Stream interface {
 	// Event takes one complete server-sent event and appends what it means to
-	// dst. After a failure, which is a *wire.Failure, nothing more is to be
-	// fed. Events after the provider's last word are ignored. The chunks do not
-	// alias data.
+	// dst. It must not be called after a failure, which is a
+	// *wire.Failure. Events after the provider's last one are ignored. The chunks
+	// do not alias data.
 	Event(dst []wire.Chunk, name string, data []byte) ([]wire.Chunk, error)
-	// Complete reports whether the answer is whole. A stream that ends before
-	// was cut.
+	// Complete reports whether the response is complete. A stream that ends
+	// before it was cut.
 	Complete() bool
 	// Usage returns what has been reported so far.
 	Usage() wire.Usage
-	// Model returns the model that the provider says answers; empty if it has not said.
+	// Model returns the provider's name of the model; empty if it has sent none.
 	Model() string
 }
 
@@ -47,26 +46,26 @@ type Target struct {
 	APIKey          vault.Secret // empty if the provider needs none
 	Headers         []Header     // set last, so that they replace the driver's own
 	MaxOutputTokens int64        // most that the model can write; 0 if not known
-	DropParams      bool         // drop parameters that the provider lacks, instead of refusing them
+	DropParams      bool         // drop parameters that the provider lacks, instead of rejecting them
 	Features        Features
 }
 
 // Features is how a model differs from others of its provider.
 type Features struct {
-	NoSampling       bool // refuses temperature, top_p and their like: they are dropped
+	NoSampling       bool // rejects temperature, top_p and top_k: they are dropped
 	AdaptiveThinking bool // decides by itself how much to think, given an effort
-	HighEfforts      bool // knows the efforts xhigh and max
-	JSONSchema       bool // holds itself to a JSON schema natively
+	HighEfforts      bool // has the efforts xhigh and max
+	JSONSchema       bool // supports a JSON schema natively
 }
 
 // Header is a header to set. Values may be credentials and are treated as such.
 type Header struct {
 	Name     string // lower case
 	Value    vault.Secret
-	IfAbsent bool // leave the caller's own value, if there is one
+	IfAbsent bool // keep the caller's own value, if there is one
 }
 
-// Endpoint is what is asked of a provider, named by OpenAI's path.
+// Endpoint is an endpoint of a provider, named by OpenAI's path.
 type Endpoint string
 
 // The endpoints. Messages and CountTokens are Anthropic's and have no path of OpenAI's.

@@ -8,9 +8,9 @@ import (
 // longestText bounds what of a provider's message is passed on.
 const longestText = 1000
 
-// publicText makes a provider's message fit for a caller: one line, bounded,
-// valid UTF-8, and without what looks like a credential. Providers do repeat
-// the key that they refuse.
+// publicText makes a provider's message safe for a caller: one line, bounded,
+// valid UTF-8, and without what looks like a credential. Some providers
+// repeat the key that they reject.
 func publicText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if looksLikeMarkup(s) {

@@ -30,8 +30,8 @@ func WithHeaders(own, more []Header) []Header {
 	return append(out, more...)
 }
 
-// EndpointPath puts an endpoint behind a base path. Operators like to configure
-// the whole address of the chat endpoint; it is taken for what they mean.
+// EndpointPath appends an endpoint to a base path. Operators like to configure the
+// whole address of the chat endpoint; it counts as the base path.
 func EndpointPath(base string, e Endpoint) string {
 	base = strings.TrimRight(base, "/")
 	if strings.HasSuffix(base, string(e)) {
@@ -40,16 +40,16 @@ func EndpointPath(base string, e Endpoint) string {
 	return base + string(e)
 }
 
-// CodeUnsupported is the code of what a provider lacks.
+// CodeUnsupported is the code of errors about what a provider lacks.
 const CodeUnsupported = "unsupported_parameter"
 
-// Unsupported refuses a parameter that the provider lacks.
+// Unsupported rejects a parameter that the provider lacks.
 func Unsupported(param, provider string) error {
 	return fault.Field(param, CodeUnsupported, "%s is not supported by %s; leave it out, or set drop_params on the deployment.", param, provider)
 }
 
-// Unsendable refuses a piece of content that the provider cannot take.
-// drop_params does not help there: content is never dropped.
+// Unsendable rejects content that the provider cannot take. drop_params does not
+// apply: content is never dropped.
 func Unsendable(param, what, provider string) error {
 	return fault.Field(param, CodeUnsupported, "%s: %s cannot be sent to %s.", param, what, provider)
 }

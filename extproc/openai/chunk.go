@@ -11,15 +11,15 @@ import (
 )
 
 type chatChunk struct {
-	ID      string         `json:"id"`
-	Object  string         `json:"object"`
-	Created int64          `json:"created"`
-	Model   string         `json:"model"`
-	Choices []chatStep     `json:"choices"`
-	Usage   jsontext.Value `json:"usage,omitzero"`
+	ID      string            `json:"id"`
+	Object  string            `json:"object"`
+	Created int64             `json:"created"`
+	Model   string            `json:"model"`
+	Choices []chatChunkChoice `json:"choices"`
+	Usage   jsontext.Value    `json:"usage,omitzero"`
 }
 
-type chatStep struct {
+type chatChunkChoice struct {
 	Index    int            `json:"index"`
 	Delta    chatDelta      `json:"delta"`
 	Logprobs jsontext.Value `json:"logprobs"`
@@ -27,20 +27,20 @@ type chatStep struct {
 }
 
 type chatDelta struct {
-	Role             string         `json:"role,omitzero"`
-	Content          *string        `json:"content,omitzero"`
-	Refusal          string         `json:"refusal,omitzero"`
-	ReasoningContent string         `json:"reasoning_content,omitzero"`
-	ThinkingBlocks   []chatThinking `json:"thinking_blocks,omitzero"`
-	ToolCalls        []chatCall     `json:"tool_calls,omitzero"`
-	FunctionCall     *chatCalled    `json:"function_call,omitzero"`
-	Annotations      []chatSource   `json:"annotations,omitzero"`
-	Audio            jsontext.Value `json:"audio,omitzero"`
+	Role             string            `json:"role,omitzero"`
+	Content          *string           `json:"content,omitzero"`
+	Refusal          string            `json:"refusal,omitzero"`
+	ReasoningContent string            `json:"reasoning_content,omitzero"`
+	ThinkingBlocks   []chatThinking    `json:"thinking_blocks,omitzero"`
+	ToolCalls        []chatCall        `json:"tool_calls,omitzero"`
+	FunctionCall     *chatFunctionCall `json:"function_call,omitzero"`
+	Annotations      []chatAnnotation  `json:"annotations,omitzero"`
+	Audio            jsontext.Value    `json:"audio,omitzero"`
 }
 
 // chatEncoder writes one stream. Per choice it remembers whether the role was
-// sent, and which calls were introduced: their id and name are sent once, even
-// if a provider repeats them.
+// sent, and which calls have begun: their id and name are sent once, even if a
+// provider repeats them.
 type chatEncoder struct {
 	meta   dialect.Meta
 	begun  []int
@@ -49,26 +49,26 @@ type chatEncoder struct {
 
 type callKey struct{ choice, call int }
 
-// Chunk writes a step: the role first, what there is to say, and the finish in
-// an event of its own, as OpenAI does.
+// Chunk writes the role first, then the content, and the finish in an event of
+// its own, as OpenAI does.
 func (e *chatEncoder) Chunk(dst []byte, c *wire.Chunk) []byte {
 	if !slices.Contains(e.begun, c.Index) {
 		e.begun = append(e.begun, c.Index)
-		dst = e.step(dst, chatStep{Index: c.Index, Delta: chatDelta{Role: "assistant", Content: new(string)}})
+		dst = e.step(dst, chatChunkChoice{Index: c.Index, Delta: chatDelta{Role: "assistant", Content: new(string)}})
 	}
 	if c.Content() || c.Annotations != nil || c.Logprobs != nil {
-		dst = e.step(dst, chatStep{Index: c.Index, Delta: e.delta(c), Logprobs: c.Logprobs})
+		dst = e.step(dst, chatChunkChoice{Index: c.Index, Delta: e.delta(c), Logprobs: c.Logprobs})
 	}
 	if c.Finish != "" {
 		reason := finishOf(c.Finish, e.meta)
-		dst = e.step(dst, chatStep{Index: c.Index, Finish: &reason})
+		dst = e.step(dst, chatChunkChoice{Index: c.Index, Finish: &reason})
 	}
 	return dst
 }
 
-// delta turns what a chunk says into OpenAI's form.
+// delta converts the content of a chunk to OpenAI's form.
 func (e *chatEncoder) delta(c *wire.Chunk) chatDelta {
-	d := chatDelta{Refusal: c.Refusal, ReasoningContent: c.Thinking, Annotations: sourcesOf(c.Annotations), Audio: c.Audio}
+	d := chatDelta{Refusal: c.Refusal, ReasoningContent: c.Thinking, Annotations: annotationsOf(c.Annotations), Audio: c.Audio}
 	if c.Text != "" {
 		d.Content = &c.Text
 	}
@@ -81,8 +81,8 @@ func (e *chatEncoder) delta(c *wire.Chunk) chatDelta {
 	return d
 }
 
-// call writes a step of a tool call, in the caller's generation of the API.
-func (e *chatEncoder) call(choice int, t *wire.ToolDelta) ([]chatCall, *chatCalled) {
+// call writes a step of a tool call, in the form that the caller uses: tools, or the older functions.
+func (e *chatEncoder) call(choice int, t *wire.ToolDelta) ([]chatCall, *chatFunctionCall) {
 	key := callKey{choice, t.Index}
 	first := !slices.Contains(e.called, key)
 	call := callOf(&wire.ToolCall{Arguments: t.Arguments, Custom: t.Custom})
@@ -104,16 +104,16 @@ func (e *chatEncoder) call(choice int, t *wire.ToolDelta) ([]chatCall, *chatCall
 	return nil, call.Function
 }
 
-// End writes the usage, if the caller asked for it, and the terminator.
+// End writes the usage, if the caller requested it, and the terminator.
 func (e *chatEncoder) End(dst []byte, u *wire.Usage) []byte {
-	if out := chatUsageOf(u); e.meta.IncludeUsage && out != nil {
-		dst = e.event(dst, &chatChunk{Choices: []chatStep{}, Usage: appendJSON(nil, out)})
+	if out := usageOf(u); e.meta.IncludeUsage && out != nil {
+		dst = e.event(dst, &chatChunk{Choices: []chatChunkChoice{}, Usage: appendJSON(nil, out)})
 	}
 	return append(dst, "data: [DONE]\n\n"...)
 }
 
 // Fail writes the error. There is no terminator after it: SDKs raise on the
-// error and must not take the stream for a whole one.
+// error and must not mistake the stream for a complete one.
 func (e *chatEncoder) Fail(dst []byte, err *fault.Error) []byte {
 	dst = append(dst, "data: "...)
 	dst = append(dst, err.OpenAI()...)
@@ -122,8 +122,8 @@ func (e *chatEncoder) Fail(dst []byte, err *fault.Error) []byte {
 
 // step writes one event with one choice. Where usage comes at the end, it is
 // null until then.
-func (e *chatEncoder) step(dst []byte, s chatStep) []byte {
-	c := &chatChunk{Choices: []chatStep{s}}
+func (e *chatEncoder) step(dst []byte, s chatChunkChoice) []byte {
+	c := &chatChunk{Choices: []chatChunkChoice{s}}
 	if e.meta.IncludeUsage {
 		c.Usage = jsontext.Value("null")
 	}

@@ -23,18 +23,18 @@ type chatPart struct {
 	Text       *string        `json:"text,omitzero"` // a pointer: a text may be empty but must be there
 	Refusal    string         `json:"refusal,omitzero"`
 	ImageURL   *chatImage     `json:"image_url,omitzero"`
-	InputAudio *chatSound     `json:"input_audio,omitzero"`
+	InputAudio *chatAudio     `json:"input_audio,omitzero"`
 	File       *chatFile      `json:"file,omitzero"`
 	Cache      jsontext.Value `json:"cache_control,omitzero"`
 }
 
-// chatImage is a picture: an object, or just its address.
+// chatImage is an image: an object, or only its address.
 type chatImage struct {
 	URL    string `json:"url"`
 	Detail string `json:"detail,omitzero"`
 }
 
-type chatSound struct {
+type chatAudio struct {
 	Data   string `json:"data"`
 	Format string `json:"format"`
 }
@@ -86,7 +86,7 @@ func (c *chatImage) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // given reports whether there was any content, even an empty one.
 func (c *chatContent) given() bool { return c.text != nil || c.list != nil }
 
-// parts turns the content into the canonical form.
+// parts converts the content to the canonical form.
 func (c *chatContent) parts(param string) ([]wire.Part, error) {
 	if c.text != nil {
 		return []wire.Part{{Kind: wire.TextPart, Text: *c.text}}, nil
@@ -105,7 +105,7 @@ func (c *chatContent) parts(param string) ([]wire.Part, error) {
 	return out, nil
 }
 
-// part turns the i-th part into the canonical form.
+// part converts the i-th part to the canonical form.
 func (c *chatPart) part(outer string, i int) (wire.Part, error) {
 	out := wire.Part{Cache: dialect.Present(c.Cache)}
 	param := func(rest string) string { return fmt.Sprintf("%s[%d]%s", outer, i, rest) }
@@ -149,8 +149,8 @@ func (c *chatPart) part(outer string, i int) (wire.Part, error) {
 	return out, nil
 }
 
-// address reads where a picture is. Other schemes than these are refused, so
-// that no provider is made to read its own files.
+// address reads where an image is. Other schemes are rejected, so a caller
+// cannot make a provider read its own files.
 func address(url string) (*wire.Media, bool) {
 	if media, ok := parseDataURL(url); ok {
 		return media, true

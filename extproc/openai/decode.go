@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-type looseReply struct {
+type looseResponse struct {
 	ID          string         `json:"id"`
 	Model       string         `json:"model"`
 	Created     driver.Count   `json:"created"`
@@ -28,7 +28,7 @@ type looseGroq struct {
 	Usage jsontext.Value `json:"usage"`
 }
 
-// looseChoice is a choice: whole answers have a message, steps of streams a delta.
+// looseChoice is a choice. A whole response has a message, and a step of a stream a delta.
 type looseChoice struct {
 	Index    int            `json:"index"`
 	Message  looseMessage   `json:"message"`
@@ -57,8 +57,7 @@ type looseAnnotation struct {
 	} `json:"url_citation"`
 }
 
-// looseText is a string, or the text of an array of parts, or anything else,
-// which counts as no text.
+// looseText is a string, or the text of an array of parts. Anything else counts as no text.
 type looseText string
 
 // UnmarshalJSONFrom reads any value.
@@ -81,7 +80,7 @@ func (t *looseText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// thinking is the reasoning, under whichever of its two names.
+// thinking returns the reasoning, which has one of two names.
 func (s *looseMessage) thinking() string {
 	if s.ReasoningContent != "" {
 		return string(s.ReasoningContent)
@@ -90,18 +89,18 @@ func (s *looseMessage) thinking() string {
 }
 
 // Decode reads a chat.completion object.
-func (Driver) Decode(body []byte) (*wire.Reply, error) {
-	var in looseReply
-	if f := driver.ReadAnswer(body, &in); f != nil {
+func (Driver) Decode(body []byte) (*wire.Response, error) {
+	var in looseResponse
+	if f := driver.ReadResponse(body, &in); f != nil {
 		return nil, f
 	}
 	if driver.Given(in.Error) {
 		return nil, driver.FailureIn(body)
 	}
 	if len(in.Choices) == 0 {
-		return nil, driver.NoAnswer("has no choices")
+		return nil, driver.InvalidResponse("has no choices")
 	}
-	out := &wire.Reply{
+	out := &wire.Response{
 		ID: in.ID, Model: in.Model, Created: in.Created.N, Usage: readUsage(in.Usage),
 		ServiceTier: in.ServiceTier, Fingerprint: in.Fingerprint,
 	}
@@ -124,7 +123,7 @@ func (Driver) Decode(body []byte) (*wire.Reply, error) {
 	return out, nil
 }
 
-// parts returns what a call says, of either type.
+// parts returns the parts of a call of either type.
 func (c *chatCall) parts() (name, arguments string, custom bool) {
 	switch {
 	case c.Custom != nil:
@@ -135,7 +134,7 @@ func (c *chatCall) parts() (name, arguments string, custom bool) {
 	return "", "", false
 }
 
-// givenOrNil returns a raw member, nil if it is absent or null.
+// givenOrNil returns a raw member, nil if it is absent, null or false.
 func givenOrNil(v jsontext.Value) jsontext.Value {
 	if !driver.Given(v) {
 		return nil
@@ -154,8 +153,8 @@ func annotations(in []looseAnnotation) []wire.Annotation {
 	return out
 }
 
-// readFinish reads finish_reason. Words that only one copy of the API has become
-// the nearest of OpenAI's.
+// readFinish reads finish_reason. A word that only one compatible provider uses
+// becomes the nearest of OpenAI's.
 func readFinish(word string) wire.Finish {
 	switch strings.ToLower(word) {
 	case "":
@@ -171,30 +170,30 @@ func readFinish(word string) wire.Finish {
 }
 
 type looseUsage struct {
-	Prompt     driver.Count `json:"prompt_tokens"`
-	Completion driver.Count `json:"completion_tokens"`
-	Total      driver.Count `json:"total_tokens"`
-	CacheHit   driver.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
-	Cached     driver.Count `json:"cached_tokens"`           // Moonshot and others, at the top
-	Creation   driver.Count `json:"cache_creation_input_tokens"`
-	Searches   driver.Count `json:"num_search_queries"` // Perplexity
-	In         loosePrompt  `json:"prompt_tokens_details"`
-	Out        looseOutput  `json:"completion_tokens_details"`
+	Prompt     driver.Count           `json:"prompt_tokens"`
+	Completion driver.Count           `json:"completion_tokens"`
+	Total      driver.Count           `json:"total_tokens"`
+	CacheHit   driver.Count           `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached     driver.Count           `json:"cached_tokens"`           // Moonshot and others, at the top
+	Creation   driver.Count           `json:"cache_creation_input_tokens"`
+	Searches   driver.Count           `json:"num_search_queries"` // Perplexity
+	In         loosePromptDetails     `json:"prompt_tokens_details"`
+	Out        looseCompletionDetails `json:"completion_tokens_details"`
 }
 
-type loosePrompt struct {
+type loosePromptDetails struct {
 	Cached driver.Count `json:"cached_tokens"`
 	Audio  driver.Count `json:"audio_tokens"`
 	Image  driver.Count `json:"image_tokens"`
 	Write  driver.Count `json:"cache_write_tokens"`
 }
 
-type looseOutput struct {
+type looseCompletionDetails struct {
 	Reasoning driver.Count `json:"reasoning_tokens"`
 	Audio     driver.Count `json:"audio_tokens"`
 }
 
-// readUsage reads a report. Its whole must be there; its parts may be missing.
+// readUsage reads a report. Its totals are required; their parts are optional.
 func readUsage(raw jsontext.Value) wire.Usage {
 	if !driver.Given(raw) {
 		return wire.Usage{}
@@ -215,7 +214,7 @@ func readUsage(raw jsontext.Value) wire.Usage {
 		Output: u.Completion.N, Reasoning: u.Out.Reasoning.N, OutputAudio: u.Out.Audio.N, SearchQueries: u.Searches.N,
 	}
 	if t.Reasoning > 0 && u.Total.N == t.Input+t.Output+t.Reasoning {
-		t.Output += t.Reasoning // xAI counts reasoning beside the completion, not in it
+		t.Output += t.Reasoning // xAI counts reasoning next to the completion, not in it
 	}
 	return driver.Reported(t)
 }

@@ -14,22 +14,22 @@ type Dialect struct{}
 // Name returns wire.OpenAI.
 func (Dialect) Name() wire.Dialect { return wire.OpenAI }
 
-// DecodeAsk reads a chat request.
-func (Dialect) DecodeAsk(body []byte) (*wire.Ask, error) {
-	var in chatAsk
+// DecodeRequest reads a chat request.
+func (Dialect) DecodeRequest(body []byte) (*wire.Request, error) {
+	var in chatRequest
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, dialect.Reject(err, "")
 	}
-	ask, err := in.ask()
+	out, err := in.canonical()
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	return ask, nil
+	return out, nil
 }
 
-// EncodeReply appends a chat.completion object.
-func (Dialect) EncodeReply(dst []byte, r *wire.Reply, m dialect.Meta) []byte {
-	return appendJSON(dst, chatReplyOf(r, m))
+// EncodeResponse appends a chat.completion object.
+func (Dialect) EncodeResponse(dst []byte, r *wire.Response, m dialect.Meta) []byte {
+	return appendJSON(dst, responseOf(r, m))
 }
 
 // Stream returns an encoder of chat.completion.chunk events.

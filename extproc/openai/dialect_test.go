@@ -29,7 +29,7 @@ func message(m string) string {
 	return `{"model":"m","messages":[{"role":"user","content":"secret text"},` + m + `]}`
 }
 
-func TestDecodeAskRejects(t *testing.T) {
+func TestDecodeRequestRejects(t *testing.T) {
 	for _, c := range []struct{ body, param, code string }{
 		{``, "", "invalid_json"},
 		{`[]`, "", "invalid_json"},
@@ -112,7 +112,7 @@ func TestDecodeAskRejects(t *testing.T) {
 		{message(`{"role":"assistant","thinking_blocks":[{"type":"x"}]}`), "messages[1].thinking_blocks[0].type", "invalid_value"},
 	} {
 		name := c.body[:min(len(c.body), 150)]
-		_, err := openai.Dialect{}.DecodeAsk([]byte(c.body))
+		_, err := openai.Dialect{}.DecodeRequest([]byte(c.body))
 		var e *fault.Error
 		if !errors.As(err, &e) {
 			t.Errorf("%s: accepted (%v)", name, err)
@@ -127,7 +127,7 @@ func TestDecodeAskRejects(t *testing.T) {
 	}
 }
 
-func TestDecodeAskIsCheapForHostileBodies(t *testing.T) {
+func TestDecodeRequestIsCheapForHostileBodies(t *testing.T) {
 	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
 	var keys, messages strings.Builder
 	for i := range 300_000 {
@@ -140,7 +140,7 @@ func TestDecodeAskIsCheapForHostileBodies(t *testing.T) {
 		"messages": `{"model":"m","messages":[` + messages.String() + `{}]}`,
 	} {
 		began := time.Now()
-		if _, err := (openai.Dialect{}).DecodeAsk([]byte(body)); err == nil {
+		if _, err := (openai.Dialect{}).DecodeRequest([]byte(body)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 		if took := time.Since(began); took > 30*time.Second { // a linear pass takes far less, a quadratic one far more
@@ -149,7 +149,7 @@ func TestDecodeAskIsCheapForHostileBodies(t *testing.T) {
 	}
 }
 
-func TestDecodeAskReads(t *testing.T) {
+func TestDecodeRequestReads(t *testing.T) {
 	body := `{"model":"m","max_tokens":5,"max_completion_tokens":1e18,"stop":"END","stream":true,"stream_options":{"include_usage":true},
 		"n":2e0,"seed":null,"verbosity":"low","future":{"a":[1.50]},
 		"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"f"}}]}},
@@ -157,12 +157,12 @@ func TestDecodeAskReads(t *testing.T) {
 			{"role":"assistant","content":"said","reasoning_content":"ignored","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}],"unheard_of":1,
 			 "tool_calls":[{"id":"c1","type":"custom","custom":{"name":"free","input":"text"}}]},
 			{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"r"}],"is_error":true,"cache_control":{"type":"ephemeral"}}]}`
-	got, err := openai.Dialect{}.DecodeAsk([]byte(body))
+	got, err := openai.Dialect{}.DecodeRequest([]byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	limit, n := int64(usage.Limit), int64(2)
-	want := &wire.Ask{
+	want := &wire.Request{
 		Model: "m", MaxTokens: &limit, Stop: []string{"END"}, Stream: true, IncludeUsage: true,
 		Sampling:   wire.Sampling{N: &n},
 		ToolChoice: wire.ToolChoice{Mode: wire.ChoiceRequired, Allowed: []string{"f"}},
@@ -184,14 +184,14 @@ func TestDecodeAskReads(t *testing.T) {
 	}
 }
 
-func TestEncodeReplyShowsTheAliasAndTheCost(t *testing.T) {
+func TestEncodeResponseShowsTheAliasAndTheCost(t *testing.T) {
 	cost := money.Pico(1_500_000)
-	r := &wire.Reply{
+	r := &wire.Response{
 		ID: "provider-id", Model: "provider-model",
 		Choices: []wire.Choice{{Text: "hi", Thinking: []wire.Thinking{{Text: "a"}, {Text: "b", Signature: "s"}}}},
 		Usage:   wire.Usage{Tokens: usage.Tokens{Input: 3, Output: 2}, Source: usage.Estimated, Cost: &cost},
 	}
-	got := string(openai.Dialect{}.EncodeReply([]byte("kept"), r, dialect.Meta{Model: "alias", Created: 9}))
+	got := string(openai.Dialect{}.EncodeResponse([]byte("kept"), r, dialect.Meta{Model: "alias", Created: 9}))
 	want := `kept{"id":"provider-id","object":"chat.completion","created":9,"model":"alias","choices":[{"index":0,"message":` +
 		`{"role":"assistant","content":"hi","refusal":null,"reasoning_content":"ab","thinking_blocks":[{"type":"thinking","thinking":"b","signature":"s"}]},` +
 		`"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5,` +
@@ -252,14 +252,14 @@ func TestFailHasNoTerminator(t *testing.T) {
 }
 
 func TestUnencodableValuesAreErrors(t *testing.T) {
-	r := &wire.Reply{Choices: []wire.Choice{{Text: "half", Logprobs: jsontext.Value(`{"broken"`)}}}
-	got := openai.Dialect{}.EncodeReply(nil, r, dialect.Meta{})
+	r := &wire.Response{Choices: []wire.Choice{{Text: "half", Logprobs: jsontext.Value(`{"broken"`)}}}
+	got := openai.Dialect{}.EncodeResponse(nil, r, dialect.Meta{})
 	if !jsontext.Value(got).IsValid() || !bytes.Contains(got, []byte(`"internal_error"`)) || bytes.Contains(got, []byte("half")) {
 		t.Errorf("got %s", got)
 	}
 }
 
-func FuzzDecodeAsk(f *testing.F) {
+func FuzzDecodeRequest(f *testing.F) {
 	for _, s := range []string{
 		with(`"n":1`),
 		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{}}}],"tool_choice":{"type":"function","function":{"name":"f"}}`),
@@ -271,7 +271,7 @@ func FuzzDecodeAsk(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ask, err := openai.Dialect{}.DecodeAsk(body)
+		ask, err := openai.Dialect{}.DecodeRequest(body)
 		if err != nil {
 			var e *fault.Error
 			if !errors.As(err, &e) || e.Kind != fault.Malformed || e.Detail == "" {

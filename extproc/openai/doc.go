@@ -23,7 +23,7 @@
 // merge anything. A caller that continues after a tool call puts
 // thinking_blocks back into the assistant message. If both members are there,
 // thinking_blocks counts; reasoning_content alone has no proof, and drivers
-// whose provider demands one leave it out.
+// whose provider requires one leave it out.
 //
 // A tool message may also carry "is_error": true. Providers that know failed
 // tool calls receive it.

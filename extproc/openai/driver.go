@@ -9,11 +9,11 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Driver drives OpenAI's chat API and its many copies. Its fields are how the
-// copies differ.
+// Driver is the driver of OpenAI's chat API and of compatible providers. Its
+// fields are how these differ.
 type Driver struct {
-	NewLimit          bool // max_completion_tokens; the copies know max_tokens only
-	GivesThinkingBack bool // wants reasoning_content of earlier turns
+	NewLimit          bool // max_completion_tokens; compatible providers have max_tokens only
+	GivesThinkingBack bool // requires reasoning_content of earlier turns
 	UnderV1           bool // serves under /v1, which operators like to leave out of the address
 }
 

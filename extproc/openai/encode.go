@@ -10,44 +10,44 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Encode writes a chat request. Streams always ask for the usage, whether or
-// not the caller did: it is what the caller is billed by.
-func (d Driver) Encode(ask *wire.Ask, t driver.Target) ([]byte, error) {
-	messages, err := d.messages(ask)
+// Encode writes a chat request. Streams always request the usage, whether or
+// not the caller did: the caller is billed by it.
+func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
+	messages, err := d.messages(r)
 	if err != nil {
 		return nil, err
 	}
-	s := ask.Sampling
+	s := r.Sampling
 	if t.Features.NoSampling {
 		s = wire.Sampling{N: s.N, Seed: s.Seed}
 	}
-	out := &chatAsk{
-		Model: t.Model, Messages: messages, Tools: toolsOf(ask), ResponseFormat: formatOf(&ask.Format), ReasoningEffort: effortOf(&ask.Reasoning),
+	out := &chatRequest{
+		Model: t.Model, Messages: messages, Tools: toolsOf(r), ResponseFormat: formatOf(&r.Format), ReasoningEffort: effortOf(&r.Reasoning),
 		Temperature: s.Temperature, TopP: s.TopP, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
 		N: (*dialect.Whole)(s.N), Seed: s.Seed, Logprobs: s.Logprobs, TopLogprobs: (*dialect.Whole)(s.TopLogprobs), LogitBias: s.LogitBias,
-		Stop: ask.Stop, User: ask.User, Metadata: ask.Metadata, Audio: ask.Audio, Modalities: ask.Modalities, Stream: ask.Stream,
+		Stop: r.Stop, User: r.User, Metadata: r.Metadata, Audio: r.Audio, Modalities: r.Modalities, Stream: r.Stream,
 	}
 	if len(out.Tools) > 0 {
-		out.ParallelToolCalls = ask.ParallelTools
+		out.ParallelToolCalls = r.ParallelTools
 	}
-	if limit := limitOf(ask, t); d.NewLimit {
+	if limit := limitOf(r, t); d.NewLimit {
 		out.MaxCompletionTokens = limit
 	} else {
 		out.MaxTokens = limit
 	}
-	if ask.Stream {
-		out.StreamOptions = &chatOptions{IncludeUsage: true}
+	if r.Stream {
+		out.StreamOptions = &chatStreamOptions{IncludeUsage: true}
 	}
-	if w := ask.WebSearch; w != nil {
-		out.WebSearchOptions = &chatSearch{ContextSize: w.ContextSize}
+	if w := r.WebSearch; w != nil {
+		out.WebSearchOptions = &chatWebSearch{ContextSize: w.ContextSize}
 		if w.Location != nil {
 			out.WebSearchOptions.Location = &chatLocation{Type: jsontext.Value(`"approximate"`), Approximate: w.Location}
 		}
 	}
-	if out.ToolChoice, err = choiceOf(&ask.ToolChoice); err != nil {
+	if out.ToolChoice, err = choiceOf(&r.ToolChoice); err != nil {
 		return nil, fault.From(err)
 	}
-	if out.Extra, err = driver.Object(ask.Extra); err != nil {
+	if out.Extra, err = driver.Object(r.Extra); err != nil {
 		return nil, fault.From(err)
 	}
 	body, err := json.Marshal(out)
@@ -57,29 +57,29 @@ func (d Driver) Encode(ask *wire.Ask, t driver.Target) ([]byte, error) {
 	return body, nil
 }
 
-// limitOf is the most output to ask for. Asking for more than the model can
-// write is the same wish as asking for all that it can.
-func limitOf(ask *wire.Ask, t driver.Target) *dialect.Whole {
-	if ask.MaxTokens == nil {
+// limitOf returns the output to request at most. A request for more than the
+// model can write is a request for all that it can.
+func limitOf(r *wire.Request, t driver.Target) *dialect.Whole {
+	if r.MaxTokens == nil {
 		return nil
 	}
-	limit := *ask.MaxTokens
+	limit := *r.MaxTokens
 	if t.MaxOutputTokens > 0 {
 		limit = min(limit, t.MaxOutputTokens)
 	}
 	return (*dialect.Whole)(&limit)
 }
 
-// toolsOf lists the tools. Choosing among some is choosing from a shorter list,
-// which every copy of the API understands.
-func toolsOf(ask *wire.Ask) []chatTool {
+// toolsOf lists the tools. If only some are allowed, it lists those: every
+// compatible provider understands a shorter list.
+func toolsOf(r *wire.Request) []chatTool {
 	var out []chatTool
-	for i := range ask.Tools {
-		t := &ask.Tools[i]
+	for i := range r.Tools {
+		t := &r.Tools[i]
 		switch {
 		case t.Type != "":
 			out = append(out, chatTool{raw: t.Raw})
-		case ask.ToolChoice.Allows(t.Name):
+		case r.ToolChoice.Allows(t.Name):
 			out = append(out, chatTool{chatToolBody: chatToolBody{Type: "function", Function: chatFunction{
 				Name: t.Name, Description: t.Description, Parameters: t.Schema, Strict: t.Strict,
 			}}})
@@ -88,7 +88,7 @@ func toolsOf(ask *wire.Ask) []chatTool {
 	return out
 }
 
-// choiceOf writes tool_choice; nil if there is nothing to say.
+// choiceOf writes tool_choice; nil if it is unset.
 func choiceOf(c *wire.ToolChoice) (jsontext.Value, error) {
 	switch c.Mode {
 	case wire.ChoiceAuto:
@@ -99,9 +99,9 @@ func choiceOf(c *wire.ToolChoice) (jsontext.Value, error) {
 		return jsontext.Value(`"required"`), nil
 	case wire.ChoiceNamed:
 		if c.Custom {
-			return json.Marshal(&chatChoice{Type: "custom", Custom: chatName{c.Name}})
+			return json.Marshal(&chatToolChoice{Type: "custom", Custom: chatName{c.Name}})
 		}
-		return json.Marshal(&chatChoice{Type: "function", Function: chatName{c.Name}})
+		return json.Marshal(&chatToolChoice{Type: "function", Function: chatName{c.Name}})
 	case wire.ChoiceUnset:
 	}
 	return nil, nil
@@ -115,7 +115,7 @@ func formatOf(f *wire.Format) *chatFormat {
 	case wire.FormatSchema:
 		name := f.Name
 		if name == "" {
-			name = "answer" // OpenAI demands one
+			name = "answer" // OpenAI requires one
 		}
 		return &chatFormat{Type: "json_schema", JSONSchema: &chatSchema{Name: name, Description: f.Description, Schema: f.Schema, Strict: f.Strict}}
 	case wire.FormatText:
@@ -123,8 +123,8 @@ func formatOf(f *wire.Format) *chatFormat {
 	return nil
 }
 
-// effortOf says in OpenAI's words how much to think. Budgets become efforts by
-// the table that turns efforts into budgets.
+// effortOf returns how much to think in OpenAI's words. It converts budgets to
+// efforts by the table that converts efforts to budgets.
 func effortOf(r *wire.Reasoning) string {
 	switch {
 	case r.Effort != "" || r.Mode != "enabled":

@@ -9,10 +9,10 @@ import (
 
 // messages writes the messages; a message with several tool results becomes one
 // for each.
-func (d Driver) messages(ask *wire.Ask) (chatMessages, error) {
-	out := make(chatMessages, 0, len(ask.Messages))
-	for i := range ask.Messages {
-		m := &ask.Messages[i]
+func (d Driver) messages(r *wire.Request) (chatMessages, error) {
+	out := make(chatMessages, 0, len(r.Messages))
+	for i := range r.Messages {
+		m := &r.Messages[i]
 		one := chatMessage{Role: string(m.Role), Name: m.Name}
 		var parts []chatPart
 		for j := range m.Parts {
@@ -51,8 +51,8 @@ func (d Driver) messages(ask *wire.Ask) (chatMessages, error) {
 	return out, nil
 }
 
-// contentOf is a plain string where one will do: not every copy of the API
-// reads parts.
+// contentOf returns a plain string if one suffices: not every compatible
+// provider reads parts.
 func contentOf(parts []chatPart, role wire.Role) chatContent {
 	switch {
 	case len(parts) == 0 && role == wire.Assistant:
@@ -65,14 +65,14 @@ func contentOf(parts []chatPart, role wire.Role) chatContent {
 	return chatContent{list: parts}
 }
 
-// partOf writes one part of text, picture, sound or file.
+// partOf writes one part of text, image, audio or file.
 func partOf(p *wire.Part) chatPart {
 	m := p.Media
 	switch {
 	case m == nil:
 		return chatPart{Type: "text", Text: &p.Text}
 	case p.Kind == wire.AudioPart:
-		return chatPart{Type: "input_audio", InputAudio: &chatSound{Data: m.Data, Format: m.Format}}
+		return chatPart{Type: "input_audio", InputAudio: &chatAudio{Data: m.Data, Format: m.Format}}
 	case p.Kind == wire.FilePart:
 		return chatPart{Type: "file", File: &chatFile{ID: m.ID, Data: dataURL(m), Name: m.Name}}
 	case m.Data != "":
@@ -81,7 +81,7 @@ func partOf(p *wire.Part) chatPart {
 	return chatPart{Type: "image_url", ImageURL: &chatImage{URL: m.URL, Detail: m.Detail}}
 }
 
-// dataURL puts a medium into a data: address; empty if its data is elsewhere.
+// dataURL returns a data: address of a medium; empty if its data is elsewhere.
 func dataURL(m *wire.Media) string {
 	if m.Data == "" || m.Type == "" {
 		return m.Data
@@ -92,12 +92,12 @@ func dataURL(m *wire.Media) string {
 // callOf writes a tool call.
 func callOf(c *wire.ToolCall) chatCall {
 	if c.Custom {
-		return chatCall{ID: c.ID, Type: "custom", Custom: &chatInputed{Name: c.Name, Input: c.Arguments}}
+		return chatCall{ID: c.ID, Type: "custom", Custom: &chatCustomCall{Name: c.Name, Input: c.Arguments}}
 	}
-	return chatCall{ID: c.ID, Type: "function", Function: &chatCalled{Name: c.Name, Arguments: c.Arguments}}
+	return chatCall{ID: c.ID, Type: "function", Function: &chatFunctionCall{Name: c.Name, Arguments: c.Arguments}}
 }
 
-// resultOf writes a tool's result, which has no place for pictures.
+// resultOf writes a tool's result, which has no place for images.
 func resultOf(r *wire.ToolResult, param string) (chatMessage, error) {
 	out := chatMessage{Role: "tool", ToolCallID: r.CallID}
 	var parts []chatPart

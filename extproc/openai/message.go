@@ -11,7 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// chatMessages is messages; too many of them are refused while they are read.
+// chatMessages is messages; too many of them are rejected while they are read.
 type chatMessages []chatMessage
 
 // UnmarshalJSONFrom reads an array of messages, or null.
@@ -37,18 +37,18 @@ func (m *chatMessages) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 type chatMessage struct {
-	Role             string         `json:"role"`
-	Name             string         `json:"name,omitzero"`
-	Content          chatContent    `json:"content"`
-	ReasoningContent string         `json:"reasoning_content,omitzero"`
-	Refusal          string         `json:"refusal,omitzero"`
-	ThinkingBlocks   []chatThinking `json:"thinking_blocks,omitzero"`
-	ToolCalls        []chatCall     `json:"tool_calls,omitzero"`
-	FunctionCall     *chatCalled    `json:"function_call,omitzero"`
-	ToolCallID       string         `json:"tool_call_id,omitzero"`
-	IsError          bool           `json:"is_error,omitzero"`
-	Audio            *chatAudioRef  `json:"audio,omitzero"`
-	Cache            jsontext.Value `json:"cache_control,omitzero"`
+	Role             string            `json:"role"`
+	Name             string            `json:"name,omitzero"`
+	Content          chatContent       `json:"content"`
+	ReasoningContent string            `json:"reasoning_content,omitzero"`
+	Refusal          string            `json:"refusal,omitzero"`
+	ThinkingBlocks   []chatThinking    `json:"thinking_blocks,omitzero"`
+	ToolCalls        []chatCall        `json:"tool_calls,omitzero"`
+	FunctionCall     *chatFunctionCall `json:"function_call,omitzero"`
+	ToolCallID       string            `json:"tool_call_id,omitzero"`
+	IsError          bool              `json:"is_error,omitzero"`
+	Audio            *chatAudioRef     `json:"audio,omitzero"`
+	Cache            jsontext.Value    `json:"cache_control,omitzero"`
 }
 
 type chatAudioRef struct {
@@ -63,32 +63,32 @@ type chatThinking struct {
 }
 
 type chatCall struct {
-	Index    *int         `json:"index,omitzero"` // streams only
-	ID       string       `json:"id,omitzero"`
-	Type     string       `json:"type,omitzero"`
-	Function *chatCalled  `json:"function,omitzero"`
-	Custom   *chatInputed `json:"custom,omitzero"`
+	Index    *int              `json:"index,omitzero"` // streams only
+	ID       string            `json:"id,omitzero"`
+	Type     string            `json:"type,omitzero"`
+	Function *chatFunctionCall `json:"function,omitzero"`
+	Custom   *chatCustomCall   `json:"custom,omitzero"`
 }
 
-type chatCalled struct {
+type chatFunctionCall struct {
 	Name      string `json:"name,omitzero"`
 	Arguments string `json:"arguments"`
 }
 
-type chatInputed struct {
+type chatCustomCall struct {
 	Name  string `json:"name,omitzero"`
 	Input string `json:"input"`
 }
 
-// history walks through the messages. Only the older functions need a memory:
-// their calls have no ids, so that one is made up, and a result belongs to the
-// last call.
+// history is what earlier messages mean for later ones. Only the older functions
+// need it: their calls have no ids, so the gateway makes one up, and a result
+// belongs to the last call.
 type history struct {
 	lastCall string
 }
 
 // messages reads messages.
-func (c *chatAsk) messages(a *wire.Ask) error {
+func (c *chatRequest) messages(a *wire.Request) error {
 	a.Messages = make([]wire.Message, 0, len(c.Messages))
 	var h history
 	for i := range c.Messages {
@@ -143,8 +143,8 @@ func (h *history) message(in *chatMessage, i int) (wire.Message, error) {
 	return out, nil
 }
 
-// assistant puts what an assistant said into the order in which it came: first
-// the reasoning, then the text, then the calls.
+// assistant returns the parts of an assistant's message in the order in which the
+// model wrote them: the reasoning, the text, the calls.
 func (h *history) assistant(in *chatMessage, i int, text []wire.Part) ([]wire.Part, error) {
 	var parts []wire.Part
 	for j, b := range in.ThinkingBlocks {
@@ -182,7 +182,7 @@ func (h *history) assistant(in *chatMessage, i int, text []wire.Part) ([]wire.Pa
 	return parts, nil
 }
 
-// call turns a tool call into the canonical form.
+// call converts a tool call to the canonical form.
 func (c *chatCall) call(param string) (*wire.ToolCall, error) {
 	call := &wire.ToolCall{ID: c.ID}
 	switch {

@@ -13,19 +13,19 @@ type chatStream struct {
 	usage    wire.Usage
 	model    string
 	ended    bool  // [DONE] was seen
-	begun    []int // choices that something came of
-	finished []int // choices whose finish_reason came
+	begun    []int // choices with at least one chunk
+	finished []int // choices with a finish_reason
 	calls    []callRef
 }
 
-// callRef is a tool call whose place is known: some copies of the API leave out
-// the index, or send only the id.
+// callRef is a tool call whose index is known: some compatible providers leave
+// out the index, or send only the id.
 type callRef struct {
 	choice, index int
 	id            string
 }
 
-// Event reads one event. Its name does not matter: everything is in the data.
+// Event reads one event. Its name is not used: the data has everything.
 func (s *chatStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, error) {
 	data = bytes.TrimSpace(data)
 	if s.ended || len(data) == 0 {
@@ -35,8 +35,8 @@ func (s *chatStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chun
 		s.ended = true
 		return dst, nil
 	}
-	var in looseReply
-	if f := driver.ReadAnswer(data, &in); f != nil {
+	var in looseResponse
+	if f := driver.ReadResponse(data, &in); f != nil {
 		return dst, f
 	}
 	if driver.Given(in.Error) {
@@ -56,8 +56,8 @@ func (s *chatStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chun
 	return dst, nil
 }
 
-// step turns one choice's delta into chunks: one, and one more for each further
-// tool call in it.
+// step converts one choice's delta to a chunk, and one more for each tool call
+// after the first.
 func (s *chatStream) step(dst []wire.Chunk, c *looseChoice) []wire.Chunk {
 	d := &c.Delta
 	s.begun = with(s.begun, c.Index)
@@ -94,8 +94,8 @@ func (s *chatStream) tool(choice int, c *chatCall) *wire.ToolDelta {
 	return &wire.ToolDelta{Index: ref.index, ID: c.ID, Name: name, Arguments: arguments, Custom: custom}
 }
 
-// place finds the index of a call without one: by its id, else a new one for a
-// new id, else the last one.
+// place returns the index of a call without one: that of the same id, else the
+// next for a new id, else the last.
 func (s *chatStream) place(choice int, id string) int {
 	last := -1
 	for _, r := range s.calls {
@@ -113,8 +113,8 @@ func (s *chatStream) place(choice int, id string) int {
 	return last
 }
 
-// Complete reports whether the answer is whole: not every copy of the API sends
-// [DONE], but all say why they finished.
+// Complete reports whether the response is complete: not every compatible
+// provider sends [DONE], but all send a finish_reason.
 func (s *chatStream) Complete() bool {
 	return s.ended || len(s.finished) > 0 && len(s.finished) == len(s.begun)
 }

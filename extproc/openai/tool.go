@@ -55,7 +55,7 @@ func (t *chatTool) MarshalJSONTo(enc *jsontext.Encoder) error {
 }
 
 // tools reads tools and the older functions.
-func (c *chatAsk) tools(a *wire.Ask) error {
+func (c *chatRequest) tools(a *wire.Request) error {
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		param := fmt.Sprintf("tools[%d]", i)
@@ -85,7 +85,7 @@ func (c *chatAsk) tools(a *wire.Ask) error {
 	return nil
 }
 
-// tool turns a function into the canonical form.
+// tool converts a function to the canonical form.
 func (f *chatFunction) tool(param string) (wire.Tool, error) {
 	t := wire.Tool{Name: f.Name, Description: f.Description, Schema: dialect.Present(f.Parameters), Strict: f.Strict, Cache: dialect.Present(f.Cache)}
 	switch {
@@ -97,8 +97,8 @@ func (f *chatFunction) tool(param string) (wire.Tool, error) {
 	return t, nil
 }
 
-// chatChoice is the object form of tool_choice and function_call.
-type chatChoice struct {
+// chatToolChoice is the object form of tool_choice and function_call.
+type chatToolChoice struct {
 	Type     string   `json:"type"`
 	Name     string   `json:"name,omitzero"`
 	Function chatName `json:"function,omitzero"`
@@ -119,7 +119,7 @@ type chatName struct {
 }
 
 // choice reads tool_choice, or the older function_call.
-func (c *chatAsk) choice(a *wire.Ask) error {
+func (c *chatRequest) choice(a *wire.Request) error {
 	param, raw := "tool_choice", dialect.Present(c.ToolChoice)
 	if raw == nil {
 		param, raw = "function_call", dialect.Present(c.FunctionCall)
@@ -134,7 +134,7 @@ func (c *chatAsk) choice(a *wire.Ask) error {
 		}
 		return setMode(a, param, word)
 	}
-	var in chatChoice
+	var in chatToolChoice
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return dialect.Reject(err, param)
 	}
@@ -164,8 +164,8 @@ func (c *chatAsk) choice(a *wire.Ask) error {
 	return nil
 }
 
-// setMode reads the one-word form of tool_choice.
-func setMode(a *wire.Ask, param, word string) error {
+// setMode reads tool_choice if it is one word.
+func setMode(a *wire.Request, param, word string) error {
 	switch word {
 	case "auto":
 		a.ToolChoice.Mode = wire.ChoiceAuto

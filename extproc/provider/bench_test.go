@@ -16,7 +16,7 @@ func BenchmarkTranslate(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, body := range seeds {
-					ask, err := openai.Dialect{}.DecodeAsk(body)
+					ask, err := openai.Dialect{}.DecodeRequest(body)
 					if err != nil {
 						continue
 					}

@@ -166,7 +166,7 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 			t.Fatal(err)
 		}
 	}
-	ask, err := openai.Dialect{}.DecodeAsk(in[askJSON])
+	ask, err := openai.Dialect{}.DecodeRequest(in[askJSON])
 	if err != nil {
 		out[answerHTTP] = refusal(fault.From(err))
 		return out
@@ -194,7 +194,7 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 			fail(out, failureOf(t, err))
 			return out
 		}
-		out[answerHTTP] = answer(200, nil, openai.Dialect{}.EncodeReply(nil, reply, m))
+		out[answerHTTP] = answer(200, nil, openai.Dialect{}.EncodeResponse(nil, reply, m))
 		out[usageJSON] = pretty(marshal(usageView(&reply.Usage)))
 	}
 	return out
@@ -211,7 +211,7 @@ func byName(name string) (provider.Provider, bool) {
 }
 
 // callOf returns the whole call for a chat request.
-func callOf(d driver.Driver, ask *wire.Ask, t driver.Target) (driver.Call, error) {
+func callOf(d driver.Driver, ask *wire.Request, t driver.Target) (driver.Call, error) {
 	call, err := d.Address(t, driver.Operation{Endpoint: driver.Chat, Stream: ask.Stream})
 	if err != nil {
 		return driver.Call{}, err

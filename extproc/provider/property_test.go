@@ -222,7 +222,7 @@ func TestEncodeYieldsJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		t.Helper()
 		body := marshal(drawAsk(t))
-		ask, err := openai.Dialect{}.DecodeAsk(body)
+		ask, err := openai.Dialect{}.DecodeRequest(body)
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
@@ -232,7 +232,7 @@ func TestEncodeYieldsJSON(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
-		again, err := openai.Dialect{}.DecodeAsk(out)
+		again, err := openai.Dialect{}.DecodeRequest(out)
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -249,7 +249,7 @@ type tester interface {
 }
 
 // checkEncode runs every driver over a request.
-func checkEncode(t tester, ask *wire.Ask, drop bool) {
+func checkEncode(t tester, ask *wire.Request, drop bool) {
 	t.Helper()
 	for _, p := range provider.Providers() {
 		for _, native := range []bool{false, true} {
@@ -270,7 +270,7 @@ func checkEncode(t tester, ask *wire.Ask, drop bool) {
 }
 
 // sent is the request without what OpenAI's driver leaves out or adds on purpose.
-func sent(a *wire.Ask) *wire.Ask {
+func sent(a *wire.Request) *wire.Request {
 	c := *a
 	c.IncludeUsage = false
 	c.Messages = slices.Clone(a.Messages)
@@ -360,7 +360,7 @@ func FuzzEncode(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ask, err := openai.Dialect{}.DecodeAsk(body)
+		ask, err := openai.Dialect{}.DecodeRequest(body)
 		if err != nil {
 			return
 		}
@@ -379,7 +379,7 @@ func FuzzDecode(f *testing.F) {
 		for _, p := range provider.Providers()[:2] {
 			if reply, err := p.Driver.Decode(body); err != nil {
 				_ = failureOf(t, err)
-			} else if out := jsontext.Value((openai.Dialect{}).EncodeReply(nil, reply, m)); !out.IsValid() {
+			} else if out := jsontext.Value((openai.Dialect{}).EncodeResponse(nil, reply, m)); !out.IsValid() {
 				t.Errorf("%s writes %s", p.Name, out)
 			}
 			answer, _, _ := translate(t, p.Driver, events(body), m)

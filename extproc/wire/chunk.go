@@ -2,8 +2,8 @@ package wire
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// Chunk is one step of one choice of a streamed answer. All of its parts may be
-// empty: such a chunk says that the provider has begun.
+// Chunk is one step of one choice of a streamed response. All of its parts may be
+// empty: such a chunk means that the provider has begun.
 type Chunk struct {
 	Index       int // of the choice
 	Text        string
@@ -27,8 +27,8 @@ type ToolDelta struct {
 	Custom    bool
 }
 
-// Content reports whether the chunk carries something that a caller would see
-// twice if the request were sent again.
+// Content reports whether the chunk has something that a caller would see twice if
+// the request were sent again.
 func (c *Chunk) Content() bool {
 	return c.Text != "" || c.Refusal != "" || c.Thinking != "" || c.Block != nil || c.Tool != nil || c.Audio != nil
 }

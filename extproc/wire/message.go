@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Role says who speaks.
+// Role is the author of a message.
 type Role string
 
 // The roles.
@@ -15,25 +15,25 @@ const (
 	Developer Role = "developer"
 	User      Role = "user"
 	Assistant Role = "assistant"
-	ToolRole  Role = "tool" // the outcome of a tool call, as one Part of kind ToolResultPart
+	ToolRole  Role = "tool" // the result of a tool call, as one Part of kind ToolResultPart
 )
 
 // Message is one turn. Messages keep the order and the number of the request's,
 // so that the index of a message names it in an error.
 type Message struct {
 	Role  Role
-	Name  string // of the participant; empty if not said
+	Name  string // of the participant; empty if not specified
 	Parts []Part
 }
 
-// PartKind is the sort of a Part.
+// PartKind is the kind of a Part.
 type PartKind uint8
 
-// The sorts of parts, with the fields that each uses.
+// The kinds of parts, with the fields that each uses.
 const (
 	TextPart       PartKind = iota // Text
 	ImagePart                      // Media
-	AudioPart                      // Media (Data and Format), or ID of an earlier answer
+	AudioPart                      // Media (Data and Format), or ID of an earlier response
 	FilePart                       // Media
 	ToolCallPart                   // Call
 	ToolResultPart                 // Result
@@ -53,29 +53,29 @@ type Part struct {
 	Result    *ToolResult
 }
 
-// Media is a picture, a sound or a document: exactly one of URL, Data and ID is set.
+// Media is an image, audio or a document: exactly one of URL, Data and ID is set.
 type Media struct {
 	URL    string // https or http address that the provider fetches; the gateway never does
 	Data   string // base64, as it was sent
 	ID     string // of a file at the provider
 	Type   string // MIME type of Data; empty if not known
 	Format string // of audio: wav, mp3, …
-	Detail string // of pictures: low, high or auto; empty if not said
-	Name   string // file name; empty if not said
+	Detail string // of images: low, high or auto; empty if not specified
+	Name   string // file name; empty if not specified
 }
 
 // ToolCall is a tool's call by the model.
 type ToolCall struct {
 	ID        string
 	Name      string
-	Arguments string // as the model wrote them: usually a JSON object, but nobody promises
+	Arguments string // as the model wrote them: usually a JSON object, but this is not guaranteed
 	Custom    bool   // Arguments are free text, the input of a tool without a schema
 }
 
-// ToolResult is what a tool call came to.
+// ToolResult is the result of a tool call.
 type ToolResult struct {
 	CallID string
-	Parts  []Part // text and pictures only
+	Parts  []Part // text and images only
 	Error  bool   // the call failed, and Parts says how
 }
 

@@ -22,14 +22,14 @@ type ChoiceMode uint8
 
 // The modes.
 const (
-	ChoiceUnset    ChoiceMode = iota // not said
+	ChoiceUnset    ChoiceMode = iota // not specified
 	ChoiceAuto                       // it may
 	ChoiceNone                       // it must not
 	ChoiceRequired                   // it must call at least one
 	ChoiceNamed                      // it must call ToolChoice.Name
 )
 
-// ToolChoice is how free the model is in calling tools. The zero value is not said.
+// ToolChoice is how free the model is in calling tools. The zero value is not specified.
 type ToolChoice struct {
 	Mode    ChoiceMode
 	Name    string   // with ChoiceNamed

@@ -71,7 +71,7 @@ func TestMessageTextLeavesOutTheRest(t *testing.T) {
 	if got := m.Text(); got != "ab" {
 		t.Errorf("got %q", got)
 	}
-	a := wire.Ask{Extra: []wire.Field{{Name: "x", Value: jsontext.Value("1")}}}
+	a := wire.Request{Extra: []wire.Field{{Name: "x", Value: jsontext.Value("1")}}}
 	if got := a.ExtraNamed("x"); string(got) != "1" || a.ExtraNamed("y") != nil {
 		t.Errorf("got %s", got)
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Dialect names a language of chat requests and answers, as configuration and metrics show it.
+// Dialect names a language of chat requests and responses, as configuration and metrics show it.
 type Dialect string
 
 // The dialects that callers or providers speak.
@@ -13,8 +13,8 @@ const (
 	Anthropic Dialect = "anthropic" // POST /v1/messages
 )
 
-// Ask is what a caller wants from a model.
-type Ask struct {
+// Request is what a caller wants from a model.
+type Request struct {
 	Model    string // the alias that the caller named; drivers send the target's own model name instead
 	Messages []Message
 
@@ -27,12 +27,12 @@ type Ask struct {
 	Reasoning Reasoning
 	Sampling  Sampling
 	MaxTokens *int64   // most tokens of output, at least 1; nil means the provider's default
-	Stop      []string // texts that end the answer
+	Stop      []string // texts that end the response
 
-	User       string         // the caller's own end user
+	User       string         // the caller's end user
 	Metadata   jsontext.Value // object of the caller's own labels; nil if none
-	Audio      jsontext.Value // object: the form of spoken answers; nil if none
-	Modalities []string       // kinds of output asked for; empty means text
+	Audio      jsontext.Value // object: the form of spoken responses; nil if none
+	Modalities []string       // kinds of output requested; empty means text
 	WebSearch  *WebSearch     // nil unless the model may search the web by itself
 
 	Stream       bool
@@ -41,20 +41,20 @@ type Ask struct {
 	Extra []Field // top-level members without a field above, in the order of the request
 }
 
-// Sampling is how the next token is picked. nil means not said.
+// Sampling is how the next token is selected. nil means not specified.
 type Sampling struct {
 	Temperature      *float64 // 0 to 2
 	TopP             *float64 // 0 to 1
 	FrequencyPenalty *float64 // -2 to 2
 	PresencePenalty  *float64 // -2 to 2
-	N                *int64   // how many answers, 1 to 128
+	N                *int64   // number of choices, 1 to 128
 	Seed             *int64
 	Logprobs         *bool
 	TopLogprobs      *int64         // 0 to 20
 	LogitBias        jsontext.Value // object from token to bias; nil if none
 }
 
-// FormatKind is the form that the answer's text must have.
+// FormatKind is the form that the response's text must have.
 type FormatKind uint8
 
 // The forms.
@@ -64,7 +64,7 @@ const (
 	FormatSchema                   // JSON that fits Format.Schema
 )
 
-// Format is the form that the answer's text must have.
+// Format is the form that the response's text must have.
 type Format struct {
 	Kind        FormatKind
 	Name        string         // of the schema
@@ -73,15 +73,15 @@ type Format struct {
 	Strict      *bool
 }
 
-// Reasoning is how much the model may think before it answers. The zero value
+// Reasoning is how much the model may think before it responds. The zero value
 // leaves that to the provider.
 type Reasoning struct {
-	Effort string // none, minimal, low, medium, high, xhigh or max; empty if not said
-	Mode   string // enabled, adaptive or disabled, as Anthropic's thinking.type; empty if not said
-	Budget int64  // most tokens of thinking with Mode enabled; 0 if not said
+	Effort string // none, minimal, low, medium, high, xhigh or max; empty if not specified
+	Mode   string // enabled, adaptive or disabled, as Anthropic's thinking.type; empty if not specified
+	Budget int64  // most tokens of thinking with Mode enabled; 0 if not specified
 }
 
-// BudgetOf returns the tokens of thinking that an effort stands for.
+// BudgetOf returns the tokens of thinking that an effort means.
 func BudgetOf(effort string) int64 {
 	switch effort {
 	case "medium":
@@ -98,7 +98,7 @@ func BudgetOf(effort string) int64 {
 
 // WebSearch lets the model search the web.
 type WebSearch struct {
-	ContextSize string         // low, medium or high; empty if not said
+	ContextSize string         // low, medium or high; empty if not specified
 	Location    jsontext.Value // object with city, country, region, timezone; nil if none
 }
 
@@ -109,7 +109,7 @@ type Field struct {
 }
 
 // ExtraNamed returns the unknown member of that name, nil if there is none.
-func (a *Ask) ExtraNamed(name string) jsontext.Value {
+func (a *Request) ExtraNamed(name string) jsontext.Value {
 	for _, f := range a.Extra {
 		if f.Name == name {
 			return f.Value

@@ -7,10 +7,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Finish is why an answer ended, in OpenAI's words.
+// Finish is why a response ended, in OpenAI's words.
 type Finish string
 
-// The reasons. The empty Finish means that the answer has not ended.
+// The reasons. The empty Finish means that the response has not ended.
 const (
 	FinishStop      Finish = "stop"
 	FinishLength    Finish = "length"
@@ -18,18 +18,18 @@ const (
 	FinishFilter    Finish = "content_filter"
 )
 
-// Reply is a whole answer.
-type Reply struct {
+// Response is a whole response.
+type Response struct {
 	ID          string // the provider's
 	Model       string // as the provider names it
-	Created     int64  // unix seconds; 0 if the provider does not say
+	Created     int64  // unix seconds; 0 if the provider sends none
 	Choices     []Choice
 	Usage       Usage
 	ServiceTier string
 	Fingerprint string
 }
 
-// Choice is one of the answers asked for.
+// Choice is one of the requested choices.
 type Choice struct {
 	Index       int
 	Text        string
@@ -59,13 +59,13 @@ type Annotation struct {
 	End   int
 }
 
-// Usage is what an answer consumed, and who says so.
+// Usage is what a response consumed, and the source of that number.
 type Usage struct {
 	Tokens usage.Tokens
-	Source usage.Source // None: the provider reported nothing that can be believed
-	Bad    bool         // the provider reported something that cannot be believed
-	// Partial says that Tokens has the input only: a stream ended before its
-	// provider reported the output. Source is None then, and the output is to be estimated.
+	Source usage.Source // None: the provider reported nothing plausible
+	Bad    bool         // the provider reported something impossible
+	// Partial means that Tokens has the input only: a stream ended before its
+	// provider reported the output. Source is None then, and the output must be estimated.
 	Partial bool
 	Cost    *money.Pico // nil if not known; drivers never set it
 }

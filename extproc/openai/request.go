@@ -15,38 +15,38 @@ import (
 // mostMessages is the most that any provider takes today. It bounds what a hostile body costs.
 const mostMessages = 100_000
 
-// chatAsk is the body of a chat request. Its order is that of what providers are sent.
-type chatAsk struct {
-	Model               string         `json:"model"`
-	Messages            chatMessages   `json:"messages"`
-	Tools               []chatTool     `json:"tools,omitzero"`
-	ToolChoice          jsontext.Value `json:"tool_choice,omitzero"`
-	ParallelToolCalls   *bool          `json:"parallel_tool_calls,omitzero"`
-	Functions           []chatFunction `json:"functions,omitzero"`
-	FunctionCall        jsontext.Value `json:"function_call,omitzero"`
-	ResponseFormat      *chatFormat    `json:"response_format,omitzero"`
-	ReasoningEffort     string         `json:"reasoning_effort,omitzero"`
-	Thinking            *chatReasoning `json:"thinking,omitzero"`
-	Temperature         *float64       `json:"temperature,omitzero"`
-	TopP                *float64       `json:"top_p,omitzero"`
-	FrequencyPenalty    *float64       `json:"frequency_penalty,omitzero"`
-	PresencePenalty     *float64       `json:"presence_penalty,omitzero"`
-	N                   *dialect.Whole `json:"n,omitzero"`
-	Seed                *int64         `json:"seed,omitzero"`
-	Logprobs            *bool          `json:"logprobs,omitzero"`
-	TopLogprobs         *dialect.Whole `json:"top_logprobs,omitzero"`
-	LogitBias           jsontext.Value `json:"logit_bias,omitzero"`
-	MaxTokens           *dialect.Whole `json:"max_tokens,omitzero"`
-	MaxCompletionTokens *dialect.Whole `json:"max_completion_tokens,omitzero"`
-	Stop                chatStop       `json:"stop,omitzero"`
-	User                string         `json:"user,omitzero"`
-	Metadata            jsontext.Value `json:"metadata,omitzero"`
-	Audio               jsontext.Value `json:"audio,omitzero"`
-	Modalities          []string       `json:"modalities,omitzero"`
-	WebSearchOptions    *chatSearch    `json:"web_search_options,omitzero"`
-	Stream              bool           `json:"stream,omitzero"`
-	StreamOptions       *chatOptions   `json:"stream_options,omitzero"`
-	Extra               jsontext.Value `json:",embed"`
+// chatRequest is the body of a chat request. Providers receive its members in this order.
+type chatRequest struct {
+	Model               string             `json:"model"`
+	Messages            chatMessages       `json:"messages"`
+	Tools               []chatTool         `json:"tools,omitzero"`
+	ToolChoice          jsontext.Value     `json:"tool_choice,omitzero"`
+	ParallelToolCalls   *bool              `json:"parallel_tool_calls,omitzero"`
+	Functions           []chatFunction     `json:"functions,omitzero"`
+	FunctionCall        jsontext.Value     `json:"function_call,omitzero"`
+	ResponseFormat      *chatFormat        `json:"response_format,omitzero"`
+	ReasoningEffort     string             `json:"reasoning_effort,omitzero"`
+	Thinking            *chatReasoning     `json:"thinking,omitzero"`
+	Temperature         *float64           `json:"temperature,omitzero"`
+	TopP                *float64           `json:"top_p,omitzero"`
+	FrequencyPenalty    *float64           `json:"frequency_penalty,omitzero"`
+	PresencePenalty     *float64           `json:"presence_penalty,omitzero"`
+	N                   *dialect.Whole     `json:"n,omitzero"`
+	Seed                *int64             `json:"seed,omitzero"`
+	Logprobs            *bool              `json:"logprobs,omitzero"`
+	TopLogprobs         *dialect.Whole     `json:"top_logprobs,omitzero"`
+	LogitBias           jsontext.Value     `json:"logit_bias,omitzero"`
+	MaxTokens           *dialect.Whole     `json:"max_tokens,omitzero"`
+	MaxCompletionTokens *dialect.Whole     `json:"max_completion_tokens,omitzero"`
+	Stop                chatStop           `json:"stop,omitzero"`
+	User                string             `json:"user,omitzero"`
+	Metadata            jsontext.Value     `json:"metadata,omitzero"`
+	Audio               jsontext.Value     `json:"audio,omitzero"`
+	Modalities          []string           `json:"modalities,omitzero"`
+	WebSearchOptions    *chatWebSearch     `json:"web_search_options,omitzero"`
+	Stream              bool               `json:"stream,omitzero"`
+	StreamOptions       *chatStreamOptions `json:"stream_options,omitzero"`
+	Extra               jsontext.Value     `json:",embed"`
 }
 
 type chatFormat struct {
@@ -66,7 +66,7 @@ type chatReasoning struct {
 	Budget dialect.Whole `json:"budget_tokens"`
 }
 
-type chatSearch struct {
+type chatWebSearch struct {
 	ContextSize string        `json:"search_context_size,omitzero"`
 	Location    *chatLocation `json:"user_location,omitzero"`
 }
@@ -76,7 +76,7 @@ type chatLocation struct {
 	Approximate jsontext.Value `json:"approximate"`
 }
 
-type chatOptions struct {
+type chatStreamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
@@ -96,12 +96,12 @@ func (s *chatStop) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, (*[]string)(s))
 }
 
-// ask turns the body into the canonical form.
-func (c *chatAsk) ask() (*wire.Ask, error) {
+// canonical converts the body to the canonical form.
+func (c *chatRequest) canonical() (*wire.Request, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	a := &wire.Ask{
+	a := &wire.Request{
 		Model:         c.Model,
 		ParallelTools: c.ParallelToolCalls,
 		MaxTokens:     (*int64)(c.MaxTokens),
@@ -132,7 +132,7 @@ func (c *chatAsk) ask() (*wire.Ask, error) {
 			a.WebSearch.Location = dialect.Present(s.Location.Approximate)
 		}
 	}
-	for _, step := range []func(*wire.Ask) error{c.messages, c.tools, c.choice, c.format, c.extra} {
+	for _, step := range []func(*wire.Request) error{c.messages, c.tools, c.choice, c.format, c.extra} {
 		if err := step(a); err != nil {
 			return nil, err
 		}
@@ -140,8 +140,8 @@ func (c *chatAsk) ask() (*wire.Ask, error) {
 	return a, nil
 }
 
-// check refuses what no provider could take.
-func (c *chatAsk) check() error {
+// check rejects what no provider accepts.
+func (c *chatRequest) check() error {
 	if err := dialect.CheckModel(c.Model); err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func (c *chatAsk) check() error {
 	return c.ranges()
 }
 
-// ranges refuses numbers out of range.
-func (c *chatAsk) ranges() error {
+// ranges rejects numbers that are out of range.
+func (c *chatRequest) ranges() error {
 	var budget *dialect.Whole
 	if c.Thinking != nil && c.Thinking.Budget != 0 {
 		budget = &c.Thinking.Budget
@@ -192,7 +192,7 @@ func (c *chatAsk) ranges() error {
 }
 
 // format reads response_format.
-func (c *chatAsk) format(a *wire.Ask) error {
+func (c *chatRequest) format(a *wire.Request) error {
 	f := c.ResponseFormat
 	if f == nil {
 		return nil
@@ -216,15 +216,13 @@ func (c *chatAsk) format(a *wire.Ask) error {
 	return nil
 }
 
-// extra keeps the members that chatAsk has no field for.
-func (c *chatAsk) extra(a *wire.Ask) (err error) {
+// extra keeps the members that chatRequest has no field for.
+func (c *chatRequest) extra(a *wire.Request) (err error) {
 	a.Extra, err = dialect.Extra(c.Extra, decisive)
 	return err
 }
 
-// decisive reports whether the gateway acts on a member. Another spelling of it
-// is refused: some parsers fold case, and a provider that read Model where the
-// gateway authorised model would be a way around the rules.
+// decisive reports whether the gateway acts on a member.
 func decisive(name string) bool {
 	switch name {
 	case "model", "messages", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens",
