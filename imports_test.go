@@ -33,6 +33,7 @@ func importRows() []importRow {
 		{"cluster/address", nil},
 		{"cluster/money", nil},
 		{"cluster/fault", nil},
+		{"cluster/clock", nil},
 		{"cluster/event", []string{"cluster/id", "cluster/money"}},
 		{"cluster/inject", nil},
 		{"cluster/vault", nil},

@@ -77,7 +77,7 @@ func (n *Node) adopt(backup *store.Tx, state *store.Store) error {
 	for i, s := range servers {
 		members[i] = s.Node
 	}
-	now, ok := n.time()
+	now, ok := n.clock.Time()
 	if !ok {
 		return unavailable(consensus.ErrNotLeader)
 	}

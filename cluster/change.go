@@ -33,7 +33,7 @@ func (n *Node) Change(ctx context.Context, actor string, op Operation) (record.C
 		}
 	}()
 	for {
-		v, tx := n.View(), record.NewTxn(n.now(), actor)
+		v, tx := n.View(), record.NewTxn(n.clock.Now(), actor)
 		if err := op(v, tx); err != nil {
 			if fresh || !dependsOnState(err) {
 				return record.Committed{}, err

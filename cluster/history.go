@@ -55,14 +55,14 @@ func (n *Node) keepHistory(ctx context.Context) error {
 		if !n.consensus.IsLeader() {
 			continue
 		}
-		if err := n.checkpoint(ctx, n.now()); err != nil && ctx.Err() == nil {
+		if err := n.checkpoint(ctx, n.clock.Now()); err != nil && ctx.Err() == nil {
 			n.logger.LogAttrs(ctx, slog.LevelWarn, "the audit log has no new checkpoint", slog.Any("error", err))
 		}
-		if time.Since(trimmed) < trimEvery || !n.clock.steady() {
+		if time.Since(trimmed) < trimEvery || !n.clock.Steady() {
 			continue
 		}
 		trimmed = time.Now()
-		if err := n.trimHistory(ctx, n.now().Add(-n.cfg.Retention)); err != nil && ctx.Err() == nil {
+		if err := n.trimHistory(ctx, n.clock.Now().Add(-n.cfg.Retention)); err != nil && ctx.Err() == nil {
 			n.logger.LogAttrs(ctx, slog.LevelWarn, "what is too old could not be dropped", slog.Any("error", err))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/modelgateway/modelgateway/cluster/clock"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -60,7 +61,7 @@ type Node struct {
 
 	fresh    freshness
 	compared chan struct{} // closed when compare has found nothing wrong
-	clock    clock
+	clock    *clock.Clock
 
 	// Swapped by the goroutine of consensus, read by any goroutine.
 	view    atomic.Pointer[View]
@@ -90,13 +91,13 @@ func Open(cfg Config) (_ *Node, err error) {
 		cfg: cfg, logger: cfg.Logger, fatal: cfg.Fatal, sealer: cfg.Sealer,
 		base:  NewView(cfg.Catalog, cfg.Keys),
 		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
-		clock: clock{since: time.Now(), began: cfg.Now().Round(0)},
 
 		compared:   make(chan struct{}),
 		membership: make(chan struct{}, 1),
 		turn:       make(chan struct{}, 1),
 	}
 	n.problems.init()
+	n.openClock()
 	n.publish(n.base)
 	n.recorded()
 	defer func() {
@@ -125,7 +126,7 @@ func (n *Node) agree() (err error) {
 	c := consensus.Config{
 		Log: n.store, Dir: n.cfg.Dir, FS: n.cfg.FS, Machine: machine{n}, CommandID: commandID,
 		Node: n.Identity().Node, Address: aloneAddress,
-		Logger: n.logger, Fatal: n.cfg.Fatal, Timing: n.cfg.Timing, Now: n.time,
+		Logger: n.logger, Fatal: n.cfg.Fatal, Timing: n.cfg.Timing, Now: n.clock.Time,
 	}
 	if n.cfg.Connect != nil {
 		var key []byte
@@ -205,7 +206,7 @@ func (n *Node) runAgreement(ctx context.Context) error {
 	if n.link == nil {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return n.consensus.Run(ctx) })
-		group.Go(func() error { return n.keepTime(ctx) })
+		group.Go(func() error { return n.clock.Run(ctx) })
 		return group.Wait()
 	}
 	// The link ends after the consensus, which has an office to hand over on it.
@@ -217,7 +218,7 @@ func (n *Node) runAgreement(ctx context.Context) error {
 	group.Go(func() error { return n.server.Run(ctx, n.link.Listener(peerProtocol)) })
 	group.Go(func() error { return n.gossip.Run(ctx) })
 	group.Go(func() error { return n.keepFormed(ctx) })
-	group.Go(func() error { return n.keepTime(ctx) })
+	group.Go(func() error { return n.clock.Run(ctx) })
 	group.Go(func() error { return n.tellLeader(ctx) })
 	err := group.Wait()
 	unlink()

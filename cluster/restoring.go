@@ -163,7 +163,7 @@ func (n *Node) opens(ctx context.Context, state *store.Store, backup keyring) er
 // the change, and returns the entry that did it.
 func (n *Node) commitRestore(ctx context.Context, c *clusterv1.CommitRestore, backup keyring, in RestoreRequest) (uint64, error) {
 	for {
-		tx := record.NewTxn(n.now(), in.Actor)
+		tx := record.NewTxn(n.clock.Now(), in.Actor)
 		now := n.View().keyring
 		if next, more := merged(now, backup); more {
 			tx.Require(keyringAt(), now.revision)
@@ -251,7 +251,7 @@ func (n *Node) fenceLong(ctx context.Context, index uint64) {
 // sweepRestores drops what is kept of restores that were given up or are long done.
 func (n *Node) sweepRestores(ctx context.Context) error {
 	var names [][]byte
-	now := n.now()
+	now := n.clock.Now()
 	err := n.consensus.View(func(state *store.Store) (err error) {
 		names, err = restore.Old(func(r store.Range, fn func(key, value []byte) bool) error { return state.Scan(ctx, r, fn) },
 			now.Add(-stagedFor), now.Add(-ReplayTime))

@@ -194,14 +194,14 @@ func (n *Node) redate(ctx context.Context, first uint64, events [][]byte) (err e
 		if !journal.OwnClock(value) {
 			continue
 		}
-		n.awaitTime(ctx)
-		now, known := n.time()
+		n.clock.Await(ctx)
+		now, known := n.clock.Time()
 		if !known {
 			return context.Cause(ctx)
 		}
 		mine := n.cfg.Now().Round(0) // an earlier process had another start: its clock is the best guess
 		if n.journal.Written(first + uint64(i)) {
-			mine = n.clock.mine()
+			mine = n.clock.Mine()
 		}
 		if events[i], err = journal.Redate(value, now, mine.Sub(now)); err != nil {
 			return err

@@ -79,7 +79,7 @@ func (n *Node) Status(ctx context.Context, checksum bool) (Status, error) {
 		s.Problems = append(s.Problems, "disk: "+err.Error())
 	}
 	s.Problems = append(s.Problems, n.backlogProblems()...)
-	s.Problems = append(s.Problems, n.receiverProblems(n.now())...)
+	s.Problems = append(s.Problems, n.receiverProblems(n.clock.Now())...)
 	s.Members = n.members(ctx, servers, checksum)
 	for i := range s.Members {
 		m := &s.Members[i]

@@ -67,7 +67,7 @@ func (n *Node) sweepOnce(ctx context.Context) (found int, err error) {
 
 // oldReplays returns the scopes of answers that are too old, with their revisions.
 func (n *Node) oldReplays(ctx context.Context) (map[string]uint64, error) {
-	old, now := map[string]uint64{}, n.now()
+	old, now := map[string]uint64{}, n.clock.Now()
 	var broken error
 	err := n.consensus.View(func(state *store.Store) error {
 		return state.Scan(ctx, store.Range{Space: store.SpaceReplay}, func(key, value []byte) bool {

@@ -37,7 +37,7 @@ func (n *Node) rollWindows(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		now, known := n.time()
+		now, known := n.clock.Time()
 		if now.Before(last) || !known || !n.consensus.IsLeader() {
 			looked = time.Time{}
 		}
@@ -82,7 +82,7 @@ func wrongWindows(ctx context.Context, state *store.Store, now time.Time) (out [
 // returns how many there were. A crash after it leaves them so; one that was proposed
 // twice is right the second time.
 func (n *Node) rollOnce(ctx context.Context, find finder) (int, error) {
-	now := n.now()
+	now := n.clock.Now()
 	var due []ledger.DueWindow
 	err := n.consensus.View(func(state *store.Store) (err error) {
 		due, err = find(ctx, state, now)
