@@ -60,6 +60,9 @@ func importRows() []importRow {
 		}},
 		{"cluster/consensus", []string{"cluster/consensus/archive", "cluster/fault", "cluster/id", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/consensus/archive", nil},
+		{"cluster/history", []string{
+			"cluster/audit", "cluster/fault", "cluster/inject", "cluster/ledger", "cluster/record", "cluster/store", "cluster/vault", "proto/gen/cluster/*",
+		}},
 		{"cluster/restore", []string{
 			"cluster/event", "cluster/fault", "cluster/id", "cluster/ledger", "cluster/record", "cluster/store", "proto/gen/cluster/*",
 		}},

@@ -6,13 +6,34 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/history"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
+	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // Audit shows the audit log to fn. It may grow, and be trimmed, while fn looks at it.
 func (n *Node) Audit(fn func(r audit.Reader) error) error {
 	return n.consensus.View(func(state *store.Store) error { return fn(state) })
+}
+
+// openHistory makes what keeps the audit log and the usage records in order.
+func (n *Node) openHistory() {
+	cfg := history.Config{
+		Leads: n.Leads, View: func(fn func(*store.Store) error) error { return n.consensus.View(fn) }, // opened later
+		Change: func(ctx context.Context, op func(*record.Txn) error) error {
+			_, err := n.Change(ctx, "gateway", func(_ *View, tx *record.Txn) error { return op(tx) })
+			return err
+		},
+		Trim: func(ctx context.Context, t *clusterv1.TrimHistory) error {
+			return n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_TrimHistory{TrimHistory: t}})
+		},
+		Seal: n.Seal, Open: n.Open, Now: n.clock.Now, Steady: n.clock.Steady, Retention: n.cfg.Retention, Logger: n.logger,
+	}
+	if n.cfg.Ring != nil {
+		cfg.Reseal = n.Reseal
+	}
+	n.history = history.New(cfg)
 }
 
 // AuditLog is the audit log of the cluster's workspace, as one node has it. It is safe
@@ -50,7 +71,7 @@ func (l AuditLog) Export(ctx context.Context, out io.Writer, from uint64) error 
 // find them.
 func (l AuditLog) Verify(ctx context.Context, from, to uint64) (report audit.Report, err error) {
 	check := audit.Check{From: from, To: to, Indexes: true}
-	if check.Verifiers, err = l.node.checkpointVerifier(); err != nil {
+	if check.Verifiers, err = l.node.history.Verifiers(); err != nil {
 		return report, err
 	}
 	err = l.node.Audit(func(r audit.Reader) error {

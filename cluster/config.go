@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/gossip"
+	"github.com/modelgateway/modelgateway/cluster/history"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/link"
@@ -81,7 +82,7 @@ func (c Config) withDefaults() Config {
 		c.TransactionVersion = record.LastVersion
 	}
 	if c.Retention <= 0 {
-		c.Retention = defaultRetention
+		c.Retention = history.DefaultRetention
 	}
 	return c
 }

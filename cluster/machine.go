@@ -6,13 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/history"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
@@ -87,7 +87,7 @@ func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command)
 		moved, f := ledger.Roll(tx, change.RollWindows, e.Stamp)
 		return m.moved(tx, e, moved, f)
 	case *clusterv1.Command_TrimHistory:
-		return outcome(trim(tx, change.TrimHistory, e.Time), func(uint64) { m.node.recorded() })
+		return outcome(history.Trim(tx, change.TrimHistory, e.Time), func(uint64) { m.node.recorded() })
 	case *clusterv1.Command_StageRestore:
 		return m.stage(tx, e, change.StageRestore)
 	case *clusterv1.Command_CommitRestore:
@@ -267,18 +267,6 @@ func (m machine) moved(tx *store.Tx, e consensus.Entry, moved ledger.Moved, f *f
 		m.node.updateManager(moved.Changed)
 		m.node.recorded()
 	})
-}
-
-// trim drops what is older than people want to keep.
-func trim(tx *store.Tx, t *clusterv1.TrimHistory, now time.Time) *fault.Error {
-	if f := audit.Trim(tx, t.GetWorkspace(), t.GetAuditFirst(), now); f != nil {
-		return f
-	}
-	if t.GetUsageBeforeUnixNano() == 0 {
-		return nil
-	}
-	_, f := ledger.TrimUsage(tx, time.Unix(0, t.GetUsageBeforeUnixNano()), int(t.GetUsageMost()))
-	return f
 }
 
 // retire notes that a node was taken out, and frees what was leased to it. To say it

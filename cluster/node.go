@@ -18,6 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/gossip"
+	"github.com/modelgateway/modelgateway/cluster/history"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/link"
@@ -62,6 +63,7 @@ type Node struct {
 	fresh    freshness
 	compared chan struct{} // closed when compare has found nothing wrong
 	clock    *clock.Clock
+	history  *history.Keeper
 
 	// Swapped by the goroutine of consensus, read by any goroutine.
 	view    atomic.Pointer[View]
@@ -98,6 +100,7 @@ func Open(cfg Config) (_ *Node, err error) {
 	}
 	n.problems.init()
 	n.openClock()
+	n.openHistory()
 	n.publish(n.base)
 	n.recorded()
 	defer func() {
@@ -191,7 +194,7 @@ func (n *Node) Run(ctx context.Context) error {
 	own.Go(func() error { return n.shareNumbers(failed) })
 	own.Go(func() error { return n.sweep(failed) })
 	own.Go(func() error { return n.rollWindows(failed) })
-	own.Go(func() error { return n.keepHistory(failed) })
+	own.Go(func() error { return n.history.Run(failed) })
 	own.Go(func() error { return n.keepShipping(failed, written) })
 	if n.cfg.Ring != nil {
 		own.Go(func() error { return n.cfg.Ring.Run(failed, keyAgreement{n}) })
