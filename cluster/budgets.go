@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/ship"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -21,6 +23,27 @@ func (n *Node) Budgets() *lease.Manager { return n.manager }
 // Rates decides whether a request exceeds a rate limit. It counts the requests of this node and
 // those that other nodes report.
 func (n *Node) Rates() *rate.Limiter { return n.rates }
+
+// openShipper makes what posts the journal to the ledger.
+func (n *Node) openShipper() {
+	n.shipper = ship.New(ship.Config{
+		Identity: n.Identity(), Journal: n.journal, Posted: n.posted, Clock: n.clock, Now: n.cfg.Now,
+		Post: func(ctx context.Context, run *clusterv1.PostUsage) error {
+			return n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_PostUsage{PostUsage: run}})
+		},
+		NoLeader: unavailable(consensus.ErrNotLeader), Logger: n.logger,
+	})
+}
+
+// posted returns the number of the last of this node's events that its state has.
+func (n *Node) posted() (seq uint64, err error) {
+	identity := n.Identity()
+	err = n.consensus.View(func(state *store.Store) error {
+		seq, err = ledger.Applied(state, identity.Node, identity.Epoch)
+		return err
+	})
+	return seq, err
+}
 
 // openBudgets makes the manager and gives it the spend of this node that is not posted yet.
 func (n *Node) openBudgets(ctx context.Context) error {

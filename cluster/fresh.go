@@ -54,18 +54,6 @@ func (f *freshness) pause(ok bool) time.Duration {
 	return regular
 }
 
-// compare holds the journal against what the cluster has posted of it, once this node's
-// state is up to date and before the node is ready or posts anything. It refuses a data
-// directory that is an older copy: what the node recorded there would get the numbers of
-// events that are posted, and never be charged.
-func (n *Node) compare() error {
-	posted, err := n.posted()
-	if err != nil {
-		return err
-	}
-	return n.journal.Compare(posted)
-}
-
 // keepFresh asks, again and again, how far the cluster has come, and notes when
 // it was known to have come as far.
 func (n *Node) keepFresh(ctx context.Context) error {
@@ -78,10 +66,9 @@ func (n *Node) keepFresh(ctx context.Context) error {
 		}
 		cancel()
 		if err == nil && !n.fresh.ever() {
-			if err := n.compare(); err != nil {
+			if err := n.shipper.Compare(); err != nil {
 				return err
 			}
-			close(n.compared)
 		}
 		if err == nil {
 			n.fresh.at.Store(max(int64(asked), 1))

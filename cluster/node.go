@@ -24,6 +24,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/link"
 	"github.com/modelgateway/modelgateway/cluster/peer"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/ship"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -57,13 +58,12 @@ type Node struct {
 
 	metrics *metrics // nil before Measure
 
-	moves    moves                 // of the manager's goroutine
-	shipping atomic.Pointer[stall] // why usage cannot be posted; nil: it can
+	moves   moves // of the manager's goroutine
+	shipper *ship.Shipper
 
-	fresh    freshness
-	compared chan struct{} // closed when compare has found nothing wrong
-	clock    *clock.Clock
-	history  *history.Keeper
+	fresh   freshness
+	clock   *clock.Clock
+	history *history.Keeper
 
 	// Swapped by the goroutine of consensus, read by any goroutine.
 	view    atomic.Pointer[View]
@@ -94,7 +94,6 @@ func Open(cfg Config) (_ *Node, err error) {
 		base:  NewView(cfg.Catalog, cfg.Keys),
 		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
 
-		compared:   make(chan struct{}),
 		membership: make(chan struct{}, 1),
 		turn:       make(chan struct{}, 1),
 	}
@@ -114,6 +113,7 @@ func Open(cfg Config) (_ *Node, err error) {
 	if n.journal, err = journal.Open(journal.Config{Store: n.store, Logger: cfg.Logger, Time: n.date, Committed: cfg.Commits, IntentDelay: intentDelay}); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
+	n.openShipper()
 	n.openHints()
 	if err := n.agree(); err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (n *Node) Run(ctx context.Context) error {
 	own.Go(func() error { return n.sweep(failed) })
 	own.Go(func() error { return n.rollWindows(failed) })
 	own.Go(func() error { return n.history.Run(failed) })
-	own.Go(func() error { return n.keepShipping(failed, written) })
+	own.Go(func() error { return n.shipper.Run(failed, written) })
 	if n.cfg.Ring != nil {
 		own.Go(func() error { return n.cfg.Ring.Run(failed, keyAgreement{n}) })
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/ship"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -110,6 +111,29 @@ func (n *Node) proposeOnce(ctx context.Context, data []byte) (uint64, *fault.Err
 		return 0, nil, err
 	}
 	return outcomeOf(answer.GetOutcome())
+}
+
+// commit commits an idempotent command: it is proposed again until its outcome is known. It
+// returns when this node's state has it. Errors: the command's own; Unavailable if no leader
+// responded, and then it may still be committed.
+func (n *Node) commit(ctx context.Context, cmd *clusterv1.Command) error {
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(cmd)
+	if err != nil {
+		return &fault.Error{Op: "cluster.commit", Kind: fault.Internal, Err: err}
+	}
+	try, cancel := context.WithTimeout(ctx, ship.TryTime)
+	defer cancel()
+	index, refusal, err := n.proposeOnce(try, data)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case refusal != nil:
+		return refusal
+	}
+	if err := n.consensus.WaitApplied(try, index); err != nil {
+		return unavailable(err)
+	}
+	return nil
 }
 
 // outcomeOf reads what another node says of a command.

@@ -78,7 +78,7 @@ func (n *Node) Status(ctx context.Context, checksum bool) (Status, error) {
 	if err := n.consensus.OlderCopy(); err != nil {
 		s.Problems = append(s.Problems, "disk: "+err.Error())
 	}
-	s.Problems = append(s.Problems, n.backlogProblems()...)
+	s.Problems = append(s.Problems, n.shipper.Problems()...)
 	s.Problems = append(s.Problems, n.receiverProblems(n.clock.Now())...)
 	s.Members = n.members(ctx, servers, checksum)
 	for i := range s.Members {

@@ -1,4 +1,4 @@
-package cluster
+package ship
 
 import (
 	"context"
@@ -25,17 +25,17 @@ type stall struct {
 // stalled notes that an attempt to post usage has failed. It logs once when posting
 // begins to fail, and once for each other reason; a reason for which waiting may help only
 // if loud.
-func (n *Node) stalled(ctx context.Context, err error, loud bool) {
+func (s *Shipper) stalled(ctx context.Context, err error, loud bool) {
 	f := fault.From(err)
-	n.journal.SetStall(stallOf(f))
+	s.cfg.Journal.SetStall(stallOf(f))
 	waiting := f.Kind == fault.Unavailable
-	now, before := stall{since: time.Now(), last: f, told: loud || !waiting}, n.shipping.Load()
+	now, before := stall{since: time.Now(), last: f, told: loud || !waiting}, s.failing.Load()
 	known := before != nil && before.told && before.last.Code == f.Code
 	if before != nil {
 		now.since = before.since
 	}
 	now.told = now.told || known
-	n.shipping.Store(&now)
+	s.failing.Store(&now)
 	if known || !now.told {
 		return
 	}
@@ -43,18 +43,18 @@ func (n *Node) stalled(ctx context.Context, err error, loud bool) {
 	if !waiting { // somebody has to look
 		level = slog.LevelError
 	}
-	n.logger.LogAttrs(ctx, level, "usage cannot be posted; it waits in the journal", slog.String("error", f.Error()), slog.Int64("events", n.journal.Backlog()))
+	s.cfg.Logger.LogAttrs(ctx, level, "usage cannot be posted; it waits in the journal", slog.String("error", f.Error()), slog.Int64("events", s.cfg.Journal.Backlog()))
 }
 
-// backlogProblems returns the problem that usage waits in the journal, with its reason:
-// at once if waiting does not help, and otherwise after shipQuiet.
-func (n *Node) backlogProblems() []string {
-	why, events := n.shipping.Load(), n.journal.Backlog()
-	if why == nil || events == 0 || why.last.Kind == fault.Unavailable && time.Since(why.since) < shipQuiet {
+// Problems returns the problem that usage waits in the journal, with its reason:
+// at once if waiting does not help, and otherwise after quietTime.
+func (s *Shipper) Problems() []string {
+	why, events := s.failing.Load(), s.cfg.Journal.Backlog()
+	if why == nil || events == 0 || why.last.Kind == fault.Unavailable && time.Since(why.since) < quietTime {
 		return nil
 	}
 	return []string{fmt.Sprintf("usage: %d events that cost $%s are not posted, for %s: %s",
-		events, n.journal.Owed(), time.Since(why.since).Round(time.Second), why.last.Error())}
+		events, s.cfg.Journal.Owed(), time.Since(why.since).Round(time.Second), why.last.Error())}
 }
 
 // stallOf describes a failure to post for callers: without addresses and without the text
@@ -70,7 +70,7 @@ func stallOf(f *fault.Error) *journal.Stall {
 		}
 	case f.Kind == fault.Unavailable && late:
 		return &journal.Stall{
-			Reason: fmt.Sprintf("The cluster's leader did not confirm the events within %s.", shipTime),
+			Reason: fmt.Sprintf("The cluster's leader did not confirm the events within %s.", TryTime),
 			Remedy: "Check the load and the disk of the leader, and the network between it and this node.",
 		}
 	case f.Kind == fault.Unavailable:

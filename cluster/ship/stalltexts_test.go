@@ -1,4 +1,4 @@
-package cluster
+package ship
 
 import (
 	"context"
@@ -21,6 +21,9 @@ func TestReasonsOfAStall(t *testing.T) {
 	t.Parallel()
 	const secret = "10.0.0.7:7400"
 	cause := errors.New("dial " + secret)
+	unavailable := func(cause error) *fault.Error {
+		return &fault.Error{Kind: fault.Unavailable, Code: "no_leader", Err: cause}
+	}
 	for _, test := range []struct {
 		name   string
 		err    *fault.Error
