@@ -84,8 +84,15 @@ func importRows() []importRow {
 		{"extproc/openai", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/wire"}},
+		// The stages know no transport: neither package extproc nor frames.
+		{"extproc/pipeline", []string{
+			"extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inflight", "extproc/message", "extproc/openai",
+			"extproc/provider", "extproc/spenders", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens", "extproc/wire",
+			"cluster", "cluster/*", "dataplane", "envoy/contract",
+		}},
+		{"extproc/estimate", []string{"extproc/splice", "extproc/tokens", "cluster/*"}},
 		{"extproc/*", []string{"extproc/wire", "extproc/splice", "extproc/message", "cluster/*"}},
-		{"extproc", []string{"extproc/*", "cluster", "cluster/*", "dataplane", "envoy/contract"}},
+		{"extproc", []string{"extproc/*", "cluster/*", "envoy/contract"}},
 
 		{"xds", []string{"cluster", "cluster/*", "dataplane", "envoy/contract"}},
 
@@ -128,6 +135,10 @@ func importOwners() []importOwner {
 	return []importOwner{
 		{module + "cluster/gossip", []string{"cluster"}},
 		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "bench/cmd/ledger", "cli"}},
+		{module + "extproc/frame", []string{"extproc", "gateway"}},
+		{"google.golang.org/grpc", []string{
+			"cluster", "cluster/*", "examples/api-go", "extproc", "extproc/frame", "gateway", "mgmt", "mgmt/operation", "mgmt/rest", "proto/gen/**", "xds",
+		}},
 		{"github.com/cockroachdb/pebble", []string{"cluster/store", "cluster/store/storetest"}},
 		{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}},
 		{"github.com/hashicorp/raft", []string{"cluster/consensus"}},
@@ -233,6 +244,10 @@ func TestImportRules(t *testing.T) {
 		{"extproc/strategy", module + "cluster/catalog", true},
 		{"extproc/wire", module + "cluster/catalog", false},
 		{"extproc", module + "mgmt", false},
+		{"extproc/pipeline", module + "extproc", false},
+		{"extproc/pipeline", module + "extproc/frame", false},
+		{"extproc/pipeline", "google.golang.org/grpc/codes", false},
+		{"extproc/pipeline", module + "extproc/splice", true},
 		{"xds", module + "extproc/wire", false},
 		{"xds", module + "dataplane", true},
 		{"dataplane", module + "cluster/id", false},

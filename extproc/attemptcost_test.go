@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // helloInput is what an attempt with hello costs if another one follows it.
@@ -104,7 +105,7 @@ func TestReleasesWhatAttemptsDidNotCost(t *testing.T) {
 // A caller that may change the settings may also exceed them.
 func TestProxyAdminExceedsRetriesAndTimeout(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, one(), func(k *kit, d *Deps) {
+	k := newKit(t, one(), func(k *kit, d *pipeline.Deps) {
 		set, err := tenancy.New(nil, vault.NewSecret(appKey))
 		if err != nil {
 			k.tb.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // attemptLog receives Envoy's log of failed attempts. Only the log says why an attempt
@@ -22,7 +23,7 @@ type attemptLog struct {
 
 // StreamAccessLogs takes entries until Envoy ends the stream, or dies.
 func (l attemptLog) StreamAccessLogs(stream accesslogv3.AccessLogService_StreamAccessLogsServer) error {
-	defer l.live.each((*Exchange).Unlogged)
+	defer l.live.each((*pipeline.Exchange).Unlogged)
 	for {
 		m, err := stream.Recv()
 		switch {
@@ -50,11 +51,11 @@ func (l attemptLog) take(e *datav3.HTTPAccessLogEntry) {
 
 // readFailure reads Envoy's log entry of an attempt. The attempt has not reached the
 // provider if the connection failed before the whole request was sent.
-func readFailure(e *datav3.HTTPAccessLogEntry) AttemptFailure {
+func readFailure(e *datav3.HTTPAccessLogEntry) pipeline.AttemptFailure {
 	common := e.GetCommonProperties()
 	flags, code := common.GetResponseFlags(), int(e.GetResponse().GetResponseCode().GetValue())
 	details, transport := e.GetResponse().GetResponseCodeDetails(), common.GetUpstreamTransportFailureReason()
-	t := AttemptFailure{Reached: true, Detail: transport}
+	t := pipeline.AttemptFailure{Reached: true, Detail: transport}
 	switch {
 	case flags.GetDownstreamConnectionTermination():
 		t.Code, t.Kind = "canceled", fault.Canceled
@@ -62,18 +63,18 @@ func readFailure(e *datav3.HTTPAccessLogEntry) AttemptFailure {
 		t.Code, t.Kind, t.Reached = "upstream_unreachable", fault.Upstream, false
 		t.Cause = causeOfConnection(common, details)
 	case flags.GetUpstreamRequestTimeout():
-		t.Code, t.Kind, t.Cause = "upstream_timeout", fault.Timeout, CauseTimeoutFirstByte
+		t.Code, t.Kind, t.Cause = "upstream_timeout", fault.Timeout, pipeline.CauseTimeoutFirstByte
 		if common.GetTimeToFirstUpstreamRxByte() != nil {
-			t.Cause = CauseTimeoutTotal
+			t.Cause = pipeline.CauseTimeoutTotal
 		}
 	case flags.GetUpstreamConnectionTermination(), flags.GetUpstreamRemoteReset():
-		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, CauseReset
+		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, pipeline.CauseReset
 	case flags.GetUpstreamProtocolError() && code/100 == 2: // HTTP/1.1: the connection ended before the body
-		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, CauseStreamCut
+		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, pipeline.CauseStreamCut
 	case code == 429:
-		t.Status, t.Code, t.Kind, t.Cause = code, "rate_limit_exceeded", fault.RateLimited, CauseOfStatus(code)
+		t.Status, t.Code, t.Kind, t.Cause = code, "rate_limit_exceeded", fault.RateLimited, pipeline.CauseOfStatus(code)
 	case code >= 300:
-		t.Status, t.Code, t.Kind, t.Cause = code, "upstream_error", fault.Upstream, CauseOfStatus(code)
+		t.Status, t.Code, t.Kind, t.Cause = code, "upstream_error", fault.Upstream, pipeline.CauseOfStatus(code)
 	default:
 		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, causeOfText(details)
 	}
@@ -86,12 +87,12 @@ func causeOfConnection(common *datav3.AccessLogCommon, details string) string {
 	transport := common.GetUpstreamTransportFailureReason()
 	switch {
 	case common.GetUpstreamRemoteAddress().GetSocketAddress().GetAddress() == contract.AddressUnresolved:
-		return CauseDNS
+		return pipeline.CauseDNS
 	case transport == "" && details == "":
-		return CauseConnectFailed
+		return pipeline.CauseConnectFailed
 	}
-	if c := causeOfText(transport + " " + details); c != CauseUnknown {
+	if c := causeOfText(transport + " " + details); c != pipeline.CauseUnknown {
 		return c
 	}
-	return CauseConnectFailed
+	return pipeline.CauseConnectFailed
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // taken sends a request that must be dispatched.
@@ -197,7 +198,7 @@ func TestRejectsUnsupportedRequests(t *testing.T) {
 // A later attempt that is rewritten waits for its own intent as well.
 func TestWaitsForTheIntentOfALaterAttempt(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, trio(), func(_ *kit, d *Deps) { d.Settings.SyncBeforeDispatch = true })
+	k := newKit(t, trio(), func(_ *kit, d *pipeline.Deps) { d.Settings.SyncBeforeDispatch = true })
 	e := k.open(t)
 	taken(t, e, hello)
 	k.gate.close()
@@ -219,7 +220,7 @@ func TestWaitsForTheIntentOfALaterAttempt(t *testing.T) {
 
 func TestWaitsForTheIntentIfConfigured(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, one(), func(_ *kit, d *Deps) { d.Settings.SyncBeforeDispatch = true })
+	k := newKit(t, one(), func(_ *kit, d *pipeline.Deps) { d.Settings.SyncBeforeDispatch = true })
 	k.gate.close()
 	e := k.open(t)
 	if refused := e.requestHeaders(plainHeaders(e.uuid, "x-api-key", appKey)); refused != nil {

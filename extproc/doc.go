@@ -1,66 +1,15 @@
-// Package extproc processes inference requests: it is Envoy's external processor.
+// Package extproc is Envoy's external processor: it attaches the pipeline of inference requests
+// to ext_proc. It translates between Envoy's messages and the Exchange of a request, and it alone
+// knows these messages, Envoy's texts for failures, and the router's headers that carry out a plan.
 //
-// The downstream filter opens one stream for each request. The stages, in order:
-//
-//	stage     | file         | Envoy phase              | writes to the Exchange          | may reject as
-//	----------|--------------|--------------------------|---------------------------------|---------------------------
-//	identify  | identify.go  | request headers          | Principal                       | unauthenticated, denied
-//	media     | decode.go    | "                        | -                               | media_type
-//	debug     | whyfailed.go | "                        | -                               | malformed, denied
-//	parallel  | parallel.go  | "                        | counted in admission            | rate_limited
-//	quota     | quota.go     | "                        | place in admission, bounds      | over_budget, rate_limited
-//	bytes     | quota.go     | "                        | flight                          | too_large, rate_limited, unavailable
-//	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
-//	enforce   | enforced.go  | "                        | -                               | malformed
-//	authorize | identify.go  | "                        | Model, tags of the key          | denied
-//	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
-//	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable
-//	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
-//	receive   | receive.go   | response headers         | Tries, Status; chooses the list | never
-//	accept    | receive.go   | a whole response         | -                               | upstream
-//	translate | receive.go   | "                        | response: body, usage           | upstream
-//	record    | receive.go   | "                        | usage events                    | unavailable
-//	address   | receive.go   | "                        | response: headers               | never
-//	accept    | receive.go   | the head of a stream     | -                               | upstream
-//	record    | receive.go   | "                        | - (waits for the intents)       | unavailable
-//	address   | receive.go   | "                        | response: headers               | never
-//	record    | receive.go   | the end of a stream      | usage events                    | unavailable
-//	explain   | failure.go   | a failure                | response: error                 | never
-//	record    | receive.go   | "                        | usage events                    | unavailable
-//	address   | receive.go   | "                        | response: status, headers, body | never
-//	settle    | settle.go    | end, whatever the end    | usage events; ends admission    | never
-//
-// Between the head and the end of a stream, Relay (stream.go) translates each event. A
-// failure is an error of the provider or of Envoy, or a response that a stage has stopped.
-// Stages that are not here yet have their places in NewPipeline: compose, guard and screen.
-//
-// The stages know nothing of Envoy's messages. An attachment translates: it makes the Exchange
-// of a request, takes it from step to step (request.go), and sends what comes out (package
-// message). The only attachment speaks ext_proc, in the files server.go, downstream.go,
-// upload.go, answer.go, upstream.go, registry.go, attemptlog.go and envoyhead.go.
-//
-// identify comes first, so a caller without a key learns nothing about the rest of the
-// request. No byte of the body is read before the stages of the headers have passed. A long
-// body is received and sent in pieces (upload.go).
+// The downstream filter opens one stream for each request (downstream.go). A long body is
+// received and sent in pieces (upload.go); answer.go writes the answers. The package never
+// retries: Envoy does, following the plan. If a later attempt needs another request than the
+// first, a stream of an upstream filter (upstream.go) rewrites it, and finds the Exchange by its
+// id (registry.go). Failed attempts are known from Envoy's attempt log (attemptlog.go).
 //
 // Guarantees:
 //
-//   - A dispatched request ends in exactly one settle per attempt that reached its
-//     provider: at the end of the response, when the caller disconnects, when the provider
-//     breaks off, or, from the journal, when the process dies.
-//   - What a request reserves of rates, budgets and slots is released once, however the
-//     request ends. Spending is in the journal before its reservation ends.
-//   - Every dispatched request has exactly one event that is Final.
-//   - No byte of a response leaves before its intent is on disk, and the last
-//     byte does not leave before its settle is.
-//   - One View serves a request from its first byte to its last.
-//   - Between a caller and a provider of the same dialect, bytes pass unchanged, except
-//     for the members that must change.
-//   - No credential of a caller reaches a provider, no provider's credential
-//     reaches a caller, and neither is logged.
-//
-// The package never retries. Envoy does, following the plan. If a later attempt needs
-// another request than the first, a stream of an upstream filter (upstream.go) rewrites it,
-// and finds the Exchange by its id. Failed attempts are known from Envoy's attempt log
-// (attemptlog.go).
+//   - Every Exchange is closed, however its stream ends.
+//   - No message leaves before the pipeline has passed what it carries.
 package extproc

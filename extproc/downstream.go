@@ -9,14 +9,15 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // session is the downstream filter's stream: one request.
 type session struct {
 	*conn
 	s      *Server
-	p      *Pipeline
-	x      *Exchange
+	p      *pipeline.Pipeline
+	x      *pipeline.Exchange
 	pieces *upload  // of a body that comes in pieces
 	held   int      // pieces of a response that have no answers yet
 	free   []func() // buffers that the exchange refers to
@@ -133,7 +134,7 @@ func (d *session) admit(ctx context.Context) (*message.Edit, error) {
 
 // appendSteering adds the headers that tell Envoy's router how to carry out the plan. Envoy
 // removes them from callers' requests. Without them the route applies: no retry, no limit.
-func appendSteering(dst []message.Header, x *Exchange) []message.Header {
+func appendSteering(dst []message.Header, x *pipeline.Exchange) []message.Header {
 	dst = append(dst, message.Header{Name: contract.HeaderPerTryTimeout, Value: strconv.FormatInt(x.Plan[0].Timeout.Milliseconds(), 10)})
 	if len(x.Plan) > 1 {
 		dst = append(dst, message.Header{Name: contract.HeaderMaxRetries, Value: strconv.Itoa(len(x.Plan) - 1)})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // viaUpstream is Envoy's response.code_details for a response that came from upstream.
@@ -13,8 +14,8 @@ const viaUpstream = "via_upstream"
 
 // readHead reads the response headers message. The strings it keeps do not
 // alias the message.
-func readHead(m *frame.Message) Head {
-	h := NewHead()
+func readHead(m *frame.Message) pipeline.Head {
+	h := pipeline.NewHead()
 	h.Empty, h.Local = m.End, true
 	var details string
 	m.Attributes(func(name []byte, v frame.Attribute) bool {
@@ -56,20 +57,20 @@ func reached(details string) bool {
 func causeOfText(text string) string {
 	text = strings.ReplaceAll(text, "_", " ")
 	for _, row := range [...]struct{ has, cause string }{
-		{"TLS", CauseTLS},
-		{"Connection refused", CauseConnectRefused},
-		{"connection timeout", CauseTimeoutConnect},
-		{"connection failure", CauseConnectFailed},
-		{"connect error", CauseConnectFailed},
-		{"no healthy upstream", CauseConnectFailed},
-		{"timeout", CauseTimeoutFirstByte}, // Envoy sends a local response only if none had begun
-		{"overflow", CauseNotSent},
-		{"reset", CauseReset},
-		{"termination", CauseReset},
+		{"TLS", pipeline.CauseTLS},
+		{"Connection refused", pipeline.CauseConnectRefused},
+		{"connection timeout", pipeline.CauseTimeoutConnect},
+		{"connection failure", pipeline.CauseConnectFailed},
+		{"connect error", pipeline.CauseConnectFailed},
+		{"no healthy upstream", pipeline.CauseConnectFailed},
+		{"timeout", pipeline.CauseTimeoutFirstByte}, // Envoy sends a local response only if none had begun
+		{"overflow", pipeline.CauseNotSent},
+		{"reset", pipeline.CauseReset},
+		{"termination", pipeline.CauseReset},
 	} {
 		if strings.Contains(text, row.has) {
 			return row.cause
 		}
 	}
-	return CauseUnknown
+	return pipeline.CauseUnknown
 }

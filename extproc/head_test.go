@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 func headMessage(tb testing.TB, attempt float64, details string, list ...string) []byte {
@@ -77,7 +78,7 @@ func FuzzHead(f *testing.F) {
 		for i := range b {
 			b[i] = '#'
 		}
-		if diff := cmp.Diff(want, h, cmp.AllowUnexported(Head{})); diff != "" {
+		if diff := cmp.Diff(want, h, cmp.AllowUnexported(pipeline.Head{})); diff != "" {
 			t.Errorf("the head has changed with its message (-want +got):\n%s", diff)
 		}
 		if h.Tries < 0 {
@@ -93,7 +94,7 @@ func FuzzHead(f *testing.F) {
 			}
 		}
 		for _, p := range h.Passed {
-			if !strings.HasPrefix(p.Name, providerPrefix) {
+			if !strings.HasPrefix(p.Name, "llm_provider-") {
 				t.Errorf("the header %q is passed on by its own name", p.Name)
 			}
 		}

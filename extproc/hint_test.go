@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // hint has another node report deployment a in cooldown for a minute, of which the given part
@@ -90,7 +91,7 @@ func TestCountsRequestsOfOtherNodes(t *testing.T) {
 	spec.Deployments[1].Order = 0
 	spec.Router.Strategy = new(string(catalog.LeastBusy))
 	for busy, first := range map[id.Deployment]string{"a": "b", "b": "a"} {
-		k := newKit(t, spec, func(k *kit, d *Deps) {
+		k := newKit(t, spec, func(k *kit, d *pipeline.Deps) {
 			k.cooldown = cooldown.New(func(uint64) uint64 { return 0 }, cooldown.WithRemote(func(d id.Deployment) int64 {
 				if d == busy {
 					return 3

@@ -14,11 +14,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // office is an organization with a team, its keys, and end users. The text of a key
 // is sk-of- and its alias.
-func office(k *kit, d *Deps) {
+func office(k *kit, d *pipeline.Deps) {
 	k.tb.Helper()
 	var state recordtest.State
 	set, err := tenancy.New(nil, vault.Secret{})

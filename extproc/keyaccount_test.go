@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // A regenerated key and its replacement share one budget and one rate, and each event says
@@ -26,7 +27,7 @@ func TestRegeneratedKeySharesItsBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBank(t, 0)
-	k := newKit(t, one(), b.use, func(k *kit, d *Deps) {
+	k := newKit(t, one(), b.use, func(k *kit, d *pipeline.Deps) {
 		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
 		d.View, d.Rates = func() *cluster.View { return view }, rate.New(epoch())
 	})

@@ -26,6 +26,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
@@ -94,7 +95,7 @@ func one() catalog.Spec {
 func quick(retries int) catalog.RouterSpec { return catalog.RouterSpec{NumRetries: &retries} }
 
 // change changes the dependencies of a kit's pipeline.
-type change func(k *kit, d *Deps)
+type change func(k *kit, d *pipeline.Deps)
 
 func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	tb.Helper()
@@ -119,19 +120,19 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
 	k.cooldown = cooldown.New(func(uint64) uint64 { return 0 })
 	k.journal, k.stop = startJournal(tb, k.gate)
-	deps := Deps{
+	deps := pipeline.Deps{
 		View: func() *cluster.View { return view }, Identify: byView, Journal: k.journal, Cooldown: k.cooldown, Tokens: counter,
 		Acked: func(e id.Endpoint, v contract.Variant) bool {
 			return !slices.Contains(k.unacked, contract.ClusterName(e, v))
 		},
 		Random: func(uint64) uint64 { return 0 }, Now: k.now,
 		Logger:   slog.New(slog.NewJSONHandler(&k.logs, nil)),
-		Settings: Settings{MaxResponseBytes: 1 << 20, MaxParallel: 1 << 20, Version: "test"},
+		Settings: pipeline.Settings{MaxResponseBytes: 1 << 20, MaxParallel: 1 << 20, Version: "test"},
 	}
 	for _, c := range changes {
 		c(k, &deps)
 	}
-	k.server = NewServer(NewPipeline(deps))
+	k.server = NewServer(pipeline.NewPipeline(deps))
 	return k
 }
 
@@ -292,7 +293,7 @@ func (k *kit) settled() {
 	if n := k.server.InFlight(); n != 0 {
 		k.tb.Errorf("%d requests are still registered", n)
 	}
-	if n := k.server.pipeline.inFlight.Load(); n != 0 {
+	if n := k.server.pipeline.InFlight(); n != 0 {
 		k.tb.Errorf("the node counts %d requests in flight", n)
 	}
 	for _, d := range k.catalog.Deployments() {

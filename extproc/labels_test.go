@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // TestEndUserOfTheRequest: the first place that names the end user counts, and a
@@ -159,7 +160,7 @@ func TestTagsOfTheRequest(t *testing.T) {
 
 // noted is a journal that shows the test the intents.
 type noted struct {
-	Journal
+	pipeline.Journal
 	intent func(usage.Attempt)
 }
 
@@ -174,7 +175,7 @@ func TestIntentMatchesItsEvent(t *testing.T) {
 	t.Parallel()
 	b := newBank(t, 0)
 	intents := make(chan usage.Attempt, 1)
-	k := newKit(t, one(), bounded(budget(money.USD)), b.use, func(_ *kit, d *Deps) {
+	k := newKit(t, one(), bounded(budget(money.USD)), b.use, func(_ *kit, d *pipeline.Deps) {
 		d.Journal = noted{d.Journal, func(in usage.Attempt) { intents <- in }}
 		identify := d.Identify
 		d.Identify = func(v *cluster.View, presented tenancy.Presented, now time.Time) (tenancy.Principal, error) {

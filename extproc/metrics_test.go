@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // Dashboards depend on these names.
@@ -17,11 +18,11 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	reader := sdk.NewManualReader()
 	provider := sdk.NewMeterProvider(sdk.WithReader(reader))
-	metrics, err := NewMetrics(provider.Meter("test"), nil)
+	metrics, err := pipeline.NewMetrics(provider.Meter("test"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKit(t, trio(), func(_ *kit, d *Deps) { d.Metrics = metrics })
+	k := newKit(t, trio(), func(_ *kit, d *pipeline.Deps) { d.Metrics = metrics })
 	good := k.open(t)
 	taken(t, good, streaming())
 	k.attempt(good.uuid, 1, 503, nil)
@@ -35,7 +36,7 @@ func TestMetrics(t *testing.T) {
 	refused := k.open(t)
 	refused.ask("{")
 	refused.close()
-	blocked := newKit(t, one(), bounded(budget(1)), func(_ *kit, d *Deps) {
+	blocked := newKit(t, one(), bounded(budget(1)), func(_ *kit, d *pipeline.Deps) {
 		d.Metrics, d.Budgets = metrics, broke{&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded"}}
 	}).open(t)
 	blocked.ask(hello)

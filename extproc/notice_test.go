@@ -16,6 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // Blocked requests are recorded, with their caller as far as it is known.
@@ -133,7 +134,7 @@ func TestRecordsAFloodAsOne(t *testing.T) {
 }
 
 // steady stops a kit's clock but for what ticks are added by hand.
-func steady(k *kit, d *Deps) {
+func steady(k *kit, d *pipeline.Deps) {
 	d.Now = func() time.Time { return epoch().Add(time.Duration(k.ticks.Load()) * time.Millisecond) }
 }
 
@@ -175,46 +176,6 @@ func TestRecordsTheEndOfAFlood(t *testing.T) {
 	}
 }
 
-// The memory of a flood is bounded, however many keys it comes from: keys beyond the bound
-// are counted anonymously.
-func TestBoundsTheSourcesOfAFlood(t *testing.T) {
-	t.Parallel()
-	var f flood
-	var out []journal.Event
-	take := func(n int, now time.Time) {
-		ev := journal.Event{
-			Attempt: usage.Attempt{
-				Key: id.HashKey(itoa(n)), Team: "blue", EndUser: "bob",
-			},
-			Notice: &journal.Notice{Code: "budget_exceeded", Account: id.Account{Kind: id.AccountTeam, Owner: "blue"}, AccountEpoch: 1},
-		}
-		out = append(out, f.take(now, &ev)...)
-	}
-	const keys = 3 * maxSources
-	for range 12 {
-		for n := range keys {
-			take(n, epoch())
-		}
-	}
-	out = append(out, f.flushAll()...)
-	total, nobodys := uint64(0), uint64(0)
-	for _, ev := range out {
-		total += max(ev.Notice.Count, 1)
-		if ev.Key == (id.KeyHash{}) {
-			nobodys += max(ev.Notice.Count, 1)
-			if ev.Team != "" || ev.EndUser != "" || ev.Notice.Account != (id.Account{}) || ev.Notice.AccountEpoch != 0 {
-				t.Fatalf("a nameless notice says %+v", ev)
-			}
-		}
-	}
-	if total != 12*keys || nobodys != 12*(keys-maxSources) {
-		t.Errorf("%d are counted, %d of them anonymous", total, nobodys)
-	}
-	if most := (maxSources + 1) * (maxPerSource + 1); len(out) > most {
-		t.Errorf("%d are recorded, want %d at most", len(out), most)
-	}
-}
-
 // The summary of a budget's rejections names the account too.
 func TestFloodsOfABudgetNameIt(t *testing.T) {
 	t.Parallel()
@@ -223,13 +184,17 @@ func TestFloodsOfABudgetNameIt(t *testing.T) {
 	if _, ok := errors.AsType[*lease.Exceeded](error(over)); !ok {
 		t.Fatal("the cause is lost")
 	}
-	k := newKit(t, one(), steady, bounded(budget(1)), func(_ *kit, d *Deps) { d.Budgets = broke{over} })
+	k := newKit(t, one(), steady, bounded(budget(1)), func(_ *kit, d *pipeline.Deps) { d.Budgets = broke{over} })
 	for range 15 {
 		e := k.open(t)
 		rejectedWith(t, e, e.ask(with(`"user":"bob"`)).refused, 429, "budget_exceeded")
 		e.close()
 	}
-	k.server.pipeline.notify(k.server.pipeline.flood.flushAll())
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := k.server.pipeline.Run(ended); err != nil { // it records what was held back
+		t.Fatal(err)
+	}
 	notices := k.notices("")
 	sum := notices[len(notices)-1]
 	want := &journal.Notice{Type: "request.blocked", Code: "budget_exceeded", Count: 5, Account: customer, AccountEpoch: 4}

@@ -8,6 +8,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
+// The bounds of plausible usage, as in package estimate.
+const (
+	largestAnswer = 131_072
+	unseenInput   = 16_384
+	unseenOutput  = 64
+	maxQueries    = 256
+)
+
 // reply is a whole answer of two letters with members for the usage.
 func reply(members string) string {
 	return `{"id":"c","object":"chat.completion","model":"fast","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],` + members + `}`

@@ -6,10 +6,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // room bounds the bytes in flight: a key may have a quarter.
-func room(k *kit, d *Deps) {
+func room(k *kit, d *pipeline.Deps) {
 	d.Bytes = inflight.New(4000)
 	d.Settings.MaxRequestBytes = 1000
 	k.bytes = d.Bytes

@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // limiter counts rates from the kit's beginning.
-func limiter(_ *kit, d *Deps) { d.Rates = rate.New(epoch()) }
+func limiter(_ *kit, d *pipeline.Deps) { d.Rates = rate.New(epoch()) }
 
 func TestRejectsAboveTheRate(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func TestThrottlesBetweenSoftAndHard(t *testing.T) {
 			limits := budget(money.USD)
 			limits.SoftBudget, limits.RPM = test.soft, test.rpm
 			b := newBank(t, test.window)
-			k := newKit(t, one(), steady, bounded(limits), limiter, b.use, func(_ *kit, d *Deps) { d.ThrottleFactor = func() float64 { return test.factor } })
+			k := newKit(t, one(), steady, bounded(limits), limiter, b.use, func(_ *kit, d *pipeline.Deps) { d.ThrottleFactor = func() float64 { return test.factor } })
 			var got strings.Builder
 			for range 8 {
 				e := k.open(t)
@@ -129,18 +129,5 @@ func TestThrottlesBetweenSoftAndHard(t *testing.T) {
 			}
 			k.settled()
 		})
-	}
-}
-
-func TestThrottleForgetsBeforeItGrows(t *testing.T) {
-	t.Parallel()
-	var f throttle
-	for n := range 2 * maxThrottled {
-		if !f.pass([]turn{{id.Account{Owner: itoa(n)}, 0.5}}) {
-			t.Fatal("the first of an account does not pass")
-		}
-	}
-	if n := len(f.mu.grown); n > maxThrottled {
-		t.Errorf("%d accounts are remembered", n)
 	}
 }

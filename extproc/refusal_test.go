@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // hello is the smallest request.
@@ -302,7 +303,7 @@ func (sick) Healthy() error { return &fault.Error{Kind: fault.StorageUnavailable
 
 func TestRejectsWhatItCannotRecord(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, one(), func(k *kit, d *Deps) { d.Journal = sick{k.journal} })
+	k := newKit(t, one(), func(k *kit, d *pipeline.Deps) { d.Journal = sick{k.journal} })
 	e := k.open(t)
 	rejectedWith(t, e, e.ask(hello).refused, 503, "storage_unavailable")
 	e.close()

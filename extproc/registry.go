@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // shards is the number of the registry's locks; a power of two.
@@ -21,14 +22,14 @@ type registry struct {
 type shard struct {
 	mu struct {
 		sync.Mutex
-		live map[id.Request]*Exchange
+		live map[id.Request]*pipeline.Exchange
 	}
 }
 
 func newRegistry() *registry {
 	r := &registry{seed: maphash.MakeSeed()}
 	for i := range r.shards {
-		r.shards[i].mu.live = make(map[id.Request]*Exchange)
+		r.shards[i].mu.live = make(map[id.Request]*pipeline.Exchange)
 	}
 	return r
 }
@@ -37,14 +38,14 @@ func (r *registry) shard(request id.Request) *shard {
 	return &r.shards[maphash.String(r.seed, string(request))%shards]
 }
 
-func (r *registry) add(x *Exchange) {
+func (r *registry) add(x *pipeline.Exchange) {
 	s := r.shard(x.ID)
 	s.mu.Lock()
 	s.mu.live[x.ID] = x
 	s.mu.Unlock()
 }
 
-func (r *registry) remove(x *Exchange) {
+func (r *registry) remove(x *pipeline.Exchange) {
 	s := r.shard(x.ID)
 	s.mu.Lock()
 	if s.mu.live[x.ID] == x {
@@ -63,7 +64,7 @@ func requestNamed(name string) id.Request {
 }
 
 // find returns the exchange, nil if it has ended.
-func (r *registry) find(request id.Request) *Exchange {
+func (r *registry) find(request id.Request) *pipeline.Exchange {
 	s := r.shard(request)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +72,7 @@ func (r *registry) find(request id.Request) *Exchange {
 }
 
 // each calls f with every exchange in flight. f must not use the registry.
-func (r *registry) each(f func(*Exchange)) {
+func (r *registry) each(f func(*pipeline.Exchange)) {
 	for i := range r.shards {
 		s := &r.shards[i]
 		s.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // purse is a bank that is closed while err is set. It is used by one stream at a time.
@@ -59,7 +60,7 @@ func TestRejectedRequestsCountNowhere(t *testing.T) {
 			limits.Models = []tenancy.ModelLimits{{Model: "other", TPM: new(uint32(0))}}
 			b := &purse{bank: newBank(t, 0)}
 			spec := catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("claude", "fast", 0), place("o", "other", "o", 0)}, Router: quick(0)}
-			k := newKit(t, spec, steady, bounded(limits), limiter, func(_ *kit, d *Deps) { d.Budgets = b })
+			k := newKit(t, spec, steady, bounded(limits), limiter, func(_ *kit, d *pipeline.Deps) { d.Budgets = b })
 			if test.refuse != nil {
 				test.refuse(k, b)
 			}
@@ -118,7 +119,7 @@ func TestRejectionKeepsTheThrottledShare(t *testing.T) {
 	limits := budget(money.USD)
 	limits.SoftBudget = &soft
 	b := newBank(t, soft)
-	k := newKit(t, one(), steady, bounded(limits), limiter, b.use, func(_ *kit, d *Deps) { d.ThrottleFactor = func() float64 { return 0.25 } })
+	k := newKit(t, one(), steady, bounded(limits), limiter, b.use, func(_ *kit, d *pipeline.Deps) { d.ThrottleFactor = func() float64 { return 0.25 } })
 	ask := func(body string) string {
 		e := k.open(t)
 		out := e.ask(body)
@@ -147,24 +148,5 @@ func TestRejectionKeepsTheThrottledShare(t *testing.T) {
 		if got := ask(step.body); got != step.want {
 			t.Errorf("request %d: %s, want %s", i+1, got, step.want)
 		}
-	}
-}
-
-// A request passes at all of its throttled accounts or at none.
-func TestThrottlingIsAllOrNothing(t *testing.T) {
-	t.Parallel()
-	var f throttle
-	key, team := turn{keyAccount(), 0.25}, turn{keyAccount(), 0.25}
-	team.account.Owner = "team"
-	if !f.pass([]turn{team}) {
-		t.Fatal("the first of an account does not pass")
-	}
-	for range 3 {
-		if f.pass([]turn{key, team}) {
-			t.Fatal("it passes before the turn of the team")
-		}
-	}
-	if !f.pass([]turn{key}) {
-		t.Error("the key has lost its turn to requests that did not pass")
 	}
 }

@@ -15,18 +15,19 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // Server speaks ext_proc with Envoy's filters, and receives Envoy's attempt log.
 // The grpc.Server it is registered with must use frame.Codec.
 type Server struct {
-	pipeline *Pipeline
+	pipeline *pipeline.Pipeline
 	live     *registry
 	uploads  *uploads
 }
 
 // NewServer returns a server over the pipeline.
-func NewServer(p *Pipeline) *Server {
+func NewServer(p *pipeline.Pipeline) *Server {
 	return &Server{pipeline: p, live: newRegistry(), uploads: newUploads()}
 }
 

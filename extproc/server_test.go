@@ -133,7 +133,7 @@ func TestServesOverGRPC(t *testing.T) {
 
 // knows waits until the first attempts of a request are accounted for.
 func (k *kit) knows(uuid string, attempts int) {
-	k.server.live.find(id.RequestFromUUID(uuid)).awaitFailures(context.Background(), attempts)
+	k.server.live.find(id.RequestFromUUID(uuid)).AwaitFailures(context.Background(), attempts)
 }
 
 func TestEndsInvalidStreams(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // atLimit checks that a request is rejected for a limit of requests in flight.
@@ -34,7 +35,7 @@ func narrow() catalog.Spec {
 }
 
 // limitedTo bounds the requests in flight at the node.
-func limitedTo(n int64) change { return func(_ *kit, d *Deps) { d.Settings.MaxParallel = n } }
+func limitedTo(n int64) change { return func(_ *kit, d *pipeline.Deps) { d.Settings.MaxParallel = n } }
 
 // TestSlotsAreReleasedOnce: however a request ends, it held the only slot until then,
 // and there is exactly one slot afterwards.
@@ -72,7 +73,7 @@ func TestSlotsAreReleasedOnce(t *testing.T) {
 				e.leave()
 			}},
 			{"Envoy died", hello, func(k *kit, e *envoy) {
-				k.server.live.each((*Exchange).Unlogged)
+				k.server.live.each((*pipeline.Exchange).Unlogged)
 				e.leave()
 			}},
 		} {
@@ -105,7 +106,7 @@ func TestSlotsAreReleasedOnce(t *testing.T) {
 func TestSlotsOfRejectedRequests(t *testing.T) {
 	t.Parallel()
 	b := &purse{bank: newBank(t, 0), err: &fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded", Err: &lease.Exceeded{Account: keyAccount()}}}
-	k := newKit(t, narrow(), steady, bounded(budget(money.USD)), func(_ *kit, d *Deps) { d.Budgets = b }, limitedTo(1))
+	k := newKit(t, narrow(), steady, bounded(budget(money.USD)), func(_ *kit, d *pipeline.Deps) { d.Budgets = b }, limitedTo(1))
 	for range 3 {
 		e := k.open(t)
 		rejectedWith(t, e, e.ask(hello).refused, 429, "budget_exceeded")

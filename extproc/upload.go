@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // upload is a body that comes in pieces. It belongs to its stream.
@@ -91,7 +92,7 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 // the system allocates its pages as it fills.
 func (u *upload) take(piece []byte, declared int64) {
 	u.length += len(piece)
-	if declared != Undeclared {
+	if declared != pipeline.Undeclared {
 		if u.body == nil {
 			u.body = make([]byte, 0, declared)
 		}
@@ -145,7 +146,7 @@ func (d *session) sendPieces(ctx context.Context, e *message.Edit) error {
 		body = e.Body
 	} else {
 		// The length is known now, whether or not the caller declared it.
-		e.Set = append(e.Set, message.Header{Name: headerContentLength, Value: strconv.Itoa(len(body))})
+		e.Set = append(e.Set, message.Header{Name: "content-length", Value: strconv.Itoa(len(body))})
 	}
 	head, _ := frame.AppendAnswer(d.plan(), frame.RequestHeaders, &frame.Mutation{Edit: message.Edit{Set: e.Set, Remove: e.Remove}, ClearRoute: true})
 	err := d.send(head, nil)

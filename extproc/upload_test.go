@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // inPieces begins a request whose body comes in pieces. Its headers are not answered yet.
@@ -152,7 +153,7 @@ func TestAnIncompleteBody(t *testing.T) {
 // Large bodies take turns. Others do not wait for them.
 func TestLargeBodiesTakeTurns(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, one(), func(k *kit, d *Deps) { d.Bytes = inflight.New(512 << 20); k.bytes = d.Bytes })
+	k := newKit(t, one(), func(k *kit, d *pipeline.Deps) { d.Bytes = inflight.New(512 << 20); k.bytes = d.Bytes })
 	for range cap(k.server.uploads.turns) {
 		k.server.uploads.turns <- struct{}{}
 	}

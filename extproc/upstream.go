@@ -7,15 +7,16 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // upstream is the stream of an upstream filter: one attempt of one request.
 type upstream struct {
 	*conn
-	p       *Pipeline
-	x       *Exchange // nil if the request has ended meanwhile
-	attempt int       // from 0
+	p       *pipeline.Pipeline
+	x       *pipeline.Exchange // nil if the request has ended meanwhile
+	attempt int                // from 0
 }
 
 // open reads the first message, the attempt's request headers.
@@ -69,7 +70,7 @@ func (u *upstream) prepare(m *frame.Message) error {
 		return u.pass(m.Kind)
 	}
 	// The length is sent as metadata: Envoy removes the header with the old body.
-	dst := frame.AppendMetadata(make([]byte, 0, answerSize), contract.MetadataRequest, headerContentLength, strconv.Itoa(len(edit.Body)))
+	dst := frame.AppendMetadata(make([]byte, 0, answerSize), contract.MetadataRequest, "content-length", strconv.Itoa(len(edit.Body)))
 	head, tail := frame.AppendAnswer(dst, m.Kind, &frame.Mutation{Edit: *edit, Continue: true})
 	return u.send(head, tail)
 }
@@ -119,7 +120,7 @@ func (u *upstream) inspect(m *frame.Message) error {
 }
 
 // readStart reads the response's body: all of it, or the first event of a stream.
-func (u *upstream) readStart(h *Head) (body []byte, pieces int, err error) {
+func (u *upstream) readStart(h *pipeline.Head) (body []byte, pieces int, err error) {
 	limit := u.p.MaxResponseBytes()
 	stream := u.x.IsStream(h)
 	var split splice.Splitter

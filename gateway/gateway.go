@@ -42,6 +42,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/mgmt"
 	"github.com/modelgateway/modelgateway/proto/gen"
@@ -59,7 +60,7 @@ type gateway struct {
 	bulk    *grpc.Server // the same, for long bodies
 	mgmt    *mgmt.Server
 
-	pipeline  *extproc.Pipeline
+	pipeline  *pipeline.Pipeline
 	processor *extproc.Server
 	deliverer *auditsink.Deliverer
 	meter     metric.Meter // what /metrics shows
@@ -173,7 +174,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithCardinalityLimit(mostSeries), sdkmetric.WithResource(resource.NewSchemaless(
 		attribute.String("service.name", "modelgateway"), attribute.String("service.version", g.version)))).Meter("github.com/modelgateway/modelgateway")
 	g.meter = meter
-	metrics, err := extproc.NewMetrics(meter, g.node.Spent)
+	metrics, err := pipeline.NewMetrics(meter, g.node.Spent)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
@@ -188,11 +189,11 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	}
 	g.bodies.Watch(g.collector.inFlight)
 	throttle := g.cfg.Budgets.ThrottleFactor
-	g.pipeline = extproc.NewPipeline(extproc.Deps{
+	g.pipeline = pipeline.NewPipeline(pipeline.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
 		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
 		Acked: g.xds.AckedVariant, OnDemand: g.demand.isLazy, Prepare: g.prepare, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
-		Settings: extproc.Settings{
+		Settings: pipeline.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
 			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,
 			MaxResponseBytes:   g.cfg.Limits.MaxResponseBytes,
@@ -280,7 +281,7 @@ func (g *gateway) envoy(ctx context.Context, envoy launch.Binary) error {
 	}
 	modules := g.modules(ctx, envoy)
 	if modules != "" {
-		b.StreamEnd = extproc.CutEvent()
+		b.StreamEnd = pipeline.CutEvent()
 	}
 	file, err := bootstrap.Render(b)
 	if err != nil {

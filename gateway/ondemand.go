@@ -12,7 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/envoy/contract"
-	"github.com/modelgateway/modelgateway/extproc"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // earlyTLS is how many https endpoints have their cluster before a plan needs it. Envoy
@@ -32,18 +32,18 @@ type onDemand struct {
 
 	mu struct {
 		sync.Mutex
-		wanted map[extproc.Need]struct{}
+		wanted map[pipeline.Need]struct{}
 	}
 }
 
 func newOnDemand() *onDemand {
 	o := &onDemand{changed: make(chan struct{}, 1)}
-	o.mu.wanted = make(map[extproc.Need]struct{})
+	o.mu.wanted = make(map[pipeline.Need]struct{})
 	return o
 }
 
 // want adds clusters.
-func (o *onDemand) want(needs ...extproc.Need) {
+func (o *onDemand) want(needs ...pipeline.Need) {
 	o.mu.Lock()
 	before := len(o.mu.wanted)
 	for _, n := range needs {
@@ -64,7 +64,7 @@ func (o *onDemand) want(needs ...extproc.Need) {
 func (o *onDemand) has(e id.Endpoint, v contract.Variant) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_, ok := o.mu.wanted[extproc.Need{Endpoint: e, Variant: v}]
+	_, ok := o.mu.wanted[pipeline.Need{Endpoint: e, Variant: v}]
 	return ok
 }
 
@@ -109,7 +109,7 @@ const prepareTime = time.Second
 // Envoy looks up a name when it gets the cluster, before it confirms the cluster, so it
 // has the addresses when this process has them. Where it does not, the attempt fails and
 // is retried like any other.
-func (g *gateway) prepare(ctx context.Context, needs []extproc.Need) {
+func (g *gateway) prepare(ctx context.Context, needs []pipeline.Need) {
 	g.demand.want(needs...)
 	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()

@@ -1,0 +1,300 @@
+package pipeline
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/inject"
+	"github.com/modelgateway/modelgateway/cluster/price"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// Dispatch prepares the first attempt of an admitted request and journals that it is about
+// to go out. From here on the request ends in a settle, whatever happens. If it returns an
+// error, nothing goes out, and Reject must follow.
+func (p *Pipeline) Dispatch(ctx context.Context, x *Exchange) (*message.Edit, error) {
+	inject.Crash("request.admitted")
+	e, err := p.dispatch(ctx, x)
+	if err != nil {
+		p.withdraw(x)
+		return nil, err
+	}
+	x.Dispatched = true
+	return e, nil
+}
+
+func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*message.Edit, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e, err := p.prepareLocked(x, 0)
+	if err != nil {
+		return nil, err
+	}
+	p.intendLocked(x, 0)
+	if p.deps.Settings.SyncBeforeDispatch {
+		// A crash after this leaves the intent on disk; Open settles it as estimated.
+		if err := x.mu.intents[0].Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// prepareLocked makes the provider's request of attempt i. It must remove everything that
+// an earlier attempt has set: Envoy retries with the upstream filter's changes.
+func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
+	a := &x.Plan[i]
+	d := a.Deployment
+	t := target(a.Provider, d, x.Options.DropParams)
+	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.op.endpoint, Stream: x.Facts.Stream})
+	if err != nil {
+		return nil, err
+	}
+	m := &message.Edit{Replace: true}
+	if x.sameDialect(a) {
+		m.Body = p.spliced(x, d)
+		m.Replace = len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
+		if i > 0 && !m.Replace {
+			// Another stream than the caller's sends it. The caller's stream releases
+			// the body's buffer when it ends, whether or not the body has been sent.
+			m.Body, m.Replace = bytes.Clone(x.Body), true
+		}
+	} else {
+		if x.mu.request == nil {
+			if x.mu.request, err = x.canonical(); err != nil {
+				return nil, err
+			}
+		}
+		if m.Body, err = a.Provider.Driver.Encode(x.mu.request, t); err != nil {
+			return nil, err
+		}
+	}
+	m.Set = append(make([]message.Header, 0, len(call.Headers)+12),
+		message.Header{Name: ":path", Value: call.Path},
+		message.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
+		message.Header{Name: ":authority", Value: authority(d.Endpoint)},
+		message.Header{Name: "accept-encoding", Value: "identity"})
+	if m.Replace {
+		m.Set = append(m.Set,
+			message.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
+			message.Header{Name: "content-type", Value: x.op.request.Media})
+	}
+	for _, h := range call.Headers {
+		m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
+	}
+	m.Set = x.Inbound.trace.headers(m.Set)
+	m.Remove = x.headersToRemove(m.Set)
+	return m, nil
+}
+
+// canonical is the request in the form that every provider's driver reads.
+func (x *Exchange) canonical() (*wire.Request, error) {
+	body := splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
+	return x.op.language.DecodeRequest(body)
+}
+
+// spliced returns the caller's body with the members changed that must change; the body
+// itself if none must.
+func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
+	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage, Remove: splice.Extensions}
+	if d.Model != x.Facts.Model {
+		plan.Model = d.Model
+	}
+	edits := x.Facts.Edits(nil, &plan)
+	if len(edits) == 0 {
+		return x.Body
+	}
+	return splice.Apply(make([]byte, 0, len(x.Body)+len(edits)*64), x.Body, edits)
+}
+
+// target is a deployment as its driver sees it.
+func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) driver.Target {
+	t := driver.Target{
+		Model:           d.Model,
+		BasePath:        d.BasePath,
+		APIKey:          d.APIKey,
+		MaxOutputTokens: d.MaxOutputTokens,
+		DropParams:      d.DropParams || dropParams,
+	}
+	if p.Features != nil {
+		t.Features = p.Features(cmp.Or(d.BaseModel, d.Model))
+	}
+	for _, h := range d.ExtraHeaders {
+		t.Headers = append(t.Headers, driver.Header{Name: h.Name, Value: h.Value})
+	}
+	return t
+}
+
+// authority is the Host header of an endpoint, without the scheme's default port, as
+// every client sends it.
+func authority(e catalog.Endpoint) string {
+	host := e.Host
+	if e.Scheme == "https" && e.Port == 443 || e.Scheme == "http" && e.Port == 80 {
+		if net.ParseIP(host) != nil && net.ParseIP(host).To4() == nil {
+			return "[" + host + "]"
+		}
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(e.Port)))
+}
+
+// credentialHeaders are the headers in which providers take a credential or the
+// version of their API. An attempt removes those that it does not set: they may be left
+// from the attempt before it.
+func credentialHeaders() [8]string {
+	return [8]string{"authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project"}
+}
+
+// headersToRemove returns the caller's headers that providers do not get, and the headers
+// of an earlier attempt that this one does not set.
+func (x *Exchange) headersToRemove(set []message.Header) []string {
+	credentials := credentialHeaders()
+	out := make([]string, 0, len(x.Inbound.private)+len(credentials))
+	for _, name := range credentials[:] {
+		if !has(set, name) {
+			out = append(out, name)
+		}
+	}
+	for _, name := range x.Inbound.private {
+		if !has(set, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func has(set []message.Header, name string) bool {
+	for i := range set {
+		if set[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Alternatives reports whether the plan has more than one deployment.
+func (x *Exchange) Alternatives() bool {
+	for i := range x.Plan {
+		if x.Plan[i].Deployment != x.Plan[0].Deployment {
+			return true
+		}
+	}
+	return false
+}
+
+// backoffCap is the longest pause between two attempts, as xds sets it.
+const backoffCap = 2 * time.Second
+
+// Total bounds the time of a response that is not streamed: every attempt, and the
+// pauses. It is 0 for a stream, which has no such bound.
+func (x *Exchange) Total() time.Duration {
+	if x.Facts.Stream {
+		return 0
+	}
+	var sum time.Duration
+	for i := range x.Plan {
+		sum += x.Plan[i].Timeout
+	}
+	return sum + time.Duration(len(x.Plan)-1)*backoffCap
+}
+
+// intendLocked journals that attempt i goes out. The sync overlaps the provider's work; receive waits for it.
+func (p *Pipeline) intendLocked(x *Exchange, i int) {
+	a := x.attempt(i)
+	a.Tokens = usage.Tokens{Input: x.op.rough(&x.Facts)}
+	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, price.Standard)
+	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))
+}
+
+// attempt describes attempt i of the plan, for its intent and for its event.
+func (x *Exchange) attempt(i int) usage.Attempt {
+	d := x.Plan[i].Deployment
+	return usage.Attempt{
+		Request:        x.ID,
+		Number:         i + 1,
+		Key:            x.Principal.Hash,
+		Origin:         x.Principal.Origin,
+		Parents:        x.Principal.Parents,
+		KeyAlias:       x.Principal.Alias,
+		Deployment:     d.ID,
+		Group:          x.Model,
+		Provider:       d.Provider,
+		Model:          d.Model,
+		CallType:       x.op.callType,
+		Stream:         x.Facts.Stream,
+		EndUser:        x.Options.EndUser,
+		OfOrganization: true,
+		Session:        x.Options.Session,
+		Tags:           x.Options.Tags,
+		Team:           x.Principal.Team,
+		User:           x.Principal.User,
+		Organization:   x.Principal.Organization,
+		BoundedBy:      x.Principal.BoundedBy,
+		Actor:          x.Principal.Actor(),
+		Charges:        x.admission.charges,
+		Steps:          x.steps(i),
+		Start:          x.Start,
+	}
+}
+
+// Again prepares attempt i, from 0, after earlier ones have failed. Both results are nil if
+// the request can go out unchanged, or has ended. If the attempt cannot be made, the request
+// ends with a response: no proxy can be told to go on to the next attempt.
+func (p *Pipeline) Again(ctx context.Context, x *Exchange, i int) (*message.Edit, *message.Response) {
+	edit, err := p.again(ctx, x, i)
+	if err != nil {
+		e := fault.From(err)
+		x.report(i, AttemptFailure{Code: e.Code, Kind: e.Kind, Cause: CauseNotSent})
+		return nil, p.errorResponse(x, e)
+	}
+	return edit, nil
+}
+
+func (p *Pipeline) again(ctx context.Context, x *Exchange, i int) (*message.Edit, error) {
+	if i < 1 || i >= len(x.Plan) {
+		return nil, nil
+	}
+	if err := p.acquireSlot(ctx, x, i); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.mu.settled {
+		return nil, nil
+	}
+	e, err := p.prepareLocked(x, i)
+	if err != nil {
+		return nil, err
+	}
+	p.intendLocked(x, i)
+	if p.deps.Settings.SyncBeforeDispatch {
+		// As in dispatch. If this fails, the request ends, and the attempt is settled as
+		// one that may have gone out.
+		if err := x.mu.intents[len(x.mu.intents)-1].Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// withdraw undoes a dispatch that failed before anything left. There is no attempt to
+// settle, but there may be an intent to remove.
+func (p *Pipeline) withdraw(x *Exchange) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mu.settled = true
+	if len(x.mu.intents) > 0 {
+		p.deps.Journal.Settle(x.mu.intents, nil)
+	}
+}

@@ -1,0 +1,321 @@
+package pipeline
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/estimate"
+	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// Exchange is the state of one request, from its first byte to its last settle.
+//
+// Only the request's goroutine changes it, except for mu, which goroutines that prepare later
+// attempts change too. The other fields that they read (Plan, Body, Facts, View) do not
+// change after dispatch.
+type Exchange struct {
+	// Set by decode and identify.
+	ID        id.Request
+	Start     time.Time
+	View      *cluster.View
+	Inbound   Inbound
+	op        *operation // nil until the body is decoded
+	Body      []byte     // the caller's; valid until the exchange ends
+	Facts     splice.Request
+	Options   Options
+	Principal tenancy.Principal
+
+	Flight inflight.Reservation // the body's bytes; begun by bytes, and grown by Room while the body comes
+
+	Dispatched bool // the first attempt is prepared; from here on the request ends in a settle
+
+	// Set by authorize.
+	Model id.ModelName // what the requested name resolves to; the response has the requested name. Route replaces it by the operator's name
+
+	// Set by route.
+	Group            catalog.Group
+	Plan             []Attempt
+	startsAtFallback bool // the plan begins with a fallback, as the group has a full deployment
+
+	// The request's limits; nil if there are none. quota sets those that the headers
+	// determine, and route all of them.
+	bounds []tenancy.Bound
+
+	// Set by quota and admit.
+	labels       *labels // of the request's metrics; set by settle
+	admission    admission
+	attemptCosts estimate.Costs // of the plan's attempts; nil if nothing was reserved
+	estimates    estimate.Input // of the input
+
+	// Set by receive.
+	Tries      int    // how many attempts Envoy made; the last of them answered
+	Status     int    // of the provider's response; 0 if there was none
+	requestID  string // the provider's id of the request
+	answered   string // the model that the provider reports, within the bounds of modelNames
+	FirstToken time.Time
+	Tier       string // service tier that the provider reports; empty if it does not
+
+	awaited  bool     // the wait for the attempt log is over
+	response response // set by Receive and the stages of the response
+
+	busy atomic.Int64 // nanoseconds that were spent on later attempts
+
+	mu struct {
+		sync.Mutex
+		request  *wire.Request      // the canonical form, made when an attempt first needs it
+		intents  []*journal.Pending // one for each attempt that was prepared
+		busy     func()             // releases the slot at a deployment; nil if the request has none
+		at       id.Deployment      // where that slot is
+		failures []AttemptFailure   // by attempt; what is known of those that failed
+		changed  chan struct{}      // closed and replaced when failures or silent changes
+		entries  int                // how many the attempt log has had
+		made     int                // how many attempts there were, once that is known; 0 before
+		logLost  bool               // the attempt log broke off: it may lack entries
+		settled  bool
+	}
+}
+
+// Inbound is what the pipeline reads of the caller's headers.
+type Inbound struct {
+	Credentials tenancy.Presented
+	Path        string // without its query
+	ContentType string
+	Encoding    string
+	Timeout     string
+	NumRetries  string
+	Tags        string
+	Customer    string
+	Session     string
+	Debug       string // x-gateway-debug
+	Address     string // of the client
+	UserAgent   string
+	trace       trace
+
+	Length  int64    // of the body, as declared; Undeclared if it is not
+	Empty   bool     // there is no body
+	private []string // names of headers that no provider gets
+}
+
+// Undeclared is the length of a body that has no content-length.
+const Undeclared = -1
+
+// Header takes one header of the request. What it keeps does not alias its arguments.
+func (x *Exchange) Header(name, value []byte) {
+	in := &x.Inbound
+	switch string(name) {
+	case ":path":
+		path, _, _ := bytes.Cut(value, []byte("?"))
+		in.Path = string(path)
+	case "x-request-id":
+		x.ID = id.RequestFromUUID(string(value))
+	case tenancy.HeaderAuthorization:
+		in.Credentials.Add(tenancy.HeaderAuthorization, string(value))
+	case tenancy.HeaderAnthropic:
+		in.Credentials.Add(tenancy.HeaderAnthropic, string(value))
+	case tenancy.HeaderAzure:
+		in.Credentials.Add(tenancy.HeaderAzure, string(value))
+	case tenancy.HeaderGoogle:
+		in.Credentials.Add(tenancy.HeaderGoogle, string(value))
+	case tenancy.HeaderGateway:
+		in.Credentials.Add(tenancy.HeaderGateway, string(value))
+	case "content-type":
+		in.ContentType = string(value)
+		return
+	case "content-length":
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
+			in.Length = n
+		}
+	case "content-encoding":
+		in.Encoding = string(value)
+		return
+	case "x-gateway-timeout":
+		in.Timeout = string(value)
+	case "x-gateway-num-retries":
+		in.NumRetries = string(value)
+	case "x-gateway-tags":
+		in.Tags = string(value)
+	case "x-gateway-customer-id":
+		in.Customer = string(value)
+	case "x-gateway-session-id":
+		in.Session = string(value)
+	case headerDebug:
+		in.Debug = string(value)
+	case "x-forwarded-for": // Envoy has appended the address of its peer
+		in.Address = string(bytes.TrimSpace(value[bytes.LastIndexByte(value, ',')+1:]))
+	case "user-agent":
+		in.UserAgent = string(value)
+		return
+	case headerTraceParent:
+		in.trace.setParent(string(value))
+	case headerTraceState:
+		in.trace.addState(string(value))
+	}
+	if !forwarded(string(name)) {
+		in.private = append(in.private, string(name))
+	}
+}
+
+// forwarded reports whether a caller's header goes on to the provider. It is an allowlist:
+// callers' networks add arbitrary headers (cookies, addresses, traces). Credentials are
+// handled with each attempt.
+func forwarded(name string) bool {
+	switch name {
+	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route removes it
+		return true
+	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
+		tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle,
+		"anthropic-version", "anthropic-beta", "openai-organization", "openai-project":
+		return true
+	}
+	return name == "" || name[0] == ':'
+}
+
+// Options are the gateway's own fields of a request: how to route it.
+type Options struct {
+	Timeout     time.Duration // of one attempt; 0 means the deployment's or the router's
+	Retries     int           // within the group; -1 means the router's
+	NoFallbacks bool
+	DropParams  bool
+	Tags        []string
+	EndUser     string
+	customer    id.Customer // EndUser, not truncated
+	Session     string      // the caller's own name for what the request is a part of
+}
+
+// Attempt is one step of the plan, ready to be prepared.
+type Attempt struct {
+	Deployment *catalog.Deployment
+	Provider   *provider.Provider
+	Variant    contract.Variant
+	Hop        int    // 0 within the group, else the number of the fallback target
+	Target     string // the fallback target's name; empty within the group
+	Timeout    time.Duration
+}
+
+// AttemptFailure is what is known of one failed attempt.
+type AttemptFailure struct {
+	Status  int    // the provider's; 0 if it gave none
+	Code    string // short reason: "timeout", "connection", or the provider's code
+	Kind    fault.Kind
+	Reached bool   // the provider has seen the request
+	Cause   string // see cause.go; empty if only the caller was at fault
+	Detail  string // the proxy's reason, for the log
+
+	known      bool
+	errorType  string // the provider's, as are the next three; see echo.go
+	errorCode  string
+	message    string
+	requestID  string
+	retryAfter time.Duration // as the provider requested
+}
+
+// merge adds the fields of another report of the same failure. Known fields stay, except for
+// a less exact cause.
+func (t *AttemptFailure) merge(more *AttemptFailure) {
+	if t.Cause == "" || t.Cause == CauseUnknown || t.Cause == CauseConnectFailed && more.Cause == CauseDNS {
+		t.Cause = cmp.Or(more.Cause, t.Cause)
+	}
+	t.Detail, t.requestID = cmp.Or(t.Detail, more.Detail), cmp.Or(t.requestID, more.requestID)
+	t.errorType, t.errorCode, t.message = cmp.Or(t.errorType, more.errorType), cmp.Or(t.errorCode, more.errorCode), cmp.Or(t.message, more.message)
+	t.retryAfter = max(t.retryAfter, more.retryAfter)
+}
+
+// Outcome is how an exchange ended.
+type Outcome struct {
+	Kind         usage.Outcome
+	Code         string // why, if it did not succeed
+	FinishReason string
+	Usage        wire.Usage
+	status       int    // HTTP status that the caller got; 0 if it disconnected before
+	Text         []byte // generated text, kept while the provider has not reported its usage
+	Bytes        int64  // of the provider's response, so far
+	unread       bool   // Text is the response as received
+	capped       bool   // set by consumed: the usage that the provider reported is impossible
+	counted      int64  // tokens of generated text that was counted and is no longer in Text
+	pieces       pieces // of a stream: the events that brought generated text
+}
+
+// Charge adds time that the gateway spent on a later attempt.
+func (x *Exchange) Charge(busy time.Duration) { x.busy.Add(int64(busy)) }
+
+// last is the attempt that answered, or the first if none did.
+func (x *Exchange) last() *Attempt { return &x.Plan[x.lastIndex()] }
+
+func (x *Exchange) lastIndex() int {
+	return min(max(x.Tries, 1), len(x.Plan)) - 1
+}
+
+// sameDialect reports whether the caller's bytes can go to the attempt's provider, with
+// only the members changed that must change.
+func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.op.language.Name() }
+
+// Logged records an entry of the attempt log. Entries do not name their attempt, but there is
+// one for each failed attempt, in order: only the last attempt can have none. header returns
+// the headers of the attempt's response.
+func (x *Exchange) Logged(t AttemptFailure, header func(name string) string) {
+	for _, name := range contract.ProviderIDHeaders() {
+		if t.requestID = safeID(header(name)); t.requestID != "" {
+			break
+		}
+	}
+	if t.Status != 0 {
+		t.retryAfter = driver.RetryAfter(header)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mu.entries++
+	x.reportLocked(x.mu.entries-1, t)
+}
+
+// Unlogged records that the attempt log broke off, as it does when Envoy dies.
+func (x *Exchange) Unlogged() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.mu.logLost {
+		x.mu.logLost = true
+		x.notifyLocked()
+	}
+}
+
+// report records why attempt i (from 0) failed. The first report counts.
+func (x *Exchange) report(i int, t AttemptFailure) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.reportLocked(i, t)
+}
+
+func (x *Exchange) reportLocked(i int, t AttemptFailure) {
+	if i < 0 || i >= len(x.mu.failures) || x.mu.settled { // settle reads them without the lock
+		return
+	}
+	if x.mu.failures[i].known {
+		x.mu.failures[i].merge(&t)
+		return
+	}
+	t.known = true
+	x.mu.failures[i] = t
+	x.releaseLocked()
+	x.notifyLocked()
+}
+
+// notifyLocked wakes the goroutines that wait for changes of the attempts.
+func (x *Exchange) notifyLocked() {
+	close(x.mu.changed)
+	x.mu.changed = make(chan struct{})
+}

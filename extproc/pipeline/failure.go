@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/strategy"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// logWait is how long a failed request waits for the attempt log's entries of its earlier
+// attempts. Envoy sends the entries before the response, on another stream of the same
+// connection, so they are there already, or within a scheduling quantum.
+const logWait = 500 * time.Millisecond
+
+// awaitEarlier waits, once, for the attempt log to report why earlier attempts failed.
+func (x *Exchange) awaitEarlier(ctx context.Context) {
+	if last := x.lastIndex(); last > 0 && !x.awaited {
+		x.awaited = true
+		x.AwaitFailures(ctx, last)
+	}
+}
+
+// AwaitFailures waits until the first n attempts are accounted for.
+func (x *Exchange) AwaitFailures(ctx context.Context, n int) {
+	x.await(ctx, func(all []AttemptFailure) bool {
+		return !slices.ContainsFunc(all[:min(n, len(all))], func(t AttemptFailure) bool { return !t.known })
+	})
+}
+
+// awaitLog waits for the attempt log's entry of attempt i, from 0.
+func (x *Exchange) awaitLog(ctx context.Context, i int) {
+	x.await(ctx, func([]AttemptFailure) bool { return x.mu.entries > i })
+}
+
+// made returns how many attempts there were of a request whose caller disconnected before one
+// answered. The log has an entry for the attempt under way, unless Envoy was between two.
+// Attempts that were prepared here have gone out in any case. If the log broke off, the attempt
+// after the last failed one counts as sent: only Envoy knows that it was not.
+func (x *Exchange) made(ctx context.Context) int {
+	if len(x.Plan) > 1 {
+		x.await(ctx, func(all []AttemptFailure) bool {
+			return slices.ContainsFunc(all, func(t AttemptFailure) bool { return t.Kind == fault.Canceled })
+		})
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := max(1, len(x.mu.intents))
+	for i := range x.mu.failures {
+		if x.mu.failures[i].known {
+			n = max(n, i+1)
+		}
+	}
+	if last := x.mu.failures[n-1]; x.mu.logLost && n < len(x.Plan) && last.known && last.Kind != fault.Canceled {
+		n++
+	}
+	return n
+}
+
+// await waits until enough is known of the attempts, or the log broke off, for logWait at most.
+func (x *Exchange) await(ctx context.Context, enough func([]AttemptFailure) bool) {
+	timer := time.NewTimer(logWait)
+	defer timer.Stop()
+	for {
+		x.mu.Lock()
+		changed, known := x.mu.changed, enough(x.mu.failures) || x.mu.logLost
+		x.mu.Unlock()
+		if known {
+			return
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// explain makes the error for the caller of a response that failed, or that a stage has
+// stopped, and the outcome of the request.
+func (p *Pipeline) explain(ctx context.Context, x *Exchange) error {
+	r := &x.response
+	if r.err == nil {
+		r.fault = p.fail(ctx, x)
+		r.outcome = outcomeOf(r.fault)
+	} else {
+		r.fault = p.unusable(x, r.err)
+		r.outcome = outcomeOf(r.fault)
+		r.outcome.Text = r.body
+		if !x.Facts.Stream {
+			r.outcome.Bytes, r.outcome.unread = int64(len(r.body)), true
+		}
+	}
+	r.outcome.status, r.final = r.fault.HTTPStatus(), true
+	return nil
+}
+
+// fail finds why the last attempt failed, and returns the caller's error.
+func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
+	h := &x.response.head
+	f := p.classify(x, h, x.response.body)
+	last := x.lastIndex()
+	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: h.Reached, requestID: h.requestID, Cause: CauseOfStatus(h.Status)}
+	if h.Local {
+		t.Cause, t.Detail = h.Cause, h.Detail
+	}
+	x.failureText(&t, last, f, nil)
+	x.report(last, t)
+	x.awaitEarlier(ctx)
+	if h.Local && t.Cause == CauseConnectFailed {
+		x.awaitLog(ctx, last) // distinguishes a name without an address from other reasons
+	}
+	p.coolDown(x, x.lastIndex(), f)
+	p.coolDownEarlier(x)
+	switch {
+	case x.withoutSlot():
+		return strategy.AtLimit()
+	case !f.Retryable && !f.CoolDown:
+		return f.Fault() // the caller's error: every deployment would report it
+	}
+	return p.exhausted(x, f)
+}
+
+// unusable returns the error for a good status without a valid response.
+func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
+	if f, ok := errors.AsType[*wire.Failure](err); ok {
+		x.reportBroken(f, nil)
+		return f.Fault()
+	}
+	return p.broken(x, err)
+}
+
+// broken returns the error for a response that has a good status and cannot be read.
+func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
+	x.report(x.lastIndex(), AttemptFailure{
+		Status: x.Status, Code: "upstream_invalid_response", Kind: fault.Upstream, Reached: true, Cause: CauseInvalidAnswer, requestID: x.requestID,
+	})
+	p.coolDown(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
+	return &fault.Error{
+		Kind: fault.Upstream, Code: "upstream_invalid_response", Err: err,
+		Detail: "The provider's answer could not be understood.",
+	}
+}
+
+// brokeOff reports that the last attempt failed after a good status, and what the
+// provider said of it. generated is the text that had come by then.
+func (x *Exchange) reportBroken(f *wire.Failure, generated []byte) {
+	t := AttemptFailure{Status: x.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: CauseStreamError, requestID: x.requestID}
+	if f.Code == "upstream_invalid_response" {
+		t.Cause = CauseInvalidAnswer
+	}
+	x.failureText(&t, x.lastIndex(), f, generated)
+	x.report(x.lastIndex(), t)
+}
+
+// classify turns an error response into a Failure.
+func (p *Pipeline) classify(x *Exchange, h *Head, body []byte) *wire.Failure {
+	if h.Status == contract.StatusNext {
+		return x.checkedFailure()
+	}
+	if !h.Local {
+		return x.last().Provider.Driver.Classify(h.Status, h.value, body)
+	}
+	if x.withoutSlot() {
+		e := strategy.AtLimit()
+		return &wire.Failure{Kind: e.Kind, Code: e.Code, Message: e.Detail, RetryAfter: e.RetryAfter}
+	}
+	f := &wire.Failure{Kind: fault.Upstream, Code: "upstream_unreachable", Message: "The provider could not be reached, or broke off before it answered.", Retryable: true, CoolDown: true}
+	if h.Expired {
+		f.Kind, f.Code, f.Message = fault.Timeout, "upstream_timeout", "The provider did not answer in time."
+	}
+	return f
+}
+
+// withoutSlot reports whether the last attempt was not sent because its deployment was
+// full; see acquireSlot.
+func (x *Exchange) withoutSlot() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.mu.failures[x.lastIndex()]
+	return t.Cause == CauseNotSent && t.Kind == fault.RateLimited
+}
+
+// checkedFailure returns why a Check filter removed a response that no other attempt
+// followed. The provider's own text was lost with the response.
+func (x *Exchange) checkedFailure() *wire.Failure {
+	x.mu.Lock()
+	t := x.mu.failures[x.lastIndex()]
+	x.mu.Unlock()
+	if t.Kind == fault.Blocked {
+		return &wire.Failure{Status: t.Status, Kind: t.Kind, Code: t.Code, Message: "The provider's content filter refused the request or its answer.", ContentFilter: true}
+	}
+	return &wire.Failure{Status: t.Status, Kind: fault.Upstream, Code: t.Code, Message: "The provider failed.", Retryable: true, CoolDown: true}
+}
+
+func reason(f *wire.Failure) string {
+	if f.Code != "" {
+		return f.Code
+	}
+	return f.Kind.Code()
+}
+
+// codeOf returns the error code of an event: the code that the caller gets. It is never
+// empty: an empty code means success.
+func codeOf(e *fault.Error) string {
+	if e.Code != "" {
+		return e.Code
+	}
+	return e.Kind.Code()
+}
+
+// exhausted is the error for a request whose attempts have all failed.
+func (p *Pipeline) exhausted(x *Exchange, f *wire.Failure) *fault.Error {
+	attempts := x.attempts()
+	e := &fault.Error{
+		Kind: fault.Unavailable, Type: "upstream_error", Code: "all_deployments_failed",
+		Detail:     "Every deployment that could serve this request failed; try again later.",
+		RetryAfter: max(f.RetryAfter, x.View.Catalog.Settings().RetryAfter),
+		Details:    map[string]any{"attempts": attempts},
+	}
+	switch {
+	case len(attempts) > 1:
+	case f.Kind == fault.Timeout:
+		e.Kind, e.Type, e.Code = fault.Timeout, "", "upstream_timeout"
+		e.Detail = "The provider did not answer in time."
+	case f.Status == 401 || f.Status == 403:
+		e.Code = "upstream_auth_error"
+		e.Detail = "The provider refused the gateway's credential; the operator must look at the deployment."
+	}
+	return e
+}
+
+// attempts lists what was tried, for the caller.
+func (x *Exchange) attempts() []map[string]any {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := make([]map[string]any, 0, x.lastIndex()+1)
+	for i := range x.lastIndex() + 1 {
+		t := x.mu.failures[i]
+		row := map[string]any{"deployment_id": string(x.Plan[i].Deployment.ID), "status": nil, "code": codeUnknown}
+		if t.known {
+			row["code"] = t.Code
+			if t.Status != 0 {
+				row["status"] = t.Status
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// coolDownEarlier records the failures of the attempts before the last one.
+func (p *Pipeline) coolDownEarlier(x *Exchange) {
+	x.mu.Lock()
+	failed := slices.Clone(x.mu.failures[:x.lastIndex()])
+	x.mu.Unlock()
+	for i := range failed {
+		p.coolDownAfter(x, i, failed[i])
+	}
+}
+
+// coolDownAfter is coolDown for an attempt that another one followed.
+func (p *Pipeline) coolDownAfter(x *Exchange, i int, t AttemptFailure) {
+	if t.known && t.Kind != fault.Blocked && t.Kind != fault.Canceled {
+		p.coolDown(x, i, &wire.Failure{Status: t.Status, Kind: t.Kind, RetryAfter: t.retryAfter, CoolDown: true})
+	}
+}
+
+// coolDown records a failure of attempt i, and puts its deployment into cooldown if another
+// one can replace it.
+func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
+	if !f.CoolDown || (!x.Alternatives() && len(x.Group.Deployments) == 1) {
+		return
+	}
+	s := x.View.Catalog.Settings()
+	d, reason := x.Plan[i].Deployment, cooldownReason(f.Status, f.Kind)
+	if reason == cooldown.TimedOut && x.shortensTimeout(d, s) {
+		return // the caller chose a short timeout: one key must not make a model unavailable to all
+	}
+	p.deps.Cooldown.Fail(d.ID, cooldown.Failure{
+		Reason: reason, RetryAfter: f.RetryAfter, Now: p.deps.Now(),
+	}, cooldown.Policy{Time: s.CooldownTime, AllowedFails: s.AllowedFails, Disabled: s.DisableCooldowns})
+}
+
+func cooldownReason(status int, kind fault.Kind) cooldown.Reason {
+	switch {
+	case status == 429:
+		return cooldown.RateLimited
+	case status >= 400 && status < 500 && status != 408:
+		return cooldown.Unauthorized
+	case kind == fault.Timeout || status == 408:
+		return cooldown.TimedOut
+	case status == 0:
+		return cooldown.Connection
+	}
+	return cooldown.ServerError
+}
+
+// failureOf converts a driver's error to a Failure.
+func failureOf(err error) *wire.Failure {
+	if f, ok := errors.AsType[*wire.Failure](err); ok {
+		return f
+	}
+	return &wire.Failure{Kind: fault.Upstream, Code: "upstream_invalid_response", Message: "The provider's answer could not be understood.", Retryable: true, CoolDown: true}
+}

@@ -1,0 +1,93 @@
+package pipeline
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/message"
+)
+
+// Head is the start of a response: what the stages read of it, and which of its headers the
+// caller does not get. NewHead makes it, Header fills it.
+type Head struct {
+	Status int
+	Length int64 // of the body; -1 if not said
+	Empty  bool  // there is no body
+	Tries  int   // attempts made
+
+	Local   bool   // the proxy's own response, not a provider's
+	Reached bool   // the provider has seen the request
+	Expired bool   // a local one: a timeout expired
+	Cause   string // of a local one; see cause.go
+	Detail  string // of a local one: the proxy's reason, for the log
+
+	Remove    []string         // headers that the caller does not get
+	Passed    []message.Header // a provider's own headers that the caller gets under another name
+	media     string           // content type, lower case, without parameters
+	encoding  string
+	requestID string // the provider's id of the request
+	values    map[string]string
+}
+
+// NewHead returns the head of a provider's response without headers.
+func NewHead() Head { return Head{Length: -1, Reached: true} }
+
+// providerPrefix names a provider's headers that callers may want to see.
+const providerPrefix = "llm_provider-"
+
+// Header takes one header of the response. What it keeps does not alias its arguments.
+func (h *Head) Header(name, value []byte) {
+	switch string(name) {
+	case ":status":
+		h.Status, _ = strconv.Atoi(string(value))
+	case "content-type":
+		media, _, _ := strings.Cut(string(value), ";")
+		h.media = strings.ToLower(strings.TrimSpace(media))
+	case "content-encoding":
+		h.encoding = strings.ToLower(string(value))
+	case "content-length":
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
+			h.Length = n
+		}
+	case "date", "server": // the proxy sets its own server
+	case "x-request-id", "request-id":
+		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + "x-request-id", Value: string(value)})
+		h.requestID = safeID(string(value))
+		h.Remove = append(h.Remove, string(name))
+	default:
+		h.other(string(name), string(value))
+	}
+}
+
+// other keeps the headers that classify errors, and passes on only those that report
+// how close the caller is to a provider's limits.
+func (h *Head) other(name, value string) {
+	if strings.HasPrefix(name, ":") {
+		return
+	}
+	h.Remove = append(h.Remove, name)
+	if h.requestID == "" && slices.Contains(contract.ProviderIDHeaders(), name) {
+		h.requestID = safeID(value)
+	}
+	switch {
+	case name == "retry-after", name == "retry-after-ms",
+		strings.HasPrefix(name, "x-ratelimit-"), strings.HasPrefix(name, "anthropic-ratelimit-"):
+		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + name, Value: value})
+	}
+	if h.Status >= 300 || strings.HasPrefix(name, "retry-after") {
+		if h.values == nil {
+			h.values = make(map[string]string, 8)
+		}
+		if _, ok := h.values[name]; !ok {
+			h.values[name] = value
+		}
+	}
+}
+
+// value returns a header of an error response.
+func (h *Head) value(name string) string { return h.values[name] }
+
+// failed reports whether the response is that of a failure.
+func (h *Head) failed() bool { return h.Local || h.Status >= 300 }

@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
+
+// identify finds the caller, and rejects keys that are not for inference.
+func (p *Pipeline) identify(_ context.Context, x *Exchange) error {
+	principal, err := p.deps.Identify(x.View, x.Inbound.Credentials, x.Start)
+	if err != nil {
+		return err
+	}
+	x.Principal = principal
+	return principal.MayUse(http.MethodPost, x.Inbound.Path)
+}
+
+// authorize checks that the caller, and the end user in the request, may use the model that
+// the requested name resolves to. To a key with a list of models, a model that it may not use
+// and one that does not exist give the same error.
+func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
+	x.Model = x.Principal.Resolve(id.ModelName(x.Facts.Model))
+	if !x.Principal.Allows(x.Model) {
+		return &fault.Error{
+			Kind: fault.Denied, Code: "model_access_denied", Param: "model",
+			Detail: "This API key may not use that model, or there is no model of that name.",
+		}
+	}
+	x.Options.Tags = merged(x.Options.Tags, x.Principal.Tags())
+	if x.Options.customer == "" {
+		return nil
+	}
+	return x.View.Keys.CheckCustomer(x.Principal.EndUser(x.Options.customer), x.Model)
+}
+
+// merged adds the tags of a key to those of a request. They always count, and once if the
+// request names them too.
+func merged(tags, more []string) []string {
+	for _, tag := range more {
+		if tag = truncatedLabel(tag); !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}

@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/extproc/message"
+)
+
+// Headers of responses; docs/requests.md explains them.
+const (
+	headerRequestID     = "x-request-id"
+	headerGatewayID     = "x-gateway-request-id"
+	headerModelID       = "x-gateway-model-id"
+	headerModelGroup    = "x-gateway-model-group"
+	headerRetries       = "x-gateway-attempted-retries"
+	headerFallbacks     = "x-gateway-attempted-fallbacks"
+	headerCost          = "x-gateway-response-cost"
+	headerDuration      = "x-gateway-response-duration-ms"
+	headerVersion       = "x-gateway-version"
+	contentTypeJSON     = "application/json"
+	headerContentType   = "content-type"
+	headerContentLength = "content-length"
+)
+
+// errorResponse returns the response for an error.
+func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response {
+	im := &message.Response{Status: e.HTTPStatus(), Body: e.OpenAI()}
+	im.Set = append(im.Set, message.Header{Name: headerContentType, Value: contentTypeJSON})
+	if x != nil {
+		im.Set = append(im.Set, identity(x.ID)...)
+		if len(x.Plan) > 0 && x.Tries > 0 {
+			im.Set = append(im.Set, x.served()...)
+		}
+	}
+	for _, h := range e.Headers() {
+		im.Set = append(im.Set, message.Header{Name: h.Name, Value: h.Value})
+	}
+	im.Set = x.appendDebug(im.Set, 1)
+	im.Set = appendExceeded(im.Set, e)
+	return im
+}
+
+func identity(request id.Request) []message.Header {
+	return []message.Header{{Name: headerRequestID, Value: string(request)}, {Name: headerGatewayID, Value: string(request)}}
+}
+
+// served returns the headers that name the deployment and the earlier attempts.
+func (x *Exchange) served() []message.Header {
+	a, steps := x.last(), x.steps(x.lastIndex())
+	return []message.Header{
+		{Name: headerModelID, Value: string(a.Deployment.ID)},
+		{Name: headerModelGroup, Value: string(x.Group.Asked)},
+		{Name: headerRetries, Value: strconv.Itoa(steps.Retries)},
+		{Name: headerFallbacks, Value: strconv.Itoa(steps.Fallbacks)},
+	}
+}
+
+// answerHeaders returns the headers of a successful response.
+func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
+	m := &message.Edit{Remove: h.Remove}
+	n := 12 + len(h.Passed)
+	if len(x.bounds) > 0 {
+		n += limitHeaders
+	}
+	m.Set = make([]message.Header, 0, n)
+	m.Set = append(m.Set, identity(x.ID)...)
+	m.Set = append(m.Set, x.served()...)
+	m.Set = append(m.Set, h.Passed...)
+	m.Set = append(m.Set, message.Header{Name: headerVersion, Value: p.deps.Settings.Version})
+	m.Set = x.appendDebug(m.Set, 0)
+	if len(x.bounds) > 0 {
+		m.Set = p.appendLimits(m.Set, x)
+	}
+	return m
+}
+
+func costHeader(cost money.Pico) message.Header {
+	return message.Header{Name: headerCost, Value: cost.String()}
+}
+
+func durationHeader(d time.Duration) message.Header {
+	return message.Header{Name: headerDuration, Value: strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)}
+}

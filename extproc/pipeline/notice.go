@@ -1,0 +1,124 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	events "github.com/modelgateway/modelgateway/cluster/event"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/lease"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// Codes of requests that are rejected for a budget or a rate.
+const (
+	codeBudgetExceeded    = "budget_exceeded"
+	codeBudgetUnavailable = "budget_unavailable"
+	codeRateLimited       = "rate_limit_exceeded"
+	codePriceUnknown      = "model_price_unknown"
+)
+
+// isBlock reports whether a rejection is recorded: a budget, a guardrail, a policy or the
+// lack of a valid key stopped the request. A rate limit only delays a request.
+func isBlock(e *fault.Error) bool {
+	switch e.Kind {
+	case fault.Unauthenticated, fault.Denied, fault.OverBudget, fault.Blocked:
+		return true
+	case fault.Internal, fault.Malformed, fault.NotFound, fault.Exists, fault.Conflict, fault.TooLarge, fault.RateLimited,
+		fault.Unsupported, fault.Upstream, fault.Timeout, fault.Unavailable, fault.Canceled, fault.MediaType,
+		fault.MethodNotAllowed, fault.StorageUnavailable:
+	}
+	return false
+}
+
+// blocked records a rejected request if it was blocked.
+func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
+	if x == nil || !isBlock(e) {
+		return
+	}
+	now := p.deps.Now()
+	ev := journal.Event{
+		Attempt: usage.Attempt{
+			Request: x.ID, Group: id.ModelName(truncatedLabel(x.Facts.Model)), CallType: x.op.name(),
+			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
+		},
+		Result: usage.Result{End: now, ErrorCode: codeOf(e), Final: true},
+		Notice: &journal.Notice{Type: events.TypeRequestBlocked, Code: codeOf(e), Details: detailsOf(x.Inbound.Path)},
+	}
+	x.owner(&ev)
+	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Held { // else only reservations exhaust the budget
+		ev.Notice.Account, ev.Notice.AccountEpoch = over.Account, over.Epoch
+	}
+	p.notify(p.flood.Take(now, &ev))
+}
+
+func (p *Pipeline) notify(events []journal.Event) {
+	for i := range events {
+		p.deps.Journal.Notify(events[i])
+	}
+}
+
+// Run records what was held back of a flood of rejected requests, every second until
+// ctx ends, and then what remains. The journal must still accept notices then.
+func (p *Pipeline) Run(ctx context.Context) error {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.notify(p.flood.Flush(p.deps.Now()))
+		case <-ctx.Done():
+			p.notify(p.flood.FlushAll())
+			return nil
+		}
+	}
+}
+
+// Notify records an event of another part of the gateway. Rejected requests count together with
+// those of the pipeline, so callers of the management API without a key do not decide the
+// length of the audit log either.
+func (p *Pipeline) Notify(ev journal.Event) {
+	if ev.Notice == nil || ev.Notice.Type != events.TypeRequestBlocked {
+		p.deps.Journal.Notify(ev)
+		return
+	}
+	p.notify(p.flood.Take(p.deps.Now(), &ev))
+}
+
+// owner sets whose request an event is of. A key that may not be used has an owner too. Of an
+// unknown key the event has the hash, so the audit log distinguishes a revoked key from one
+// that never existed.
+func (x *Exchange) owner(ev *journal.Event) {
+	if who := &x.Principal; who.Hash != (id.KeyHash{}) {
+		ev.Key, ev.KeyAlias, ev.Actor = who.Hash, who.Alias, who.Actor()
+		ev.Team, ev.User, ev.Organization = who.Team, who.User, who.Organization
+		return
+	}
+	text, err := tenancy.Parse(x.Inbound.Credentials)
+	if err != nil || x.View == nil {
+		return
+	}
+	hash := id.HashKey(text)
+	if k, ok := x.View.Keys.Get(hash); ok {
+		ev.Key, ev.KeyAlias, ev.Actor = hash, k.Alias, k.Actor()
+		ev.Team, ev.User, ev.Organization = k.Team, k.User, k.Organization
+		return
+	}
+	ev.Key, _ = tenancy.HashOf(x.Inbound.Credentials)
+}
+
+// maxPath bounds a recorded path, in bytes.
+const maxPath = 256
+
+// detailsOf returns the path in a JSON object.
+func detailsOf(path string) string {
+	if len(path) > maxPath {
+		path = path[:maxPath]
+	}
+	return events.Member("path", strings.ToValidUTF8(path, "\uFFFD"))
+}

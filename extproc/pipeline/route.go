@@ -1,0 +1,257 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/strategy"
+)
+
+// route makes the plan: which deployments get the request, in which order. It rejects what
+// can be rejected: once Envoy has the plan, Envoy only executes it.
+func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
+	if err := p.deps.Journal.Healthy(); err != nil {
+		return err
+	}
+	group, ok := x.View.Catalog.Group(x.Model)
+	if !ok {
+		return &fault.Error{
+			Kind: fault.NotFound, Code: "model_not_found", Param: "model",
+			Detail: "There is no model of that name; GET /v1/models lists the models.",
+		}
+	}
+	x.Group = group // fallbacks use the group that a key's alias resolves to; the caller sees its own name
+	x.Group.Asked = id.ModelName(x.Facts.Model)
+	p.bind(x)
+	settings := x.View.Catalog.Settings()
+	candidates, err := p.candidates(x, group, settings)
+	if err != nil {
+		return err
+	}
+	request := strategy.Request{
+		Group:      candidates,
+		Retries:    settings.NumRetries,
+		Now:        x.Start,
+		Order:      p.order(settings.Strategy),
+		InCooldown: func(d id.Deployment) (time.Time, bool) { return p.deps.Cooldown.InCooldown(d, x.Start) },
+	}
+	if !settings.DisableCooldowns {
+		request.Hint = func(d id.Deployment) (time.Time, bool, bool) { return p.deps.Cooldown.Hinted(d, x.Start) }
+		request.Probe = func(d id.Deployment) bool { return p.deps.Cooldown.Probe(d, x.Start) }
+	}
+	if x.Options.Retries >= 0 {
+		request.Retries = x.Options.Retries
+		if !x.mayExceedLimits() {
+			request.Retries = min(request.Retries, settings.NumRetries)
+		}
+	}
+	if !x.Options.NoFallbacks {
+		request.Fallbacks = p.reachable(x, x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
+	}
+	plan, err := p.planWithSlot(x, request)
+	if err != nil {
+		return err
+	}
+	if plan = p.prepared(ctx, x, plan); len(plan) == 0 {
+		return notReady()
+	}
+	return p.setPlan(x, plan, settings)
+}
+
+// candidates returns the group's deployments that Envoy can reach, whose price is known if a
+// budget bounds the request, and whose context window fits the prompt.
+func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog.RouterSettings) ([]*catalog.Deployment, error) {
+	out := p.acked(group.Deployments)
+	if len(out) == 0 {
+		return nil, notReady()
+	}
+	if out = p.priced(x, out); len(out) == 0 {
+		return nil, &fault.Error{
+			Kind: fault.Denied, Code: codePriceUnknown, Param: "model",
+			Detail: "The price of the model " + string(x.Model) + " is unknown, and a budget bounds this API key. The operator can set the prices of its deployment (input_cost_per_token, output_cost_per_token) or its base_model.",
+		}
+	}
+	if settings.EnablePreCallChecks {
+		out = strategy.Fitting(out, x.op.rough(&x.Facts))
+		if len(out) == 0 {
+			return nil, fault.Field("messages", "context_length_exceeded", "The prompt is longer than the context window of every deployment of this model.")
+		}
+	}
+	return out, nil
+}
+
+func notReady() error {
+	return &fault.Error{
+		Kind: fault.Unavailable, Code: "not_ready", RetryAfter: time.Second,
+		Detail: "The gateway's proxy does not know this model's upstream yet; try again in a moment.",
+	}
+}
+
+// acked returns the deployments whose clusters Envoy has confirmed, or gets when the plan
+// needs them. With any other cluster in the plan, Envoy would fail the request.
+func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
+	missing := func(d *catalog.Deployment) bool {
+		e := d.Endpoint.ID
+		return !p.deps.Acked(e, contract.Bare) && (p.deps.OnDemand == nil || !p.deps.OnDemand(e))
+	}
+	if !slices.ContainsFunc(ds, missing) {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), missing)
+}
+
+// priced returns the deployments whose price is known if a budget bounds the request, and
+// all of them otherwise: a request of unknown cost would bypass the budget.
+func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
+	unknown := func(d *catalog.Deployment) bool { return !d.Prices.Known() }
+	if !p.budgeted(x) || !slices.ContainsFunc(ds, unknown) {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), unknown)
+}
+
+func (p *Pipeline) reachable(x *Exchange, targets []catalog.Target) []catalog.Target {
+	out := targets[:0:0]
+	for _, t := range targets {
+		if t.Deployments = p.priced(x, p.acked(t.Deployments)); len(t.Deployments) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (p *Pipeline) order(s catalog.Strategy) func([]*catalog.Deployment) []*catalog.Deployment {
+	return func(ds []*catalog.Deployment) []*catalog.Deployment {
+		switch {
+		case len(ds) == 1:
+			return ds
+		case s == catalog.LeastBusy:
+			return strategy.LeastBusy(ds, p.deps.Cooldown.InFlight, p.deps.Random)
+		}
+		return strategy.SimpleShuffle(ds, p.deps.Random)
+	}
+}
+
+// prepared has Envoy make the clusters that the plan needs and Envoy does not have yet,
+// and returns the plan without the attempts whose clusters it does not get in time.
+func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.Attempt) []strategy.Attempt {
+	if p.deps.Prepare == nil {
+		return plan
+	}
+	checked := x.checked(x.View.Catalog.Settings().RetryOn) && len(plan) > 1
+	first := plan[0].Deployment
+	later := checked || slices.ContainsFunc(plan, func(a strategy.Attempt) bool { return a.Deployment != first })
+	var missing []Need
+	for i := range plan {
+		e := plan[i].Deployment.Endpoint.ID
+		if !p.deps.Acked(e, contract.Bare) {
+			missing = append(missing, Need{e, contract.Bare})
+		}
+		if (later && i > 0 || checked) && !p.deps.Acked(e, contract.Rewrite) {
+			missing = append(missing, Need{e, contract.Rewrite})
+		}
+	}
+	if len(missing) == 0 {
+		return plan
+	}
+	p.deps.Prepare(ctx, missing)
+	out := plan[:0:0]
+	for i := range plan {
+		// The first attempt does not need the cluster that inspects responses.
+		e := plan[i].Deployment.Endpoint.ID
+		if p.deps.Acked(e, contract.Bare) && (i == 0 || !later || p.deps.Acked(e, contract.Rewrite)) {
+			out = append(out, plan[i])
+		}
+	}
+	return out
+}
+
+// setPlan turns the strategy's plan into attempts, each with its driver, its timeout, and the
+// variant of its endpoint's cluster.
+func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalog.RouterSettings) error {
+	x.Plan = make([]Attempt, len(plan))
+	x.mu.failures = make([]AttemptFailure, len(plan))
+	x.mu.changed = make(chan struct{})
+	for i := range plan {
+		d := plan[i].Deployment
+		driver, ok := p.providers[d.Provider]
+		if !ok {
+			return fault.New(fault.Internal, "", "no driver for provider %s", d.Provider)
+		}
+		x.Plan[i] = Attempt{Deployment: d, Provider: driver, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout(d, settings)}
+	}
+	p.setVariants(x)
+	return nil
+}
+
+// setVariants chooses the variant of each attempt's cluster, which depends on the other
+// attempts of the plan.
+func (p *Pipeline) setVariants(x *Exchange) {
+	same := !x.Alternatives() // every attempt is the first one again
+	checked := x.checked(x.View.Catalog.Settings().RetryOn)
+	for i := range x.Plan {
+		a := &x.Plan[i]
+		a.Variant = contract.Bare
+		switch {
+		case i < len(x.Plan)-1 && checked && p.deps.Acked(a.Deployment.Endpoint.ID, contract.Check):
+			a.Variant = contract.Check
+		case i > 0 && !same:
+			a.Variant = contract.Rewrite
+		}
+	}
+}
+
+// checked reports whether responses are inspected before they are accepted. That takes a second
+// stream to the processor for every attempt except the last, so only retry_on enables it.
+func (x *Exchange) checked(on catalog.RetryOn) bool {
+	if x.Facts.Stream {
+		return on.Has(catalog.RetryOnStreamError)
+	}
+	return on.Has(catalog.RetryOnContentFilter)
+}
+
+// timeout returns how long one attempt may take: until its response's headers if it streams,
+// else until its whole response. The caller may shorten or lengthen it.
+func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
+	own := x.ownTimeout(d, s)
+	switch {
+	case x.Options.Timeout <= 0:
+		return own
+	case x.mayExceedLimits():
+		return x.Options.Timeout
+	}
+	return max(x.Options.Timeout, min(own, leastTimeout))
+}
+
+// leastTimeout is the shortest timeout that a caller may choose for an attempt. Each attempt
+// that times out is paid for, and a shorter timeout would produce only such attempts.
+const leastTimeout = time.Second
+
+// mayExceedLimits reports whether the caller may retry more often than num_retries, and set
+// timeouts below leastTimeout: only a proxy_admin, who may change those settings.
+func (x *Exchange) mayExceedLimits() bool { return x.Principal.Role() == tenancy.RoleProxyAdmin }
+
+// shortensTimeout reports whether the caller gave an attempt less time than its deployment's
+// timeout.
+func (x *Exchange) shortensTimeout(d *catalog.Deployment, s catalog.RouterSettings) bool {
+	return x.Options.Timeout > 0 && x.timeout(d, s) < x.ownTimeout(d, s)
+}
+
+// ownTimeout returns how long one attempt may take unless the caller sets it.
+func (x *Exchange) ownTimeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
+	switch {
+	case x.Facts.Stream && d.StreamTimeout > 0:
+		return d.StreamTimeout
+	case d.Timeout > 0:
+		return d.Timeout
+	case x.Facts.Stream && s.StreamTimeout > 0:
+		return s.StreamTimeout
+	}
+	return s.Timeout
+}

@@ -1,0 +1,396 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// Relay turns a provider's event stream into the caller's, piece by piece. It is the stage
+// translate of a streamed response, and belongs to one exchange.
+type Relay struct {
+	p       *Pipeline
+	x       *Exchange
+	split   splice.Splitter
+	outcome Outcome // so far: as if the caller disconnected now
+	done    bool    // the last event has come: settle before anything more leaves
+
+	// The output of the current chunk. While every event goes out unchanged, nothing is
+	// copied, and kept is the number of the chunk's bytes that go out.
+	chunk  []byte
+	kept   int
+	out    []byte
+	copied bool
+
+	// Same dialect on both sides.
+	facts splice.ChunkFacts
+	alias []byte // the model's name as JSON, which replaces the provider's
+	data  []byte // scratch
+
+	// Translated.
+	decoder driver.Stream
+	encoder dialect.Encoder
+	chunks  []wire.Chunk
+}
+
+// maxText bounds the generated text that is kept for counting. Longer text is counted in
+// parts.
+const maxText = 1 << 20
+
+// Relay begins to pass on a stream whose head has been sent to the caller.
+func (p *Pipeline) Relay(x *Exchange) *Relay {
+	r := &Relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
+	a := x.last()
+	x.response.relay = r
+	meta := x.meta()
+	meta.ID = completionID(x.ID)
+	r.encoder = x.op.language.Stream(meta)
+	if x.sameDialect(a) {
+		r.alias = splice.Quote(nil, x.Facts.Model)
+		r.facts.Collect = true
+		return r
+	}
+	r.decoder = a.Provider.Driver.Stream()
+	return r
+}
+
+// completionID returns the id of a translated stream. A provider's own id comes too late for
+// the chunks before it.
+func completionID(request id.Request) string {
+	return "chatcmpl-" + strings.TrimPrefix(string(request), "req_")
+}
+
+// Piece takes a piece of the stream and returns what goes out in its place; same reports that it
+// is the piece itself. What it returns is valid until the next call. For the end of the response
+// it waits until the cost is on disk; an error withholds the end.
+func (r *Relay) Piece(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
+	out, same = r.feed(piece)
+	return out, same, r.record(ctx)
+}
+
+// Last is Piece for the piece that ends the stream.
+func (r *Relay) Last(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
+	out, same = r.last(piece)
+	return out, same, r.record(ctx)
+}
+
+// record settles the request, once, when the last event has come.
+func (r *Relay) record(ctx context.Context) error {
+	answer := &r.x.response
+	if !r.done || answer.final {
+		return nil
+	}
+	answer.outcome, answer.final = r.outcome, true
+	if err := r.p.run(ctx, r.x, r.p.finished); err != nil {
+		return err
+	}
+	if answer.fault != nil {
+		return answer.fault
+	}
+	return nil
+}
+
+// feed takes a chunk and returns what goes out in its place; same reports that it is the
+// chunk itself. The result is valid until the next call. Once done is set, the result must wait
+// for the settle.
+func (r *Relay) feed(chunk []byte) (out []byte, same bool) {
+	r.chunk, r.kept, r.out, r.copied = chunk, 0, r.out[:0], false
+	if r.split.Held() > 0 {
+		r.copied = true // the first event began in an earlier chunk
+	}
+	r.outcome.Bytes += int64(len(chunk))
+	r.split.Push(chunk)
+	var e splice.Event
+	for r.split.Next(&e) {
+		r.event(&e)
+	}
+	return r.taken()
+}
+
+// last is feed for the chunk that ends the stream.
+func (r *Relay) last(chunk []byte) (out []byte, same bool) {
+	if out, same = r.feed(chunk); same && r.split.Held() == 0 && r.done {
+		return out, same
+	}
+	var e splice.Event
+	for r.split.Last(&e) {
+		r.event(&e)
+	}
+	r.finish()
+	return r.taken()
+}
+
+// taken returns what goes out in place of the current chunk.
+func (r *Relay) taken() (out []byte, same bool) {
+	if err := r.split.Err(); err != nil {
+		r.fail(fault.From(err))
+	}
+	switch {
+	case r.copied:
+		return r.out, false
+	case r.kept == len(r.chunk):
+		return r.chunk, true
+	}
+	return r.chunk[:r.kept], false
+}
+
+// diverge begins copying: from here on the output differs from the input.
+func (r *Relay) diverge() {
+	if !r.copied {
+		r.out = append(r.out, r.chunk[:r.kept]...)
+		r.copied = true
+	}
+}
+
+// keep sends an event unchanged.
+func (r *Relay) keep(e *splice.Event) {
+	if r.copied {
+		r.out = append(r.out, e.Raw...)
+		return
+	}
+	r.kept += len(e.Raw)
+}
+
+// event handles one event. Guardrails for streamed responses (screen) belong here, before
+// any part of the event goes out.
+func (r *Relay) event(e *splice.Event) {
+	switch {
+	case r.done:
+		r.diverge() // nothing follows the last event
+	case r.decoder != nil:
+		r.diverge()
+		r.translate(e)
+	case len(e.Data) == 0:
+		r.idle(e)
+	default:
+		r.pass(e)
+	}
+}
+
+// idle sends an empty comment for an event without data, which keeps idle connections open.
+// The event's other lines stay out: OpenAI's streams have no comments, identifiers or retry
+// times, and only the gateway may set a retry time.
+func (r *Relay) idle(e *splice.Event) {
+	if r.plain(e) {
+		r.keep(e)
+		return
+	}
+	r.diverge()
+	r.out = append(r.out, ":\n\n"...)
+}
+
+// plain reports whether the caller may see all lines of an event. Other dialects than
+// OpenAI's name each event's type.
+func (r *Relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language.Name() != wire.OpenAI }
+
+// emit sends an event's data without the provider's other lines.
+func (r *Relay) emit(e *splice.Event) {
+	if r.plain(e) {
+		r.keep(e)
+		return
+	}
+	r.diverge()
+	r.out = splice.AppendData(r.out, e.Data)
+}
+
+// pass handles an event of the caller's own dialect.
+func (r *Relay) pass(e *splice.Event) {
+	f := &r.facts
+	f.Text = r.trim(f.Text)
+	f.Most = r.x.estimated().Most(r.outcome.Bytes)
+	before := len(f.Text)
+	if err := splice.Chunk(e.Data, f); err != nil {
+		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_invalid_response", Detail: "The provider's stream could not be understood.", Err: err})
+		return
+	}
+	r.outcome.Text = f.Text
+	r.outcome.pieces.add(f.Text[before:], f.Choices)
+	switch {
+	case f.Done:
+		r.finish()
+		r.emit(e)
+		return
+	case f.HasError():
+		r.fail(r.x.last().Provider.Driver.Classify(502, none, e.Data).Fault())
+		return
+	}
+	r.p.answeredBy(r.x, f.Model.Of(e.Data))
+	if f.FinishReason != "" {
+		r.outcome.FinishReason = f.FinishReason
+	}
+	if f.HasContent {
+		r.first()
+	}
+	if tier := f.ServiceTier.Of(e.Data); len(tier) > 0 && r.x.Tier == "" {
+		r.x.Tier = unquoted(tier)
+	}
+	if f.HasUsage {
+		if r.outcome.Usage.Known() {
+			f.Tokens = usage.Larger(r.outcome.Usage.Tokens, f.Tokens, f.Most)
+		}
+		r.outcome.Usage = wire.Usage{Tokens: f.Tokens, Source: usage.Provider}
+	} else if f.BadUsage && !r.outcome.Usage.Known() {
+		r.outcome.Usage.Bad = true
+	}
+	r.rewrite(e)
+}
+
+// rewrite sends an event with the caller's name for the model. It removes usage that the
+// caller did not request, and adds the cost to usage that it did.
+func (r *Relay) rewrite(e *splice.Event) {
+	f := &r.facts
+	bare := f.Choices == 0 && !f.Usage.Empty()
+	if bare && !r.x.Facts.IncludeUsage {
+		r.diverge()
+		return
+	}
+	var edits [2]splice.Edit
+	n := 0
+	if !f.Model.Empty() && string(f.Model.Of(e.Data)) != string(r.alias) {
+		edits[n] = splice.Edit{Off: f.Model.Off, End: f.Model.End, With: string(r.alias)}
+		n++
+	}
+	if bare && f.HasUsage {
+		at := f.Usage.End - 1
+		edits[n] = splice.Edit{Off: at, End: at, With: `,"cost":` + r.x.cost(r.used()).String()}
+		n++
+		if n == 2 && edits[1].Off < edits[0].Off {
+			edits[0], edits[1] = edits[1], edits[0]
+		}
+	}
+	if n == 0 {
+		r.emit(e)
+		return
+	}
+	r.diverge()
+	r.data = splice.Apply(r.data[:0], e.Data, edits[:n])
+	if r.plain(e) {
+		r.out = e.Rewrite(r.out, r.data)
+	} else {
+		r.out = splice.AppendData(r.out, r.data)
+	}
+}
+
+// used returns the usage that the provider has reported, within what is possible.
+func (r *Relay) used() usage.Tokens {
+	t, _ := r.facts.Tokens.Within(r.x.estimated().Plausible(r.facts.Tokens, r.outcome.Bytes))
+	return t
+}
+
+// translate handles an event of another dialect.
+func (r *Relay) translate(e *splice.Event) {
+	if !e.HasData {
+		return
+	}
+	chunks, err := r.decoder.Event(r.chunks[:0], string(e.Type), e.Data)
+	r.chunks = chunks
+	if r.x.answered == "" && r.decoder.Model() != "" {
+		r.p.answeredBy(r.x, splice.Quote(nil, r.decoder.Model()))
+	}
+	for i := range chunks {
+		c := &chunks[i]
+		if c.Content() {
+			r.first()
+		}
+		if c.Finish != "" {
+			r.outcome.FinishReason = string(c.Finish)
+		}
+		r.outcome.Text = r.trim(r.outcome.Text)
+		before := len(r.outcome.Text)
+		r.outcome.Text = append(append(append(r.outcome.Text, c.Text...), c.Thinking...), c.Refusal...)
+		if c.Tool != nil {
+			r.outcome.Text = append(append(r.outcome.Text, c.Tool.Name...), c.Tool.Arguments...)
+		}
+		r.outcome.pieces.add(r.outcome.Text[before:], 1)
+		r.out = r.encoder.Chunk(r.out, c)
+	}
+	if u := r.decoder.Usage(); r.outcome.Usage.Known() && u.Known() {
+		r.outcome.Usage.Tokens = usage.Larger(r.outcome.Usage.Tokens, u.Tokens, r.x.estimated().Most(r.outcome.Bytes))
+	} else if !r.outcome.Usage.Known() {
+		r.outcome.Usage = u
+	}
+	if err != nil {
+		r.fail(failureOf(err).Fault())
+		return
+	}
+	if r.decoder.Complete() {
+		r.finish()
+	}
+}
+
+// finish ends the stream: the provider has sent its last event, or its stream has ended
+// after the response did. A stream that ends earlier was cut.
+func (r *Relay) finish() {
+	if r.done {
+		return
+	}
+	if r.outcome.FinishReason == "" && (r.decoder == nil || !r.decoder.Complete()) {
+		r.fail(cutOff())
+		return
+	}
+	r.done = true
+	r.outcome.Kind, r.outcome.Code = journal.Success, ""
+	if r.decoder == nil {
+		return
+	}
+	u := r.outcome.Usage
+	if u.Known() {
+		u.Tokens, _ = u.Tokens.Within(r.x.estimated().Plausible(u.Tokens, r.outcome.Bytes))
+	} else {
+		u.Tokens, u.Source = r.p.consumed(r.x, &r.outcome, AttemptFailure{})
+	}
+	cost := r.x.cost(u.Tokens)
+	u.Cost = &cost
+	r.out = r.encoder.End(r.out, &u)
+}
+
+// cutOff returns the error of a stream that its provider ended too early.
+func cutOff() *fault.Error {
+	return &fault.Error{Kind: fault.Upstream, Code: codeCut, Detail: "The provider broke off in the middle of its answer."}
+}
+
+// CutEvent returns the last event of a stream that its provider has reset. Envoy sends it,
+// because it first resets its stream to this process. All inference paths are of one API
+// (openai.Dialect), so there is one event.
+func CutEvent() string { return string(openai.Dialect{}.Stream(dialect.Meta{}).Fail(nil, cutOff())) }
+
+// fail ends the stream with the gateway's error event. The caller gets nothing that the
+// provider sends after it.
+func (r *Relay) fail(e *fault.Error) {
+	if r.done {
+		return
+	}
+	r.done = true
+	r.outcome.Kind, r.outcome.Code = journal.Failed, codeOf(e)
+	if f, ok := errors.AsType[*wire.Failure](e); ok {
+		r.x.reportBroken(f, r.outcome.Text)
+	}
+	r.diverge()
+	r.out = r.encoder.Fail(r.out, e)
+}
+
+func (r *Relay) first() {
+	if r.x.FirstToken.IsZero() {
+		r.x.FirstToken = r.p.deps.Now()
+	}
+}
+
+// trim counts text that has grown too long to keep, and drops it.
+func (r *Relay) trim(text []byte) []byte {
+	if len(text) < maxText {
+		return text
+	}
+	r.outcome.counted += r.p.deps.Tokens.Count(r.x.tokenizer(), string(text))
+	return text[:0]
+}

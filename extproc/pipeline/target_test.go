@@ -1,0 +1,57 @@
+package pipeline
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+)
+
+func TestAuthority(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"https://api.openai.com/v1": "api.openai.com",
+		"https://host:8443":         "host:8443",
+		"http://host":               "host",
+		"http://host:443":           "host:443",
+		"https://[2001:db8::1]/v1":  "[2001:db8::1]",
+		"http://[2001:db8::1]:8080": "[2001:db8::1]:8080",
+		"http://10.0.0.1:80/v1":     "10.0.0.1",
+	} {
+		e, _, err := catalog.ParseBase(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := authority(e); got != want {
+			t.Errorf("the authority of %s is %s, want %s", base, got, want)
+		}
+	}
+}
+
+func TestFeaturesByTheModelsName(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		provider, model, base string
+		want                  driver.Features
+	}{
+		{"openai", "claude-opus-4-7", "", driver.Features{}},
+		{"anthropic", "claude-3-7-sonnet-20250219", "", driver.Features{}},
+		{"anthropic", "claude-3-haiku-20240307", "", driver.Features{}},
+		{"anthropic", "claude-sonnet-4-20250514", "", driver.Features{}},
+		{"anthropic", "claude-opus-4-1-20250805", "", driver.Features{JSONSchema: true}},
+		{"anthropic", "claude-sonnet-4-5", "", driver.Features{JSONSchema: true}},
+		{"anthropic", "claude-sonnet-4.5@20250929", "", driver.Features{JSONSchema: true}},
+		{"anthropic", "claude-sonnet-4-6", "", driver.Features{JSONSchema: true, AdaptiveThinking: true}},
+		{"anthropic", "claude-opus-4-7", "", driver.Features{JSONSchema: true, AdaptiveThinking: true, HighEfforts: true, NoSampling: true}},
+		{"anthropic", "my-own-name", "claude-3-haiku", driver.Features{}},
+		{"anthropic", "something-new", "", driver.Features{JSONSchema: true}},
+	} {
+		rows := provider.Providers()
+		row := rows[slices.IndexFunc(rows, func(p provider.Provider) bool { return p.Name == test.provider })]
+		if got := target(&row, &catalog.Deployment{Model: test.model, BaseModel: test.base}, false).Features; got != test.want {
+			t.Errorf("%s %s (%s): %+v, want %+v", test.provider, test.model, test.base, got, test.want)
+		}
+	}
+}

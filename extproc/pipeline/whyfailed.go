@@ -1,0 +1,168 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// headerDebug requests, and reports, why attempts of a request failed.
+const headerDebug = "x-gateway-debug"
+
+// maxDebug bounds the header's value, in bytes. A longer one omits the messages.
+const maxDebug = 4096
+
+// failureText adds the provider's error of attempt i to t.
+func (x *Exchange) failureText(t *AttemptFailure, i int, f *wire.Failure, generated []byte) {
+	d := x.Plan[i].Deployment
+	t.errorType, t.errorCode = safeName(f.ProviderType, d), safeName(f.ProviderCode, d)
+	t.message = x.safeMessage(f.ProviderMessage, d, generated)
+}
+
+// failure returns the record of why attempt i failed.
+func (x *Exchange) failure(i int, t *AttemptFailure) usage.Failure {
+	d := x.Plan[i].Deployment
+	f := usage.Failure{
+		Attempt: i + 1, Deployment: d.ID, Provider: d.Provider, Status: t.Status, Cause: t.Cause,
+		Type: t.errorType, Code: t.errorCode, Message: t.message, RequestID: t.requestID,
+	}
+	if f.Cause == "" {
+		f.Cause = CauseUnknown
+	}
+	return f
+}
+
+// failures returns why attempts failed: all but the last, and the last unless it
+// succeeded or the caller disconnected.
+func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.Failure {
+	var out []usage.Failure
+	for i := range last {
+		out = append(out, x.failure(i, &all[i]))
+	}
+	if o.Kind != journal.Failed {
+		return out
+	}
+	t := all[last]
+	if t.Cause == "" {
+		t.Cause = causeOfCode(o.Code)
+	}
+	if t.Status == 0 && t.Cause != CauseReset {
+		t.Status = x.Status
+	}
+	return append(out, x.failure(last, &t))
+}
+
+// causeOfCode returns the cause of a failure that only this package has detected.
+func causeOfCode(code string) string {
+	switch code {
+	case codeCut:
+		return CauseStreamCut
+	case "upstream_invalid_response":
+		return CauseInvalidAnswer
+	case "content_filter":
+		return CauseContentFilter
+	}
+	return CauseStreamError
+}
+
+// isCredentialRejected reports whether a provider rejected the deployment's credential.
+func isCredentialRejected(t *AttemptFailure) bool {
+	return t.Code == "upstream_auth_error" || t.Status == http.StatusUnauthorized || t.Status == http.StatusForbidden
+}
+
+// logFailures logs each failed attempt of a request, and counts rejected credentials.
+func (p *Pipeline) logFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []AttemptFailure) {
+	for i := range list {
+		f := &list[i]
+		a, t := &x.Plan[f.Attempt-1], &all[f.Attempt-1]
+		attrs := []slog.Attr{
+			slog.String("request_id", string(x.ID)),
+			slog.Int("attempt", f.Attempt),
+			slog.String("deployment", string(f.Deployment)),
+			slog.String("model", string(x.Group.Name)),
+			slog.String("provider", f.Provider),
+			slog.Int("upstream_status", f.Status),
+			slog.String("cause", f.Cause),
+			slog.String("transport", t.Detail),
+			slog.String("error_type", f.Type),
+			slog.String("error_code", f.Code),
+			slog.String("message", f.Message),
+			slog.String("provider_request_id", f.RequestID),
+		}
+		if isCredentialRejected(t) {
+			p.deps.Metrics.credentialRejected(ctx, a.Deployment)
+			p.deps.Logger.LogAttrs(ctx, slog.LevelError, "attempt failed: the provider rejected the deployment's credential", attrs...)
+			continue
+		}
+		p.deps.Logger.LogAttrs(ctx, slog.LevelWarn, "attempt failed", attrs...)
+	}
+}
+
+// debug rejects x-gateway-debug from callers without permission to see everything: the header
+// names deployments and has providers' messages.
+func (p *Pipeline) debug(_ context.Context, x *Exchange) error {
+	switch strings.ToLower(x.Inbound.Debug) {
+	case "", "false", "0":
+		x.Inbound.Debug = ""
+		return nil
+	case "true", "1":
+	default:
+		return fault.Field(headerDebug, "invalid_value", "The header %s must be true or false.", headerDebug)
+	}
+	if x.View.Keys.Rights(nil, x.Principal).SeesAll() {
+		return nil
+	}
+	return &fault.Error{
+		Kind: fault.Denied, Param: headerDebug,
+		Detail: "This API key may not ask for " + headerDebug + ": it takes the master key or a key of a proxy_admin or proxy_admin_viewer. Leave the header out.",
+	}
+}
+
+// debugged is one failed attempt in the header.
+type debugged struct {
+	Attempt    int    `json:"attempt"`
+	Deployment string `json:"deployment"`
+	Provider   string `json:"provider"`
+	Status     int    `json:"upstream_status,omitzero"`
+	Cause      string `json:"cause"`
+	Type       string `json:"error_type,omitzero"`
+	Code       string `json:"error_code,omitzero"`
+	Message    string `json:"message,omitzero"`
+	RequestID  string `json:"provider_request_id,omitzero"`
+}
+
+// appendDebug adds the header if the caller requested it: a JSON list, empty if no attempt
+// failed. last is 1 if the last attempt failed, and 0 if it succeeded.
+func (x *Exchange) appendDebug(dst []message.Header, last int) []message.Header {
+	if x == nil || x.Inbound.Debug == "" || len(x.Plan) == 0 {
+		return dst
+	}
+	x.mu.Lock()
+	n := x.lastIndex() + last
+	list := make([]debugged, 0, n)
+	for i := range n {
+		f := x.failure(i, &x.mu.failures[i])
+		list = append(list, debugged{f.Attempt, string(f.Deployment), f.Provider, f.Status, f.Cause, f.Type, f.Code, f.Message, f.RequestID})
+	}
+	x.mu.Unlock()
+	value, err := json.Marshal(list)
+	if err == nil && len(value) > maxDebug {
+		for i := range list {
+			list[i].Message = ""
+		}
+		value, err = json.Marshal(list)
+	}
+	if err != nil { // an id that is not UTF-8
+		return dst
+	}
+	return append(dst, message.Header{Name: headerDebug, Value: string(value)})
+}
