@@ -63,6 +63,9 @@ func importRows() []importRow {
 		{"cluster/history", []string{
 			"cluster/audit", "cluster/fault", "cluster/inject", "cluster/ledger", "cluster/record", "cluster/store", "cluster/vault", "proto/gen/cluster/*",
 		}},
+		{"cluster/membership", []string{
+			"cluster/consensus", "cluster/fault", "cluster/id", "cluster/peer", "cluster/record", "cluster/store", "proto/gen/cluster/*",
+		}},
 		{"cluster/ship", []string{"cluster/consensus", "cluster/fault", "cluster/inject", "cluster/journal", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/restore", []string{
 			"cluster/event", "cluster/fault", "cluster/id", "cluster/ledger", "cluster/record", "cluster/store", "proto/gen/cluster/*",

@@ -29,23 +29,12 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 // from this one: what their journals hold is posted to another ledger.
 // An error of the connection to the leader leaves open whether it was done.
 func (n *Node) RestoreAll(ctx context.Context, r io.Reader) error {
-	if n.consensus.IsLeader() {
-		return n.restoreAll(ctx, r)
-	}
-	// The leader may be gone since a moment ago; this waits for the next one.
-	if err := n.current(ctx); err != nil {
+	client, err := n.leader(ctx)
+	if err != nil {
 		return err
 	}
-	if n.consensus.IsLeader() {
+	if client == nil {
 		return n.restoreAll(ctx, r)
-	}
-	leader, ok := n.consensus.Leader()
-	if !ok || n.peers == nil {
-		return unavailable(consensus.ErrNotLeader)
-	}
-	client, err := n.peers.At(leader.Address)
-	if err != nil {
-		return unavailable(err)
 	}
 	stream, err := client.Restore(ctx)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/clock"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
 // openClock makes the cluster's time.
@@ -65,15 +64,10 @@ func (n *Node) compareClocks(ctx context.Context, clock func() time.Time) (ahead
 // aheadOf returns how far a clock is ahead of another node's.
 func (n *Node) aheadOf(ctx context.Context, s consensus.Server, clock func() time.Time) (time.Duration, bool) {
 	begun := time.Now()
-	var said int64
-	err := n.call(ctx, s.Address, func(c clusterv1.PeerServiceClient) error {
-		r, err := c.Report(ctx, &clusterv1.ReportRequest{})
-		said = r.GetClockUnixNano()
-		return err
-	})
-	if err != nil || said == 0 {
+	r, err := n.reportOf(ctx, s.Address, false)
+	if err != nil || r.GetClockUnixNano() == 0 {
 		return 0, false
 	}
-	there := time.Unix(0, said).Add(time.Since(begun) / 2) // the answer took half of it
+	there := time.Unix(0, r.GetClockUnixNano()).Add(time.Since(begun) / 2) // the answer took half of it
 	return clock().Sub(there), true
 }

@@ -1,6 +1,6 @@
 // Package cluster holds the replicated state of a node: the View that every request reads, the
 // changes that management makes, and the journal that every request writes. It composes the
-// packages below it, which do not import each other. DESIGN.md has the reasons.
+// packages below it, most of which do not import each other. DESIGN.md has the reasons.
 //
 //	fact                      | package          | durable when             | stale by at most
 //	--------------------------|------------------|--------------------------|--------------------------------
@@ -13,6 +13,11 @@
 //	usage of every attempt    | journal          | Pending.Wait is nil      | never
 //	cooldowns, load           | cooldown, gossip | not: a hint              | seconds
 //	secrets                   | vault            | -                        | -
+//
+// The parts of a Node that have rules of their own are packages too. Each gets what it needs from the
+// Node as functions in its Config: clock (the cluster's time), membership (which nodes are the
+// cluster), ship (usage from the journal to the ledger), history (checkpoints and retention), and
+// restore (the settings of a backup).
 //
 // The View also has the deployments, keys and settings of the node's configuration file. They are
 // not replicated.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/membership"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/restore"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -224,7 +224,7 @@ func (m machine) transact(tx *store.Tx, e consensus.Entry, actor string, t *clus
 
 // post posts a run of usage events.
 func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry) consensus.Outcome {
-	if f := barred(tx, run.GetNode()); f != nil {
+	if f := membership.Rejected(tx, run.GetNode()); f != nil {
 		return outcome(f, nil)
 	}
 	posted, f := ledger.Post(tx, run, e.Time)
@@ -247,7 +247,7 @@ func (m machine) post(tx *store.Tx, run *clusterv1.PostUsage, e consensus.Entry)
 
 // move moves leases of a node.
 func (m machine) move(tx *store.Tx, c *clusterv1.MoveLeases, e consensus.Entry) consensus.Outcome {
-	if f := barred(tx, c.GetNode()); f != nil {
+	if f := membership.Rejected(tx, c.GetNode()); f != nil {
 		return outcome(f, nil)
 	}
 	do, f := lives(tx, c)
@@ -272,28 +272,9 @@ func (m machine) moved(tx *store.Tx, e consensus.Entry, moved ledger.Moved, f *f
 // retire notes that a node was taken out, and frees what was leased to it. To say it
 // twice changes nothing.
 func (m machine) retire(tx *store.Tx, c *clusterv1.RetireNode, e consensus.Entry, actor string) consensus.Outcome {
-	if f := bar(tx, c, e, actor); f != nil {
+	if f := membership.Retire(tx, c, record.Stamp{Index: e.Index, Time: e.Time, Actor: actor}); f != nil {
 		return outcome(f, nil)
 	}
 	moved, f := ledger.DropNode(tx, id.Node(c.GetNode()))
 	return m.moved(tx, e, moved, f)
-}
-
-// bar notes that a node was taken out.
-func bar(tx *store.Tx, c *clusterv1.RetireNode, e consensus.Entry, actor string) *fault.Error {
-	if !bytes.Equal([]byte(c.GetNode()), bytes.TrimSpace([]byte(c.GetNode()))) || c.GetNode() == "" {
-		return fault.Field("node_id", "invalid_value", "node_id is not a node's id.")
-	}
-	record, err := proto.MarshalOptions{Deterministic: true}.Marshal(&clusterv1.RetiredNode{
-		Node: c.GetNode(),
-		Stamp: &clusterv1.Stamp{
-			CreatedUnixNano: e.Time.UnixNano(), CreatedBy: actor,
-			UpdatedUnixNano: e.Time.UnixNano(), UpdatedBy: actor, Revision: e.Index,
-		},
-	})
-	if err != nil {
-		return fault.From(err)
-	}
-	tx.Set(store.SpaceRetired, []byte(c.GetNode()), record)
-	return nil
 }

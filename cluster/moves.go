@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -96,23 +95,4 @@ func lives(tx *store.Tx, c *clusterv1.MoveLeases) (bool, *fault.Error) {
 	}
 	tx.Set(store.SpaceLeaseLife, key, next)
 	return c.GetNumber() > 0, nil
-}
-
-// barred is the refusal of what a node says that was taken out.
-func barred(tx *store.Tx, node string) *fault.Error {
-	value, retired, err := tx.Get(store.SpaceRetired, []byte(node))
-	if err != nil {
-		return record.Unreadable(err)
-	}
-	var of clusterv1.RetiredNode
-	if err := proto.Unmarshal(value, &of); err != nil {
-		return record.Unreadable(err)
-	}
-	if of.GetRestored() {
-		return fault.New(fault.Denied, "node_of_backup", "Node %s belongs to the cluster whose backup this one began with, and its journal to that cluster's ledger. Empty its data directory to let it join.", id.Node(node))
-	}
-	if retired {
-		return fault.New(fault.Denied, "node_removed", "Node %s was removed from the cluster, and what it has spent since cannot be posted.", id.Node(node))
-	}
-	return nil
 }

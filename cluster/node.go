@@ -22,6 +22,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/link"
+	"github.com/modelgateway/modelgateway/cluster/membership"
 	"github.com/modelgateway/modelgateway/cluster/peer"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/ship"
@@ -52,6 +53,8 @@ type Node struct {
 	strangers *peer.Clients  // only to learn which nodes are where; nil: alone
 	server    *peer.Server   // nil: alone
 
+	membership *membership.Members
+
 	manager *lease.Manager
 	untold  uint64 // events of this node up to here were posted before the start; set by openBudgets
 	rates   *rate.Limiter
@@ -70,15 +73,7 @@ type Node struct {
 	changed atomic.Pointer[chan struct{}] // closed when view is swapped
 	news    atomic.Pointer[chan struct{}] // closed when the audit log has grown
 
-	// formation is what the node has promised or become part of. Its lock is held
-	// while that is decided, over the write to the disk.
-	formation struct {
-		sync.Mutex
-		record *formation
-	}
-	// membership is full while the leader changes the configuration.
-	membership chan struct{}
-	showing    sync.Mutex // held while the View is replaced
+	showing sync.Mutex // held while the View is replaced
 	// turn is full while a change is made that has lost a race before.
 	turn     chan struct{}
 	problems problems
@@ -94,8 +89,7 @@ func Open(cfg Config) (_ *Node, err error) {
 		base:  NewView(cfg.Catalog, cfg.Keys),
 		fresh: freshness{limit: max(cfg.KeyStaleness, minStaleness), since: time.Now()},
 
-		membership: make(chan struct{}, 1),
-		turn:       make(chan struct{}, 1),
+		turn: make(chan struct{}, 1),
 	}
 	n.problems.init()
 	n.openClock()
@@ -121,7 +115,7 @@ func Open(cfg Config) (_ *Node, err error) {
 	if err := n.openBudgets(context.Background()); err != nil {
 		return nil, fmt.Errorf("reading what is not posted yet: %w", err)
 	}
-	return n, n.openFormation()
+	return n, n.openMembership()
 }
 
 // agree opens the node's part in the agreement, and its ways to the others.
@@ -136,12 +130,13 @@ func (n *Node) agree() (err error) {
 		if n.link, key, err = n.cfg.Connect(n.Identity().Node); err != nil {
 			return err
 		}
-		c.Address, c.Network, c.Standings = n.link.Address(), raftLink{n}, n.standings
+		c.Address, c.Network, c.Standings = n.link.Address(), raftLink{n}, func(ctx context.Context) []consensus.Standing {
+			return n.membership.Standings(ctx) // opened later
+		}
 		n.peers = peer.NewClients(n.dialPeer)
 		n.strangers = peer.NewClients(func(ctx context.Context, address string) (net.Conn, error) {
 			return n.link.Dial(ctx, address, link.Peer)
 		})
-		n.server = peer.NewServer(peerService{node: n}, link.PeerOf)
 		if err = n.openGossip(key); err != nil {
 			return fmt.Errorf("preparing the gossip: %w", err)
 		}
@@ -220,7 +215,7 @@ func (n *Node) runAgreement(ctx context.Context) error {
 	group.Go(func() error { return n.consensus.Run(ctx) })
 	group.Go(func() error { return n.server.Run(ctx, n.link.Listener(peerProtocol)) })
 	group.Go(func() error { return n.gossip.Run(ctx) })
-	group.Go(func() error { return n.keepFormed(ctx) })
+	group.Go(func() error { return n.membership.Run(ctx) })
 	group.Go(func() error { return n.clock.Run(ctx) })
 	group.Go(func() error { return n.tellLeader(ctx) })
 	err := group.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/peer"
 	"github.com/modelgateway/modelgateway/cluster/ship"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -105,7 +106,7 @@ func (n *Node) proposeOnce(ctx context.Context, data []byte) (uint64, *fault.Err
 	}
 	answer, err := client.Propose(ctx, &clusterv1.ProposeRequest{Command: data})
 	if err != nil {
-		if fault.From(err).Code == codeNotLeader {
+		if fault.From(err).Code == peer.CodeNotLeader {
 			return 0, nil, errors.Join(consensus.ErrNotLeader, err)
 		}
 		return 0, nil, err
@@ -153,7 +154,6 @@ func outcomeOf(data []byte) (uint64, *fault.Error, error) {
 
 // codes of the errors of a cluster that cannot agree.
 const (
-	codeNotLeader      = "not_leader"
 	codeNoLeader       = "no_leader"
 	codeOutcomeUnknown = "outcome_unknown"
 )

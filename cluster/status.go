@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/membership"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -56,8 +57,12 @@ type MemberStatus struct {
 	StateIndex     uint64        // the index that StateHash is of; 0: not asked for
 }
 
-// reportTime bounds how long Status waits for a member.
-const reportTime = time.Second
+const (
+	// reportTime limits how long Status waits for a member.
+	reportTime = time.Second
+	// checksumTime is the limit if each member reads its whole state.
+	checksumTime = 10 * time.Second
+)
 
 // Status asks every member how it is doing. With checksum each reads its whole
 // state, which takes a moment with a large one.
@@ -67,7 +72,7 @@ func (n *Node) Status(ctx context.Context, checksum bool) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{
-		Cluster: n.cluster(), Node: n.Identity().Node, Address: n.self().Address, Version: n.cfg.Version,
+		Cluster: n.membership.Cluster(), Node: n.Identity().Node, Address: n.self().Address, Version: n.cfg.Version,
 		State: n.consensus.State(), Term: n.consensus.Term(), CommitIndex: n.consensus.Committed(), AppliedIndex: n.consensus.Applied(),
 		Revision: n.View().Revision, Fresh: n.Fresh(), Problems: n.problems.all(),
 	}
@@ -101,7 +106,7 @@ func (n *Node) Status(ctx context.Context, checksum bool) (Status, error) {
 func (n *Node) members(ctx context.Context, servers []consensus.Server, checksum bool) []MemberStatus { //nolint:revive // flag-parameter: it is passed on
 	limit := reportTime
 	if checksum {
-		limit = admitTime
+		limit = checksumTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -131,10 +136,7 @@ func (n *Node) ask(ctx context.Context, m *MemberStatus, checksum bool) {
 	} else if n.peers == nil {
 		return
 	} else {
-		err = n.call(ctx, m.Address, func(c clusterv1.PeerServiceClient) error {
-			r, err = c.Report(ctx, &clusterv1.ReportRequest{Checksum: checksum})
-			return err
-		})
+		r, err = n.reportOf(ctx, m.Address, checksum)
 	}
 	if err != nil || r.GetSelf().GetNode() != string(m.Node) { // or another node has its address
 		return
@@ -148,6 +150,15 @@ func (n *Node) ask(ctx context.Context, m *MemberStatus, checksum bool) {
 		m.OpeningKeys = append(m.OpeningKeys, vault.KeyIDOf(k))
 	}
 	m.StateHash, m.StateIndex = hex.EncodeToString(r.GetStateHash()), r.GetStateHashIndex()
+}
+
+// reportOf asks the node at an address how it is doing.
+func (n *Node) reportOf(ctx context.Context, address string, checksum bool) (*clusterv1.ReportResponse, error) {
+	client, err := n.peers.At(address)
+	if err != nil {
+		return nil, err
+	}
+	return client.Report(ctx, &clusterv1.ReportRequest{Checksum: checksum})
 }
 
 // alive returns the nodes that gossip considers alive.
@@ -165,7 +176,7 @@ func (n *Node) alive() map[id.Node]bool {
 // report says how this node is doing.
 func (n *Node) report(ctx context.Context, checksum bool) (*clusterv1.ReportResponse, error) { //nolint:revive // flag-parameter: a large state takes long to read
 	r := &clusterv1.ReportResponse{
-		Self: wire(n.self()), Version: n.cfg.Version, State: n.consensus.State(), Term: n.consensus.Term(),
+		Self: membership.Wire(n.self()), Version: n.cfg.Version, State: n.consensus.State(), Term: n.consensus.Term(),
 		CommitIndex: n.consensus.Committed(), AppliedIndex: n.consensus.Applied(), ContactAgeNanos: -1,
 		JournalBacklog: n.journal.Backlog(), ConfigHash: n.cfg.Digest[:], ClockUnixNano: n.cfg.Now().UnixNano(),
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
+// CodeNotLeader is the code of the error of a node that should lead and does not: nothing was changed.
+const CodeNotLeader = "not_leader"
+
 // domain marks the details that are ours.
 const domain = "modelgateway"
 

@@ -1,4 +1,4 @@
-package cluster
+package membership
 
 import (
 	"cmp"
@@ -58,11 +58,11 @@ func sorted(servers []consensus.Server) []consensus.Server {
 	return out
 }
 
-// openFormation reads the record. If no other node is configured, it starts a cluster of one.
-func (n *Node) openFormation() error {
-	n.formation.Lock()
-	defer n.formation.Unlock()
-	value, ok, err := n.store.Get(store.SpaceFormation, []byte(formationKey))
+// open reads the record. If no other node is configured, it starts a cluster of one.
+func (m *Members) open() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	value, ok, err := m.cfg.Store.Get(store.SpaceFormation, []byte(formationKey))
 	if err != nil {
 		return err
 	}
@@ -74,44 +74,44 @@ func (n *Node) openFormation() error {
 				Detail: "The data directory's record of its cluster is damaged, or was written by a newer version.",
 			}
 		}
-		n.formation.record = fromFormation(&rec)
+		m.mu.formation = fromFormation(&rec)
 	}
-	servers, err := n.consensus.Servers()
+	servers, err := m.cfg.Consensus.Servers()
 	if err != nil {
 		return err
 	}
-	if n.link == nil {
-		return n.aloneLocked(servers)
+	if m.alone() {
+		return m.aloneLocked(servers)
 	}
-	if f := n.formation.record; n.consensus.Bootstrapped() && !f.formed() && f != nil && clusterOf(sorted(servers)) == clusterOf(f.servers) {
+	if f := m.mu.formation; m.cfg.Consensus.Bootstrapped() && !f.formed() && f != nil && clusterOf(sorted(servers)) == clusterOf(f.servers) {
 		// A crash between the start of the log and this record: finish it.
-		return n.noteLocked(&formation{cluster: clusterOf(f.servers), servers: f.servers})
+		return m.noteLocked(&formation{cluster: clusterOf(f.servers), servers: f.servers})
 	}
 	return nil
 }
 
 // aloneLocked makes this node a cluster of one, or refuses if it is a member of a
 // larger one: without the others it could agree to nothing.
-func (n *Node) aloneLocked(servers []consensus.Server) error {
-	self := []consensus.Server{{Node: n.Identity().Node, Address: aloneAddress, Voter: true}}
+func (m *Members) aloneLocked(servers []consensus.Server) error {
+	self := []consensus.Server{m.cfg.Self}
 	switch {
 	case len(servers) > 1:
-		return fault.New(fault.StorageUnavailable, "", "The data directory %q belongs to a node of a cluster of %d. Start it with its cluster settings (cluster.listen, cluster.join), or take the other nodes out first: modelgateway cluster remove.", n.cfg.Dir, len(servers))
+		return fault.New(fault.StorageUnavailable, "", "The data directory %q belongs to a node of a cluster of %d. Start it with its cluster settings (cluster.listen, cluster.join), or take the other nodes out first: modelgateway cluster remove.", m.cfg.Dir, len(servers))
 	case len(servers) == 0:
 		// A crash before the record leaves a log with this configuration, which is
 		// found again here.
-		if err := n.consensus.Bootstrap(self); err != nil {
+		if err := m.cfg.Consensus.Bootstrap(self); err != nil {
 			return fmt.Errorf("starting the log: %w", err)
 		}
 	}
-	if n.formation.record.formed() {
+	if m.mu.formation.formed() {
 		return nil
 	}
-	return n.noteLocked(&formation{cluster: clusterOf(self)})
+	return m.noteLocked(&formation{cluster: clusterOf(self)})
 }
 
 // noteLocked writes the record; it is on the disk when noteLocked returns nil.
-func (n *Node) noteLocked(f *formation) error {
+func (m *Members) noteLocked(f *formation) error {
 	rec := &clusterv1.Formation{Version: formationVersion, Cluster: f.cluster}
 	for _, s := range f.servers {
 		rec.Servers = append(rec.GetServers(), &clusterv1.FormationServer{Node: string(s.Node), Address: s.Address})
@@ -120,7 +120,7 @@ func (n *Node) noteLocked(f *formation) error {
 	if err != nil {
 		return fault.From(err)
 	}
-	b := n.store.NewBatch()
+	b := m.cfg.Store.NewBatch()
 	defer b.Close()
 	b.Set(store.SpaceFormation, []byte(formationKey), value)
 	if err := b.Commit(); err != nil {
@@ -128,7 +128,7 @@ func (n *Node) noteLocked(f *formation) error {
 	}
 	// After a crash from here on, the node finds the record. After an earlier one, no node
 	// has got the promise.
-	n.formation.record = f
+	m.mu.formation = f
 	return nil
 }
 
@@ -140,61 +140,61 @@ func fromFormation(rec *clusterv1.Formation) *formation {
 	return f
 }
 
-// cluster returns the cluster that this node is part of; empty if none.
-func (n *Node) cluster() string {
-	n.formation.Lock()
-	defer n.formation.Unlock()
-	if n.formation.record == nil {
+// Cluster returns the cluster that this node is part of; empty if none.
+func (m *Members) Cluster() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.mu.formation == nil {
 		return ""
 	}
-	return n.formation.record.cluster
+	return m.mu.formation.cluster
 }
 
 // promise gives this node's word to be part of exactly this configuration.
-func (n *Node) promise(servers []consensus.Server) error {
-	n.formation.Lock()
-	defer n.formation.Unlock()
-	f := n.formation.record
+func (m *Members) promise(servers []consensus.Server) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.mu.formation
 	switch {
 	case f.formed():
-		return fault.New(fault.Exists, "formed", "Node %s is part of a cluster already.", n.Identity().Node)
-	case !slices.ContainsFunc(servers, func(s consensus.Server) bool { return s.Node == n.Identity().Node }):
-		return fault.New(fault.Conflict, "not_meant", "The configuration does not have node %s.", n.Identity().Node)
+		return fault.New(fault.Exists, "formed", "Node %s is part of a cluster already.", m.cfg.Self.Node)
+	case !slices.ContainsFunc(servers, func(s consensus.Server) bool { return s.Node == m.cfg.Self.Node }):
+		return fault.New(fault.Conflict, "not_meant", "The configuration does not have node %s.", m.cfg.Self.Node)
 	case f != nil && f.proposer() != servers[0].Node:
 		return fault.New(fault.Conflict, "promised", "Node %s has promised node %s to be part of another configuration. If that node is gone for good, empty the data directory of node %s.",
-			n.Identity().Node, f.proposer(), n.Identity().Node)
+			m.cfg.Self.Node, f.proposer(), m.cfg.Self.Node)
 	}
-	return n.noteLocked(&formation{servers: servers})
+	return m.noteLocked(&formation{servers: servers})
 }
 
 // form starts this node with a configuration that it has promised.
-func (n *Node) form(servers []consensus.Server) error {
-	n.formation.Lock()
-	defer n.formation.Unlock()
-	f := n.formation.record
+func (m *Members) form(servers []consensus.Server) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.mu.formation
 	name := clusterOf(servers)
 	switch {
 	case f.formed() && f.cluster == name:
 		return nil
 	case f == nil || f.formed() || !slices.Equal(f.servers, servers):
-		return fault.New(fault.Conflict, "not_promised", "Node %s has not promised to be part of that configuration.", n.Identity().Node)
+		return fault.New(fault.Conflict, "not_promised", "Node %s has not promised to be part of that configuration.", m.cfg.Self.Node)
 	}
-	if err := n.consensus.Bootstrap(servers); err != nil {
+	if err := m.cfg.Consensus.Bootstrap(servers); err != nil {
 		return err
 	}
-	// A crash here leaves a log and a promise; openFormation makes the record.
-	return n.noteLocked(&formation{cluster: name, servers: servers})
+	// A crash here leaves a log and a promise; the next open makes the record.
+	return m.noteLocked(&formation{cluster: name, servers: servers})
 }
 
 // joined notes which cluster has taken this node in.
-func (n *Node) joined(cluster string) error {
-	n.formation.Lock()
-	defer n.formation.Unlock()
-	if f := n.formation.record; f.formed() {
+func (m *Members) joined(cluster string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.mu.formation; f.formed() {
 		if f.cluster == cluster {
 			return nil
 		}
 		return fault.New(fault.Conflict, "other_cluster", "The node is part of another cluster.")
 	}
-	return n.noteLocked(&formation{cluster: cluster})
+	return m.noteLocked(&formation{cluster: cluster})
 }
