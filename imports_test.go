@@ -89,11 +89,13 @@ func importRows() []importRow {
 		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inflight", "extproc/message", "extproc/openai",
-			"extproc/provider", "extproc/spenders", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens", "extproc/wire",
+			"extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inflight", "extproc/message", "extproc/metrics",
+			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens",
+			"extproc/trace", "extproc/wire",
 			"cluster", "cluster/*", "dataplane", "envoy/contract",
 		}},
 		{"extproc/estimate", []string{"extproc/splice", "extproc/tokens", "cluster/*"}},
+		{"extproc/metrics", []string{"extproc/spenders", "cluster/*"}},
 		{"extproc/*", []string{"extproc/wire", "extproc/splice", "extproc/message", "cluster/*"}},
 		{"extproc", []string{"extproc/*", "cluster/*", "envoy/contract"}},
 

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
@@ -18,11 +19,11 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	reader := sdk.NewManualReader()
 	provider := sdk.NewMeterProvider(sdk.WithReader(reader))
-	metrics, err := pipeline.NewMetrics(provider.Meter("test"), nil)
+	instruments, err := metrics.New(provider.Meter("test"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKit(t, trio(), func(_ *kit, d *pipeline.Deps) { d.Metrics = metrics })
+	k := newKit(t, trio(), func(_ *kit, d *pipeline.Deps) { d.Metrics = instruments })
 	good := k.open(t)
 	taken(t, good, streaming())
 	k.attempt(good.uuid, 1, 503, nil)
@@ -37,7 +38,7 @@ func TestMetrics(t *testing.T) {
 	refused.ask("{")
 	refused.close()
 	blocked := newKit(t, one(), bounded(budget(1)), func(_ *kit, d *pipeline.Deps) {
-		d.Metrics, d.Budgets = metrics, broke{&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded"}}
+		d.Metrics, d.Budgets = instruments, broke{&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded"}}
 	}).open(t)
 	blocked.ask(hello)
 	blocked.close()

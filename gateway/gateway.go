@@ -42,6 +42,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/mgmt"
@@ -174,7 +175,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithCardinalityLimit(mostSeries), sdkmetric.WithResource(resource.NewSchemaless(
 		attribute.String("service.name", "modelgateway"), attribute.String("service.version", g.version)))).Meter("github.com/modelgateway/modelgateway")
 	g.meter = meter
-	metrics, err := pipeline.NewMetrics(meter, g.node.Spent)
+	instruments, err := metrics.New(meter, g.node.Spent)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
@@ -192,7 +193,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	g.pipeline = pipeline.NewPipeline(pipeline.Deps{
 		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
 		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
-		Acked: g.xds.AckedVariant, OnDemand: g.demand.isLazy, Prepare: g.prepare, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: metrics,
+		Acked: g.xds.AckedVariant, OnDemand: g.demand.isLazy, Prepare: g.prepare, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: instruments,
 		Settings: pipeline.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
 			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,

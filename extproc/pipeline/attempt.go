@@ -93,7 +93,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	for _, h := range call.Headers {
 		m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
 	}
-	m.Set = x.Inbound.trace.headers(m.Set)
+	m.Set = x.Inbound.trace.Headers(m.Set)
 	m.Remove = x.headersToRemove(m.Set)
 	return m, nil
 }

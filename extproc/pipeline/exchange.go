@@ -19,8 +19,11 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/redact"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/trace"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -58,7 +61,7 @@ type Exchange struct {
 	bounds []tenancy.Bound
 
 	// Set by quota and admit.
-	labels       *labels // of the request's metrics; set by settle
+	labels       *metrics.Labels // of the request's metrics; set by settle
 	admission    admission
 	attemptCosts estimate.Costs // of the plan's attempts; nil if nothing was reserved
 	estimates    estimate.Input // of the input
@@ -67,7 +70,7 @@ type Exchange struct {
 	Tries      int    // how many attempts Envoy made; the last of them answered
 	Status     int    // of the provider's response; 0 if there was none
 	requestID  string // the provider's id of the request
-	answered   string // the model that the provider reports, within the bounds of modelNames
+	answered   string // the model that the provider reports, as Metrics.Model returns it
 	FirstToken time.Time
 	Tier       string // service tier that the provider reports; empty if it does not
 
@@ -105,7 +108,7 @@ type Inbound struct {
 	Debug       string // x-gateway-debug
 	Address     string // of the client
 	UserAgent   string
-	trace       trace
+	trace       trace.Context
 
 	Length  int64    // of the body, as declared; Undeclared if it is not
 	Empty   bool     // there is no body
@@ -161,10 +164,10 @@ func (x *Exchange) Header(name, value []byte) {
 	case "user-agent":
 		in.UserAgent = string(value)
 		return
-	case headerTraceParent:
-		in.trace.setParent(string(value))
-	case headerTraceState:
-		in.trace.addState(string(value))
+	case trace.HeaderParent:
+		in.trace.SetParent(string(value))
+	case trace.HeaderState:
+		in.trace.AddState(string(value))
 	}
 	if !forwarded(string(name)) {
 		in.private = append(in.private, string(name))
@@ -270,7 +273,7 @@ func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.
 // the headers of the attempt's response.
 func (x *Exchange) Logged(t AttemptFailure, header func(name string) string) {
 	for _, name := range contract.ProviderIDHeaders() {
-		if t.requestID = safeID(header(name)); t.requestID != "" {
+		if t.requestID = redact.ID(header(name)); t.requestID != "" {
 			break
 		}
 	}

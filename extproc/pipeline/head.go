@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/redact"
 )
 
 // Head is the start of a response: what the stages read of it, and which of its headers the
@@ -54,7 +55,7 @@ func (h *Head) Header(name, value []byte) {
 	case "date", "server": // the proxy sets its own server
 	case "x-request-id", "request-id":
 		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + "x-request-id", Value: string(value)})
-		h.requestID = safeID(string(value))
+		h.requestID = redact.ID(string(value))
 		h.Remove = append(h.Remove, string(name))
 	default:
 		h.other(string(name), string(value))
@@ -69,7 +70,7 @@ func (h *Head) other(name, value string) {
 	}
 	h.Remove = append(h.Remove, name)
 	if h.requestID == "" && slices.Contains(contract.ProviderIDHeaders(), name) {
-		h.requestID = safeID(value)
+		h.requestID = redact.ID(value)
 	}
 	switch {
 	case name == "retry-after", name == "retry-after-ms",

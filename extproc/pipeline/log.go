@@ -15,7 +15,12 @@ import (
 // blocked.
 func (p *Pipeline) logRejected(ctx context.Context, x *Exchange, e *fault.Error) {
 	ctx = context.WithoutCancel(ctx)
-	p.deps.Metrics.requestRejected(ctx, e)
+	limit := ""
+	switch code := codeOf(e); code {
+	case codeBudgetExceeded, codeBudgetUnavailable, codeRateLimited, codePriceUnknown:
+		limit = code
+	}
+	p.deps.Metrics.Rejected(ctx, e.Kind, limit)
 	p.blocked(x, e)
 	level := slog.LevelInfo
 	if e.Kind == fault.Internal {
@@ -29,7 +34,7 @@ func (p *Pipeline) logRejected(ctx context.Context, x *Exchange, e *fault.Error)
 		slog.Int("status", e.HTTPStatus()),
 		slog.String("client_address", x.Inbound.Address),
 		slog.String("user_agent", truncatedForLog(x.Inbound.UserAgent)),
-		slog.String("trace_id", x.Inbound.trace.id),
+		slog.String("trace_id", x.Inbound.trace.ID),
 		slog.String("kind", e.Kind.String()),
 		slog.String("code", e.Code),
 		slog.String("param", e.Param),
@@ -54,8 +59,8 @@ func (p *Pipeline) logEnded(ctx context.Context, x *Exchange, e *journal.Event) 
 		slog.Bool("stream", e.Stream),
 		slog.Int("retries", e.Steps.Retries),
 		slog.Int("fallbacks", e.Steps.Fallbacks),
-		slog.String("trace_id", x.Inbound.trace.id),
-		slog.String("span_id", x.Inbound.trace.span),
+		slog.String("trace_id", x.Inbound.trace.ID),
+		slog.String("span_id", x.Inbound.trace.Span),
 		slog.Int64("input_tokens", e.Tokens.Input),
 		slog.Int64("output_tokens", e.Tokens.Output),
 		slog.String("cost_usd", e.Cost.String()),

@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/flood"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/throttle"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
@@ -61,7 +62,7 @@ type Deps struct {
 	Random   func(n uint64) uint64 // uniform in [0, n)
 	Now      func() time.Time      // the clock
 	Logger   *slog.Logger          // never given message bodies or credentials
-	Metrics  *Metrics              // nil: no metrics
+	Metrics  *metrics.Metrics      // nil: no metrics
 	Settings Settings
 }
 

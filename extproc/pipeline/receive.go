@@ -257,3 +257,11 @@ func (p *Pipeline) synced(ctx context.Context, x *Exchange, settle *journal.Pend
 	}
 	return nil
 }
+
+// answeredBy records the model that the provider reports, given as JSON. The first name of a
+// stream counts.
+func (p *Pipeline) answeredBy(x *Exchange, raw []byte) {
+	if x.answered == "" {
+		x.answered = p.deps.Metrics.Model(x.last().Deployment.ID, raw)
+	}
+}

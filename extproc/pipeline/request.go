@@ -63,7 +63,7 @@ func (p *Pipeline) Reject(ctx context.Context, x *Exchange, err error) *message.
 func (p *Pipeline) Close(ctx context.Context, x *Exchange, busy time.Duration) {
 	if x.Dispatched {
 		p.abandon(ctx, x)
-		p.deps.Metrics.took(ctx, x, busy)
+		p.deps.Metrics.Took(ctx, x.labels, x.Facts.Stream, busy+time.Duration(x.busy.Load()))
 	} else {
 		p.release(x) // the caller disconnected before its body was complete
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
+	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
@@ -75,7 +76,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 		events = append(events, notSent(e))
 	}
 	x.addFallbacks(events, failed)
-	p.deps.Metrics.settled(ctx, x, &e)
+	x.labels = p.deps.Metrics.Settled(ctx, x.measured(), &e)
 	p.logEnded(ctx, x, &e)
 	pending := p.deps.Journal.Settle(intents, events)
 	x.admission.settle(end, used)
@@ -204,7 +205,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t Attemp
 	if !t.known {
 		e.ErrorCode = codeUnknown
 	}
-	p.deps.Metrics.attempt(ctx, x, &e)
+	p.deps.Metrics.Failed(ctx, x.measured(), &e)
 	return e, true
 }
 
@@ -214,6 +215,11 @@ func (x *Exchange) event(i int, end time.Time) journal.Event {
 		Attempt: x.attempt(i),
 		Result:  usage.Result{End: end, FallbackCount: i, ServiceTier: string(x.tier())},
 	}
+}
+
+// measured returns what the metrics need beyond an event.
+func (x *Exchange) measured() metrics.Request {
+	return metrics.Request{Group: x.Group.Name, Model: x.answered, Start: x.Start, Bounds: x.bounds}
 }
 
 // steps counts the retries and the fallbacks that lead to attempt i of the plan. A

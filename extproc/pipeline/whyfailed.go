@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/redact"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -24,8 +25,9 @@ const maxDebug = 4096
 // failureText adds the provider's error of attempt i to t.
 func (x *Exchange) failureText(t *AttemptFailure, i int, f *wire.Failure, generated []byte) {
 	d := x.Plan[i].Deployment
-	t.errorType, t.errorCode = safeName(f.ProviderType, d), safeName(f.ProviderCode, d)
-	t.message = x.safeMessage(f.ProviderMessage, d, generated)
+	t.errorType, t.errorCode = redact.Name(f.ProviderType, d), redact.Name(f.ProviderCode, d)
+	of := redact.Attempt{Body: x.Body, Model: x.Facts.Model, Generated: generated, Deployment: d}
+	t.message = of.Message(f.ProviderMessage)
 }
 
 // failure returns the record of why attempt i failed.
@@ -99,7 +101,7 @@ func (p *Pipeline) logFailures(ctx context.Context, x *Exchange, list []usage.Fa
 			slog.String("provider_request_id", f.RequestID),
 		}
 		if isCredentialRejected(t) {
-			p.deps.Metrics.credentialRejected(ctx, a.Deployment)
+			p.deps.Metrics.CredentialRejected(ctx, a.Deployment)
 			p.deps.Logger.LogAttrs(ctx, slog.LevelError, "attempt failed: the provider rejected the deployment's credential", attrs...)
 			continue
 		}

@@ -1,4 +1,5 @@
-package pipeline
+// Package trace passes on a caller's trace context, as in W3C Trace Context.
+package trace
 
 import (
 	"crypto/rand"
@@ -10,32 +11,32 @@ import (
 
 // The headers of W3C Trace Context.
 const (
-	headerTraceParent = "traceparent"
-	headerTraceState  = "tracestate"
+	HeaderParent = "traceparent"
+	HeaderState  = "tracestate"
 )
 
 // maxTraceState bounds the tracestate that is passed on, in bytes. W3C Trace Context
 // requires at least 512.
 const maxTraceState = 512
 
-// trace is the caller's trace context, as in W3C Trace Context.
-type trace struct {
+// Context is the caller's trace context. The zero value is none.
+type Context struct {
 	parents int    // how many traceparent headers there were
-	id      string // of the trace: 32 hex digits; empty for none
+	ID      string // of the trace: 32 hex digits; empty for none
 	parent  string // the caller's span: 16 hex digits
-	span    string // the gateway's span, which providers get as their parent
+	Span    string // the gateway's span, which providers get as their parent
 	flags   byte
 	state   string // tracestate, in the caller's order
 }
 
-// isZero reports whether the caller sent no valid trace.
-func (t *trace) isZero() bool { return t.id == "" }
+// IsZero reports whether the caller sent no valid trace.
+func (t *Context) IsZero() bool { return t.ID == "" }
 
-// setParent reads a traceparent. If it is invalid, or there are two, the trace is not passed
+// SetParent reads a traceparent. If it is invalid, or there are two, the trace is not passed
 // on.
-func (t *trace) setParent(value string) {
+func (t *Context) SetParent(value string) {
 	if t.parents++; t.parents > 1 {
-		t.id = ""
+		t.ID = ""
 		return
 	}
 	version, rest, _ := strings.Cut(value, "-")
@@ -55,35 +56,35 @@ func (t *trace) setParent(value string) {
 	_, _ = rand.Read(span[:]) // never fails
 	span[7] |= 1              // a span of zeros only is invalid
 	raw, _ := hex.DecodeString(flags)
-	t.id, t.parent, t.flags, t.span = id, parent, raw[0], hex.EncodeToString(span[:])
+	t.ID, t.parent, t.flags, t.Span = id, parent, raw[0], hex.EncodeToString(span[:])
 }
 
-// addState adds a tracestate. Several headers are one list.
-func (t *trace) addState(value string) {
+// AddState adds a tracestate. Several headers are one list.
+func (t *Context) AddState(value string) {
 	if t.state != "" && value != "" {
 		t.state += ","
 	}
 	t.state += value
 }
 
-// headers appends the provider's headers: the same trace, with the gateway's span as the
+// Headers appends the provider's headers: the same trace, with the gateway's span as the
 // parent. Only flags that version 00 defines are passed on. Without a valid trace the
 // tracestate is not passed on either.
-func (t *trace) headers(dst []message.Header) []message.Header {
-	if t.isZero() {
+func (t *Context) Headers(dst []message.Header) []message.Header {
+	if t.IsZero() {
 		return dst
 	}
 	const known = 0x03 // sampled, and random trace id
 	flags := hex.EncodeToString([]byte{t.flags & known})
-	dst = append(dst, message.Header{Name: headerTraceParent, Value: "00-" + t.id + "-" + t.span + "-" + flags})
+	dst = append(dst, message.Header{Name: HeaderParent, Value: "00-" + t.ID + "-" + t.Span + "-" + flags})
 	if state := t.boundedState(); state != "" {
-		dst = append(dst, message.Header{Name: headerTraceState, Value: state})
+		dst = append(dst, message.Header{Name: HeaderState, Value: state})
 	}
 	return dst
 }
 
 // boundedState returns the tracestate without the members at its end that do not fit.
-func (t *trace) boundedState() string {
+func (t *Context) boundedState() string {
 	state := strings.Trim(t.state, " \t,")
 	for len(state) > maxTraceState {
 		at := strings.LastIndexByte(state, ',')

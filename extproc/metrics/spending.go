@@ -1,4 +1,4 @@
-package pipeline
+package metrics
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/extproc/spenders"
 )
 
@@ -38,10 +39,10 @@ func newSpending(m metric.Meter, spent Spent) (*spending, error) {
 }
 
 // add adds an attempt to the sums of its key and of the key's team, user and organization.
-func (s *spending) add(x *Exchange, e *journal.Event) {
+func (s *spending) add(bounds []tenancy.Bound, e *journal.Event) {
 	var budgets [id.AccountProvider + 1]spenders.Budget // by kind of the account
-	for i := range x.bounds {
-		if b := &x.bounds[i]; b.Max != nil && b.Parent == (id.KeyHash{}) { // not that of the parent key
+	for i := range bounds {
+		if b := &bounds[i]; b.Max != nil && b.Parent == (id.KeyHash{}) { // not that of the parent key
 			budgets[b.Account.Kind] = spenders.Budget{Account: b.Account, Max: *b.Max}
 		}
 	}

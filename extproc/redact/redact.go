@@ -1,4 +1,7 @@
-package pipeline
+// Package redact removes from a provider's errors what must not be recorded: what the caller
+// sent, what the model wrote, and what looks like a credential. Providers repeat prompts and keys
+// in their messages.
+package redact
 
 import (
 	"bytes"
@@ -21,19 +24,27 @@ const (
 // withheld replaces what was removed from a message.
 const withheld = "[...]"
 
-// safeMessage redacts a provider's message for logs and records: bounded, one line of
-// ASCII, without what the caller sent or what looks like a credential. Providers repeat
-// prompts and keys in their messages. A word stays only if neither the request nor the
-// response contains it, or if it is common in errors.
-func (x *Exchange) safeMessage(message string, d *catalog.Deployment, generated []byte) string {
-	if message == "" || len(x.Body) > maxEchoBody {
+// Attempt is what an error of a provider may repeat.
+type Attempt struct {
+	Body       []byte // of the caller's request
+	Model      string // that the request names
+	Generated  []byte // of the response
+	Deployment *catalog.Deployment
+}
+
+// Message redacts a provider's message for logs and records: bounded, one line of ASCII. A
+// word stays only if neither the request nor the response contains it, or if it is common in
+// errors. Of a request with a long body no message is kept.
+func (a *Attempt) Message(message string) string {
+	d := a.Deployment
+	if message == "" || len(a.Body) > maxEchoBody {
 		return ""
 	}
 	sent := make(map[string]struct{})
-	addStrings(sent, x.Body)
-	addWords(sent, string(generated))
+	addStrings(sent, a.Body)
+	addWords(sent, string(a.Generated))
 	known := commonWords()
-	for _, name := range []string{d.Model, x.Facts.Model} {
+	for _, name := range []string{d.Model, a.Model} {
 		for _, w := range wordsOf(name) {
 			known[w] = struct{}{}
 		}
@@ -150,16 +161,16 @@ func commonWords() map[string]struct{} {
 	return out
 }
 
-// safeName returns a provider's error type or code if it has the form of one.
-func safeName(name string, d *catalog.Deployment) string {
+// Name returns a provider's error type or code if it has the form of one.
+func Name(name string, d *catalog.Deployment) string {
 	if name == "" || len(name) > maxFailureName || isCredential(name, d) || !isPlain(name) {
 		return ""
 	}
 	return name
 }
 
-// safeID returns a provider's id of a request if it has the form of one.
-func safeID(id string) string {
+// ID returns a provider's id of a request if it has the form of one.
+func ID(id string) string {
 	if len(id) > maxProviderID || !isPlain(id) {
 		return ""
 	}

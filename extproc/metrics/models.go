@@ -1,4 +1,4 @@
-package pipeline
+package metrics
 
 import (
 	"strings"
@@ -54,10 +54,11 @@ func (n *modelNames) name(d id.Deployment, raw []byte) string {
 	return name
 }
 
-// answeredBy records the model that the provider reports, given as JSON. The first name of a
-// stream counts.
-func (p *Pipeline) answeredBy(x *Exchange, raw []byte) {
-	if p.deps.Metrics != nil && x.answered == "" {
-		x.answered = p.deps.Metrics.models.name(x.last().Deployment.ID, raw)
+// Model returns the name of the model in a response of a deployment, given as JSON with its
+// quotes. It is "other" beyond the bounds of names, and empty if there is none.
+func (m *Metrics) Model(d id.Deployment, raw []byte) string {
+	if m == nil {
+		return ""
 	}
+	return m.models.name(d, raw)
 }

@@ -1,4 +1,7 @@
-package pipeline
+// Package metrics has the instruments of the pipeline: of requests, attempts, tokens and cost,
+// and the sums and remaining budgets of the largest spenders. Its series are bounded whatever
+// callers and providers send.
+package metrics
 
 import (
 	"context"
@@ -14,12 +17,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // Metrics are the pipeline's instruments. Names that begin with gen_ai are those of
 // OpenTelemetry's semantic conventions for generative AI; the gateway's own begin with
 // gateway. A nil *Metrics counts nothing.
+// It is safe for concurrent use.
 type Metrics struct {
 	tokens   metric.Int64Histogram   // gen_ai.client.token.usage
 	duration metric.Float64Histogram // gen_ai.client.operation.duration
@@ -41,7 +46,7 @@ type Metrics struct {
 	// labels caches the attribute sets of deployments and outcomes: creating one costs
 	// more than recording with it. Bounded by deployments x outcomes x models in a
 	// deployment's responses.
-	labels sync.Map // labelKey → *labels
+	labels sync.Map // labelKey → *Labels
 }
 
 // Spent returns what an account has spent in its window.
@@ -58,13 +63,14 @@ type labelKey struct {
 	model      string // as in the response
 }
 
-type labels struct {
+// Labels are the attribute sets of a request's measurements.
+type Labels struct {
 	base, input, output metric.MeasurementOption
 	whole, streamed     metric.MeasurementOption // of the overhead
 }
 
-// NewMetrics makes the instruments on a meter.
-func NewMetrics(m metric.Meter, spent Spent) (*Metrics, error) {
+// New makes the instruments on a meter.
+func New(m metric.Meter, spent Spent) (*Metrics, error) {
 	b := builder{meter: m}
 	out := &Metrics{
 		duration: b.seconds("gen_ai.client.operation.duration", "Time from a request's arrival to the end of its answer."),
@@ -86,53 +92,65 @@ func NewMetrics(m metric.Meter, spent Spent) (*Metrics, error) {
 	return out, b.err
 }
 
-// settled counts a request that has ended. OpenTelemetry records nothing in a context that is
-// done, so ctx must not be.
-func (m *Metrics) settled(ctx context.Context, x *Exchange, e *journal.Event) {
+// Request is what an event does not say of its request.
+type Request struct {
+	// Group is the configured name: callers choose what a wildcard matches, and could create
+	// any number of series.
+	Group  id.ModelName
+	Model  string // as Model returns it; empty if the response names none
+	Start  time.Time
+	Bounds []tenancy.Bound
+}
+
+// Settled counts a request that has ended, and returns the labels for Took. OpenTelemetry records
+// nothing in a context that is done, so ctx must not be.
+func (m *Metrics) Settled(ctx context.Context, r Request, e *journal.Event) *Labels {
 	if m == nil {
-		return
+		return nil
 	}
-	l := m.label(x, e, x.answered)
+	l := m.label(r, e)
 	m.requests.Add(ctx, 1, l.base)
 	if e.UsageCapped {
 		m.capped.Add(ctx, 1, l.base)
 	}
-	m.duration.Record(ctx, e.End.Sub(x.Start).Seconds(), l.base)
+	m.duration.Record(ctx, e.End.Sub(r.Start).Seconds(), l.base)
 	if !e.FirstToken.IsZero() {
-		m.first.Record(ctx, e.FirstToken.Sub(x.Start).Seconds(), l.base)
+		m.first.Record(ctx, e.FirstToken.Sub(r.Start).Seconds(), l.base)
 	}
 	m.tokens.Record(ctx, e.Tokens.Input, l.input)
 	m.tokens.Record(ctx, e.Tokens.Output, l.output)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
-	m.spending.add(x, e)
-	x.labels = l
+	m.spending.add(r.Bounds, e)
+	return l
 }
 
-// took records the time that the gateway spent on a settled request.
-func (m *Metrics) took(ctx context.Context, x *Exchange, busy time.Duration) {
-	if m == nil || x.labels == nil {
+// Took records the time that the gateway spent on a settled request. Without labels it does
+// nothing.
+func (m *Metrics) Took(ctx context.Context, l *Labels, stream bool, busy time.Duration) {
+	if m == nil || l == nil {
 		return
 	}
-	l := x.labels.whole
-	if x.Facts.Stream {
-		l = x.labels.streamed
+	of := l.whole
+	if stream {
+		of = l.streamed
 	}
-	m.overhead.Record(context.WithoutCancel(ctx), (busy + time.Duration(x.busy.Load())).Seconds(), l)
+	m.overhead.Record(context.WithoutCancel(ctx), busy.Seconds(), of)
 }
 
-// attempt counts an attempt that failed and was followed by another.
-func (m *Metrics) attempt(ctx context.Context, x *Exchange, e *journal.Event) {
+// Failed counts an attempt that failed and was followed by another.
+func (m *Metrics) Failed(ctx context.Context, r Request, e *journal.Event) {
 	if m == nil {
 		return
 	}
-	l := m.label(x, e, "")
+	r.Model = ""
+	l := m.label(r, e)
 	m.failures.Add(ctx, 1, l.base)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
-	m.spending.add(x, e)
+	m.spending.add(r.Bounds, e)
 }
 
-// credentialRejected counts an attempt whose credential the provider rejected.
-func (m *Metrics) credentialRejected(ctx context.Context, d *catalog.Deployment) {
+// CredentialRejected counts an attempt whose credential the provider rejected.
+func (m *Metrics) CredentialRejected(ctx context.Context, d *catalog.Deployment) {
 	if m == nil {
 		return
 	}
@@ -140,46 +158,44 @@ func (m *Metrics) credentialRejected(ctx context.Context, d *catalog.Deployment)
 		attribute.String("gen_ai.provider.name", d.Provider), attribute.String("gateway.deployment.id", string(d.ID))))
 }
 
-// requestRejected counts a request that was not sent to a provider.
-func (m *Metrics) requestRejected(ctx context.Context, e *fault.Error) {
+// Rejected counts a request that was not sent to a provider. limit is the code of the limit that
+// rejected it; empty if none did.
+func (m *Metrics) Rejected(ctx context.Context, kind fault.Kind, limit string) {
 	if m == nil {
 		return
 	}
-	m.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("error.type", e.Kind.String())))
-	switch code := codeOf(e); code {
-	case codeBudgetExceeded, codeBudgetUnavailable, codeRateLimited, codePriceUnknown:
-		m.limited.Add(ctx, 1, metric.WithAttributes(attribute.String("gateway.code", code)))
+	m.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("error.type", kind.String())))
+	if limit != "" {
+		m.limited.Add(ctx, 1, metric.WithAttributes(attribute.String("gateway.code", limit)))
 	}
 }
 
-func (m *Metrics) label(x *Exchange, e *journal.Event, model string) *labels {
-	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode, model}
+func (m *Metrics) label(r Request, e *journal.Event) *Labels {
+	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode, r.Model}
 	if l, ok := m.labels.Load(key); ok {
-		return l.(*labels)
+		return l.(*Labels)
 	}
 	base := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
 		attribute.String("gen_ai.provider.name", e.Provider),
-		// The configured name: callers choose what a wildcard matches, and could create
-		// any number of series.
-		attribute.String("gen_ai.request.model", string(x.Group.Name)),
+		attribute.String("gen_ai.request.model", string(r.Group)),
 		attribute.String("gateway.deployment.id", string(e.Deployment)),
 		attribute.String("gateway.outcome", e.Outcome.String()),
 	}
 	if e.ErrorCode != "" {
 		base = append(base, attribute.String("error.type", e.ErrorCode))
 	}
-	if model != "" {
-		base = append(base, attribute.String("gen_ai.response.model", model))
+	if r.Model != "" {
+		base = append(base, attribute.String("gen_ai.response.model", r.Model))
 	}
 	set := func(more ...attribute.KeyValue) metric.MeasurementOption {
 		return metric.WithAttributeSet(attribute.NewSet(append(slices.Clip(base), more...)...))
 	}
 	of := func(stream bool) metric.MeasurementOption {
 		return metric.WithAttributeSet(attribute.NewSet(
-			attribute.String("gen_ai.request.model", string(x.Group.Name)), attribute.Bool("gateway.stream", stream)))
+			attribute.String("gen_ai.request.model", string(r.Group)), attribute.Bool("gateway.stream", stream)))
 	}
-	l := &labels{
+	l := &Labels{
 		base:   set(),
 		input:  set(attribute.String("gen_ai.token.type", "input")),
 		output: set(attribute.String("gen_ai.token.type", "output")),
