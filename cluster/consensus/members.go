@@ -52,17 +52,10 @@ func (c *Consensus) AddVoter(ctx context.Context, node id.Node, address string) 
 }
 
 // AddNonvoter adds a node that receives the log without a vote, or changes its address. A voter
-// stays a voter; see Demote. Otherwise it is like AddVoter.
+// stays a voter. Otherwise it is like AddVoter.
 func (c *Consensus) AddNonvoter(ctx context.Context, node id.Node, address string) error {
 	return c.change(ctx, func(r *raft.Raft, patience time.Duration) raft.IndexFuture {
 		return r.AddNonvoter(raft.ServerID(node), raft.ServerAddress(address), 0, patience)
-	})
-}
-
-// Demote makes a voter a non-voter. Otherwise it is like AddVoter.
-func (c *Consensus) Demote(ctx context.Context, node id.Node) error {
-	return c.change(ctx, func(r *raft.Raft, patience time.Duration) raft.IndexFuture {
-		return r.DemoteVoter(raft.ServerID(node), 0, patience)
 	})
 }
 
@@ -89,21 +82,6 @@ func (c *Consensus) change(ctx context.Context, begin func(*raft.Raft, time.Dura
 			return struct{}{}, outcomeOf(err)
 		}
 		return struct{}{}, nil
-	})
-	return err
-}
-
-// TransferLeadership transfers the leadership to the voter with the longest log, and returns
-// when this node is no longer the leader. This node must be the leader.
-func (c *Consensus) TransferLeadership(ctx context.Context) error {
-	_, err := await(ctx, c, func(r *raft.Raft) (struct{}, error) {
-		if r.State() != raft.Leader {
-			return struct{}{}, ErrNotLeader
-		}
-		if !c.otherVoters(r) {
-			return struct{}{}, errors.New("there is no other voter to transfer the leadership to")
-		}
-		return struct{}{}, r.LeadershipTransfer().Error()
 	})
 	return err
 }
