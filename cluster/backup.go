@@ -29,7 +29,7 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 // from this one: what their journals hold is posted to another ledger.
 // An error of the connection to the leader leaves open whether it was done.
 func (n *Node) RestoreAll(ctx context.Context, r io.Reader) error {
-	client, err := n.leader(ctx)
+	client, err := n.awaitLeader(ctx)
 	if err != nil {
 		return err
 	}

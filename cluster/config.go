@@ -127,7 +127,5 @@ type Packets interface {
 	WritePacket(b []byte, address string) error
 }
 
-const peerProtocol = link.Peer
-
 // aloneAddress stands for the address of a node that no other can reach.
 const aloneAddress = "alone"

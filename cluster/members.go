@@ -52,7 +52,7 @@ func (n *Node) gossiped() (addresses []string) {
 func (n *Node) RemoveMember(ctx context.Context, node id.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, membership.ChangeTime)
 	defer cancel()
-	client, err := n.leader(ctx)
+	client, err := n.awaitLeader(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,23 +68,16 @@ func (n *Node) Removed(ctx context.Context, node id.Node) (removed bool, err err
 	return n.membership.Removed(ctx, node)
 }
 
-// leader returns a client of the leader; nil if this node leads. The leader may have just gone, so a
-// node that does not lead first waits until one responds.
-func (n *Node) leader(ctx context.Context) (clusterv1.PeerServiceClient, error) {
+// awaitLeader returns a client of the leader; nil if this node leads. The leader may have just gone,
+// so a node that does not lead first waits until one responds.
+func (n *Node) awaitLeader(ctx context.Context) (clusterv1.PeerServiceClient, error) {
 	if n.consensus.IsLeader() {
 		return nil, nil
 	}
-	if err := n.current(ctx); err != nil {
+	if err := n.current(ctx); err != nil || n.consensus.IsLeader() {
 		return nil, err
 	}
-	if n.consensus.IsLeader() {
-		return nil, nil
-	}
-	leader, ok := n.consensus.Leader()
-	if !ok || n.peers == nil {
-		return nil, unavailable(consensus.ErrNotLeader)
-	}
-	client, err := n.peers.At(leader.Address)
+	client, err := n.leader()
 	if err != nil {
 		return nil, unavailable(err)
 	}

@@ -213,7 +213,7 @@ func (n *Node) runAgreement(ctx context.Context) error {
 	go func() { ended <- n.link.Run(linked) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return n.consensus.Run(ctx) })
-	group.Go(func() error { return n.server.Run(ctx, n.link.Listener(peerProtocol)) })
+	group.Go(func() error { return n.server.Run(ctx, n.link.Listener(link.Peer)) })
 	group.Go(func() error { return n.gossip.Run(ctx) })
 	group.Go(func() error { return n.membership.Run(ctx) })
 	group.Go(func() error { return n.clock.Run(ctx) })

@@ -39,6 +39,17 @@ func (n *Node) submit(ctx context.Context, cmd *clusterv1.Command) (index uint64
 	defer func() { n.tellChange(ctx, cmd, index, time.Since(began), err) }()
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
+	index, err = n.repeat(ctx, cmd)
+	if err == nil {
+		// It is committed, whatever happens now. The caller can read its own write here.
+		_ = n.consensus.WaitApplied(ctx, index)
+	}
+	return index, err
+}
+
+// repeat proposes a command under a new id until its outcome is known or ctx ends. It returns the
+// command's index, also if the command was rejected. The errors are those of submit.
+func (n *Node) repeat(ctx context.Context, cmd *clusterv1.Command) (uint64, error) {
 	cmd.Id = make([]byte, commandIDLength)
 	_, _ = rand.Read(cmd.GetId()) // never fails
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(cmd)
@@ -48,13 +59,10 @@ func (n *Node) submit(ctx context.Context, cmd *clusterv1.Command) (index uint64
 	uncertain := false
 	for {
 		index, refusal, err := n.proposeOnce(ctx, data)
-		if err == nil {
-			if refusal != nil {
-				return index, refusal
-			}
-			// Committed, whatever comes now. The wait is so that who writes here
-			// reads here what was written.
-			_ = n.consensus.WaitApplied(ctx, index)
+		switch {
+		case err == nil && refusal != nil:
+			return index, refusal
+		case err == nil:
 			return index, nil
 		}
 		uncertain = uncertain || !errors.Is(err, consensus.ErrNotLeader)
@@ -96,13 +104,9 @@ func (n *Node) proposeOnce(ctx context.Context, data []byte) (uint64, *fault.Err
 	if n.consensus.IsLeader() {
 		return n.consensus.Propose(ctx, data)
 	}
-	leader, ok := n.consensus.Leader()
-	if !ok || n.peers == nil || leader.Node == n.Identity().Node {
-		return 0, nil, consensus.ErrNotLeader
-	}
-	client, err := n.peers.At(leader.Address)
+	client, err := n.leader()
 	if err != nil {
-		return 0, nil, errors.Join(consensus.ErrNotLeader, err)
+		return 0, nil, err
 	}
 	answer, err := client.Propose(ctx, &clusterv1.ProposeRequest{Command: data})
 	if err != nil {
@@ -135,6 +139,20 @@ func (n *Node) commit(ctx context.Context, cmd *clusterv1.Command) error {
 		return unavailable(err)
 	}
 	return nil
+}
+
+// leader returns a client of the leader, which is another node. errors.Is(err, ErrNotLeader) if this
+// node knows none.
+func (n *Node) leader() (clusterv1.PeerServiceClient, error) {
+	leader, ok := n.consensus.Leader()
+	if !ok || n.peers == nil || leader.Node == n.Identity().Node {
+		return nil, consensus.ErrNotLeader
+	}
+	client, err := n.peers.At(leader.Address)
+	if err != nil {
+		return nil, errors.Join(consensus.ErrNotLeader, err)
+	}
+	return client, nil
 }
 
 // outcomeOf reads what another node says of a command.
@@ -206,11 +224,7 @@ func (n *Node) readIndex(ctx context.Context) (uint64, error) {
 	if n.consensus.IsLeader() {
 		return n.consensus.ReadIndex(ctx)
 	}
-	leader, ok := n.consensus.Leader()
-	if !ok || n.peers == nil || leader.Node == n.Identity().Node {
-		return 0, consensus.ErrNotLeader
-	}
-	client, err := n.peers.At(leader.Address)
+	client, err := n.leader()
 	if err != nil {
 		return 0, err
 	}

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -203,41 +201,19 @@ func (n *Node) dropRestore(ctx context.Context, name []byte) {
 	}
 }
 
-// insist has a command committed and returns its index when this node's state has it.
-// It proposes it again under the same id until its outcome is known or restoreTime is
-// over. Errors: the command's refusal; Unavailable, with code outcome_unknown where it
-// may have been made.
+// insist is submit for restoreTime. It returns without an error only when this node's state has the
+// command.
 func (n *Node) insist(ctx context.Context, cmd *clusterv1.Command) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, restoreTime)
 	defer cancel()
-	cmd.Id = make([]byte, commandIDLength)
-	_, _ = rand.Read(cmd.GetId()) // never fails
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(cmd)
+	index, err := n.repeat(ctx, cmd)
 	if err != nil {
-		return 0, &fault.Error{Op: "cluster.restore", Kind: fault.Internal, Err: err}
+		return index, err
 	}
-	uncertain := false
-	for {
-		index, refusal, err := n.proposeOnce(ctx, data)
-		switch {
-		case err == nil && refusal != nil:
-			return index, refusal
-		case err == nil:
-			if err := n.consensus.WaitApplied(ctx, index); err != nil {
-				return index, unknown(err)
-			}
-			return index, nil
-		}
-		uncertain = uncertain || !errors.Is(err, consensus.ErrNotLeader)
-		select {
-		case <-ctx.Done():
-			if uncertain {
-				return 0, unknown(err)
-			}
-			return 0, unavailable(err)
-		case <-time.After(retryPause):
-		}
+	if err := n.consensus.WaitApplied(ctx, index); err != nil {
+		return index, unknown(err)
 	}
+	return index, nil
 }
 
 // fenceLong is fence for an entry that takes nodes long to apply. A node that has not

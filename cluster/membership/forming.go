@@ -82,7 +82,7 @@ func (m *Members) formStep(ctx context.Context) error {
 	leader, ok := m.cfg.Consensus.Leader()
 	switch {
 	case ok && leader.Node == self.Node:
-		_, err = m.admit(ctx, joiner{server: self, expect: m.cfg.Expect, cluster: m.Cluster()})
+		_, err = m.admit(ctx, m.request())
 		return err
 	case ok:
 		return m.join(ctx, leader.Address)
@@ -268,6 +268,11 @@ func (m *Members) call(ctx context.Context, address string, do func(context.Cont
 	return do(ctx, client)
 }
 
+// request returns the request of this node to become a member.
+func (m *Members) request() *clusterv1.JoinRequest {
+	return &clusterv1.JoinRequest{Server: Wire(m.cfg.Self), Expect: uint32(m.cfg.Expect), Cluster: m.Cluster()}
+}
+
 // join asks the node at an address, which should lead, to be taken in.
 func (m *Members) join(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, ChangeTime+callTime)
@@ -276,9 +281,7 @@ func (m *Members) join(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := client.Join(ctx, &clusterv1.JoinRequest{
-		Server: Wire(m.cfg.Self), Expect: uint32(m.cfg.Expect), Cluster: m.Cluster(),
-	})
+	answer, err := client.Join(ctx, m.request())
 	if err != nil {
 		return fmt.Errorf("joining at %s: %w", address, err)
 	}

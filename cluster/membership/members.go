@@ -64,16 +64,9 @@ func Open(cfg Config) (*Members, error) {
 // alone reports whether this node is a cluster of its own.
 func (m *Members) alone() bool { return m.cfg.Peers == nil }
 
-// joiner is a node that wants to be a member.
-type joiner struct {
-	server  consensus.Server
-	expect  int    // how many voters it was told of
-	cluster string // which cluster it thinks it is part of
-}
-
-// admit makes a node a member, notes its new address, or gives it a vote. Only
-// the leader can. note says why a node that wants a vote does not have one.
-func (m *Members) admit(ctx context.Context, j joiner) (note string, err error) {
+// admit makes a node a member, changes its address, or gives it a vote. Only the leader can. note is
+// the reason why a node that wants a vote does not have one.
+func (m *Members) admit(ctx context.Context, in *clusterv1.JoinRequest) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ChangeTime)
 	defer cancel()
 	if err := m.alter(ctx); err != nil {
@@ -83,11 +76,12 @@ func (m *Members) admit(ctx context.Context, j joiner) (note string, err error) 
 	if !m.cfg.Consensus.IsLeader() {
 		return "", &fault.Error{Kind: fault.Unavailable, Code: peer.CodeNotLeader, Detail: "This node does not lead the cluster."}
 	}
-	servers, err := m.admissible(ctx, j)
+	node := unwireOne(in.GetServer())
+	servers, err := m.admissible(ctx, node, in.GetCluster())
 	if err != nil {
 		return "", err
 	}
-	at := slices.IndexFunc(servers, func(s consensus.Server) bool { return s.Node == j.server.Node })
+	at := slices.IndexFunc(servers, func(s consensus.Server) bool { return s.Node == node.Node })
 	voters := 0
 	for _, s := range servers {
 		if s.Voter {
@@ -96,33 +90,33 @@ func (m *Members) admit(ctx context.Context, j joiner) (note string, err error) 
 	}
 	switch {
 	case at >= 0 && servers[at].Voter:
-		if servers[at].Address != j.server.Address {
-			return "", m.cfg.Consensus.AddVoter(ctx, j.server.Node, j.server.Address)
+		if servers[at].Address != node.Address {
+			return "", m.cfg.Consensus.AddVoter(ctx, node.Node, node.Address)
 		}
 		return "", nil // a voter stays one until an operator takes it out
-	case at < 0 || servers[at].Address != j.server.Address:
+	case at < 0 || servers[at].Address != node.Address:
 		if at < 0 {
-			m.snapshotFor(ctx, j.server.Node)
+			m.snapshotFor(ctx, node.Node)
 		}
-		if err := m.cfg.Consensus.AddNonvoter(ctx, j.server.Node, j.server.Address); err != nil {
+		if err := m.cfg.Consensus.AddNonvoter(ctx, node.Node, node.Address); err != nil {
 			return "", err
 		}
-		m.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "a node has joined", slog.String("node", string(j.server.Node)), slog.String("address", j.server.Address))
+		m.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "a node has joined", slog.String("node", string(node.Node)), slog.String("address", node.Address))
 	}
-	if !j.server.Voter {
+	if !node.Voter {
 		return "", nil
 	}
-	if voters >= j.expect {
+	if voters >= int(in.GetExpect()) {
 		return fmt.Sprintf("the cluster has %d voters already, so this node does not vote. If one of them is gone for good, take it out: modelgateway cluster remove", voters), nil
 	}
 	// A voter that lags would take part in a majority without being of use to it.
-	if err := m.cfg.AwaitApplied(ctx, j.server, m.cfg.Consensus.Committed()); err != nil {
+	if err := m.cfg.AwaitApplied(ctx, node, m.cfg.Consensus.Committed()); err != nil {
 		return "the node is catching up", nil
 	}
-	if err := m.cfg.Consensus.AddVoter(ctx, j.server.Node, j.server.Address); err != nil {
+	if err := m.cfg.Consensus.AddVoter(ctx, node.Node, node.Address); err != nil {
 		return "", err
 	}
-	m.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "a node votes now", slog.String("node", string(j.server.Node)))
+	m.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "a node votes now", slog.String("node", string(node.Node)))
 	return "", nil
 }
 
@@ -139,29 +133,29 @@ func (m *Members) snapshotFor(ctx context.Context, node id.Node) {
 }
 
 // admissible returns the members, or why a node cannot be one.
-func (m *Members) admissible(ctx context.Context, j joiner) ([]consensus.Server, error) {
-	if j.cluster != "" && j.cluster != m.Cluster() {
-		return nil, fault.New(fault.Conflict, "other_cluster", "Node %s is part of another cluster. Empty its data directory to let it join this one.", j.server.Node)
+func (m *Members) admissible(ctx context.Context, node consensus.Server, cluster string) ([]consensus.Server, error) {
+	if cluster != "" && cluster != m.Cluster() {
+		return nil, fault.New(fault.Conflict, "other_cluster", "Node %s is part of another cluster. Empty its data directory to let it join this one.", node.Node)
 	}
-	if j.server.Node == "" || j.server.Address == "" {
+	if node.Node == "" || node.Address == "" {
 		return nil, fault.Field("server", "invalid_value", "The node does not say who and where it is.")
 	}
 	if err := m.cfg.Current(ctx); err != nil { // a retired node must be known as such
 		return nil, err
 	}
-	removed, err := m.Removed(ctx, j.server.Node)
+	removed, err := m.Removed(ctx, node.Node)
 	if err != nil {
 		return nil, err
 	}
 	if removed {
-		return nil, fault.New(fault.Denied, "node_removed", "Node %s was taken out of the cluster. To bring it back, start it with an empty data directory.", j.server.Node)
+		return nil, fault.New(fault.Denied, "node_removed", "Node %s was taken out of the cluster. To bring it back, start it with an empty data directory.", node.Node)
 	}
 	servers, err := m.cfg.Consensus.Servers()
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range servers {
-		if s.Address == j.server.Address && s.Node != j.server.Node {
+		if s.Address == node.Address && s.Node != node.Node {
 			return nil, fault.New(fault.Conflict, "address_taken", "%s is the address of node %s. If that node is gone for good, take it out: modelgateway cluster remove %s", s.Address, s.Node, s.Node)
 		}
 	}

@@ -67,11 +67,10 @@ func first(ctx context.Context, servers []consensus.Server) error {
 
 // Join makes the caller a member. Only the leader can.
 func (s Service) Join(ctx context.Context, in *clusterv1.JoinRequest) (*clusterv1.JoinResponse, error) {
-	who := unwireOne(in.GetServer())
-	if caller, named := peer.Caller(ctx); named && caller != who.Node {
+	if caller, named := peer.Caller(ctx); named && string(caller) != in.GetServer().GetNode() {
 		return nil, fault.New(fault.Denied, "not_yourself", "A node can only join for itself.")
 	}
-	note, err := s.members.admit(ctx, joiner{server: who, expect: int(in.GetExpect()), cluster: in.GetCluster()})
+	note, err := s.members.admit(ctx, in)
 	if err != nil {
 		return nil, err
 	}
