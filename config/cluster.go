@@ -31,18 +31,54 @@ const (
 	secretRemedy = "`modelgateway cluster secret` prints a new one"
 )
 
+func (c *Cluster) settings() []setting {
+	return []setting{
+		{"listen", word{to: &c.Listen, without: "`" + defaultClusterListen + "`", parse: parseClusterListen}, "one port for the other nodes, TCP and UDP; flag `--cluster-listen`. A single node does not open it"},
+		{"advertise", word{to: &c.Advertise, without: "derived", parse: parseAdvertise}, "address by which the other nodes reach this one; flag `--cluster-advertise`"},
+		{"join", custom{
+			func(o *object, name string) { o.d.join(o, name, &c.Join) },
+			func(w *writer, name string) { w.strings(name, c.Join) }, unset,
+		}, "nodes to find the cluster at; one that responds is enough. Flag `--join`"},
+		{"expect", custom{
+			func(o *object, name string) { o.d.expect(o, name, &c.Expect) },
+			func(w *writer, name string) { w.integer(name, int64(c.Expect)) }, "0",
+		}, "how many voters the first start waits for: 1, 3, 5 or 7; 0: this node does not vote. Flag `--expect`"},
+		{"secret", custom{
+			func(o *object, name string) { o.d.clusterSecret(o, name, &c.Secret) },
+			func(w *writer, name string) { w.secret(name, c.Secret) }, "`$" + clusterVariable + "`",
+		}, "makes a node a member: TLS certificates and gossip key are derived from it"},
+		{"tls", group{of: c.TLS.settings(), check: c.TLS.check}, "your own authority, instead of the secret"},
+		{"gossip_key", custom{
+			func(o *object, name string) {
+				if n, ok := o.take(name); ok {
+					c.GossipKey = o.d.gossipKey(n)
+				}
+			},
+			func(w *writer, name string) { w.secret(name, c.GossipKey) }, unset,
+		}, "32 bytes for the gossip, in base64 or hexadecimal digits; together with `tls`"},
+		{"key_staleness", span{to: &c.KeyStaleness, standard: defaultStaleness, most: mostStaleness}, "how long a partitioned node accepts keys that were created over the API; then 503 `cut_off`. Keys of the file, models and routes have no limit"},
+	}
+}
+
+func (f *ClusterTLS) settings() []setting {
+	file := func(to *string) word { return word{to: to, without: unset} }
+	return []setting{
+		{"ca", file(&f.CA), "PEM file of the authority that has signed the certificates of all nodes"},
+		{"cert", file(&f.Cert), "PEM file of this node's certificate"},
+		{"key", file(&f.Key), "PEM file of the certificate's key"},
+	}
+}
+
 // cluster reads the section cluster.
 func (d *decoder) cluster(n *node, c *Config) {
 	to := &c.Cluster
-	to.KeyStaleness = defaultStaleness
 	o := d.open(n)
-	single(o, "listen", &to.Listen, parseClusterListen)
-	single(o, "advertise", &to.Advertise, parseAdvertise)
-	d.join(o, &to.Join)
-	d.expect(o, &to.Expect)
-	d.clusterCredentials(o, to)
-	o.duration("key_staleness", &to.KeyStaleness, 0, mostStaleness)
+	d.clusterCredentials(o.n)
+	o.settings(to.settings())
 	o.close()
+	if o.n.field("secret") == nil && o.n.field("tls") == nil {
+		to.Secret = d.lookup(clusterVariable) // checked when it is needed
+	}
 	d.at.note(n, 2)
 
 	if !to.Enabled() {
@@ -76,8 +112,8 @@ func (n *node) value(names ...string) *node {
 
 // join reads the nodes to ask. An entry may hold several with commas between
 // them, so that one environment variable can name them all.
-func (d *decoder) join(o *object, to *[]string) {
-	n, ok := o.take("join")
+func (d *decoder) join(o *object, name string, to *[]string) {
+	n, ok := o.take(name)
 	if !ok {
 		return
 	}
@@ -112,11 +148,11 @@ func addJoin(to *[]string, entry string) (faults []string) {
 }
 
 // expect reads the number of voters.
-func (d *decoder) expect(o *object, to *int) {
+func (d *decoder) expect(o *object, name string, to *int) {
 	v := int64(*to)
-	o.integer("expect", &v, 0, 1<<31-1)
+	o.integer(name, &v, 0, 1<<31-1)
 	if why := expectFault(int(v)); why != "" {
-		d.fail(o.n.field("expect"), "%s", why)
+		d.fail(o.n.field(name), "%s", why)
 		return
 	}
 	*to = int(v)
@@ -133,60 +169,46 @@ func expectFault(n int) string {
 	return fmt.Sprintf("%d is no number of voters: use 1, 3, 5 or 7 (more would only slow each write down), and 0 on nodes that shall not vote", n)
 }
 
-// clusterCredentials reads how nodes prove that they belong together: by a
-// secret, from which all else is derived, or by the operator's own certificates,
-// which need a key of their own for what is sent by UDP.
-func (d *decoder) clusterCredentials(o *object, to *Cluster) {
-	secret, hasSecret := o.take("secret")
-	files, hasTLS := o.take("tls")
-	key, hasKey := o.take("gossip_key")
+// clusterCredentials checks how nodes authenticate each other: by a secret, from which
+// everything else is derived, or by the operator's own certificates, which need a key of
+// their own for what is sent by UDP.
+func (d *decoder) clusterCredentials(section *node) {
+	secret, files, key := section.field("secret"), section.field("tls"), section.field("gossip_key")
 	switch {
-	case hasSecret && hasTLS:
+	case secret != nil && files != nil:
 		d.fail(secret, "is set next to cluster.tls: keep one of the two, they are two ways to authenticate the other nodes")
-	case hasSecret && hasKey:
+	case secret != nil && key != nil:
 		d.fail(key, "is set next to cluster.secret, which the key is derived from: remove it, or replace the secret by cluster.tls")
-	case hasKey && !hasTLS:
+	case key != nil && files == nil:
 		d.fail(key, "is set without cluster.tls: add tls with ca, cert and key, or set cluster.secret instead of both")
-	case hasTLS && !hasKey:
+	case files != nil && key == nil:
 		d.fail(files, "is set without cluster.gossip_key, which what nodes send by UDP is encrypted with: add 32 random bytes in base64, from `openssl rand -base64 32`, best as os.environ/NAME")
-	}
-	switch {
-	case hasSecret:
-		to.Secret = d.secret(secret)
-		if why := tooShort(to.Secret); why != "" && !to.Secret.IsEmpty() {
-			d.fail(secret, "%s; %s", why, secretRemedy)
-		}
-	case !hasTLS:
-		to.Secret = d.lookup(clusterVariable) // checked when it is needed
-	}
-	if hasTLS {
-		d.clusterTLS(files, &to.TLS)
-	}
-	if hasKey {
-		to.GossipKey = d.gossipKey(key)
 	}
 }
 
-// clusterTLS reads the files of the operator's own certificates. The code
-// that opens them reports whether they can be read.
-func (d *decoder) clusterTLS(n *node, to *ClusterTLS) {
-	before := len(d.problems)
-	o := d.open(n)
-	o.str("ca", &to.CA)
-	o.str("cert", &to.Cert)
-	o.str("key", &to.Key)
-	o.close()
-	if len(d.problems) > before {
+// clusterSecret reads the secret that all nodes share.
+func (d *decoder) clusterSecret(o *object, name string, to *vault.Secret) {
+	n, ok := o.take(name)
+	if !ok {
 		return
 	}
+	*to = d.secret(n)
+	if why := tooShort(*to); why != "" && !to.IsEmpty() {
+		d.fail(n, "%s; %s", why, secretRemedy)
+	}
+}
+
+// check rejects certificates that are not complete. The code that opens the files
+// reports whether they can be read.
+func (f *ClusterTLS) check(o *object, before int) {
 	var missing []string
-	for _, f := range []struct{ name, value string }{{"ca", to.CA}, {"cert", to.Cert}, {"key", to.Key}} {
-		if f.value == "" {
-			missing = append(missing, f.name)
+	for _, s := range f.settings() {
+		if file, ok := s.value.(word); ok && *file.to == "" {
+			missing = append(missing, s.name)
 		}
 	}
-	if len(missing) > 0 {
-		d.fail(n, "has no %s: name the PEM files of all three, ca, cert and key", strings.Join(missing, " and no "))
+	if len(missing) > 0 && len(o.d.problems) == before {
+		o.d.fail(o.n, "has no %s: name the PEM files of all three, ca, cert and key", strings.Join(missing, " and no "))
 	}
 }
 

@@ -2,79 +2,107 @@ package config
 
 import (
 	"math"
-	"strconv"
+	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
-// defaults reads what litellm_settings say of users and teams that are created
-// without it.
-func (d *decoder) defaults(o *object, to *tenancy.Defaults) {
-	if n, ok := o.take("default_internal_user_params"); ok {
-		d.userDefaults(n, &to.User)
+// created returns what litellm_settings say of keys, users and teams that are created.
+func (c *Config) created() []setting {
+	user, team := &c.Defaults.User, &c.Defaults.Team
+	// The names of a user's budget are older ones: default_internal_user_params wins.
+	budget := custom{reader: func(o *object, name string) {
+		var given *money.Pico
+		if single(o, name, &given, parseAmount); given != nil && user.Limits.MaxBudget == nil {
+			user.Limits.MaxBudget = given
+		}
+	}, without: unset}
+	period := custom{reader: func(o *object, name string) {
+		var given string
+		if single(o, name, &given, parsePeriod); user.Limits.BudgetDuration == "" {
+			user.Limits.BudgetDuration = given
+		}
+	}, without: unset}
+	return []setting{
+		{"key_generation_settings", group{of: keyRules(&c.KeyRules)}, "which callers may make keys, beyond rights. A `proxy_admin` may always make keys, and owes `required_params` only for keys outside of teams"},
+		{"default_internal_user_params", group{of: slices.Concat([]setting{
+			{"user_role", custom{
+				func(o *object, name string) {
+					oneOf(o, name, &user.Role, tenancy.RoleInternalUser, tenancy.RoleInternalUserViewer)
+				},
+				func(w *writer, name string) { w.given(name, string(user.Role)) }, "`internal_user`",
+			}, "or `internal_user_viewer`"},
+			{"models", names{to: &user.Models, without: unset}, "models that the user may call"},
+		}, defaultLimits(&user.Limits)), check: checkLimits(&user.Limits), known: (*decoder).userDefault}, "what new users get that are created without it (not `proxy_admin` and its viewer)"},
+		{"default_max_internal_user_budget", budget, "as `max_internal_user_budget`"},
+		{"max_internal_user_budget", budget, "as `default_internal_user_params.max_budget`, which takes precedence"},
+		{"internal_user_budget_duration", period, "as `default_internal_user_params.budget_duration`, which takes precedence"},
+		{"default_team_params", group{of: slices.Concat([]setting{
+			{"organization_id", custom{
+				func(o *object, name string) { o.str(name, (*string)(&team.Organization)) },
+				func(w *writer, name string) { w.given(name, string(team.Organization)) }, unset,
+			}, "organization of the team"},
+			{"models", names{to: &team.Models, without: unset}, "models that the team may call"},
+			{"team_member_permissions", names{to: &team.Permissions, what: "permission", known: tenancy.TeamPermissions(), without: unset}, "what members may do who are no admins of the team"},
+		}, defaultLimits(&team.Limits)), check: checkLimits(&team.Limits)}, "the same for teams"},
 	}
-	// These two are older names of the same: where both are there, the newer one wins.
-	for _, name := range []string{"default_max_internal_user_budget", "max_internal_user_budget"} {
-		var amount *money.Pico
-		if single(o, name, &amount, parseAmount); amount != nil && to.User.Limits.MaxBudget == nil {
-			to.User.Limits.MaxBudget = amount
+}
+
+// userDefault reads what default_internal_user_params have in LiteLLM and not here.
+func (d *decoder) userDefault(f field) bool {
+	switch f.name {
+	case "teams":
+		r, _ := d.tables.Find(litellm.Settings, "default_internal_user_params.teams")
+		d.apply(f.value, litellm.Settings, "default_internal_user_params.teams", r)
+	case "available_teams":
+		d.apply(f.value, litellm.Settings, f.name, litellm.Entry{Why: "users do not add themselves to teams"})
+	default:
+		return false
+	}
+	return true
+}
+
+// defaultLimits returns the limits among defaults.
+func defaultLimits(to *tenancy.Limits) []setting {
+	amount := func(to **money.Pico) custom {
+		return custom{
+			func(o *object, name string) { single(o, name, to, parseAmount) },
+			func(w *writer, name string) {
+				if *to != nil {
+					w.raw(name, (*to).String())
+				}
+			}, unset,
 		}
 	}
-	var period string
-	if single(o, "internal_user_budget_duration", &period, parsePeriod); to.User.Limits.BudgetDuration == "" {
-		to.User.Limits.BudgetDuration = period
-	}
-	if n, ok := o.take("default_team_params"); ok {
-		d.teamDefaults(n, &to.Team)
-	}
-}
-
-// userDefaults reads default_internal_user_params.
-func (d *decoder) userDefaults(n *node, to *tenancy.UserDefaults) {
-	o := d.open(n)
-	oneOf(o, "user_role", &to.Role, tenancy.RoleInternalUser, tenancy.RoleInternalUserViewer)
-	o.strings("models", &to.Models)
-	d.defaultLimits(o, &to.Limits)
-	o.rest(func(f field) bool {
-		switch f.name {
-		case "teams":
-			r, _ := d.tables.Find(litellm.Settings, "default_internal_user_params.teams")
-			d.apply(f.value, litellm.Settings, "default_internal_user_params.teams", r)
-		case "available_teams":
-			d.apply(f.value, litellm.Settings, f.name, litellm.Entry{Why: "users do not add themselves to teams"})
-		default:
-			return false
+	count := func(to **uint32) custom {
+		return custom{
+			func(o *object, name string) { o.d.count(o, name, to) },
+			func(w *writer, name string) {
+				if *to != nil {
+					w.integer(name, int64(**to))
+				}
+			}, unset,
 		}
-		return true
-	})
+	}
+	return []setting{
+		{"max_budget", amount(&to.MaxBudget), "USD that may be spent in one `budget_duration`"},
+		{"soft_budget", amount(&to.SoftBudget), "USD; less than `max_budget`"},
+		{"budget_duration", word{to: &to.BudgetDuration, without: unset, parse: parsePeriod}, "after it, spend counts from zero again, such as `12h`, `30d` or `1mo`"},
+		{"tpm_limit", count(&to.TPM), "tokens a minute"},
+		{"rpm_limit", count(&to.RPM), "requests a minute"},
+		{"max_parallel_requests", count(&to.MaxParallel), "requests in flight"},
+	}
 }
 
-// teamDefaults reads default_team_params.
-func (d *decoder) teamDefaults(n *node, to *tenancy.TeamDefaults) {
-	o := d.open(n)
-	o.strings("models", &to.Models)
-	o.namesOf("team_member_permissions", &to.Permissions, "permission", tenancy.TeamPermissions())
-	var organization string
-	o.str("organization_id", &organization)
-	to.Organization = id.Organization(organization)
-	d.defaultLimits(o, &to.Limits)
-	o.close()
-}
-
-// defaultLimits reads the limits among defaults.
-func (d *decoder) defaultLimits(o *object, to *tenancy.Limits) {
-	single(o, "max_budget", &to.MaxBudget, parseAmount)
-	single(o, "soft_budget", &to.SoftBudget, parseAmount)
-	single(o, "budget_duration", &to.BudgetDuration, parsePeriod)
-	d.count(o, "tpm_limit", &to.TPM)
-	d.count(o, "rpm_limit", &to.RPM)
-	d.count(o, "max_parallel_requests", &to.MaxParallel)
-	if err := to.Check(""); err != nil {
-		d.fail(o.n, "%s", fault.From(err).Message())
+// checkLimits rejects limits that contradict each other.
+func checkLimits(l *tenancy.Limits) func(o *object, _ int) {
+	return func(o *object, _ int) {
+		if err := l.Check(""); err != nil {
+			o.d.fail(o.n, "%s", fault.From(err).Message())
+		}
 	}
 }
 
@@ -104,46 +132,6 @@ func (d *decoder) count(o *object, name string, to **uint32) {
 	o.integer(name, &v, 0, math.MaxUint32)
 	if v >= 0 {
 		*to = new(uint32(v))
-	}
-}
-
-// defaults writes litellm_settings, of which only the defaults and the rules for keys
-// remain.
-func (w *writer) defaults(of *tenancy.Defaults, rules *tenancy.KeyRules) {
-	w.optional("litellm_settings", func() {
-		w.keyRules(rules)
-		w.optional("default_internal_user_params", func() {
-			w.given("user_role", string(of.User.Role))
-			w.some("models", of.User.Models)
-			w.limits(&of.User.Limits)
-		})
-		w.optional("default_team_params", func() {
-			w.given("organization_id", string(of.Team.Organization))
-			w.some("models", of.Team.Models)
-			w.some("team_member_permissions", of.Team.Permissions)
-			w.limits(&of.Team.Limits)
-		})
-	})
-}
-
-// limits writes limits that are set.
-func (w *writer) limits(l *tenancy.Limits) {
-	for _, a := range []struct {
-		name   string
-		amount *money.Pico
-	}{{"max_budget", l.MaxBudget}, {"soft_budget", l.SoftBudget}} {
-		if a.amount != nil {
-			w.raw(a.name, a.amount.String())
-		}
-	}
-	w.given("budget_duration", l.BudgetDuration)
-	for _, c := range []struct {
-		name  string
-		count *uint32
-	}{{"tpm_limit", l.TPM}, {"rpm_limit", l.RPM}, {"max_parallel_requests", l.MaxParallel}} {
-		if c.count != nil {
-			w.raw(c.name, strconv.FormatUint(uint64(*c.count), 10))
-		}
 	}
 }
 

@@ -22,8 +22,9 @@
 //
 // A setting has one row in the table of its section: its name, where it is kept, its
 // default, its bounds and its documentation. Parse, Effective and the tables of
-// docs/configuration.md come from the rows; a test writes the tables with -update. The
-// rows of router_settings are catalog.RouterFields, which the API uses too.
+// docs/configuration.md and docs/cluster.md come from the rows; a test writes the tables
+// with -update. The rows of router_settings are catalog.RouterFields, which the API uses
+// too.
 //
 // The file is LiteLLM's config.yaml with sections of our own
 // (listen, data_dir, envoy, intent_sync, shutdown_delay, log, limits, cluster, keys). `${NAME}` inside a

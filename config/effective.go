@@ -17,25 +17,19 @@ func (c *Config) Effective() []byte {
 	w.section("envoy", func() { w.settings(c.Envoy.settings()) })
 	w.section("log", func() { w.settings(c.Log.settings()) })
 	w.section("limits", func() { w.settings(c.Limits.settings()) })
-	w.section("cluster", func() { w.cluster(&c.Cluster) })
+	w.section("cluster", func() { w.settings(c.Cluster.settings()) })
 	w.section("audit", func() { w.settings(c.Audit.settings()) })
 	w.section("general_settings", func() { w.settings(c.general()) })
 	w.section("router_settings", func() { w.router(c) })
-	w.defaults(&c.Defaults, &c.KeyRules)
-	if len(c.Environment) > 0 {
-		w.section("environment_variables", func() {
-			for _, v := range c.Environment {
-				w.raw(v.Name, `"`+redacted+`"`)
-			}
-		})
-	}
+	w.optional("litellm_settings", func() { w.settings(c.created()) })
+	w.settings(c.variables())
 	w.served(c)
 	return w.out
 }
 
 // served writes the keys and deployments, in the order of the file.
 func (w *writer) served(c *Config) {
-	w.list("keys", len(c.Keys), func(i int) { w.virtualKey(&c.Keys[i]) })
+	w.list("keys", len(c.Keys), func(i int) { w.settings(c.Keys[i].settings()) })
 	w.list("model_list", len(c.Models), func(i int) { w.model(&c.Models[i]) })
 }
 
@@ -52,27 +46,10 @@ func (c *Config) Digest() [sha256.Size]byte {
 	w.secret("master_key", c.MasterKey)
 	w.source("encryption_key", c.EncryptionSource())
 	w.section("router_settings", func() { w.router(c) })
-	w.defaults(&c.Defaults, &c.KeyRules)
+	w.optional("litellm_settings", func() { w.settings(c.created()) })
 	w.settings(c.Enforced.settings())
 	w.served(c)
 	return sha256.Sum256(w.out)
-}
-
-func (w *writer) cluster(c *Cluster) {
-	w.given("listen", c.Listen)
-	w.given("advertise", c.Advertise)
-	w.strings("join", c.Join)
-	w.integer("expect", int64(c.Expect))
-	w.secret("secret", c.Secret)
-	if c.TLS != (ClusterTLS{}) {
-		w.section("tls", func() {
-			w.str("ca", c.TLS.CA)
-			w.str("cert", c.TLS.Cert)
-			w.str("key", c.TLS.Key)
-		})
-	}
-	w.secret("gossip_key", c.GossipKey)
-	w.seconds("key_staleness", c.KeyStaleness)
 }
 
 // router writes router_settings, without numbers that are not given.
@@ -107,16 +84,6 @@ func (w *writer) router(c *Config) {
 			})
 		}
 	}
-}
-
-func (w *writer) virtualKey(k *Key) {
-	w.str("key_alias", k.Alias)
-	w.secret("key", k.Key)
-	w.strings("models", k.Models)
-	if !k.Expires.IsZero() {
-		w.str("expires", k.Expires.Format(time.RFC3339Nano))
-	}
-	w.boolean("blocked", k.Blocked)
 }
 
 func (w *writer) model(m *Model) {

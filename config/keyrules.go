@@ -1,44 +1,32 @@
 package config
 
-import "github.com/modelgateway/modelgateway/cluster/tenancy"
+import (
+	"strings"
 
-// keyRules reads key_generation_settings.
-func (d *decoder) keyRules(o *object, to *tenancy.KeyRules) {
-	n, ok := o.take("key_generation_settings")
-	if !ok {
-		return
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+)
+
+// keyRules returns key_generation_settings.
+func keyRules(to *tenancy.KeyRules) []setting {
+	return []setting{
+		{"team_key_generation", keyRule("allowed_team_member_roles", &to.Team, tenancy.TeamAdmin, tenancy.TeamUser), "the rule for keys of a team"},
+		{"personal_key_generation", keyRule("allowed_user_roles", &to.Personal,
+			string(tenancy.RoleProxyAdmin), string(tenancy.RoleProxyAdminViewer), string(tenancy.RoleInternalUser), string(tenancy.RoleInternalUserViewer)), "the rule for all other keys"},
 	}
-	rules := d.open(n)
-	d.keyRule(rules, "team_key_generation", "allowed_team_member_roles", &to.Team, tenancy.TeamAdmin, tenancy.TeamUser)
-	d.keyRule(rules, "personal_key_generation", "allowed_user_roles", &to.Personal,
-		string(tenancy.RoleProxyAdmin), string(tenancy.RoleProxyAdminViewer), string(tenancy.RoleInternalUser), string(tenancy.RoleInternalUserViewer))
-	rules.close()
-	d.at.note(n, 2)
 }
 
-// keyRule reads the rule for keys of one sort.
-func (d *decoder) keyRule(o *object, name, roles string, to *tenancy.KeyRule, known ...string) {
-	n, ok := o.take(name)
-	if !ok {
-		return
-	}
-	rule := d.open(n)
-	rule.namesOf(roles, &to.Roles, "role here", known)
-	rule.strings("required_params", &to.Required)
-	rule.close()
-}
-
-// keyRules writes key_generation_settings.
-func (w *writer) keyRules(rules *tenancy.KeyRules) {
-	w.optional("key_generation_settings", func() {
-		w.optional("team_key_generation", func() { w.keyRule("allowed_team_member_roles", &rules.Team) })
-		w.optional("personal_key_generation", func() { w.keyRule("allowed_user_roles", &rules.Personal) })
-	})
-}
-
-func (w *writer) keyRule(roles string, rule *tenancy.KeyRule) {
-	if rule.Roles != nil { // an empty list lets nobody
-		w.strings(roles, rule.Roles)
-	}
-	w.some("required_params", rule.Required)
+// keyRule returns the rule for keys of one sort. An empty list of roles is written: it
+// lets nobody make such keys.
+func keyRule(roles string, to *tenancy.KeyRule, known ...string) group {
+	return group{of: []setting{
+		{roles, custom{
+			func(o *object, name string) { o.namesOf(name, &to.Roles, "role here", known) },
+			func(w *writer, name string) {
+				if to.Roles != nil {
+					w.strings(name, to.Roles)
+				}
+			}, "all",
+		}, "roles that may make such keys: `" + strings.Join(known, "`, `") + "`; an empty list: nobody may"},
+		{"required_params", names{to: &to.Required, without: unset}, "fields that the request for such a key must give"},
+	}}
 }

@@ -36,26 +36,44 @@ func (d *decoder) keys(items []*node, c *Config) {
 	}
 }
 
+func (k *Key) settings() []setting {
+	return []setting{
+		{"key_alias", word{to: &k.Alias}, "a name for the key, at most 256 bytes"},
+		{"key", custom{k.read, func(w *writer, name string) { w.secret(name, k.Key) }, unset}, "what the caller presents, best as `os.environ/NAME`; required. At least 16 characters that begin with `sk-`"},
+		{"models", names{to: &k.Models}, "names, or patterns such as `openai/*`; empty means all"},
+		{"expires", custom{
+			func(o *object, name string) { single(o, name, &k.Expires, parseTime) },
+			func(w *writer, name string) {
+				if !k.Expires.IsZero() {
+					w.str(name, k.Expires.Format(time.RFC3339Nano))
+				}
+			}, "never",
+		}, "a date, which it expires at the start of (UTC), or a time"},
+		{"blocked", toggle{&k.Blocked}, "whether requests with the key are rejected"},
+	}
+}
+
+// read reads the key itself.
+func (k *Key) read(o *object, name string) {
+	if n, ok := o.take(name); ok {
+		k.Key = o.d.key(n)
+	} else if !o.lost {
+		o.d.fail(o.n, "has no key: add key: os.environ/NAME")
+	}
+}
+
 // virtualKey reads one entry of keys.
 func (d *decoder) virtualKey(item *node) Key {
 	var k Key
 	d.notEmpty(item)
 	o := d.open(item)
-	o.str("key_alias", &k.Alias)
-	if n, ok := o.take("key"); ok {
-		k.Key = d.key(n)
-	} else if item.kind == mapping {
-		d.fail(item, "has no key: add key: os.environ/NAME")
-	}
-	o.strings("models", &k.Models)
+	o.settings(k.settings())
+	o.close()
 	for _, m := range k.Models {
 		if strings.Count(m, "*") > 1 {
 			d.fail(item.value("models"), "%s has more than one star: a pattern such as openai/* has one", quote(m))
 		}
 	}
-	single(o, "expires", &k.Expires, parseTime)
-	o.boolean("blocked", &k.Blocked)
-	o.close()
 	if len(k.Alias) > 256 || strings.ContainsFunc(k.Alias, isControl) {
 		d.fail(item.value("key_alias"), "is longer than 256 bytes or holds a control character: choose a plain name")
 	}

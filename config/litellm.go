@@ -6,12 +6,12 @@ import (
 	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
-// settings folds what litellm_settings says about routing into router_settings,
-// which wins where both say something, and returns the rest that has a meaning.
-func (d *decoder) settings(own, theirs *node) (*node, settings) {
-	var s settings
+// settings folds what litellm_settings say about routing into router_settings, which
+// wins where both say something, and returns whether deployments drop parameters that
+// their provider does not know. The rest goes to c.
+func (d *decoder) settings(own, theirs *node, c *Config) (router *node, dropParams bool) {
 	o := d.open(theirs)
-	router := &node{kind: mapping, path: "router_settings"}
+	router = &node{kind: mapping, path: "router_settings"}
 	if own != nil && own.kind == mapping {
 		router.at, router.fields = own.at, append(router.fields, own.fields...)
 	} else if own != nil && own.kind != absent {
@@ -32,11 +32,11 @@ func (d *decoder) settings(own, theirs *node) (*node, settings) {
 		}
 		router.fields = append(router.fields, field{to, n.at, n})
 	}
-	o.boolean("drop_params", &s.dropParams)
+	o.boolean("drop_params", &dropParams)
 	d.callbacks(o)
-	d.defaults(o, &s.defaults)
-	d.keyRules(o, &s.keyRules)
+	o.settings(c.created())
+	d.at.note(o.n.field("key_generation_settings"), 2)
 	o.also = litellm.Settings.Protectors
 	o.rest(d.documented(litellm.Settings))
-	return router, s
+	return router, dropParams
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
@@ -25,15 +24,8 @@ const (
 	useRouter = -1
 )
 
-// settings are what litellm_settings says about every deployment, and about records.
-type settings struct {
-	dropParams bool
-	defaults   tenancy.Defaults // of users and teams
-	keyRules   tenancy.KeyRules
-}
-
-// model reads one entry of model_list.
-func (d *decoder) model(item *node, s settings) Model {
+// model reads one entry of model_list; dropParams is the default of drop_params.
+func (d *decoder) model(item *node, dropParams bool) Model {
 	var m Model
 	d.notEmpty(item)
 	o := d.open(item)
@@ -51,7 +43,7 @@ func (d *decoder) model(item *node, s settings) Model {
 	case !own && item.kind == mapping:
 		d.fail(item, "has no gateway_params: add them with a model such as openai/gpt-4o")
 	}
-	m.Params = Params{MaxRetries: useRouter, DropParams: s.dropParams}
+	m.Params = Params{MaxRetries: useRouter, DropParams: dropParams}
 	if body != nil && body.kind != absent {
 		d.params(body, &m.Params)
 	}

@@ -64,7 +64,7 @@ func Parse(name string, src []byte, env func(string) (string, bool), accepted ..
 // root reads the whole file.
 func (d *decoder) root(c *Config, n *node) {
 	o := d.open(n)
-	c.Environment = d.environment(o)
+	o.settings(c.variables())
 	d.server(o, c)
 	section, _ := o.take("cluster")
 	d.cluster(section, c)
@@ -77,15 +77,14 @@ func (d *decoder) root(c *Config, n *node) {
 
 	own, _ := o.take("router_settings")
 	theirs, _ := o.take("litellm_settings")
-	router, common := d.settings(own, theirs)
-	c.Defaults, c.KeyRules = common.defaults, common.keyRules
+	router, dropParams := d.settings(own, theirs, c)
 	d.at.note(router, 2)
 	d.router(router, c)
 
 	items := o.items("model_list")
 	c.Models = make([]Model, 0, len(items))
 	for _, item := range items {
-		c.Models = append(c.Models, d.model(item, common))
+		c.Models = append(c.Models, d.model(item, dropParams))
 	}
 	d.keys(o.items("keys"), c)
 	if list, ok := o.take("keys"); ok {
@@ -118,10 +117,24 @@ func (ps places) note(n *node, depth int) {
 	}
 }
 
+// variables returns environment_variables, which are read first and written late.
+func (c *Config) variables() []setting {
+	return []setting{{"environment_variables", custom{
+		func(o *object, name string) { c.Environment = o.d.environment(o, name) },
+		func(w *writer, name string) {
+			w.optional(name, func() {
+				for _, v := range c.Environment {
+					w.raw(v.Name, `"`+redacted+`"`)
+				}
+			})
+		}, unset,
+	}, "variables for the process, by name; they are set before the rest of the file is read. `os.environ/NAME` and `${NAME}` refer to them"}}
+}
+
 // environment reads environment_variables. They come before the process's own,
 // as LiteLLM has it, and their own references see the process's alone.
-func (d *decoder) environment(o *object) []Variable {
-	n, _ := o.take("environment_variables")
+func (d *decoder) environment(o *object, name string) []Variable {
+	n, _ := o.take(name)
 	section := d.open(n)
 	var all []Variable
 	for _, f := range section.n.fields {

@@ -8,11 +8,11 @@ import (
 
 // setting is one setting of a section: the one place for its name, its default, its
 // bounds and its documentation. The decoder, Effective and the tables of
-// docs/configuration.md use it.
+// the documentation use it.
 type setting struct {
 	name  string
 	value value
-	text  string // the meaning, in docs/configuration.md
+	text  string // the meaning, in the documentation
 }
 
 // value is where a setting is kept.
@@ -75,15 +75,21 @@ func (v span) write(w *writer, name string) {
 	}
 }
 
-// word is a text. An empty one means the default; without is as in number.
+// word is a text. An empty one means the default; without is as in number. If parse is
+// set, it checks the text and returns its usual form, as for single.
 type word struct {
 	to       *string
 	standard string
 	without  string
+	parse    func(s string) (v, problem string)
 }
 
 func (v word) read(o *object, name string) {
-	o.str(name, v.to)
+	if v.parse != nil {
+		single(o, name, v.to, v.parse)
+	} else {
+		o.str(name, v.to)
+	}
 	if *v.to == "" {
 		*v.to = v.standard
 	}
@@ -108,6 +114,53 @@ func (v choice[T]) read(o *object, name string) {
 }
 
 func (v choice[T]) write(w *writer, name string) { w.str(name, string(*v.to)) }
+
+// names is a list of texts. If known is set, each must be one of them; what is as in
+// namesOf. If without is set, an empty list is not written, and the documentation shows
+// without instead.
+type names struct {
+	to      *[]string
+	what    string
+	known   []string
+	without string
+}
+
+func (v names) read(o *object, name string) {
+	if v.known == nil {
+		o.strings(name, v.to)
+	} else {
+		o.namesOf(name, v.to, v.what, v.known)
+	}
+}
+
+func (v names) write(w *writer, name string) {
+	if v.without == "" || len(*v.to) > 0 {
+		w.strings(name, *v.to)
+	}
+}
+
+// group is a section within a section. It is written unless it is empty.
+type group struct {
+	of    []setting
+	check func(o *object, before int)    // is called when all is read; before: the problems that the file had without the section
+	known func(d *decoder, f field) bool // as for rest
+}
+
+func (v group) read(o *object, name string) {
+	n, ok := o.take(name)
+	if !ok {
+		return
+	}
+	before := len(o.d.problems)
+	section := o.d.open(n)
+	section.settings(v.of)
+	section.rest(func(f field) bool { return v.known != nil && v.known(o.d, f) })
+	if v.check != nil {
+		v.check(section, before)
+	}
+}
+
+func (v group) write(w *writer, name string) { w.optional(name, func() { w.settings(v.of) }) }
 
 // toggle is true or false.
 type toggle struct{ to *bool }

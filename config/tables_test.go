@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -10,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 )
@@ -36,36 +37,47 @@ func (v span) shown() string {
 }
 
 func (v word) shown() string {
-	if v.without != "" {
-		return v.without
+	if v.without != "" || v.standard == "" {
+		return cmp.Or(v.without, unset)
 	}
 	return "`" + v.standard + "`"
 }
 
 func (v choice[T]) shown() string { return "`" + string(v.standard) + "`" }
+func (v names) shown() string     { return cmp.Or(v.without, unset) }
+func (group) shown() string       { return unset }
 func (toggle) shown() string      { return "`false`" }
 func (credential) shown() string  { return unset }
 func (v custom) shown() string    { return v.without }
 
-// tables are the tables of docs/configuration.md: names begin with the prefix.
+// rows are the rows of settings, whose names begin with the prefix. Below a section come
+// the settings in it.
+func rows(prefix string, settings []setting) string {
+	var b strings.Builder
+	for _, s := range settings {
+		v, _ := s.value.(interface{ shown() string })
+		fmt.Fprintf(&b, "| `%s%s` | %s | %s |\n", prefix, s.name, v.shown(), s.text)
+		if section, ok := s.value.(group); ok {
+			b.WriteString(rows(prefix+s.name+".", section.of))
+		}
+	}
+	return b.String()
+}
+
+// tables are the tables of the documentation.
 func tables() map[string]string {
 	c := &Config{}
-	own := func(prefix string, settings []setting) string {
-		var b strings.Builder
-		for _, s := range settings {
-			v, _ := s.value.(interface{ shown() string })
-			fmt.Fprintf(&b, "| `%s%s` | %s | %s |\n", prefix, s.name, v.shown(), s.text)
-		}
-		return b.String()
-	}
 	return map[string]string{
-		"process":          own("", c.process()),
-		"envoy, log":       own("envoy.", c.Envoy.settings()) + own("log.", c.Log.settings()),
-		"limits":           own("", c.Limits.settings()),
-		"general_settings": own("", c.general()),
-		"audit":            own("", c.Audit.settings()),
-		"gateway_params":   own("", (&Params{}).settings()),
-		"model_info":       own("", (&Info{}).settings()),
+		"process":          rows("", c.variables()) + rows("", c.process()),
+		"envoy, log":       rows("envoy.", c.Envoy.settings()) + rows("log.", c.Log.settings()),
+		"limits":           rows("", c.Limits.settings()),
+		"cluster":          rows("", c.Cluster.settings()),
+		"general_settings": rows("", c.general()),
+		"litellm_settings": rows("", c.created()),
+		"audit":            rows("", c.Audit.settings()),
+		"keys":             rows("", (&Key{}).settings()),
+		"gateway_params":   rows("", (&Params{}).settings()),
+		"model_info":       rows("", (&Info{}).settings()),
 		"router_settings":  routerRows(),
 	}
 }
@@ -97,34 +109,35 @@ func routerRows() string {
 	return b.String()
 }
 
-// TestTablesOfTheDocumentation: docs/configuration.md has the table of each section as
-// the settings describe it. The flag -update writes the tables.
+// TestTablesOfTheDocumentation: the pages have the table of each section as the settings
+// describe it. The flag -update writes the tables.
 func TestTablesOfTheDocumentation(t *testing.T) {
-	const file = "../docs/configuration.md"
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := tables()
-	want := regexp.MustCompile(`(?s)(<!-- settings: ([^\n]*) -->\n\n)(.*?\n)(\n|$)`).ReplaceAllStringFunc(string(page), func(found string) string {
-		marker, _, _ := strings.Cut(found, "\n")
-		section := strings.TrimSuffix(strings.TrimPrefix(marker, "<!-- settings: "), " -->")
-		rows := all[section]
-		if rows == "" {
-			t.Errorf("there is no table %q, or it is on the page twice", section)
-		}
-		delete(all, section)
-		return marker + "\n\n| key | default | meaning |\n|---|---|---|\n" + rows + "\n"
-	})
-	want = strings.TrimRight(want, "\n") + "\n"
-	for section := range all {
-		t.Errorf("the page lacks <!-- settings: %s -->", section)
-	}
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+	for _, file := range []string{"../docs/configuration.md", "../docs/cluster.md"} {
+		page, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	} else if diff := cmp.Diff(want, string(page)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
+		want := regexp.MustCompile(`(?s)(<!-- settings: ([^\n]*) -->\n\n)(.*?\n)(\n|$)`).ReplaceAllStringFunc(string(page), func(found string) string {
+			marker, _, _ := strings.Cut(found, "\n")
+			section := strings.TrimSuffix(strings.TrimPrefix(marker, "<!-- settings: "), " -->")
+			lines := all[section]
+			if lines == "" {
+				t.Errorf("there is no table %q, or it is on the pages twice", section)
+			}
+			delete(all, section)
+			return marker + "\n\n| key | default | meaning |\n|---|---|---|\n" + lines + "\n"
+		})
+		want = strings.TrimRight(want, "\n") + "\n"
+		if flag.Lookup("update").Value.String() == "true" {
+			if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := gocmp.Diff(want, string(page)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", file, diff)
+		}
+	}
+	for section := range all {
+		t.Errorf("the pages lack <!-- settings: %s -->", section)
 	}
 }
