@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -68,13 +66,9 @@ func (n *Node) beginLife(ctx context.Context) error {
 // no later one was made. It notes that it is.
 func lives(tx *store.Tx, c *clusterv1.MoveLeases) (bool, *fault.Error) {
 	key := []byte(c.GetNode())
-	value, _, err := tx.Get(store.SpaceLeaseLife, key)
-	if err != nil {
-		return false, record.Unreadable(err)
-	}
 	var at clusterv1.LeaseLife
-	if err := proto.Unmarshal(value, &at); err != nil {
-		return false, record.Unreadable(err)
+	if _, f := record.Load(tx, store.SpaceLeaseLife, key, &at); f != nil {
+		return false, f
 	}
 	same := bytes.Equal(at.GetLife(), c.GetLife())
 	switch {
@@ -89,10 +83,5 @@ func lives(tx *store.Tx, c *clusterv1.MoveLeases) (bool, *fault.Error) {
 	default:
 		at.Number = c.GetNumber()
 	}
-	next, err := proto.MarshalOptions{Deterministic: true}.Marshal(&at)
-	if err != nil {
-		return false, record.Unreadable(err)
-	}
-	tx.Set(store.SpaceLeaseLife, key, next)
-	return c.GetNumber() > 0, nil
+	return c.GetNumber() > 0, record.Store(tx, store.SpaceLeaseLife, key, &at)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
@@ -18,13 +19,8 @@ const (
 	unmarked = 2
 )
 
-// values reads single values of a state.
-type values interface {
-	Get(space store.Space, key []byte) ([]byte, bool, error)
-}
-
 // versionOf returns the highest version of the transactions that made a state.
-func versionOf(state values) (uint32, error) {
+func versionOf(state record.Getter) (uint32, error) {
 	value, ok, err := state.Get(store.SpaceView, []byte(versionKey))
 	if err != nil || !ok {
 		return unmarked, err
@@ -72,7 +68,7 @@ func (n *Node) understands(state *store.Store) error {
 
 // restorable returns the version of a backup's state, and refuses one that a newer
 // version of the gateway made.
-func (n *Node) restorable(backup values) (uint32, error) {
+func (n *Node) restorable(backup record.Getter) (uint32, error) {
 	version, err := versionOf(backup)
 	if err != nil {
 		return 0, err

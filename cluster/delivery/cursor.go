@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -48,28 +46,19 @@ type Cursor struct {
 	Revision uint64
 }
 
-// Getter reads the replicated state.
-type Getter interface {
-	Get(space store.Space, key []byte) (value []byte, ok bool, err error)
-}
-
 func cursorAt(place Place) record.At {
 	return record.At{Space: store.SpaceDelivery, Key: append([]byte("c"), place...)}
 }
 
 // CursorOf reads how far a place has got.
-func CursorOf(state Getter, place Place) (Cursor, error) {
+func CursorOf(state record.Getter, place Place) (Cursor, error) {
 	at := cursorAt(place)
-	value, ok, err := state.Get(at.Space, at.Key)
-	if err != nil {
-		return Cursor{}, record.Unreadable(err)
-	}
-	if !ok {
-		return Cursor{}, nil
-	}
 	r := &clusterv1.DeliveryCursor{}
-	if err := proto.Unmarshal(value, r); err != nil {
-		return Cursor{}, record.Unreadable(err)
+	switch ok, f := record.Load(state, at.Space, at.Key, r); {
+	case f != nil:
+		return Cursor{}, f
+	case !ok:
+		return Cursor{}, nil
 	}
 	progress := Progress{Next: r.GetNext()}
 	for _, one := range r.GetTaken() {

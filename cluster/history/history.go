@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
@@ -213,13 +211,13 @@ func (k *Keeper) putSigner(ctx context.Context, r *clusterv1.AuditSigner, revisi
 // signerRecord reads the key's record; nil if there is none.
 func (k *Keeper) signerRecord() (r *clusterv1.AuditSigner, err error) {
 	err = k.cfg.View(func(state *store.Store) error {
-		value, ok, err := state.Get(store.SpaceAuditSigner, []byte(signerKey))
-		if err != nil || !ok {
-			return err
+		found := &clusterv1.AuditSigner{}
+		ok, f := record.Load(state, store.SpaceAuditSigner, []byte(signerKey), found)
+		if f != nil {
+			return f
 		}
-		r = &clusterv1.AuditSigner{}
-		if err := proto.Unmarshal(value, r); err != nil {
-			return record.Unreadable(err)
+		if ok {
+			r = found
 		}
 		return nil
 	})

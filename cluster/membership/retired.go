@@ -3,8 +3,6 @@ package membership
 import (
 	"bytes"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -17,29 +15,21 @@ func Retire(tx *store.Tx, c *clusterv1.RetireNode, by record.Stamp) *fault.Error
 	if !bytes.Equal([]byte(c.GetNode()), bytes.TrimSpace([]byte(c.GetNode()))) || c.GetNode() == "" {
 		return fault.Field("node_id", "invalid_value", "node_id is not a node's id.")
 	}
-	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(&clusterv1.RetiredNode{
+	return record.Store(tx, store.SpaceRetired, []byte(c.GetNode()), &clusterv1.RetiredNode{
 		Node: c.GetNode(),
 		Stamp: &clusterv1.Stamp{
 			CreatedUnixNano: by.Time.UnixNano(), CreatedBy: by.Actor,
 			UpdatedUnixNano: by.Time.UnixNano(), UpdatedBy: by.Actor, Revision: by.Index,
 		},
 	})
-	if err != nil {
-		return fault.From(err)
-	}
-	tx.Set(store.SpaceRetired, []byte(c.GetNode()), value)
-	return nil
 }
 
 // Rejected returns the error for usage and leases of a node that was removed; nil for other nodes.
 func Rejected(tx *store.Tx, node string) *fault.Error {
-	value, retired, err := tx.Get(store.SpaceRetired, []byte(node))
-	if err != nil {
-		return record.Unreadable(err)
-	}
 	var of clusterv1.RetiredNode
-	if err := proto.Unmarshal(value, &of); err != nil {
-		return record.Unreadable(err)
+	retired, f := record.Load(tx, store.SpaceRetired, []byte(node), &of)
+	if f != nil {
+		return f
 	}
 	if of.GetRestored() {
 		return fault.New(fault.Denied, "node_of_backup", "Node %s belongs to the cluster whose backup this one began with, and its journal to that cluster's ledger. Empty its data directory to let it join.", id.Node(node))

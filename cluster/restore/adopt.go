@@ -7,11 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -69,8 +68,8 @@ func Adopt(backup *store.Tx, state *store.Store, members []id.Node, now time.Tim
 		if _, f := ledger.DropNode(backup, node); f != nil {
 			return f
 		}
-		if err := bar(backup, node, now); err != nil {
-			return err
+		if f := bar(backup, node, now); f != nil {
+			return f
 		}
 	}
 	// A journal continues after the last event that it has posted. Without that position, its events
@@ -104,17 +103,12 @@ func nodesOf(state *store.Tx) (map[id.Node]bool, error) {
 }
 
 // bar rejects a node of the backup's cluster from now on, unless it was removed there.
-func bar(backup *store.Tx, node id.Node, now time.Time) error {
-	if _, there, err := backup.Get(store.SpaceRetired, []byte(node)); err != nil || there {
-		return err
+func bar(backup *store.Tx, node id.Node, now time.Time) *fault.Error {
+	r := &clusterv1.RetiredNode{}
+	if there, f := record.Load(backup, store.SpaceRetired, []byte(node), r); f != nil || there {
+		return f
 	}
-	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(&clusterv1.RetiredNode{
-		Node: string(node), Restored: true,
-		Stamp: &clusterv1.Stamp{CreatedUnixNano: now.UnixNano(), CreatedBy: "gateway", UpdatedUnixNano: now.UnixNano(), UpdatedBy: "gateway"},
-	})
-	if err != nil {
-		return fault.From(err)
-	}
-	backup.Set(store.SpaceRetired, []byte(node), value)
-	return nil
+	r.Node, r.Restored = string(node), true
+	r.Stamp = &clusterv1.Stamp{CreatedUnixNano: now.UnixNano(), CreatedBy: "gateway", UpdatedUnixNano: now.UnixNano(), UpdatedBy: "gateway"}
+	return record.Store(backup, store.SpaceRetired, []byte(node), r)
 }

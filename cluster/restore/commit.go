@@ -35,7 +35,7 @@ func Commit(tx Tx, c *clusterv1.CommitRestore, by record.Stamp, now time.Time) (
 	if f := drop(tx, c.GetRestore()); f != nil {
 		return nil, f
 	}
-	return done, write(tx, place(c.GetRestore(), kindDone), done)
+	return done, record.Store(tx, store.SpaceRestore, place(c.GetRestore(), kindDone), done)
 }
 
 // countOf returns the counts of a name. Records without a name are not counted.

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -34,13 +32,12 @@ type Count struct {
 
 // ReportOf returns the report of a restore; nil if it was not committed or its result has expired.
 func ReportOf(state *store.Store, name []byte) (*Report, error) {
-	value, ok, err := state.Get(store.SpaceRestore, place(name, kindDone))
-	if err != nil || !ok {
-		return nil, err
-	}
 	done := &clusterv1.RestoreDone{}
-	if err := proto.Unmarshal(value, done); err != nil {
-		return nil, record.Unreadable(err)
+	switch ok, f := record.Load(state, store.SpaceRestore, place(name, kindDone), done); {
+	case f != nil:
+		return nil, f
+	case !ok:
+		return nil, nil
 	}
 	out := &Report{Index: done.GetIndex(), Backup: record.FromNanos(done.GetBackupUnixNano())}
 	for _, c := range done.GetCounts() {

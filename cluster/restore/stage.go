@@ -101,7 +101,7 @@ func Stage(tx Tx, s *clusterv1.StageRestore, now time.Time) *fault.Error {
 		return fault.New(fault.TooLarge, "restore_too_large", "The snapshot's settings have more than %d bytes. Restore them into a new cluster with --full.", Most)
 	}
 	head.Pieces = s.GetNumber()
-	return write(tx, place(s.GetRestore(), kindHead), head)
+	return record.Store(tx, store.SpaceRestore, place(s.GetRestore(), kindHead), head)
 }
 
 func gone() *fault.Error {
@@ -110,23 +110,8 @@ func gone() *fault.Error {
 
 func headOf(tx Tx, name []byte) (*clusterv1.RestoreStage, *fault.Error) {
 	head := &clusterv1.RestoreStage{}
-	value, _, err := tx.Get(store.SpaceRestore, place(name, kindHead))
-	if err == nil {
-		err = proto.Unmarshal(value, head)
-	}
-	if err != nil {
-		return nil, record.Unreadable(err)
-	}
-	return head, nil
-}
-
-func write(tx Tx, key []byte, m proto.Message) *fault.Error {
-	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	if err != nil {
-		return record.Unreadable(err)
-	}
-	tx.Set(store.SpaceRestore, key, value)
-	return nil
+	_, f := record.Load(tx, store.SpaceRestore, place(name, kindHead), head)
+	return head, f
 }
 
 // Drop deletes all records of a restore. It is idempotent.
