@@ -89,13 +89,15 @@ func importRows() []importRow {
 		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inflight", "extproc/message", "extproc/metrics",
+			"extproc/cause", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metrics",
 			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens",
-			"extproc/trace", "extproc/wire",
+			"extproc/wire",
 			"cluster", "cluster/*", "dataplane", "envoy/contract",
 		}},
 		{"extproc/estimate", []string{"extproc/splice", "extproc/tokens", "cluster/*"}},
+		{"extproc/inbound", []string{"extproc/splice", "extproc/trace", "cluster/fault", "cluster/id", "cluster/tenancy"}},
 		{"extproc/metrics", []string{"extproc/spenders", "cluster/*"}},
+		{"extproc/cause", nil},
 		{"extproc/*", []string{"extproc/wire", "extproc/splice", "extproc/message", "cluster/*"}},
 		{"extproc", []string{"extproc/*", "cluster/*", "envoy/contract"}},
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
@@ -63,18 +64,18 @@ func readFailure(e *datav3.HTTPAccessLogEntry) pipeline.AttemptFailure {
 		t.Code, t.Kind, t.Reached = "upstream_unreachable", fault.Upstream, false
 		t.Cause = causeOfConnection(common, details)
 	case flags.GetUpstreamRequestTimeout():
-		t.Code, t.Kind, t.Cause = "upstream_timeout", fault.Timeout, pipeline.CauseTimeoutFirstByte
+		t.Code, t.Kind, t.Cause = "upstream_timeout", fault.Timeout, cause.TimeoutFirstByte
 		if common.GetTimeToFirstUpstreamRxByte() != nil {
-			t.Cause = pipeline.CauseTimeoutTotal
+			t.Cause = cause.TimeoutTotal
 		}
 	case flags.GetUpstreamConnectionTermination(), flags.GetUpstreamRemoteReset():
-		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, pipeline.CauseReset
+		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, cause.Reset
 	case flags.GetUpstreamProtocolError() && code/100 == 2: // HTTP/1.1: the connection ended before the body
-		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, pipeline.CauseStreamCut
+		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, cause.StreamCut
 	case code == 429:
-		t.Status, t.Code, t.Kind, t.Cause = code, "rate_limit_exceeded", fault.RateLimited, pipeline.CauseOfStatus(code)
+		t.Status, t.Code, t.Kind, t.Cause = code, "rate_limit_exceeded", fault.RateLimited, cause.OfStatus(code)
 	case code >= 300:
-		t.Status, t.Code, t.Kind, t.Cause = code, "upstream_error", fault.Upstream, pipeline.CauseOfStatus(code)
+		t.Status, t.Code, t.Kind, t.Cause = code, "upstream_error", fault.Upstream, cause.OfStatus(code)
 	default:
 		t.Code, t.Kind, t.Cause = "upstream_unreachable", fault.Upstream, causeOfText(details)
 	}
@@ -87,12 +88,12 @@ func causeOfConnection(common *datav3.AccessLogCommon, details string) string {
 	transport := common.GetUpstreamTransportFailureReason()
 	switch {
 	case common.GetUpstreamRemoteAddress().GetSocketAddress().GetAddress() == contract.AddressUnresolved:
-		return pipeline.CauseDNS
+		return cause.DNS
 	case transport == "" && details == "":
-		return pipeline.CauseConnectFailed
+		return cause.ConnectFailed
 	}
-	if c := causeOfText(transport + " " + details); c != pipeline.CauseUnknown {
+	if c := causeOfText(transport + " " + details); c != cause.Unknown {
 		return c
 	}
-	return pipeline.CauseConnectFailed
+	return cause.ConnectFailed
 }

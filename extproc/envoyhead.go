@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
@@ -57,20 +58,20 @@ func reached(details string) bool {
 func causeOfText(text string) string {
 	text = strings.ReplaceAll(text, "_", " ")
 	for _, row := range [...]struct{ has, cause string }{
-		{"TLS", pipeline.CauseTLS},
-		{"Connection refused", pipeline.CauseConnectRefused},
-		{"connection timeout", pipeline.CauseTimeoutConnect},
-		{"connection failure", pipeline.CauseConnectFailed},
-		{"connect error", pipeline.CauseConnectFailed},
-		{"no healthy upstream", pipeline.CauseConnectFailed},
-		{"timeout", pipeline.CauseTimeoutFirstByte}, // Envoy sends a local response only if none had begun
-		{"overflow", pipeline.CauseNotSent},
-		{"reset", pipeline.CauseReset},
-		{"termination", pipeline.CauseReset},
+		{"TLS", cause.TLS},
+		{"Connection refused", cause.ConnectRefused},
+		{"connection timeout", cause.TimeoutConnect},
+		{"connection failure", cause.ConnectFailed},
+		{"connect error", cause.ConnectFailed},
+		{"no healthy upstream", cause.ConnectFailed},
+		{"timeout", cause.TimeoutFirstByte}, // Envoy sends a local response only if none had begun
+		{"overflow", cause.NotSent},
+		{"reset", cause.Reset},
+		{"termination", cause.Reset},
 	} {
 		if strings.Contains(text, row.has) {
 			return row.cause
 		}
 	}
-	return pipeline.CauseUnknown
+	return cause.Unknown
 }

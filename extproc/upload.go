@@ -8,8 +8,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/message"
-	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // upload is a body that comes in pieces. It belongs to its stream.
@@ -92,7 +92,7 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 // the system allocates its pages as it fills.
 func (u *upload) take(piece []byte, declared int64) {
 	u.length += len(piece)
-	if declared != pipeline.Undeclared {
+	if declared != inbound.Undeclared {
 		if u.body == nil {
 			u.body = make([]byte, 0, declared)
 		}

@@ -1,6 +1,3 @@
-// Package metrics has the instruments of the pipeline: of requests, attempts, tokens and cost,
-// and the sums and remaining budgets of the largest spenders. Its series are bounded whatever
-// callers and providers send.
 package metrics
 
 import (
@@ -46,7 +43,7 @@ type Metrics struct {
 	// labels caches the attribute sets of deployments and outcomes: creating one costs
 	// more than recording with it. Bounded by deployments x outcomes x models in a
 	// deployment's responses.
-	labels sync.Map // labelKey → *Labels
+	labels sync.Map // labelKey → *labels
 }
 
 // Spent returns what an account has spent in its window.
@@ -63,8 +60,11 @@ type labelKey struct {
 	model      string // as in the response
 }
 
-// Labels are the attribute sets of a request's measurements.
-type Labels struct {
+// Overhead has the labels of the time that the gateway spends on a request. The zero value has
+// none.
+type Overhead struct{ labels metric.MeasurementOption }
+
+type labels struct {
 	base, input, output metric.MeasurementOption
 	whole, streamed     metric.MeasurementOption // of the overhead
 }
@@ -102,11 +102,11 @@ type Request struct {
 	Bounds []tenancy.Bound
 }
 
-// Settled counts a request that has ended, and returns the labels for Took. OpenTelemetry records
+// Settled counts a request that has ended, and returns what Took needs. OpenTelemetry records
 // nothing in a context that is done, so ctx must not be.
-func (m *Metrics) Settled(ctx context.Context, r Request, e *journal.Event) *Labels {
+func (m *Metrics) Settled(ctx context.Context, r Request, e *journal.Event) Overhead {
 	if m == nil {
-		return nil
+		return Overhead{}
 	}
 	l := m.label(r, e)
 	m.requests.Add(ctx, 1, l.base)
@@ -121,20 +121,19 @@ func (m *Metrics) Settled(ctx context.Context, r Request, e *journal.Event) *Lab
 	m.tokens.Record(ctx, e.Tokens.Output, l.output)
 	m.cost.Add(ctx, dollars(e.Cost), l.base)
 	m.spending.add(r.Bounds, e)
-	return l
+	if e.Stream {
+		return Overhead{l.streamed}
+	}
+	return Overhead{l.whole}
 }
 
 // Took records the time that the gateway spent on a settled request. Without labels it does
 // nothing.
-func (m *Metrics) Took(ctx context.Context, l *Labels, stream bool, busy time.Duration) {
-	if m == nil || l == nil {
+func (m *Metrics) Took(ctx context.Context, o Overhead, busy time.Duration) {
+	if m == nil || o.labels == nil {
 		return
 	}
-	of := l.whole
-	if stream {
-		of = l.streamed
-	}
-	m.overhead.Record(context.WithoutCancel(ctx), busy.Seconds(), of)
+	m.overhead.Record(context.WithoutCancel(ctx), busy.Seconds(), o.labels)
 }
 
 // Failed counts an attempt that failed and was followed by another.
@@ -170,10 +169,10 @@ func (m *Metrics) Rejected(ctx context.Context, kind fault.Kind, limit string) {
 	}
 }
 
-func (m *Metrics) label(r Request, e *journal.Event) *Labels {
+func (m *Metrics) label(r Request, e *journal.Event) *labels {
 	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode, r.Model}
 	if l, ok := m.labels.Load(key); ok {
-		return l.(*Labels)
+		return l.(*labels)
 	}
 	base := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
@@ -195,7 +194,7 @@ func (m *Metrics) label(r Request, e *journal.Event) *Labels {
 		return metric.WithAttributeSet(attribute.NewSet(
 			attribute.String("gen_ai.request.model", string(r.Group)), attribute.Bool("gateway.stream", stream)))
 	}
-	l := &Labels{
+	l := &labels{
 		base:   set(),
 		input:  set(attribute.String("gen_ai.token.type", "input")),
 		output: set(attribute.String("gen_ai.token.type", "output")),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -74,12 +75,12 @@ func (x *Exchange) brokenBy(i int, late bool) fault.Kind {
 	t := &x.mu.failures[i]
 	switch {
 	case !t.known && late:
-		x.reportLocked(i, AttemptFailure{Status: x.Status, Code: "upstream_timeout", Kind: fault.Timeout, Reached: true, Cause: CauseTimeoutTotal, requestID: x.requestID})
+		x.reportLocked(i, AttemptFailure{Status: x.Status, Code: "upstream_timeout", Kind: fault.Timeout, Reached: true, Cause: cause.TimeoutTotal, requestID: x.requestID})
 		return fault.Timeout
 	case !t.known:
 		return fault.Canceled
-	case t.Kind == fault.Upstream && t.Cause == CauseUnknown:
-		t.Cause = CauseStreamCut
+	case t.Kind == fault.Upstream && t.Cause == cause.Unknown:
+		t.Cause = cause.StreamCut
 	}
 	return t.Kind
 }

@@ -55,7 +55,7 @@ func (p *Pipeline) bind(x *Exchange) {
 	if p.deps.Budgets == nil && p.deps.Rates == nil {
 		return
 	}
-	x.bounds = x.Principal.Bounds(x.bounds[:0], x.Options.customer, x.Model, x.Start, x.View.Catalog)
+	x.bounds = x.Principal.Bounds(x.bounds[:0], x.Options.Customer, x.Model, x.Start, x.View.Catalog)
 }
 
 // budgeted reports whether a budget bounds the request.

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -93,7 +94,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	for _, h := range call.Headers {
 		m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
 	}
-	m.Set = x.Inbound.trace.Headers(m.Set)
+	m.Set = x.Inbound.Trace.Headers(m.Set)
 	m.Remove = x.headersToRemove(m.Set)
 	return m, nil
 }
@@ -160,13 +161,13 @@ func credentialHeaders() [8]string {
 // of an earlier attempt that this one does not set.
 func (x *Exchange) headersToRemove(set []message.Header) []string {
 	credentials := credentialHeaders()
-	out := make([]string, 0, len(x.Inbound.private)+len(credentials))
+	out := make([]string, 0, len(x.Inbound.Private)+len(credentials))
 	for _, name := range credentials[:] {
 		if !has(set, name) {
 			out = append(out, name)
 		}
 	}
-	for _, name := range x.Inbound.private {
+	for _, name := range x.Inbound.Private {
 		if !has(set, name) {
 			out = append(out, name)
 		}
@@ -255,7 +256,7 @@ func (p *Pipeline) Again(ctx context.Context, x *Exchange, i int) (*message.Edit
 	edit, err := p.again(ctx, x, i)
 	if err != nil {
 		e := fault.From(err)
-		x.report(i, AttemptFailure{Code: e.Code, Kind: e.Kind, Cause: CauseNotSent})
+		x.report(i, AttemptFailure{Code: e.Code, Kind: e.Kind, Cause: cause.NotSent})
 		return nil, p.errorResponse(x, e)
 	}
 	return edit, nil

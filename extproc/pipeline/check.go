@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -13,9 +14,9 @@ func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte) bool {
 	if f == nil {
 		return true
 	}
-	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: CauseStreamError, requestID: h.requestID}
+	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: cause.StreamError, requestID: h.requestID}
 	if f.ContentFilter {
-		t.Cause = CauseContentFilter
+		t.Cause = cause.ContentFilter
 	}
 	x.failureText(&t, i, f, nil)
 	x.report(i, t)

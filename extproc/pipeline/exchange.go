@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,14 +14,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/redact"
 	"github.com/modelgateway/modelgateway/extproc/splice"
-	"github.com/modelgateway/modelgateway/extproc/trace"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -37,11 +36,11 @@ type Exchange struct {
 	ID        id.Request
 	Start     time.Time
 	View      *cluster.View
-	Inbound   Inbound
+	Inbound   inbound.Headers
 	op        *operation // nil until the body is decoded
 	Body      []byte     // the caller's; valid until the exchange ends
 	Facts     splice.Request
-	Options   Options
+	Options   inbound.Options
 	Principal tenancy.Principal
 
 	Flight inflight.Reservation // the body's bytes; begun by bytes, and grown by Room while the body comes
@@ -61,7 +60,7 @@ type Exchange struct {
 	bounds []tenancy.Bound
 
 	// Set by quota and admit.
-	labels       *metrics.Labels // of the request's metrics; set by settle
+	overhead     metrics.Overhead // set by settle
 	admission    admission
 	attemptCosts estimate.Costs // of the plan's attempts; nil if nothing was reserved
 	estimates    estimate.Input // of the input
@@ -94,111 +93,12 @@ type Exchange struct {
 	}
 }
 
-// Inbound is what the pipeline reads of the caller's headers.
-type Inbound struct {
-	Credentials tenancy.Presented
-	Path        string // without its query
-	ContentType string
-	Encoding    string
-	Timeout     string
-	NumRetries  string
-	Tags        string
-	Customer    string
-	Session     string
-	Debug       string // x-gateway-debug
-	Address     string // of the client
-	UserAgent   string
-	trace       trace.Context
-
-	Length  int64    // of the body, as declared; Undeclared if it is not
-	Empty   bool     // there is no body
-	private []string // names of headers that no provider gets
-}
-
-// Undeclared is the length of a body that has no content-length.
-const Undeclared = -1
-
 // Header takes one header of the request. What it keeps does not alias its arguments.
 func (x *Exchange) Header(name, value []byte) {
-	in := &x.Inbound
-	switch string(name) {
-	case ":path":
-		path, _, _ := bytes.Cut(value, []byte("?"))
-		in.Path = string(path)
-	case "x-request-id":
+	if string(name) == "x-request-id" {
 		x.ID = id.RequestFromUUID(string(value))
-	case tenancy.HeaderAuthorization:
-		in.Credentials.Add(tenancy.HeaderAuthorization, string(value))
-	case tenancy.HeaderAnthropic:
-		in.Credentials.Add(tenancy.HeaderAnthropic, string(value))
-	case tenancy.HeaderAzure:
-		in.Credentials.Add(tenancy.HeaderAzure, string(value))
-	case tenancy.HeaderGoogle:
-		in.Credentials.Add(tenancy.HeaderGoogle, string(value))
-	case tenancy.HeaderGateway:
-		in.Credentials.Add(tenancy.HeaderGateway, string(value))
-	case "content-type":
-		in.ContentType = string(value)
-		return
-	case "content-length":
-		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
-			in.Length = n
-		}
-	case "content-encoding":
-		in.Encoding = string(value)
-		return
-	case "x-gateway-timeout":
-		in.Timeout = string(value)
-	case "x-gateway-num-retries":
-		in.NumRetries = string(value)
-	case "x-gateway-tags":
-		in.Tags = string(value)
-	case "x-gateway-customer-id":
-		in.Customer = string(value)
-	case "x-gateway-session-id":
-		in.Session = string(value)
-	case headerDebug:
-		in.Debug = string(value)
-	case "x-forwarded-for": // Envoy has appended the address of its peer
-		in.Address = string(bytes.TrimSpace(value[bytes.LastIndexByte(value, ',')+1:]))
-	case "user-agent":
-		in.UserAgent = string(value)
-		return
-	case trace.HeaderParent:
-		in.trace.SetParent(string(value))
-	case trace.HeaderState:
-		in.trace.AddState(string(value))
 	}
-	if !forwarded(string(name)) {
-		in.private = append(in.private, string(name))
-	}
-}
-
-// forwarded reports whether a caller's header goes on to the provider. It is an allowlist:
-// callers' networks add arbitrary headers (cookies, addresses, traces). Credentials are
-// handled with each attempt.
-func forwarded(name string) bool {
-	switch name {
-	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route removes it
-		return true
-	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
-		tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle,
-		"anthropic-version", "anthropic-beta", "openai-organization", "openai-project":
-		return true
-	}
-	return name == "" || name[0] == ':'
-}
-
-// Options are the gateway's own fields of a request: how to route it.
-type Options struct {
-	Timeout     time.Duration // of one attempt; 0 means the deployment's or the router's
-	Retries     int           // within the group; -1 means the router's
-	NoFallbacks bool
-	DropParams  bool
-	Tags        []string
-	EndUser     string
-	customer    id.Customer // EndUser, not truncated
-	Session     string      // the caller's own name for what the request is a part of
+	x.Inbound.Add(name, value)
 }
 
 // Attempt is one step of the plan, ready to be prepared.
@@ -217,11 +117,11 @@ type AttemptFailure struct {
 	Code    string // short reason: "timeout", "connection", or the provider's code
 	Kind    fault.Kind
 	Reached bool   // the provider has seen the request
-	Cause   string // see cause.go; empty if only the caller was at fault
+	Cause   string // see package cause; empty if only the caller was at fault
 	Detail  string // the proxy's reason, for the log
 
 	known      bool
-	errorType  string // the provider's, as are the next three; see echo.go
+	errorType  string // the provider's, as are the next three; see package redact
 	errorCode  string
 	message    string
 	requestID  string
@@ -231,7 +131,7 @@ type AttemptFailure struct {
 // merge adds the fields of another report of the same failure. Known fields stay, except for
 // a less exact cause.
 func (t *AttemptFailure) merge(more *AttemptFailure) {
-	if t.Cause == "" || t.Cause == CauseUnknown || t.Cause == CauseConnectFailed && more.Cause == CauseDNS {
+	if t.Cause == "" || t.Cause == cause.Unknown || t.Cause == cause.ConnectFailed && more.Cause == cause.DNS {
 		t.Cause = cmp.Or(more.Cause, t.Cause)
 	}
 	t.Detail, t.requestID = cmp.Or(t.Detail, more.Detail), cmp.Or(t.requestID, more.requestID)
@@ -245,13 +145,13 @@ type Outcome struct {
 	Code         string // why, if it did not succeed
 	FinishReason string
 	Usage        wire.Usage
-	status       int    // HTTP status that the caller got; 0 if it disconnected before
-	Text         []byte // generated text, kept while the provider has not reported its usage
-	Bytes        int64  // of the provider's response, so far
-	unread       bool   // Text is the response as received
-	capped       bool   // set by consumed: the usage that the provider reported is impossible
-	counted      int64  // tokens of generated text that was counted and is no longer in Text
-	pieces       pieces // of a stream: the events that brought generated text
+	status       int             // HTTP status that the caller got; 0 if it disconnected before
+	Text         []byte          // generated text, kept while the provider has not reported its usage
+	Bytes        int64           // of the provider's response, so far
+	unread       bool            // Text is the response as received
+	capped       bool            // set by consumed: the usage that the provider reported is impossible
+	counted      int64           // tokens of generated text that was counted and is no longer in Text
+	pieces       estimate.Pieces // of a stream: the events that brought generated text
 }
 
 // Charge adds time that the gateway spent on a later attempt.

@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -107,14 +108,14 @@ func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
 	h := &x.response.head
 	f := p.classify(x, h, x.response.body)
 	last := x.lastIndex()
-	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: h.Reached, requestID: h.requestID, Cause: CauseOfStatus(h.Status)}
+	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: h.Reached, requestID: h.requestID, Cause: cause.OfStatus(h.Status)}
 	if h.Local {
 		t.Cause, t.Detail = h.Cause, h.Detail
 	}
 	x.failureText(&t, last, f, nil)
 	x.report(last, t)
 	x.awaitEarlier(ctx)
-	if h.Local && t.Cause == CauseConnectFailed {
+	if h.Local && t.Cause == cause.ConnectFailed {
 		x.awaitLog(ctx, last) // distinguishes a name without an address from other reasons
 	}
 	p.coolDown(x, x.lastIndex(), f)
@@ -140,7 +141,7 @@ func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
 // broken returns the error for a response that has a good status and cannot be read.
 func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
 	x.report(x.lastIndex(), AttemptFailure{
-		Status: x.Status, Code: "upstream_invalid_response", Kind: fault.Upstream, Reached: true, Cause: CauseInvalidAnswer, requestID: x.requestID,
+		Status: x.Status, Code: "upstream_invalid_response", Kind: fault.Upstream, Reached: true, Cause: cause.InvalidAnswer, requestID: x.requestID,
 	})
 	p.coolDown(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
 	return &fault.Error{
@@ -152,9 +153,9 @@ func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
 // brokeOff reports that the last attempt failed after a good status, and what the
 // provider said of it. generated is the text that had come by then.
 func (x *Exchange) reportBroken(f *wire.Failure, generated []byte) {
-	t := AttemptFailure{Status: x.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: CauseStreamError, requestID: x.requestID}
+	t := AttemptFailure{Status: x.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: cause.StreamError, requestID: x.requestID}
 	if f.Code == "upstream_invalid_response" {
-		t.Cause = CauseInvalidAnswer
+		t.Cause = cause.InvalidAnswer
 	}
 	x.failureText(&t, x.lastIndex(), f, generated)
 	x.report(x.lastIndex(), t)
@@ -185,7 +186,7 @@ func (x *Exchange) withoutSlot() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	t := x.mu.failures[x.lastIndex()]
-	return t.Cause == CauseNotSent && t.Kind == fault.RateLimited
+	return t.Cause == cause.NotSent && t.Kind == fault.RateLimited
 }
 
 // checkedFailure returns why a Check filter removed a response that no other attempt

@@ -21,7 +21,7 @@ type Head struct {
 	Local   bool   // the proxy's own response, not a provider's
 	Reached bool   // the provider has seen the request
 	Expired bool   // a local one: a timeout expired
-	Cause   string // of a local one; see cause.go
+	Cause   string // of a local one; see package cause
 	Detail  string // of a local one: the proxy's reason, for the log
 
 	Remove    []string         // headers that the caller does not get

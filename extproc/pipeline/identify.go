@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
 // identify finds the caller, and rejects keys that are not for inference.
@@ -31,17 +32,17 @@ func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
 		}
 	}
 	x.Options.Tags = merged(x.Options.Tags, x.Principal.Tags())
-	if x.Options.customer == "" {
+	if x.Options.Customer == "" {
 		return nil
 	}
-	return x.View.Keys.CheckCustomer(x.Principal.EndUser(x.Options.customer), x.Model)
+	return x.View.Keys.CheckCustomer(x.Principal.EndUser(x.Options.Customer), x.Model)
 }
 
 // merged adds the tags of a key to those of a request. They always count, and once if the
 // request names them too.
 func merged(tags, more []string) []string {
 	for _, tag := range more {
-		if tag = truncatedLabel(tag); !slices.Contains(tags, tag) {
+		if tag = inbound.TruncatedLabel(tag); !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
 // logRejected logs a request that was not sent to a provider, and records it if it was
@@ -30,11 +31,11 @@ func (p *Pipeline) logRejected(ctx context.Context, x *Exchange, e *fault.Error)
 		slog.String("request_id", string(x.ID)),
 		slog.String("key_alias", x.Principal.Alias),
 		slog.String("key_hash", x.keyHash()),
-		slog.String("model", truncatedLabel(x.Facts.Model)),
+		slog.String("model", inbound.TruncatedLabel(x.Facts.Model)),
 		slog.Int("status", e.HTTPStatus()),
 		slog.String("client_address", x.Inbound.Address),
 		slog.String("user_agent", truncatedForLog(x.Inbound.UserAgent)),
-		slog.String("trace_id", x.Inbound.trace.ID),
+		slog.String("trace_id", x.Inbound.Trace.ID),
 		slog.String("kind", e.Kind.String()),
 		slog.String("code", e.Code),
 		slog.String("param", e.Param),
@@ -59,8 +60,8 @@ func (p *Pipeline) logEnded(ctx context.Context, x *Exchange, e *journal.Event) 
 		slog.Bool("stream", e.Stream),
 		slog.Int("retries", e.Steps.Retries),
 		slog.Int("fallbacks", e.Steps.Fallbacks),
-		slog.String("trace_id", x.Inbound.trace.ID),
-		slog.String("span_id", x.Inbound.trace.Span),
+		slog.String("trace_id", x.Inbound.Trace.ID),
+		slog.String("span_id", x.Inbound.Trace.Span),
 		slog.Int64("input_tokens", e.Tokens.Input),
 		slog.Int64("output_tokens", e.Tokens.Output),
 		slog.String("cost_usd", e.Cost.String()),

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
 // Codes of requests that are rejected for a budget or a rate.
@@ -44,7 +45,7 @@ func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
 	now := p.deps.Now()
 	ev := journal.Event{
 		Attempt: usage.Attempt{
-			Request: x.ID, Group: id.ModelName(truncatedLabel(x.Facts.Model)), CallType: x.op.name(),
+			Request: x.ID, Group: id.ModelName(inbound.TruncatedLabel(x.Facts.Model)), CallType: x.op.name(),
 			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
 		},
 		Result: usage.Result{End: now, ErrorCode: codeOf(e), Final: true},

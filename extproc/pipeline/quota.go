@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
 // quota rejects a request whose key, team, user or organization has no budget, no requests
@@ -96,7 +97,7 @@ func (p *Pipeline) Room(x *Exchange, before, piece int) error {
 	if err := p.fits(int64(before + piece)); err != nil {
 		return err
 	}
-	if x.Inbound.Length != Undeclared {
+	if x.Inbound.Length != inbound.Undeclared {
 		return nil
 	}
 	return x.Flight.Grow(int64(piece))

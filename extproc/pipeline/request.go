@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
@@ -16,7 +17,7 @@ import (
 // NewExchange makes the exchange of a request whose headers have been received.
 func (p *Pipeline) NewExchange() *Exchange {
 	x := &Exchange{Start: p.deps.Now(), View: p.deps.View()}
-	x.Inbound.Length = Undeclared
+	x.Inbound.Length = inbound.Undeclared
 	return x
 }
 
@@ -63,7 +64,7 @@ func (p *Pipeline) Reject(ctx context.Context, x *Exchange, err error) *message.
 func (p *Pipeline) Close(ctx context.Context, x *Exchange, busy time.Duration) {
 	if x.Dispatched {
 		p.abandon(ctx, x)
-		p.deps.Metrics.Took(ctx, x.labels, x.Facts.Stream, busy+time.Duration(x.busy.Load()))
+		p.deps.Metrics.Took(ctx, x.overhead, busy+time.Duration(x.busy.Load()))
 	} else {
 		p.release(x) // the caller disconnected before its body was complete
 	}

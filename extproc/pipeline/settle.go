@@ -76,7 +76,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 		events = append(events, notSent(e))
 	}
 	x.addFallbacks(events, failed)
-	x.labels = p.deps.Metrics.Settled(ctx, x.measured(), &e)
+	x.overhead = p.deps.Metrics.Settled(ctx, x.measured(), &e)
 	p.logEnded(ctx, x, &e)
 	pending := p.deps.Journal.Settle(intents, events)
 	x.admission.settle(end, used)
@@ -152,7 +152,7 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 	} else {
 		out.Input = p.countInput(x)
 	}
-	out.Output = max(out.Output, o.pieces.tokens(o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text))))
+	out.Output = max(out.Output, o.pieces.Tokens(o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text))))
 	// A response that was too large or could not be read does not prove what was generated.
 	if o.unread {
 		out.Output = min(out.Output, x.estimated().Most(o.Bytes).Output)

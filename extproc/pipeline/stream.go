@@ -215,7 +215,7 @@ func (r *Relay) pass(e *splice.Event) {
 		return
 	}
 	r.outcome.Text = f.Text
-	r.outcome.pieces.add(f.Text[before:], f.Choices)
+	r.outcome.pieces.Add(f.Text[before:], f.Choices)
 	switch {
 	case f.Done:
 		r.finish()
@@ -312,7 +312,7 @@ func (r *Relay) translate(e *splice.Event) {
 		if c.Tool != nil {
 			r.outcome.Text = append(append(r.outcome.Text, c.Tool.Name...), c.Tool.Arguments...)
 		}
-		r.outcome.pieces.add(r.outcome.Text[before:], 1)
+		r.outcome.pieces.Add(r.outcome.Text[before:], 1)
 		r.out = r.encoder.Chunk(r.out, c)
 	}
 	if u := r.decoder.Usage(); r.outcome.Usage.Known() && u.Known() {

@@ -11,13 +11,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/cause"
+	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/redact"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
-
-// headerDebug requests, and reports, why attempts of a request failed.
-const headerDebug = "x-gateway-debug"
 
 // maxDebug bounds the header's value, in bytes. A longer one omits the messages.
 const maxDebug = 4096
@@ -38,7 +37,7 @@ func (x *Exchange) failure(i int, t *AttemptFailure) usage.Failure {
 		Type: t.errorType, Code: t.errorCode, Message: t.message, RequestID: t.requestID,
 	}
 	if f.Cause == "" {
-		f.Cause = CauseUnknown
+		f.Cause = cause.Unknown
 	}
 	return f
 }
@@ -57,7 +56,7 @@ func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.
 	if t.Cause == "" {
 		t.Cause = causeOfCode(o.Code)
 	}
-	if t.Status == 0 && t.Cause != CauseReset {
+	if t.Status == 0 && t.Cause != cause.Reset {
 		t.Status = x.Status
 	}
 	return append(out, x.failure(last, &t))
@@ -67,13 +66,13 @@ func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.
 func causeOfCode(code string) string {
 	switch code {
 	case codeCut:
-		return CauseStreamCut
+		return cause.StreamCut
 	case "upstream_invalid_response":
-		return CauseInvalidAnswer
+		return cause.InvalidAnswer
 	case "content_filter":
-		return CauseContentFilter
+		return cause.ContentFilter
 	}
-	return CauseStreamError
+	return cause.StreamError
 }
 
 // isCredentialRejected reports whether a provider rejected the deployment's credential.
@@ -118,14 +117,14 @@ func (p *Pipeline) debug(_ context.Context, x *Exchange) error {
 		return nil
 	case "true", "1":
 	default:
-		return fault.Field(headerDebug, "invalid_value", "The header %s must be true or false.", headerDebug)
+		return fault.Field(inbound.HeaderDebug, "invalid_value", "The header %s must be true or false.", inbound.HeaderDebug)
 	}
 	if x.View.Keys.Rights(nil, x.Principal).SeesAll() {
 		return nil
 	}
 	return &fault.Error{
-		Kind: fault.Denied, Param: headerDebug,
-		Detail: "This API key may not ask for " + headerDebug + ": it takes the master key or a key of a proxy_admin or proxy_admin_viewer. Leave the header out.",
+		Kind: fault.Denied, Param: inbound.HeaderDebug,
+		Detail: "This API key may not ask for " + inbound.HeaderDebug + ": it takes the master key or a key of a proxy_admin or proxy_admin_viewer. Leave the header out.",
 	}
 }
 
@@ -166,5 +165,5 @@ func (x *Exchange) appendDebug(dst []message.Header, last int) []message.Header 
 	if err != nil { // an id that is not UTF-8
 		return dst
 	}
-	return append(dst, message.Header{Name: headerDebug, Value: string(value)})
+	return append(dst, message.Header{Name: inbound.HeaderDebug, Value: string(value)})
 }

@@ -1,19 +1,19 @@
-package pipeline
+package estimate
 
 // longestPiece bounds the bytes of what counts as one token, without white space around it.
 // Longer tokens exist, and are rare.
 const longestPiece = 16
 
-// pieces counts the events of a stream that brought generated text. Most providers send
+// Pieces counts the events of a stream that brought generated text. Most providers send
 // each token in an event of its own. Then the number of events is the number of tokens in
 // the provider's own vocabulary, which the gateway may not have.
-type pieces struct {
+type Pieces struct {
 	events int64
 	larger bool // some event had more text than one token
 }
 
-// add counts the text of one event, which belongs to the given number of choices.
-func (p *pieces) add(text []byte, choices int) {
+// Add counts the text of one event, which belongs to the given number of choices.
+func (p *Pieces) Add(text []byte, choices int) {
 	if len(text) == 0 {
 		return
 	}
@@ -21,8 +21,8 @@ func (p *pieces) add(text []byte, choices int) {
 	p.larger = p.larger || choices > 1 || !onePiece(text)
 }
 
-// tokens returns the number of tokens in a text of which the tokenizer counts n.
-func (p *pieces) tokens(n int64) int64 {
+// Tokens returns the number of tokens in a text of which the tokenizer counts n.
+func (p *Pieces) Tokens(n int64) int64 {
 	if p.events == 0 || p.larger {
 		return n
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package inbound
 
 import (
 	"errors"
@@ -43,9 +43,9 @@ func stringList(b []byte) ([]string, error) {
 // maxLabel bounds a caller's label that is kept with its usage, in bytes.
 const maxLabel = 256
 
-// capped shortens a label that is too long to keep. It is not an error: the
+// TruncatedLabel shortens a label that is too long to keep. It is not an error: the
 // field is the provider's as well, and may be longer there.
-func truncatedLabel(s string) string {
+func TruncatedLabel(s string) string {
 	if len(s) <= maxLabel {
 		return s
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package inbound
 
 import (
 	"slices"
@@ -12,21 +12,21 @@ import (
 
 // readLabels reads the end user and the tags, for which a request counts in addition to its
 // key, and the caller's session. Fields that the provider knows too go there unchanged.
-func (x *Exchange) readLabels() error {
-	if raw := x.Facts.Raw(splice.LitellmMetadata); raw != nil && raw[0] != '{' && raw[0] != 'n' {
+func (r *reader) readLabels() error {
+	if raw := r.facts.Raw(splice.LitellmMetadata); raw != nil && raw[0] != '{' && raw[0] != 'n' {
 		return fault.Field("litellm_metadata", "invalid_type", "litellm_metadata must be an object.")
 	}
-	user, err := firstName(endUserPlaces, x.endUserAt)
+	user, err := firstName(endUserPlaces, r.endUserAt)
 	if err != nil {
 		return err
 	}
-	x.Options.customer, x.Options.EndUser = id.Customer(user), truncatedLabel(user)
-	session, err := firstName(sessionPlaces, x.sessionAt)
+	r.to.Customer, r.to.EndUser = id.Customer(user), TruncatedLabel(user)
+	session, err := firstName(sessionPlaces, r.sessionAt)
 	if err != nil {
 		return err
 	}
-	x.Options.Session = truncatedLabel(session)
-	return x.readTags()
+	r.to.Session = TruncatedLabel(session)
+	return r.readTags()
 }
 
 // firstName returns the first name in the given number of places. An end user's name is an
@@ -51,21 +51,21 @@ func firstName(places int, at func(i int) (param, name string, err error)) (stri
 const endUserPlaces = 5
 
 // endUserAt returns the end user in place i: the header first, then LiteLLM's order.
-func (x *Exchange) endUserAt(i int) (param, name string, err error) {
+func (r *reader) endUserAt(i int) (param, name string, err error) {
 	switch i {
 	case 0:
-		return "x-gateway-customer-id", x.Inbound.Customer, nil
+		return "x-gateway-customer-id", r.Customer, nil
 	case 1:
-		name, err = x.Facts.Text(splice.User)
+		name, err = r.facts.Text(splice.User)
 		return "user", name, err
 	case 2:
-		name, err = x.Facts.TextWithin(splice.LitellmMetadata, "user")
+		name, err = r.facts.TextWithin(splice.LitellmMetadata, "user")
 		return "litellm_metadata.user", name, err
 	case 3:
-		name, err = x.Facts.TextWithin(splice.Metadata, "user_id")
+		name, err = r.facts.TextWithin(splice.Metadata, "user_id")
 		return "metadata.user_id", name, err
 	}
-	name, err = x.Facts.Text(splice.SafetyIdentifier)
+	name, err = r.facts.Text(splice.SafetyIdentifier)
 	return "safety_identifier", name, err
 }
 
@@ -73,18 +73,18 @@ func (x *Exchange) endUserAt(i int) (param, name string, err error) {
 const sessionPlaces = 4
 
 // sessionAt returns the session in place i.
-func (x *Exchange) sessionAt(i int) (param, name string, err error) {
+func (r *reader) sessionAt(i int) (param, name string, err error) {
 	switch i {
 	case 0:
-		return "x-gateway-session-id", x.Inbound.Session, nil
+		return "x-gateway-session-id", r.Session, nil
 	case 1:
-		name, err = x.Facts.Text(splice.LitellmSessionID)
+		name, err = r.facts.Text(splice.LitellmSessionID)
 		return "litellm_session_id", name, err
 	case 2:
-		name, err = x.Facts.TextWithin(splice.LitellmMetadata, "session_id")
+		name, err = r.facts.TextWithin(splice.LitellmMetadata, "session_id")
 		return "litellm_metadata.session_id", name, err
 	}
-	name, err = x.Facts.TextWithin(splice.Metadata, "session_id")
+	name, err = r.facts.TextWithin(splice.Metadata, "session_id")
 	return "metadata.session_id", name, err
 }
 
@@ -92,12 +92,12 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // readTags collects the tags of the header, of tags and of both kinds of metadata, each once.
 // Repeated tags count toward maxTags.
-func (x *Exchange) readTags() error {
+func (r *reader) readTags() error {
 	named := 0
-	if x.Inbound.Tags != "" {
-		for tag := range strings.SplitSeq(x.Inbound.Tags, ",") {
+	if r.Tags != "" {
+		for tag := range strings.SplitSeq(r.Tags, ",") {
 			named++
-			x.addTag(strings.TrimSpace(tag))
+			r.addTag(strings.TrimSpace(tag))
 		}
 		if named > maxTags {
 			return fault.Field("x-gateway-tags", "invalid_value", "The header x-gateway-tags must name at most %d tags.", maxTags)
@@ -107,9 +107,9 @@ func (x *Exchange) readTags() error {
 		param string
 		raw   []byte
 	}{
-		{splice.Tags.String(), x.Facts.Raw(splice.Tags)},
-		{"metadata.tags", x.listed()},
-		{"litellm_metadata.tags", x.Facts.Within(splice.LitellmMetadata, "tags")},
+		{splice.Tags.String(), r.facts.Raw(splice.Tags)},
+		{"metadata.tags", r.listed()},
+		{"litellm_metadata.tags", r.facts.Within(splice.LitellmMetadata, "tags")},
 	} {
 		if place.raw == nil {
 			continue
@@ -119,15 +119,15 @@ func (x *Exchange) readTags() error {
 			return fault.Field(place.param, "invalid_type", "%s must be a list of strings, and a request may name at most %d tags.", place.param, maxTags)
 		}
 		for _, tag := range tags {
-			x.addTag(tag)
+			r.addTag(tag)
 		}
 	}
 	return nil
 }
 
 // listed returns metadata.tags if it is a list. A string there is metadata for the provider.
-func (x *Exchange) listed() []byte {
-	raw := x.Facts.Within(splice.Metadata, "tags")
+func (r *reader) listed() []byte {
+	raw := r.facts.Within(splice.Metadata, "tags")
 	if len(raw) == 0 || raw[0] != '[' {
 		return nil
 	}
@@ -135,8 +135,8 @@ func (x *Exchange) listed() []byte {
 }
 
 // addTag adds a tag unless the request has it already.
-func (x *Exchange) addTag(tag string) {
-	if tag = truncatedLabel(tag); !slices.Contains(x.Options.Tags, tag) {
-		x.Options.Tags = append(x.Options.Tags, tag)
+func (r *reader) addTag(tag string) {
+	if tag = TruncatedLabel(tag); !slices.Contains(r.to.Tags, tag) {
+		r.to.Tags = append(r.to.Tags, tag)
 	}
 }

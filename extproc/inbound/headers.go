@@ -1,0 +1,104 @@
+package inbound
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/extproc/trace"
+)
+
+// Headers is what the pipeline reads of the caller's headers.
+type Headers struct {
+	Credentials tenancy.Presented
+	Path        string // without its query
+	ContentType string
+	Encoding    string
+	Timeout     string
+	NumRetries  string
+	Tags        string
+	Customer    string
+	Session     string
+	Debug       string // x-gateway-debug
+	Address     string // of the client
+	UserAgent   string
+	Trace       trace.Context
+
+	Length  int64    // of the body, as declared; Undeclared if it is not
+	Empty   bool     // there is no body
+	Private []string // names of headers that no provider gets
+}
+
+// HeaderDebug requests, and reports, why attempts of a request failed.
+const HeaderDebug = "x-gateway-debug"
+
+// Undeclared is the length of a body that has no content-length.
+const Undeclared = -1
+
+// Add adds one header of the request. What it keeps does not alias its arguments.
+func (in *Headers) Add(name, value []byte) {
+	switch string(name) {
+	case ":path":
+		path, _, _ := bytes.Cut(value, []byte("?"))
+		in.Path = string(path)
+	case tenancy.HeaderAuthorization:
+		in.Credentials.Add(tenancy.HeaderAuthorization, string(value))
+	case tenancy.HeaderAnthropic:
+		in.Credentials.Add(tenancy.HeaderAnthropic, string(value))
+	case tenancy.HeaderAzure:
+		in.Credentials.Add(tenancy.HeaderAzure, string(value))
+	case tenancy.HeaderGoogle:
+		in.Credentials.Add(tenancy.HeaderGoogle, string(value))
+	case tenancy.HeaderGateway:
+		in.Credentials.Add(tenancy.HeaderGateway, string(value))
+	case "content-type":
+		in.ContentType = string(value)
+		return
+	case "content-length":
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
+			in.Length = n
+		}
+	case "content-encoding":
+		in.Encoding = string(value)
+		return
+	case "x-gateway-timeout":
+		in.Timeout = string(value)
+	case "x-gateway-num-retries":
+		in.NumRetries = string(value)
+	case "x-gateway-tags":
+		in.Tags = string(value)
+	case "x-gateway-customer-id":
+		in.Customer = string(value)
+	case "x-gateway-session-id":
+		in.Session = string(value)
+	case HeaderDebug:
+		in.Debug = string(value)
+	case "x-forwarded-for": // Envoy has appended the address of its peer
+		in.Address = string(bytes.TrimSpace(value[bytes.LastIndexByte(value, ',')+1:]))
+	case "user-agent":
+		in.UserAgent = string(value)
+		return
+	case trace.HeaderParent:
+		in.Trace.SetParent(string(value))
+	case trace.HeaderState:
+		in.Trace.AddState(string(value))
+	}
+	if !forwarded(string(name)) {
+		in.Private = append(in.Private, string(name))
+	}
+}
+
+// forwarded reports whether a caller's header goes on to the provider. It is an allowlist:
+// callers' networks add arbitrary headers (cookies, addresses, traces). Credentials are
+// handled with each attempt.
+func forwarded(name string) bool {
+	switch name {
+	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route removes it
+		return true
+	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
+		tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle,
+		"anthropic-version", "anthropic-beta", "openai-organization", "openai-project":
+		return true
+	}
+	return name == "" || name[0] == ':'
+}
