@@ -29,8 +29,8 @@ func (n *Node) date(own time.Time) journal.Date {
 	return journal.Date{At: at}
 }
 
-// compareClocks returns how far a clock, this node's, is ahead of those of the voters
-// that answer, its own included, and how many voters there are.
+// compareClocks returns how far a clock, this node's, is ahead of the clocks of the voters that
+// respond, its own included, and the number of voters.
 func (n *Node) compareClocks(ctx context.Context, clock func() time.Time) (ahead []time.Duration, voters int) {
 	if n.link == nil {
 		return []time.Duration{0}, 1
@@ -68,6 +68,6 @@ func (n *Node) aheadOf(ctx context.Context, s consensus.Server, clock func() tim
 	if err != nil || r.GetClockUnixNano() == 0 {
 		return 0, false
 	}
-	there := time.Unix(0, r.GetClockUnixNano()).Add(time.Since(begun) / 2) // the answer took half of it
+	there := time.Unix(0, r.GetClockUnixNano()).Add(time.Since(begun) / 2) // the response took half of it
 	return clock().Sub(there), true
 }

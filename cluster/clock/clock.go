@@ -44,10 +44,10 @@ type Config struct {
 // Clock is the cluster's time as one node knows it. It is safe for concurrent use.
 type Clock struct {
 	cfg    Config
-	since  time.Time // what has passed is counted from
-	began  time.Time // what this node's clock said then
+	since  time.Time // the start, for the monotonic clock
+	began  time.Time // this node's clock at the start
 	at     atomic.Pointer[moment]
-	jumped atomic.Int64 // what had passed when it jumped last; 0: it never did
+	jumped atomic.Int64 // time since the start at the last jump; 0: there was none
 }
 
 // New returns a clock that does not know the cluster's time yet.
@@ -55,17 +55,17 @@ func New(cfg Config) *Clock {
 	return &Clock{cfg: cfg, since: time.Now(), began: cfg.Now().Round(0)}
 }
 
-// moment is what time it was when so much had passed.
+// moment is the cluster's time at some time after the start.
 type moment struct {
 	passed time.Duration
 	time   time.Time // without a monotonic reading
-	own    time.Time // what this node's clock said then
+	own    time.Time // this node's clock then
 }
 
-// after is what time it is when so much has passed.
+// after returns the cluster's time at a later time after the start.
 func (m *moment) after(passed time.Duration) time.Time { return m.time.Add(passed - m.passed) }
 
-// Mine is this node's time: its clock at the start, and what has passed since.
+// Mine returns this node's time: its clock at the start plus the time since.
 func (c *Clock) Mine() time.Time { return c.began.Add(time.Since(c.since)) }
 
 // Steady reports whether the time is reliable enough to delete something: it has not jumped for
@@ -93,7 +93,7 @@ func (c *Clock) Date(own time.Time) (time.Time, bool) {
 	if c.cfg.Alone {
 		return own, true
 	}
-	ago := c.cfg.Now().Sub(own) // by what has passed since, which setting the clock does not change
+	ago := c.cfg.Now().Sub(own) // by the monotonic clock, which setting the clock does not change
 	now, known := c.Time()
 	if !known {
 		return c.Mine().Add(-ago), false
@@ -105,7 +105,7 @@ func (c *Clock) Date(own time.Time) (time.Time, bool) {
 	return agreed, true
 }
 
-// Await waits for a moment until the cluster's time is known.
+// Await waits until the cluster's time is known, but only for some seconds.
 func (c *Clock) Await(ctx context.Context) {
 	for end := time.Now().Add(patience); ; {
 		if _, known := c.Time(); known || !time.Now().Before(end) {
@@ -127,7 +127,7 @@ func (c *Clock) Now() time.Time {
 	return c.cfg.Now()
 }
 
-// Run learns what time it is, until ctx ends.
+// Run compares the clocks of the voters until ctx ends.
 func (c *Clock) Run(ctx context.Context) error {
 	for {
 		pause := look
@@ -142,17 +142,16 @@ func (c *Clock) Run(ctx context.Context) error {
 	}
 }
 
-// due reports whether the others are to be asked: it is time, or this node's clock
-// does not go on as it did.
+// due reports whether the clocks must be compared: it is time, or somebody has set this node's clock.
 func (c *Clock) due() bool {
 	m, passed := c.at.Load(), time.Since(c.since)
 	return m == nil || c.cfg.Alone || passed-m.passed >= ask ||
 		c.cfg.Now().Round(0).Sub(m.own.Add(passed-m.passed)).Abs() >= slack
 }
 
-// learn asks the voters what time it is, and reports whether that is known now.
+// learn asks the voters for their time, and reports whether the cluster's time is known now.
 func (c *Clock) learn(ctx context.Context) bool {
-	// One look at this node's clock: it may be set while the others are asked.
+	// Read this node's clock once: it may be set while the others are asked.
 	start, begun := c.cfg.Now().Round(0), time.Now()
 	clock := func() time.Time { return start.Add(time.Since(begun)) }
 	ahead, voters := c.cfg.Ask(ctx, clock)
@@ -214,9 +213,8 @@ func majority(ahead []time.Duration, voters int) (time.Duration, bool) {
 	return 0, false
 }
 
-// likely returns how far this node's clock is ahead of the time that is right if one
-// is: the earliest that is not before what was known already. last is how far the clock
-// is ahead of that.
+// likely returns how far this node's clock is ahead of the most likely time: the earliest of the
+// clocks that is not before the last known time. last is how far this node's clock is ahead of that.
 func likely(ahead []time.Duration, last time.Duration) time.Duration {
 	slices.Sort(ahead)
 	for _, d := range slices.Backward(ahead) {

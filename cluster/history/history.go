@@ -92,8 +92,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// checkpoint signs the head of the audit log, if it is time. A crash before it is
-// committed leaves it to the next look.
+// checkpoint signs the head of the audit log, if it is time. After a crash before the commit, the next
+// look does it.
 func (k *Keeper) checkpoint(ctx context.Context, now time.Time) error {
 	var head audit.ChainHead
 	var last audit.Checkpoint
@@ -150,8 +150,8 @@ func (k *Keeper) signer(ctx context.Context) (*audit.Signer, error) {
 	return k.openSigner(r)
 }
 
-// openSigner reads a key. Anybody who can write the state can exchange what it says is
-// the public one; the private one only who has the encryption key.
+// openSigner opens the private key. Anybody who can write the state can replace the stored public key,
+// but only the owner of the encryption key can replace the private one.
 func (k *Keeper) openSigner(r *clusterv1.AuditSigner) (*audit.Signer, error) {
 	private, err := k.cfg.Open(r.GetSealedKey(), signerContext)
 	if err != nil {

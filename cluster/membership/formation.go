@@ -33,7 +33,7 @@ const (
 	formationVersion = 1
 )
 
-// proposer is who the promise was made to.
+// proposer returns the node that got the promise.
 func (f *formation) proposer() id.Node {
 	if f == nil || len(f.servers) == 0 {
 		return ""
@@ -90,16 +90,16 @@ func (m *Members) open() error {
 	return nil
 }
 
-// aloneLocked makes this node a cluster of one, or refuses if it is a member of a
-// larger one: without the others it could agree to nothing.
+// aloneLocked makes this node a cluster of one. It rejects a member of a larger cluster, which would
+// have no majority without the others.
 func (m *Members) aloneLocked(servers []consensus.Server) error {
 	self := []consensus.Server{m.cfg.Self}
 	switch {
 	case len(servers) > 1:
 		return fault.New(fault.StorageUnavailable, "", "The data directory %q belongs to a node of a cluster of %d. Start it with its cluster settings (cluster.listen, cluster.join), or take the other nodes out first: modelgateway cluster remove.", m.cfg.Dir, len(servers))
 	case len(servers) == 0:
-		// A crash before the record leaves a log with this configuration, which is
-		// found again here.
+		// A crash before the record leaves a log with this configuration. The next open finds it
+		// here.
 		if err := m.cfg.Consensus.Bootstrap(self); err != nil {
 			return fmt.Errorf("starting the log: %w", err)
 		}
@@ -126,8 +126,8 @@ func (m *Members) noteLocked(f *formation) error {
 	if err := b.Commit(); err != nil {
 		return err
 	}
-	// After a crash from here on, the node finds the record. After an earlier one, no node
-	// has got the promise.
+	// After a crash from here on, the node finds the record. After an earlier crash, no node has got
+	// the promise.
 	m.mu.formation = f
 	return nil
 }
@@ -150,7 +150,7 @@ func (m *Members) Cluster() string {
 	return m.mu.formation.cluster
 }
 
-// promise gives this node's word to be part of exactly this configuration.
+// promise promises that this node joins this configuration and no other.
 func (m *Members) promise(servers []consensus.Server) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -186,7 +186,7 @@ func (m *Members) form(servers []consensus.Server) error {
 	return m.noteLocked(&formation{cluster: name, servers: servers})
 }
 
-// joined notes which cluster has taken this node in.
+// joined records the cluster that this node has joined.
 func (m *Members) joined(cluster string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

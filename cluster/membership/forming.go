@@ -18,10 +18,10 @@ import (
 const (
 	// seekPause is how long a node without a cluster waits before it looks again.
 	seekPause = 300 * time.Millisecond
-	// formedPause is how often a member sees to it that the configuration has it
-	// as it is: its address may have changed, or its vote be wanted.
+	// formedPause is how often a member compares itself with the configuration: its address may have
+	// changed, or it may want a vote.
 	formedPause = 5 * time.Second
-	// callTime bounds one call of another node.
+	// callTime limits one call of another node.
 	callTime = 2 * time.Second
 	// ChangeTime limits a change of the configuration.
 	ChangeTime = 10 * time.Second
@@ -49,7 +49,7 @@ func (m *Members) Run(ctx context.Context) error {
 	}
 }
 
-// formStep does what there is to do; nil: nothing is wrong.
+// formStep does the next step, and returns why this node is not a full member yet.
 func (m *Members) formStep(ctx context.Context) error {
 	if removed, err := m.removed(ctx); err != nil {
 		return err
@@ -66,17 +66,16 @@ func (m *Members) formStep(ctx context.Context) error {
 	self := m.cfg.Self
 	if slices.Contains(servers, self) {
 		m.cfg.Peers.Keep(m.knows(servers))
-		if err := m.callTheOthers(ctx); err != nil {
+		if err := m.startOthers(ctx); err != nil {
 			return err
 		}
 		if _, led := m.cfg.Consensus.Leader(); led {
 			m.cfg.Strangers.Keep(func(string) bool { return false })
 			return nil
 		}
-		// A node that was removed while it was down does not learn so from the log: the
-		// others no longer send it entries. It asks them, and the operator sees the
-		// result as a problem. A node that only waits for an election finds no leader,
-		// or is still a member.
+		// A node that was removed while it was down does not learn that from the log, because the
+		// others send it no more entries. It asks them, and the operator sees the result as a
+		// problem. A node that only waits for an election finds no leader or is still a member.
 		return m.seek(ctx)
 	}
 	leader, ok := m.cfg.Consensus.Leader()
@@ -87,14 +86,13 @@ func (m *Members) formStep(ctx context.Context) error {
 	case ok:
 		return m.join(ctx, leader.Address)
 	}
-	// No leader reaches this node. It may have come back at another address, which
-	// the leader cannot know: it has to be looked for.
+	// No leader reaches this node. The node may have another address now, which the leader cannot
+	// know, so the node looks for the leader.
 	return m.seek(ctx)
 }
 
-// removed reports whether this node was taken out of its cluster. That the members of
-// which it knows are without it is not enough: those of the snapshot that a new node
-// begins with are too.
+// removed reports whether this node was removed from its cluster. It is not enough that the
+// configuration is without this node: so is the configuration in the first snapshot of a new node.
 func (m *Members) removed(ctx context.Context) (bool, error) {
 	if !m.cfg.Consensus.Removed() {
 		return false, nil
@@ -102,7 +100,7 @@ func (m *Members) removed(ctx context.Context) (bool, error) {
 	return m.Removed(ctx, m.cfg.Self.Node)
 }
 
-// knows returns whether an address is one that this node may have to call again.
+// knows returns a function that reports whether this node may call an address again.
 func (m *Members) knows(servers []consensus.Server) func(address string) bool {
 	known := slices.Clone(m.cfg.Join)
 	for _, s := range servers {
@@ -112,7 +110,7 @@ func (m *Members) knows(servers []consensus.Server) func(address string) bool {
 	return func(address string) bool { return slices.Contains(known, address) }
 }
 
-// introduced is what another node says of itself.
+// introduced is the response of the node at an address.
 type introduced struct {
 	*clusterv1.IntroduceResponse
 	at string
@@ -153,7 +151,7 @@ func (m *Members) introduce(ctx context.Context, more ...string) []introduced {
 	return found
 }
 
-// Standings asks the other nodes of the cluster how far they are.
+// Standings asks the other nodes of the cluster for their positions in the log.
 func (m *Members) Standings(ctx context.Context) (out []consensus.Standing) {
 	servers, err := m.cfg.Consensus.Servers()
 	if err != nil {
@@ -225,19 +223,18 @@ func (m *Members) begin(ctx context.Context, servers []consensus.Server) error {
 			return fmt.Errorf("node %s at %s does not promise: %w", s.Node, s.Address, err)
 		}
 	}
-	// All have promised. From form's record on, this configuration is the only one
-	// that can ever begin; who does not hear of it below hears of it from
-	// callTheOthers.
+	// All have promised. Once form has written its record, this is the only configuration that can
+	// begin. Nodes that startOthers does not reach now are started by a later step.
 	if err := m.form(servers); err != nil {
 		return err
 	}
 	m.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "the cluster begins", slog.Int("nodes", len(servers)), slog.String("cluster", m.Cluster()))
-	return m.callTheOthers(ctx)
+	return m.startOthers(ctx)
 }
 
-// callTheOthers tells the nodes of the first configuration to start, until there is a leader.
-// From then on the log reaches those that missed it.
-func (m *Members) callTheOthers(ctx context.Context) error {
+// startOthers starts the other nodes of the first configuration, until there is a leader. From then
+// on the log reaches the nodes that missed it.
+func (m *Members) startOthers(ctx context.Context) error {
 	m.mu.Lock()
 	f := m.mu.formation
 	m.mu.Unlock()
@@ -273,7 +270,7 @@ func (m *Members) request() *clusterv1.JoinRequest {
 	return &clusterv1.JoinRequest{Server: Wire(m.cfg.Self), Expect: uint32(m.cfg.Expect), Cluster: m.Cluster()}
 }
 
-// join asks the node at an address, which should lead, to be taken in.
+// join asks the node at an address, which should be the leader, to make this node a member.
 func (m *Members) join(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, ChangeTime+callTime)
 	defer cancel()

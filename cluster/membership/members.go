@@ -93,7 +93,7 @@ func (m *Members) admit(ctx context.Context, in *clusterv1.JoinRequest) (note st
 		if servers[at].Address != node.Address {
 			return "", m.cfg.Consensus.AddVoter(ctx, node.Node, node.Address)
 		}
-		return "", nil // a voter stays one until an operator takes it out
+		return "", nil // a voter stays one until an operator removes it
 	case at < 0 || servers[at].Address != node.Address:
 		if at < 0 {
 			m.snapshotFor(ctx, node.Node)
@@ -109,7 +109,7 @@ func (m *Members) admit(ctx context.Context, in *clusterv1.JoinRequest) (note st
 	if voters >= int(in.GetExpect()) {
 		return fmt.Sprintf("the cluster has %d voters already, so this node does not vote. If one of them is gone for good, take it out: modelgateway cluster remove", voters), nil
 	}
-	// A voter that lags would take part in a majority without being of use to it.
+	// A voter that lags would count for the majority and not help it.
 	if err := m.cfg.AwaitApplied(ctx, node, m.cfg.Consensus.Committed()); err != nil {
 		return "the node is catching up", nil
 	}
@@ -162,8 +162,7 @@ func (m *Members) admissible(ctx context.Context, node consensus.Server, cluster
 	return servers, nil
 }
 
-// Removed reports whether a node was taken out of the cluster, as this node's state
-// has it.
+// Removed reports whether a node was removed from the cluster, by this node's state.
 func (m *Members) Removed(ctx context.Context, node id.Node) (removed bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -198,8 +197,8 @@ func (m *Members) Remove(ctx context.Context, node id.Node) error {
 			return err
 		}
 	}
-	// The bar comes first. A crash between the two leaves a member that could not
-	// join again; to repeat the removal ends it.
+	// The record comes first. A crash between the two leaves a member that could not join again. The
+	// operator repeats the removal.
 	if err := m.cfg.Retire(ctx, node); err != nil {
 		return err
 	}
@@ -210,7 +209,7 @@ func (m *Members) Remove(ctx context.Context, node id.Node) error {
 	return nil
 }
 
-// quorumWithout refuses a removal that would leave the cluster unable to agree.
+// quorumWithout rejects a removal after which the cluster could not reach a majority.
 func (m *Members) quorumWithout(ctx context.Context, servers []consensus.Server, without id.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -239,8 +238,7 @@ func (m *Members) quorumWithout(ctx context.Context, servers []consensus.Server,
 	return nil
 }
 
-// reaches reports whether a member answers, and not another node that has its
-// address now.
+// reaches reports whether a member responds. Another node may have its address now.
 func (m *Members) reaches(ctx context.Context, s consensus.Server) bool {
 	client, err := m.cfg.Peers.At(s.Address)
 	if err != nil {

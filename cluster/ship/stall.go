@@ -17,30 +17,29 @@ import (
 
 // stall is why this node's usage is not posted.
 type stall struct {
-	since time.Time // of the first failure since the last success
-	last  *fault.Error
-	told  bool // the last reason is in the log
+	since  time.Time // of the first failure since the last success
+	last   *fault.Error
+	logged bool // the last reason is in the log
 }
 
-// stalled notes that an attempt to post usage has failed. It logs once when posting
-// begins to fail, and once for each other reason; a reason for which waiting may help only
-// if loud.
+// stalled records that an attempt to post usage has failed. It logs the first failure, and each other
+// reason once. It logs a reason for which waiting may help only if loud is set.
 func (s *Shipper) stalled(ctx context.Context, err error, loud bool) {
 	f := fault.From(err)
 	s.cfg.Journal.SetStall(stallOf(f))
 	waiting := f.Kind == fault.Unavailable
-	now, before := stall{since: time.Now(), last: f, told: loud || !waiting}, s.failing.Load()
-	known := before != nil && before.told && before.last.Code == f.Code
+	now, before := stall{since: time.Now(), last: f, logged: loud || !waiting}, s.failing.Load()
+	known := before != nil && before.logged && before.last.Code == f.Code
 	if before != nil {
 		now.since = before.since
 	}
-	now.told = now.told || known
+	now.logged = now.logged || known
 	s.failing.Store(&now)
-	if known || !now.told {
+	if known || !now.logged {
 		return
 	}
 	level := slog.LevelWarn
-	if !waiting { // somebody has to look
+	if !waiting { // an operator must act
 		level = slog.LevelError
 	}
 	s.cfg.Logger.LogAttrs(ctx, level, "usage cannot be posted; it waits in the journal", slog.String("error", f.Error()), slog.Int64("events", s.cfg.Journal.Backlog()))
