@@ -33,16 +33,16 @@ const (
 
 func (c *Cluster) settings() []setting {
 	return []setting{
-		{"listen", word{to: &c.Listen, without: "`" + defaultClusterListen + "`", parse: parseClusterListen}, "one port for the other nodes, TCP and UDP; flag `--cluster-listen`. A single node does not open it"},
-		{"advertise", word{to: &c.Advertise, without: "derived", parse: parseAdvertise}, "address by which the other nodes reach this one; flag `--cluster-advertise`"},
+		{"listen", word{to: &c.Listen, without: "`" + defaultClusterListen + "`", parse: parseClusterListen}, "one port for the other nodes, TCP and UDP. A single node does not open it"},
+		{"advertise", word{to: &c.Advertise, without: "derived", parse: parseAdvertise}, "address by which the other nodes reach this one"},
 		{"join", custom{
 			func(o *object, name string) { o.d.join(o, name, &c.Join) },
 			func(w *writer, name string) { w.strings(name, c.Join) }, unset,
-		}, "nodes to find the cluster at; one that responds is enough. Flag `--join`"},
+		}, "nodes to find the cluster at; one that responds is enough"},
 		{"expect", custom{
 			func(o *object, name string) { o.d.expect(o, name, &c.Expect) },
 			func(w *writer, name string) { w.integer(name, int64(c.Expect)) }, "0",
-		}, "how many voters the first start waits for: 1, 3, 5 or 7; 0: this node does not vote. Flag `--expect`"},
+		}, "how many voters the first start waits for: 1, 3, 5 or 7; 0: this node does not vote"},
 		{"secret", custom{
 			func(o *object, name string) { o.d.clusterSecret(o, name, &c.Secret) },
 			func(w *writer, name string) { w.secret(name, c.Secret) }, "`$" + clusterVariable + "`",

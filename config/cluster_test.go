@@ -21,7 +21,7 @@ func withSecret() func(string) (string, bool) {
 	return environment([]byte("MODELGATEWAY_CLUSTER_SECRET=" + strings.Repeat("s", 32)))
 }
 
-// flags are the arguments of SetCluster; expect is one more than what is given,
+// flags are flags of serve; expect is one more than what is given,
 // so that its zero means that the flag is not there.
 type flags struct {
 	join              []string
@@ -30,7 +30,7 @@ type flags struct {
 }
 
 func (f flags) set(c *config.Config) error {
-	return c.SetCluster(f.join, f.expect-1, f.listen, f.advertise)
+	return c.Apply(config.Flags{Join: f.join, Expect: f.expect - 1, ClusterListen: f.listen, ClusterAdvertise: f.advertise})
 }
 
 func TestFlagsOverTheFile(t *testing.T) {
@@ -140,7 +140,7 @@ func TestFlagsMakeSenseOfTheFile(t *testing.T) {
 	if len(c.Warnings) != 3 {
 		t.Errorf("without flags: %v", c.Warnings)
 	}
-	if err := c.SetCluster([]string{"b"}, 3, "", ""); err != nil {
+	if err := c.Apply(config.Flags{Join: []string{"b"}, Expect: 3}); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Warnings) != 1 || c.Warnings[0].Path != "router_settings.redis_host" {
@@ -161,11 +161,11 @@ func TestNodesAreReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.SetCluster([]string{entry}, -1, "", "") != nil {
+		if c.Apply(config.Flags{Join: []string{entry}, Expect: -1}) != nil {
 			return
 		}
 		first := slices.Clone(c.Cluster.Join)
-		if err := c.SetCluster(first, -1, "", first[0]); err != nil {
+		if err := c.Apply(config.Flags{Join: first, Expect: -1, ClusterAdvertise: first[0]}); err != nil {
 			t.Fatalf("%q was read as %q, which is refused: %v", entry, first, err)
 		}
 		if !slices.Equal(first, c.Cluster.Join) || c.Cluster.Advertise != first[0] {
@@ -269,5 +269,50 @@ func TestDigest(t *testing.T) {
 				t.Error("the same digest")
 			}
 		})
+	}
+}
+
+// TestEachFlagReplacesItsSetting sets each flag by its row, over a file that sets nothing.
+func TestEachFlagReplacesItsSetting(t *testing.T) {
+	t.Parallel()
+	want := map[string]struct{ value, effective string }{
+		"data":              {"/srv/data", "data_dir: /srv/data\n"},
+		"listen":            {"0.0.0.0:8000", "listen: \"0.0.0.0:8000\"\n"},
+		"management-listen": {"localhost:8001", "management_listen: \"127.0.0.1:8001\"\n"},
+		"envoy":             {"external", "  mode: external\n"},
+		"envoy-path":        {"/opt/envoy", "  path: /opt/envoy\n"},
+		"join":              {"b,c", "  join: [\"b:7400\", \"c:7400\"]\n"},
+		"expect":            {"", "  expect: 3\n"},
+		"cluster-listen":    {":7500", "  listen: \"0.0.0.0:7500\"\n"},
+		"cluster-advertise": {"a:7500", "  advertise: \"a:7500\"\n"},
+	}
+	f := config.Flags{Expect: -1}
+	for _, flag := range f.All() {
+		switch to := flag.Value.(type) {
+		case *string:
+			*to = want[flag.Name].value
+		case *[]string:
+			*to = []string{want[flag.Name].value}
+		case *int:
+			*to = 3
+		}
+	}
+	c, err := config.Parse("f", []byte(admin), withSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := string(c.Effective())
+	wrong := f
+	wrong.EnvoyMode = "none"
+	if err := c.Apply(wrong); err == nil || !strings.Contains(err.Error(), "--envoy none: must be child or external") || string(c.Effective()) != before {
+		t.Errorf("got %v, and\n%s", err, c.Effective())
+	}
+	if err := c.Apply(f); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range f.All() {
+		if w := want[flag.Name].effective; w == "" || !strings.Contains("\n"+string(c.Effective()), "\n"+w) {
+			t.Errorf("--%s: %q is not in\n%s", flag.Name, w, c.Effective())
+		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Config is a sound configuration with every default filled in. Nothing but
-// SetCluster changes it after it is made, so it is safe for concurrent use from
+// Apply changes it after it is made, so it is safe for concurrent use from
 // then on.
 type Config struct {
 	Listen string // host:port of the one public listener; the host is an IP address

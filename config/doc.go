@@ -24,7 +24,8 @@
 // default, its bounds and its documentation. Parse, Effective and the tables of
 // docs/configuration.md and docs/cluster.md come from the rows; a test writes the tables
 // with -update. The rows of router_settings are catalog.RouterFields, which the API uses
-// too.
+// too. A flag of serve has one row in Flags.All; the command line, its help and the tables
+// come from it.
 //
 // The file is LiteLLM's config.yaml with sections of our own
 // (listen, data_dir, envoy, intent_sync, shutdown_delay, log, limits, cluster, keys). `${NAME}` inside a

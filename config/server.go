@@ -12,6 +12,7 @@ import (
 // Defaults of the sections of our own.
 const (
 	defaultListen = "127.0.0.1:8080" // loopback: only a setting exposes the gateway to other machines
+	defaultData   = "./data"
 	// defaultBody is LiteLLM's usual ceiling and the largest body the gateway is measured with.
 	defaultBody = 64 << 20
 	leastBody   = 1 << 10
@@ -45,9 +46,9 @@ func (c *Config) process() []setting {
 		}
 	}
 	return []setting{
-		{"listen", listener(&c.Listen, "`"+defaultListen+"`"), "IP and port; flag `--listen`"},
-		{"management_listen", listener(&c.ManagementListen, unset), "IP and port of a second listener, for management and health alone; flag `--management-listen`. Neither `limits.max_connections` nor Envoy's overload manager applies there: give it to probes and administrators, and no port that callers reach"},
-		{"data_dir", word{to: &c.DataDir, standard: "./data"}, "flag `--data`"},
+		{"listen", listener(&c.Listen, "`"+defaultListen+"`"), "IP and port"},
+		{"management_listen", listener(&c.ManagementListen, unset), "IP and port of a second listener, for management and health alone. Neither `limits.max_connections` nor Envoy's overload manager applies there: give it to probes and administrators, and no port that callers reach"},
+		{"data_dir", word{to: &c.DataDir, standard: defaultData}, "directory of everything that is stored"},
 		{"intent_sync", choice[IntentSync]{&c.IntentSync, BeforeAnswer, []IntentSync{BeforeAnswer, BeforeDispatch}}, "or `before_dispatch`: the intent is on disk before the provider gets the request"},
 		{"shutdown_delay", span{to: &c.ShutdownDelay, most: mostDelay}, "how long readiness fails before the listener closes, for load balancers"},
 	}
@@ -55,8 +56,8 @@ func (c *Config) process() []setting {
 
 func (e *Envoy) settings() []setting {
 	return []setting{
-		{"mode", choice[EnvoyMode]{&e.Mode, EnvoyChild, []EnvoyMode{EnvoyChild, EnvoyExternal}}, "or `external`: somebody else starts Envoy; flag `--envoy`"},
-		{"path", word{to: &e.Path, without: "`$ENVOY_PATH`, the fetched one, `PATH`"}, "flag `--envoy-path`"},
+		{"mode", choice[EnvoyMode]{&e.Mode, EnvoyChild, []EnvoyMode{EnvoyChild, EnvoyExternal}}, "or `external`: somebody else starts Envoy"},
+		{"path", word{to: &e.Path, without: "`$ENVOY_PATH`, the fetched one, `PATH`"}, "the Envoy to start"},
 		{"concurrency", number{to: &e.Concurrency, most: 1024}, "Envoy's worker threads; 0 means one for each core"},
 		{"log_level", quoted{choice[string]{&e.LogLevel, "warning", []string{"info", "warning", "error", "critical", "off"}}}, "of Envoy's own log: `info`, `warning`, `error`, `critical`, `off`"},
 	}

@@ -50,36 +50,51 @@ func (toggle) shown() string      { return "`false`" }
 func (credential) shown() string  { return unset }
 func (v custom) shown() string    { return v.without }
 
-// rows are the rows of settings, whose names begin with the prefix. Below a section come
-// the settings in it.
-func rows(prefix string, settings []setting) string {
+// rows are the rows of settings of a section, whose names begin with the prefix. Below a
+// section come the settings in it. A row names the flag of its setting, which is taken out
+// of flags.
+func rows(section, prefix string, settings []setting, flags map[string]string) string {
 	var b strings.Builder
 	for _, s := range settings {
 		v, _ := s.value.(interface{ shown() string })
-		fmt.Fprintf(&b, "| `%s%s` | %s | %s |\n", prefix, s.name, v.shown(), s.text)
-		if section, ok := s.value.(group); ok {
-			b.WriteString(rows(prefix+s.name+".", section.of))
+		text := s.text
+		if name, ok := flags[section+prefix+s.name]; ok {
+			text += "; flag `--" + name + "`"
+			delete(flags, section+prefix+s.name)
+		}
+		fmt.Fprintf(&b, "| `%s%s` | %s | %s |\n", prefix, s.name, v.shown(), text)
+		if inner, ok := s.value.(group); ok {
+			b.WriteString(rows(section, prefix+s.name+".", inner.of, flags))
 		}
 	}
 	return b.String()
 }
 
-// tables are the tables of the documentation.
-func tables() map[string]string {
+// tables are the tables of the documentation. Each flag belongs to a setting in them.
+func tables(t *testing.T) map[string]string {
+	t.Helper()
 	c := &Config{}
-	return map[string]string{
-		"process":          rows("", c.variables()) + rows("", c.process()),
-		"envoy, log":       rows("envoy.", c.Envoy.settings()) + rows("log.", c.Log.settings()),
-		"limits":           rows("", c.Limits.settings()),
-		"cluster":          rows("", c.Cluster.settings()),
-		"general_settings": rows("", c.general()),
-		"litellm_settings": rows("", c.created()),
-		"audit":            rows("", c.Audit.settings()),
-		"keys":             rows("", (&Key{}).settings()),
-		"gateway_params":   rows("", (&Params{}).settings()),
-		"model_info":       rows("", (&Info{}).settings()),
+	flags := make(map[string]string)
+	for _, f := range (&Flags{}).All() {
+		flags[f.Setting] = f.Name
+	}
+	all := map[string]string{
+		"process":          rows("", "", c.variables(), flags) + rows("", "", c.process(), flags),
+		"envoy, log":       rows("", "envoy.", c.Envoy.settings(), flags) + rows("", "log.", c.Log.settings(), flags),
+		"limits":           rows("limits.", "", c.Limits.settings(), flags),
+		"cluster":          rows("cluster.", "", c.Cluster.settings(), flags),
+		"general_settings": rows("general_settings.", "", c.general(), flags),
+		"litellm_settings": rows("litellm_settings.", "", c.created(), flags),
+		"audit":            rows("audit.", "", c.Audit.settings(), flags),
+		"keys":             rows("keys.", "", (&Key{}).settings(), flags),
+		"gateway_params":   rows("gateway_params.", "", (&Params{}).settings(), flags),
+		"model_info":       rows("model_info.", "", (&Info{}).settings(), flags),
 		"router_settings":  routerRows(),
 	}
+	for path, name := range flags {
+		t.Errorf("--%s replaces %s, and no table has that setting", name, path)
+	}
+	return all
 }
 
 // routerRows are the rows of router_settings.
@@ -112,7 +127,7 @@ func routerRows() string {
 // TestTablesOfTheDocumentation: the pages have the table of each section as the settings
 // describe it. The flag -update writes the tables.
 func TestTablesOfTheDocumentation(t *testing.T) {
-	all := tables()
+	all := tables(t)
 	for _, file := range []string{"../docs/configuration.md", "../docs/cluster.md"} {
 		page, err := os.ReadFile(file)
 		if err != nil {

@@ -18,33 +18,11 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/socket"
 )
 
-// Options are the flags of serve; each set one replaces what the file says.
+// Options are the flags of serve.
 type Options struct {
-	File, Data, Listen, EnvoyPath, EnvoyMode string
-	ManagementListen                         string
-	Join, Accepted                           []string
-	Expect                                   int
-	ClusterListen, ClusterAdvertise          string
-}
-
-func (o *Options) apply(c *config.Config) error {
-	if o.Data != "" {
-		c.DataDir = o.Data
-	}
-	if err := c.SetListen(o.Listen, o.ManagementListen); err != nil {
-		return err
-	}
-	if o.EnvoyPath != "" {
-		c.Envoy.Path = o.EnvoyPath
-	}
-	switch m := config.EnvoyMode(o.EnvoyMode); m {
-	case "":
-	case config.EnvoyChild, config.EnvoyExternal:
-		c.Envoy.Mode = m
-	default:
-		return fmt.Errorf("--envoy %s: must be child or external", o.EnvoyMode)
-	}
-	return c.SetCluster(o.Join, o.Expect, o.ClusterListen, o.ClusterAdvertise)
+	File     string
+	Accepted []string
+	config.Flags
 }
 
 // Serve runs the gateway until ctx ends.
@@ -53,7 +31,7 @@ func Serve(ctx context.Context, version string, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.apply(s.Config); err != nil {
+	if err := s.Config.Apply(o.Flags); err != nil {
 		return err
 	}
 	for _, v := range s.Config.Environment {
