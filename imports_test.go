@@ -111,7 +111,8 @@ func importRows() []importRow {
 
 		{"auditsink", []string{"cluster/*"}},
 		{"config/litellm", nil},
-		{"config", []string{"config/litellm", "cluster/*"}},
+		{"config/endpoint", nil},
+		{"config", []string{"config/endpoint", "config/litellm", "cluster/*"}},
 
 		{"envoy/bootstrap", []string{"envoy/contract", "cluster/fault", "cluster/id"}},
 		{"envoy/socket", nil},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/config/endpoint"
 )
 
 const (
@@ -33,8 +34,8 @@ const (
 
 func (c *Cluster) settings() []setting {
 	return []setting{
-		{"listen", word{to: &c.Listen, without: "`" + defaultClusterListen + "`", parse: parseClusterListen}, "one port for the other nodes, TCP and UDP. A single node does not open it"},
-		{"advertise", word{to: &c.Advertise, without: "derived", parse: parseAdvertise}, "address by which the other nodes reach this one"},
+		{"listen", word{to: &c.Listen, without: "`" + defaultClusterListen + "`", parse: endpoint.ClusterListen}, "one port for the other nodes, TCP and UDP. A single node does not open it"},
+		{"advertise", word{to: &c.Advertise, without: "derived", parse: endpoint.Advertise}, "address by which the other nodes reach this one"},
 		{"join", custom{
 			func(o *object, name string) { o.d.join(o, name, &c.Join) },
 			func(w *writer, name string) { w.strings(name, c.Join) }, unset,
@@ -132,7 +133,7 @@ func (d *decoder) join(o *object, name string, to *[]string) {
 func addJoin(to *[]string, entry string) (faults []string) {
 	for s := range strings.SplitSeq(entry, ",") {
 		s = strings.TrimSpace(s)
-		address, err := parseNode(s, clusterPort)
+		address, err := endpoint.Node(s, clusterPort)
 		switch {
 		case err != nil:
 			faults = append(faults, fmt.Sprintf(
@@ -263,7 +264,7 @@ func (c *Cluster) credentialFault() string {
 // portFault returns whether nodes would meet where callers do, or "".
 func (c *Cluster) portFault(listen, management string) string {
 	for _, l := range []struct{ name, address string }{{"listen", listen}, {"management_listen", management}} {
-		if at, err := netip.ParseAddrPort(c.Listen); err == nil && sameAddress(c.Listen, l.address) {
+		if at, err := netip.ParseAddrPort(c.Listen); err == nil && endpoint.Same(c.Listen, l.address) {
 			return fmt.Sprintf("port %d is where callers are listened to (%s): give the nodes another in cluster.listen, such as %s",
 				at.Port(), l.name, defaultClusterListen)
 		}

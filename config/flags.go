@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/modelgateway/modelgateway/config/endpoint"
 )
 
 // Flags are the flags of serve that replace settings of the file. An empty string, an
@@ -71,13 +73,13 @@ func (c *Config) setListen(listen, management string) error {
 	}
 	if management != "" {
 		given = "--management-listen"
-		address, err := parseListen(management)
+		address, err := endpoint.Listen(management)
 		if err != nil {
 			return ProblemsError{{File: given, Detail: quote(management) + " is not an address to listen at (" + err.Error() + "): write IP:port, such as 127.0.0.1:8081"}}
 		}
 		c.ManagementListen = address
 	}
-	if sameAddress(c.Listen, c.ManagementListen) {
+	if endpoint.Same(c.Listen, c.ManagementListen) {
 		return ProblemsError{{File: given, Detail: "listen and management_listen have the same address: give one of them another port"}}
 	}
 	return nil
@@ -113,8 +115,8 @@ func (c *Config) setCluster(f Flags) error {
 		parse       func(string) (string, string)
 		to          *string
 	}{
-		{"--cluster-listen", f.ClusterListen, parseClusterListen, &next.Listen},
-		{"--cluster-advertise", f.ClusterAdvertise, parseAdvertise, &next.Advertise},
+		{"--cluster-listen", f.ClusterListen, endpoint.ClusterListen, &next.Listen},
+		{"--cluster-advertise", f.ClusterAdvertise, endpoint.Advertise, &next.Advertise},
 	} {
 		if at.value == "" {
 			continue

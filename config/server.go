@@ -1,12 +1,10 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"net"
-	"net/netip"
-	"strconv"
 	"time"
+
+	"github.com/modelgateway/modelgateway/config/endpoint"
 )
 
 // Defaults of the sections of our own.
@@ -91,7 +89,7 @@ func (l *Limits) settings() []setting {
 func (d *decoder) server(o *object, c *Config) {
 	c.Listen = defaultListen
 	o.settings(c.process())
-	if sameAddress(c.ManagementListen, c.Listen) {
+	if endpoint.Same(c.ManagementListen, c.Listen) {
 		d.fail(o.n.field("management_listen"), "is the address of listen: give it another port")
 	}
 	envoy := d.section(o, "envoy", c.Envoy.settings())
@@ -134,44 +132,10 @@ func (d *decoder) listen(o *object, name string, to *string) {
 	if !ok {
 		return
 	}
-	address, err := parseListen(s)
+	address, err := endpoint.Listen(s)
 	if err != nil {
 		d.fail(n, `%s is not an address to listen at (%v): write IP:port, such as "127.0.0.1:8080", or "0.0.0.0:8080" to be reached from other machines`, quote(n.text), err)
 		return
 	}
 	*to = address
-}
-
-// sameAddress reports whether two listeners cannot both have their address.
-func sameAddress(a, b string) bool {
-	one, err := netip.ParseAddrPort(a)
-	two, err2 := netip.ParseAddrPort(b)
-	if err != nil || err2 != nil || one.Port() != two.Port() || one.Port() == 0 {
-		return false
-	}
-	return one.Addr() == two.Addr() || one.Addr().IsUnspecified() || two.Addr().IsUnspecified()
-}
-
-// parseListen returns host:port with an IP address as its host. Its errors name
-// no part of s.
-func parseListen(s string) (string, error) {
-	host, port, err := net.SplitHostPort(s)
-	if err != nil {
-		return "", errors.New("no host and port with a colon between them")
-	}
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return "", errors.New("the port is not a number from 0 to 65535")
-	}
-	switch host {
-	case "", "*":
-		host = "0.0.0.0"
-	case "localhost":
-		host = "127.0.0.1"
-	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil || ip.Zone() != "" {
-		return "", errors.New("the host is not an IP address")
-	}
-	return netip.AddrPortFrom(ip, uint16(number)).String(), nil
 }

@@ -1,4 +1,6 @@
-package config
+// Package endpoint reads the addresses of the configuration: those that the gateway listens at,
+// and those of its nodes. Errors name no part of what they reject.
+package endpoint
 
 import (
 	"errors"
@@ -9,10 +11,10 @@ import (
 	"strings"
 )
 
-// parseClusterListen returns IP:port, or what is wrong.
-func parseClusterListen(s string) (address, why string) {
+// ClusterListen returns IP:port, or what is wrong.
+func ClusterListen(s string) (address, why string) {
 	const remedy = `write IP:port, such as "0.0.0.0:7400"`
-	address, err := parseListen(s)
+	address, err := Listen(s)
 	if err == nil && strings.HasSuffix(address, ":0") {
 		err = errors.New("with port 0 it would be another after each start, and nobody would find it")
 	}
@@ -22,18 +24,18 @@ func parseClusterListen(s string) (address, why string) {
 	return address, ""
 }
 
-// parseAdvertise returns host:port, or what is wrong.
-func parseAdvertise(s string) (address, why string) {
-	address, err := parseNode(s, 0)
+// Advertise returns host:port, or what is wrong.
+func Advertise(s string) (address, why string) {
+	address, err := Node(s, 0)
 	if err != nil {
 		return "", fmt.Sprintf(`is no address that others could reach this node by (%v): write host:port, such as "10.0.0.1:7400"`, err)
 	}
 	return address, ""
 }
 
-// parseNode returns host:port of a node. port is what holds for an address
+// Node returns host:port of a node. port is what holds for an address
 // without one; 0 means that it must have one. Its errors name no part of s.
-func parseNode(s string, port uint16) (string, error) {
+func Node(s string, port uint16) (string, error) {
 	host, digits, err := net.SplitHostPort(s)
 	switch ip, ipErr := netip.ParseAddr(strings.Trim(s, "[]")); {
 	case err == nil:
@@ -79,4 +81,38 @@ func isHost(s string) bool {
 		}
 	}
 	return letters && len(s) <= 253
+}
+
+// Same reports whether two listeners cannot both have their address.
+func Same(a, b string) bool {
+	one, err := netip.ParseAddrPort(a)
+	two, err2 := netip.ParseAddrPort(b)
+	if err != nil || err2 != nil || one.Port() != two.Port() || one.Port() == 0 {
+		return false
+	}
+	return one.Addr() == two.Addr() || one.Addr().IsUnspecified() || two.Addr().IsUnspecified()
+}
+
+// Listen returns host:port with an IP address as its host. Its errors name
+// no part of s.
+func Listen(s string) (string, error) {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", errors.New("no host and port with a colon between them")
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return "", errors.New("the port is not a number from 0 to 65535")
+	}
+	switch host {
+	case "", "*":
+		host = "0.0.0.0"
+	case "localhost":
+		host = "127.0.0.1"
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil || ip.Zone() != "" {
+		return "", errors.New("the host is not an IP address")
+	}
+	return netip.AddrPortFrom(ip, uint16(number)).String(), nil
 }
