@@ -43,8 +43,12 @@ func EndpointPath(base string, e Endpoint) string {
 // CodeUnsupported is the code of errors about what a provider lacks.
 const CodeUnsupported = "unsupported_parameter"
 
-// Unsupported rejects a parameter that the provider lacks.
+// Unsupported rejects a parameter that the provider lacks. JSON allows a member whose name is
+// empty; the error calls it "", because an empty Param means that no field is at fault.
 func Unsupported(param, provider string) error {
+	if param == "" {
+		param = `""`
+	}
 	return fault.Field(param, CodeUnsupported, "%s is not supported by %s; leave it out, or set drop_params on the deployment.", param, provider)
 }
 
