@@ -36,27 +36,14 @@ func (c *Cluster) settings() []setting {
 	return []setting{
 		{"listen", word{to: &c.Listen, without: "`" + defaultClusterListen + "`", parse: endpoint.ClusterListen}, "one port for the other nodes, TCP and UDP. A single node does not open it"},
 		{"advertise", word{to: &c.Advertise, without: "derived", parse: endpoint.Advertise}, "address by which the other nodes reach this one"},
-		{"join", custom{
-			func(o *object, name string) { o.d.join(o, name, &c.Join) },
-			func(w *writer, name string) { w.strings(name, c.Join) }, unset,
-		}, "nodes to find the cluster at; one that responds is enough"},
+		{"join", own(&c.Join, (*decoder).join, (*writer).strings, unset), "nodes to find the cluster at; one that responds is enough"},
 		{"expect", custom{
 			func(o *object, name string) { o.d.expect(o, name, &c.Expect) },
 			func(w *writer, name string) { w.integer(name, int64(c.Expect)) }, "0",
 		}, "how many voters the first start waits for: 1, 3, 5 or 7; 0: this node does not vote"},
-		{"secret", custom{
-			func(o *object, name string) { o.d.clusterSecret(o, name, &c.Secret) },
-			func(w *writer, name string) { w.secret(name, c.Secret) }, "`$" + clusterVariable + "`",
-		}, "makes a node a member: TLS certificates and gossip key are derived from it"},
+		{"secret", own(&c.Secret, (*decoder).clusterSecret, (*writer).secret, "`$"+clusterVariable+"`"), "makes a node a member: TLS certificates and gossip key are derived from it"},
 		{"tls", group{of: c.TLS.settings(), check: c.TLS.check}, "your own authority, instead of the secret"},
-		{"gossip_key", custom{
-			func(o *object, name string) {
-				if n, ok := o.take(name); ok {
-					c.GossipKey = o.d.gossipKey(n)
-				}
-			},
-			func(w *writer, name string) { w.secret(name, c.GossipKey) }, unset,
-		}, "32 bytes for the gossip, in base64 or hexadecimal digits; together with `tls`"},
+		{"gossip_key", own(&c.GossipKey, (*decoder).gossipKey, (*writer).secret, unset), "32 bytes for the gossip, in base64 or hexadecimal digits; together with `tls`"},
 		{"key_staleness", span{to: &c.KeyStaleness, standard: defaultStaleness, most: mostStaleness}, "how long a partitioned node accepts keys that were created over the API; then 503 `cut_off`. Keys of the file, models and routes have no limit"},
 	}
 }
@@ -214,21 +201,22 @@ func (f *ClusterTLS) check(o *object, before int) {
 }
 
 // gossipKey reads 32 bytes in base64 or hexadecimal digits.
-func (d *decoder) gossipKey(n *node) vault.Secret {
-	s := d.secret(n)
-	if s.IsEmpty() {
-		return s
+func (d *decoder) gossipKey(o *object, name string, to *vault.Secret) {
+	o.secret(name, to)
+	text := to.Reveal()
+	if text == "" {
+		return
 	}
-	text := s.Reveal()
 	if raw, err := hex.DecodeString(text); err == nil && len(raw) == gossipBytes {
-		return vault.NewSecret(string(raw))
+		*to = vault.NewSecret(string(raw))
+		return
 	}
 	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
 	if raw, err := base64.RawStdEncoding.DecodeString(text); err == nil && len(raw) == gossipBytes {
-		return vault.NewSecret(string(raw))
+		*to = vault.NewSecret(string(raw))
+		return
 	}
-	d.fail(n, "is not 32 bytes in base64 or hexadecimal digits: make one by `openssl rand -base64 32`")
-	return vault.Secret{}
+	d.fail(o.n.field(name), "is not 32 bytes in base64 or hexadecimal digits: make one by `openssl rand -base64 32`")
 }
 
 // tooShort returns why a secret is too easy to guess, or "".

@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -13,38 +14,17 @@ import (
 // created returns what litellm_settings say of keys, users and teams that are created.
 func (c *Config) created() []setting {
 	user, team := &c.Defaults.User, &c.Defaults.Team
-	// The names of a user's budget are older ones: default_internal_user_params wins.
-	budget := custom{reader: func(o *object, name string) {
-		var given *money.Pico
-		if single(o, name, &given, parseAmount); given != nil && user.Limits.MaxBudget == nil {
-			user.Limits.MaxBudget = given
-		}
-	}, without: unset}
-	period := custom{reader: func(o *object, name string) {
-		var given string
-		if single(o, name, &given, parsePeriod); user.Limits.BudgetDuration == "" {
-			user.Limits.BudgetDuration = given
-		}
-	}, without: unset}
 	return []setting{
 		{"key_generation_settings", group{of: keyRules(&c.KeyRules)}, "which callers may make keys, beyond rights. A `proxy_admin` may always make keys, and owes `required_params` only for keys outside of teams"},
 		{"default_internal_user_params", group{of: slices.Concat([]setting{
-			{"user_role", custom{
-				func(o *object, name string) {
-					oneOf(o, name, &user.Role, tenancy.RoleInternalUser, tenancy.RoleInternalUserViewer)
-				},
-				func(w *writer, name string) { w.given(name, string(user.Role)) }, "`internal_user`",
-			}, "or `internal_user_viewer`"},
+			{"user_role", choice[tenancy.Role]{to: &user.Role, allowed: []tenancy.Role{tenancy.RoleInternalUser, tenancy.RoleInternalUserViewer}}, "`internal_user`, which is also what users get without it, or `internal_user_viewer`"},
 			{"models", names{to: &user.Models, without: unset}, "models that the user may call"},
 		}, defaultLimits(&user.Limits)), check: checkLimits(&user.Limits), known: (*decoder).userDefault}, "what new users get that are created without it (not `proxy_admin` and its viewer)"},
-		{"default_max_internal_user_budget", budget, "as `max_internal_user_budget`"},
-		{"max_internal_user_budget", budget, "as `default_internal_user_params.max_budget`, which takes precedence"},
-		{"internal_user_budget_duration", period, "as `default_internal_user_params.budget_duration`, which takes precedence"},
+		{"default_max_internal_user_budget", older(&user.Limits.MaxBudget, parseAmount), "as `max_internal_user_budget`"},
+		{"max_internal_user_budget", older(&user.Limits.MaxBudget, parseAmount), "as `default_internal_user_params.max_budget`, which takes precedence"},
+		{"internal_user_budget_duration", older(&user.Limits.BudgetDuration, parsePeriod), "as `default_internal_user_params.budget_duration`, which takes precedence"},
 		{"default_team_params", group{of: slices.Concat([]setting{
-			{"organization_id", custom{
-				func(o *object, name string) { o.str(name, (*string)(&team.Organization)) },
-				func(w *writer, name string) { w.given(name, string(team.Organization)) }, unset,
-			}, "organization of the team"},
+			{"organization_id", word{to: (*string)(&team.Organization), without: unset}, "organization of the team"},
 			{"models", names{to: &team.Models, without: unset}, "models that the team may call"},
 			{"team_member_permissions", names{to: &team.Permissions, what: "permission", known: tenancy.TeamPermissions(), without: unset}, "what members may do who are no admins of the team"},
 		}, defaultLimits(&team.Limits)), check: checkLimits(&team.Limits)}, "the same for teams"},
@@ -67,25 +47,9 @@ func (d *decoder) userDefault(f field) bool {
 
 // defaultLimits returns the limits among defaults.
 func defaultLimits(to *tenancy.Limits) []setting {
-	amount := func(to **money.Pico) custom {
-		return custom{
-			func(o *object, name string) { single(o, name, to, parseAmount) },
-			func(w *writer, name string) {
-				if *to != nil {
-					w.raw(name, (*to).String())
-				}
-			}, unset,
-		}
-	}
+	amount := func(to **money.Pico) custom { return optional(to, parseAmount, money.Pico.String, unset) }
 	count := func(to **uint32) custom {
-		return custom{
-			func(o *object, name string) { o.d.count(o, name, to) },
-			func(w *writer, name string) {
-				if *to != nil {
-					w.integer(name, int64(**to))
-				}
-			}, unset,
-		}
+		return optional(to, parseCount, func(n uint32) string { return strconv.FormatUint(uint64(n), 10) }, unset)
 	}
 	return []setting{
 		{"max_budget", amount(&to.MaxBudget), "USD that may be spent in one `budget_duration`"},
@@ -126,18 +90,8 @@ func parsePeriod(s string) (period, problem string) {
 	return s, ""
 }
 
-// count reads a number of requests or tokens.
-func (d *decoder) count(o *object, name string, to **uint32) {
-	var v int64 = -1
-	o.integer(name, &v, 0, math.MaxUint32)
-	if v >= 0 {
-		*to = new(uint32(v))
-	}
-}
-
-// some writes a list unless it is empty.
-func (w *writer) some(name string, values []string) {
-	if len(values) > 0 {
-		w.strings(name, values)
-	}
+// parseCount reads a number of requests or tokens.
+func parseCount(s string) (count *uint32, problem string) {
+	v, problem := parseInteger(s, 0, math.MaxUint32)
+	return new(uint32(v)), problem
 }

@@ -7,10 +7,7 @@ import (
 
 func (e *Enforced) settings() []setting {
 	return []setting{
-		{"enforced_params", custom{
-			func(o *object, name string) { o.d.parameters(o, name, &e.Params) },
-			func(w *writer, name string) { w.some(name, e.Params) }, unset,
-		}, "parameters that each request must have, such as `user` or `metadata.project`; without them 400 `missing_required_parameter`"},
+		{"enforced_params", own(&e.Params, (*decoder).parameters, (*writer).some, unset), "parameters that each request must have, such as `user` or `metadata.project`; without them 400 `missing_required_parameter`"},
 		{"enforce_user_param", custom{e.user, nil, "`false`"}, "the same as `user` among `enforced_params`"},
 		{"service_account_settings", custom{e.serviceAccounts, func(w *writer, name string) {
 			w.optional(name, func() { w.some("enforced_params", e.ServiceParams) })

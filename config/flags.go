@@ -110,22 +110,17 @@ func (c *Config) setCluster(f Flags) error {
 			}
 		}
 	}
-	for _, at := range []struct {
-		flag, value string
-		parse       func(string) (string, string)
-		to          *string
-	}{
-		{"--cluster-listen", f.ClusterListen, endpoint.ClusterListen, &next.Listen},
-		{"--cluster-advertise", f.ClusterAdvertise, endpoint.Advertise, &next.Advertise},
-	} {
-		if at.value == "" {
-			continue
+	address := func(flag, value string, parse func(string) (string, string), to *string) {
+		if value == "" {
+			return
 		}
-		address, why := at.parse(strings.TrimSpace(at.value))
-		if *at.to = address; why != "" {
-			complain(at.flag, quote(at.value)+" "+why)
+		var why string
+		if *to, why = parse(strings.TrimSpace(value)); why != "" {
+			complain(flag, quote(value)+" "+why)
 		}
 	}
+	address("--cluster-listen", f.ClusterListen, endpoint.ClusterListen, &next.Listen)
+	address("--cluster-advertise", f.ClusterAdvertise, endpoint.Advertise, &next.Advertise)
 	next.fill()
 	if why := next.credentialFault(); why != "" {
 		complain(given, why)

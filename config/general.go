@@ -25,10 +25,7 @@ func (c *Config) general() []setting {
 	return slices.Concat([]setting{
 		{delivery.FieldBatch, number{to: &c.Webhook.Batch, least: 1, most: delivery.MaxBatch, without: "1"}, "records in one request to the webhook, up to 1000. A value of `/config/update` takes precedence"},
 		{delivery.FieldParallel, number{to: &c.Webhook.Parallel, least: 1, most: delivery.MaxParallel, without: "1"}, "requests to the webhook at a time, up to 64. A value of `/config/update` takes precedence"},
-		{"master_key", custom{
-			func(o *object, _ string) { o.d.masterKey(o, c) },
-			func(w *writer, name string) { w.secret(name, c.MasterKey) }, unset,
-		}, "the credential of the administrator; required. At least 16 characters that begin with `sk-`; also `$LITELLM_MASTER_KEY`"},
+		{"master_key", own(&c.MasterKey, (*decoder).masterKey, (*writer).secret, unset), "the credential of the administrator; required. At least 16 characters that begin with `sk-`; also `$LITELLM_MASTER_KEY`"},
 		{"encryption_key", custom{
 			func(o *object, name string) { o.d.encryption(o, name, c) },
 			func(w *writer, name string) { w.source(name, c.EncryptionKey) }, "the master key",
@@ -37,31 +34,16 @@ func (c *Config) general() []setting {
 			func(o *object, name string) { o.d.encryptionBefore(o, name, c) },
 			func(w *writer, name string) { w.sources(name, c.EncryptionKeysPrevious) }, unset,
 		}, "older keys, for opening only; see [Operation](operation/README.md#encryption-key)"},
-		{"budget_throttle_factor", custom{
-			func(o *object, name string) { o.d.throttle(o, name, &c.Budgets.ThrottleFactor) },
-			func(w *writer, name string) {
-				if f := c.Budgets.ThrottleFactor; f != 1 {
-					w.raw(name, strconv.FormatFloat(f, 'f', -1, 64))
-				}
-			}, "1",
-		}, "request rates are multiplied by it between `soft_budget` and `max_budget`"},
-		{"allow_private_endpoints", custom{
-			func(o *object, name string) {
-				if o.n.field(name) != nil {
-					c.PrivateEndpoints = new(bool)
-					o.boolean(name, c.PrivateEndpoints)
-				}
-			},
-			func(w *writer, name string) {
-				if c.PrivateEndpoints != nil {
-					w.boolean(name, *c.PrivateEndpoints)
-				}
-			}, "`true` if `listen` is on loopback, else `false`",
-		}, "whether `api_base` of models and credentials that are added over the API may be in a private network or on this machine. Link-local addresses and metadata services of clouds are always rejected, in the file too. Names are not resolved, so a name that leads there passes: block 169.254.0.0/16 in the network as well"},
-		{"model_cost_map_url", custom{
-			func(o *object, name string) { o.d.costMap(o, name, &c.Budgets.CostMapURL) },
-			func(w *writer, name string) { w.address(name, c.Budgets.CostMapURL) }, unset,
-		}, "where `/model/cost_map/reload` reads prices, in LiteLLM's form"},
+		{"budget_throttle_factor", own(&c.Budgets.ThrottleFactor, (*decoder).throttle, func(w *writer, name string, factor float64) {
+			if factor != 1 {
+				w.raw(name, strconv.FormatFloat(factor, 'f', -1, 64))
+			}
+		}, "1"), "request rates are multiplied by it between `soft_budget` and `max_budget`"},
+		{"allow_private_endpoints", optional(&c.PrivateEndpoints, func(s string) (*bool, string) {
+			allow, problem := parseBoolean(s)
+			return &allow, problem
+		}, strconv.FormatBool, "`true` if `listen` is on loopback, else `false`"), "whether `api_base` of models and credentials that are added over the API may be in a private network or on this machine. Link-local addresses and metadata services of clouds are always rejected, in the file too. Names are not resolved, so a name that leads there passes: block 169.254.0.0/16 in the network as well"},
+		{"model_cost_map_url", own(&c.Budgets.CostMapURL, (*decoder).costMap, (*writer).address, unset), "where `/model/cost_map/reload` reads prices, in LiteLLM's form"},
 		{"global_max_parallel_requests", number{to: &c.MaxParallel, least: 1, most: mostParallel, without: "no limit"}, "inference requests in flight at each node; above it 429 `rate_limit_exceeded` with `retry-after: 1`"},
 		{"max_parallel_requests", custom{
 			reader:  func(o *object, name string) { o.d.parallel(o, name, &o.d.maxParallel) },
@@ -82,14 +64,13 @@ func (d *decoder) general(n *node, c *Config) {
 
 // masterKey reads the admin credential. Without one in the file the variable
 // LITELLM_MASTER_KEY counts, because LiteLLM's deployments set it there.
-func (d *decoder) masterKey(o *object, c *Config) {
+func (d *decoder) masterKey(o *object, name string, to *vault.Secret) {
 	const remedy = "set general_settings.master_key to a secret that starts with sk- and has at least 16 characters, best as os.environ/NAME"
-	n, ok := o.take("master_key")
+	n, ok := o.take(name)
 	if !ok {
 		s, there := d.env("LITELLM_MASTER_KEY")
 		if !there || s == "" {
-			at := o.n.at
-			d.report(at, "general_settings.master_key", "there is no admin credential, and the gateway does not start without one: "+remedy)
+			d.report(o.n.at, "general_settings.master_key", "there is no admin credential, and the gateway does not start without one: "+remedy)
 			return
 		}
 		n = &node{kind: scalar, text: wholeValue + "LITELLM_MASTER_KEY", path: "general_settings.master_key", at: o.n.at}
@@ -104,7 +85,7 @@ func (d *decoder) masterKey(o *object, c *Config) {
 	case isPublished(s):
 		d.fail(n, "is the example key of a public documentation, which everybody knows and tries first: %s", remedy)
 	default:
-		c.MasterKey = d.key(n)
+		*to = d.key(n)
 	}
 }
 

@@ -78,10 +78,7 @@ func (p *Params) settings() []setting {
 			func(o *object, name string) { o.d.providerModel(o, name, p) },
 			func(w *writer, name string) { w.str(name, p.Model) }, unset,
 		}, "provider and model, such as `openai/gpt-4o`; required"},
-		{"api_base", custom{
-			func(o *object, name string) { o.d.base(o, name, &p.APIBase) },
-			func(w *writer, name string) { w.given(name, p.APIBase) }, "of the provider",
-		}, "where the provider is reached"},
+		{"api_base", own(&p.APIBase, (*decoder).base, (*writer).given, "of the provider"), "where the provider is reached"},
 		{"api_key", credential{&p.APIKey}, "the credential at the provider, best as `os.environ/NAME`"},
 		{"api_version", text(&p.APIVersion), "has no effect"},
 		{"organization", text(&p.Organization), "sent to OpenAI as its organization"},
@@ -93,10 +90,7 @@ func (p *Params) settings() []setting {
 		{"weight", count(&p.Weight, mostCount), "share of the requests within the group"},
 		{"order", count(&p.Order, 1_000_000), "level within the group; deployments of a lower one are tried first"},
 		{"max_retries", number{to: &p.MaxRetries, standard: useRouter, most: 100, without: unset}, "has no effect"},
-		{"extra_headers", custom{
-			func(o *object, name string) { o.d.headers(o, name, &p.ExtraHeaders) },
-			func(w *writer, name string) { w.headers(name, p.ExtraHeaders) }, unset,
-		}, "headers of requests to the provider, by name"},
+		{"extra_headers", own(&p.ExtraHeaders, (*decoder).headers, (*writer).headers, unset), "headers of requests to the provider, by name"},
 		{"drop_params", toggle{&p.DropParams}, "whether parameters that the provider does not know are dropped; also `litellm_settings.drop_params`, for all deployments"},
 		{"base_model", text(&p.BaseModel), "the model whose prices and limits apply"},
 	}

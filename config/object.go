@@ -167,29 +167,33 @@ func (o *object) secret(name string, to *vault.Secret) {
 // boolean reads true or false, and the other words that YAML 1.1 has for them,
 // because existing files use them.
 func (o *object) boolean(name string, to *bool) {
-	single(o, name, to, func(s string) (bool, string) {
-		switch strings.ToLower(s) {
-		case "true", "yes", "on":
-			return true, ""
-		case "false", "no", "off":
-			return false, ""
-		}
-		return false, "is neither true nor false"
-	})
+	single(o, name, to, parseBoolean)
+}
+
+func parseBoolean(s string) (v bool, problem string) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on":
+		return true, ""
+	case "false", "no", "off":
+		return false, ""
+	}
+	return false, "is neither true nor false"
 }
 
 // integer reads a whole number within bounds. 60.0 and 1e3 are whole too.
 func (o *object) integer(name string, to *int64, least, most int64) {
-	single(o, name, to, func(s string) (int64, string) {
-		v, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			p, perr := money.Parse(s) // exact: 1e3 and 60.0, and nothing that has a fraction
-			if v = int64(p / money.USD); perr != nil || p%money.USD != 0 {
-				return 0, "is not a whole number"
-			}
+	single(o, name, to, func(s string) (int64, string) { return parseInteger(s, least, most) })
+}
+
+func parseInteger(s string, least, most int64) (v int64, problem string) {
+	v, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		p, perr := money.Parse(s) // exact: 1e3 and 60.0, and nothing that has a fraction
+		if v = int64(p / money.USD); perr != nil || p%money.USD != 0 {
+			return 0, "is not a whole number"
 		}
-		return v, outside(v, least, most)
-	})
+	}
+	return v, outside(v, least, most)
 }
 
 // outside returns that a value is out of its range, or "".

@@ -37,15 +37,9 @@ const mostDelay = 5 * time.Minute
 
 // process returns the settings at the top of the file.
 func (c *Config) process() []setting {
-	listener := func(to *string, without string) custom {
-		return custom{
-			func(o *object, name string) { o.d.listen(o, name, to) },
-			func(w *writer, name string) { w.given(name, *to) }, without,
-		}
-	}
 	return []setting{
-		{"listen", listener(&c.Listen, "`"+defaultListen+"`"), "IP and port"},
-		{"management_listen", listener(&c.ManagementListen, unset), "IP and port of a second listener, for management and health alone. Neither `limits.max_connections` nor Envoy's overload manager applies there: give it to probes and administrators, and no port that callers reach"},
+		{"listen", own(&c.Listen, (*decoder).listen, (*writer).given, "`"+defaultListen+"`"), "IP and port"},
+		{"management_listen", own(&c.ManagementListen, (*decoder).listen, (*writer).given, unset), "IP and port of a second listener, for management and health alone. Neither `limits.max_connections` nor Envoy's overload manager applies there: give it to probes and administrators, and no port that callers reach"},
 		{"data_dir", word{to: &c.DataDir, standard: defaultData}, "directory of everything that is stored"},
 		{"intent_sync", choice[IntentSync]{&c.IntentSync, BeforeAnswer, []IntentSync{BeforeAnswer, BeforeDispatch}}, "or `before_dispatch`: the intent is on disk before the provider gets the request"},
 		{"shutdown_delay", span{to: &c.ShutdownDelay, most: mostDelay}, "how long readiness fails before the listener closes, for load balancers"},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -101,7 +102,7 @@ func (v word) write(w *writer, name string) {
 	}
 }
 
-// choice is one of some words.
+// choice is one of some words. Without a standard, it is empty unless it is given.
 type choice[T ~string] struct {
 	to       *T
 	standard T
@@ -113,7 +114,7 @@ func (v choice[T]) read(o *object, name string) {
 	oneOf(o, name, v.to, v.allowed...)
 }
 
-func (v choice[T]) write(w *writer, name string) { w.str(name, string(*v.to)) }
+func (v choice[T]) write(w *writer, name string) { w.given(name, string(*v.to)) }
 
 // names is a list of texts. If known is set, each must be one of them; what is as in
 // namesOf. If without is set, an empty list is not written, and the documentation shows
@@ -188,4 +189,33 @@ func (v custom) write(w *writer, name string) {
 	if v.writer != nil {
 		v.writer(w, name)
 	}
+}
+
+// own returns a value that read fills in and write writes.
+func own[T any](to *T, read func(d *decoder, o *object, name string, to *T), write func(w *writer, name string, v T), without string) custom {
+	return custom{
+		func(o *object, name string) { read(o.d, o, name, to) },
+		func(w *writer, name string) { write(w, name, *to) }, without,
+	}
+}
+
+// optional returns a single value that is nil unless the file gives it.
+func optional[T any](to **T, parse func(s string) (v *T, problem string), text func(T) string, without string) custom {
+	return custom{
+		func(o *object, name string) { single(o, name, to, parse) },
+		func(w *writer, name string) {
+			if *to != nil {
+				w.raw(name, text(**to))
+			}
+		}, without,
+	}
+}
+
+// older returns another name of a setting, which was read before and takes precedence.
+func older[T comparable](to *T, parse func(s string) (v T, problem string)) custom {
+	return custom{reader: func(o *object, name string) {
+		var given T
+		single(o, name, &given, parse)
+		*to = cmp.Or(*to, given)
+	}, without: unset}
 }

@@ -43,7 +43,7 @@ func (v word) shown() string {
 	return "`" + v.standard + "`"
 }
 
-func (v choice[T]) shown() string { return "`" + string(v.standard) + "`" }
+func (v choice[T]) shown() string { return word{standard: string(v.standard)}.shown() }
 func (v names) shown() string     { return cmp.Or(v.without, unset) }
 func (group) shown() string       { return unset }
 func (toggle) shown() string      { return "`false`" }

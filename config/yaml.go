@@ -92,6 +92,13 @@ func (w *writer) strings(name string, values []string) {
 	w.raw(name, "["+strings.Join(quoted, ", ")+"]")
 }
 
+// some writes a list unless it is empty.
+func (w *writer) some(name string, values []string) {
+	if len(values) > 0 {
+		w.strings(name, values)
+	}
+}
+
 // section writes a key with what body writes below it.
 func (w *writer) section(name string, body func()) {
 	w.line(yamlKey(name), ":")
