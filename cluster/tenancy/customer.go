@@ -1,6 +1,8 @@
 package tenancy
 
 import (
+	"iter"
+
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/event"
@@ -77,4 +79,121 @@ func newCustomers() *table.Table[Customer] {
 			customerByOrganization: func(c *Customer) [][]byte { return given(string(c.Organization)) },
 		},
 	})
+}
+
+const codeNoCustomer = "customer_not_found"
+
+// Customer returns a customer. With a transaction, the read becomes a precondition of
+// the commit.
+func (s *Set) Customer(tx *record.Txn, u id.EndUser) (*Customer, bool) {
+	return find(tx, s.customers, customerKey(u))
+}
+
+// Customers returns all customers, ordered by id and then by organization.
+func (s *Set) Customers() iter.Seq[*Customer] { return s.customers.All() }
+
+// CustomersOf returns the customers of an organization, ordered by id.
+func (s *Set) CustomersOf(o id.Organization) iter.Seq[*Customer] {
+	return s.customers.By(customerByOrganization, []byte(o))
+}
+
+// NeedCustomer returns a customer that a request names by a field; its error is that
+// there is none.
+func (s *Set) NeedCustomer(tx *record.Txn, param string, u id.EndUser) (*Customer, error) {
+	found, ok := s.Customer(tx, u)
+	if !ok {
+		return nil, absent(codeNoCustomer, param, "There is no customer %s.", short(string(u.ID)))
+	}
+	return found, nil
+}
+
+// CreateCustomer adds a customer, in a transaction that is decided by this set. It
+// returns Exists if the id is taken in the organization, and NotFound if
+// there is no such organization or budget.
+func (s *Set) CreateCustomer(tx *record.Txn, c Customer) (*Customer, error) {
+	if _, ok := s.Customer(tx, c.EndUser()); ok {
+		return nil, occupied("user_id", "There is a customer %s already; use /customer/update to change it.", short(string(c.ID)))
+	}
+	return s.putCustomer(tx, &Customer{}, c)
+}
+
+// UpdateCustomer puts a customer in place of the one with its id. It returns NotFound
+// if there is none, and Conflict if ifRevision is given and is
+// not its current revision.
+func (s *Set) UpdateCustomer(tx *record.Txn, c Customer, ifRevision uint64) (*Customer, error) {
+	before, err := s.NeedCustomer(tx, "user_id", c.EndUser())
+	if err != nil {
+		return nil, err
+	}
+	if err := record.CheckRevision("record", before.Revision, ifRevision); err != nil {
+		return nil, err
+	}
+	return s.putCustomer(tx, before, c)
+}
+
+// putCustomer writes a customer in the place of another, which is empty for one that
+// is new. Unlike other records one that is new takes something away, too: until
+// then its requests were bound by nothing.
+func (s *Set) putCustomer(tx *record.Txn, before *Customer, c Customer) (*Customer, error) {
+	var bad int
+	if c.allowed, bad = compile(c.Models); bad >= 0 {
+		return nil, badPattern("", bad)
+	}
+	if err := c.Limits.Check(""); err != nil {
+		return nil, err
+	}
+	c.Limits.Models = s.models(c.Limits)
+	if before.ID == "" && c.Organization != "" {
+		if _, err := s.needOrganization(tx, c.Organization); err != nil {
+			return nil, err
+		}
+		s.grow(tx, collection{ofOrganization, string(c.Organization)})
+	}
+	if err := s.useBudget(tx, before.Limits.Budget, c.Limits.Budget); err != nil {
+		return nil, err
+	}
+	if c.Blocked && !before.Blocked || narrows(before.Models, c.Models, before.Limits, c.Limits) {
+		tx.RequireFence()
+	}
+	c.Meta = tx.Stamped(before.Meta)
+	s.customers.Put(tx, &c)
+	return &c, nil
+}
+
+// BlockCustomer has a customer refused until it is unblocked. One that is not there
+// yet is made.
+func (s *Set) BlockCustomer(tx *record.Txn, u id.EndUser) (*Customer, error) {
+	before, ok := s.Customer(tx, u)
+	switch {
+	case !ok:
+		return s.putCustomer(tx, &Customer{}, Customer{ID: u.ID, Organization: u.Organization, Blocked: true})
+	case before.Blocked:
+		return before, nil
+	}
+	blocked := *before
+	blocked.Blocked = true
+	return s.putCustomer(tx, before, blocked)
+}
+
+// DeleteCustomer removes a customer. Its requests are then bound by nothing of its
+// own, so nothing is taken away. param is the field that names it.
+func (s *Set) DeleteCustomer(tx *record.Txn, param string, u id.EndUser) error {
+	old, err := s.NeedCustomer(tx, param, u)
+	if err != nil {
+		return err
+	}
+	s.customers.Delete(tx, old)
+	return nil
+}
+
+// UnblockCustomer has a customer accepted again. param is the field that names it.
+func (s *Set) UnblockCustomer(tx *record.Txn, param string, u id.EndUser) error {
+	before, err := s.NeedCustomer(tx, param, u)
+	if err != nil || !before.Blocked {
+		return err
+	}
+	accepted := *before
+	accepted.Blocked = false
+	_, err = s.putCustomer(tx, before, accepted)
+	return err
 }
