@@ -255,7 +255,7 @@ func TestCheck(t *testing.T) {
 	})
 	e := r.publish(usual|catalog.RetryOnStreamError, broken.URL, good.URL)
 	r.serve(e...)
-	r.eventually("check clusters", func() bool { return r.server.AckedVariant(e[1].ID, contract.Check) })
+	r.eventually("check clusters", func() bool { return r.server.Acked(e[1].ID, contract.Check) })
 	r.proc.set(order{
 		plan: []string{contract.ClusterName(e[0].ID, contract.Check), contract.ClusterName(e[1].ID, contract.Check)},
 		next: `"error"`, headers: map[string]string{contract.HeaderMaxRetries: "1"},

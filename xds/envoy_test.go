@@ -159,7 +159,7 @@ func (r *rig) serve(endpoints ...catalog.Endpoint) {
 	}
 	r.eventually("ready", r.server.Ready)
 	for _, e := range endpoints {
-		r.eventually("acked "+string(e.ID), func() bool { return r.server.Acked(e.ID) })
+		r.eventually("acked "+string(e.ID), func() bool { return acked(r.server, e.ID) })
 	}
 }
 

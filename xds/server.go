@@ -216,21 +216,16 @@ func (s *Server) sweep(ctx context.Context, now time.Time) (time.Duration, error
 	return next, s.setLocked(ctx)
 }
 
-// Acked reports whether a plan may name the Bare and Rewrite clusters of an endpoint: the
-// latest publication contains them, and every serving Envoy has accepted them. It is lock-free,
-// for use in every request.
-func (s *Server) Acked(endpoint id.Endpoint) bool {
-	return s.AckedVariant(endpoint, contract.Bare) && s.AckedVariant(endpoint, contract.Rewrite)
-}
-
-// AckedVariant is Acked for one cluster of the endpoint. While a Check cluster does not exist
-// yet, because the settings have just changed, Rewrite can replace it.
-func (s *Server) AckedVariant(endpoint id.Endpoint, v contract.Variant) bool {
+// Acked reports whether a plan may name a cluster of an endpoint: the latest publication contains
+// it, and every serving Envoy has accepted it. While a Check cluster does not exist yet, because
+// the settings have just changed, Rewrite can replace it. Acked is lock-free, for use in every
+// request.
+func (s *Server) Acked(endpoint id.Endpoint, v contract.Variant) bool {
 	_, ok := s.tracker.now.Load().clusters[contract.ClusterName(endpoint, v)]
 	return ok
 }
 
-// Await waits until AckedVariant is true or ctx ends, and returns its value.
+// Await waits until Acked is true or ctx ends, and returns its value.
 func (s *Server) Await(ctx context.Context, endpoint id.Endpoint, v contract.Variant) bool {
 	name := contract.ClusterName(endpoint, v)
 	for {

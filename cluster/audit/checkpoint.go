@@ -87,24 +87,6 @@ func Sign(head ChainHead, workspace string, now time.Time, signer *Signer) (*clu
 // CheckpointKey returns the key of a checkpoint in store.SpaceCheckpoint.
 func CheckpointKey(workspace string, size uint64) []byte { return recordKey(workspace, size) }
 
-// PutCheckpoint stores a checkpoint of a chain.
-func PutCheckpoint(tx Tx, workspace string, c *clusterv1.AuditCheckpoint) *fault.Error {
-	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(c)
-	if err != nil {
-		return record.Unreadable(err)
-	}
-	tx.Set(store.SpaceCheckpoint, CheckpointKey(workspace, c.GetSize()), value)
-	return nil
-}
-
-// Checkpoints calls fn for each checkpoint of a chain, by ascending size, until fn returns
-// false.
-func Checkpoints(ctx context.Context, r Reader, workspace string, fn func(Checkpoint) bool) error {
-	return scanCheckpoints(ctx, r, store.Range{Prefix: recordPrefix(workspace)}, func(_ uint64, c Checkpoint) bool {
-		return fn(c)
-	})
-}
-
 // LastCheckpoint returns the largest checkpoint, if there is one.
 func LastCheckpoint(ctx context.Context, r Reader, workspace string) (last Checkpoint, ok bool, err error) {
 	x := store.Range{Prefix: recordPrefix(workspace), Reverse: true, Limit: 1}

@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"context"
-	"iter"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -70,20 +69,6 @@ func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Re
 		return err
 	}
 	return bad
-}
-
-// Records returns the records that Query finds.
-func Records(ctx context.Context, r Reader, workspace string, f Filter) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		more := true
-		err := Query(ctx, r, workspace, f, func(x Record) bool {
-			more = yield(x, nil)
-			return more
-		})
-		if err != nil && more {
-			yield(Record{}, err)
-		}
-	}
 }
 
 // index returns the prefix of the most selective index.

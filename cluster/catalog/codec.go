@@ -18,15 +18,9 @@ func headerContext(deployment, header string) string {
 	return "deployment/" + deployment + "/header/" + header
 }
 
-// ToRecord returns a deployment as the state keeps it, without a stamp. Its ID must
-// be set. It is not deterministic where seal is not: it is made once, before
-// the command is proposed.
-func ToRecord(s DeploymentSpec, seal vault.Seal) (*clusterv1.Deployment, error) {
-	return toRecord(&s, &Stored{}, seal)
-}
-
-// toRecord is ToRecord for a deployment that takes the place of another. A secret
-// that is as it was is not sealed again.
+// toRecord returns the record of a deployment that replaces another, without a stamp. Its ID
+// must be set. An unchanged secret is not sealed again. Sealing need not be deterministic, so
+// toRecord runs once, before the command is proposed.
 func toRecord(s *DeploymentSpec, before *Stored, seal vault.Seal) (*clusterv1.Deployment, error) {
 	r := plainRecord(s)
 	var err error
@@ -68,7 +62,7 @@ func plainRecord(s *DeploymentSpec) *clusterv1.Deployment {
 	}
 }
 
-// FromRecord is the reverse of ToRecord and reads the stamp as well. The error is
+// FromRecord is the reverse of toRecord and reads the stamp as well. The error is
 // open's: a key that this node cannot open, which is no reason to stop.
 func FromRecord(r *clusterv1.Deployment, open vault.Open) (Stored, error) {
 	s := Stored{

@@ -51,16 +51,6 @@ func decodeEvent(node id.Node, key, value []byte) (Event, error) {
 	return unmarshalEvent(EventID{Node: node, Epoch: epoch, Seq: seq}, value)
 }
 
-// Decode decodes an event from the bytes that Batch returned. The error is an *fault.Error of
-// kind StorageUnavailable.
-func Decode(node id.Node, epoch, seq uint64, value []byte) (Event, error) {
-	ev, err := unmarshalEvent(EventID{Node: node, Epoch: epoch, Seq: seq}, value)
-	if err != nil {
-		return Event{}, damaged("usage event", err)
-	}
-	return ev, nil
-}
-
 func unmarshalEvent(name EventID, value []byte) (Event, error) {
 	var m clusterv1.UsageEvent
 	if err := proto.Unmarshal(value, &m); err != nil {

@@ -68,33 +68,6 @@ func Ranges() []*clusterv1.RestoreRange {
 	)
 }
 
-// Carried returns the spaces that a restore does not change, and the reasons.
-func Carried() map[store.Space]string {
-	return map[store.Space]string{
-		store.SpaceApplied:      "how far the state has come",
-		store.SpaceOutcome:      "commands that were applied",
-		store.SpaceOutcomeTime:  "commands that were applied",
-		store.SpaceKeyring:      "encryption keys; those of the backup are added",
-		store.SpaceReplay:       "responses that callers had already",
-		store.SpaceView:         "the revision, and the version that a node has to know",
-		store.SpaceAccount:      "the ledger",
-		store.SpaceAccountEnd:   "windows",
-		store.SpaceShipped:      "the numbers of posted events",
-		store.SpaceUsage:        "the ledger",
-		store.SpaceUsageIndex:   "the ledger",
-		store.SpaceDaily:        "the ledger",
-		store.SpaceAudit:        "the audit chain",
-		store.SpaceAuditHead:    "the audit chain",
-		store.SpaceAuditSegment: "the audit chain",
-		store.SpaceAuditIndex:   "the audit chain",
-		store.SpaceCheckpoint:   "the audit chain",
-		store.SpaceAuditSigner:  "the audit chain",
-		store.SpaceLeaseLife:    "leases",
-		store.SpaceRestore:      "restores",
-		store.SpaceRetired:      "nodes that were removed",
-	}
-}
-
 // Restored reports whether a restore brings back a record of a backup.
 func Restored(ranges []*clusterv1.RestoreRange, space store.Space, key []byte) bool {
 	for _, r := range ranges {

@@ -3,7 +3,7 @@
 //
 // Guarantees:
 //
-//   - Scan, ScanLoose, Reply and Chunk accept exactly one JSON value by RFC 8259, in valid
+//   - Scan, Reply and Chunk accept exactly one JSON value by RFC 8259, in valid
 //     UTF-8, without lone surrogates in escapes, at most 512 levels deep.
 //   - They reject a request in which two JSON readers could see different values: a duplicate
 //     name at the top level, or a name that the gateway uses in another letter case.

@@ -172,7 +172,7 @@ func checkEdits(tb testing.TB, body []byte, r *splice.Request, p *splice.Plan) {
 		tb.Fatalf("%s\nfrom %s\nto   %s", d, body, out)
 	}
 	var again splice.Request
-	if err := splice.ScanLoose(out, &again); err != nil {
+	if err := splice.ScanEdited(out, &again); err != nil {
 		tb.Fatalf("%s: %v", out, err)
 	}
 	if p.Usage && !again.IncludeUsage {

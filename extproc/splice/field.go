@@ -240,15 +240,6 @@ func fold(dst, name []byte) []byte {
 // FieldSet is a set of fields.
 type FieldSet uint64
 
-// Set returns a set of fields.
-func Set(list ...Field) FieldSet {
-	var s FieldSet
-	for _, f := range list {
-		s |= 1 << f
-	}
-	return s
-}
-
 // Extensions is the set of all fields that are not sent to a provider.
 const Extensions FieldSet = 1<<fields - 1<<PromptID
 

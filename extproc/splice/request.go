@@ -85,15 +85,6 @@ func Scan(body []byte, r *Request) error {
 	return r.check()
 }
 
-// ScanLoose reads the body of an endpoint without messages, such as embeddings. It does not
-// check messages; otherwise it is like Scan.
-func ScanLoose(body []byte, r *Request) error {
-	if err := r.scan(body); err != nil {
-		return err
-	}
-	return r.check()
-}
-
 // scan reads the whole body once and records the positions of the fields. Invalid JSON is
 // reported before any other error.
 func (r *Request) scan(body []byte) error {

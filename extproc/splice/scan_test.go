@@ -222,19 +222,6 @@ func TestExtensionValues(t *testing.T) {
 	}
 }
 
-func TestScanLooseNeedsNoMessages(t *testing.T) {
-	var r splice.Request
-	if err := splice.ScanLoose([]byte(`{"model":"e","input":["a","b"]}`), &r); err != nil {
-		t.Fatal(err)
-	}
-	if string(r.Raw(splice.Input)) != `["a","b"]` || r.Model != "e" {
-		t.Errorf("%+v", r)
-	}
-	if e := refusal(t, splice.ScanLoose([]byte(`{"input":"x"}`), &r)); e == nil || e.Param != "model" {
-		t.Error(e)
-	}
-}
-
 func TestDepthLimit(t *testing.T) {
 	nested := func(n int, open, end string) []byte {
 		return []byte(ask(`"x":` + strings.Repeat(open, n) + `1` + strings.Repeat(end, n)))
