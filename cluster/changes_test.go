@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	records "github.com/modelgateway/modelgateway/cluster/record"
@@ -26,7 +27,7 @@ const actor = "test"
 
 // newKey is the key that has an alias.
 func newKey(alias string) tenancy.Key {
-	return tenancy.Key{Alias: alias, Hash: hashOf(alias), Name: tenancy.DisplayName(text(alias))}
+	return tenancy.Key{Alias: alias, Hash: hashOf(alias), Name: credential.DisplayName(text(alias))}
 }
 
 // newDeployment is a deployment that every node can use.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
@@ -95,7 +96,7 @@ func (n *Node) Fresh() bool { return n.fresh.good() }
 // longer than Config.KeyStaleness does not know whether a key that others may
 // have made or revoked is good, and says so, with Unavailable and code cut_off;
 // the keys of its own file it knows.
-func (n *Node) Identify(v *View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
+func (n *Node) Identify(v *View, p credential.Presented, now time.Time) (tenancy.Principal, error) {
 	who, err := v.Keys.Authenticate(p, now)
 	if n.Fresh() {
 		return who, err

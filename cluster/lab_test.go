@@ -20,6 +20,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/link/memlink"
@@ -394,8 +395,8 @@ func codeOf(err error) string {
 
 // identify presents a key to a node.
 func identify(node *cluster.Node, alias string) error {
-	var p tenancy.Presented
-	p.Add(tenancy.HeaderAuthorization, "Bearer "+text(alias))
+	var p credential.Presented
+	p.Add(credential.HeaderAuthorization, "Bearer "+text(alias))
 	_, err := node.Identify(node.View(), p, time.Now())
 	return err
 }

@@ -55,7 +55,7 @@ func bucketSchemes() []string { return []string{"s3", "azblob", "file"} }
 func (a *Audit) settings() []setting {
 	return []setting{
 		{"retention_days", number{to: &a.RetentionDays, standard: defaultRetention, least: 1, most: mostRetention}, "up to 2557"},
-		{"queue_url", credential{&a.QueueURL}, "`nats://host/subject`, `kafka://host/topic`"},
+		{"queue_url", secretText{&a.QueueURL}, "`nats://host/subject`, `kafka://host/topic`"},
 		{"bucket_url", word{to: &a.BucketURL, without: unset}, "`s3://`, `azblob://`, `file://`"},
 		{"allow_private_webhooks", toggle{&a.PrivateWebhooks}, "whether the webhook may be in a private network"},
 	}

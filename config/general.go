@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/config/litellm"
 )
@@ -121,8 +121,8 @@ func (d *decoder) key(n *node) vault.Secret {
 		d.fail(n, "does not start with sk-: callers and log scrubbers tell keys by that prefix; put sk- before it")
 	case len(k) < leastKey:
 		d.fail(n, "is shorter than 16 characters and can be guessed: choose a longer one")
-	case len(k) > tenancy.MaxLength:
-		d.fail(n, "is longer than %d characters: choose a shorter one", tenancy.MaxLength)
+	case len(k) > credential.MaxLength:
+		d.fail(n, "is longer than %d characters: choose a shorter one", credential.MaxLength)
 	case strings.ContainsAny(k, " ,"):
 		d.fail(n, "holds a space or a comma, which no Authorization header can carry: choose another")
 	default:

@@ -79,7 +79,7 @@ func (p *Params) settings() []setting {
 			func(w *writer, name string) { w.str(name, p.Model) }, unset,
 		}, "provider and model, such as `openai/gpt-4o`; required"},
 		{"api_base", own(&p.APIBase, (*decoder).base, (*writer).given, "of the provider"), "where the provider is reached"},
-		{"api_key", credential{&p.APIKey}, "the credential at the provider, best as `os.environ/NAME`"},
+		{"api_key", secretText{&p.APIKey}, "the credential at the provider, best as `os.environ/NAME`"},
 		{"api_version", text(&p.APIVersion), "has no effect"},
 		{"organization", text(&p.Organization), "sent to OpenAI as its organization"},
 		{"timeout", timeout(&p.Timeout), "how long one attempt may take"},

@@ -169,11 +169,11 @@ type toggle struct{ to *bool }
 func (v toggle) read(o *object, name string)  { o.boolean(name, v.to) }
 func (v toggle) write(w *writer, name string) { w.boolean(name, *v.to) }
 
-// credential is a secret text.
-type credential struct{ to *vault.Secret }
+// secretText is a setting whose value is never shown.
+type secretText struct{ to *vault.Secret }
 
-func (v credential) read(o *object, name string)  { o.secret(name, v.to) }
-func (v credential) write(w *writer, name string) { w.secret(name, *v.to) }
+func (v secretText) read(o *object, name string)  { o.secret(name, v.to) }
+func (v secretText) write(w *writer, name string) { w.secret(name, *v.to) }
 
 // custom is a value that is read and written in its own way. A nil writer writes
 // nothing. The documentation shows without as the default.

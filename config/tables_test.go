@@ -47,7 +47,7 @@ func (v choice[T]) shown() string { return word{standard: string(v.standard)}.sh
 func (v names) shown() string     { return cmp.Or(v.without, unset) }
 func (group) shown() string       { return unset }
 func (toggle) shown() string      { return "`false`" }
-func (credential) shown() string  { return unset }
+func (secretText) shown() string  { return unset }
 func (v custom) shown() string    { return v.without }
 
 // rows are the rows of settings of a section, whose names begin with the prefix. Below a

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
@@ -76,7 +77,7 @@ func office(k *kit, d *pipeline.Deps) {
 	customer(tenancy.Customer{ID: id.Customer(strings.Repeat("m", 200)), Blocked: true})
 	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
 	d.View = func() *cluster.View { return view }
-	d.Identify = func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
+	d.Identify = func(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error) {
 		return v.Keys.Authenticate(p, now)
 	}
 }

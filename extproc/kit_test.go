@@ -19,6 +19,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -137,7 +138,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 }
 
 // byView trusts the View, as an up-to-date node does.
-func byView(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
+func byView(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error) {
 	return v.Keys.Authenticate(p, now)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -178,7 +179,7 @@ func TestIntentMatchesItsEvent(t *testing.T) {
 	k := newKit(t, one(), bounded(budget(money.USD)), b.use, func(_ *kit, d *pipeline.Deps) {
 		d.Journal = noted{d.Journal, func(in usage.Attempt) { intents <- in }}
 		identify := d.Identify
-		d.Identify = func(v *cluster.View, presented tenancy.Presented, now time.Time) (tenancy.Principal, error) {
+		d.Identify = func(v *cluster.View, presented credential.Presented, now time.Time) (tenancy.Principal, error) {
 			p, err := identify(v, presented, now)
 			p.Origin, p.Team, p.User, p.Organization = id.HashKey("sk-first"), "blue", "ada", "acme"
 			return p, err

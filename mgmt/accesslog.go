@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -59,7 +60,7 @@ func (s *Server) logRefusal(ctx context.Context, c *operation.Call, e *fault.Err
 	}
 	hash := c.Principal.Hash
 	if hash == (id.KeyHash{}) {
-		hash, _ = tenancy.HashOf(c.Presented)
+		hash, _ = credential.HashOf(c.Presented)
 	}
 	source := lineSource{kind: symbolic(e), key: c.Principal.Hash} // unknown keys are one source
 	held, ok := s.lines.take(time.Now(), source)
@@ -127,7 +128,7 @@ func subjects(who tenancy.Principal, in proto.Message) (others []string, named b
 		named = true
 		value := v.String()
 		if strings.HasSuffix(name, "key") || name == "key_hash" {
-			hash, err := tenancy.ParseReference(value)
+			hash, err := credential.ParseReference(value)
 			if err != nil {
 				return true // not the name of a key
 			}
@@ -192,7 +193,7 @@ func (s *Server) blocked(c *operation.Call, e *fault.Error, where string) {
 	}
 	ev := eventOf(c, &journal.Notice{Type: event.TypeRequestBlocked, Code: symbolic(e), Details: event.Member("route", where)})
 	if ev.Key == (id.KeyHash{}) {
-		if ev.Key, _ = tenancy.HashOf(c.Presented); c.View != nil {
+		if ev.Key, _ = credential.HashOf(c.Presented); c.View != nil {
 			if k, ok := c.View.Keys.Key(nil, ev.Key); ok { // a key that is blocked or expired
 				ev.KeyAlias, ev.Actor, ev.Team, ev.User, ev.Organization = k.Alias, k.Actor(), k.Team, k.User, k.Organization
 			}

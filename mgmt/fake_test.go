@@ -20,6 +20,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -298,7 +299,7 @@ func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 	}
 	n.mu.actors = nil
 	s, err := New(Config{
-		View: n.View, Identify: func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
+		View: n.View, Identify: func(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error) {
 			return v.Keys.Authenticate(p, now)
 		},
 		State: State{Changes: n, Members: n, Backups: n}, Sealer: keyHolder{n.sealer},

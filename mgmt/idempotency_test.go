@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -32,7 +33,7 @@ func makesKeys(t *testing.T, s *Server, n *fakeNode, between func()) {
 	t.Helper()
 	replace(t, s, gatewayv1.KeyService_GenerateKey_FullMethodName, func(ctx context.Context, in proto.Message) (proto.Message, error) {
 		alias := in.(*gatewayv1.GenerateKeyRequest).GetKeyAlias()
-		secret, _, err := tenancy.Generate(rand.Reader)
+		secret, _, err := credential.Generate(rand.Reader)
 		if err != nil {
 			return nil, err
 		}

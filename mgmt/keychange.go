@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
@@ -242,7 +243,7 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 		return nil, err
 	}
 	return changed(ctx, s.state, shownOnce(secret), func(c caller) (*tenancy.Key, error) {
-		k, err := patchKey(tenancy.Key{Hash: id.HashKey(secret), Name: tenancy.DisplayName(secret)}, in, nil, c.tx.Time())
+		k, err := patchKey(tenancy.Key{Hash: id.HashKey(secret), Name: credential.DisplayName(secret)}, in, nil, c.tx.Time())
 		if err != nil {
 			return nil, err
 		}
@@ -291,10 +292,10 @@ func (c caller) ownerOf(t id.Team) id.User {
 // keyText returns the text of a new key: the one in the request, or a fresh one.
 func keyText(param string, chosen *string) (string, error) {
 	if chosen == nil {
-		made, _, err := tenancy.Generate(rand.Reader)
+		made, _, err := credential.Generate(rand.Reader)
 		return made.Reveal(), err
 	}
-	if err := tenancy.CheckCustom(*chosen); err != nil {
+	if err := credential.CheckCustom(*chosen); err != nil {
 		return "", field.Named(param, err)
 	}
 	return *chosen, nil
@@ -332,7 +333,7 @@ func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, s
 	if err != nil {
 		return nil, err
 	}
-	k.Hash, k.Name = id.HashKey(secret), tenancy.DisplayName(secret)
+	k.Hash, k.Name = id.HashKey(secret), credential.DisplayName(secret)
 	c.rights.SetBoundedBy(surface.PermitRegenerateKey, before, &k)
 	if err := c.rights.MayGrantKey(surface.PermitRegenerateKey, &k); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -179,7 +180,7 @@ func (c caller) newestKeys(all iter.Seq[*tenancy.Key], limit int) []*gatewayv1.K
 
 // reference reads a key's name in a parameter.
 func reference(param, text string) (id.KeyHash, error) {
-	h, err := tenancy.ParseReference(text)
+	h, err := credential.ParseReference(text)
 	if err != nil {
 		return h, field.Named(param, err)
 	}
@@ -218,7 +219,7 @@ func keyHash(param, text string) (id.KeyHash, error) {
 
 // hexOf returns the hash of a key in the form of the API; empty for a text that names no key.
 func hexOf(text string) string {
-	h, err := tenancy.ParseReference(text)
+	h, err := credential.ParseReference(text)
 	if err != nil {
 		return ""
 	}

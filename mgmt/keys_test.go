@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -311,7 +312,7 @@ func TestChosenKeys(t *testing.T) {
 			return // drawn before
 		}
 		hash := id.HashKey(secret)
-		if v := a.json(t); v["key"] != secret || v["token"] != hex.EncodeToString(hash[:]) || v["key_name"] != tenancy.DisplayName(secret) {
+		if v := a.json(t); v["key"] != secret || v["token"] != hex.EncodeToString(hash[:]) || v["key_name"] != credential.DisplayName(secret) {
 			rt.Fatalf("%d %s", a.status, a.body)
 		}
 		if info := ask(t, s, "GET /key/info?key="+hex.EncodeToString(hash[:]), "", nil); info.status != http.StatusOK || strings.Contains(info.body, secret) {

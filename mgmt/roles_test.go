@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
@@ -20,7 +21,7 @@ import (
 // give makes a key, and the user that it names with a role.
 func give(t *testing.T, n *fakeNode, k tenancy.Key, role tenancy.Role) string {
 	t.Helper()
-	secret, _, err := tenancy.Generate(rand.Reader)
+	secret, _, err := credential.Generate(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

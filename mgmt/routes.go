@@ -13,8 +13,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -146,9 +146,9 @@ func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler
 
 // presented collects the credentials of a request. Two headers of one name are two
 // credentials.
-func presented(values func(header string) []string) tenancy.Presented {
-	var p tenancy.Presented
-	for _, name := range []string{tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle, tenancy.HeaderGateway} {
+func presented(values func(header string) []string) credential.Presented {
+	var p credential.Presented
+	for _, name := range []string{credential.HeaderAuthorization, credential.HeaderAnthropic, credential.HeaderAzure, credential.HeaderGoogle, credential.HeaderGateway} {
 		for _, v := range values(name) {
 			p.Add(name, v)
 		}

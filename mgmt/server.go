@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/openapi"
@@ -21,7 +22,7 @@ import (
 type Config struct {
 	View func() *cluster.View
 	// Identify returns the caller with these credentials.
-	Identify func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error)
+	Identify func(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error)
 	State    State
 	Sealer   operation.Sealer
 	Ledger   Ledger

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
@@ -107,7 +108,7 @@ func (n *newUser) makeKey(in *gatewayv1.CreateUserRequest, now time.Time) error 
 		}
 		return nil
 	}
-	secret, name, err := tenancy.Generate(rand.Reader)
+	secret, name, err := credential.Generate(rand.Reader)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,9 @@
 // Package tenancy authenticates callers, stores their accounts, and authorizes management.
 //
-// Parse reads the credential from a request's headers. A Set holds the virtual keys by their
-// SHA-256 (never the keys themselves), and the organizations, teams, users, customers and budgets
-// that own and bound them. Authenticate returns a Principal or an error. Rights decides what a
-// Principal may see, change and grant: never more than it has.
+// A Set holds the virtual keys by their SHA-256 (never the keys themselves), and the organizations,
+// teams, users, customers and budgets that own and bound them. Authenticate takes the credentials
+// of a request, which package credential reads, and returns a Principal or an error. Rights decides
+// what a Principal may see, change and grant: never more than it has.
 //
 // A Set is immutable and safe for concurrent use. It begins with the keys of the configuration
 // file. As the replicated state changes, With makes a new Set, at a cost that does not grow with

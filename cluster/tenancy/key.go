@@ -27,7 +27,7 @@ const (
 type Key struct {
 	Alias         string     // label, for people; may be empty, else unique among the stored keys of its place, see keyalias.go
 	Hash          id.KeyHash // SHA-256 of the whole key
-	Name          string     // what people tell it by: sk-... and its last four characters; see DisplayName
+	Name          string     // what people tell it by: sk-... and its last four characters; see credential.DisplayName
 	Models        []string   // what it may use; empty means everything, see Principal.Allows
 	Expires       time.Time  // from then on it is refused; zero means never
 	Blocked       bool

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -176,8 +177,8 @@ func TestAuthenticateOfManyAllocatesNothing(t *testing.T) {
 	s, _ := manyKeys(t, 10_000).With([]record.Change{written(t, good, "app")})
 	header, at := "Bearer "+good, now()
 	if n := testing.AllocsPerRun(100, func() {
-		var p tenancy.Presented
-		p.Add(tenancy.HeaderAuthorization, header)
+		var p credential.Presented
+		p.Add(credential.HeaderAuthorization, header)
 		if who, err := s.Authenticate(p, at); err != nil || !who.Cluster {
 			t.Fatal(err)
 		}

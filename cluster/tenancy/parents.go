@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
@@ -25,7 +26,7 @@ func (s *Set) descend(p *Principal, now time.Time) error {
 		parent, ok := s.OfAccount(k.Parent)
 		switch {
 		case !ok || len(p.parents) == mostParents || slices.Contains(p.Parents, k.Parent):
-			return invalid()
+			return credential.Invalid()
 		case parent.Blocked:
 			return blocked("The API key that made this one is blocked. Ask the gateway's administrator.")
 		case !parent.Expires.IsZero() && !now.Before(parent.Expires):

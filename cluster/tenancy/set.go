@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -35,8 +36,8 @@ type Set struct {
 func New(keys []Key, master vault.Secret) (*Set, error) {
 	s := &Set{tables: newTables(), file: make(map[id.KeyHash]*Key, len(keys))}
 	if !master.IsEmpty() {
-		if !wellFormed(master.Reveal()) {
-			return nil, fault.Field("master_key", "invalid_value", "The master key is longer than %d bytes or holds a space or an unprintable character; choose another.", MaxLength)
+		if !credential.WellFormed(master.Reveal()) {
+			return nil, fault.Field("master_key", "invalid_value", "The master key is longer than %d bytes or holds a space or an unprintable character; choose another.", credential.MaxLength)
 		}
 		s.master, s.hasMaster = id.HashKey(master.Reveal()), true
 	}
@@ -89,10 +90,10 @@ func (s *Set) Get(h id.KeyHash) (*Key, bool) {
 func (s *Set) ByAlias(alias string) iter.Seq[*Key] { return s.keys.By(keyByAlias, []byte(alias)) }
 
 // Authenticate returns who presented the credential. The errors are those of
-// Parse, 401 with invalid_api_key (also where what the key belongs to is gone),
+// credential.Parse, 401 with invalid_api_key (also where what the key belongs to is gone),
 // key_blocked or expired_api_key, and 403 with team_blocked or user_blocked.
-func (s *Set) Authenticate(p Presented, now time.Time) (Principal, error) {
-	key, err := Parse(p)
+func (s *Set) Authenticate(p credential.Presented, now time.Time) (Principal, error) {
+	key, err := credential.Parse(p)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -105,7 +106,7 @@ func (s *Set) Authenticate(p Presented, now time.Time) (Principal, error) {
 	k, ok := s.Get(h)
 	switch {
 	case !ok:
-		return Principal{}, invalid()
+		return Principal{}, credential.Invalid()
 	case k.Blocked:
 		return Principal{}, blocked("This API key is blocked. Ask the gateway's administrator.")
 	case !k.Expires.IsZero() && !now.Before(k.Expires):
@@ -137,23 +138,23 @@ func (s *Set) belonging(p Principal) (Principal, error) {
 	var ok bool
 	if p.Team != "" {
 		if p.team, ok = s.teams.Get([]byte(p.Team)); !ok {
-			return Principal{}, invalid()
+			return Principal{}, credential.Invalid()
 		}
 		p.Organization = p.team.Organization
 	}
 	if p.User != "" {
 		if p.user, ok = s.users.Get([]byte(p.User)); !ok {
-			return Principal{}, invalid()
+			return Principal{}, credential.Invalid()
 		}
 	}
 	if p.Team != "" && p.User != "" {
 		if p.member, ok = s.teamMembers.Get(record.Join(string(p.Team), string(p.User))); !ok {
-			return Principal{}, invalid()
+			return Principal{}, credential.Invalid()
 		}
 	}
 	if p.Organization != "" {
 		if p.organization, ok = s.organizations.Get([]byte(p.Organization)); !ok {
-			return Principal{}, invalid()
+			return Principal{}, credential.Invalid()
 		}
 	}
 	switch {

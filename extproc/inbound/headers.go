@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/extproc/trace"
 )
 
 // Headers is what the pipeline reads of the caller's headers.
 type Headers struct {
-	Credentials tenancy.Presented
+	Credentials credential.Presented
 	Path        string // without its query
 	ContentType string
 	Encoding    string
@@ -41,16 +41,16 @@ func (in *Headers) Add(name, value []byte) {
 	case ":path":
 		path, _, _ := bytes.Cut(value, []byte("?"))
 		in.Path = string(path)
-	case tenancy.HeaderAuthorization:
-		in.Credentials.Add(tenancy.HeaderAuthorization, string(value))
-	case tenancy.HeaderAnthropic:
-		in.Credentials.Add(tenancy.HeaderAnthropic, string(value))
-	case tenancy.HeaderAzure:
-		in.Credentials.Add(tenancy.HeaderAzure, string(value))
-	case tenancy.HeaderGoogle:
-		in.Credentials.Add(tenancy.HeaderGoogle, string(value))
-	case tenancy.HeaderGateway:
-		in.Credentials.Add(tenancy.HeaderGateway, string(value))
+	case credential.HeaderAuthorization:
+		in.Credentials.Add(credential.HeaderAuthorization, string(value))
+	case credential.HeaderAnthropic:
+		in.Credentials.Add(credential.HeaderAnthropic, string(value))
+	case credential.HeaderAzure:
+		in.Credentials.Add(credential.HeaderAzure, string(value))
+	case credential.HeaderGoogle:
+		in.Credentials.Add(credential.HeaderGoogle, string(value))
+	case credential.HeaderGateway:
+		in.Credentials.Add(credential.HeaderGateway, string(value))
 	case "content-type":
 		in.ContentType = string(value)
 		return
@@ -96,7 +96,7 @@ func forwarded(name string) bool {
 	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route removes it
 		return true
 	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
-		tenancy.HeaderAuthorization, tenancy.HeaderAnthropic, tenancy.HeaderAzure, tenancy.HeaderGoogle,
+		credential.HeaderAuthorization, credential.HeaderAnthropic, credential.HeaderAzure, credential.HeaderGoogle,
 		"anthropic-version", "anthropic-beta", "openai-organization", "openai-project":
 		return true
 	}

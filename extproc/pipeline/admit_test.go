@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -48,14 +49,14 @@ func TestKeysWithoutLimitsCostNothing(t *testing.T) {
 	view := &cluster.View{Revision: 1, Catalog: models, Keys: set}
 	p := NewPipeline(Deps{
 		View: func() *cluster.View { return view },
-		Identify: func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error) {
+		Identify: func(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error) {
 			return v.Keys.Authenticate(p, now)
 		},
 		Budgets: noBudgets{t}, Rates: rate.New(now), ThrottleFactor: func() float64 { return 0.5 },
 		Now: func() time.Time { return now },
 	})
 	x := &Exchange{View: view, Start: now, Model: "fast"}
-	x.Inbound.Credentials.Add(tenancy.HeaderAnthropic, key)
+	x.Inbound.Credentials.Add(credential.HeaderAnthropic, key)
 	if err := p.identify(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}

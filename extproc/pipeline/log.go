@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
@@ -72,7 +72,7 @@ func (p *Pipeline) logEnded(ctx context.Context, x *Exchange, e *journal.Event) 
 func (x *Exchange) keyHash() string {
 	hash := x.Principal.Hash
 	if hash == (id.KeyHash{}) {
-		hash, _ = tenancy.HashOf(x.Inbound.Credentials)
+		hash, _ = credential.HashOf(x.Inbound.Credentials)
 	}
 	if hash == (id.KeyHash{}) {
 		return ""

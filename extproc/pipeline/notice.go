@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	events "github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/lease"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
@@ -100,7 +100,7 @@ func (x *Exchange) owner(ev *journal.Event) {
 		ev.Team, ev.User, ev.Organization = who.Team, who.User, who.Organization
 		return
 	}
-	text, err := tenancy.Parse(x.Inbound.Credentials)
+	text, err := credential.Parse(x.Inbound.Credentials)
 	if err != nil || x.View == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (x *Exchange) owner(ev *journal.Event) {
 		ev.Team, ev.User, ev.Organization = k.Team, k.User, k.Organization
 		return
 	}
-	ev.Key, _ = tenancy.HashOf(x.Inbound.Credentials)
+	ev.Key, _ = credential.HashOf(x.Inbound.Credentials)
 }
 
 // maxPath bounds a recorded path, in bytes.

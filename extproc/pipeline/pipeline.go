@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
@@ -42,7 +43,7 @@ type Need struct {
 type Deps struct {
 	View func() *cluster.View
 	// Identify returns who presents credentials, according to a View.
-	Identify func(v *cluster.View, p tenancy.Presented, now time.Time) (tenancy.Principal, error)
+	Identify func(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error)
 	Journal  Journal
 	Budgets  Budgets // nil: no budget is enforced
 	Rates    Rates   // nil: no rate is enforced

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
@@ -18,7 +19,7 @@ const HeaderRevision = "x-gateway-revision"
 // Call is a request and its response without their messages, over REST and over gRPC. It
 // belongs to one goroutine.
 type Call struct {
-	Presented tenancy.Presented
+	Presented credential.Presented
 	Principal tenancy.Principal // empty for a caller that was not identified
 	// View is what the response shows. It is the view that authenticated the caller, or
 	// after a change one that includes the change.

@@ -1,4 +1,4 @@
-package tenancy
+package credential
 
 import (
 	"encoding/base64"
@@ -49,7 +49,7 @@ func CheckCustom(key string) error {
 		return fault.Field("key", "invalid_value", "A key must begin with sk-. Leave key out to have one made.")
 	case len(key) < minCustom:
 		return fault.Field("key", "invalid_value", "A key must have at least %d characters. Leave key out to have one made.", minCustom)
-	case !wellFormed(key) || strings.Contains(key, ","):
+	case !WellFormed(key) || strings.Contains(key, ","):
 		return fault.Field("key", "invalid_value", "The key is longer than %d bytes or holds a space, a comma or an unprintable character. Leave key out to have one made.", MaxLength)
 	}
 	return nil
@@ -59,7 +59,7 @@ func CheckCustom(key string) error {
 // (`sk-…`), `sha256:<hex>`, or the bare hex digits. The error is a *fault.Error
 // without a param, which never repeats what was given: it may be a key.
 func ParseReference(s string) (id.KeyHash, error) {
-	if strings.HasPrefix(s, keyPrefix) && wellFormed(s) {
+	if strings.HasPrefix(s, keyPrefix) && WellFormed(s) {
 		return id.HashKey(s), nil
 	}
 	if h, ok := id.ParseKeyHash(s); ok {

@@ -1,4 +1,4 @@
-package tenancy
+package credential
 
 import (
 	"strings"
@@ -95,8 +95,8 @@ func Parse(p Presented) (string, error) {
 	if key == "" {
 		return "", &fault.Error{Kind: fault.Unauthenticated, Code: "missing_api_key", Detail: "No API key was sent. Send it as Authorization: Bearer <key>."}
 	}
-	if !wellFormed(key) {
-		return "", invalid()
+	if !WellFormed(key) {
+		return "", Invalid()
 	}
 	return key, nil
 }
@@ -124,8 +124,8 @@ func bearer(authorization string) (string, error) {
 	return trim(authorization[len(scheme):]), nil
 }
 
-// wellFormed reports whether s could be a key: visible ASCII, not overlong.
-func wellFormed(s string) bool {
+// WellFormed reports whether s could be a key: visible ASCII, not overlong.
+func WellFormed(s string) bool {
 	if s == "" || len(s) > MaxLength {
 		return false
 	}
@@ -155,6 +155,7 @@ func different() error {
 	return fault.Field("", "ambiguous_credentials", "The request carries two different credentials. Send one of them.")
 }
 
-func invalid() error {
+// Invalid is the error for a credential that authenticates nobody: 401 with invalid_api_key.
+func Invalid() error {
 	return &fault.Error{Kind: fault.Unauthenticated, Code: "invalid_api_key", Detail: "Incorrect API key provided."}
 }
