@@ -100,7 +100,7 @@ PACKAGES := ./e2e ./...
 # run for minutes of virtual time, and the race detector makes each three to eight times
 # slower. The other tests of their packages run the same code with it, and make nightly runs
 # these with it too.
-REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsReported|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontTakenAway|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle)$$
+REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsReported|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontRemoved|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle)$$
 
 REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal ./cluster/store ./cluster/table ./extproc/tokens
 

@@ -21,14 +21,14 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const workspace = audit.DefaultWorkspace
 
-// base is when the tests' events begin.
+// base returns the time of the first event.
 func base() time.Time { return time.Date(2026, 6, 29, 10, 0, 0, 123456789, time.UTC) }
 
-// open returns a state in memory.
+// open returns an in-memory state.
 func open(tb testing.TB) *store.Store {
 	tb.Helper()
 	s, err := store.Open(store.Config{Dir: "state", FS: vfs.NewMem(), Kind: store.StateStore, MinFreeBytes: 1})
@@ -43,7 +43,7 @@ func open(tb testing.TB) *store.Store {
 	return s
 }
 
-// change makes a change and commits it.
+// change commits a change.
 func change(t *testing.T, s *store.Store, fn func(tx *store.Tx) error) {
 	t.Helper()
 	tx := s.NewTx()
@@ -67,7 +67,7 @@ func write(t *testing.T, s *store.Store, recorded time.Time, events ...*clusterv
 	})
 }
 
-// sign writes a checkpoint of the chain as it is.
+// sign writes a checkpoint of the current chain.
 func sign(t *testing.T, s *store.Store, signer *audit.Signer, now time.Time) string {
 	t.Helper()
 	head, err := audit.Head(s, workspace)
@@ -95,12 +95,12 @@ func newSigner(t *testing.T) *audit.Signer {
 		t.Fatal(err)
 	}
 	if s.Verifier().String() != verifier {
-		t.Fatalf("the key reads %s, was %s", s.Verifier(), verifier)
+		t.Fatalf("the parsed key is %s, want %s", s.Verifier(), verifier)
 	}
 	return s
 }
 
-// event is the nth of a mix of events.
+// event returns event n of a mix of types.
 func event(n int) *clusterv1.AuditEvent {
 	key := id.HashKey(fmt.Sprint("sk-", n%3))
 	e := &clusterv1.AuditEvent{
@@ -136,7 +136,7 @@ func verify(t *testing.T, s *store.Store, c audit.Check) audit.Report {
 	return report
 }
 
-// golden compares with a file.
+// golden compares data with a golden file.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -154,8 +154,8 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// story is one of each that can be odd: every field, none, texts that JSON has to
-// escape, details that are no object.
+// story returns unusual events: with all fields, with none, with text that JSON must escape, and
+// with details that are not an object.
 func story() []*clusterv1.AuditEvent {
 	key := id.HashKey("sk-story")
 	at := base().UnixNano()
@@ -235,7 +235,7 @@ func TestEmptyChain(t *testing.T) {
 	}
 }
 
-// TestBatchesDoNotMatter writes the same events in entries of other sizes.
+// TestBatchesDoNotMatter: the chain does not depend on the sizes of the entries.
 func TestBatchesDoNotMatter(t *testing.T) {
 	var heads []audit.ChainHead
 	for _, size := range []int{1, 7, 64} {
@@ -275,14 +275,14 @@ func TestWorkspaceNames(t *testing.T) {
 	for _, name := range []string{"", "a b", "a\x00", "A", strings.Repeat("a", 65), "a\nb"} {
 		tx := s.NewTx()
 		if f := audit.Append(tx, name, event(0), base()); f == nil {
-			t.Errorf("%q is taken", name)
+			t.Errorf("%q is accepted", name)
 		}
 		tx.Close()
 	}
 }
 
-// TestWorkspacesAreApart has one whose name begins as another's does.
-func TestWorkspacesAreApart(t *testing.T) {
+// TestWorkspacesAreSeparate: also if one name is a prefix of another.
+func TestWorkspacesAreSeparate(t *testing.T) {
 	s := open(t)
 	change(t, s, func(tx *store.Tx) error {
 		for i, name := range []string{"a", "ab", "a", "a-", "ab"} {

@@ -7,8 +7,8 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// BenchmarkAppend writes records in entries of 256, as a node's shipper does, index
-// and commit included.
+// BenchmarkAppend writes records in entries of 256, like a node's shipper, including index and
+// commit.
 func BenchmarkAppend(b *testing.B) {
 	s := open(b)
 	events := make([]*clusterv1.AuditEvent, 256)

@@ -53,7 +53,7 @@ func TestFormulaCells(t *testing.T) {
 		}
 	}
 	if cost := rows[1][slices.Index(rows[0], "cost_usd")]; cost != "-0.000000000001" {
-		t.Errorf("a number that is negative is %q", cost)
+		t.Errorf("a negative number is %q", cost)
 	}
 	if v := rows[1][slices.Index(rows[0], "guardrail_violations")]; v[:2] != `["` {
 		t.Errorf("violations are %q", v)

@@ -16,12 +16,12 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// at is the key of a number in a memory.
+// at returns the key of a number in a memory.
 func at(space store.Space, number uint64) string {
 	return string(byte(space)) + string(binary.BigEndian.AppendUint64([]byte(workspace+"\x00"), number))
 }
 
-// long is a chain of n records.
+// long returns a chain of n records.
 func long(t *testing.T, n uint64) memory {
 	t.Helper()
 	m := memory{}
@@ -55,8 +55,8 @@ func putHead(t *testing.T, m memory, head *clusterv1.AuditHead) {
 	m.Set(store.SpaceAuditHead, []byte(workspace), value)
 }
 
-// dropFront takes away the first records of a long chain, and has the head say that it
-// was meant.
+// dropFront removes the first records of a long chain, and changes the head as if they had been
+// trimmed.
 func dropFront(t *testing.T, m memory, first uint64) {
 	t.Helper()
 	head, before := headOf(t, m), headOf(t, long(t, first-1))
@@ -67,8 +67,8 @@ func dropFront(t *testing.T, m memory, first uint64) {
 	}
 }
 
-// TestFrontTakenAway has records disappear from the front as if they had been too old.
-func TestFrontTakenAway(t *testing.T) {
+// TestFrontRemoved removes the first records as if they had been trimmed by age.
+func TestFrontRemoved(t *testing.T) {
 	for name, x := range map[string]struct {
 		forge func(m memory)
 		want  string // part of the reason; empty where there is nothing to find
@@ -110,9 +110,9 @@ func trimMemory(t *testing.T, m memory, first uint64) {
 	}
 }
 
-// TestStrangers puts something beside a chain that is no part of it, where readers might
-// come upon it.
-func TestStrangers(t *testing.T) {
+// TestForeignRecords stores records next to a chain that are not part of it, where readers might
+// find them.
+func TestForeignRecords(t *testing.T) {
 	prefix := func(space store.Space) string { return string(byte(space)) + workspace + "\x00" }
 	for name, key := range map[string]string{
 		"a record 0":                    at(store.SpaceAudit, 0),
@@ -141,9 +141,9 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestIndexesThatLie puts records into indexes where they do not belong: queries go by
-// what a record says itself.
-func TestIndexesThatLie(t *testing.T) {
+// TestWrongIndexes adds wrong entries to the indexes: queries use the values of the record
+// itself.
+func TestWrongIndexes(t *testing.T) {
 	m, _ := chain(t, 7, newSigner(t), event)
 	found := func(f audit.Filter) (out []uint64) {
 		if err := audit.Query(t.Context(), m, workspace, f, func(r audit.Record) bool {
@@ -168,7 +168,7 @@ func TestIndexesThatLie(t *testing.T) {
 	}
 	for i, key := range m.at(store.SpaceAuditIndex) {
 		if r := check(t, m, audit.Check{Indexes: true}); r.Valid != (i == 0) || !r.Valid && (r.BrokenAt != 0 || !strings.Contains(r.Reason, "no record")) {
-			t.Fatalf("with %d entries that are false: %+v", 2*i, r)
+			t.Fatalf("with %d wrong entries: %+v", 2*i, r)
 		}
 		other := []byte(key)
 		other[len(other)-9] ^= 1 // another time
@@ -184,7 +184,7 @@ func TestIndexesThatLie(t *testing.T) {
 	}
 }
 
-// TestWhatIsCovered has the report say up to where somebody else vouches for the chain.
+// TestWhatIsCovered: the report names the last record that a trusted checkpoint covers.
 func TestWhatIsCovered(t *testing.T) {
 	signer, other := newSigner(t), newSigner(t)
 	m, held := chain(t, 8, signer, event) // checkpoints at 3 and 6
@@ -223,7 +223,7 @@ func TestWhatIsCovered(t *testing.T) {
 	}
 }
 
-// TestCheckpointsReplayed puts checkpoints where they do not belong.
+// TestCheckpointsReplayed stores checkpoints at wrong positions.
 func TestCheckpointsReplayed(t *testing.T) {
 	signer := newSigner(t)
 	c := audit.Check{Verifiers: []audit.Verifier{signer.Verifier()}}
@@ -266,7 +266,7 @@ func TestCheckpointsReplayed(t *testing.T) {
 	}
 }
 
-// otherNote is a checkpoint of another chain, of the same size and by the same key.
+// otherNote returns a checkpoint of another chain of the same size, signed with the same key.
 func otherNote(t *testing.T, signer *audit.Signer) *clusterv1.AuditCheckpoint {
 	t.Helper()
 	m, _ := chain(t, 3, signer, func(n int) *clusterv1.AuditEvent { return event(n + 1) })

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestKnownRoots has the trees that Certificate Transparency's implementations are
-// tested with.
+// TestKnownRoots uses the test vectors of Certificate Transparency's implementations.
 func TestKnownRoots(t *testing.T) {
 	var f frontier
 	for n, want := range []string{
@@ -36,7 +35,7 @@ func TestKnownRoots(t *testing.T) {
 	}
 }
 
-// TestFrontierIsTheTree compares with the definition in RFC 6962.
+// TestFrontierIsTheTree compares roots with the definition in RFC 6962.
 func TestFrontierIsTheTree(t *testing.T) {
 	var f frontier
 	var leaves [][32]byte

@@ -17,7 +17,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// drawn is any event, of few values, so that many are alike.
+// drawn draws an event. Fields have few values, so that events share them.
 func drawn(t *rapid.T) *clusterv1.AuditEvent {
 	pick := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
 	e := &clusterv1.AuditEvent{
@@ -34,7 +34,7 @@ func drawn(t *rapid.T) *clusterv1.AuditEvent {
 	return e
 }
 
-// wants is what a filter is, said another way.
+// wants is an independent implementation of a filter.
 func wants(f audit.Filter, e *clusterv1.AuditEvent) bool {
 	at := time.Unix(0, e.GetTimeUnixNano()/1000*1000)
 	is := func(want, have string) bool {
@@ -46,8 +46,8 @@ func wants(f audit.Filter, e *clusterv1.AuditEvent) bool {
 		(f.From.IsZero() || !at.Before(f.From)) && (f.To.IsZero() || at.Before(f.To))
 }
 
-// TestQueryFindsWhatItSays compares with a list of what was written.
-func TestQueryFindsWhatItSays(t *testing.T) {
+// TestQueryEqualsTheFilter compares results with a filtered list of the written events.
+func TestQueryEqualsTheFilter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := memory{}
 		events := rapid.SliceOfN(rapid.Custom(drawn), 0, 25).Draw(t, "events")
@@ -96,7 +96,7 @@ func TestQueryFindsWhatItSays(t *testing.T) {
 		if !f.OldestFirst {
 			slices.Reverse(want)
 		}
-		// Page by page, until there is no more.
+		// All pages.
 		var got []uint64
 		for {
 			var page []uint64
@@ -166,12 +166,12 @@ func TestQueryOfAStore(t *testing.T) {
 	}
 	err := audit.Query(t.Context(), s, workspace, audit.Filter{After: 301}, func(audit.Record) bool { return true })
 	if err == nil {
-		t.Error("a cursor that names no record is taken")
+		t.Error("a cursor without a record is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := audit.Query(ctx, s, workspace, audit.Filter{}, func(audit.Record) bool { return true }); err == nil {
-		t.Error("a context that is over is left out of account")
+		t.Error("a canceled context is ignored")
 	}
 }
 

@@ -19,14 +19,14 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// walked is a chain as who walks it from its first record knows it.
+// walked is the result of reading a chain from its first record.
 type walked struct {
 	records     []string // their lines in an export
 	hashes      [][]byte
 	checkpoints map[int]string // their lines, by size
 }
 
-// walkOf reads an export of everything.
+// walkOf reads an export of the whole chain.
 func walkOf(t *testing.T, s *store.Store) walked {
 	t.Helper()
 	var out strings.Builder
@@ -49,7 +49,7 @@ func walkOf(t *testing.T, s *store.Store) walked {
 	return w
 }
 
-// subtree is the root of some leaves, as RFC 6962 defines it.
+// subtree returns the root of some leaves, by the definition in RFC 6962.
 func subtree(leaves [][]byte) []byte {
 	h := sha256.New()
 	switch len(leaves) {
@@ -63,7 +63,7 @@ func subtree(leaves [][]byte) []byte {
 	return h.Sum(nil)
 }
 
-// export is what an export of the records from one to another is.
+// export returns the expected export of a range of records.
 func (w walked) export(from, to int) string {
 	previous := func(n int) []byte {
 		if n == 0 {
@@ -91,8 +91,8 @@ func (w walked) export(from, to int) string {
 	return out.String()
 }
 
-// TestExportsFromAnywhere has exports of any part of a chain, trimmed or not, be what a
-// walk from the first record would have made of it, and verify with nothing else.
+// TestExportsFromAnywhere: an export of any part of a chain, trimmed or not, equals that part of
+// an export of everything, and can be verified alone.
 func TestExportsFromAnywhere(t *testing.T) {
 	const size = 3*1024 + 17
 	signer := newSigner(t)
@@ -135,18 +135,18 @@ func TestExportsFromAnywhere(t *testing.T) {
 			t.Fatalf("%+v %v", r, err)
 		}
 		if root := subtree(whole.hashes[:last]); r.Root != [32]byte{} && r.Root != [32]byte(root) {
-			t.Fatalf("the root up to %d is %x, not %x", last, r.Root, root)
+			t.Fatalf("the root up to %d is %x, want %x", last, r.Root, root)
 		}
 	})
 }
 
-// firstAndLast are the lines of an export that differ where parts do.
+// firstAndLast returns the first and last lines of an export, for short diffs.
 func firstAndLast(export string) []string {
 	lines := strings.Split(export, "\n")
 	return []string{lines[0], lines[len(lines)-2], fmt.Sprint(len(lines), " lines")}
 }
 
-// counting is a state that counts what is read of it.
+// counting is a state that counts reads.
 type counting struct {
 	*store.Store
 	reads int
@@ -164,8 +164,8 @@ func (c *counting) Scan(ctx context.Context, r store.Range, fn func(key, value [
 	})
 }
 
-// TestWorkDoesNotGrowWithTheChain has what looks at a part of the log read as much of a
-// short chain as of a long one.
+// TestWorkDoesNotGrowWithTheChain: an operation on a part of the log makes as many reads in a
+// long chain as in a short one.
 func TestWorkDoesNotGrowWithTheChain(t *testing.T) {
 	const last = 300
 	key, rare := id.HashKey("sk-1"), id.HashKey("sk-rare")
@@ -221,7 +221,7 @@ func TestWorkDoesNotGrowWithTheChain(t *testing.T) {
 		"page of an org type": newest(audit.Filter{Org: "acme", Type: "request.routed"}),
 	}
 	reads := map[string][2]int{}
-	// The mix of events begins anew after 60, and so the ends of both are alike.
+	// The mix of events repeats after 60, so both chains end alike.
 	for i, size := range []uint64{1024 + 700, 16*1024 + 700} {
 		s := open(t)
 		for _, org := range []string{"rare", "acme"} {

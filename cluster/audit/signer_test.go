@@ -20,18 +20,18 @@ func parseSigner(t *testing.T, private []byte) *audit.Signer {
 func TestKeys(t *testing.T) {
 	private, verifier := audit.NewSigner()
 	if !strings.HasPrefix(verifier, "modelgateway/default+") {
-		t.Errorf("the key is called %s", verifier)
+		t.Errorf("the name of the key is %s", verifier)
 	}
 	v, err := audit.ParseVerifier(verifier)
 	if err != nil || v.String() != verifier {
-		t.Errorf("%s reads %s: %v", verifier, v, err)
+		t.Errorf("%s is parsed as %s: %v", verifier, v, err)
 	}
 	secret := private.Reveal()
 	for i := range len(secret) {
 		for _, text := range []string{secret[:i], secret[:i] + "!" + secret[i+1:], secret[:i] + secret[i+1:]} {
 			s, err := audit.ParseSigner(vault.NewSecret(text))
 			if err == nil && s.Verifier().String() == verifier {
-				t.Errorf("a private key with its character %d spoilt is taken", i)
+				t.Errorf("a private key with a wrong character %d is accepted", i)
 			}
 			if err != nil && strings.Contains(err.Error(), secret[len(secret)-20:]) {
 				t.Error("the error shows the key")
@@ -41,7 +41,7 @@ func TestKeys(t *testing.T) {
 	for i := range len(verifier) {
 		for _, text := range []string{verifier[:i], verifier[:i] + "!" + verifier[i+1:], verifier[:i] + verifier[i+1:]} {
 			if _, err := audit.ParseVerifier(text); err == nil {
-				t.Errorf("%s is taken", text)
+				t.Errorf("%s is accepted", text)
 			}
 		}
 	}

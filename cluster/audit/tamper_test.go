@@ -18,7 +18,7 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// memory is a state in memory that anything can be done to.
+// memory is an in-memory state that tests can change in any way.
 type memory map[string][]byte
 
 func (m memory) Get(space store.Space, key []byte) (value []byte, ok bool, err error) {
@@ -32,7 +32,7 @@ func (m memory) Set(space store.Space, key, value []byte) {
 
 func (m memory) Delete(space store.Space, key []byte) { delete(m, string(byte(space))+string(key)) }
 
-// Scan is the scan of a reader.
+// Scan implements audit.Reader.
 func (m memory) Scan(_ context.Context, r store.Range, fn func(key, value []byte) bool) error {
 	var keys []string
 	for k := range m {
@@ -53,10 +53,10 @@ func (m memory) Scan(_ context.Context, r store.Range, fn func(key, value []byte
 	return nil
 }
 
-// memoryTx is a change of a memory.
+// memoryTx is a transaction on a memory.
 type memoryTx struct{ memory }
 
-// Scan is the scan of a transaction.
+// Scan implements audit.Tx.
 func (m memoryTx) Scan(r store.Range, fn func(key, value []byte) bool) error {
 	return m.memory.Scan(context.Background(), r, fn)
 }
@@ -72,7 +72,7 @@ func (m memory) at(space store.Space) []string {
 	return out
 }
 
-// chain is n records with a checkpoint after every third.
+// chain returns n records with a checkpoint after every third.
 func chain(t *testing.T, n int, signer *audit.Signer, of func(int) *clusterv1.AuditEvent) (m memory, last string) {
 	t.Helper()
 	m = memory{}
@@ -129,10 +129,10 @@ func TestAnyBitFlipped(t *testing.T) {
 				n++
 				r := check(t, m, c)
 				if r.Valid {
-					t.Errorf("space %c, value %d: bit %d of byte %d flipped is not found", space, number, (n-1)%8, i)
+					t.Errorf("space %c, value %d: bit %d of byte %d flipped is not detected", space, number, (n-1)%8, i)
 				}
 				if space == store.SpaceAudit && r.BrokenAt != uint64(number)+1 {
-					t.Errorf("record %d is not good, and %d is named: %s", number+1, r.BrokenAt, r.Reason)
+					t.Errorf("record %d is invalid, but the report names %d: %s", number+1, r.BrokenAt, r.Reason)
 				}
 			}
 			m[key] = was
@@ -143,7 +143,7 @@ func TestAnyBitFlipped(t *testing.T) {
 			was := m[key]
 			delete(m, key)
 			if r := check(t, m, c); r.Valid {
-				t.Errorf("space %c, value %d removed is not found", space, number)
+				t.Errorf("space %c, value %d removed is not detected", space, number)
 			}
 			m[key] = was
 		}
@@ -153,7 +153,7 @@ func TestAnyBitFlipped(t *testing.T) {
 	}
 }
 
-// TestRecordsExchanged swaps each two records, and copies each over another.
+// TestRecordsExchanged swaps each pair of records, and copies each record over each other one.
 func TestRecordsExchanged(t *testing.T) {
 	m, _ := chain(t, 6, newSigner(t), func(int) *clusterv1.AuditEvent { return event(1) })
 	keys := m.at(store.SpaceAudit)
@@ -165,7 +165,7 @@ func TestRecordsExchanged(t *testing.T) {
 			x, y := m[a], m[b]
 			m[a] = y
 			if r := check(t, m, audit.Check{}); r.Valid {
-				t.Errorf("record %d is a copy of %d, which is not found", i+1, j+1)
+				t.Errorf("record %d is a copy of %d, which is not detected", i+1, j+1)
 			}
 			m[b] = x
 			if r := check(t, m, audit.Check{}); r.Valid || r.BrokenAt != uint64(min(i, j)+1) {
@@ -176,8 +176,8 @@ func TestRecordsExchanged(t *testing.T) {
 	}
 }
 
-// TestForged has what somebody does who can write all of the disk and knows how, but
-// has no key.
+// TestForged forges chains like an attacker with full access to the disk, but without the signing
+// key.
 func TestForged(t *testing.T) {
 	signer, other := newSigner(t), newSigner(t)
 	verifiers := []audit.Verifier{signer.Verifier()}
@@ -212,13 +212,13 @@ func TestForged(t *testing.T) {
 	}{
 		{"as it was", m, audit.Check{Verifiers: verifiers, Held: []string{held}}, true, 0},
 		{"cut, with the head of a shorter chain", cut, audit.Check{}, false, 9},
-		{"built anew, signed with another key", rebuilt, audit.Check{Verifiers: verifiers}, false, 3},
-		{"built anew, with the checkpoints there were", mixed, audit.Check{Verifiers: verifiers}, false, 3},
-		{"built anew, and the key is not known", rebuilt, audit.Check{}, true, 0},
-		{"built anew, and a checkpoint was kept", rebuilt, audit.Check{Held: []string{held}}, false, 9},
-		{"built anew and longer, and a checkpoint was kept", longer, audit.Check{Held: []string{held}}, false, 9},
-		{"built anew without checkpoints", bare, audit.Check{Verifiers: verifiers}, true, 0},
-		{"built anew without checkpoints, and one was kept", bare, audit.Check{Verifiers: verifiers, Held: []string{held}}, false, 9},
+		{"rebuilt, signed with another key", rebuilt, audit.Check{Verifiers: verifiers}, false, 3},
+		{"rebuilt, with the old checkpoints", mixed, audit.Check{Verifiers: verifiers}, false, 3},
+		{"rebuilt, unknown key", rebuilt, audit.Check{}, true, 0},
+		{"rebuilt, old checkpoint held", rebuilt, audit.Check{Held: []string{held}}, false, 9},
+		{"rebuilt and longer, old checkpoint held", longer, audit.Check{Held: []string{held}}, false, 9},
+		{"rebuilt without checkpoints", bare, audit.Check{Verifiers: verifiers}, true, 0},
+		{"rebuilt without checkpoints, old checkpoint held", bare, audit.Check{Verifiers: verifiers, Held: []string{held}}, false, 9},
 		{"cut with its checkpoints, and one was kept", cutBare, audit.Check{Held: []string{held}}, false, 9},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestForged(t *testing.T) {
 			if r.Valid != x.valid || r.BrokenAt != x.at {
 				t.Errorf("%+v", r)
 			}
-			// The same of an export.
+			// The same for an export.
 			var out bytes.Buffer
 			if err := audit.WriteExport(t.Context(), &out, x.state, audit.Export{Workspace: workspace}); err != nil {
 				t.Fatal(err)
@@ -242,7 +242,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestHeldNotesAreChecked gives checkpoints that are none.
+// TestHeldNotesAreChecked: invalid notes are rejected.
 func TestHeldNotesAreChecked(t *testing.T) {
 	signer := newSigner(t)
 	m, held := chain(t, 3, signer, event)
@@ -252,7 +252,7 @@ func TestHeldNotesAreChecked(t *testing.T) {
 	} {
 		_, err := audit.Verify(t.Context(), m, workspace, audit.Check{Held: []string{note}, Verifiers: []audit.Verifier{signer.Verifier()}})
 		if err == nil {
-			t.Errorf("%q is taken for a checkpoint", note)
+			t.Errorf("%q is accepted as a checkpoint", note)
 		}
 	}
 	witnessed := held + "\u2014 witness.example/1 " + "AAAAAAAAAAAA" + "\n"
@@ -261,7 +261,7 @@ func TestHeldNotesAreChecked(t *testing.T) {
 	}
 }
 
-// TestExportTampered flips a bit in each byte of exports, and cuts and doubles lines.
+// TestExportTampered flips a bit in each byte of exports, and removes and repeats lines.
 func TestExportTampered(t *testing.T) {
 	signer := newSigner(t)
 	m, _ := chain(t, 7, signer, event)
@@ -287,13 +287,13 @@ func TestExportTampered(t *testing.T) {
 				return r.Valid
 			}
 			if !valid(good) {
-				t.Fatalf("the export is not good:\n%s", good)
+				t.Fatalf("the export is invalid:\n%s", good)
 			}
 			for i := range good {
 				bad := bytes.Clone(good)
 				bad[i] ^= 1 << (i % 8)
 				if valid(bad) {
-					t.Errorf("bit %d of byte %d flipped is not found: %s", i%8, i, good[max(0, i-30):min(i+30, len(good))])
+					t.Errorf("bit %d of byte %d flipped is not detected: %s", i%8, i, good[max(0, i-30):min(i+30, len(good))])
 				}
 			}
 			lines := bytes.SplitAfter(good, []byte("\n"))
@@ -301,21 +301,21 @@ func TestExportTampered(t *testing.T) {
 			for i, line := range lines {
 				isCheckpoint := bytes.HasPrefix(line, []byte(`{"checkpoint"`))
 				if without := slices.Concat(slices.Concat(lines[:i]...), slices.Concat(lines[i+1:]...)); !isCheckpoint && valid(without) {
-					t.Errorf("line %d is missing, which is not found", i+1)
+					t.Errorf("line %d is missing, which is not detected", i+1)
 				}
 				if doubled := slices.Concat(slices.Concat(lines[:i+1]...), slices.Concat(lines[i:]...)); valid(doubled) {
-					t.Errorf("line %d is there twice, which is not found", i+1)
+					t.Errorf("line %d is repeated, which is not detected", i+1)
 				}
 				if cut := slices.Concat(lines[:i]...); valid(cut) {
-					t.Errorf("the export is cut before line %d, which is not found", i+1)
+					t.Errorf("the export ends before line %d, which is not detected", i+1)
 				}
 			}
 		})
 	}
 }
 
-// TestMutations changes the bytes of a chain or of its export at random: one that is
-// not what it was is never taken for good, unless it says the same.
+// TestMutations changes random bytes of a chain or of its export. The result is never valid,
+// unless it has the same meaning.
 func TestMutations(t *testing.T) {
 	signer := newSigner(t)
 	m, _ := chain(t, 12, signer, event)
@@ -334,7 +334,7 @@ func TestMutations(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Valid && !bytes.Equal(bytes.TrimRight(bad, "\n"), bytes.TrimRight(good, "\n")) {
-				t.Fatalf("not found:\n%s", bad)
+				t.Fatalf("not detected:\n%s", bad)
 			}
 			return
 		}
@@ -347,16 +347,16 @@ func TestMutations(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Valid && key[0] == byte(store.SpaceAudit) && !bytes.Equal(m[key], was) {
-			t.Fatalf("not found: %x", m[key])
+			t.Fatalf("not detected: %x", m[key])
 		}
 		if r.Valid && !bytes.Equal(m[key], was) && !sameMessage(m[key], was) {
-			t.Fatalf("not found in %q: %x, was %x", key, m[key], was)
+			t.Fatalf("not detected in %q: %x, was %x", key, m[key], was)
 		}
 	})
 }
 
-// sameMessage reports whether two records that are not hashed differ in nothing but
-// fields that this version does not know.
+// sameMessage reports whether two records without a hash differ only in fields that are unknown
+// to this version.
 func sameMessage(a, b []byte) bool {
 	var x, y clusterv1.AuditHead
 	var p, q clusterv1.AuditCheckpoint
@@ -364,7 +364,7 @@ func sameMessage(a, b []byte) bool {
 		unmarshal(a, &p) && unmarshal(b, &q) && fmt.Sprint(&p) == fmt.Sprint(&q)
 }
 
-// unmarshal reads a message and leaves out what it does not know.
+// unmarshal decodes a message without its unknown fields.
 func unmarshal(b []byte, m proto.Message) bool {
 	return proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(b, m) == nil
 }

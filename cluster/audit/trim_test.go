@@ -26,7 +26,7 @@ func trim(t *testing.T, s *store.Store, first uint64) {
 	})
 }
 
-// count is how many keys a space has.
+// count returns the number of keys in a space.
 func count(t *testing.T, s *store.Store, space store.Space) int {
 	t.Helper()
 	n := 0
@@ -67,7 +67,7 @@ func TestTrimKeepsTheRestGood(t *testing.T) {
 		}
 		left := int(x.last - x.want + 1)
 		if n := count(t, s, store.SpaceAudit); n != left {
-			t.Errorf("%d records are left, not %d", n, left)
+			t.Errorf("%d records are left, want %d", n, left)
 		}
 		if n := count(t, s, store.SpaceAuditIndex); float64(n) > perRecord*float64(left)+4 {
 			t.Errorf("%d records are left and %d keys in the index", left, n)
@@ -85,17 +85,17 @@ func TestTrimKeepsTheRestGood(t *testing.T) {
 	if r := verify(t, s, c); !r.Valid || r.Last != 3203 {
 		t.Errorf("after more: %+v", r)
 	}
-	// Of the part that is there.
+	// The part that remains.
 	if r := verify(t, s, audit.Check{From: 3080, To: 3090}); !r.Valid || r.First != 3080 || r.Last != 3090 || r.Checked != 11 {
 		t.Errorf("a part: %+v", r)
 	}
 	if err := audit.Query(t.Context(), s, workspace, audit.Filter{After: 5}, func(audit.Record) bool { return true }); err == nil {
-		t.Error("a cursor that is gone is taken")
+		t.Error("a cursor of a trimmed record is accepted")
 	}
 }
 
-// TestTrimLeavesNothingOfARecord compares with a chain's state before and after, for
-// any events.
+// TestTrimLeavesNothingOfARecord: after a trim of all records, only the record of the trim, its
+// segment and the head remain, for any events.
 func TestTrimLeavesNothingOfARecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := memory{}
@@ -110,7 +110,7 @@ func TestTrimLeavesNothingOfARecord(t *testing.T) {
 		if f := audit.Trim(memoryTx{m}, workspace, 1025, base()); f != nil {
 			t.Fatal(f)
 		}
-		// The record that says so is there, in two indexes, and begins a segment.
+		// The record of the trim remains, in two indexes, and starts a segment.
 		want := []int{1, 2, 1, 1}
 		got := []int{len(m.at(store.SpaceAudit)), len(m.at(store.SpaceAuditIndex)), len(m.at(store.SpaceAuditSegment)), len(m.at(store.SpaceAuditHead))}
 		if diff := cmp.Diff(want, got); diff != "" || len(m) != 5 {
@@ -137,7 +137,7 @@ func TestTrimPoint(t *testing.T) {
 	}
 }
 
-// TestTrimOfADamagedChain refuses: what would be left could not be checked.
+// TestTrimOfADamagedChain: a trim is rejected, because the rest could not be verified.
 func TestTrimOfADamagedChain(t *testing.T) {
 	for _, n := range []uint64{1, 500, 1024} {
 		s := open(t)
@@ -153,7 +153,7 @@ func TestTrimOfADamagedChain(t *testing.T) {
 		tx.Close()
 		var out bytes.Buffer
 		if err := audit.WriteExport(t.Context(), &out, s, audit.Export{Workspace: workspace}); err == nil {
-			t.Error("exported as if whole")
+			t.Error("exported without an error")
 		}
 		if r := verify(t, s, audit.Check{}); r.Valid || r.BrokenAt != n {
 			t.Errorf("%+v", r)

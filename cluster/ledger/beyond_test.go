@@ -86,16 +86,16 @@ func TestWindowBeyondABudget(t *testing.T) {
 	}
 	ends := day0().Add(time.Hour)
 	move(t, s, ask(ends), day0())
-	var told []string
+	var reported []string
 	for seq := range uint64(3) {
 		e := attempt(1, most-1, &clusterv1.Charge{Kind: clusterv1.AccountKind_ACCOUNT_KIND_KEY, SoftPico: most, MaxPico: &most})
 		posted, f := post(t, s, run(t, "n1", seq+1, e), day0())
 		if f != nil {
 			t.Fatal(f)
 		}
-		told = append(told, crossings(posted.Notes)...)
+		reported = append(reported, crossings(posted.Notes)...)
 	}
-	if diff := cmp.Diff([]string{event.TypeBudgetThreshold, event.TypeBudgetExceeded, event.TypeKeyBudgetExceeded}, told); diff != "" {
+	if diff := cmp.Diff([]string{event.TypeBudgetThreshold, event.TypeBudgetExceeded, event.TypeKeyBudgetExceeded}, reported); diff != "" {
 		t.Errorf("crossings: -want +got\n%s", diff)
 	}
 	const three = "27670116.110564327418" // 3 x (2^63 - 2) pico-dollars

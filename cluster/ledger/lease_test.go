@@ -97,8 +97,8 @@ func TestRaisedBudgetEndsAgain(t *testing.T) {
 		if f != nil {
 			t.Fatal(f)
 		}
-		if told := len(crossings(posted.Notes)) > 0; told != (i != 1) {
-			t.Errorf("%s of %d: told %v", balance(t, s, a).Window, limit, told)
+		if reported := len(crossings(posted.Notes)) > 0; reported != (i != 1) {
+			t.Errorf("%s of %d: reported %v", balance(t, s, a).Window, limit, reported)
 		}
 		if i == 1 { // otherwise the raised budget would be exhausted before it counts
 			_, f := entry(t, s, func(tx *store.Tx) (ledger.Moved, *fault.Error) {

@@ -268,10 +268,10 @@ func (m *machine) check(t *rapid.T) {
 			t.Fatalf("%s %s: -want +got\n%s", name.Kind, name.Owner, diff)
 		}
 	}
-	if diff := cmp.Diff(m.naive.told, crossings(m.notes)); diff != "" {
+	if diff := cmp.Diff(m.naive.crossings, crossings(m.notes)); diff != "" {
 		t.Fatalf("crossings: -want +got\n%s", diff)
 	}
-	m.naive.told, m.notes = nil, nil
+	m.naive.crossings, m.notes = nil, nil
 	for name, seq := range m.naive.posted {
 		if got, err := ledger.Applied(m.s, id.Node(name.node), name.epoch); got != seq || err != nil {
 			t.Fatalf("%v is posted up to %d, %v; want %d", name, got, err, seq)

@@ -12,9 +12,9 @@ import (
 // naive is a model of the ledger: the rules, applied to one event after the other, without
 // regard to speed. The tests' amounts are small.
 type naive struct {
-	accounts map[id.Account]*naiveAccount
-	posted   map[journalName]uint64
-	told     []string // types of crossings since the last comparison
+	accounts  map[id.Account]*naiveAccount
+	posted    map[journalName]uint64
+	crossings []string // types of crossings since the last comparison
 }
 
 // journalName is one epoch of one node's journal.
@@ -125,7 +125,7 @@ func (n *naive) charge(node string, e *clusterv1.UsageEvent, name id.Account, am
 	}
 	if soft := c.GetSoftPico(); soft > 0 && before < soft && a.window >= soft && !a.warned {
 		a.warned = true
-		n.told = append(n.told, event.TypeBudgetThreshold)
+		n.crossings = append(n.crossings, event.TypeBudgetThreshold)
 	}
 	if c.MaxPico != nil && a.window >= c.GetMaxPico() {
 		n.exceeded(a, name.Kind)
@@ -137,15 +137,15 @@ func (n *naive) exceeded(a *naiveAccount, kind id.AccountKind) {
 		return
 	}
 	a.exceeded = true
-	n.told = append(n.told, event.TypeBudgetExceeded)
+	n.crossings = append(n.crossings, event.TypeBudgetExceeded)
 	if kind == id.AccountKey {
-		n.told = append(n.told, event.TypeKeyBudgetExceeded)
+		n.crossings = append(n.crossings, event.TypeKeyBudgetExceeded)
 	}
 }
 
 func (n *naive) roll(a *naiveAccount, ends int64) {
 	*a = naiveAccount{total: a.total, epoch: a.epoch + 1, resets: ends, duration: a.duration, leases: map[string]int64{}, max: a.max}
-	n.told = append(n.told, event.TypeBudgetReset)
+	n.crossings = append(n.crossings, event.TypeBudgetReset)
 }
 
 // ask grants by the rule: below one twentieth the wanted amount, otherwise up to a share of

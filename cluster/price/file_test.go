@@ -14,8 +14,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/price"
 )
 
-// told is the kind, the code and the parameter of an error.
-func told(err error) string {
+// summary returns the kind, the code and the parameter of an error.
+func summary(err error) string {
 	f := fault.From(err)
 	return fmt.Sprint(f.Kind, " ", f.Code, " ", f.Param)
 }
@@ -103,17 +103,17 @@ func TestParsePriceMapRefuses(t *testing.T) {
 		`<html>Too Many Requests</html>`, `{"a":{"litellm_provider":"`,
 	} {
 		rows, err := price.ParseMap([]byte(file))
-		if rows != nil || told(err) != "malformed invalid_value prices" {
+		if rows != nil || summary(err) != "malformed invalid_value prices" {
 			t.Errorf("%s: %d rows, %v", file, len(rows), err)
 		}
 	}
-	if _, err := price.ParseMap(bytes.Repeat([]byte(" "), 64<<20+1)); told(err) != "too_large  prices" {
+	if _, err := price.ParseMap(bytes.Repeat([]byte(" "), 64<<20+1)); summary(err) != "too_large  prices" {
 		t.Errorf("65 MiB: %v", err)
 	}
 }
 
-// TestParsePriceMapNamesWhatItCannotRead: nothing that may be meant as a price or a limit is
-// left out in silence, for what is left out costs nothing.
+// TestParsePriceMapNamesWhatItCannotRead: a possible price or limit is
+// never ignored silently, because what it prices would then be free.
 func TestParsePriceMapNamesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ model, want string }{
@@ -141,13 +141,13 @@ func TestParsePriceMapNamesWhatItCannotRead(t *testing.T) {
 		{`{"tiered_pricing":[{"range":[0,5],"input_cost_per_token":false}]}`, `"input_cost_per_token" of the model "m" is "false"`},
 	} {
 		rows, err := price.ParseMap([]byte(`{"n":{"input_cost_per_token":1},"m":` + test.model + `}`))
-		if rows != nil || told(err) != "malformed invalid_value prices" || !strings.Contains(err.Error(), test.want) {
+		if rows != nil || summary(err) != "malformed invalid_value prices" || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %d rows, %v; want %q", test.model, len(rows), err, test.want)
 		}
 	}
 }
 
-// TestPricesOfTheFileAreExact: a number is the same number afterwards, to 24 decimals.
+// TestPricesOfTheFileAreExact: numbers are kept, to 24 decimals.
 func TestPricesOfTheFileAreExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -86,7 +86,7 @@ func TestCostOfKnownModels(t *testing.T) {
 			want:   []any{200_000, "0.00000125", 10, "0.00001"},
 		},
 		{
-			name: "above the threshold the whole request is priced anew", model: "vertex_ai/gemini-2.5-pro",
+			name: "above the threshold, other prices for the whole request", model: "vertex_ai/gemini-2.5-pro",
 			tokens: usage.Tokens{Input: 200_001, CacheRead: 1000, Output: 10, Reasoning: 4},
 			want:   []any{199_001, "0.0000025", 1000, "0.00000025", 10, "0.000015"},
 		},
@@ -190,7 +190,7 @@ func TestCostOfKnownModels(t *testing.T) {
 	}
 }
 
-func TestUnknownModelIsFreeAndSaysSo(t *testing.T) {
+func TestUnknownModelIsFreeAndNotKnown(t *testing.T) {
 	t.Parallel()
 	p := pricesOf(t, "openai/nobody-has-heard-of-it", "", nil)
 	if p.Known() || p.Cost(usage.Tokens{Input: 1e6, Output: 1e6}, price.Standard) != 0 {
@@ -201,7 +201,7 @@ func TestUnknownModelIsFreeAndSaysSo(t *testing.T) {
 		t.Error("nil prices must be those of an unknown model")
 	}
 	if p := pricesOf(t, "openai/whisper-1", "", nil); !p.Known() || p.ByToken() {
-		t.Error("a model that is sold by the second has a price, and none for tokens")
+		t.Error("a model that is billed by the second has a price, but none for tokens")
 	}
 	if !pricesOf(t, "openai/m", "", map[string]string{"input_cost_per_token": "0"}).Known() {
 		t.Error("a price of 0 is a price")
@@ -223,12 +223,12 @@ func TestCostSaturates(t *testing.T) {
 	t.Parallel()
 	p := pricesOf(t, "openai/m", "", map[string]string{"input_cost_per_token": "1000", "output_cost_per_token": "1000"})
 	if got := p.Cost(usage.Tokens{Input: math.MaxInt64, Output: math.MaxInt64}, price.Standard); got != math.MaxInt64 {
-		t.Errorf("cost is %v, want the most that there is", got)
+		t.Errorf("cost is %v, want the largest amount", got)
 	}
 }
 
-// TestCostLaws: more tokens never cost less, and below the thresholds two requests
-// cost together what one of their sum costs.
+// TestCostLaws: more tokens never cost less. Below the thresholds, two requests cost as much as one
+// request with the tokens of both.
 func TestCostLaws(t *testing.T) {
 	t.Parallel()
 	p := pricesOf(t, "openai/m", "", map[string]string{
@@ -256,7 +256,7 @@ func TestCostLaws(t *testing.T) {
 		}
 		ca, cb, cs := p.Cost(a, price.Standard), p.Cost(b, price.Standard), p.Cost(sum, price.Standard)
 		if ca+cb != cs {
-			t.Fatalf("%v + %v cost %v apart and %v together", a, b, ca+cb, cs)
+			t.Fatalf("%v + %v cost %v separately and %v together", a, b, ca+cb, cs)
 		}
 		more := a
 		more.Input += rapid.Int64Range(0, 1_000_000).Draw(t, "more input")
@@ -267,7 +267,7 @@ func TestCostLaws(t *testing.T) {
 	})
 }
 
-// TestArchiveIsCurrent: what is embedded is prices.csv (go generate makes it).
+// TestArchiveIsCurrent: the embedded archive contains prices.csv (go generate creates it).
 func TestArchiveIsCurrent(t *testing.T) {
 	t.Parallel()
 	want, err := os.ReadFile("prices.csv")
@@ -287,7 +287,7 @@ func TestArchiveIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("prices.csv.gz is not prices.csv; run go generate")
+		t.Error("prices.csv.gz does not contain prices.csv; run go generate")
 	}
 }
 

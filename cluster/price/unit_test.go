@@ -23,7 +23,7 @@ func TestCostOfOtherUnits(t *testing.T) {
 	}{
 		{"whisper is paid once", "openai/whisper-1", nil, usage.Tokens{InputMillis: 61_234}, "0.0061234"},
 		{"a millisecond", "openai/whisper-1", nil, usage.Tokens{InputMillis: 1}, "0.0000001"},
-		{"a second whose output is for nothing", "assemblyai/best", nil, usage.Tokens{InputMillis: 3000}, "0.00009999"},
+		{"a second with free output", "assemblyai/best", nil, usage.Tokens{InputMillis: 3000}, "0.00009999"},
 		{
 			"time with a price as output only", "openai/m",
 			map[string]string{"output_cost_per_second": "0.0003"},
@@ -81,13 +81,13 @@ func TestCostOfOtherUnits(t *testing.T) {
 				t.Errorf("cost is %v, want %v; prices %v", got, want, prices.List())
 			}
 			if test.want != "0" && !prices.Known() {
-				t.Error("it has a price and does not know")
+				t.Error("it has a price, but is not known")
 			}
 		})
 	}
 }
 
-// perUnit is a price of everything that Cost bills beside tokens.
+// perUnit returns a price for each unit other than tokens that Cost bills.
 func perUnit() map[string]string {
 	return map[string]string{
 		"output_cost_per_image": "0.04", "input_cost_per_character": "0.000015", "ocr_cost_per_page": "0.001",
@@ -95,9 +95,9 @@ func perUnit() map[string]string {
 	}
 }
 
-// TestUnitsAreBilledApart: together they cost the sum of what each costs alone, which
-// is its count times its price, and more of one never costs less.
-func TestUnitsAreBilledApart(t *testing.T) {
+// TestUnitsAreBilledSeparately: the cost is the sum over the units of count times price, and more
+// of a unit never costs less.
+func TestUnitsAreBilledSeparately(t *testing.T) {
 	t.Parallel()
 	list := perUnit()
 	maps.Copy(list, map[string]string{"input_cost_per_token": "0.000003", "output_cost_per_token": "0.000015"})
@@ -110,7 +110,7 @@ func TestUnitsAreBilledApart(t *testing.T) {
 			InputMillis: draw("input ms") / 10 * 10, OutputMillis: draw("output ms") / 10 * 10, Pages: draw("pages"),
 		}
 		if !all.Sane() {
-			t.Fatal("what is drawn is not sane")
+			t.Fatal("the drawn usage is not plausible")
 		}
 		var apart, want money.Pico
 		for _, one := range []struct {
@@ -138,7 +138,7 @@ func TestUnitsAreBilledApart(t *testing.T) {
 			want = money.Add(want, exact)
 		}
 		if got := p.Cost(all, price.Standard); got != apart || got != want || got < 0 {
-			t.Fatalf("%+v cost %v together, %v apart, and %v by hand", all, got, apart, want)
+			t.Fatalf("%+v cost %v together, %v separately, want %v", all, got, apart, want)
 		}
 		more := all
 		more.Images++
@@ -159,7 +159,7 @@ func TestUnitsSaturate(t *testing.T) {
 			OutputMillis: math.MaxInt64, Pages: math.MaxInt64, SearchQueries: math.MaxInt64,
 		}, price.Standard)
 		if got != math.MaxInt64 {
-			t.Errorf("%s: cost is %v, want the most that there is", key, got)
+			t.Errorf("%s: cost is %v, want the largest amount", key, got)
 		}
 	}
 }

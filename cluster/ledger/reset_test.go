@@ -19,35 +19,35 @@ func inDays(n int, at time.Time) time.Time {
 	return at.Truncate(day).Add(time.Duration(n) * day)
 }
 
-// TestTurns runs the windows of a budget, each one or several days, with temporarily wrong
+// TestWindowResets runs the windows of a budget, each one or several days, with temporarily wrong
 // clocks: the number of windows, and the end of the current one.
-func TestTurns(t *testing.T) {
+func TestWindowResets(t *testing.T) {
 	t.Parallel()
 	const day, years = 24 * time.Hour, 10 * 365 * 24 * time.Hour
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	type turn struct {
+	type reset struct {
 		Clock time.Duration // from noon, the stamp of the entry
 		Epoch uint64
 		Ends  time.Duration // of the window, from noon
 	}
 	for name, tt := range map[string]struct {
-		days  int
-		turns []turn
+		days   int
+		resets []reset
 	}{
-		"right":                  {1, []turn{{0, 0, day / 2}, {day / 2, 1, day * 3 / 2}, {day, 1, day * 3 / 2}, {3 * day, 2, day * 7 / 2}}},
-		"an hour ahead":          {1, []turn{{day/2 + time.Minute, 1, day * 3 / 2}, {day/2 - time.Hour, 1, day / 2}, {day / 2, 1, day * 3 / 2}, {day * 3 / 2, 2, day * 5 / 2}}},
-		"an hour behind":         {1, []turn{{day / 2, 1, day * 3 / 2}, {day/2 - time.Hour, 1, day / 2}, {day/2 + 1, 1, day * 3 / 2}}},
-		"ten years ahead":        {1, []turn{{years, 1, years + day/2}, {1, 1, day / 2}, {day / 2, 2, day * 3 / 2}, {day * 3 / 2, 3, day * 5 / 2}}},
-		"ten years back":         {1, []turn{{-years, 0, -years + day/2}, {1, 0, day / 2}, {day / 2, 1, day * 3 / 2}}},
-		"ten years back late":    {1, []turn{{-years, 0, -years + day/2}, {day, 1, day * 3 / 2}}},
-		"two clocks by turns":    {1, []turn{{years, 1, years + day/2}, {1, 1, day / 2}, {years, 1, years + day/2}, {2, 1, day / 2}, {day / 2, 2, day * 3 / 2}}},
-		"both ways":              {1, []turn{{years, 1, years + day/2}, {-years, 1, -years + day/2}, {1, 2, day / 2}, {day / 2, 3, day * 3 / 2}}},
-		"a little before it":     {1, []turn{{day / 2, 1, day * 3 / 2}, {day/2 - 1, 1, day / 2}, {day / 2, 1, day * 3 / 2}, {day/2 - 1, 1, day / 2}, {day / 2, 1, day * 3 / 2}}},
-		"proposed a second time": {1, []turn{{day / 2, 1, day * 3 / 2}, {day / 2, 1, day * 3 / 2}}},
-		"days, ten years ahead":  {5, []turn{{2 * day, 0, day * 9 / 2}, {years, 1, years + day*9/2}, {2 * day, 1, day * 13 / 2}, {day * 13 / 2, 2, day * 23 / 2}}},
-		"days, ten years back":   {5, []turn{{-years, 0, -years + day*9/2}, {2 * day, 0, day * 9 / 2}, {day * 9 / 2, 1, day * 19 / 2}}},
-		"days, back late":        {5, []turn{{-years, 0, -years + day*9/2}, {6 * day, 1, day * 21 / 2}}},
-		"days, by turns":         {5, []turn{{years, 1, years + day*9/2}, {1, 1, day * 9 / 2}, {years + day, 1, years + day*9/2}, {2 * day, 1, day * 13 / 2}}},
+		"right":                    {1, []reset{{0, 0, day / 2}, {day / 2, 1, day * 3 / 2}, {day, 1, day * 3 / 2}, {3 * day, 2, day * 7 / 2}}},
+		"an hour ahead":            {1, []reset{{day/2 + time.Minute, 1, day * 3 / 2}, {day/2 - time.Hour, 1, day / 2}, {day / 2, 1, day * 3 / 2}, {day * 3 / 2, 2, day * 5 / 2}}},
+		"an hour behind":           {1, []reset{{day / 2, 1, day * 3 / 2}, {day/2 - time.Hour, 1, day / 2}, {day/2 + 1, 1, day * 3 / 2}}},
+		"ten years ahead":          {1, []reset{{years, 1, years + day/2}, {1, 1, day / 2}, {day / 2, 2, day * 3 / 2}, {day * 3 / 2, 3, day * 5 / 2}}},
+		"ten years back":           {1, []reset{{-years, 0, -years + day/2}, {1, 0, day / 2}, {day / 2, 1, day * 3 / 2}}},
+		"ten years back late":      {1, []reset{{-years, 0, -years + day/2}, {day, 1, day * 3 / 2}}},
+		"alternating clocks":       {1, []reset{{years, 1, years + day/2}, {1, 1, day / 2}, {years, 1, years + day/2}, {2, 1, day / 2}, {day / 2, 2, day * 3 / 2}}},
+		"both ways":                {1, []reset{{years, 1, years + day/2}, {-years, 1, -years + day/2}, {1, 2, day / 2}, {day / 2, 3, day * 3 / 2}}},
+		"a little before it":       {1, []reset{{day / 2, 1, day * 3 / 2}, {day/2 - 1, 1, day / 2}, {day / 2, 1, day * 3 / 2}, {day/2 - 1, 1, day / 2}, {day / 2, 1, day * 3 / 2}}},
+		"proposed a second time":   {1, []reset{{day / 2, 1, day * 3 / 2}, {day / 2, 1, day * 3 / 2}}},
+		"days, ten years ahead":    {5, []reset{{2 * day, 0, day * 9 / 2}, {years, 1, years + day*9/2}, {2 * day, 1, day * 13 / 2}, {day * 13 / 2, 2, day * 23 / 2}}},
+		"days, ten years back":     {5, []reset{{-years, 0, -years + day*9/2}, {2 * day, 0, day * 9 / 2}, {day * 9 / 2, 1, day * 19 / 2}}},
+		"days, back late":          {5, []reset{{-years, 0, -years + day*9/2}, {6 * day, 1, day * 21 / 2}}},
+		"days, alternating clocks": {5, []reset{{years, 1, years + day*9/2}, {1, 1, day * 9 / 2}, {years + day, 1, years + day*9/2}, {2 * day, 1, day * 13 / 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,17 +55,17 @@ func TestTurns(t *testing.T) {
 			a := keyAccount(1)
 			frame := &clusterv1.MoveLeases{Node: "n", Asks: []*clusterv1.LeaseAsk{{Account: accountID(a), Duration: "1d", ResetsUnixNano: inDays(tt.days, noon).UnixNano()}}}
 			move(t, s, frame, noon)
-			got := make([]turn, 0, len(tt.turns))
-			for _, step := range tt.turns {
+			got := make([]reset, 0, len(tt.resets))
+			for _, step := range tt.resets {
 				now := noon.Add(step.Clock)
 				roll(t, s, &clusterv1.RollWindows{Windows: []*clusterv1.WindowEnd{{
 					Account: accountID(a), Epoch: balance(t, s, a).Epoch, ResetsUnixNano: inDays(tt.days, now).UnixNano(),
 				}}}, now)
 				state := balance(t, s, a)
-				got = append(got, turn{step.Clock, state.Epoch, state.Resets.Sub(noon)})
+				got = append(got, reset{step.Clock, state.Epoch, state.Resets.Sub(noon)})
 				sound(t, s)
 			}
-			if diff := cmp.Diff(tt.turns, got); diff != "" {
+			if diff := cmp.Diff(tt.resets, got); diff != "" {
 				t.Error(diff)
 			}
 		})
