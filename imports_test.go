@@ -25,8 +25,8 @@ type importRow struct {
 func importRows() []importRow {
 	return []importRow{
 		{".", []string{"cli", "cluster/fault"}},
-		{"cli", []string{"gateway", "cluster/audit", "cluster/store", "cluster/vault", "proto/gen", "proto/gen/cluster/*", "proto/gen/gateway/*"}},
-		{"gateway", []string{"auditsink", "cluster", "cluster/*", "cluster/vault/kms", "config", "envoy/*", "extproc", "extproc/*", "mgmt", "mgmt/*", "proto/gen", "xds"}},
+		{"cli", []string{"gateway", "cluster/audit", "cluster/block", "cluster/segment", "cluster/store", "cluster/vault", "proto/gen", "proto/gen/cluster/*", "proto/gen/gateway/*"}},
+		{"gateway", []string{"auditsink", "bucket", "cluster", "cluster/*", "cluster/vault/kms", "config", "envoy/*", "extproc", "extproc/*", "mgmt", "mgmt/*", "proto/gen", "xds"}},
 
 		{"dataplane", nil},
 		{"cluster/id", nil},
@@ -37,6 +37,8 @@ func importRows() []importRow {
 		{"cluster/event", []string{"cluster/id", "cluster/money"}},
 		{"cluster/inject", nil},
 		{"cluster/vault", nil},
+		{"cluster/access", []string{"cluster/fault", "dataplane", "proto/gen/gateway/surface"}},
+		{"cluster/period", []string{"cluster/fault"}},
 		{"cluster/usage", []string{"cluster/id", "cluster/money", "proto/gen/cluster/*"}},
 		{"envoy/contract", []string{"cluster/id"}},
 
@@ -50,9 +52,15 @@ func importRows() []importRow {
 		{"cluster/table", []string{"cluster/event", "cluster/record", "cluster/store"}},
 		{"cluster/credential", []string{"cluster/fault", "cluster/id", "cluster/vault"}},
 		{"cluster/tenancy", []string{
-			"cluster/address", "cluster/credential", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/vault", "cluster/usage",
-			"cluster/store", "cluster/record", "cluster/table", "dataplane", "proto/gen/cluster/*", "proto/gen/gateway/surface",
+			"cluster/access", "cluster/address", "cluster/credential", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/period", "cluster/vault", "cluster/usage",
+			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*", "proto/gen/gateway/surface",
 		}},
+		{"cluster/tenancy/tenancytest", []string{
+			"cluster/access", "cluster/credential", "cluster/fault", "cluster/id", "cluster/record", "cluster/record/recordtest", "cluster/store", "cluster/tenancy",
+			"cluster/vault", "proto/gen/cluster/*",
+		}},
+		{"cluster/listing", []string{"cluster/id", "cluster/record", "cluster/table", "cluster/tenancy"}},
+		{"cluster/rights", []string{"cluster/access", "cluster/fault", "cluster/id", "cluster/money", "cluster/period", "cluster/record", "cluster/tenancy", "proto/gen/gateway/surface"}},
 		{"cluster/usageaudit", []string{"cluster/event", "cluster/id", "cluster/ledger", "cluster/usage", "proto/gen/cluster/*"}},
 		{"cluster/price", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"cluster/catalog", []string{
@@ -61,8 +69,11 @@ func importRows() []importRow {
 		}},
 		{"cluster/consensus", []string{"cluster/consensus/archive", "cluster/fault", "cluster/id", "cluster/store", "proto/gen/cluster/*"}},
 		{"cluster/consensus/archive", nil},
+		{"cluster/block", []string{"cluster/fault", "cluster/inject", "cluster/store", "proto/gen/cluster/*"}},
+		{"cluster/segment", []string{"cluster/block", "cluster/fault", "cluster/inject", "cluster/store"}},
 		{"cluster/history", []string{
-			"cluster/audit", "cluster/fault", "cluster/inject", "cluster/ledger", "cluster/record", "cluster/store", "cluster/vault", "proto/gen/cluster/*",
+			"cluster/audit", "cluster/block", "cluster/fault", "cluster/inject", "cluster/ledger", "cluster/record", "cluster/segment", "cluster/store",
+			"cluster/vault", "proto/gen/cluster/*",
 		}},
 		{"cluster/membership", []string{
 			"cluster/consensus", "cluster/fault", "cluster/id", "cluster/peer", "cluster/record", "cluster/store", "proto/gen/cluster/*",
@@ -73,7 +84,7 @@ func importRows() []importRow {
 		}},
 		{"cluster/*", []string{
 			"cluster/address", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/inject", "cluster/vault", "cluster/usage",
-			"cluster/store", "cluster/record", "cluster/resource", "cluster/table", "proto/gen/cluster/*",
+			"cluster/block", "cluster/store", "cluster/record", "cluster/resource", "cluster/table", "proto/gen/cluster/*",
 		}},
 		{"cluster/prompts/template", []string{"cluster/fault"}},
 		{"cluster/vault/kms", []string{"cluster/vault"}},
@@ -110,7 +121,9 @@ func importRows() []importRow {
 		{"mgmt/openapi", nil},
 		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "dataplane", "proto/gen/gateway/*"}},
 
-		{"auditsink", []string{"cluster/*"}},
+		{"auditsink", []string{"bucket", "datalake", "cluster/*"}},
+		{"bucket", []string{"cluster/fault"}},
+		{"datalake", []string{"cluster/audit", "cluster/ledger", "cluster/money", "cluster/usage"}},
 		{"config/litellm", nil},
 		{"config/endpoint", nil},
 		{"config", []string{"config/endpoint", "config/litellm", "cluster/*"}},
@@ -120,12 +133,13 @@ func importRows() []importRow {
 		{"envoy/launch", []string{"envoy/contract", "cluster/fault"}},
 
 		{"bench/cmd/ledger", []string{"bench/**", "cluster", "cluster/*", "proto/gen/cluster/*"}}, // it measures them without what is around
+		{"bench/cmd/profiled", []string{"cli"}},
 		{"bench/**", []string{"bench/**"}},
 		{"examples/upstream", []string{"examples/upstream/fake"}},
 		{"examples/api-go", []string{"proto/gen/gateway/*"}},
 		{"examples/**", nil},
 		{"tools/defects", []string{"cluster/inject"}},
-		{"tools/openapi", []string{"proto/gen/options/*", "tools/route"}},
+		{"tools/openapi", []string{"dataplane", "proto/gen/options/*", "tools/route"}},
 		{"tools/routes", []string{"proto/gen/options/*", "tools/route"}},
 		{"tools/**", nil},
 	}
@@ -143,7 +157,7 @@ type importOwner struct {
 func importOwners() []importOwner {
 	return []importOwner{
 		{module + "cluster/gossip", []string{"cluster"}},
-		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "bench/cmd/ledger", "cli"}},
+		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "cluster/tenancy/tenancytest", "bench/cmd/ledger", "cli"}},
 		{module + "extproc/frame", []string{"extproc", "gateway"}},
 		{"google.golang.org/grpc", []string{
 			"cluster", "cluster/*", "examples/api-go", "extproc", "extproc/frame", "gateway", "mgmt", "mgmt/operation", "mgmt/rest", "proto/gen/**", "xds",
@@ -151,9 +165,11 @@ func importOwners() []importOwner {
 		{"github.com/cockroachdb/pebble", []string{"cluster/store", "cluster/store/storetest"}},
 		{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}},
 		{"github.com/hashicorp/raft", []string{"cluster/consensus"}},
+		{"github.com/klauspost/compress", []string{"cluster/block", "datalake"}},
 		{"github.com/tink-crypto", []string{"cluster/vault"}},
-		{"gocloud.dev", []string{"cluster/vault/kms", "auditsink"}},
-		{"gocloud.dev/blob", []string{"auditsink"}},
+		{"gocloud.dev/blob", []string{"bucket"}},
+		{"gocloud.dev", []string{"cluster/vault/kms", "bucket"}},
+		{"github.com/parquet-go", []string{"datalake"}},
 		{"github.com/nats-io/nats.go", []string{"auditsink"}},
 		{"github.com/twmb/franz-go", []string{"auditsink"}},
 		{"github.com/hashicorp/vault", []string{"cluster/vault/kms"}},
@@ -243,6 +259,13 @@ func TestImportRules(t *testing.T) {
 		{"cluster/tenancy", module + "cluster/vault", true},
 		{"cluster/credential", module + "cluster/tenancy", false},
 		{"cluster/tenancy", module + "cluster/catalog", false},
+		{"cluster/tenancy", module + "cluster/access", true},
+		{"cluster/tenancy", module + "cluster/rights", false},
+		{"cluster/tenancy", module + "cluster/listing", false},
+		{"cluster/access", module + "cluster/tenancy", false},
+		{"cluster/rights", module + "cluster/tenancy", true},
+		{"cluster/rights", module + "cluster/store", false},
+		{"cluster/listing", module + "cluster/rights", false},
 		{"cluster/tenancy", module + "cluster/table", true},
 		{"cluster/record", module + "cluster/tenancy", false},
 		{"cluster/tenancy", module + "extproc/wire", false},

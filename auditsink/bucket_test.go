@@ -4,12 +4,14 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,12 +23,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// objectsIn returns the files below a directory, by name, unpacked.
+// objectsIn returns the lines of JSON below a directory, by name, unpacked.
 func objectsIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".parquet") {
 			return err
 		}
 		f, err := os.Open(path)
@@ -211,6 +213,41 @@ func TestCrashesAroundAnObject(t *testing.T) {
 	})
 }
 
+// TestAnObjectThatIsPutAgainStaysTheSame: a leader puts an object, and cannot save that it did. Then late
+// records of the same hour arrive. The next leader puts the same object again, and the late records into
+// another.
+func TestAnObjectThatIsPutAgainStaysTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		dir := t.TempDir()
+		c := b.config()
+		c.BucketURL = "file://" + dir
+		b.log.add(3)
+		unsaved := c
+		unsaved.Source = leaderless{b.log, b.cursors}
+		_, stop := b.start(unsaved)
+		time.Sleep(2 * time.Hour)
+		stop()
+		b.log.add(2)
+		b.log.mu.Lock()
+		for i := 3; i < 5; i++ {
+			b.log.records[i].Recorded = b.log.records[0].Recorded
+		}
+		b.log.mu.Unlock()
+		b.cursors.set(false)
+		_, stop = b.start(c)
+		time.Sleep(time.Minute)
+		stop()
+		want := map[string]string{
+			"audit/default/2000/01/01/00-1-3.jsonl.gz": exported(t, b.log, 1, 3),
+			"audit/default/2000/01/01/00-4-5.jsonl.gz": exported(t, b.log, 4, 5),
+		}
+		if diff := cmp.Diff(want, objectsIn(t, dir)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // TestADirectoryThatIsAway: objects wait for it, and the webhook does not.
 func TestADirectoryThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -222,6 +259,8 @@ func TestADirectoryThatIsAway(t *testing.T) {
 		}
 		c := b.config()
 		c.BucketURL = "file://" + file
+		var reported sync.Map
+		c.Report = func(about string, err error) { reported.Store(about, fmt.Sprint(err)) }
 		_, stop := b.start(c)
 		defer stop()
 		b.log.add(3)
@@ -229,10 +268,20 @@ func TestADirectoryThatIsAway(t *testing.T) {
 		if diff := cmp.Diff(ids(1, 3), b.to.taken()); diff != "" {
 			t.Error(diff)
 		}
+		for _, about := range []string{"delivery bucket", "delivery audit_parquet"} {
+			if said, _ := reported.Load(about); said == nil || !strings.Contains(said.(string), "not a directory") {
+				t.Errorf("while it is away, %s is reported as %v", about, said)
+			}
+		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)
+		for _, about := range []string{"delivery bucket", "delivery audit_parquet"} {
+			if said, _ := reported.Load(about); said != "<nil>" {
+				t.Errorf("when it is back, %s is reported as %v", about, said)
+			}
+		}
 		if got := objectsIn(t, file); len(got) != 1 {
 			t.Errorf("%v", got)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
 )
 
 // Source is the audit log of one workspace, as this node has it. It is called from
@@ -27,6 +28,16 @@ type Source interface {
 	Export(ctx context.Context, w io.Writer, first, last uint64) error
 }
 
+// Usage are the usage records, as this node has them. It is called from several goroutines.
+type Usage interface {
+	// Count returns how many records have a number from first to last, which may be less
+	// than the difference.
+	Count(ctx context.Context, first, last uint64) (uint64, error)
+	// From calls fn for the records from a number on, in the order of recording, until fn
+	// returns false. It begins with the first that is still there.
+	From(ctx context.Context, number uint64, fn func(number uint64, r ledger.Record) bool) error
+}
+
 // Cursors are how far each place has got, as the nodes have agreed.
 type Cursors interface {
 	// Load returns what a place has taken; the zero Progress if nothing was ever
@@ -40,7 +51,9 @@ type Cursors interface {
 // Config says what is delivered where. Source, Cursors, Leads and Settings are
 // required; the zero value of everything else works.
 type Config struct {
-	Source  Source
+	Source Source
+	// Usage are put into the bucket as well; nil for none.
+	Usage   Usage
 	Cursors Cursors
 	// Leads reports whether this node is the one that delivers.
 	Leads func() bool
@@ -54,8 +67,9 @@ type Config struct {
 	// QueueURL is where each record is published; empty for nowhere. Its schemes
 	// are nats, tls (NATS over TLS), kafka and kafkas. It may hold a password.
 	QueueURL string
-	// BucketURL is where objects are put; empty for nowhere. Its schemes are s3,
-	// azblob and file.
+	// BucketURL is where objects are put: audit records as lines of JSON and as
+	// Parquet, usage records as Parquet. Empty for nowhere. Its schemes are s3, azblob
+	// and file.
 	BucketURL string
 	// Workspace is whose audit log it is; empty means audit.DefaultWorkspace.
 	Workspace string
@@ -67,6 +81,9 @@ type Config struct {
 	// Transport carries the webhook's requests; nil means one that asks Guard
 	// before each connection. Tests use it.
 	Transport http.RoundTripper
+	// Report is called with the failure of a place that lasts, and with nil when it is
+	// over; nil means nobody needs it.
+	Report func(about string, err error)
 	// Logger gets what goes wrong; nil means nobody does.
 	Logger *slog.Logger
 }
@@ -84,6 +101,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Period <= 0 {
 		c.Period = time.Hour
+	}
+	if c.Report == nil {
+		c.Report = func(string, error) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -6,16 +6,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/modelgateway/modelgateway/bucket"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 )
 
 // Deliverer delivers the audit log to every place that is set.
 type Deliverer struct {
-	source Source
-	hook   *hookRoute
-	routes []*route
-	bucket *bucketRoute // nil: there is none
-	close  []func() error
+	source  Source
+	usage   Usage // nil: there is none
+	hook    *hookRoute
+	routes  []*route
+	objects []*bucketRoute
+	close   []func() error
 }
 
 // New makes a Deliverer. It connects to nothing yet. The error names the setting at
@@ -23,7 +25,7 @@ type Deliverer struct {
 func New(c Config) (*Deliverer, error) {
 	c = c.withDefaults()
 	hook := newWebhook(c)
-	d := &Deliverer{source: c.Source, hook: newHookRoute(c, hook), close: []func() error{hook.Close}}
+	d := &Deliverer{source: c.Source, usage: c.Usage, hook: newHookRoute(c, hook), close: []func() error{hook.Close}}
 	if c.QueueURL != "" {
 		q, err := openQueue(c.QueueURL)
 		if err != nil {
@@ -33,12 +35,17 @@ func New(c Config) (*Deliverer, error) {
 		d.routes = append(d.routes, newRoute(c, delivery.Queue, &queue{to: q, leads: c.Leads}))
 	}
 	if c.BucketURL != "" {
-		b, err := openBucket(c.BucketURL)
+		to, err := bucket.Open("audit.bucket_url", c.BucketURL)
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
-		d.close = append(d.close, b.Close)
-		d.bucket = newBucketRoute(c, b)
+		d.close = append(d.close, to.Close)
+		d.objects = []*bucketRoute{
+			newBucketRoute(c, delivery.Bucket, exports(c), to), newBucketRoute(c, delivery.AuditTables, auditTables(c), to),
+		}
+		if c.Usage != nil {
+			d.objects = append(d.objects, newBucketRoute(c, delivery.UsageTables, usageTables(c), to))
+		}
 	}
 	return d, nil
 }
@@ -50,8 +57,8 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	for _, r := range d.routes {
 		all.Go(func() error { r.run(ctx); return nil })
 	}
-	if d.bucket != nil {
-		all.Go(func() error { d.bucket.run(ctx); return nil })
+	for _, b := range d.objects {
+		all.Go(func() error { b.run(ctx); return nil })
 	}
 	return all.Wait() // nil: they return nil
 }
@@ -71,8 +78,8 @@ func (d *Deliverer) Status() []Status {
 	for _, r := range d.routes {
 		out = append(out, r.state.status())
 	}
-	if d.bucket != nil {
-		out = append(out, d.bucket.state.status())
+	for _, b := range d.objects {
+		out = append(out, b.state.status())
 	}
 	return out
 }

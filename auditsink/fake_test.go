@@ -49,7 +49,7 @@ func (c *chain) add(n int, types ...string) {
 		if len(types) > 0 {
 			r.Type = types[len(c.records)%len(types)]
 		}
-		r.External = fmt.Appendf(nil, `{"event_id":%q,"event_type":%q}`, r.EventID, r.Type)
+		r.External = fmt.Appendf(nil, `{"cost_usd":0,"event_id":%q,"event_type":%q}`, r.EventID, r.Type)
 		r.Hash = sha256.Sum256(r.External)
 		c.records = append(c.records, r)
 	}
@@ -125,6 +125,8 @@ func (c *cursors) Save(_ context.Context, place delivery.Place, to delivery.Prog
 		return fault.New(fault.Unavailable, "no_leader", "There is no leader.")
 	case to.Next < c.at[place].Next:
 		return fault.New(fault.Conflict, "delivered_already", "Another node has got further.")
+	case to.Next == c.at[place].Next && c.at[place].Object.Last != 0 && to.Object != c.at[place].Object:
+		return fault.New(fault.Conflict, "delivered_already", "Another node puts another object.")
 	}
 	if c.at == nil {
 		c.at = map[delivery.Place]delivery.Progress{}
@@ -431,5 +433,5 @@ func (c *chain) addOf(key, organization, filling string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := &c.records[len(c.records)-1]
-	r.External = fmt.Appendf(nil, `{"event_id":%q,"event_type":%q,"user_key_hash":%q,"org_id":%q,"filling":%q}`, r.EventID, r.Type, key, organization, filling)
+	r.External = fmt.Appendf(nil, `{"cost_usd":0,"event_id":%q,"event_type":%q,"user_key_hash":%q,"org_id":%q,"filling":%q}`, r.EventID, r.Type, key, organization, filling)
 }

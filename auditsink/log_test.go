@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -57,6 +58,11 @@ func (s *stored) add(n int) {
 // by what it gets, and nothing of it is internal; the objects are exports that verify.
 func TestDeliveredChain(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, deliveredChain) // the object waits for the grace of its period
+}
+
+func deliveredChain(t *testing.T) {
+	t.Helper()
 	state, err := store.Open(store.Config{Dir: "state", Kind: store.StateStore, FS: vfs.NewMem()})
 	if err != nil {
 		t.Fatal(err)

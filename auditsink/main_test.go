@@ -1,9 +1,19 @@
 package auditsink_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain sets the environment that tests need: a test that sets it itself cannot run next to
+// others.
+func TestMain(m *testing.M) {
+	for name, value := range environment() {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -2,10 +2,13 @@ package auditsink
 
 import (
 	"context"
+	"math"
 	"time"
 
 	otelattribute "go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/modelgateway/modelgateway/cluster/delivery"
 )
 
 // Measure makes the instruments of the delivery on a meter, by place: how many records
@@ -13,7 +16,7 @@ import (
 // delivers to a place tells of it. Call it once, before Run.
 func (d *Deliverer) Measure(m metric.Meter) error {
 	waiting, err := m.Int64ObservableGauge("gateway.delivery.waiting", metric.WithUnit("{record}"),
-		metric.WithDescription("Records of the audit log that this node has yet to deliver to a place."))
+		metric.WithDescription("Records that this node has yet to deliver to a place."))
 	if err != nil {
 		return err
 	}
@@ -23,7 +26,7 @@ func (d *Deliverer) Measure(m metric.Meter) error {
 		return err
 	}
 	delivered, err := m.Int64ObservableCounter("gateway.delivery.records", metric.WithUnit("{record}"),
-		metric.WithDescription("Records of the audit log that this node has delivered to a place."))
+		metric.WithDescription("Records that this node has delivered to a place."))
 	if err != nil {
 		return err
 	}
@@ -44,7 +47,13 @@ func (d *Deliverer) Measure(m metric.Meter) error {
 			if !s.Active {
 				continue
 			}
-			o.ObserveInt64(waiting, int64(head+1-min(max(s.Next, 1), head+1)), place)
+			waits := head + 1 - min(max(s.Next, 1), head+1)
+			if s.Place == delivery.UsageTables {
+				if waits, err = d.usage.Count(ctx, s.Next, math.MaxInt64); err != nil {
+					return err
+				}
+			}
+			o.ObserveInt64(waiting, int64(waits), place)
 			since := time.Duration(0)
 			if !s.Since.IsZero() {
 				since = time.Since(s.Since)

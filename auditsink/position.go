@@ -18,6 +18,7 @@ type position struct {
 	place   delivery.Place
 	next    uint64
 	taken   []delivery.Range // above next
+	object  delivery.Object  // being put; zero: none is chosen
 	saved   delivery.Progress
 	savedAt time.Time
 	tried   uint64 // next at the last look of moved
@@ -36,7 +37,7 @@ func positionOf(ctx context.Context, cursors Cursors, place delivery.Place, begi
 	if err != nil {
 		return nil, fmt.Errorf("reading how far the audit log was delivered: %w", err)
 	}
-	p.next, p.taken, p.tried = next, saved.Taken, next
+	p.next, p.taken, p.object, p.tried = next, saved.Taken, saved.Object, next
 	if p.saved.Next == 0 {
 		// Where it begins is said at once, or each new leader would find another
 		// beginning.
@@ -49,7 +50,7 @@ func positionOf(ctx context.Context, cursors Cursors, place delivery.Place, begi
 
 // progress is what the place has taken.
 func (p *position) progress() delivery.Progress {
-	return delivery.Progress{Next: p.next, Taken: p.taken}
+	return delivery.Progress{Next: p.next, Taken: p.taken, Object: p.object}
 }
 
 // set notes what the place has taken by now.
@@ -72,7 +73,7 @@ func (p *position) saveIfDue(ctx context.Context) error {
 }
 
 func (p *position) save(ctx context.Context) error {
-	if p.next == p.saved.Next && slices.Equal(p.taken, p.saved.Taken) {
+	if p.next == p.saved.Next && p.object == p.saved.Object && slices.Equal(p.taken, p.saved.Taken) {
 		return nil
 	}
 	inject.Crash("deliver.save.before")

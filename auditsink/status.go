@@ -3,6 +3,7 @@ package auditsink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ const warnAfter = time.Second
 // day is one line.
 type state struct {
 	logger *slog.Logger
+	report func(err error)
 	mu     struct {
 		sync.Mutex
 		Status
@@ -45,7 +47,7 @@ type failure struct {
 }
 
 func newState(c Config, place delivery.Place) *state {
-	s := &state{logger: c.Logger.With("place", string(place))}
+	s := &state{logger: c.Logger.With("place", string(place)), report: func(err error) { c.Report("delivery "+string(place), err) }}
 	s.mu.Place = place
 	s.mu.failing = map[int]failure{}
 	return s
@@ -75,6 +77,7 @@ func (s *state) end() {
 	defer s.mu.Unlock()
 	s.mu.Active, s.mu.logged = false, time.Time{}
 	clear(s.mu.failing)
+	s.report(nil)
 }
 
 // forget drops the failures of all lanes, which nobody is in any more. What the log
@@ -110,10 +113,13 @@ func (s *state) failed(ctx context.Context, lane int, err error) {
 	if warn {
 		s.mu.logged = f.since
 	}
-	next := s.mu.Next
+	next, lasts := s.mu.Next, !s.mu.logged.IsZero()
 	s.mu.Unlock()
+	if lasts {
+		s.report(fmt.Errorf("records from %d on cannot be delivered, and are tried again until they are: %w", next, err))
+	}
 	if warn {
-		s.logger.WarnContext(ctx, "the audit log cannot be delivered", "error", err, "next", next)
+		s.logger.WarnContext(ctx, "records cannot be delivered", "error", err, "next", next)
 	}
 }
 
@@ -128,6 +134,7 @@ func (s *state) worked(lane int) {
 	over := !since.IsZero() && s.mu.logged.IsZero()
 	s.mu.Unlock()
 	if over {
-		s.logger.Info("the audit log is delivered again", "after", time.Since(since).Round(time.Second).String())
+		s.report(nil)
+		s.logger.Info("records are delivered again", "after", time.Since(since).Round(time.Second).String())
 	}
 }

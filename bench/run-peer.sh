@@ -4,7 +4,8 @@
 #
 # The gateway has core 0 (a peer may set CORES), the mock and the loader core 1.
 # SCENARIOS="s1 s3-20" limits the run; QUIET_S is how long to wait, before each
-# scenario, for other work on the machine to pass.
+# scenario, for other work on the machine to pass. REQUESTS is the least number of
+# requests in s1 and in the profile, and BURST that of the burst before s2-200-burst.
 set -euo pipefail
 
 NAME=${1:?usage: run-peer.sh NAME [ROUND]}
@@ -13,8 +14,10 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/.." && pwd)
 BIN=$ROOT/bin/bench # built by run.sh
 ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
-SCENARIOS=${SCENARIOS:-idle s1 rss s2-20 s2-200 s2-1000 s3-5 s3-20 s3-200 s4-max s4-10}
+SCENARIOS=${SCENARIOS:-idle s1 rss s2-20 s2-200 s2-200-burst s2-1000 s3-5 s3-20 s3-200 s4-max s4-10 profile disk}
 QUIET_S=${QUIET_S:-90}
+REQUESTS=${REQUESTS:-100000}
+BURST=${BURST:-30000}
 LOAD_CORE=1
 MOCK=http://127.0.0.1:9100
 
@@ -23,6 +26,9 @@ HEADERS=()
 READY_S=60
 MIN_PROCS=1 # processes that a peer must turn out to have
 SCRATCH=    # a peer's directory, removed at the end
+PROFILE=    # where a peer writes a CPU profile, from SIGUSR1 to SIGUSR2
+DATA=       # a peer's data directory
+prepare() { :; } # what a peer does before it is started; may set HEADERS
 mkdir -p "$HERE/results"
 MOCK_PID= PEER_PID=
 . "$HERE/peers/$NAME.sh"
@@ -84,6 +90,7 @@ taskset -c $LOAD_CORE "$BIN/mockllm" >"$HERE/results/mock.log" 2>&1 &
 MOCK_PID=$!
 mock() { curl -fsS -o /dev/null -X POST "$MOCK/_mock/config?$1"; }
 
+prepare
 CURL_HEADERS=() LOAD_HEADERS=()
 for h in "${HEADERS[@]}"; do
   CURL_HEADERS+=(-H "$h")
@@ -130,20 +137,29 @@ memory() {
     emit "$1" '{}'
   fi
 }
+quiet() { "$BIN/procsample" -quiet 0.25 -at-most "${QUIET_S}s"; }
 load() { # SCENARIO LOADGEN-ARGUMENTS...
+  quiet
+  load_now "$@"
+}
+load_now() {
   local scenario=$1
   shift
-  "$BIN/procsample" -quiet 0.25 -at-most "${QUIET_S}s"
   taskset -c $LOAD_CORE "$BIN/loadgen" -url "$URL" "${LOAD_HEADERS[@]}" -pid "${PEER_PID:-0}" -mock-pid "$MOCK_PID" \
     -mock "$MOCK" -probe-core 0 -label "peer=$NAME" -label "version=$VERSION" -label "scenario=$scenario" \
     -label "round=$ROUND" "$@"
 }
+# seconds_for N LEAST: how long N requests take in a closed loop, and a fifth more.
+seconds_for() { awk "BEGIN{s = 1.2 * $1 / $RPS; printf \"%.1fs\", (s > $2 ? s : $2)}"; }
+whole() { [ -z "$PEER_PID" ] || echo "-quiet-after 30s"; }
+near() { awk "BEGIN{exit !($RPS < 1.15 * $1)}"; } # RATE: the greatest rate is near it
+skipped() { emit "$1" "{\"skipped\": \"greatest rate $RPS/s is less than 1.15 times $2/s\"}"; }
 # open SCENARIO RATE MOCK ARGUMENTS...: skipped where the greatest rate is near.
 open() {
   local scenario=$1 rate=$2 behaviour=$3
   shift 3
-  if awk "BEGIN{exit !($RPS < 1.15 * $rate)}"; then
-    emit "$scenario" "{\"skipped\": \"greatest rate $RPS/s is less than 1.15 times $rate/s\"}"
+  if near "$rate"; then
+    skipped "$scenario" "$rate"
     return
   fi
   mock "$behaviour"
@@ -156,13 +172,45 @@ for s in $SCENARIOS; do
     idle) sleep 5; memory idle ;;
     s1)
       mock 'latency=0ms&body=1024'
-      line=$(load s1 -mode closed -conns 32 -warmup 5s -duration 15s)
+      RPS=$(load s1 -mode closed -conns 32 -warmup 2s -duration 3s | jq .rps)
+      for _ in 1 2 3; do # once more if the machine became so slow that they were too few
+        line=$(load s1 -mode closed -conns 32 -warmup 1s -duration "$(seconds_for "$REQUESTS" 15)" $(whole))
+        RPS=$(jq .rps <<<"$line")
+        jq -e ".requests < $REQUESTS" <<<"$line" >/dev/null || break
+      done
       echo "$line"
-      RPS=$(jq .rps <<<"$line")
       ;;
     rss) sleep 1; memory rss-after-s1 ;;
+    profile)
+      [ -n "$PROFILE" ] || continue
+      mock 'latency=0ms&body=1024'
+      kill -USR1 "$PEER_PID"
+      line=$(load profile -mode closed -conns 32 -warmup 0s -duration "$(seconds_for "$REQUESTS" 15)" $(whole))
+      kill -USR2 "$PEER_PID"
+      for _ in $(seq 100); do [ -s "$PROFILE" ] && break; sleep 0.1; done
+      jq -c --argjson profile "$("$BIN/cpushare" -profile "$PROFILE")" '. + {profile: $profile}' <<<"$line"
+      ;;
+    disk)
+      [ -n "$DATA" ] || continue
+      # Tables have what is kept; the logs are reused, and bounded.
+      size() { find "$DATA" -type f "$@" -printf '%s\n' | awk '{s += $1} END{print s + 0}'; }
+      emit disk "$(jq -nc --argjson requests "$(curl -fsS "$MOCK/_mock/stats" | jq .requests)" \
+        --argjson tables "$(size -path '*/state/*' -name '*.sst')" \
+        --argjson all "$(size ! -name ballast)" '{disk: {requests: $requests, table_bytes: $tables, bytes: $all}}')"
+      ;;
     s2-20) open s2-20 20 'latency=50ms&body=1024' -warmup 2s -duration 15s ;;
     s2-200) open s2-200 200 'latency=50ms&body=1024' -warmup 2s -duration 15s ;;
+    s2-200-burst)
+      # Its first seconds are those after the burst, so it waits for nothing.
+      if near 200; then
+        skipped "$s" 200
+        continue
+      fi
+      mock 'latency=0ms&body=1024'
+      load burst -mode closed -conns 32 -warmup 0s -duration "$(seconds_for "$BURST" 1)" >/dev/null
+      mock 'latency=50ms&body=1024'
+      load_now "$s" -mode open -rate 200 -warmup 1s -duration 20s
+      ;;
     s2-1000) open s2-1000 1000 'latency=50ms&body=1024' -warmup 2s -duration 10s ;;
     s3-*)
       n=${s#s3-}

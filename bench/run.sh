@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # run.sh [ROUNDS [PEER...]]: measures the gateway against plain Envoy on this
-# machine and prints tables and figures. `make bench` builds the gateway first.
+# machine and prints tables and figures.
 #
 # In each round every peer runs once, so that a bad minute of the machine does
 # not fall on one of them alone, and the order turns from round to round. The
 # figures are ratios within a round. They are printed, never judged by an exit
 # status: no machine is fast enough to be a test.
 #
-# SCENARIOS, QUIET_S and ENVOY_BIN may be set. Lines go to results/all.jsonl;
+# SCENARIOS, REQUESTS, BURST, QUIET_S and ENVOY_BIN may be set (see run-peer.sh). Lines go to results/all.jsonl;
 # those of the run before are kept as results/before.jsonl.
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +17,7 @@ shift || true
 PEERS=("$@")
 [ ${#PEERS[@]} -gt 0 ] || PEERS=(envoy modelgateway)
 export ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
-export SCENARIOS=${SCENARIOS:-idle s1 rss s2-200 s3-200 s4-max}
+export SCENARIOS=${SCENARIOS:-idle s1 rss s2-200 s2-200-burst profile disk s3-200 s4-max}
 
 for tool in taskset curl jq ss pgrep; do
   command -v "$tool" >/dev/null || {
@@ -27,6 +27,7 @@ for tool in taskset curl jq ss pgrep; do
 done
 cd "$ROOT"
 go build -o bin/bench/ ./bench/cmd/...
+ln -sf ../libmodelgateway_streamend.so bin/bench/ # Envoy loads it from beside the gateway
 mkdir -p "$HERE/results"
 OUT=$HERE/results/all.jsonl
 [ ! -s "$OUT" ] || mv "$OUT" "$HERE/results/before.jsonl"

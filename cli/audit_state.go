@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/block"
+	"github.com/modelgateway/modelgateway/cluster/segment"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -50,7 +52,11 @@ func withState(data string, fn func(audit.Reader) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return fn(s)
+	files, err := segment.Open(segment.Config{Dir: filepath.Join(data, "segments"), ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return fn(block.WithFiles(s, files))
 }
 
 // lockStopped makes sure that no gateway has the directory open, and that none opens

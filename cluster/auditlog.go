@@ -14,7 +14,7 @@ import (
 
 // Audit shows the audit log to fn. It may grow, and be trimmed, while fn looks at it.
 func (n *Node) Audit(fn func(r audit.Reader) error) error {
-	return n.consensus.View(func(state *store.Store) error { return fn(state) })
+	return n.consensus.View(func(state *store.Store) error { return fn(n.records(state)) })
 }
 
 // openHistory makes what keeps the audit log and the usage records in order.
@@ -28,7 +28,12 @@ func (n *Node) openHistory() {
 		Trim: func(ctx context.Context, t *clusterv1.TrimHistory) error {
 			return n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_TrimHistory{TrimHistory: t}})
 		},
-		Seal: n.Seal, Open: n.Open, Now: n.clock.Now, Steady: n.clock.Steady, Retention: n.cfg.Retention, Logger: n.logger,
+		Pack: func(ctx context.Context, c *clusterv1.PackHistory) error {
+			return n.commit(ctx, &clusterv1.Command{Change: &clusterv1.Command_PackHistory{PackHistory: c}})
+		},
+		All:  n.allUnderstand,
+		Seal: n.Seal, Open: n.Open, Now: n.clock.Now, Steady: n.clock.Steady, Retention: n.cfg.Retention, HoldFrom: n.cfg.HoldFrom,
+		Sealing: n.sealing(), Report: n.Report, Logger: n.logger,
 	}
 	if n.cfg.Ring != nil {
 		cfg.Reseal = n.Reseal
@@ -54,7 +59,7 @@ func (l AuditLog) Record(ctx context.Context, number uint64) (found audit.Record
 		return found, false, err
 	}
 	err = l.node.Audit(func(r audit.Reader) error {
-		found, ok, err = audit.Get(r, audit.DefaultWorkspace, number)
+		found, ok, err = audit.Get(ctx, r, audit.DefaultWorkspace, number)
 		return err
 	})
 	return found, ok, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -199,7 +200,7 @@ func (n *Node) Models(ctx context.Context, kind id.AccountKind, owner string, fn
 
 // Logs shows posted usage events.
 func (n *Node) Logs(ctx context.Context, f ledger.LogFilter, fn func(ledger.Record) bool) error {
-	return n.consensus.View(func(state *store.Store) error { return ledger.Logs(ctx, state, f, fn) })
+	return n.consensus.View(func(state *store.Store) error { return ledger.Logs(ctx, n.records(state), f, fn) })
 }
 
 // Daily shows sums by day.
@@ -210,6 +211,11 @@ func (n *Node) Daily(ctx context.Context, f ledger.DailyFilter, fn func(ledger.D
 // CheckLedger holds the books against each other, as this node's state has them.
 func (n *Node) CheckLedger(ctx context.Context) error {
 	return n.consensus.View(func(state *store.Store) error {
-		return errors.Join(ledger.Invariants(ctx, state), context.Cause(ctx))
+		now, done, err := block.Snapshot(n.records(state)) // records are packed and sealed meanwhile
+		if err != nil {
+			return err
+		}
+		defer done()
+		return errors.Join(ledger.Invariants(ctx, now), context.Cause(ctx))
 	})
 }

@@ -99,7 +99,7 @@ func viewCommand(c *command) string {
 // contentOf is what a view says, but for its revision.
 func contentOf(v *cluster.View) string {
 	var aliases, deployments []string
-	page, _ := v.Keys.List(0, 1<<20)
+	page := slices.Collect(v.Keys.KeysByAge().From(0))
 	for i := range page {
 		aliases = append(aliases, page[i].Alias)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/link"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/segment"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -49,8 +50,16 @@ type Config struct {
 	// Retention is how long the audit log and the usage records are kept. 0 means 365
 	// days.
 	Retention time.Duration
-	Version   string   // of the gateway, for the other nodes to see
-	Digest    [32]byte // of what the file says, for nodes to see whether their files differ
+	// HoldFrom is the time from which on no record is dropped, however old it is. The zero time means none. All nodes
+	// should have the same.
+	HoldFrom time.Time
+	// Hot is how long records of the audit log and usage records stay in the replicated state. Older
+	// ones are sealed: they go into files. 0 means 7 days.
+	Hot time.Duration
+	// Bucket is where the files of sealed records are put. nil: each voter keeps them in its data directory.
+	Bucket  segment.Bucket
+	Version string   // of the gateway, for the other nodes to see
+	Digest  [32]byte // of what the file says, for nodes to see whether their files differ
 
 	// For tests; zero means the real thing.
 	FS           store.FS
@@ -83,6 +92,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Retention <= 0 {
 		c.Retention = history.DefaultRetention
+	}
+	if c.Hot <= 0 {
+		c.Hot = history.DefaultHot
 	}
 	return c
 }

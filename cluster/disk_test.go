@@ -30,7 +30,8 @@ type disk struct {
 		calm   chan struct{} // closed when it is not slow any more; nil: it is not
 		random *rand.Rand
 		full   bool
-		freed  bool // the ballast was removed since it is full
+		freed  bool                // the ballast was removed since it is full
+		watch  func(op errorfs.Op) // told of each operation before it; may be nil
 	}
 }
 
@@ -58,6 +59,13 @@ func (d *disk) fill() {
 	if err == nil && !d.mu.full {
 		d.mu.full, d.mu.freed = true, false
 	}
+}
+
+// watchAll has fn told of each operation before it, from now on.
+func (d *disk) watchAll(fn func(op errorfs.Op)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.watch = fn
 }
 
 // mend ends what is wrong with the disk. Who waits for it goes on.
@@ -95,6 +103,12 @@ func (d *disk) MaybeError(op errorfs.Op) error {
 		case <-time.After(took):
 		case <-calm:
 		}
+	}
+	d.mu.Lock()
+	watch := d.mu.watch
+	d.mu.Unlock()
+	if watch != nil {
+		watch(op)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

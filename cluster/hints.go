@@ -42,7 +42,7 @@ func (n *Node) heardRest(h gossip.Hint) {
 func (n *Node) openGossip(key []byte) (err error) {
 	n.gossip, err = gossip.New(gossip.Config{
 		Node: n.Identity().Node, Network: gossipLink{n.link}, Key: key,
-		Meta: gossip.Meta{Version: n.cfg.Version}, Logger: n.logger, Join: n.cfg.Join, State: n.hints,
+		Meta: gossip.Meta{Version: n.cfg.Version, Transactions: n.cfg.TransactionVersion}, Logger: n.logger, Join: n.cfg.Join, State: n.hints,
 		Timing: n.cfg.GossipTiming,
 	})
 	return err

@@ -88,6 +88,30 @@ func (m machine) change(tx *store.Tx, e consensus.Entry, cmd *clusterv1.Command)
 		return m.moved(tx, e, moved, f)
 	case *clusterv1.Command_TrimHistory:
 		return outcome(history.Trim(tx, change.TrimHistory, e.Time), func(uint64) { m.node.recorded() })
+	case *clusterv1.Command_PackHistory:
+		if err := m.node.understood(change.PackHistory.GetVersion()); err != nil {
+			return incomprehensible(e.Index, err)
+		}
+		f := history.Pack(tx, change.PackHistory)
+		if f == nil {
+			f = require(tx, change.PackHistory.GetVersion())
+		}
+		return outcome(f, nil)
+	case *clusterv1.Command_SealSegment:
+		if err := m.node.understood(change.SealSegment.GetVersion()); err != nil {
+			return incomprehensible(e.Index, err)
+		}
+		f := history.Seal(tx, change.SealSegment)
+		if f == nil {
+			f = require(tx, change.SealSegment.GetVersion())
+		}
+		return outcome(f, nil)
+	case *clusterv1.Command_ForgetSegment:
+		if err := m.node.understood(change.ForgetSegment.GetVersion()); err != nil {
+			return incomprehensible(e.Index, err)
+		}
+		history.Forget(tx, change.ForgetSegment)
+		return outcome(nil, nil)
 	case *clusterv1.Command_StageRestore:
 		return m.stage(tx, e, change.StageRestore)
 	case *clusterv1.Command_CommitRestore:

@@ -25,6 +25,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/membership"
 	"github.com/modelgateway/modelgateway/cluster/peer"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/segment"
 	"github.com/modelgateway/modelgateway/cluster/ship"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -68,6 +69,7 @@ type Node struct {
 	clock   *clock.Clock
 	history *history.Keeper
 
+	segments *segment.Store
 	// Swapped by the goroutine of consensus, read by any goroutine.
 	view    atomic.Pointer[View]
 	changed atomic.Pointer[chan struct{}] // closed when view is swapped
@@ -93,7 +95,6 @@ func Open(cfg Config) (_ *Node, err error) {
 	}
 	n.problems.init()
 	n.openClock()
-	n.openHistory()
 	n.publish(n.base)
 	n.recorded()
 	defer func() {
@@ -104,6 +105,10 @@ func Open(cfg Config) (_ *Node, err error) {
 	if n.store, err = store.Open(store.Config{Dir: filepath.Join(cfg.Dir, "store"), FS: cfg.FS, Logger: cfg.Logger, Fatal: cfg.Fatal, MinFreeBytes: cfg.MinFreeBytes, BallastBytes: cfg.BallastBytes}); err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
+	if err := n.openSegments(); err != nil { // after the store, which makes the data directory durable
+		return nil, err
+	}
+	n.openHistory()
 	if n.journal, err = journal.Open(journal.Config{Store: n.store, Logger: cfg.Logger, Time: n.date, Committed: cfg.Commits, IntentDelay: intentDelay}); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
@@ -190,6 +195,9 @@ func (n *Node) Run(ctx context.Context) error {
 	own.Go(func() error { return n.sweep(failed) })
 	own.Go(func() error { return n.rollWindows(failed) })
 	own.Go(func() error { return n.history.Run(failed) })
+	own.Go(func() error { return n.history.RunPack(failed) })
+	own.Go(func() error { return n.history.RunSeal(failed) })
+	own.Go(func() error { return n.keepSegments(failed) })
 	own.Go(func() error { return n.shipper.Run(failed, written) })
 	if n.cfg.Ring != nil {
 		own.Go(func() error { return n.cfg.Ring.Run(failed, keyAgreement{n}) })

@@ -46,3 +46,7 @@ func (p *problems) all() []string {
 	}
 	return out
 }
+
+// Report notes what is wrong with something outside the cluster that the node serves; nil means
+// nothing any more. It is in the problems of this node's Status.
+func (n *Node) Report(about string, err error) { n.problems.set(about, err) }

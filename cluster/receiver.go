@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ const receiverBehind = 30 * time.Second
 
 // receiverProblems reports a webhook whose receiver falls behind, with the settings that help.
 // Any node can report it: records and positions are in the replicated state.
-func (n *Node) receiverProblems(now time.Time) []string {
+func (n *Node) receiverProblems(ctx context.Context, now time.Time) []string {
 	if !n.View().Delivery.Ready() {
 		return nil
 	}
@@ -29,7 +30,7 @@ func (n *Node) receiverProblems(now time.Time) []string {
 		if head, err = audit.Head(r, audit.DefaultWorkspace); err != nil {
 			return err
 		}
-		oldest, waits, err = audit.Get(r, audit.DefaultWorkspace, max(at.Next, head.First))
+		oldest, waits, err = audit.Get(ctx, r, audit.DefaultWorkspace, max(at.Next, head.First))
 		return err
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
@@ -115,7 +115,7 @@ func (c *spender) spend(at birth, node *cluster.Node) {
 	var bounds []lease.Bound
 	if c.budget > 0 {
 		bounds = []lease.Bound{{Account: c.account(), Max: c.budget, Bounded: true, Soft: c.budget / 2, Duration: c.window}}
-		bounds[0].Resets, _ = tenancy.NextReset(c.window, at.on.clock()) // as whoever asks sees it
+		bounds[0].Resets, _ = period.NextReset(c.window, at.on.clock()) // as whoever asks sees it
 	}
 	hold, err := node.Budgets().Reserve(ctx, bounds, perRequest)
 	if err != nil {
@@ -239,8 +239,8 @@ func (l *lab) audit(h *host, spenders []*spender) error {
 
 // passed is how many windows have ended since the spender was born.
 func (c *spender) passed() (n uint64) {
-	for at, ok := tenancy.NextReset(c.window, c.born); ok && !at.After(time.Now()); n++ {
-		at, ok = tenancy.NextReset(c.window, at)
+	for at, ok := period.NextReset(c.window, c.born); ok && !at.After(time.Now()); n++ {
+		at, ok = period.NextReset(c.window, at)
 	}
 	return n
 }

@@ -84,7 +84,7 @@ func (n *Node) Status(ctx context.Context, checksum bool) (Status, error) {
 		s.Problems = append(s.Problems, "disk: "+err.Error())
 	}
 	s.Problems = append(s.Problems, n.shipper.Problems()...)
-	s.Problems = append(s.Problems, n.receiverProblems(n.clock.Now())...)
+	s.Problems = append(s.Problems, n.receiverProblems(ctx, n.clock.Now())...)
 	s.Members = n.members(ctx, servers, checksum)
 	for i := range s.Members {
 		m := &s.Members[i]

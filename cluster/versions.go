@@ -3,8 +3,11 @@ package cluster
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 )
@@ -80,4 +83,23 @@ func (n *Node) restorable(backup record.Getter) (uint32, error) {
 		}
 	}
 	return version, nil
+}
+
+// allUnderstand reports whether all members of the cluster are known to understand a version of transactions. A member
+// that gossip has not met, or that does not tell, counts as one that does not.
+func (n *Node) allUnderstand(version uint32) bool {
+	if n.understood(version) != nil {
+		return false
+	}
+	servers, err := n.consensus.Servers()
+	if err != nil {
+		return false
+	}
+	known := map[id.Node]bool{n.Identity().Node: true}
+	if n.gossip != nil {
+		for _, m := range n.gossip.Members() {
+			known[m.Node] = known[m.Node] || m.Transactions >= version
+		}
+	}
+	return !slices.ContainsFunc(servers, func(s consensus.Server) bool { return !known[s.Node] })
 }

@@ -33,7 +33,11 @@ type View struct {
 // NewView returns the view of a node that has agreed to nothing yet: what its file
 // says.
 func NewView(c *catalog.Catalog, k *tenancy.Set) *View {
-	return &View{Catalog: c, Keys: k.Named(c), Prompts: prompts.New(), Guardrails: guardrails.New()}
+	v := &View{Catalog: c, Keys: k.Named(c)}
+	for _, r := range v.resources() {
+		r.clear()
+	}
+	return v
 }
 
 // load returns v, the view of a node's file, with everything that is in the state. Records that
@@ -101,14 +105,18 @@ func (v *View) DeleteOrganization(tx *record.Txn, o id.Organization) (*tenancy.O
 	return old, nil
 }
 
-// resources returns the named resources of a view that is not shared yet: load and with replace
-// its fields.
+// resources returns the named resources of a view that is not shared yet: clear, load and with
+// replace its fields.
 func (v *View) resources() []namedResource {
-	return []namedResource{named(&v.Prompts), named(&v.Guardrails)}
+	return []namedResource{
+		named(&v.Prompts, prompts.New),
+		named(&v.Guardrails, guardrails.New),
+	}
 }
 
 // namedResource is what a View does with each sort of named resources.
 type namedResource struct {
+	clear    func()
 	load     func(context.Context, table.Scanner) (broken []error, err error)
 	with     func([]record.Change) (broken []error)
 	deleteOf func(*record.Txn, id.Organization)
@@ -122,8 +130,9 @@ type resourceSet[S, R any] interface {
 	Delete(*record.Txn, *R)
 }
 
-func named[S resourceSet[S, R], R any](field *S) namedResource {
+func named[S resourceSet[S, R], R any](field *S, empty func() S) namedResource {
 	return namedResource{
+		clear: func() { *field = empty() },
 		load: func(ctx context.Context, state table.Scanner) (broken []error, err error) {
 			*field, broken, err = (*field).Load(ctx, state)
 			return broken, err

@@ -7,8 +7,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/store"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -70,7 +70,7 @@ func dueWindows(ctx context.Context, state *store.Store, now time.Time) ([]ledge
 // wrongWindows finds windows that end later than one does which holds now.
 func wrongWindows(ctx context.Context, state *store.Store, now time.Time) (out []ledger.DueWindow, err error) {
 	err = ledger.Running(ctx, state, now, func(w ledger.DueWindow) bool {
-		if next, ok := tenancy.NextReset(w.Duration, now); ok && next.Before(w.Resets) {
+		if next, ok := period.NextReset(w.Duration, now); ok && next.Before(w.Resets) {
 			out = append(out, w)
 		}
 		return len(out) < rollMost
@@ -97,7 +97,7 @@ func (n *Node) rollOnce(ctx context.Context, find finder) (int, error) {
 			Account: &clusterv1.AccountID{Kind: clusterv1.AccountKind(w.Account.Kind), Owner: w.Account.Owner, Part: w.Account.Part},
 			Epoch:   w.Epoch,
 		}
-		if next, ok := tenancy.NextReset(w.Duration, now); ok {
+		if next, ok := period.NextReset(w.Duration, now); ok {
 			end.ResetsUnixNano = next.UnixNano()
 		}
 		roll.Windows = append(roll.GetWindows(), end)

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -13,11 +14,15 @@ import (
 // where else it goes.
 type Audit struct {
 	RetentionDays int64 // 1 to 2557, seven years
+	// HotDays is how long records stay in the replicated state, before they go into files: 1 to 2557.
+	HotDays int64
+	// LegalHoldFrom is the day (UTC, 2006-01-02) from which on no record is dropped, however old it is; empty for none.
+	LegalHoldFrom string
 	// QueueURL is the topic of a queue that gets each record: nats://, tls:// (NATS
 	// over TLS), kafka:// or kafkas://; empty for none. It may hold a password.
 	QueueURL vault.Secret
-	// BucketURL is the object storage that gets a file an hour: s3://, azblob:// or
-	// file://; empty for none.
+	// BucketURL is the object storage that gets a file an hour, and the files of sealed records: s3://,
+	// azblob:// or file://; empty for none.
 	BucketURL string
 	// PrivateWebhooks lets webhooks be http and at private addresses. It is only for
 	// the file: a caller that may change settings over the API may not therefore
@@ -35,6 +40,7 @@ type Webhook struct {
 const (
 	defaultRetention = 365
 	mostRetention    = 2557 // seven years, two leap days among them
+	defaultHot       = 7
 )
 
 // Budgets is what general_settings say of spending.
@@ -55,8 +61,10 @@ func bucketSchemes() []string { return []string{"s3", "azblob", "file"} }
 func (a *Audit) settings() []setting {
 	return []setting{
 		{"retention_days", number{to: &a.RetentionDays, standard: defaultRetention, least: 1, most: mostRetention}, "up to 2557"},
+		{"hot_days", number{to: &a.HotDays, standard: defaultHot, least: 1, most: mostRetention}, "older records are [sealed](money.md#sealed-records): files in the bucket or on each voter"},
+		{"legal_hold_from", word{to: &a.LegalHoldFrom, without: unset, parse: day}, "`2026-01-31`: records from that day (UTC) on are kept, whatever `retention_days` says, until you remove it"},
 		{"queue_url", secretText{&a.QueueURL}, "`nats://host/subject`, `kafka://host/topic`"},
-		{"bucket_url", word{to: &a.BucketURL, without: unset}, "`s3://`, `azblob://`, `file://`"},
+		{"bucket_url", word{to: &a.BucketURL, without: unset}, "`s3://`, `azblob://`, `file://`: [hourly files](analytics.md) and sealed records"},
 		{"allow_private_webhooks", toggle{&a.PrivateWebhooks}, "whether the webhook may be in a private network"},
 	}
 }
@@ -67,6 +75,20 @@ func (d *decoder) audit(o *object, to *Audit) {
 	d.place(n.field("queue_url"), to.QueueURL.Reveal(), queueSchemes())
 	d.place(n.field("bucket_url"), to.BucketURL, bucketSchemes())
 	d.at.note(n, 1)
+}
+
+// day reads a day of the calendar.
+func day(s string) (v, problem string) {
+	if _, err := time.Parse(time.DateOnly, s); err != nil {
+		return "", "is not a day: write it like 2026-01-31"
+	}
+	return s, ""
+}
+
+// LegalHold returns the time from which on no record is dropped; the zero time for none.
+func (a *Audit) LegalHold() time.Time {
+	t, _ := time.Parse(time.DateOnly, a.LegalHoldFrom) // day has read it
+	return t
 }
 
 // place checks the URL of a queue or a bucket.

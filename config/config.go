@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -38,7 +39,7 @@ type Config struct {
 	Budgets                Budgets          // what general_settings say of spending
 	Enforced               Enforced         // parameters that requests must have
 	MaxParallel            int64            // requests in flight at this node; 0 means no limit
-	KeyRules               tenancy.KeyRules // which callers may make keys, beyond rights
+	KeyRules               rights.KeyRules  // which callers may make keys, beyond rights
 	Defaults               tenancy.Defaults // what users and teams get that are created without it
 	// PrivateEndpoints is general_settings.allow_private_endpoints; nil where the file
 	// does not give it. AllowsPrivateEndpoints is what holds.

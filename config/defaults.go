@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/config/litellm"
 )
@@ -83,8 +84,8 @@ func parseAmount(s string) (amount *money.Pico, problem string) {
 }
 
 // parsePeriod reads the length of time after which spend counts again from zero.
-func parsePeriod(s string) (period, problem string) {
-	if _, err := tenancy.ParsePeriod("budget_duration", s); err != nil {
+func parsePeriod(s string) (length, problem string) {
+	if _, err := period.Parse("budget_duration", s); err != nil {
 		return "", "is not a budget_duration: write a whole number and a unit, such as 12h, 30d or 1mo"
 	}
 	return s, ""

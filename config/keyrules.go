@@ -3,11 +3,12 @@ package config
 import (
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
 
 // keyRules returns key_generation_settings.
-func keyRules(to *tenancy.KeyRules) []setting {
+func keyRules(to *rights.KeyRules) []setting {
 	return []setting{
 		{"team_key_generation", keyRule("allowed_team_member_roles", &to.Team, tenancy.TeamAdmin, tenancy.TeamUser), "the rule for keys of a team"},
 		{"personal_key_generation", keyRule("allowed_user_roles", &to.Personal,
@@ -17,7 +18,7 @@ func keyRules(to *tenancy.KeyRules) []setting {
 
 // keyRule returns the rule for keys of one sort. An empty list of roles is written: it
 // lets nobody make such keys.
-func keyRule(roles string, to *tenancy.KeyRule, known ...string) group {
+func keyRule(roles string, to *rights.KeyRule, known ...string) group {
 	return group{of: []setting{
 		{roles, custom{
 			func(o *object, name string) { o.namesOf(name, &to.Roles, "role here", known) },

@@ -8,6 +8,7 @@ import "strings"
 // Operation describes one operation. Its requests are POST.
 type Operation struct {
 	CallType string // its name in events, records and metrics
+	ID       string // its operationId in the API's description; its title is the same in words
 	Path     string // without the version; it is also the provider's endpoint in extproc/driver
 	Language string // the caller's API, as in extproc/wire
 	Request  Form
@@ -41,7 +42,7 @@ const Chat = "chat.completions"
 func Operations() [1]Operation {
 	return [...]Operation{
 		{
-			CallType: Chat, Path: "/chat/completions", Language: "openai",
+			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
 			Request: JSON(), Response: "application/json", Stream: "text/event-stream",
 		},
 	}

@@ -60,3 +60,72 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 	}
 }
+
+// variable returns the value of a variable of the Makefile.
+func variable(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^` + name + ` := (.+)$`).FindSubmatch(text)
+	if m == nil {
+		t.Fatalf("the Makefile has no %s", name)
+	}
+	return string(m[1])
+}
+
+// Each test that make test runs without the race detector is only in packages where it runs so:
+// in any other package it would not run at all.
+func TestRepeatedTestsRun(t *testing.T) {
+	t.Parallel()
+	in := make(map[string]bool)
+	for dir := range strings.FieldsSeq(variable(t, "REPEATED_IN")) {
+		in[filepath.Join("..", dir)] = true
+	}
+	repeated := regexp.MustCompile(strings.ReplaceAll(variable(t, "REPEATED"), "$$", "$"))
+	found := 0
+	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
+			if repeated.Match(m[1]) {
+				found++
+				if !in[filepath.Dir(path)] {
+					t.Errorf("make test does not run %s of %s", m[1], path)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < len(in) {
+		t.Errorf("%d tests in %d packages", found, len(in))
+	}
+}
+
+// Packages that make test tests without the race detector start no goroutines, neither they nor
+// their tests, and share nothing with any.
+func TestNothingIsConcurrentInUnracedPackages(t *testing.T) {
+	t.Parallel()
+	concurrent := regexp.MustCompile(`(?m)^\s*go |\.Go\(|\bchan\b|"sync"|"sync/atomic"|net/http/httptest`)
+	for dir := range strings.FieldsSeq(variable(t, "UNRACED")) {
+		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", dir, len(files), err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := concurrent.Find(text); m != nil && name != "../docs/names_test.go" {
+				t.Errorf("%s has %q: take %s out of UNRACED in the Makefile", name, m, dir)
+			}
+		}
+	}
+}

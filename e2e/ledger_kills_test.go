@@ -55,7 +55,7 @@ func passes(point string) int {
 func TestLedgerSurvivesKills(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "modelgateway")
-	args := []string{"build", "-ldflags=-s -w", "-tags", "failpoints", "-o", path}
+	args := []string{"build", "-ldflags=-s -w", "-tags", "inject", "-o", path}
 	if raced(t) {
 		args = append(args, "-race")
 	}

@@ -152,7 +152,7 @@ func appendSteering(dst []message.Header, x *pipeline.Exchange) []message.Header
 
 // plan is the start of the answer that dispatches the request.
 func (d *session) plan() []byte {
-	return frame.AppendPlan(make([]byte, 0, answerSize), contract.MetadataPlan, contract.MetadataPlanGroups, d.groups())
+	return frame.AppendPlan(nil, contract.MetadataPlan, contract.MetadataPlanGroups, d.groups())
 }
 
 // groups returns the plan in the form of Envoy's cluster specifier.

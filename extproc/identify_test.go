@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -63,9 +64,9 @@ func office(k *kit, d *pipeline.Deps) {
 	key(tenancy.Key{Alias: "organization", Organization: "acme", Models: []string{"all-proxy-models"}})
 	key(tenancy.Key{Alias: "shut", Team: "shut"})
 	key(tenancy.Key{Alias: "eve", User: "eve"})
-	key(tenancy.Key{Alias: "manager", Type: tenancy.TypeManagement})
-	key(tenancy.Key{Alias: "reader", Type: tenancy.TypeReadOnly})
-	key(tenancy.Key{Alias: "caller", Type: tenancy.TypeInference})
+	key(tenancy.Key{Alias: "manager", Type: access.TypeManagement})
+	key(tenancy.Key{Alias: "reader", Type: access.TypeReadOnly})
+	key(tenancy.Key{Alias: "caller", Type: access.TypeInference})
 	key(tenancy.Key{Alias: "elsewhere", AllowedRoutes: []string{"/v1/embeddings"}})
 	key(tenancy.Key{Alias: "here", AllowedRoutes: []string{"/v1/chat/*"}})
 	customer(tenancy.Customer{ID: "mallory", Blocked: true})

@@ -69,10 +69,8 @@ func (s *Server) process(stream grpc.ServerStream) error {
 }
 
 func role(ctx context.Context) string {
-	if md, ok := metadata.FromIncomingContext(ctx); ok {
-		if v := md.Get(contract.RoleKey); len(v) > 0 {
-			return v[0]
-		}
+	if v := metadata.ValueFromIncomingContext(ctx, contract.RoleKey); len(v) > 0 {
+		return v[0]
 	}
 	return ""
 }
@@ -81,6 +79,7 @@ func role(ctx context.Context) string {
 type conn struct {
 	stream grpc.ServerStream
 	in     frame.Frame
+	out    frame.Frame // of the latest send; gRPC keeps its bytes, and not the Frame
 	now    func() time.Time
 
 	// The total time from each message's arrival to the call for the next one: the gateway's
@@ -108,7 +107,8 @@ func (c *conn) recv() (frame.Message, error) {
 }
 
 func (c *conn) send(head, tail []byte) error {
-	return c.stream.SendMsg(&frame.Frame{Out: [2][]byte{head, tail}})
+	c.out.Out = [2][]byte{head, tail}
+	return c.stream.SendMsg(&c.out)
 }
 
 // pass answers a message with no change.
@@ -116,14 +116,11 @@ func (c *conn) pass(k frame.Kind) error { return c.send(frame.AppendPass(nil, k)
 
 // answer answers a message with a change.
 func (c *conn) answer(k frame.Kind, m *frame.Mutation) error {
-	head, tail := frame.AppendAnswer(make([]byte, 0, answerSize), k, m)
+	head, tail := frame.AppendAnswer(nil, k, m)
 	return c.send(head, tail)
 }
 
-// answerSize is the capacity for the usual headers and plan.
-const answerSize = 768
-
 // immediate responds to the caller at once.
 func (c *conn) immediate(im *message.Response) error {
-	return c.send(frame.AppendImmediate(make([]byte, 0, answerSize), im), nil)
+	return c.send(frame.AppendImmediate(nil, im), nil)
 }

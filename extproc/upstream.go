@@ -70,7 +70,7 @@ func (u *upstream) prepare(m *frame.Message) error {
 		return u.pass(m.Kind)
 	}
 	// The length is sent as metadata: Envoy removes the header with the old body.
-	dst := frame.AppendMetadata(make([]byte, 0, answerSize), contract.MetadataRequest, "content-length", strconv.Itoa(len(edit.Body)))
+	dst := frame.AppendMetadata(nil, contract.MetadataRequest, "content-length", strconv.Itoa(len(edit.Body)))
 	head, tail := frame.AppendAnswer(dst, m.Kind, &frame.Mutation{Edit: *edit, Continue: true})
 	return u.send(head, tail)
 }

@@ -22,9 +22,10 @@ func (g *gateway) pace() delivery.Pace {
 func (g *gateway) newDeliverer() (*auditsink.Deliverer, error) {
 	d, err := auditsink.New(auditsink.Config{
 		Source:  auditsink.Log{View: g.node.Audit, Changed: g.node.Recorded, Workspace: audit.DefaultWorkspace},
+		Usage:   g.node.UsageRows(),
 		Cursors: g.node.Cursors(), Leads: g.node.Leads,
 		Settings: func() delivery.Settings { return g.node.View().Delivery }, Guard: g.guard(), Pace: g.pace(),
-		QueueURL: g.cfg.Audit.QueueURL.Reveal(), BucketURL: g.cfg.Audit.BucketURL, Logger: g.logger,
+		QueueURL: g.cfg.Audit.QueueURL.Reveal(), BucketURL: g.cfg.Audit.BucketURL, Report: g.node.Report, Logger: g.logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delivery of the audit log: %w", err)

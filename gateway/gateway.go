@@ -24,6 +24,7 @@ import (
 	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/exemplar"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -31,6 +32,7 @@ import (
 	_ "google.golang.org/grpc/encoding/proto" // the codec that frame.Codec hands everything but frames to
 
 	"github.com/modelgateway/modelgateway/auditsink"
+	"github.com/modelgateway/modelgateway/bucket"
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -56,6 +58,7 @@ type gateway struct {
 	version string // of the program
 	logger  *slog.Logger
 	node    *cluster.Node
+	bucket  *bucket.Bucket // of sealed records; nil: none
 	xds     *xds.Server
 	grpc    *grpc.Server // what Envoy asks
 	bulk    *grpc.Server // the same, for long bodies
@@ -172,8 +175,14 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithCardinalityLimit(mostSeries), sdkmetric.WithResource(resource.NewSchemaless(
-		attribute.String("service.name", "modelgateway"), attribute.String("service.version", g.version)))).Meter("github.com/modelgateway/modelgateway")
+	provider := sdkmetric.NewMeterProvider(
+		sdkmetric.WithReader(exporter),
+		sdkmetric.WithCardinalityLimit(mostSeries),
+		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter), // the gateway has no spans, for which the default looks at each value
+		sdkmetric.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", "modelgateway"), attribute.String("service.version", g.version))),
+	)
+	meter := provider.Meter("github.com/modelgateway/modelgateway")
 	g.meter = meter
 	instruments, err := metrics.New(meter, g.node.Spent)
 	if err != nil {
@@ -467,6 +476,9 @@ func (g *gateway) close() error {
 	}
 	if g.node != nil {
 		errs = append(errs, g.node.Close())
+	}
+	if g.bucket != nil {
+		errs = append(errs, g.bucket.Close())
 	}
 	for _, l := range []net.Listener{g.grpcL, g.bulkL, g.httpL, g.apiL} {
 		if l != nil {

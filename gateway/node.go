@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/modelgateway/modelgateway/bucket"
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/link"
@@ -27,7 +28,13 @@ func (g *gateway) openNode(ctx context.Context, s *Setup) (*cluster.Node, error)
 	cfg := cluster.Config{
 		Dir: c.DataDir, Catalog: s.catalog, Keys: s.keys, Sealer: ring, Ring: ring, Unlock: func() error { return ring.Unlock(ctx) },
 		Logger: g.logger, Fatal: fatal(g.logger), BeginRestore: g.collector.begin,
-		KeyStaleness: c.Cluster.KeyStaleness, Retention: time.Duration(c.Audit.RetentionDays) * 24 * time.Hour, Version: g.version, Digest: c.Digest(),
+		KeyStaleness: c.Cluster.KeyStaleness, Retention: days(c.Audit.RetentionDays), Hot: days(c.Audit.HotDays), HoldFrom: c.Audit.LegalHold(), Version: g.version, Digest: c.Digest(),
+	}
+	if c.Audit.BucketURL != "" {
+		if g.bucket, err = bucket.Open("audit.bucket_url", c.Audit.BucketURL); err != nil {
+			return nil, err
+		}
+		cfg.Bucket = g.bucket
 	}
 	if !c.Cluster.Enabled() {
 		return cluster.Open(cfg)
@@ -49,6 +56,8 @@ func (g *gateway) openNode(ctx context.Context, s *Setup) (*cluster.Node, error)
 	}
 	return cluster.Open(cfg)
 }
+
+func days(n int64) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // clusterIdentity is what a node proves with that it belongs to the cluster.
 func clusterIdentity(c config.Cluster, node id.Node) (*link.Identity, error) {

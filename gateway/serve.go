@@ -67,7 +67,7 @@ func tuned() bool { return os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") ==
 
 // collector has the heap collected early while something fills it that is soon gone: large
 // request bodies in flight, reports over the ledger, and restores. gcPercent would let it grow to
-// five times the size of what lives on.
+// three times the size of what lives on.
 type collector struct {
 	mu      sync.Mutex
 	early   int // reports and restores under way
@@ -75,10 +75,12 @@ type collector struct {
 	percent int // as set last
 }
 
-// How much the heap may grow before it is collected.
+// How much the heap may grow before it is collected. At full load of 1 KB requests 200 % costs 2 %
+// more CPU than 400 %, and 45 MB less memory; 100 % costs 11 %, and saves 21 MB more.
 const (
-	gcPercent      = 400
-	gcPercentEarly = 25
+	gcPercent       = 200
+	gcPercentEarly  = 25
+	gcPercentBodies = 400 // halved by each level of bytes in flight
 )
 
 // begin has the heap collected early until end is called.
@@ -104,7 +106,7 @@ func (c *collector) inFlight(level int) {
 }
 
 func (c *collector) setLocked() {
-	percent := gcPercent >> c.bodies // 25 at the last level
+	percent := min(gcPercent, gcPercentBodies>>c.bodies) // 25 at the last level
 	if c.early > 0 {
 		percent = gcPercentEarly
 	}

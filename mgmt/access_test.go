@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/mgmt/rest"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
@@ -36,7 +38,7 @@ func walk(s *Server, f func(target string, a surface.Access, e surface.Effect)) 
 	for _, r := range append(s.plain(), s.files()...) {
 		for _, path := range r.paths {
 			e := surface.Change
-			if r.method == http.MethodGet || strings.HasSuffix(path, "/chat/completions") {
+			if r.method == http.MethodGet || slices.Contains(dataplane.Paths(), path) {
 				e = surface.Read
 			}
 			f(r.method+" "+fill(path), r.access, e)

@@ -18,6 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -97,7 +98,7 @@ func (s *Server) logRead(ctx context.Context, c *operation.Call) {
 		return
 	}
 	others, named := subjects(c.Principal, c.Request)
-	if !named && c.View.Keys.Rights(nil, c.Principal).SeesAll() {
+	if !named && rights.Of(c.View.Keys, nil, c.Principal).SeesAll() {
 		others = []string{"all"}
 	}
 	if len(others) == 0 {

@@ -172,10 +172,10 @@ func (a auditOf) Query(ctx context.Context, f audit.Filter, fn func(audit.Record
 	return audit.Query(ctx, a.mu.books, audit.DefaultWorkspace, f, fn)
 }
 
-func (a auditOf) Record(_ context.Context, number uint64) (audit.Record, bool, error) {
+func (a auditOf) Record(ctx context.Context, number uint64) (audit.Record, bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return audit.Get(a.mu.books, audit.DefaultWorkspace, number)
+	return audit.Get(ctx, a.mu.books, audit.DefaultWorkspace, number)
 }
 
 func (a auditOf) Export(ctx context.Context, out io.Writer, from uint64) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
@@ -20,11 +21,11 @@ type caller struct {
 	view   *cluster.View
 	set    *tenancy.Set
 	tx     *record.Txn // nil for a request that changes nothing
-	rights *tenancy.Rights
+	rights *rights.Rights
 }
 
 func callerOf(ctx context.Context, v *cluster.View, tx *record.Txn) caller {
-	return caller{view: v, set: v.Keys, tx: tx, rights: v.Keys.Rights(tx, operation.Principal(ctx))}
+	return caller{view: v, set: v.Keys, tx: tx, rights: rights.Of(v.Keys, tx, operation.Principal(ctx))}
 }
 
 // viewer returns the caller of a request that shows the state as this node has it.
@@ -155,7 +156,7 @@ type missing struct{ code, param, what string }
 
 // visible returns a record, nil if there is none, that the caller may see. Only callers
 // that see everything learn whether another one exists.
-func visible[T any](r *tenancy.Rights, found *T, maySee func(*T) bool, or missing) (*T, error) {
+func visible[T any](r *rights.Rights, found *T, maySee func(*T) bool, or missing) (*T, error) {
 	switch {
 	case found != nil && maySee(found):
 		return found, nil

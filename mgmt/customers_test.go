@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/period"
 )
 
 // listOf decodes a response that is a list.
@@ -74,7 +74,7 @@ func TestBudgetRoutes(t *testing.T) {
 	t.Parallel()
 	s, _ := newFake(t)
 	plain := account(t, s, `{"user_id":"ada"}`)
-	before, _ := tenancy.NextReset("monthly", time.Now())
+	before, _ := period.NextReset("monthly", time.Now())
 	a := ask(t, s, "POST /budget/new", `{"budget_id":"gold","max_budget":0.1,"soft_budget":0.05,"budget_duration":"monthly","model_max_budget":{"fast":{"max_budget":0.01,"rpm_limit":2}}}`, nil)
 	want := map[string]any{
 		"budget_id": "gold", "max_budget": 0.1, "soft_budget": 0.05, "budget_duration": "monthly", "max_parallel_requests": nil,
@@ -85,7 +85,7 @@ func TestBudgetRoutes(t *testing.T) {
 	got := a.json(t)
 	models := fmt.Sprint(got["model_max_budget"])
 	delete(got, "model_max_budget")
-	after, ok := tenancy.NextReset("monthly", time.Now()) // another one if a month has ended meanwhile
+	after, ok := period.NextReset("monthly", time.Now()) // another one if a month has ended meanwhile
 	if at := got["budget_reset_at"]; !ok || at != before.Format(time.RFC3339) && at != after.Format(time.RFC3339) {
 		t.Errorf("budget_reset_at is %v, want %v", at, after)
 	}

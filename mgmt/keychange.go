@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -67,7 +68,7 @@ func (s keyService) BulkUpdateKeys(ctx context.Context, in *gatewayv1.BulkUpdate
 type keyChange struct {
 	caller
 	batch *tenancy.KeyBatch
-	rules *tenancy.KeyRules
+	rules *rights.KeyRules
 }
 
 func (s keyService) changeOf(c caller) keyChange {
@@ -353,11 +354,11 @@ func (c keyChange) regenerate(old keyName, in *gatewayv1.RegenerateKeyRequest, s
 
 // CheckKeyRules rejects rules that require a field which a request for a key does not
 // have: nobody could make a key.
-func CheckKeyRules(rules *tenancy.KeyRules) error {
+func CheckKeyRules(rules *rights.KeyRules) error {
 	fields := (*gatewayv1.GenerateKeyRequest)(nil).ProtoReflect().Descriptor().Fields()
 	for _, sort := range []struct {
 		name string
-		rule *tenancy.KeyRule
+		rule *rights.KeyRule
 	}{{"team_key_generation", &rules.Team}, {"personal_key_generation", &rules.Personal}} {
 		for _, name := range sort.rule.Required {
 			if fields.ByName(protoreflect.Name(name)) == nil {
@@ -371,7 +372,7 @@ func CheckKeyRules(rules *tenancy.KeyRules) error {
 
 // mayMake denies a new key that the operator's rules do not allow, and rejects a
 // request that lacks a field which they require.
-func mayMake(rules *tenancy.KeyRules, r *tenancy.Rights, k *tenancy.Key, in *gatewayv1.GenerateKeyRequest) error {
+func mayMake(rules *rights.KeyRules, r *rights.Rights, k *tenancy.Key, in *gatewayv1.GenerateKeyRequest) error {
 	if err := r.MayMakeKey(rules, k); err != nil {
 		return err
 	}

@@ -13,10 +13,13 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/listing"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -100,7 +103,7 @@ func (keyService) CheckKeyHealth(ctx context.Context, _ *gatewayv1.CheckKeyHealt
 
 // ListKeys shows a page of the keys that were created at run time.
 func (s keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest) (*gatewayv1.ListKeysResponse, error) {
-	q := tenancy.KeyQuery{
+	q := listing.KeyQuery{
 		Alias: in.GetKeyAlias(), Search: in.GetSearch(), User: id.User(in.GetUserId()), Team: id.Team(in.GetTeamId()),
 		Organization: id.Organization(in.GetOrganizationId()), Status: in.GetStatus(), Now: time.Now(),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() != "asc",
@@ -130,7 +133,7 @@ func (s keyService) ListKeys(ctx context.Context, in *gatewayv1.ListKeysRequest)
 // ListKeyAliases shows a page of the aliases of those keys.
 func (keyService) ListKeyAliases(ctx context.Context, in *gatewayv1.ListKeyAliasesRequest) (*gatewayv1.ListKeyAliasesResponse, error) {
 	page, size := span(in.Page, in.Size, defaultAliasPage)
-	q := tenancy.KeyQuery{Named: true, Search: in.GetSearch(), Team: id.Team(in.GetTeamId()), Sort: tenancy.KeysByAlias}
+	q := listing.KeyQuery{Named: true, Search: in.GetSearch(), Team: id.Team(in.GetTeamId()), Sort: listing.KeysByAlias}
 	list, total := keysPage(ctx, q, page, size)
 	out := &gatewayv1.ListKeyAliasesResponse{TotalCount: uint32(total), CurrentPage: page, TotalPages: pages(total, size), Size: size}
 	out.Aliases = shownAll(slices.Values(list), func(k *tenancy.Key) string { return k.Alias })
@@ -139,13 +142,13 @@ func (keyService) ListKeyAliases(ctx context.Context, in *gatewayv1.ListKeyAlias
 
 // keysPage returns a page of the keys that a query finds and that the caller may see, and the
 // number of all of them.
-func keysPage(ctx context.Context, q tenancy.KeyQuery, page, size int32) (list []*tenancy.Key, total int) {
+func keysPage(ctx context.Context, q listing.KeyQuery, page, size int32) (list []*tenancy.Key, total int) {
 	c := viewer(ctx)
 	if !c.rights.SeesAll() {
 		q.May, q.Near = c.rights.MaySeeKey, c.rights.User()
 	}
 	q.Offset, q.Limit = int(page-1)*int(size), int(size)
-	return c.set.Keys(q)
+	return listing.Keys(c.set, q)
 }
 
 // keyValue returns an entry of a list of keys.
@@ -279,7 +282,7 @@ func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (t
 	k.Aliases = p.pairs("aliases", k.Aliases)
 	k.AllowedRoutes = p.list("allowed_routes", k.AllowedRoutes)
 	if k.Type = p.text("key_type", k.Type); k.Type == typeDefault {
-		k.Type = tenancy.TypeDefault
+		k.Type = access.TypeDefault
 	}
 	if f, clears := p.given("duration"); clears {
 		k.Expires = time.Time{}
@@ -297,7 +300,7 @@ func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (t
 
 // after returns the end of a duration that begins now.
 func after(param, text string, now time.Time) (time.Time, error) {
-	d, err := tenancy.ParsePeriod(param, text)
+	d, err := period.Parse(param, text)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -339,7 +342,7 @@ func (s keyService) ResetKeySpend(ctx context.Context, in *gatewayv1.ResetKeySpe
 		out := &gatewayv1.ResetKeySpendResponse{
 			KeyHash: tokenOf(k.Hash), Spend: inDollars(to), PreviousSpend: inDollars(now), MaxBudget: dollarsOrNull(terms.MaxBudget),
 		}
-		if at, ok := tenancy.NextReset(terms.BudgetDuration, c.tx.Time()); ok {
+		if at, ok := period.NextReset(terms.BudgetDuration, c.tx.Time()); ok {
 			out.BudgetResetAt = timestamppb.New(at)
 		}
 		return out, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/price"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -22,7 +23,7 @@ import (
 // that sees everything, sorted by model name and id, and a function that shows them.
 func visibleDeployments(ctx context.Context) (all []*catalog.Deployment, shown func(*catalog.Deployment) *gatewayv1.ModelRecord) {
 	p, v := operation.Principal(ctx), operation.View(ctx)
-	everything := v.Keys.Rights(nil, p).SeesAll()
+	everything := rights.Of(v.Keys, nil, p).SeesAll()
 	for _, d := range v.Catalog.Deployments() {
 		if everything || p.Allows(d.Name) {
 			all = append(all, d)
@@ -176,7 +177,7 @@ func (s modelService) EstimateCost(ctx context.Context, in *gatewayv1.EstimateCo
 	p, v := operation.Principal(ctx), operation.View(ctx)
 	model := p.Resolve(id.ModelName(in.GetModel()))
 	g, ok := v.Catalog.Group(model)
-	if !ok || !p.Allows(model) && !v.Keys.Rights(nil, p).SeesAll() {
+	if !ok || !p.Allows(model) && !rights.Of(v.Keys, nil, p).SeesAll() {
 		return nil, noModel("There is no model of that name, or this API key may not use it.")
 	}
 	type estimate struct {

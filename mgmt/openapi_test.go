@@ -78,12 +78,16 @@ func describedOperations(t *testing.T) map[string]describedOperation {
 func TestDescriptionHasTheFormsOfTheOperations(t *testing.T) {
 	described := describedOperations(t)
 	for _, row := range dataplane.Operations() {
+		answers := []string{row.Response}
+		if row.Stream != "" {
+			answers = append(answers, row.Stream)
+		}
 		for _, path := range row.Paths() {
 			o := described["POST "+path]
 			if diff := cmp.Diff([]string{row.Request.Media}, o.Request.media()); diff != "" {
 				t.Errorf("POST %s: form of the request (-row +description)\n%s", path, diff)
 			}
-			if diff := cmp.Diff([]string{row.Response, row.Stream}, o.Responses["200"].media()); diff != "" {
+			if diff := cmp.Diff(answers, o.Responses["200"].media()); diff != "" {
 				t.Errorf("POST %s: forms of the response (-row +description)\n%s", path, diff)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -195,8 +196,8 @@ func (j joining) add(in *gatewayv1.NewOrganizationMember, fresh id.User, place t
 	if place.Role == tenancy.RoleInternalUserViewer {
 		newcomer.Role = tenancy.RoleInternalUserViewer
 	}
-	u, made, err := j.batch.Invite(tenancy.Invitation{
-		User: j.defaults.Complete(newcomer), Fresh: fresh, To: tenancy.Place{Organization: place.Organization}, Rights: j.rights,
+	u, made, err := j.rights.Invite(j.batch, rights.Invitation{
+		User: j.defaults.Complete(newcomer), Fresh: fresh, To: tenancy.Place{Organization: place.Organization},
 	})
 	if err == nil && made {
 		err = j.rights.MayGrantUser(nil, u)
@@ -240,7 +241,7 @@ func (s organizationService) UpdateOrganizationMember(ctx context.Context, in *g
 }
 
 // selfServed denies an admin of an organization a higher budget of its own.
-func selfServed(r *tenancy.Rights, before, after *tenancy.OrganizationMember) error {
+func selfServed(r *rights.Rights, before, after *tenancy.OrganizationMember) error {
 	loosened := before.MaxBudget != nil && (after.MaxBudget == nil || *after.MaxBudget > *before.MaxBudget)
 	if r.Admin() || before.User != r.User() || !loosened {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/listing"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
@@ -113,7 +114,7 @@ func TestOrganizationMembers(t *testing.T) {
 		{"", "POST /organization/member_add", `{"organization_id":"acme","member":[{"role":"internal_user","user_id":"x"},{"role":"org_admin","user_id":"x"}]}`, "422 duplicate_value member[1].user_id"},
 		{"", "POST /organization/member_add", `{"organization_id":"acme","member":[{"role":"internal_user","user_email":"x@x.org"},{"role":"org_admin","user_email":"X@x.org"}]}`, "422 duplicate_value member[1].user_email"},
 	})
-	if _, total := n.View().Keys.Users(usersAll()); total != 0 {
+	if _, total := listing.Users(n.View().Keys, usersAll()); total != 0 {
 		t.Errorf("%d users were left behind by what was refused", total)
 	}
 	ada := account(t, s, `{"user_id":"ada","user_email":"ada@x.org"}`)

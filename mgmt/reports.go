@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
@@ -55,7 +56,7 @@ func newReports(begin func() (end func())) *reports {
 func reportKey(ctx context.Context, in proto.Message) (string, error) {
 	may := "all"
 	who := operation.Principal(ctx)
-	if !operation.View(ctx).Keys.Rights(nil, who).SeesAll() {
+	if !rights.Of(operation.View(ctx).Keys, nil, who).SeesAll() {
 		may = fmt.Sprintf("%x %q %q", who.Hash, who.User, who.Team)
 	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(in)

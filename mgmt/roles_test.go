@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -83,8 +84,8 @@ func TestKeysHaveTheirRoutes(t *testing.T) {
 		may []string
 		not []string
 	}{
-		"inference": {tenancy.Key{Type: tenancy.TypeInference}, own, []string{"GET /key/list", "POST /key/generate", "GET /cluster/status", "GET /cluster/snapshot", "GET /metrics"}},
-		"reading":   {tenancy.Key{Type: tenancy.TypeReadOnly}, append([]string{"GET /key/list", "POST /v2/key/info", "POST /budget/info"}, own...), []string{"POST /key/generate", "DELETE /key/delete", "POST /cluster/restore"}},
+		"inference": {tenancy.Key{Type: access.TypeInference}, own, []string{"GET /key/list", "POST /key/generate", "GET /cluster/status", "GET /cluster/snapshot", "GET /metrics"}},
+		"reading":   {tenancy.Key{Type: access.TypeReadOnly}, append([]string{"GET /key/list", "POST /v2/key/info", "POST /budget/info"}, own...), []string{"POST /key/generate", "DELETE /key/delete", "POST /cluster/restore"}},
 		"a list":    {tenancy.Key{AllowedRoutes: []string{"/team/*", "/key/info"}}, []string{"GET /key/info", "POST /team/new", "PATCH /team/x"}, []string{"GET /key/list", "GET /v1/models", "POST /user/new"}},
 	} {
 		c.key.User = id.User(strings.ReplaceAll(name, " ", "-"))

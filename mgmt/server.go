@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/openapi"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -45,7 +46,7 @@ type Config struct {
 	// Defaults are the values of new users and teams that a request does not give.
 	Defaults tenancy.Defaults
 	// KeyRules are the operator's rules for new keys.
-	KeyRules tenancy.KeyRules
+	KeyRules rights.KeyRules
 	Metrics  http.Handler // Prometheus's exposition; labels name models, deployments, teams and aliases of keys
 	Logger   *slog.Logger
 	Version  string

@@ -3,6 +3,7 @@ package mgmt
 import (
 	"google.golang.org/grpc"
 
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/mgmt/rest"
@@ -13,8 +14,8 @@ import (
 type service struct {
 	state    operation.Changes
 	ledger   Ledger
-	defaults tenancy.Defaults  // of users and teams
-	rules    *tenancy.KeyRules // of new keys
+	defaults tenancy.Defaults // of users and teams
+	rules    *rights.KeyRules // of new keys
 }
 
 // services returns all services of the API. A new service needs a line here, and an

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
@@ -216,7 +217,7 @@ func windowAt(s ledger.State, now time.Time) money.Total {
 
 // resets sets the end of the present window of a duration.
 func (s spender) resets(r proto.Message, duration string) {
-	if at, ok := tenancy.NextReset(duration, s.now); ok {
+	if at, ok := period.NextReset(duration, s.now); ok {
 		setField(r, fieldResetAt, protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -90,8 +91,8 @@ func (g gathering) add(n newcomer, m tenancy.TeamMember) (*tenancy.User, *tenanc
 	if g.defaults.Role != "" {
 		fresh.Role = g.defaults.Role
 	}
-	u, _, err := g.batch.Invite(tenancy.Invitation{
-		User: g.defaults.Complete(fresh), Fresh: n.fresh, To: tenancy.Place{Organization: g.team.Organization, Team: g.team.ID}, Rights: g.rights,
+	u, _, err := g.rights.Invite(g.batch, rights.Invitation{
+		User: g.defaults.Complete(fresh), Fresh: n.fresh, To: tenancy.Place{Organization: g.team.Organization, Team: g.team.ID},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -7,6 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/listing"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
@@ -97,8 +99,8 @@ func (c caller) managedTeam(of string) (*tenancy.Team, error) {
 
 // ListTeams shows the teams that the caller may see, ordered by name.
 func (teamService) ListTeams(ctx context.Context, in *gatewayv1.ListTeamsRequest) (*gatewayv1.ListTeamsResponse, error) {
-	teams, _ := viewer(ctx).teams(tenancy.TeamQuery{
-		User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Sort: tenancy.TeamsByAlias,
+	teams, _ := viewer(ctx).teams(listing.TeamQuery{
+		User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Sort: listing.TeamsByAlias,
 	})
 	return &gatewayv1.ListTeamsResponse{Teams: teams}, nil
 }
@@ -106,7 +108,7 @@ func (teamService) ListTeams(ctx context.Context, in *gatewayv1.ListTeamsRequest
 // ListTeamsPage shows a page of the teams that the caller may see.
 func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPageRequest) (*gatewayv1.ListTeamsPageResponse, error) {
 	page, size := span(in.Page, in.PageSize, teamPage)
-	teams, total := viewer(ctx).teams(tenancy.TeamQuery{
+	teams, total := viewer(ctx).teams(listing.TeamQuery{
 		ID: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()), Organization: id.Organization(in.GetOrganizationId()), Alias: in.GetTeamAlias(),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() != "asc", Offset: int(page-1) * int(size), Limit: int(size),
 	})
@@ -115,11 +117,11 @@ func (teamService) ListTeamsPage(ctx context.Context, in *gatewayv1.ListTeamsPag
 
 // teams returns the teams that a query finds and that the caller may see, and their number
 // without the limit of the query.
-func (c caller) teams(q tenancy.TeamQuery) ([]*gatewayv1.TeamRecord, int) {
+func (c caller) teams(q listing.TeamQuery) ([]*gatewayv1.TeamRecord, int) {
 	if !c.rights.SeesAll() {
 		q.May, q.Near = c.rights.MaySeeTeam, c.rights.User()
 	}
-	teams, total := c.set.Teams(q)
+	teams, total := listing.Teams(c.set, q)
 	return shownAll(slices.Values(teams), c.teamRecord), total
 }
 
@@ -195,7 +197,7 @@ func (s teamService) DeleteTeams(ctx context.Context, in *gatewayv1.DeleteTeamsR
 }
 
 // aboveTeam denies callers that may not decide whether a team is in use at all.
-func aboveTeam(r *tenancy.Rights, t *tenancy.Team) error {
+func aboveTeam(r *rights.Rights, t *tenancy.Team) error {
 	other := *t
 	other.Blocked = !t.Blocked
 	return r.MayGrantTeam(t, &other)

@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -115,7 +116,7 @@ func (n *newUser) makeKey(in *gatewayv1.CreateUserRequest, now time.Time) error 
 	n.secret = secret.Reveal()
 	n.key = &tenancy.Key{Hash: id.HashKey(n.secret), Name: name, Alias: in.GetKeyAlias(), User: n.user.ID}
 	if in.Duration != nil {
-		d, err := tenancy.ParsePeriod("duration", in.GetDuration())
+		d, err := period.Parse("duration", in.GetDuration())
 		if err != nil {
 			return err
 		}

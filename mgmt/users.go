@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/listing"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -109,7 +111,7 @@ func (c caller) memberByEmail(address string, member func(u id.User) bool) (u *t
 		switch {
 		case !member(found.ID):
 		case u != nil:
-			return nil, false, tenancy.AmbiguousEmail()
+			return nil, false, rights.AmbiguousEmail()
 		default:
 			u = found
 		}
@@ -124,7 +126,7 @@ const userPage = 25
 func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest) (*gatewayv1.ListUsersResponse, error) {
 	c := viewer(ctx)
 	page, size := span(in.Page, in.PageSize, userPage)
-	users, total := c.set.Users(c.visibleUsers(tenancy.UserQuery{
+	users, total := listing.Users(c.set, c.visibleUsers(listing.UserQuery{
 		Role: tenancy.Role(in.GetRole()), IDs: listed[id.User](in.GetUserIds()), Email: in.GetUserEmail(), Search: in.GetSearch(),
 		Team: id.Team(in.GetTeam()), Organizations: listed[id.Organization](in.GetOrganizationIds()), SSO: listed[string](in.GetSsoUserIds()),
 		Sort: in.GetSortBy(), Descending: in.GetSortOrder() == "desc", Offset: int(page-1) * int(size), Limit: int(size),
@@ -138,7 +140,7 @@ func (userService) ListUsers(ctx context.Context, in *gatewayv1.ListUsersRequest
 // visibleUsers narrows a query to what the caller may see. A filter by a team or an
 // organization that the caller may not see matches no user, like a filter by an unknown
 // one: otherwise the list would reveal the memberships that records leave out.
-func (c caller) visibleUsers(q tenancy.UserQuery) tenancy.UserQuery {
+func (c caller) visibleUsers(q listing.UserQuery) listing.UserQuery {
 	if c.rights.SeesAll() {
 		return q
 	}
@@ -267,7 +269,7 @@ func (c caller) updateUser(batch *tenancy.UserBatch, in *gatewayv1.UpdateUserReq
 	if err := c.rights.MayGrantUser(before, &after); err != nil {
 		return nil, err
 	}
-	if err := batch.Address(c.rights, before, &after); err != nil {
+	if err := c.rights.SetAddress(batch, before, &after); err != nil {
 		return nil, err
 	}
 	return batch.Update(after, uint64(revision))

@@ -9,11 +9,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/listing"
 )
 
 // usersAll lists all users.
-func usersAll() tenancy.UserQuery { return tenancy.UserQuery{Limit: 1000} }
+func usersAll() listing.UserQuery { return listing.UserQuery{Limit: 1000} }
 
 // list decodes a body that is a list of objects.
 func list(t *testing.T, a answer) []map[string]any {
@@ -106,7 +106,7 @@ func TestAdminsOfOrganizations(t *testing.T) {
 		{boss, "POST /user/new", `{"organizations":["acme"],"duration":"20d","models":["fast"]}`, "403 insufficient_permissions duration"},
 		{boss, "POST /user/new", `{"user_id":"made","organizations":["acme"],"teams":["ours"],"duration":"1d","models":["fast"]}`, "403 insufficient_permissions user_id"},
 	})
-	if _, total := n.View().Keys.Users(usersAll()); total != 4 {
+	if _, total := listing.Users(n.View().Keys, usersAll()); total != 4 {
 		t.Errorf("%d users, so one was made in spite of a refusal", total)
 	}
 	a := asking(t, s, boss, "POST /user/new", `{"organizations":["acme"],"teams":["ours"],"duration":"1d","models":["fast"],"user_role":"internal_user_viewer"}`)
@@ -218,7 +218,7 @@ func TestDeleteUsers(t *testing.T) {
 		{ada, "GET /v2/user/info", "", "401 invalid_api_key"},
 		{"", "POST /user/new", `{"user_id":"ada","user_email":"ada@x.org"}`, "200"},
 	})
-	if _, total := n.View().Keys.Users(usersAll()); total != 2 {
+	if _, total := listing.Users(n.View().Keys, usersAll()); total != 2 {
 		t.Errorf("%d users", total)
 	}
 }

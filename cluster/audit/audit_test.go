@@ -28,8 +28,21 @@ const workspace = audit.DefaultWorkspace
 // base returns the time of the first event.
 func base() time.Time { return time.Date(2026, 6, 29, 10, 0, 0, 123456789, time.UTC) }
 
-// open returns an in-memory state.
+// open returns an in-memory state, whose records are packed.
 func open(tb testing.TB) *store.Store {
+	tb.Helper()
+	s := openOlder(tb)
+	change(tb, s, func(tx *store.Tx) error {
+		if f := audit.Begin(tx, workspace); f != nil {
+			return f
+		}
+		return nil
+	})
+	return s
+}
+
+// openOlder returns an in-memory state, whose records are kept as older versions do.
+func openOlder(tb testing.TB) *store.Store {
 	tb.Helper()
 	s, err := store.Open(store.Config{Dir: "state", FS: vfs.NewMem(), Kind: store.StateStore, MinFreeBytes: 1})
 	if err != nil {
@@ -44,15 +57,15 @@ func open(tb testing.TB) *store.Store {
 }
 
 // change commits a change.
-func change(t *testing.T, s *store.Store, fn func(tx *store.Tx) error) {
-	t.Helper()
+func change(tb testing.TB, s *store.Store, fn func(tx *store.Tx) error) {
+	tb.Helper()
 	tx := s.NewTx()
 	defer tx.Close()
 	if err := fn(tx); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := tx.CommitReplayable(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -210,7 +223,7 @@ func TestGoldenChain(t *testing.T) {
 	}
 	golden(t, "records.csv", out.Bytes())
 	out.Reset()
-	r, _, err := audit.Get(s, workspace, 1)
+	r, _, err := audit.Get(t.Context(), s, workspace, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

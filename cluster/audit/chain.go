@@ -47,8 +47,8 @@ func link(previous, external, internal [32]byte) [32]byte {
 
 func hashText(h [32]byte) string { return hashPrefix + hex.EncodeToString(h[:]) }
 
-// recordKey returns the key of a record in store.SpaceAudit and of the segment that begins with
-// it in store.SpaceAuditSegment. With a size as the number, it is the key of a checkpoint in
+// recordKey returns the key of a segment that begins with a record in store.SpaceAuditSegment, and of a record of
+// an older version in store.SpaceAudit. With a size as the number, it is the key of a checkpoint in
 // store.SpaceCheckpoint.
 func recordKey(workspace string, number uint64) []byte {
 	b := make([]byte, 0, len(workspace)+9)
@@ -81,21 +81,26 @@ func AppendAll(tx Tx, workspace string, events []*clusterv1.AuditEvent, recorded
 	if f != nil {
 		return f
 	}
+	w, err := newWriter(tx, workspace, head.GetSize(), len(events))
+	if err != nil {
+		return record.Unreadable(err)
+	}
 	tree := frontier(head.GetFrontier())
 	hash := [32]byte(head.GetHash())
 	size := head.GetSize()
 	at := micros(record.Nanos(recorded))
+	var entry entry // its bytes are copied by add
 	for _, e := range events {
 		if size++; size == segmentStart(size) {
 			tx.Set(store.SpaceAuditSegment, recordKey(workspace, size), outset{size, hash, tree}.wire())
 		}
-		entry := newEntry(place{workspace, size, hash}, e, at)
-		tx.Set(store.SpaceAudit, recordKey(workspace, size), entry.wire())
-		for _, key := range indexKeys(workspace, size, indexOf(entry, e)) {
-			tx.Set(store.SpaceAuditIndex, key, nil)
-		}
+		entry = newEntry(entry, place{workspace, size, hash}, e, at)
+		w.add(size, entry, e)
 		hash = entry.hash
 		tree = tree.grown(size-1, leafHash(hash))
+	}
+	if err := w.end(); err != nil {
+		return record.Unreadable(err)
 	}
 	head.Size, head.Hash, head.Frontier = size, hash[:], tree
 	return putHead(tx, workspace, head)

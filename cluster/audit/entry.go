@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -29,14 +28,14 @@ type place struct {
 	previous  [32]byte // hash of the previous record
 }
 
-// newEntry returns the record of an event.
-func newEntry(p place, e *clusterv1.AuditEvent, recorded int64) entry {
+// newEntry returns the record of an event. It takes over the memory of an earlier one, which is then invalid.
+func newEntry(earlier entry, p place, e *clusterv1.AuditEvent, recorded int64) entry {
 	out := entry{recorded: recorded, time: micros(e.GetTimeUnixNano())}
 	if out.time == 0 {
 		out.time = recorded
 	}
-	out.external = p.appendExternal(make([]byte, 0, 768), e, out.time)
-	out.internal = appendInternal(make([]byte, 0, 384), e, recorded)
+	out.external = p.appendExternal(earlier.external[:0], e, out.time)
+	out.internal = appendInternal(earlier.internal[:0], e, recorded)
 	out.hash = link(p.previous, sha256.Sum256(out.external), sha256.Sum256(out.internal))
 	return out
 }
@@ -144,15 +143,6 @@ func appendInternal(b []byte, e *clusterv1.AuditEvent, recorded int64) []byte {
 	return append(b, '}')
 }
 
-// indexOf returns the index values of a new record.
-func indexOf(x entry, e *clusterv1.AuditEvent) indexed {
-	out := indexed{time: x.time, kind: clean(e.GetType()), request: clean(e.GetRequestId()), org: clean(e.GetOrgId())}
-	if len(e.GetKeyHash()) == len(id.KeyHash{}) {
-		out.key = e.GetKeyHash()
-	}
-	return out
-}
-
 // wire encodes the entry as cluster.v1.AuditEntry. It is hand-written, so that there is only
 // one encoding, with which Verify can compare.
 func (x entry) wire() []byte {
@@ -169,19 +159,64 @@ func (x entry) wire() []byte {
 	return protowire.AppendVarint(b, uint64(x.time))
 }
 
-// decodeEntry decodes an entry.
-func decodeEntry(value []byte) (entry, error) {
-	m := &clusterv1.AuditEntry{}
-	if err := proto.Unmarshal(value, m); err != nil {
-		return entry{}, damagedEntry(err)
+// decodeEntry decodes an entry. It shares memory with value.
+func decodeEntry(value []byte) (x entry, err error) {
+	var hash []byte
+	for b := value; len(b) > 0; {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return entry{}, damagedEntry(protowire.ParseError(n))
+		}
+		b = b[n:]
+		var field []byte
+		var integer uint64
+		if kind == protowire.BytesType {
+			field, n = protowire.ConsumeBytes(b)
+		} else {
+			integer, n = protowire.ConsumeVarint(b)
+		}
+		if n < 0 || kind != protowire.BytesType && kind != protowire.VarintType {
+			return entry{}, damagedEntry(protowire.ParseError(min(n, -1)))
+		}
+		b = b[n:]
+		switch {
+		case number == 1 && kind == protowire.BytesType:
+			x.external = field
+		case number == 2 && kind == protowire.BytesType:
+			x.internal = field
+		case number == 3 && kind == protowire.BytesType:
+			hash = field
+		case number == 4 && kind == protowire.VarintType:
+			x.recorded = int64(integer)
+		case number == 5 && kind == protowire.VarintType:
+			x.time = int64(integer)
+		}
 	}
-	if len(m.GetHash()) != sha256.Size {
+	if len(hash) != sha256.Size {
 		return entry{}, damagedEntry(nil)
 	}
-	return entry{
-		external: m.GetExternal(), internal: m.GetInternal(), hash: [32]byte(m.GetHash()),
-		recorded: m.GetRecordedUnixNano(), time: m.GetTimeUnixNano(),
-	}, nil
+	x.hash = [32]byte(hash)
+	return x, nil
+}
+
+// canonical reports whether the entry was decoded from the bytes that wire writes. It has their fields, so the order of
+// the fields and the lengths decide.
+func (x entry) canonical(value []byte) bool {
+	at := 0
+	for i, size := range [...]int{
+		protowire.SizeBytes(len(x.external)), protowire.SizeBytes(len(x.internal)), protowire.SizeBytes(len(x.hash)),
+		protowire.SizeVarint(uint64(x.recorded)), protowire.SizeVarint(uint64(x.time)),
+	} {
+		kind := protowire.BytesType
+		if i > 2 {
+			kind = protowire.VarintType
+		}
+		if at >= len(value) || uint64(value[at]) != protowire.EncodeTag(protowire.Number(i+1), kind) {
+			return false
+		}
+		at += 1 + size
+	}
+	return at == len(value)
 }
 
 func damagedEntry(cause error) *fault.Error {

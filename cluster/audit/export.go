@@ -173,12 +173,9 @@ func (w *exportWriter) records(ctx context.Context, r Reader, to uint64, fn func
 	}
 	workspace := w.export.Workspace
 	var bad error
-	err := r.Scan(ctx, store.Range{
-		Space: store.SpaceAudit, Prefix: recordPrefix(workspace),
-		From: recordKey(workspace, w.number+1), To: recordKey(workspace, to+1),
-	}, func(key, value []byte) bool {
+	err := scan(ctx, r, span{workspace, w.number + 1, to}, func(x stored) bool {
 		var e entry
-		if e, bad = decodeEntry(value); bad != nil || numberOf(key) != w.number+1 {
+		if e, bad = decodeEntry(x.value); bad != nil || x.number != w.number+1 {
 			return false
 		}
 		w.tree = w.tree.grown(w.number, leafHash(e.hash))

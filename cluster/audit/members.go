@@ -15,10 +15,14 @@ type member struct{ name, value []byte }
 // membersOf splits an object; ok is false for anything else. It checks only where the values
 // end.
 func membersOf(object []byte) (out members, ok bool) {
+	return appendMembers(make(members, 0, 18), object)
+}
+
+// appendMembers is membersOf with memory of the caller.
+func appendMembers(out members, object []byte) (_ members, ok bool) {
 	if len(object) < 2 || object[0] != '{' {
 		return nil, false
 	}
-	out = make(members, 0, 18)
 	for rest := object[1:]; ; rest = rest[1:] {
 		name := stringEnd(rest)
 		if name < 2 || name >= len(rest) || rest[name] != ':' {
@@ -47,6 +51,10 @@ func membersOf(object []byte) (out members, ok bool) {
 func stringEnd(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
+	}
+	end := 1 + bytes.IndexByte(b[1:], '"')
+	if end > 0 && bytes.IndexByte(b[1:end], '\\') < 0 {
+		return end + 1
 	}
 	for i := 1; i < len(b); i++ {
 		switch b[i] {

@@ -3,10 +3,11 @@ package audit
 import (
 	"bytes"
 	"context"
+	"iter"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
 // Filter selects records. Each set field restricts the result; the zero Filter selects all
@@ -34,94 +35,137 @@ type Filter struct {
 // Query calls fn for each matching record, ordered by the time of the event, until fn returns
 // false. A cursor for a trimmed record is Malformed.
 func Query(ctx context.Context, r Reader, workspace string, f Filter, fn func(Record) bool) error {
-	prefix := f.index(workspace)
-	x, err := f.bounds(r, workspace, prefix)
+	q := &query{Filter: f, workspace: workspace, want: f.wanted(), fn: fn}
+	older, err := HasOlder(ctx, r, workspace)
 	if err != nil {
 		return err
 	}
-	want := f.wanted()
-	var bad error
-	n := 0
-	err = r.Scan(ctx, x, func(key, _ []byte) bool {
-		if len(key) != len(prefix)+indexSuffix {
-			return true // a longer value with the same prefix
-		}
-		value, ok, err := r.Get(store.SpaceAudit, recordKey(workspace, numberOf(key)))
+	if older {
+		// They are packed meanwhile: both parts are read as they are now.
+		snapshot, done, err := block.Snapshot(r)
 		if err != nil {
-			bad = err
-			return false
+			return err
 		}
-		if !ok {
-			return true // trimmed since the scan began
-		}
-		stored, err := decodeEntry(value)
-		if err != nil {
-			bad = err
-			return false
-		}
-		if !matches(stored, want) || !bytes.Equal(key, indexKey(prefix, stored.time, numberOf(key))) {
-			return true // also if the index claims a value that the record does not have
-		}
-		n++
-		return fn(newRecord(numberOf(key), stored)) && n != f.Limit
+		defer done()
+		r = snapshot
+	}
+	if err := q.begin(ctx, r); err != nil {
+		return err
+	}
+	if older {
+		var stop func()
+		q.pull, stop = iter.Pull2(q.older(ctx, r))
+		defer stop()
+	}
+	err = logOf(workspace).Query(ctx, r, q.span, func(x block.Record) bool {
+		return q.before(&block.Position{Time: x.Time, Number: x.Number}) && q.add(x.Number, x.Value)
 	})
-	if err != nil {
-		return err
+	if err == nil && !q.done {
+		q.before(nil)
 	}
-	return bad
+	if err == nil {
+		err = q.err
+	}
+	return err
 }
 
-// index returns the prefix of the most selective index.
-func (f Filter) index(workspace string) []byte {
-	switch {
-	case f.Request != "":
-		return indexPrefix(workspace, byRequest, []byte(clean(f.Request)))
-	case f.KeyHash != nil:
-		return indexPrefix(workspace, byKey, f.KeyHash[:])
-	case f.Org != "": // before the type: a small organization among many has few of the records of a type
-		return indexPrefix(workspace, byOrg, []byte(clean(f.Org)))
-	case f.Type != "":
-		return indexPrefix(workspace, byType, []byte(clean(f.Type)))
-	}
-	return indexPrefix(workspace, byTime, nil)
+// query is the state of one call of Query.
+type query struct {
+	Filter
+
+	span      block.Query
+	workspace string
+	want      wanted
+	fn        func(Record) bool
+	pull      func() (position, error, bool)
+	next      *position // of pull
+	shown     int
+	done      bool // the rest is not wanted, or there is an err
+	err       error
 }
 
-// bounds returns the range of an index to scan.
-func (f Filter) bounds(r Reader, workspace string, prefix []byte) (store.Range, error) {
-	x := store.Range{Space: store.SpaceAuditIndex, Prefix: prefix, Reverse: !f.OldestFirst}
+// begin sets the range of the query.
+func (q *query) begin(ctx context.Context, r Reader) error {
+	f := q.Filter
+	q.span = block.Query{Terms: f.terms(), Reverse: !f.OldestFirst}
 	if !f.From.IsZero() {
-		x.From = indexKey(prefix, ceilNanos(f.From), 0)
+		q.span.From = ceilNanos(f.From)
 	}
 	if !f.To.IsZero() {
-		x.To = indexKey(prefix, ceilNanos(f.To), 0)
+		q.span.To = max(ceilNanos(f.To), 1)
 	}
-	after, before := f.After, f.Before
 	for _, c := range []struct {
 		param  string
 		number uint64
-		lower  bool // the results are above it
-	}{{"starting_after", after, f.OldestFirst}, {"ending_before", before, !f.OldestFirst}} {
+		to     **block.Position
+	}{{"starting_after", f.After, &q.span.After}, {"ending_before", f.Before, &q.span.Before}} {
 		if c.number == 0 {
 			continue
 		}
-		at, ok, err := Get(r, workspace, c.number)
+		at, ok, err := Get(ctx, r, q.workspace, c.number)
 		if err != nil {
-			return x, err
+			return err
 		}
 		if !ok {
-			return x, gone(c.param, c.number)
+			return gone(c.param, c.number)
 		}
-		key := indexKey(prefix, at.Time.UnixNano(), c.number)
-		switch {
-		case c.lower:
-			if key = append(key, 0); bytes.Compare(key, x.From) > 0 {
-				x.From = key
+		*c.to = &block.Position{Time: max(at.Time.UnixNano(), 0), Number: c.number}
+	}
+	return nil
+}
+
+// terms returns the terms that all matching records have.
+func (f Filter) terms() []block.Term {
+	x := values{
+		kind: clean(f.Type), request: clean(f.Request), org: clean(f.Org), team: clean(f.Team),
+		customer: clean(f.Customer), model: clean(f.Model), provider: clean(f.Provider),
+	}
+	if f.KeyHash != nil {
+		x.key = f.KeyHash[:]
+	}
+	return termsOf(x)
+}
+
+// before passes on the records of older versions that come before a position; nil: all that are left.
+func (q *query) before(at *block.Position) bool {
+	for q.pull != nil {
+		if q.next == nil {
+			x, err, ok := q.pull()
+			if err != nil {
+				q.err, q.done = err, true
+				return false
 			}
-		case x.To == nil || bytes.Compare(key, x.To) < 0:
-			x.To = key
+			if !ok {
+				q.pull = nil
+				return true
+			}
+			q.next = &x
+		}
+		if at != nil && (q.next.Compare(*at) > 0) != q.span.Reverse {
+			return true
+		}
+		x := q.next
+		q.next = nil
+		if !q.add(x.Number, x.value) {
+			return false
 		}
 	}
-	return x, nil
+	return true
+}
+
+// add passes a record on if the filter matches it. It reports whether to go on.
+func (q *query) add(number uint64, value []byte) bool {
+	x, err := decodeEntry(value)
+	if err != nil {
+		q.err, q.done = err, true
+		return false
+	}
+	if !matches(x, q.want) {
+		return true
+	}
+	q.shown++
+	q.done = !q.fn(newRecord(number, x)) || q.shown == q.Limit
+	return !q.done
 }
 
 // ceilNanos returns a time for an index, rounded up and clamped to its range.

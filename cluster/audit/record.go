@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -62,30 +64,26 @@ func newRecord(number uint64, x entry) Record {
 }
 
 // Get returns the record with a number, if it exists.
-func Get(r Reader, workspace string, number uint64) (Record, bool, error) {
-	value, ok, err := r.Get(store.SpaceAudit, recordKey(workspace, number))
-	if err != nil || !ok {
-		return Record{}, false, err
-	}
-	x, err := decodeEntry(value)
-	if err != nil {
-		return Record{}, false, err
-	}
-	return newRecord(number, x), true, nil
+func Get(ctx context.Context, r Reader, workspace string, number uint64) (out Record, ok bool, err error) {
+	err = From(ctx, r, workspace, number, func(x Record) bool {
+		if ok = x.Number == number; ok {
+			out = x
+		}
+		return false
+	})
+	return out, ok, err
 }
 
 // From calls fn for each record from a number on, in the order of the chain, until fn returns
 // false. It skips trimmed records; the Number of the first record shows whether there were any.
 func From(ctx context.Context, r Reader, workspace string, number uint64, fn func(Record) bool) error {
 	var bad error
-	err := r.Scan(ctx, store.Range{
-		Space: store.SpaceAudit, Prefix: recordPrefix(workspace), From: recordKey(workspace, number),
-	}, func(key, value []byte) bool {
+	err := scan(ctx, r, span{workspace, number, block.All}, func(at stored) bool {
 		var x entry
-		if x, bad = decodeEntry(value); bad != nil {
+		if x, bad = decodeEntry(bytes.Clone(at.value)); bad != nil {
 			return false
 		}
-		return fn(newRecord(numberOf(key), x))
+		return fn(newRecord(at.number, x))
 	})
 	if err != nil {
 		return err

@@ -74,6 +74,9 @@ func appendDetails(b []byte, text string) []byte {
 	if text == "" {
 		return append(b, "null"...)
 	}
+	if plain(text) {
+		return append(b, text...)
+	}
 	v := jsontext.Value(text)
 	err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
 	if err == nil && v.Kind() == '{' {

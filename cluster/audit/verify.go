@@ -1,11 +1,11 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
@@ -48,6 +48,15 @@ type Report struct {
 // Verify checks each record and each link of a chain, which may grow and be trimmed during the
 // call. The error is about reading; problems of the chain are in the report.
 func Verify(ctx context.Context, r Reader, workspace string, c Check) (Report, error) {
+	if c.Indexes {
+		// Records are packed and sealed meanwhile, and their index keys deleted: all is read as it is now.
+		snapshot, done, err := block.Snapshot(r)
+		if err != nil {
+			return Report{}, err
+		}
+		defer done()
+		r = snapshot
+	}
 	for {
 		before, err := Head(r, workspace)
 		if err != nil && !isDamage(err) {
@@ -60,7 +69,7 @@ func Verify(ctx context.Context, r Reader, workspace string, c Check) (Report, e
 		// A missing record may have been trimmed legitimately during the walk: then the first
 		// number has changed.
 		if after, err := Head(r, workspace); err != nil || after.First == before.First {
-			return report, nil //nolint:nilerr // the report contains an unreadable head
+			return report, nil
 		}
 	}
 }
@@ -92,7 +101,17 @@ func readEnds(ctx context.Context, r Reader, workspace string) (ends, error) {
 			return false
 		})
 	}
+	packed := func(to *end, read func(block.Reader) (uint64, bool, error)) error {
+		number, there, err := read(r)
+		if err == nil && there && (!to.there || to == &e.lowest && number < to.number || to == &e.highest && number > to.number) {
+			to.number, to.there = number, true
+		}
+		return err
+	}
 	if err := one(store.SpaceAudit, &e.highest, store.Range{Reverse: true}); err != nil {
+		return e, err
+	}
+	if err := packed(&e.highest, func(r block.Reader) (uint64, bool, error) { return logOf(workspace).Highest(ctx, r) }); err != nil {
 		return e, err
 	}
 	if err := one(store.SpaceCheckpoint, &e.checkpoint, store.Range{Reverse: true}); err != nil {
@@ -102,7 +121,10 @@ func readEnds(ctx context.Context, r Reader, workspace string) (ends, error) {
 	if e.head, err = readHead(r, workspace); err != nil {
 		return e, err
 	}
-	return e, one(store.SpaceAudit, &e.lowest, store.Range{})
+	if err := one(store.SpaceAudit, &e.lowest, store.Range{}); err != nil {
+		return e, err
+	}
+	return e, packed(&e.lowest, func(r block.Reader) (uint64, bool, error) { return logOf(workspace).Lowest(ctx, r) })
 }
 
 func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Report, error) {
@@ -133,12 +155,24 @@ func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Repor
 		to = min(to, c.To)
 	}
 	if c.Indexes && from == first && to == size {
-		w.sumIndexes()
+		if err := w.sumIndexes(ctx, r); isDamage(err) {
+			return w.broken(0, "the head of the log of the records is damaged"), nil
+		} else if err != nil {
+			return Report{}, err
+		}
 	}
 	if err := w.along(ctx, r, e.head, from, to); err != nil {
 		return Report{}, err
 	}
 	if w.sum == nil || w.failed {
+		return w.finish(size), nil
+	}
+	at, problem, err := w.index.End()
+	if err != nil {
+		return Report{}, err
+	}
+	if problem != "" {
+		w.fail(at, indexProblem(problem))
 		return w.finish(size), nil
 	}
 	same, err := w.sameIndexes(ctx, r, size)
@@ -164,7 +198,7 @@ func verifyOnce(ctx context.Context, r Reader, workspace string, c Check) (Repor
 func (w *walk) along(ctx context.Context, r Reader, head *clusterv1.AuditHead, from, to uint64) error {
 	size, first := head.GetSize(), head.GetFirst()
 	w.report.Before = first - 1
-	if err := w.begin(r, head, from); isDamage(err) {
+	if err := w.begin(ctx, r, head, from); isDamage(err) {
 		w.fail(from-1, "the record cannot be read")
 		return nil
 	} else if err != nil {
@@ -185,16 +219,16 @@ func (w *walk) along(ctx context.Context, r Reader, head *clusterv1.AuditHead, f
 // isDamage reports whether an error is about the content of the chain.
 func isDamage(err error) bool {
 	var f *fault.Error
-	return errors.As(err, &f) && (f.Op == opHead || f.Op == opRecord || f.Op == opSegment)
+	return errors.As(err, &f) && (f.Op == opHead || f.Op == opRecord || f.Op == opSegment || f.Op == block.OpDamaged)
 }
 
 // begin positions the walk before a record.
-func (w *walk) begin(r Reader, head *clusterv1.AuditHead, from uint64) error {
+func (w *walk) begin(ctx context.Context, r Reader, head *clusterv1.AuditHead, from uint64) error {
 	if from == head.GetFirst() {
 		w.start(from, [32]byte(head.GetFirstPrevious()), frontier(head.GetFirstFrontier()))
 		return nil
 	}
-	before, ok, err := Get(r, w.workspace, from-1)
+	before, ok, err := Get(ctx, r, w.workspace, from-1)
 	if err != nil {
 		return err
 	}
@@ -224,12 +258,14 @@ func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
 			marks = marks[1:]
 		}
 		var bad error
-		err = r.Scan(ctx, store.Range{
-			Space: store.SpaceAudit, Prefix: recordPrefix(w.workspace),
-			From: recordKey(w.workspace, from), To: recordKey(w.workspace, until+1),
-		}, func(key, value []byte) bool {
-			if x := w.stored(key, value); w.check.Indexes && !w.failed {
-				bad = w.indexed(r, w.number, x)
+		err = scan(ctx, r, span{w.workspace, from, until}, func(x stored) bool {
+			at := w.stored(x)
+			switch {
+			case w.failed || !w.check.Indexes:
+			case x.older:
+				bad = w.indexedOlder(r, w.number, indexOfMembers(at, w.external, w.internal))
+			default:
+				bad = w.indexed(w.number, at)
 			}
 			for len(marks) > 0 && marks[0].at == w.number && !w.failed {
 				w.checkpoint(marks[0].at, marks[0].Checkpoint)
@@ -237,6 +273,10 @@ func (w *walk) records(ctx context.Context, r Reader, to uint64) error {
 			}
 			return !w.failed && bad == nil
 		})
+		if isDamage(err) {
+			w.fail(w.number+1, "the records that are packed with it cannot be read")
+			err = nil
+		}
 		if err != nil {
 			return err
 		}
@@ -295,31 +335,32 @@ func (w *walk) marks(ctx context.Context, r Reader, from, to uint64) ([]mark, er
 	return out, err
 }
 
-// stored verifies a stored record, and returns its indexed values.
-func (w *walk) stored(key, value []byte) (out indexed) {
+// stored verifies a stored record, and returns its time. Its members are then in the walk.
+func (w *walk) stored(at stored) (time int64) {
 	number := w.number + 1
-	if !bytes.Equal(key, recordKey(w.workspace, number)) {
+	if at.number != number {
 		w.fail(number, "the record is missing")
-		return out
+		return 0
 	}
-	x, err := decodeEntry(value)
-	if err != nil || !bytes.Equal(x.wire(), value) {
+	x, err := decodeEntry(at.value)
+	if err != nil || !x.canonical(at.value) {
 		w.fail(number, "the record is not stored as it was written")
-		return out
+		return 0
 	}
-	internal, ok := membersOf(x.internal)
-	external, ok2 := membersOf(x.external)
+	internal, ok := appendMembers(w.internal[:0], x.internal)
+	external, ok2 := appendMembers(w.external[:0], x.external)
+	w.internal, w.external = internal, external
 	if !ok || !ok2 ||
-		!bytes.Equal(appendTime(nil, x.recorded), internal.get("recorded_at")) || x.recorded != micros(x.recorded) ||
-		!bytes.Equal(appendTime(nil, x.time), external.get("timestamp")) || x.time != micros(x.time) {
+		!w.at(internal.get("recorded_at"), x.recorded) || x.recorded != micros(x.recorded) ||
+		!w.at(external.get("timestamp"), x.time) || x.time != micros(x.time) {
 		w.fail(number, "the record's times are not those that it is stored with")
-		return out
+		return 0
 	}
 	w.add(x.external, external, sha256.Sum256(x.internal), x.hash)
 	if first, ok := trimmedTo(external, internal); ok && !w.failed {
 		w.trimmed = first
 	}
-	return indexOfMembers(x.time, external, internal)
+	return x.time
 }
 
 // broken returns the report for a chain of which nothing was verified.

@@ -1,11 +1,14 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 )
 
@@ -25,8 +28,25 @@ type walk struct {
 	marked bool // an export had a checkpoint at the current position
 	// trimmed is the first remaining record of the last documented trim; 0 if there is none.
 	trimmed uint64
-	sum     *keySum // sum of the expected index keys; nil: look each record up, if requested
+	sum     *keySum      // sum of the expected index keys of older versions; nil: look each record up, if requested
+	index   *block.Check // nil: the index is not checked
 	report  Report
+	// The members of the record that is verified, to reuse their memory.
+	internal, external members
+	terms              []block.Term
+	text               []byte
+}
+
+// at reports whether a member is a time.
+func (w *walk) at(value []byte, nanos int64) bool {
+	w.text = appendTime(w.text[:0], nanos)
+	return bytes.Equal(value, w.text)
+}
+
+// is reports whether a member is the string that write appends.
+func (w *walk) is(value []byte, write func([]byte) []byte) bool {
+	w.text = append(write(append(w.text[:0], '"')), '"')
+	return bytes.Equal(value, w.text)
 }
 
 // heldNote is an externally stored checkpoint.
@@ -94,11 +114,11 @@ func (w *walk) add(external []byte, m members, internal, hash [32]byte) {
 	case number > w.first && inject.HasDefect("verify_ends_only"):
 	case m == nil:
 		w.fail(number, "the record is not the JSON that was written")
-	case string(m.get("event_id")) != `"`+EventID(number)+`"`:
+	case !w.is(m.get("event_id"), func(b []byte) []byte { return appendEventID(b, number) }):
 		w.fail(number, "the record has another event_id than its place in the chain")
-	case string(m.get("workspace_id")) != `"`+w.workspace+`"`:
+	case !w.is(m.get("workspace_id"), func(b []byte) []byte { return append(b, w.workspace...) }):
 		w.fail(number, "the record is of another workspace")
-	case string(m.get("previous_event_hash")) != `"`+hashText(w.hash)+`"`:
+	case !w.is(m.get("previous_event_hash"), func(b []byte) []byte { return hex.AppendEncode(append(b, hashPrefix...), w.hash[:]) }):
 		w.fail(number, "previous_event_hash is not the hash of the record before it")
 	case link(w.hash, sha256.Sum256(external), internal) != hash:
 		w.fail(number, "the record's hash is not that of its content")

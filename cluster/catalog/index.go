@@ -8,10 +8,19 @@ import (
 
 // index is an immutable map from strings, in their order. A change makes another
 // one that shares all but the path to what was changed.
-type index[T any] struct{ tree *iradix.Tree[T] }
+//
+// The tree has pointers, because the compiler compiles all trees of pointers once, and any other
+// in each package that knows the type of the catalog.
+type index[T any] struct{ tree *iradix.Tree[*T] }
 
 // get allocates nothing: the compiler sees that the bytes of the key are only read.
-func (x index[T]) get(key string) (T, bool) { return x.tree.Get([]byte(key)) }
+func (x index[T]) get(key string) (value T, ok bool) {
+	entry, ok := x.tree.Get([]byte(key))
+	if ok {
+		value = *entry
+	}
+	return value, ok
+}
 
 func (x index[T]) len() int { return x.tree.Len() }
 
@@ -19,8 +28,8 @@ func (x index[T]) len() int { return x.tree.Len() }
 func (x index[T]) all() iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		it := x.tree.Root().Iterator()
-		for key, value, ok := it.Next(); ok; key, value, ok = it.Next() {
-			if !yield(string(key), value) {
+		for key, entry, ok := it.Next(); ok; key, entry, ok = it.Next() {
+			if !yield(string(key), *entry) {
 				return
 			}
 		}
@@ -32,8 +41,8 @@ func (x index[T]) under(prefix string) []T {
 	var list []T
 	it := x.tree.Root().Iterator()
 	it.SeekPrefix([]byte(prefix))
-	for _, value, ok := it.Next(); ok; _, value, ok = it.Next() {
-		list = append(list, value)
+	for _, entry, ok := it.Next(); ok; _, entry, ok = it.Next() {
+		list = append(list, *entry)
 	}
 	return list
 }
@@ -41,26 +50,31 @@ func (x index[T]) under(prefix string) []T {
 // edit is a change of an index under way. What was not changed keeps its tree,
 // so that two indexes can be told to be the same by looking at that alone.
 type edit[T any] struct {
-	from *iradix.Tree[T]
-	txn  *iradix.Txn[T] // nil as long as nothing was changed
+	from *iradix.Tree[*T]
+	txn  *iradix.Txn[*T] // nil as long as nothing was changed
 }
 
 func (x index[T]) edit() edit[T] { return edit[T]{from: x.tree} }
 
-func newEdit[T any]() edit[T] { return edit[T]{from: iradix.New[T]()} }
+func newEdit[T any]() edit[T] { return edit[T]{from: iradix.New[*T]()} }
 
 func (e *edit[T]) get(key string) (T, bool) {
 	if e.txn == nil {
-		return e.from.Get([]byte(key))
+		return index[T]{e.from}.get(key)
 	}
-	return e.txn.Get([]byte(key))
+	entry, ok := e.txn.Get([]byte(key))
+	if !ok {
+		var none T
+		return none, false
+	}
+	return *entry, true
 }
 
 func (e *edit[T]) set(key string, value T) {
 	if e.txn == nil {
 		e.txn = e.from.Txn()
 	}
-	e.txn.Insert([]byte(key), value)
+	e.txn.Insert([]byte(key), &value)
 }
 
 func (e *edit[T]) delete(key string) {

@@ -127,8 +127,14 @@ func (g *group) others(n *node) []string {
 func (g *group) same() {
 	g.t.Helper()
 	all := make([]*node, 0, len(g.nodes))
+	last := uint64(0)
 	for _, n := range g.nodes {
-		all = append(all, n)
+		all, last = append(all, n), max(last, n.Applied())
+	}
+	for _, n := range all { // an entry that one has applied reaches the others in a moment
+		if err := n.WaitApplied(g.t.Context(), last); err != nil {
+			g.t.Fatal(err)
+		}
 	}
 	sameState(g.t, all...)
 }

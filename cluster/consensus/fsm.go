@@ -107,6 +107,7 @@ func (a *applier) generation() *generation {
 const (
 	cannotApply   = "An entry of the cluster's log cannot be applied, and leaving it out would make this node disagree with the others. Update the gateway if it is older than the others, and start it again."
 	otherWay      = "Before this node was cut off, its log went on where the cluster's went another way, and further than the snapshot that it was sent. Start it again: what was never confirmed is dropped then, and nothing else."
+	cannotVote    = "The node cannot write down in which term of the cluster it is, and takes no part without that. Check the disk, and start the gateway again."
 	cannotInstall = "A snapshot of the cluster's state cannot be put in place. Update the gateway if it is older than the others, or check the disk, and start it again: it finishes what was begun."
 )
 

@@ -236,6 +236,26 @@ func (l *logStore) Get(key []byte) ([]byte, error) {
 // SetUint64 implements raft.StableStore.
 func (l *logStore) SetUint64(key []byte, value uint64) error { return l.Set(key, indexKey(value)) }
 
+// termStore is the store of a running Raft, which panics when it cannot write its term. Instead the node ends as after
+// any other write that it needs: with Config.Fatal.
+type termStore struct {
+	*logStore
+
+	cfg Config
+}
+
+// currentTerm is Raft's key of its term.
+const currentTerm = "CurrentTerm"
+
+// SetUint64 implements raft.StableStore.
+func (s termStore) SetUint64(key []byte, value uint64) error {
+	err := s.logStore.SetUint64(key, value)
+	if err != nil && string(key) == currentTerm {
+		s.cfg.die(cannotVote, err)
+	}
+	return err
+}
+
 // GetUint64 implements raft.StableStore.
 func (l *logStore) GetUint64(key []byte) (uint64, error) {
 	value, err := l.Get(key)

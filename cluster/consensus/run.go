@@ -82,7 +82,7 @@ func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 
 	if c.cfg.Network == nil {
 		_, transport := raft.NewInmemTransport(raft.ServerAddress(c.cfg.Address))
-		r, err := raft.NewRaft(conf, c.state, c.log, c.log, c.snaps, transport)
+		r, err := raft.NewRaft(conf, c.state, c.log, termStore{c.log, c.cfg}, c.snaps, transport)
 		return r, func() {}, err
 	}
 	s := newStreams(ctx, c.cfg.Network, c.cfg.Address)
@@ -96,7 +96,7 @@ func (c *Consensus) start(ctx context.Context) (*raft.Raft, func(), error) {
 		MaxRPCsInFlight: 1,
 	})
 	g := newGuard(transport, c)
-	r, err := raft.NewRaft(conf, c.state, c.log, c.log, c.snaps, g)
+	r, err := raft.NewRaft(conf, c.state, c.log, termStore{c.log, c.cfg}, c.snaps, g)
 	if err != nil {
 		_ = transport.Close() // the first error is the one to return
 		s.closeAll()

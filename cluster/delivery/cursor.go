@@ -16,9 +16,11 @@ type Place string
 
 // The places.
 const (
-	Webhook Place = "webhook"
-	Queue   Place = "queue"
-	Bucket  Place = "bucket"
+	Webhook     Place = "webhook"
+	Queue       Place = "queue"
+	Bucket      Place = "bucket"        // lines of JSON
+	AuditTables Place = "audit_parquet" // in the same bucket
+	UsageTables Place = "usage_parquet" // the usage records, which have numbers of their own
 )
 
 // Progress is what a place has taken of the audit log.
@@ -30,6 +32,15 @@ type Progress struct {
 	// in parallel leaves them. They are in ascending order, apart from each other, and
 	// at most MaxTaken.
 	Taken []Range
+	// Object is the object that a leader of a bucket puts next.
+	Object Object
+}
+
+// Object is an object of a bucket. The nodes agree on it before it is put, so that a leader that
+// repeats the work of another puts the same records under the same name. The zero Object is none.
+type Object struct {
+	First, Last uint64    // its records
+	Begin       time.Time // of its period
 }
 
 // Range is a run of records, by their numbers.
@@ -61,6 +72,9 @@ func CursorOf(state record.Getter, place Place) (Cursor, error) {
 		return Cursor{}, nil
 	}
 	progress := Progress{Next: r.GetNext()}
+	if o := r.GetObject(); o != nil {
+		progress.Object = Object{First: o.GetFirst(), Last: o.GetLast(), Begin: record.FromNanos(o.GetBeginUnixNano())}
+	}
 	for _, one := range r.GetTaken() {
 		progress.Taken = append(progress.Taken, Range{one.GetFirst(), one.GetLast()})
 	}
@@ -69,18 +83,24 @@ func CursorOf(state record.Getter, place Place) (Cursor, error) {
 
 // Move sets a place's cursor, which was read as c, to what the place has taken by now.
 // What either of the two says was taken stays taken. Move is Conflict for a Next that
-// would go back: another node delivers by then, and has got further.
+// would go back, or for another Object: another node delivers by then, and has got further.
 func (c Cursor) Move(tx *record.Txn, place Place, to Progress) error {
 	if to.Next < c.Next {
 		return fault.New(fault.Conflict, "delivered_already", "The audit log was delivered to the %s up to record %d already, by another node.", place, c.Next-1)
 	}
+	if to.Next == c.Next && c.Object != (Object{}) && to.Object != c.Object {
+		return fault.New(fault.Conflict, "delivered_already", "Another node puts the records %d to %d into the bucket (%s).", c.Object.First, c.Object.Last, place)
+	}
 	taken := merged(to.Next, c.Taken, to.Taken)
-	if to.Next == c.Next && slices.Equal(taken, c.Taken) {
+	if to.Next == c.Next && to.Object == c.Object && slices.Equal(taken, c.Taken) {
 		return nil
 	}
 	next := &clusterv1.DeliveryCursor{Next: to.Next, TimeUnixNano: record.Nanos(tx.Time())}
 	for _, one := range taken {
 		next.Taken = append(next.Taken, &clusterv1.DeliveredRange{First: one.First, Last: one.Last})
+	}
+	if o := to.Object; o != (Object{}) {
+		next.Object = &clusterv1.DeliveredObject{First: o.First, Last: o.Last, BeginUnixNano: record.Nanos(o.Begin)}
 	}
 	tx.Require(cursorAt(place), c.Revision)
 	tx.Put(cursorAt(place), next)

@@ -273,6 +273,41 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// TestObjectsAreAgreedOn: the first leader that chooses an object decides, until it is put.
+func TestObjectsAreAgreedOn(t *testing.T) {
+	var state recordtest.State
+	move := func(to delivery.Progress) error {
+		c, err := delivery.CursorOf(&state, delivery.UsageTables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx := record.NewTxn(time.Unix(5, 0), "gateway")
+		if err := c.Move(tx, delivery.UsageTables, to); err != nil {
+			return err
+		}
+		_, _, err = state.Commit(tx)
+		return err
+	}
+	chosen := delivery.Progress{Next: 1, Object: delivery.Object{First: 1, Last: 5, Begin: time.Unix(3600, 0).UTC()}}
+	for _, to := range []delivery.Progress{{Next: 1}, chosen, chosen} {
+		if err := move(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := delivery.Progress{Next: 1, Object: delivery.Object{First: 1, Last: 6, Begin: time.Unix(3600, 0)}}
+	for _, to := range []delivery.Progress{other, {Next: 1}} {
+		if err := move(to); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("%+v in the place of another object: %v", to, err)
+		}
+	}
+	if c, err := delivery.CursorOf(&state, delivery.UsageTables); err != nil || !c.Object.Begin.Equal(chosen.Object.Begin) || c.Object.Last != 5 {
+		t.Errorf("the cursor is %+v: %v", c, err)
+	}
+	if err := move(delivery.Progress{Next: 6}); err != nil {
+		t.Errorf("the object is put: %v", err)
+	}
+}
+
 func TestCursors(t *testing.T) {
 	var state recordtest.State
 	move := func(c delivery.Cursor, next uint64, taken ...delivery.Range) error {

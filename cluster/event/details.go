@@ -22,36 +22,49 @@ func ParseDetails(text string) Details {
 	return Details{out: []byte(text[1 : len(text)-1])}
 }
 
-// Raw adds a member with a value that is JSON.
-func (d *Details) Raw(name, value string) {
+// usualSize is the capacity for the details of a request.
+const usualSize = 256
+
+// begin adds the name of a member. Its value must follow.
+func (d *Details) begin(name string) {
+	if d.out == nil {
+		d.out = make([]byte, 0, usualSize)
+	}
 	if len(d.out) > 0 {
 		d.out = append(d.out, ',')
 	}
 	d.out = append(d.out, '"')
 	d.out = append(d.out, name...)
 	d.out = append(d.out, '"', ':')
+}
+
+// Raw adds a member with a value that is JSON.
+func (d *Details) Raw(name, value string) {
+	d.begin(name)
 	d.out = append(d.out, value...)
 }
 
 // Text adds a member with a text.
 func (d *Details) Text(name, value string) {
 	if value != "" {
-		d.Raw(name, quoted(value))
+		d.quoted(name, value)
 	}
 }
 
-func quoted(value string) string {
-	out, err := jsontext.AppendQuote(nil, value)
+func (d *Details) quoted(name, value string) {
+	d.begin(name)
+	out, err := jsontext.AppendQuote(d.out, value)
 	if err != nil { // not UTF-8, which no record contains; the quoted text has U+FFFD there
-		out = []byte(strconv.Quote("�"))
+		out = strconv.AppendQuote(d.out, "�")
 	}
-	return string(out)
+	d.out = out
 }
 
 // Integer adds a member with a number.
 func (d *Details) Integer(name string, value int64) {
 	if value != 0 {
-		d.Raw(name, strconv.FormatInt(value, 10))
+		d.begin(name)
+		d.out = strconv.AppendInt(d.out, value, 10)
 	}
 }
 
@@ -85,6 +98,6 @@ func (d *Details) Object() string {
 // Member returns the text of an object with one text, which may be empty.
 func Member(name, value string) string {
 	d := Details{}
-	d.Raw(name, quoted(value))
+	d.quoted(name, value)
 	return d.Object()
 }

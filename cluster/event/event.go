@@ -191,7 +191,7 @@ func (e Event) details(r Request, amounts []Amount) string {
 	d.Text("operation", r.Operation)
 	d.Text("replaced_key_hash", e.Replaces)
 	if len(e.IDs) == 1 {
-		d.Raw("resource_id", quoted(e.IDs[0]))
+		d.quoted("resource_id", e.IDs[0])
 	} else {
 		list(&d, "resource_ids", e.IDs[:min(len(e.IDs), MaxListed)])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -52,6 +53,22 @@ func Quote(name string) string {
 		return fmt.Sprintf("%.*q…", most, name)
 	}
 	return fmt.Sprintf("%q", name)
+}
+
+// Short is Quote for a value that is cut to fewer characters and shown without control
+// characters and quotation marks.
+func Short(value string) string {
+	const most = 32
+	value = strings.ToValidUTF8(value, "?")
+	if len(value) > most {
+		value = strings.ToValidUTF8(value[:most], "") + "…"
+	}
+	return `"` + strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '"' {
+			return -1
+		}
+		return r
+	}, value) + `"`
 }
 
 // Field returns a Malformed error that names the invalid request field.

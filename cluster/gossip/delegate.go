@@ -69,7 +69,7 @@ func (d delegate) NotifyJoin(n *memberlist.Node) {
 	if err != nil {
 		return // cannot happen: NotifyAlive has rejected it
 	}
-	d.g.members.joined(Member{Node: id.Node(n.Name), Address: meta.GetAddress(), Version: meta.GetGatewayVersion()})
+	d.g.members.joined(Member{Node: id.Node(n.Name), Address: meta.GetAddress(), Version: meta.GetGatewayVersion(), Transactions: meta.GetTransactions()})
 }
 
 // NotifyUpdate updates a node's metadata.
@@ -112,8 +112,10 @@ func (g *Gossip) unreached(who id.Node) {
 }
 
 // newMeta encodes the metadata of this node.
-func newMeta(address, version string) ([]byte, error) {
-	b, err := proto.Marshal(&clusterv1.GossipMeta{Version: recordVersion, GatewayVersion: version, Address: address})
+func newMeta(address string, meta Meta) ([]byte, error) {
+	b, err := proto.Marshal(&clusterv1.GossipMeta{
+		Version: recordVersion, GatewayVersion: meta.Version, Address: address, Transactions: meta.Transactions,
+	})
 	if err != nil {
 		return nil, err
 	}

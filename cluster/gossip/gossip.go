@@ -33,6 +33,8 @@ type Config struct {
 // Meta is further metadata of this node.
 type Meta struct {
 	Version string // of the gateway
+	// Transactions is the highest version of transactions that the node knows.
+	Transactions uint32
 }
 
 // Timing holds intervals and timeouts. Zero means the default, which is memberlist's for a
@@ -118,7 +120,7 @@ func New(cfg Config) (*Gossip, error) {
 			return nil, fault.Field("join", "invalid_value", "join[%d] %q is not an address; write host:port.", i, address)
 		}
 	}
-	meta, err := newMeta(cfg.Address, cfg.Meta.Version)
+	meta, err := newMeta(cfg.Address, cfg.Meta)
 	if err != nil {
 		return nil, &fault.Error{Kind: fault.Malformed, Param: "advertise", Detail: "The advertised address is too long.", Err: err}
 	}

@@ -26,6 +26,8 @@ type Member struct {
 	Address string // host:port as advertised
 	Alive   bool
 	Version string // of the gateway
+	// Transactions is the highest version of transactions that the member knows; 0: it does not tell.
+	Transactions uint32
 }
 
 // members are the known nodes. memberlist's own list is not usable, because its entries change

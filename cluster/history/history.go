@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
@@ -45,6 +46,10 @@ type Config struct {
 	View   func(func(*store.Store) error) error
 	Change func(context.Context, func(*record.Txn) error) error
 	Trim   func(context.Context, *clusterv1.TrimHistory) error // commits it
+	Pack   func(context.Context, *clusterv1.PackHistory) error // commits it
+	// All reports whether all members of the cluster are known to understand a version of
+	// transactions.
+	All func(version uint32) bool
 
 	Seal func(plain vault.Secret, context string) ([]byte, error)
 	Open func(sealed []byte, context string) (vault.Secret, error)
@@ -55,6 +60,9 @@ type Config struct {
 	Now       func() time.Time // the cluster's time
 	Steady    func() bool      // the time is reliable enough to delete something
 	Retention time.Duration    // how long history is kept
+	HoldFrom  time.Time        // records from then on are kept longer; zero: none
+	Sealing   Sealing
+	Report    func(about string, err error) // for the operator; nil error: nothing is wrong any more
 	Logger    *slog.Logger
 }
 
@@ -86,10 +94,19 @@ func (k *Keeper) Run(ctx context.Context) error {
 			continue
 		}
 		trimmed = time.Now()
-		if err := k.trim(ctx, k.cfg.Now().Add(-k.cfg.Retention)); err != nil && ctx.Err() == nil {
+		if err := k.trim(ctx, k.dropBefore()); err != nil && ctx.Err() == nil {
 			k.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "what is too old could not be dropped", slog.Any("error", err))
 		}
 	}
+}
+
+// dropBefore returns the time before which records are dropped.
+func (k *Keeper) dropBefore() time.Time {
+	before := k.cfg.Now().Add(-k.cfg.Retention)
+	if hold := k.cfg.HoldFrom; !hold.IsZero() && hold.Before(before) {
+		return hold
+	}
+	return before
 }
 
 // checkpoint signs the head of the audit log, if it is time. After a crash before the commit, the next
@@ -234,13 +251,11 @@ func (k *Keeper) trim(ctx context.Context, before time.Time) error {
 			if head, err = audit.Head(state, audit.DefaultWorkspace); err != nil {
 				return err
 			}
-			if first, err = audit.TrimPoint(ctx, state, audit.DefaultWorkspace, before); err != nil {
+			if first, err = audit.TrimPoint(ctx, block.WithFiles(state, k.cfg.Sealing.Files), audit.DefaultWorkspace, before); err != nil {
 				return err
 			}
-			return state.Scan(ctx, store.Range{Space: store.SpaceUsage, To: record.Instant(before), Limit: 1}, func(_, _ []byte) bool {
-				usage = true
-				return false
-			})
+			usage, err = ledger.Trimmable(ctx, state, before)
+			return err
 		})
 		if err != nil || first == head.First && !usage {
 			return err

@@ -1,13 +1,12 @@
 // Package inject puts faults into the code, so that tests can show what the gateway
-// survives and what the tests find.
+// survives and what the tests find. It does so only in binaries built with the tag inject.
 //
-// Crash kills the process with SIGKILL, as a power cut would, at a chosen point. It
-// does so only in a binary built with the tag failpoints, when the environment names
-// the point: MODELGATEWAY_FAILPOINT=journal.settle.synced, or with :3 appended for the
-// third time that the point is passed.
+// Crash kills the process with SIGKILL, as a power cut would, at a chosen point, when the
+// environment names the point: MODELGATEWAY_FAILPOINT=journal.settle.synced, or with :3
+// appended for the third time that the point is passed.
 //
-// HasDefect switches a known bug on. It does so only in a binary built with the tag
-// defects, when the environment names the bug: MODELGATEWAY_DEFECT=no_dedup.
+// HasDefect switches a known bug on, when the environment names the bug:
+// MODELGATEWAY_DEFECT=no_dedup.
 //
 // In every other binary Crash is empty and HasDefect is constant and false: the
 // compiler removes both, and the code that depends on them.

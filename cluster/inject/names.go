@@ -20,6 +20,14 @@ func Defects() []string {
 		"chain_without_internal",  // a record's hash does not cover its internal fields
 		"verify_ends_only",        // the verifier looks at the ends of a chain only
 		"event_before_settle",     // the last byte is sent before its cost is synced
+		"posting_missing",         // the index of a block lacks the first of its values
+		"filter_short",            // the filter of a block lacks half of the request ids
+		"copy_unchecked",          // a file of sealed records is not compared with its sum
+		"seal_unplaced",           // records leave the state before their file is durable elsewhere
+		"sealed_posting_missing",  // a sealed segment lacks the first of its postings
+		"peak_forgotten",          // a block's directory entry knows nothing of the blocks before it
+		"block_unchecked",         // the checksum of a block is not compared
+		"packed_kept",             // a record that is packed also stays where it was
 	}
 }
 

@@ -1,4 +1,4 @@
-//go:build failpoints
+//go:build inject
 
 package journal_test
 

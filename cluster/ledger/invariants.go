@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -22,15 +23,16 @@ import (
 //  3. The spend of all keys equals the sum of the rows of the totals.
 //  4. Leases are above 0, one for each node, sorted.
 //  5. The index of window ends has the end of each account's window, and nothing else.
-//  6. The indexes by account and by request have each usage record, and nothing else.
+//  6. The index of the log of usage records has each record, and nothing else. So have the
+//     indexes of the records of older versions.
 //
 // It reads the whole state. It is for tests and for the inspection of a copy.
 func Invariants(ctx context.Context, r Reader) error {
 	all := func(space store.Space, fn func(key, value []byte) bool) error {
 		return r.Scan(ctx, store.Range{Space: space}, fn)
 	}
-	c := check{from: r, all: all, totals: map[id.Account]money.Total{}, models: map[id.Account]money.Total{}, rows: map[id.Account]money.Total{}, ends: map[string]bool{}}
-	for _, step := range []func() error{c.accounts, c.order, c.daily, c.sums, c.records} {
+	c := check{ctx: ctx, from: r, all: all, totals: map[id.Account]money.Total{}, models: map[id.Account]money.Total{}, rows: map[id.Account]money.Total{}, ends: map[string]bool{}}
+	for _, step := range []func() error{c.accounts, c.order, c.daily, c.sums, c.records, c.older} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -40,7 +42,8 @@ func Invariants(ctx context.Context, r Reader) error {
 
 // check adds up the books. It must not saturate, because a saturated sum would match anything.
 type check struct {
-	from   getter
+	ctx    context.Context //nolint:containedctx // lives as long as one check
+	from   Reader
 	all    func(space store.Space, fn func(key, value []byte) bool) error
 	totals map[id.Account]money.Total
 	models map[id.Account]money.Total // by parent account
@@ -179,9 +182,43 @@ func (c *check) parts(name id.Account, total money.Total) error {
 	return nil
 }
 
-// records compares usage records with their index. It looks each record up, so equal counts
-// mean that the index contains nothing else.
+// records compares the log of usage records with its index.
 func (c *check) records() error {
+	index, err := rowLog().NewCheck(c.ctx, c.from)
+	if err != nil {
+		return unreadable(err)
+	}
+	wrong := func(at uint64, problem string, err error) error {
+		if err == nil && problem != "" {
+			err = disagree("the usage records from %d on: %s.", at, problem)
+		}
+		return err
+	}
+	var bad error
+	err = rowLog().Range(c.ctx, c.from, 0, block.All, func(x block.Record) bool {
+		m := &clusterv1.UsageRecord{}
+		if bad = proto.Unmarshal(x.Value, m); bad != nil {
+			return false
+		}
+		e := rowEntry(x.Number, m.GetEvent(), nil)
+		bad = wrong(index.Add(x.Number, e.Time, e.Terms))
+		return bad == nil
+	})
+	if err == nil {
+		err = bad
+	}
+	if err == nil {
+		err = wrong(index.End())
+	}
+	if err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// older compares the usage records of older versions with their indexes. It looks each record up, so equal counts
+// mean that the index contains nothing else.
+func (c *check) older() error {
 	records, indexed := 0, 0
 	err := c.each(store.SpaceUsage, func(key, value []byte) error {
 		m := &clusterv1.UsageRecord{}

@@ -1,17 +1,20 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
+	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -31,7 +34,7 @@ type LogFilter struct {
 	NewestFirst bool
 	After       string // Record.Cursor of the last record seen; empty: from the beginning
 	Limit       int    // highest number of records; 0: all
-	// Reads is the highest number of records to read. 0 means 100,000. If that does not
+	// Reads is the highest number of records to decode. 0 means 100,000. If that does not
 	// suffice, Logs fails with a *MoreError that says where to continue.
 	Reads int
 }
@@ -73,43 +76,39 @@ type MoreError struct {
 func (e *MoreError) Error() string { return "the query was not finished" }
 
 // Logs calls fn for each matching usage record, ordered by the end of the attempt, until fn
-// returns false. It uses the index of requests or of keys if the filter names one, and
-// otherwise the time. If it would read too many records, it fails with CodeWide; the records
-// passed to fn so far are valid.
+// returns false. It reads the blocks of records that can have what the filter names. If it would
+// read too many records, it fails with CodeWide; the records passed to fn so far are valid.
 func Logs(ctx context.Context, r Reader, f LogFilter, fn func(Record) bool) error {
-	span, skip, err := f.span()
-	if err != nil {
+	l := &listing{filter: &f, fn: fn, reads: passed * f.Reads}
+	if l.reads <= 0 {
+		l.reads = passed * defaultReads
+	}
+	if err := l.begin(); err != nil {
 		return err
 	}
-	reads, shown := f.Reads, 0
-	if reads <= 0 {
-		reads = defaultReads
+	older, err := HasOlderRows(ctx, r)
+	if err != nil {
+		return unreadable(err)
 	}
-	var broken error
-	err = r.Scan(ctx, span, func(key, value []byte) bool {
-		place := key[min(skip, len(key)):]
-		if span.Space == store.SpaceUsageIndex {
-			var ok bool
-			if value, ok, broken = r.Get(store.SpaceUsage, place); broken != nil || !ok {
-				return broken == nil
-			}
+	if older {
+		// They are packed meanwhile: both parts are read as they are now.
+		snapshot, done, err := block.Snapshot(r)
+		if err != nil {
+			return unreadable(err)
 		}
-		var rec Record
-		if rec, broken = readRecord(place, value); broken != nil {
-			return false
+		defer done()
+		var stop func()
+		l.older, stop = iter.Pull2(f.olderRowsOf(ctx, snapshot))
+		defer stop()
+		r = snapshot
+	}
+	if err = rowLog().Query(ctx, r, l.query, l.add); err == nil && !l.done {
+		if l.flush() {
+			l.before(nil)
 		}
-		if f.matches(&rec) {
-			if shown++; !fn(rec) || shown == f.Limit {
-				return false
-			}
-		}
-		if reads--; reads == 0 {
-			broken = tooWide(&rec)
-		}
-		return reads > 0
-	})
+	}
 	if err == nil {
-		err = broken
+		err = l.err
 	}
 	if err != nil {
 		return unreadable(err)
@@ -117,45 +116,172 @@ func Logs(ctx context.Context, r Reader, f LogFilter, fn func(Record) bool) erro
 	return nil
 }
 
-// tooWide is the error of a query that has reached its limit; at is the last record.
-func tooWide(at *Record) error {
-	f := fault.New(fault.Malformed, CodeWide, "Too few of the records read match the filter: narrow it to fewer days, a key or a request.")
-	f.Err = &MoreError{After: at.Cursor()}
-	return f
+// listing is the state of one call of Logs.
+type listing struct {
+	filter *LogFilter
+	query  block.Query
+	fn     func(Record) bool
+	after  []byte // the place of the last record of the page before
+	now    int64  // the time of the last record that was read
+	same   []row  // records of that time, which are not listed yet
+	older  func() (row, error, bool)
+	next   *row // of older
+	reads  int  // left, in parts of one
+	shown  int
+	done   bool // the rest is not wanted, or there is an err
+	err    error
 }
 
-// span returns the range of the state that the filter needs, and the length of the prefix
-// before the record's key in it.
-func (f *LogFilter) span() (store.Range, int, error) {
-	span := store.Range{Space: store.SpaceUsage, Reverse: f.NewestFirst}
-	switch {
-	case f.Request != "":
-		span.Space, span.Prefix = store.SpaceUsageIndex, appendRequestIndex(nil, string(f.Request))
-	case f.Key != nil:
-		span.Space, span.Prefix = store.SpaceUsageIndex, appendKeyIndex(nil, *f.Key)
-	}
-	before := func(place []byte) []byte { return append(append([]byte{}, span.Prefix...), place...) }
+// passed is how many records may be passed over for one that is decoded.
+const passed = 16
+
+// begin sets the range of the query.
+func (l *listing) begin() error {
+	f := l.filter
+	l.query = block.Query{Terms: f.terms(), Reverse: f.NewestFirst}
 	if !f.From.IsZero() {
-		span.From = before(appendMoment(nil, nanosOf(f.From)))
+		l.query.From = nanosOf(f.From)
 	}
 	if !f.To.IsZero() {
-		span.To = before(appendMoment(nil, nanosOf(f.To)))
+		l.query.To = max(nanosOf(f.To), 1)
 	}
 	if f.After == "" {
-		return span, len(span.Prefix), nil
+		return nil
 	}
 	after, err := base64.RawURLEncoding.Strict().DecodeString(f.After)
 	if err != nil || len(after) < momentSize {
-		return span, 0, fault.Field("starting_after", "invalid_value", "starting_after is not a cursor that a page came with; leave it out to begin anew.")
+		return fault.Field("starting_after", "invalid_value", "starting_after is not a cursor that a page came with; leave it out to begin anew.")
 	}
-	if at := before(after); f.NewestFirst {
-		if len(span.To) == 0 || string(at) < string(span.To) {
-			span.To = at
+	l.after = after
+	// Records of the time of the last one are among the results until row skips them.
+	if at := momentOf(after); !f.NewestFirst {
+		l.query.From = max(l.query.From, at)
+	} else if l.query.To == 0 || at < l.query.To-1 {
+		l.query.To = at + 1
+	}
+	return nil
+}
+
+// add takes a record of the log. Those of one time are listed in the order of their places, as a cursor
+// is one.
+func (l *listing) add(x block.Record) bool {
+	if x.Time != l.now && (!l.flush() || !l.goOn(x.Time)) {
+		return false
+	}
+	if !l.filter.mayMatch(x.Value) {
+		l.reads--
+		return true
+	}
+	place, err := placeOf(x)
+	if err != nil {
+		l.err, l.done = err, true
+		return false
+	}
+	l.same = append(l.same, row{place, x.Value})
+	return true
+}
+
+// flush lists the records of one time, and those of older versions that come before them.
+func (l *listing) flush() bool {
+	if len(l.same) > 1 {
+		slices.SortFunc(l.same, func(a, b row) int { return l.order(a.place, b.place) })
+	}
+	for _, x := range l.same {
+		if !l.before(x.place) || !l.row(x) {
+			return false
 		}
-	} else if at = append(at, 0); string(at) > string(span.From) {
-		span.From = at
 	}
-	return span, len(span.Prefix), nil
+	l.same = l.same[:0]
+	return true
+}
+
+// before lists the records of older versions that come before a place; nil: all that are left.
+func (l *listing) before(place []byte) bool {
+	for l.older != nil {
+		if l.next == nil {
+			x, err, ok := l.older()
+			if err != nil {
+				l.err, l.done = err, true
+				return false
+			}
+			if !ok {
+				l.older = nil
+				return true
+			}
+			l.next = &x
+		}
+		if place != nil && l.order(l.next.place, place) > 0 {
+			return true
+		}
+		if at := momentOf(l.next.place); at != l.now && !l.goOn(at) {
+			return false
+		}
+		x := *l.next
+		l.next = nil
+		if !l.row(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// goOn begins with the records of a time, unless too many were read.
+func (l *listing) goOn(at int64) bool {
+	if l.reads > 0 {
+		l.now = at
+		return true
+	}
+	cursor := appendMoment(nil, l.now)
+	if !l.filter.NewestFirst {
+		cursor = append(cursor, 0xff) // after all places of that time
+	}
+	f := fault.New(fault.Malformed, CodeWide, "Too few of the records read match the filter: narrow it to fewer days, a key or a request.")
+	f.Err = &MoreError{After: base64.RawURLEncoding.EncodeToString(cursor)}
+	l.err, l.done = f, true
+	return false
+}
+
+// order compares two places in the order of the results.
+func (l *listing) order(a, b []byte) int {
+	if l.filter.NewestFirst {
+		return bytes.Compare(b, a)
+	}
+	return bytes.Compare(a, b)
+}
+
+// row lists a record if the filter matches it. It reports whether to go on.
+func (l *listing) row(x row) bool {
+	if l.after != nil && l.order(x.place, l.after) <= 0 {
+		return true
+	}
+	var rec Record
+	if rec, l.err = readRecord(x.place, x.value); l.err != nil {
+		l.done = true
+		return false
+	}
+	if l.filter.matches(&rec) {
+		if l.shown++; !l.fn(rec) || l.shown == l.filter.Limit {
+			l.done = true
+			return false
+		}
+	}
+	l.reads -= passed
+	return true
+}
+
+// mayMatch reports whether a stored record can match the filter: it contains what the filter names.
+func (f *LogFilter) mayMatch(value []byte) bool {
+	if f.Key != nil && !bytes.Contains(value, f.Key[:]) {
+		return false
+	}
+	for _, name := range [...]string{
+		string(f.Request), string(f.Team), string(f.User), string(f.Customer), string(f.Organization), f.Session,
+	} {
+		if name != "" && !bytes.Contains(value, []byte(name)) {
+			return false
+		}
+	}
+	return true
 }
 
 // nanosOf returns a time for keys, clamped to their range.

@@ -55,6 +55,14 @@ func appendMoment(to []byte, nanos int64) []byte {
 	return binary.BigEndian.AppendUint64(to, uint64(max(nanos, 0)))
 }
 
+// momentOf decodes the time at the start of a key.
+func momentOf(key []byte) int64 {
+	if len(key) < momentSize {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(key))
+}
+
 // endKey returns the key of an account in the index of window ends.
 func endKey(resets int64, a id.Account) []byte {
 	return appendAccount(appendMoment(nil, resets), a)

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/block"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -58,6 +59,9 @@ func Post(tx Tx, run *clusterv1.PostUsage, at time.Time) (Posted, *fault.Error) 
 		books: newBooks(tx, at), rows: newRows(tx),
 		node: run.GetNode(), epoch: run.GetEpoch(), seq: mark.GetSeq(),
 	}
+	if f := p.beginRows(); f != nil {
+		return Posted{}, f
+	}
 	for _, text := range fresh {
 		if f := p.add(text); f != nil {
 			return Posted{}, f
@@ -68,6 +72,9 @@ func Post(tx Tx, run *clusterv1.PostUsage, at time.Time) (Posted, *fault.Error) 
 	}
 	if f := p.rows.write(); f != nil {
 		return Posted{}, f
+	}
+	if err := rowLog().Append(tx, p.kept); err != nil {
+		return Posted{}, unreadable(err)
 	}
 	mark.Seq, out.Last, out.Notes = p.seq, p.seq, p.notes
 	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(mark)
@@ -105,9 +112,20 @@ type posting struct {
 	epoch  uint64
 	seq    uint64 // of the last posted event
 	payers []payer
-	place  []byte // the keys of the event's record; reused
+	packs  bool          // records go into the log of records
+	row    uint64        // number of the last one there
+	kept   []block.Entry // those of this run
+	place  []byte        // the keys of the event's record; reused
 	index  []byte
-	text   []byte
+}
+
+// beginRows finds the end of the log of records.
+func (p *posting) beginRows() *fault.Error {
+	var err error
+	if p.row, p.packs, err = rowLog().End(p.tx); err != nil {
+		return unreadable(err)
+	}
+	return nil
 }
 
 // add posts the next event.

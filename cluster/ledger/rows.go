@@ -24,19 +24,19 @@ const digestSize = 16
 // rows are the daily rows that one run of events touches. Each is read once and written once.
 type rows struct {
 	tx    Tx
-	rows  map[string]*row
-	order []*row
+	rows  map[string]*dailyRow
+	order []*dailyRow
 	key   []byte // reused, like text
 	text  []byte
 }
 
-type row struct {
+type dailyRow struct {
 	*clusterv1.DailyRow
 
 	key string
 }
 
-func newRows(tx Tx) *rows { return &rows{tx: tx, rows: map[string]*row{}} }
+func newRows(tx Tx) *rows { return &rows{tx: tx, rows: map[string]*dailyRow{}} }
 
 // add counts an attempt in all rows to which it belongs.
 func (r *rows) add(e *clusterv1.UsageEvent) *fault.Error {
@@ -74,7 +74,7 @@ func (r *rows) digest(e *clusterv1.UsageEvent) [sha256.Size]byte {
 }
 
 // row returns the row of r.key. A missing row is empty.
-func (r *rows) row() (*row, *fault.Error) {
+func (r *rows) row() (*dailyRow, *fault.Error) {
 	if found, ok := r.rows[string(r.key)]; ok {
 		return found, nil
 	}
@@ -82,7 +82,7 @@ func (r *rows) row() (*row, *fault.Error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	made := &row{DailyRow: &clusterv1.DailyRow{}, key: string(r.key)}
+	made := &dailyRow{DailyRow: &clusterv1.DailyRow{}, key: string(r.key)}
 	if err := proto.Unmarshal(value, made.DailyRow); err != nil {
 		return nil, unreadable(err)
 	}
@@ -93,7 +93,7 @@ func (r *rows) row() (*row, *fault.Error) {
 
 // count adds an attempt. A request counts once, with the outcome of its last attempt. A caller
 // that left before the end received no response.
-func (r *row) count(e *clusterv1.UsageEvent) {
+func (r *dailyRow) count(e *clusterv1.UsageEvent) {
 	r.KeyHash, r.KeyAlias, r.Team = e.GetKeyHash(), e.GetKeyAlias(), e.GetTeam()
 	if account := keyAccount(e); account != hashOf(e) {
 		r.KeyHash = account[:]

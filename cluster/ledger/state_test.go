@@ -35,6 +35,9 @@ func open(t tb) *store.Store {
 			t.Error(err)
 		}
 	})
+	if _, f := entry(t, s, func(tx *store.Tx) (int, *fault.Error) { return 0, ledger.BeginRows(tx) }); f != nil {
+		t.Fatal(f)
+	}
 	return s
 }
 

@@ -18,6 +18,14 @@ func realFS(fsys FS) FS {
 	return fsys
 }
 
+// FileSystem returns fsys, or the operating system's if it is nil, for files next to a store.
+func FileSystem(fsys FS) FS { return realFS(fsys) }
+
+// CreateFile creates a file, or empties one, for writing. The caller syncs it and its directory.
+func CreateFile(fsys FS, name string) (vfs.File, error) {
+	return fsys.Create(name, vfs.WriteCategoryUnspecified)
+}
+
 // tmpSuffix marks incomplete files of WriteFile. After a crash they are ignored.
 const tmpSuffix = ".tmp"
 

@@ -135,6 +135,9 @@ const (
 	//	"r", request, 0, key in SpaceUsage → nothing
 	//	"a", hash (32 bytes) → hash of the other key whose account it used last
 	SpaceUsageIndex Space = 'I'
+	// SpaceUsageLog belongs to cluster/ledger: posted events in the order of the log, as cluster/block
+	// keeps them.
+	SpaceUsageLog Space = 'J'
 	// SpaceDaily belongs to cluster/ledger: sums by day.
 	//	kind (1 byte), owner, 0, day (8 digits), digest (16 bytes) → cluster.v1.DailyRow
 	SpaceDaily Space = 'D'
@@ -150,6 +153,9 @@ const (
 	// SpaceAuditIndex belongs to cluster/audit: records by time, by key, by type, by request and by organization.
 	//	workspace, 0, "t" or "k" or "e" or "r" or "o", value, 0, time, number (8 bytes each) → nothing
 	SpaceAuditIndex Space = 'X'
+	// SpaceAuditLog belongs to cluster/audit: the records of the chains, as cluster/block keeps them.
+	//	workspace, 0, a key of cluster/block
+	SpaceAuditLog Space = 'Q'
 	// SpaceCheckpoint belongs to cluster/audit.
 	//	workspace, 0, size (8 bytes, big endian) → cluster.v1.AuditCheckpoint
 	SpaceCheckpoint Space = 'P'

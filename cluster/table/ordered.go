@@ -15,6 +15,9 @@ const maxChunk = 256
 // ordered is an immutable sequence of records, sorted by key, in chunks of pairs. Unlike a tree
 // it is contiguous in memory: a scan of 100,000 records takes a millisecond. A scan can start
 // anywhere.
+//
+// Its type of rows is a pointer type: the compiler compiles all pointer types once, and any other
+// type in each package that knows the type of a table.
 type ordered[T any] struct {
 	chunks []*chunk[T] // never empty
 	n      int
@@ -32,7 +35,7 @@ type token struct{ _ byte }
 
 type pair[T any] struct {
 	key string
-	row *T
+	row T
 }
 
 func byKey[T any](p pair[T], key string) int {
@@ -60,8 +63,8 @@ func (o *ordered[T]) seek(key string) (c, i int) {
 }
 
 // from yields the pairs from a position to the end.
-func (o *ordered[T]) from(c, i int) iter.Seq2[string, *T] {
-	return func(yield func(string, *T) bool) {
+func (o *ordered[T]) from(c, i int) iter.Seq2[string, T] {
+	return func(yield func(string, T) bool) {
 		for ; c < len(o.chunks); c, i = c+1, 0 {
 			for _, p := range o.chunks[c].pairs[i:] {
 				if !yield(p.key, p.row) {
@@ -73,8 +76,8 @@ func (o *ordered[T]) from(c, i int) iter.Seq2[string, *T] {
 }
 
 // at yields the records from the nth to the end.
-func (o *ordered[T]) at(n int) iter.Seq[*T] {
-	return func(yield func(*T) bool) {
+func (o *ordered[T]) at(n int) iter.Seq[T] {
+	return func(yield func(T) bool) {
 		for _, c := range o.chunks {
 			if n >= len(c.pairs) {
 				n -= len(c.pairs)
@@ -91,8 +94,8 @@ func (o *ordered[T]) at(n int) iter.Seq[*T] {
 }
 
 // before yields the records in reverse order, from the nth last to the first.
-func (o *ordered[T]) before(n int) iter.Seq[*T] {
-	return func(yield func(*T) bool) {
+func (o *ordered[T]) before(n int) iter.Seq[T] {
+	return func(yield func(T) bool) {
 		for _, c := range slices.Backward(o.chunks) {
 			if n >= len(c.pairs) {
 				n -= len(c.pairs)
@@ -134,7 +137,7 @@ func (e *ordering[T]) mine(c int) *chunk[T] {
 }
 
 // put adds a pair, or replaces the pair with the same key.
-func (e *ordering[T]) put(key string, row *T) {
+func (e *ordering[T]) put(key string, row T) {
 	c, i := e.seek(key)
 	switch {
 	case len(e.chunks) == 0:

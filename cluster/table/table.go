@@ -38,13 +38,13 @@ type Spec[T any] struct {
 type Table[T any] struct {
 	spec *Spec[T]
 	rows *iradix.Tree[*T]
-	by   []ordered[T] // Indexes[n] + 0 + key → record
+	by   []ordered[*T] // Indexes[n] + 0 + key → record
 }
 
 // New returns an empty table.
 func New[T any](spec *Spec[T]) *Table[T] {
 	t := &Table[T]{spec: spec, rows: iradix.New[*T]()}
-	t.by = make([]ordered[T], len(spec.Indexes))
+	t.by = make([]ordered[*T], len(spec.Indexes))
 	return t
 }
 
@@ -163,8 +163,8 @@ func (t *Table[T]) Prefix(n int, prefix []byte) iter.Seq[*T] {
 	}
 }
 
-func walk[T any](root *iradix.Node[*T]) iter.Seq[*T] {
-	return func(yield func(*T) bool) {
+func walk[T any](root *iradix.Node[T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
 		it := root.Iterator()
 		for _, r, ok := it.Next(); ok; _, r, ok = it.Next() {
 			if !yield(r) {
@@ -242,7 +242,7 @@ func (t *Table[T]) Load(ctx context.Context, state Scanner) (loaded *Table[T], b
 type editor[T any] struct {
 	spec *Spec[T]
 	rows *iradix.Txn[*T]
-	by   []*ordering[T]
+	by   []*ordering[*T]
 }
 
 func (t *Table[T]) edit() *editor[T] {

@@ -76,3 +76,6 @@ func (s *Set) TeamsOf(u id.User) iter.Seq[*TeamMember] {
 
 // KeysOf returns the keys of a user, ordered by hash.
 func (s *Set) KeysOf(u id.User) iter.Seq[*Key] { return s.keys.By(keyByUser, []byte(u)) }
+
+// TeamKeys returns the keys of a team, in no order that says anything.
+func (s *Set) TeamKeys(t id.Team) iter.Seq[*Key] { return s.keys.By(keyByTeam, []byte(t)) }

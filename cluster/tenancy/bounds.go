@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
@@ -52,7 +53,7 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 	b := bounder{set: p.set, model: string(model), now: now, out: dst, principal: p, aliases: aliases}
 	key := Limits{}
 	if p.key != nil {
-		if key = p.set.terms(nil, p.key.Limits); !key.none() {
+		if key = p.set.Terms(nil, p.key.Limits); !key.none() {
 			b.whole(id.Account{Kind: id.AccountKey, Owner: p.Account().Hex()}, &key)
 		}
 	}
@@ -60,7 +61,7 @@ func (p Principal) Bounds(dst []Bound, c id.Customer, model id.ModelName, now ti
 	team, organization, user := b.belonging()
 	if c != "" {
 		if found, ok := p.set.customers.Get(customerKey(p.EndUser(c))); ok {
-			limits := p.set.terms(nil, found.Limits)
+			limits := p.set.Terms(nil, found.Limits)
 			b.whole(found.EndUser().Account(), &limits)
 		}
 	}
@@ -105,22 +106,22 @@ func (b *bounder) belonging() (team, organization, user Limits) {
 	b.boundBy()
 	p := b.principal
 	if p.team != nil {
-		team = p.set.terms(nil, p.team.Limits)
+		team = p.set.Terms(nil, p.team.Limits)
 		b.whole(id.Account{Kind: id.AccountTeam, Owner: string(p.Team)}, &team)
 		if p.member != nil {
-			member := p.member.within(p.team)
+			member := p.member.LimitsIn(p.team)
 			b.whole(id.Account{Kind: id.AccountTeamMember, Owner: string(p.Team), Part: string(p.User)}, &member)
 		}
 	}
 	if p.organization != nil {
-		organization = p.set.terms(nil, p.organization.Limits)
+		organization = p.set.Terms(nil, p.organization.Limits)
 		b.whole(id.Account{Kind: id.AccountOrganization, Owner: string(p.Organization)}, &organization)
 		if p.user != nil {
 			b.organizationMember(p)
 		}
 	}
 	if p.user != nil {
-		user = p.set.terms(nil, p.user.Limits)
+		user = p.set.Terms(nil, p.user.Limits)
 		b.whole(id.Account{Kind: id.AccountUser, Owner: string(p.User)}, &user)
 	}
 	return team, organization, user
@@ -141,7 +142,7 @@ func (b *bounder) whole(a id.Account, l *Limits) {
 		Account: a, Parent: b.parent, Max: l.MaxBudget, Soft: l.SoftBudget, Duration: l.BudgetDuration,
 		RPM: l.RPM, TPM: l.TPM, TPD: l.TPD, Parallel: l.MaxParallel,
 	}
-	bound.Resets, _ = NextReset(bound.Duration, b.now)
+	bound.Resets, _ = period.NextReset(bound.Duration, b.now)
 	b.out = append(b.out, bound)
 }
 
@@ -156,7 +157,7 @@ func (b *bounder) ofModel(a id.Account, l *Limits) {
 	if bound.Max == nil && bound.Duration == "" && bound.RPM == nil && bound.TPM == nil {
 		return
 	}
-	bound.Resets, _ = NextReset(bound.Duration, b.now)
+	bound.Resets, _ = period.NextReset(bound.Duration, b.now)
 	b.out = append(b.out, bound)
 }
 
@@ -186,9 +187,9 @@ func (l Limits) none() bool {
 		l.RPM == nil && l.TPM == nil && l.TPD == nil && l.MaxParallel == nil
 }
 
-// within returns what bounds the user in the team: the user's own limits there, or
+// LimitsIn returns what bounds the user in the team: the user's own limits there, or
 // else those that the team has for members.
-func (m *TeamMember) within(t *Team) Limits {
+func (m *TeamMember) LimitsIn(t *Team) Limits {
 	l := m.limits()
 	if l.BudgetDuration == "" {
 		l.BudgetDuration = t.MemberBudgetDuration
@@ -196,6 +197,9 @@ func (m *TeamMember) within(t *Team) Limits {
 	l.MaxBudget, l.RPM, l.TPM = or(l.MaxBudget, t.MemberBudget), or(l.RPM, t.MemberRPM), or(l.TPM, t.MemberTPM)
 	return l
 }
+
+// Empty reports whether limits bound nothing, single models among it.
+func (l Limits) Empty() bool { return l.none() && len(l.Models) == 0 }
 
 // tighter is the smaller of two limits that may not be set.
 func tighter(a, b *uint32) *uint32 {

@@ -10,14 +10,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 )
 
 // caller authenticates with a key of the office.
 func (o *office) caller(key string) tenancy.Principal {
-	o.tb.Helper()
-	p, err := o.set.Authenticate(present("x-api-key", key), now())
+	o.TB.Helper()
+	p, err := o.Set.Authenticate(tenancytest.Present("x-api-key", key), tenancytest.Now())
 	if err != nil {
-		o.tb.Fatal(err)
+		o.TB.Fatal(err)
 	}
 	return p
 }
@@ -29,27 +30,27 @@ func bounded(t *testing.T) *office {
 	models := func(rpm uint32) []tenancy.ModelLimits {
 		return []tenancy.ModelLimits{{Model: "a"}, {Model: "m", RPM: new(rpm)}}
 	}
-	o.must(createBudget(tenancy.Budget{ID: "gold", Limits: tenancy.Limits{
+	o.Must(createBudget(tenancy.Budget{ID: "gold", Limits: tenancy.Limits{
 		MaxBudget: pico(900), SoftBudget: pico(90), BudgetDuration: "1mo", TPD: new(uint32(9)), TPM: new(uint32(99)), Models: models(109),
 	}}))
-	o.must(createOrganization(tenancy.Organization{ID: "acme", Alias: "Acme", Limits: tenancy.Limits{MaxBudget: pico(4), Models: models(104)}}))
-	o.must(createUser(tenancy.User{ID: "ada", Role: tenancy.RoleInternalUser, Limits: tenancy.Limits{MaxParallel: new(uint32(6)), Models: models(106)}}))
-	o.must(joinOrganization(tenancy.OrganizationMember{Organization: "acme", User: "ada", Role: tenancy.RoleInternalUser, MaxBudget: pico(5)}))
-	o.must(createTeam(tenancy.Team{
+	o.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: "acme", Alias: "Acme", Limits: tenancy.Limits{MaxBudget: pico(4), Models: models(104)}}))
+	o.Must(tenancytest.CreateUser(tenancy.User{ID: "ada", Role: tenancy.RoleInternalUser, Limits: tenancy.Limits{MaxParallel: new(uint32(6)), Models: models(106)}}))
+	o.Must(tenancytest.JoinOrganization(tenancy.OrganizationMember{Organization: "acme", User: "ada", Role: tenancy.RoleInternalUser, MaxBudget: pico(5)}))
+	o.Must(tenancytest.CreateTeam(tenancy.Team{
 		ID: "red", Organization: "acme", MemberBudget: pico(3), MemberBudgetDuration: "1w", MemberRPM: new(uint32(3)), MemberTPM: new(uint32(33)),
 		Limits: tenancy.Limits{RPM: new(uint32(2)), Budget: "gold"},
 	}))
-	o.must(joinTeam(tenancy.TeamMember{Team: "red", User: "ada", Role: tenancy.TeamUser, RPM: new(uint32(333))}))
-	o.must(createCustomer(tenancy.Customer{ID: "eve", Limits: tenancy.Limits{BudgetDuration: "1h", Models: models(107)}}))
-	o.must(createCustomer(tenancy.Customer{ID: "eve", Organization: "acme", Limits: tenancy.Limits{RPM: new(uint32(7)), BudgetDuration: "1h", Models: models(107)}}))
-	o.must(createCustomer(tenancy.Customer{ID: "bob", Limits: tenancy.Limits{RPM: new(uint32(7))}}))
-	o.must(createKey(tenancy.Key{
+	o.Must(tenancytest.JoinTeam(tenancy.TeamMember{Team: "red", User: "ada", Role: tenancy.TeamUser, RPM: new(uint32(333))}))
+	o.Must(createCustomer(tenancy.Customer{ID: "eve", Limits: tenancy.Limits{BudgetDuration: "1h", Models: models(107)}}))
+	o.Must(createCustomer(tenancy.Customer{ID: "eve", Organization: "acme", Limits: tenancy.Limits{RPM: new(uint32(7)), BudgetDuration: "1h", Models: models(107)}}))
+	o.Must(createCustomer(tenancy.Customer{ID: "bob", Limits: tenancy.Limits{RPM: new(uint32(7))}}))
+	o.Must(tenancytest.CreateKey(tenancy.Key{
 		Hash: id.HashKey(good), Team: "red", User: "ada",
 		Limits: tenancy.Limits{MaxBudget: pico(1), TPM: new(uint32(1)), Models: []tenancy.ModelLimits{{
 			Model: "m", MaxBudget: pico(8), BudgetDuration: "1d", TPM: new(uint32(80)), RPM: new(uint32(81)), ModelTPM: new(uint32(79)), ModelRPM: new(uint32(82)),
 		}}},
 	}))
-	o.must(createKey(tenancy.Key{Hash: id.HashKey(other), Organization: "acme"}))
+	o.Must(tenancytest.CreateKey(tenancy.Key{Hash: id.HashKey(other), Organization: "acme"}))
 	return o
 }
 
@@ -66,7 +67,7 @@ func TestBounds(t *testing.T) {
 	owner := hex.EncodeToString(hash[:])
 	acme := tenancy.Bound{Account: account(id.AccountOrganization, "acme", ""), Max: pico(4)}
 	acmeModel := tenancy.Bound{Account: account(id.AccountOrganizationModel, "acme", "m"), Model: "m", RPM: new(uint32(104))}
-	eve := tenancy.Bound{Account: account(id.AccountCustomer, "eve", ""), Duration: "1h", Resets: now().Add(time.Hour)}
+	eve := tenancy.Bound{Account: account(id.AccountCustomer, "eve", ""), Duration: "1h", Resets: tenancytest.Now().Add(time.Hour)}
 	acmeEve := eve
 	acmeEve.Account.Part, acmeEve.RPM = "acme", new(uint32(7))
 	whole := []tenancy.Bound{
@@ -102,19 +103,19 @@ func TestBounds(t *testing.T) {
 		{"a customer whom nobody made", good, "nobody", "m", join(whole, models)},
 		{"a customer of no organization", other, "bob", "x", []tenancy.Bound{acme}},
 		{"a key without bounds in an organization", other, "", "m", []tenancy.Bound{acme, acmeModel}},
-		{"the master key", master, "", "m", nil},
-		{"the master key for a customer", master, "eve", "m", []tenancy.Bound{eve}},
+		{"the master key", tenancytest.Master, "", "m", nil},
+		{"the master key for a customer", tenancytest.Master, "eve", "m", []tenancy.Bound{eve}},
 	} {
-		got := o.caller(test.key).Bounds(nil, test.customer, test.model, now(), nil)
+		got := o.caller(test.key).Bounds(nil, test.customer, test.model, tenancytest.Now(), nil)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s:\n%s", test.name, diff)
 		}
 	}
-	kept := o.caller(other).Bounds([]tenancy.Bound{eve}, "", "x", now(), nil)
+	kept := o.caller(other).Bounds([]tenancy.Bound{eve}, "", "x", tenancytest.Now(), nil)
 	if diff := cmp.Diff([]tenancy.Bound{eve, acme}, kept); diff != "" {
 		t.Errorf("what was there before:\n%s", diff)
 	}
-	if got := (tenancy.Principal{}).Bounds(nil, "eve", "m", now(), nil); got != nil {
+	if got := (tenancy.Principal{}).Bounds(nil, "eve", "m", tenancytest.Now(), nil); got != nil {
 		t.Errorf("of nobody: %v", got)
 	}
 }
@@ -144,13 +145,13 @@ func (a aliases) Alias(name id.ModelName) id.ModelName {
 func TestLimitsNameAliases(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.must(createTeam(tenancy.Team{
+	o.Must(tenancytest.CreateTeam(tenancy.Team{
 		ID: "red", ModelAliases: map[string]string{"ours": "routed", "mine": "x"},
 		Limits: tenancy.Limits{Models: []tenancy.ModelLimits{
 			{Model: "mine", BudgetDuration: "1w", ModelTPM: new(uint32(4))}, {Model: "ours", MaxBudget: pico(9)}, {Model: "x", MaxBudget: pico(1)},
 		}},
 	}))
-	o.must(createKey(tenancy.Key{
+	o.Must(tenancytest.CreateKey(tenancy.Key{
 		Hash: id.HashKey(good), Team: "red", Aliases: map[string]string{"mine": "m", "other": "x"},
 		Limits: tenancy.Limits{Models: []tenancy.ModelLimits{
 			{Model: "m", MaxBudget: pico(7), BudgetDuration: "1h", RPM: new(uint32(5)), ModelTPM: new(uint32(50))},
@@ -160,7 +161,7 @@ func TestLimitsNameAliases(t *testing.T) {
 		}},
 	}))
 	hash := id.HashKey(good)
-	got := o.caller(good).Bounds(nil, "", "m", now(), aliases{"routed": "m"})
+	got := o.caller(good).Bounds(nil, "", "m", tenancytest.Now(), aliases{"routed": "m"})
 	want := []tenancy.Bound{
 		{
 			Account: account(id.AccountKeyModel, hex.EncodeToString(hash[:]), "m"), Model: "m", Max: pico(5), Duration: "1d",
@@ -178,13 +179,13 @@ func TestLimitsNameAliases(t *testing.T) {
 func TestBoundsFollowTheBudget(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.must(createBudget(tenancy.Budget{ID: "gold", Limits: tenancy.Limits{MaxBudget: pico(1), RPM: new(uint32(1))}}))
-	o.must(createKey(tenancy.Key{Hash: id.HashKey(good), Limits: tenancy.Limits{RPM: new(uint32(7)), Budget: "gold"}}))
-	o.must(func(s *tenancy.Set, tx *record.Txn) error {
+	o.Must(createBudget(tenancy.Budget{ID: "gold", Limits: tenancy.Limits{MaxBudget: pico(1), RPM: new(uint32(1))}}))
+	o.Must(tenancytest.CreateKey(tenancy.Key{Hash: id.HashKey(good), Limits: tenancy.Limits{RPM: new(uint32(7)), Budget: "gold"}}))
+	o.Must(func(s *tenancy.Set, tx *record.Txn) error {
 		_, err := s.UpdateBudget(tx, tenancy.Budget{ID: "gold", Limits: tenancy.Limits{MaxBudget: pico(2), RPM: new(uint32(2))}}, 0)
 		return err
 	})
-	got := o.caller(good).Bounds(nil, "", "m", now(), nil)
+	got := o.caller(good).Bounds(nil, "", "m", tenancytest.Now(), nil)
 	if len(got) != 1 || *got[0].Max != 2 || *got[0].RPM != 7 {
 		t.Errorf("bounds: %+v", got)
 	}
@@ -192,9 +193,9 @@ func TestBoundsFollowTheBudget(t *testing.T) {
 
 func TestNoBoundsAllocateNothing(t *testing.T) {
 	o := newOffice(t)
-	o.must(createTeam(tenancy.Team{ID: "red"}))
-	o.must(createKey(tenancy.Key{Hash: id.HashKey(good), Team: "red"}))
-	p, at := o.caller(good), now()
+	o.Must(tenancytest.CreateTeam(tenancy.Team{ID: "red"}))
+	o.Must(tenancytest.CreateKey(tenancy.Key{Hash: id.HashKey(good), Team: "red"}))
+	p, at := o.caller(good), tenancytest.Now()
 	if n := testing.AllocsPerRun(100, func() {
 		if got := p.Bounds(nil, "somebody", "m", at, nil); got != nil {
 			t.Fatalf("bounds: %v", got)
@@ -206,9 +207,9 @@ func TestNoBoundsAllocateNothing(t *testing.T) {
 
 func BenchmarkBounds(b *testing.B) {
 	o := newOffice(b)
-	o.must(createTeam(tenancy.Team{ID: "red", Limits: tenancy.Limits{MaxBudget: pico(5), BudgetDuration: "1mo"}}))
-	o.must(createKey(tenancy.Key{Hash: id.HashKey(good), Team: "red", Limits: tenancy.Limits{RPM: new(uint32(7))}}))
-	p, at, space := o.caller(good), now(), make([]tenancy.Bound, 0, 8)
+	o.Must(tenancytest.CreateTeam(tenancy.Team{ID: "red", Limits: tenancy.Limits{MaxBudget: pico(5), BudgetDuration: "1mo"}}))
+	o.Must(tenancytest.CreateKey(tenancy.Key{Hash: id.HashKey(good), Team: "red", Limits: tenancy.Limits{RPM: new(uint32(7))}}))
+	p, at, space := o.caller(good), tenancytest.Now(), make([]tenancy.Bound, 0, 8)
 	b.ReportAllocs()
 	for b.Loop() {
 		if len(p.Bounds(space, "", "m", at, nil)) != 2 {

@@ -54,7 +54,7 @@ func (s *Set) Budgets() iter.Seq[*Budget] { return s.budgets.All() }
 func (s *Set) NeedBudget(tx *record.Txn, param string, b id.Budget) (*Budget, error) {
 	found, ok := s.Budget(tx, b)
 	if !ok {
-		return nil, absent(codeNoBudget, param, "There is no budget %s.", short(string(b)))
+		return nil, absent(codeNoBudget, param, "There is no budget %s.", fault.Short(string(b)))
 	}
 	return found, nil
 }
@@ -63,7 +63,7 @@ func (s *Set) NeedBudget(tx *record.Txn, param string, b id.Budget) (*Budget, er
 // returns Exists if the id is taken.
 func (s *Set) CreateBudget(tx *record.Txn, b Budget) (*Budget, error) {
 	if _, ok := s.Budget(tx, b.ID); ok {
-		return nil, occupied("budget_id", "There is a budget %s already; choose another budget_id, or leave it out to have one made.", short(string(b.ID)))
+		return nil, occupied("budget_id", "There is a budget %s already; choose another budget_id, or leave it out to have one made.", fault.Short(string(b.ID)))
 	}
 	return s.putBudget(tx, &Budget{}, b)
 }
@@ -118,16 +118,16 @@ func (s *Set) DeleteBudget(tx *record.Txn, param string, b id.Budget) (*Budget, 
 // nothing has.
 func (s *Set) underBudget(b id.Budget) string {
 	if o, ok := firstOf(s.organizations, organizationByBudget, b); ok {
-		return "organization " + short(string(o.ID))
+		return "organization " + fault.Short(string(o.ID))
 	}
 	if t, ok := firstOf(s.teams, teamByBudget, b); ok {
-		return "team " + short(string(t.ID))
+		return "team " + fault.Short(string(t.ID))
 	}
 	if u, ok := firstOf(s.users, userByBudget, b); ok {
-		return "user " + short(string(u.ID))
+		return "user " + fault.Short(string(u.ID))
 	}
 	if c, ok := firstOf(s.customers, customerByBudget, b); ok {
-		return "customer " + short(string(c.ID))
+		return "customer " + fault.Short(string(c.ID))
 	}
 	if k, ok := firstOf(s.keys, keyByBudget, b); ok {
 		return "key " + k.Hash.String()

@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -73,7 +74,7 @@ func TestBudgets(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	gold := tenancy.Budget{ID: "gold", Limits: tenancy.Limits{MaxBudget: pico(10), RPM: new(uint32(5))}}
-	if o.must(createBudget(gold)) {
+	if o.Must(createBudget(gold)) {
 		t.Error("a new budget revokes")
 	}
 	for _, test := range []struct {
@@ -88,17 +89,17 @@ func TestBudgets(t *testing.T) {
 		{"update: revision", updateBudget(gold, 99), "revision_conflict", fault.Conflict},
 		{"delete: not there", deleteBudget("x"), "id budget_not_found", fault.NotFound},
 	} {
-		_, err := o.try(test.op)
-		if got := refusal(err); got != test.want || fault.KindOf(err) != test.kind {
+		_, err := o.Try(test.op)
+		if got := tenancytest.Refusal(err); got != test.want || fault.KindOf(err) != test.kind {
 			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
 		}
 	}
 	less := gold
 	less.Limits = tenancy.Limits{MaxBudget: pico(9), RPM: new(uint32(5))}
-	if !o.must(updateBudget(less, 1)) {
+	if !o.Must(updateBudget(less, 1)) {
 		t.Error("a lower bound does not revoke")
 	}
-	if o.must(updateBudget(tenancy.Budget{ID: "gold"}, 0)) {
+	if o.Must(updateBudget(tenancy.Budget{ID: "gold"}, 0)) {
 		t.Error("no bound revokes")
 	}
 }
@@ -108,26 +109,26 @@ func TestBudgetInUse(t *testing.T) {
 	t.Parallel()
 	of := tenancy.Limits{Budget: "gold"}
 	for name, use := range map[string]func(*tenancy.Set, *record.Txn) error{
-		"organization": createOrganization(tenancy.Organization{ID: "x", Alias: "X", Limits: of}),
-		"team":         createTeam(tenancy.Team{ID: "x", Limits: of}),
-		"user":         createUser(tenancy.User{ID: "x", Role: tenancy.RoleInternalUser, Limits: of}),
+		"organization": tenancytest.CreateOrganization(tenancy.Organization{ID: "x", Alias: "X", Limits: of}),
+		"team":         tenancytest.CreateTeam(tenancy.Team{ID: "x", Limits: of}),
+		"user":         tenancytest.CreateUser(tenancy.User{ID: "x", Role: tenancy.RoleInternalUser, Limits: of}),
 		"customer":     createCustomer(tenancy.Customer{ID: "x", Limits: of}),
-		"key":          createKey(tenancy.Key{Hash: id.HashKey("sk-with-a-budget-0123"), Limits: of}),
+		"key":          tenancytest.CreateKey(tenancy.Key{Hash: id.HashKey("sk-with-a-budget-0123"), Limits: of}),
 	} {
 		o := newOffice(t)
-		if _, err := o.try(use); refusal(err) != "budget_id budget_not_found" {
+		if _, err := o.Try(use); tenancytest.Refusal(err) != "budget_id budget_not_found" {
 			t.Errorf("%s with a budget that is not there: %v", name, err)
 		}
-		o.must(createBudget(tenancy.Budget{ID: "gold"}))
-		late := o.begin()
-		if err := deleteBudget("gold")(o.set, late); err != nil {
+		o.Must(createBudget(tenancy.Budget{ID: "gold"}))
+		late := o.Begin()
+		if err := deleteBudget("gold")(o.Set, late); err != nil {
 			t.Fatal(err)
 		}
-		o.must(use)
-		if _, err := o.try(deleteBudget("gold")); refusal(err) != "id budget_in_use" || fault.KindOf(err) != fault.Conflict {
+		o.Must(use)
+		if _, err := o.Try(deleteBudget("gold")); tenancytest.Refusal(err) != "id budget_in_use" || fault.KindOf(err) != fault.Conflict {
 			t.Errorf("%s: the budget was deleted, or %v", name, err)
 		}
-		if _, err := o.commit(late); refusal(err) != record.CodeStale {
+		if _, err := o.Commit(late); tenancytest.Refusal(err) != record.CodeStale {
 			t.Errorf("%s: a deletion that was decided before it was there: %v", name, err)
 		}
 	}
@@ -136,13 +137,13 @@ func TestBudgetInUse(t *testing.T) {
 func TestBudgetIsFreeAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.must(createBudget(tenancy.Budget{ID: "gold"}))
-	o.must(createTeam(tenancy.Team{ID: "red", Limits: tenancy.Limits{Budget: "gold"}}))
-	o.must(createCustomer(tenancy.Customer{ID: "c", Limits: tenancy.Limits{Budget: "gold"}}))
-	o.must(updateTeam(tenancy.Team{ID: "red"}, 0))
-	o.must(deleteCustomer("c"))
-	o.must(deleteBudget("gold"))
-	if _, ok := o.set.Budget(nil, "gold"); ok {
+	o.Must(createBudget(tenancy.Budget{ID: "gold"}))
+	o.Must(tenancytest.CreateTeam(tenancy.Team{ID: "red", Limits: tenancy.Limits{Budget: "gold"}}))
+	o.Must(createCustomer(tenancy.Customer{ID: "c", Limits: tenancy.Limits{Budget: "gold"}}))
+	o.Must(tenancytest.UpdateTeam(tenancy.Team{ID: "red"}, 0))
+	o.Must(deleteCustomer("c"))
+	o.Must(deleteBudget("gold"))
+	if _, ok := o.Set.Budget(nil, "gold"); ok {
 		t.Error("the budget is there")
 	}
 }
@@ -172,13 +173,13 @@ func TestCustomers(t *testing.T) {
 		{"delete", deleteCustomer("b"), "", false},
 		{"delete: not there", deleteCustomer("b"), "user_ids[0] customer_not_found", false},
 	} {
-		revokes, err := o.try(test.op)
-		if got := refusal(err); got != test.want || revokes != test.revokes {
+		revokes, err := o.Try(test.op)
+		if got := tenancytest.Refusal(err); got != test.want || revokes != test.revokes {
 			t.Errorf("%s: %q, revokes %v", test.name, got, revokes)
 		}
 	}
 	got := map[id.Customer]bool{}
-	for c := range o.set.Customers() {
+	for c := range o.Set.Customers() {
 		got[c.ID] = c.Blocked
 	}
 	if len(got) != 2 || got["a"] || !got["d"] {
@@ -191,16 +192,16 @@ func TestCustomers(t *testing.T) {
 func TestCustomersOfOrganizations(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.must(createOrganization(tenancy.Organization{ID: "acme", Alias: "Acme"}))
-	o.must(createOrganization(tenancy.Organization{ID: "initech", Alias: "Initech"}))
-	if _, err := o.try(createCustomer(tenancy.Customer{ID: "alice", Organization: "none"})); refusal(err) != "organization_id organization_not_found" {
+	o.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: "acme", Alias: "Acme"}))
+	o.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: "initech", Alias: "Initech"}))
+	if _, err := o.Try(createCustomer(tenancy.Customer{ID: "alice", Organization: "none"})); tenancytest.Refusal(err) != "organization_id organization_not_found" {
 		t.Errorf("of an organization that is not there: %v", err)
 	}
 	for _, of := range []id.Organization{"acme", "initech", ""} {
-		o.must(createCustomer(tenancy.Customer{ID: "alice", Organization: of, Alias: "alice of " + string(of)}))
+		o.Must(createCustomer(tenancy.Customer{ID: "alice", Organization: of, Alias: "alice of " + string(of)}))
 	}
 	all := func() (out []id.Organization) {
-		for c := range o.set.Customers() {
+		for c := range o.Set.Customers() {
 			if c.ID != "alice" || c.Alias != "alice of "+string(c.Organization) {
 				t.Errorf("a customer is %+v", c)
 			}
@@ -211,15 +212,15 @@ func TestCustomersOfOrganizations(t *testing.T) {
 	if got := all(); !slices.Equal(got, []id.Organization{"", "acme", "initech"}) {
 		t.Errorf("customers of %q", got)
 	}
-	late := o.begin()
-	if err := createCustomer(tenancy.Customer{ID: "bob", Organization: "acme"})(o.set, late); err != nil {
+	late := o.Begin()
+	if err := createCustomer(tenancy.Customer{ID: "bob", Organization: "acme"})(o.Set, late); err != nil {
 		t.Fatal(err)
 	}
-	o.must(deleteOrganization("acme"))
+	o.Must(tenancytest.DeleteOrganization("acme"))
 	if got := all(); !slices.Equal(got, []id.Organization{"", "initech"}) {
 		t.Errorf("after the deletion, customers of %q", got)
 	}
-	if _, err := o.commit(late); refusal(err) != record.CodeStale {
+	if _, err := o.Commit(late); tenancytest.Refusal(err) != record.CodeStale {
 		t.Errorf("a customer that was decided before the deletion: %v", err)
 	}
 }
@@ -233,14 +234,14 @@ func TestCustomerOfAnOlderVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, broken := o.set.With([]record.Change{{Space: store.SpaceCustomer, Key: []byte("old"), Value: value}})
+	set, broken := o.Set.With([]record.Change{{Space: store.SpaceCustomer, Key: []byte("old"), Value: value}})
 	if len(broken) > 0 {
 		t.Fatal(broken)
 	}
 	if c, ok := set.Customer(nil, id.EndUser{ID: "old"}); !ok || !c.Blocked || c.Organization != "" || c.Revision != 9 {
 		t.Errorf("the record is read as %+v", c)
 	}
-	if err := set.CheckCustomer(id.EndUser{ID: "old"}, "m"); refusal(err) != "user customer_blocked" {
+	if err := set.CheckCustomer(id.EndUser{ID: "old"}, "m"); tenancytest.Refusal(err) != "user customer_blocked" {
 		t.Errorf("a key without an organization: %v", err)
 	}
 	if err := set.CheckCustomer(id.EndUser{Organization: "acme", ID: "old"}, "m"); err != nil {
@@ -258,7 +259,7 @@ func TestNobodyHasABudgetThatIsGone(t *testing.T) {
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			if len(waiting) == 3 {
 				i := rapid.IntRange(0, 2).Draw(t, "which")
-				if _, err := o.commit(waiting[i]); err != nil && fault.From(err).Code != record.CodeStale {
+				if _, err := o.Commit(waiting[i]); err != nil && fault.From(err).Code != record.CodeStale {
 					t.Fatal(err)
 				}
 				waiting = append(waiting[:i], waiting[i+1:]...)
@@ -267,18 +268,18 @@ func TestNobodyHasABudgetThatIsGone(t *testing.T) {
 			customer, team := tenancy.Customer{ID: "c", Limits: tenancy.Limits{Budget: budget}}, tenancy.Team{ID: "t", Limits: tenancy.Limits{Budget: budget}}
 			op := rapid.SampledFrom([]func(*tenancy.Set, *record.Txn) error{
 				createBudget(tenancy.Budget{ID: "b1"}), createBudget(tenancy.Budget{ID: "b2"}), deleteBudget(budget), deleteBudget(budget),
-				createCustomer(customer), updateCustomer(customer, 0), createTeam(team), updateTeam(team, 0), deleteTeam("t"), deleteCustomer("c"),
+				createCustomer(customer), updateCustomer(customer, 0), tenancytest.CreateTeam(team), tenancytest.UpdateTeam(team, 0), tenancytest.DeleteTeam("t"), deleteCustomer("c"),
 			}).Draw(t, "operation")
-			if tx := o.begin(); op(o.set, tx) == nil && !tx.Empty() {
+			if tx := o.Begin(); op(o.Set, tx) == nil && !tx.Empty() {
 				waiting = append(waiting, tx)
 			}
-			if c, ok := o.set.Customer(nil, id.EndUser{ID: "c"}); ok && c.Limits.Budget != "" {
-				if _, ok := o.set.Budget(nil, c.Limits.Budget); !ok {
+			if c, ok := o.Set.Customer(nil, id.EndUser{ID: "c"}); ok && c.Limits.Budget != "" {
+				if _, ok := o.Set.Budget(nil, c.Limits.Budget); !ok {
 					t.Fatalf("the customer has the budget %s, which is gone", c.Limits.Budget)
 				}
 			}
-			if team, ok := o.set.Team(nil, "t"); ok && team.Limits.Budget != "" {
-				if _, ok := o.set.Budget(nil, team.Limits.Budget); !ok {
+			if team, ok := o.Set.Team(nil, "t"); ok && team.Limits.Budget != "" {
+				if _, ok := o.Set.Budget(nil, team.Limits.Budget); !ok {
 					t.Fatalf("the team has the budget %s, which is gone", team.Limits.Budget)
 				}
 			}

@@ -5,7 +5,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/event"
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -23,7 +25,7 @@ type Customer struct {
 	Limits       Limits
 	record.Meta
 
-	allowed *allowed
+	allowed *access.Models
 }
 
 // EndUser returns the end user that the customer is.
@@ -69,8 +71,8 @@ func newCustomers() *table.Table[Customer] {
 				Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
 			}
 			var bad int
-			if c.allowed, bad = compile(c.Models); bad >= 0 {
-				return nil, badPattern("", bad)
+			if c.allowed, bad = access.Compile(c.Models); bad >= 0 {
+				return nil, access.BadPattern("", bad)
 			}
 			return c, nil
 		},
@@ -102,7 +104,7 @@ func (s *Set) CustomersOf(o id.Organization) iter.Seq[*Customer] {
 func (s *Set) NeedCustomer(tx *record.Txn, param string, u id.EndUser) (*Customer, error) {
 	found, ok := s.Customer(tx, u)
 	if !ok {
-		return nil, absent(codeNoCustomer, param, "There is no customer %s.", short(string(u.ID)))
+		return nil, absent(codeNoCustomer, param, "There is no customer %s.", fault.Short(string(u.ID)))
 	}
 	return found, nil
 }
@@ -112,7 +114,7 @@ func (s *Set) NeedCustomer(tx *record.Txn, param string, u id.EndUser) (*Custome
 // there is no such organization or budget.
 func (s *Set) CreateCustomer(tx *record.Txn, c Customer) (*Customer, error) {
 	if _, ok := s.Customer(tx, c.EndUser()); ok {
-		return nil, occupied("user_id", "There is a customer %s already; use /customer/update to change it.", short(string(c.ID)))
+		return nil, occupied("user_id", "There is a customer %s already; use /customer/update to change it.", fault.Short(string(c.ID)))
 	}
 	return s.putCustomer(tx, &Customer{}, c)
 }
@@ -136,8 +138,8 @@ func (s *Set) UpdateCustomer(tx *record.Txn, c Customer, ifRevision uint64) (*Cu
 // then its requests were bound by nothing.
 func (s *Set) putCustomer(tx *record.Txn, before *Customer, c Customer) (*Customer, error) {
 	var bad int
-	if c.allowed, bad = compile(c.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if c.allowed, bad = access.Compile(c.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	if err := c.Limits.Check(""); err != nil {
 		return nil, err

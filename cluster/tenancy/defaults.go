@@ -1,6 +1,8 @@
 package tenancy
 
-import "github.com/modelgateway/modelgateway/cluster/id"
+import (
+	"github.com/modelgateway/modelgateway/cluster/id"
+)
 
 // Defaults are what users and teams get that are created without it. They come from
 // the configuration file: a node applies its own to the requests that it answers.

@@ -1,9 +1,10 @@
-// Package tenancy authenticates callers, stores their accounts, and authorizes management.
+// Package tenancy authenticates callers and stores their accounts.
 //
 // A Set holds the virtual keys by their SHA-256 (never the keys themselves), and the organizations,
 // teams, users, customers and budgets that own and bound them. Authenticate takes the credentials
-// of a request, which package credential reads, and returns a Principal or an error. Rights decides
-// what a Principal may see, change and grant: never more than it has.
+// of a request, which package credential reads, and returns a Principal or an error. What a
+// Principal may see, change and grant is for package rights, and lists are for package listing: both
+// read a Set.
 //
 // A Set is immutable and safe for concurrent use. It begins with the keys of the configuration
 // file. As the replicated state changes, With makes a new Set, at a cost that does not grow with

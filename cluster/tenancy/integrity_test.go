@@ -10,7 +10,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 )
 
 // TestIntegrity runs operations that are decided by sets that others have changed
@@ -26,8 +28,8 @@ func TestIntegrity(t *testing.T) {
 		for range rapid.IntRange(5, 60).Draw(t, "steps") {
 			if len(waiting) < 4 && rapid.IntRange(0, 2).Draw(t, "decide") > 0 {
 				n++
-				tx := record.NewTxn(o.time.Add(time.Duration(n)*time.Second), "ada")
-				if err := anOperation(t, n)(o.set, tx); err == nil && !tx.Empty() {
+				tx := record.NewTxn(o.Time.Add(time.Duration(n)*time.Second), "ada")
+				if err := anOperation(t, n)(o.Set, tx); err == nil && !tx.Empty() {
 					waiting = append(waiting, tx)
 				} else if f := fault.From(err); f != nil && f.Kind == fault.Internal {
 					t.Fatal(err)
@@ -40,7 +42,7 @@ func TestIntegrity(t *testing.T) {
 			i := rapid.IntRange(0, len(waiting)-1).Draw(t, "which")
 			tx := waiting[i]
 			waiting = append(waiting[:i], waiting[i+1:]...)
-			if _, err := o.commit(tx); err == nil {
+			if _, err := o.Commit(tx); err == nil {
 				made++
 			} else if stale++; fault.From(err).Code != record.CodeStale {
 				t.Fatal(err)
@@ -64,25 +66,25 @@ func anOperation(t *rapid.T, n int) func(*tenancy.Set, *record.Txn) error {
 	}
 	switch rapid.IntRange(0, 22).Draw(t, "operation") {
 	case 0:
-		return createOrganization(tenancy.Organization{ID: org, Alias: pick("alias", "x", "y", "z")})
+		return tenancytest.CreateOrganization(tenancy.Organization{ID: org, Alias: pick("alias", "x", "y", "z")})
 	case 1:
-		return updateOrganization(tenancy.Organization{ID: org, Alias: pick("alias", "x", "y", "z")}, 0)
+		return tenancytest.UpdateOrganization(tenancy.Organization{ID: org, Alias: pick("alias", "x", "y", "z")}, 0)
 	case 2:
-		return deleteOrganization(org)
+		return tenancytest.DeleteOrganization(org)
 	case 3, 4:
-		return createUser(who)
+		return tenancytest.CreateUser(who)
 	case 5:
-		return updateUser(who, 0)
+		return tenancytest.UpdateUser(who, 0)
 	case 6:
-		return deleteUser(user)
+		return tenancytest.DeleteUser(user)
 	case 7:
-		return joinOrganization(tenancy.OrganizationMember{Organization: org, User: user, Role: tenancy.RoleInternalUser})
+		return tenancytest.JoinOrganization(tenancy.OrganizationMember{Organization: org, User: user, Role: tenancy.RoleInternalUser})
 	case 8:
-		return leaveOrganization(org, user)
+		return tenancytest.LeaveOrganization(org, user)
 	case 9:
-		return createTeam(tenancy.Team{ID: team, Organization: org})
+		return tenancytest.CreateTeam(tenancy.Team{ID: team, Organization: org})
 	case 10:
-		return joinTeam(tenancy.TeamMember{Team: team, User: user, Role: tenancy.TeamUser})
+		return tenancytest.JoinTeam(tenancy.TeamMember{Team: team, User: user, Role: tenancy.TeamUser})
 	case 11:
 		return func(s *tenancy.Set, tx *record.Txn) error {
 			_, err := s.UpdateTeam(tx, tenancy.Team{ID: team, Organization: id.Organization(pick("next", "", "o1", "o2"))}, 0)
@@ -100,12 +102,13 @@ func anOperation(t *rapid.T, n int) func(*tenancy.Set, *record.Txn) error {
 		}
 	case 14:
 		return func(s *tenancy.Set, tx *record.Txn) error {
-			in := invited(s, tx, tenancy.User{Email: pick("invited", "a@x.org", "c@x.org"), Role: tenancy.RoleInternalUser}, id.User(fmt.Sprint("fresh", n)))
+			in := rights.Invitation{User: tenancy.User{Email: pick("invited", "a@x.org", "c@x.org"), Role: tenancy.RoleInternalUser}, Fresh: id.User(fmt.Sprint("fresh", n))}
+			inviter := operator(s, tx)
 			if pick("inviter", "operator", "mere user") != "operator" {
-				in.Rights = s.Rights(tx, tenancy.Principal{})
+				inviter = rights.Of(s, tx, tenancy.Principal{})
 			}
 			in.To.Organization = id.Organization(pick("to", "", "o1", "o2"))
-			_, _, err := s.UserBatch(tx).Invite(in)
+			_, _, err := inviter.Invite(s.UserBatch(tx), in)
 			return err
 		}
 	case 15, 16:
@@ -126,6 +129,6 @@ func anOperation(t *rapid.T, n int) func(*tenancy.Set, *record.Txn) error {
 		case "organization":
 			k.Organization = org
 		}
-		return createKey(k)
+		return tenancytest.CreateKey(k)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -12,14 +13,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/table"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
-)
-
-// Types of keys: what they may do whatever the role of their user.
-const (
-	TypeDefault    = ""           // all that the role allows
-	TypeInference  = "llm_api"    // inference only
-	TypeManagement = "management" // no inference
-	TypeReadOnly   = "read_only"  // reads of the management API
 )
 
 // Key is one virtual key as it is configured or stored, without the key itself. Keys of a Set are
@@ -38,7 +31,7 @@ type Key struct {
 	Tags          []string
 	Aliases       map[string]string // other names of models
 	AllowedRoutes []string          // empty means all
-	Type          string            // one of the types above
+	Type          string            // one of the types that package access has
 	Limits        Limits
 	Rotations     uint32
 	Rotated       time.Time  // zero if never
@@ -50,8 +43,8 @@ type Key struct {
 	record.Meta              // zero for a key of the file
 	Static        bool       // it comes from the file, and cannot be changed
 
-	allowed      *allowed // compiled from Models; nil: everything
-	aliasInPlace bool     // the alias is claimed for the place; earlier versions claimed it for the gateway
+	allowed      *access.Models // compiled from Models; nil: everything
+	aliasInPlace bool           // the alias is claimed for the place; earlier versions claimed it for the gateway
 }
 
 // indexes of the table of keys.
@@ -148,8 +141,8 @@ func decodeKey(_, value []byte) (*Key, error) {
 	k.Origin, _ = hashOf(r.GetOriginHash())
 	k.Parent, _ = hashOf(r.GetParentHash())
 	var bad int
-	if k.allowed, bad = compile(k.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if k.allowed, bad = access.Compile(k.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	return k, nil
 }
@@ -158,3 +151,6 @@ func decodeKey(_, value []byte) (*Key, error) {
 func hashOf(b []byte) (h id.KeyHash, ok bool) {
 	return h, copy(h[:], b) == len(h) && len(b) == len(h)
 }
+
+// Routes returns what the key may call.
+func (k *Key) Routes() access.Routes { return access.Routes{Type: k.Type, List: k.AllowedRoutes} }

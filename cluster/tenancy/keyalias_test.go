@@ -12,21 +12,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
-
-// theOne returns the first key of an alias.
-func theOne(s *tenancy.Set, alias string) (*tenancy.Key, bool) {
-	for k := range s.ByAlias(alias) {
-		return k, true
-	}
-	return nil, false
-}
 
 // oldKey writes a key of the team free with the alias ci as versions did in which an alias was unique in the whole gateway.
 func oldKey(name string) func(*tenancy.Set, *record.Txn) error {
 	return func(_ *tenancy.Set, tx *record.Txn) error {
-		h := hashOf(name)
+		h := tenancytest.HashOf(name)
 		tx.Put(record.At{Space: store.SpaceKey, Key: h[:], Field: 8}, &clusterv1.VirtualKey{Hash: h[:], Name: "sk-..." + name, Alias: "ci", TeamId: "free"})
 		tx.Claim(store.SpaceKeyAlias, []byte("ci"), h[:])
 		return nil
@@ -41,40 +34,42 @@ func TestAliasesAreUniqueInTheirPlace(t *testing.T) {
 		return func(k *tenancy.Key) { k.Alias, k.Team, k.Organization, k.User = "ci", team, org, user }
 	}
 	places := map[string]func(*tenancy.Key){
-		"research": func(k *tenancy.Key) { k.Alias, k.Team, k.Expires = "ci", "research", now().AddDate(0, 0, 9) },
-		"free":     in("free", "", ""), "nobody": in("", "", ""), "acme": in("", "acme", ""), "zeta": in("", "zeta", ""),
+		"research": func(k *tenancy.Key) {
+			k.Alias, k.Team, k.Expires = "ci", "research", tenancytest.Now().AddDate(0, 0, 9)
+		},
+		"free": in("free", "", ""), "nobody": in("", "", ""), "acme": in("", "acme", ""), "zeta": in("", "zeta", ""),
 		"ada": in("", "", "ada"), "bob": in("", "", "bob"), "ada/acme": in("", "acme", "ada"), "ada/zeta": in("", "zeta", "ada"),
 	}
 	o := newKeys(newOffice(t))
 	for place, change := range places {
-		o.must(createKey(called(place, change)))
+		o.Must(tenancytest.CreateKey(tenancytest.Called(place, change)))
 	}
 	const taken = "key_alias already_exists"
 	for place, change := range places {
-		o.must(createKey(called("other "+place, func(k *tenancy.Key) { change(k); k.Alias = "other" })))
+		o.Must(tenancytest.CreateKey(tenancytest.Called("other "+place, func(k *tenancy.Key) { change(k); k.Alias = "other" })))
 		for what, op := range map[string]func(*tenancy.Set, *record.Txn) error{
-			"made":        createKey(called("twin", change)),
+			"made":        tenancytest.CreateKey(tenancytest.Called("twin", change)),
 			"renamed":     changeKey("other "+place, 0, func(k *tenancy.Key) { k.Alias = "ci" }),
 			"regenerated": rotateKey("other "+place, "twin", time.Hour, func(k *tenancy.Key) { k.Alias = "ci" }),
 		} {
-			if _, err := o.try(op); refusal(err) != taken || fault.KindOf(err) != fault.Exists {
+			if _, err := o.Try(op); tenancytest.Refusal(err) != taken || fault.KindOf(err) != fault.Exists {
 				t.Errorf("%s: %s: %v", place, what, err)
 			}
 		}
 		o.check()
 	}
 	move := changeKey("free", 0, func(k *tenancy.Key) { k.Team = "" })
-	if _, err := o.try(move); refusal(err) != taken {
+	if _, err := o.Try(move); tenancytest.Refusal(err) != taken {
 		t.Errorf("moved to a place where the alias is taken: %v", err)
 	}
-	o.must(deleteKeys("nobody"))
-	o.must(move)
-	o.must(createKey(called("next", in("free", "", ""))))
+	o.Must(deleteKeys("nobody"))
+	o.Must(move)
+	o.Must(tenancytest.CreateKey(tenancytest.Called("next", in("free", "", ""))))
 	// The keys of a team keep their aliases when the team moves.
-	o.must(updateTeam(tenancy.Team{ID: "research", Organization: "zeta", MemberKeyDuration: "30d"}, 0))
-	o.must(updateTeam(tenancy.Team{ID: "free", Organization: "zeta"}, 0))
+	o.Must(tenancytest.UpdateTeam(tenancy.Team{ID: "research", Organization: "zeta", MemberKeyDuration: "30d"}, 0))
+	o.Must(tenancytest.UpdateTeam(tenancy.Team{ID: "free", Organization: "zeta"}, 0))
 	o.check()
-	if n := len(slices.Collect(o.set.ByAlias("ci"))); n != len(places) {
+	if n := len(slices.Collect(o.Set.ByAlias("ci"))); n != len(places) {
 		t.Errorf("%d keys have the alias, want %d", n, len(places))
 	}
 }
@@ -98,23 +93,23 @@ func TestAliasesOfEarlierVersions(t *testing.T) {
 	ci := func(team id.Team) func(*tenancy.Key) {
 		return func(k *tenancy.Key) { k.Alias, k.Team = "ci", team }
 	}
-	o.must(oldKey("old"))
-	if _, err := o.try(createKey(called("twin", ci("free")))); refusal(err) != "key_alias already_exists" {
+	o.Must(oldKey("old"))
+	if _, err := o.Try(tenancytest.CreateKey(tenancytest.Called("twin", ci("free")))); tenancytest.Refusal(err) != "key_alias already_exists" {
 		t.Errorf("a second key in the place: %v", err)
 	}
-	o.must(createKey(called("new", ci(""))))
+	o.Must(tenancytest.CreateKey(tenancytest.Called("new", ci(""))))
 	claims("\x00u\x00\x00\x00ci", "ci")
-	o.must(changeKey("old", 0, func(k *tenancy.Key) { k.Tags = []string{"x"} }))
+	o.Must(changeKey("old", 0, func(k *tenancy.Key) { k.Tags = []string{"x"} }))
 	claims("\x00u\x00\x00\x00ci", "ci")
-	o.must(rotateKey("old", "rotated", 0, nil))
+	o.Must(rotateKey("old", "rotated", 0, nil))
 	claims("\x00t\x00free\x00ci", "\x00u\x00\x00\x00ci")
-	o.must(oldKey("older"))
-	o.must(changeKey("rotated", 0, func(k *tenancy.Key) { k.Alias = "" }))
+	o.Must(oldKey("older"))
+	o.Must(changeKey("rotated", 0, func(k *tenancy.Key) { k.Alias = "" }))
 	claims("\x00u\x00\x00\x00ci", "ci")
-	o.must(changeKey("older", 0, func(k *tenancy.Key) { k.Alias = "cd" }))
+	o.Must(changeKey("older", 0, func(k *tenancy.Key) { k.Alias = "cd" }))
 	claims("\x00t\x00free\x00cd", "\x00u\x00\x00\x00ci")
-	o.must(oldKey("oldest"))
-	o.must(deleteKeys("oldest"))
+	o.Must(oldKey("oldest"))
+	o.Must(deleteKeys("oldest"))
 	claims("\x00t\x00free\x00cd", "\x00u\x00\x00\x00ci")
 }
 
@@ -122,12 +117,12 @@ func TestAliasesOfEarlierVersions(t *testing.T) {
 func TestAliasRacesWithEarlierVersions(t *testing.T) {
 	t.Parallel()
 	o := newKeys(newOffice(t))
-	tx := o.begin()
-	if err := createKey(called("new", func(k *tenancy.Key) { k.Alias, k.Team = "ci", "free" }))(o.set, tx); err != nil {
+	tx := o.Begin()
+	if err := tenancytest.CreateKey(tenancytest.Called("new", func(k *tenancy.Key) { k.Alias, k.Team = "ci", "free" }))(o.Set, tx); err != nil {
 		t.Fatal(err)
 	}
-	o.must(oldKey("old"))
-	if _, err := o.commit(tx); refusal(err) != record.CodeStale {
+	o.Must(oldKey("old"))
+	if _, err := o.Commit(tx); tenancytest.Refusal(err) != record.CodeStale {
 		t.Errorf("committed with %v, want it to be stale", err)
 	}
 	o.check()

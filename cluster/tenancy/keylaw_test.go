@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 )
 
 // modelKey is a key as the law knows it.
@@ -82,8 +83,8 @@ func TestKeyLaw(t *testing.T) {
 		m := keyModel{}
 		for range rapid.IntRange(1, 40).Draw(t, "operations") {
 			op, want, then := m.draw(t, o)
-			_, err := o.try(op)
-			if got := refusal(err); got != want {
+			_, err := o.Try(op)
+			if got := tenancytest.Refusal(err); got != want {
 				t.Fatalf("refused by %q, want %q", got, want)
 			}
 			if want == "" {
@@ -93,16 +94,16 @@ func TestKeyLaw(t *testing.T) {
 				refused++
 			}
 			got := keyModel{}
-			list, _ := o.set.List(0, 1000)
+			list := slices.Collect(o.Set.KeysByAge().From(0))
 			for _, k := range list {
 				one := modelKey{Alias: k.Alias, Team: k.Team, Blocked: k.Blocked, Expires: k.Expires, Rotations: k.Rotations}
 				for _, name := range keyNames() {
-					if hashOf(name) == k.Account() {
+					if tenancytest.HashOf(name) == k.Account() {
 						one.Account = name
 					}
 				}
 				if k.Replaced() {
-					successor, ok := o.set.Get(k.Successor)
+					successor, ok := o.Set.Get(k.Successor)
 					if !ok {
 						t.Fatalf("the key %s was replaced by none", k.Name)
 					}
@@ -114,11 +115,11 @@ func TestKeyLaw(t *testing.T) {
 				t.Fatalf("keys (- model, + state)\n%s", diff)
 			}
 			for name, k := range m {
-				if found, ok := o.set.OfAccount(hashOf(k.Account)); !ok || k.Successor == "" && found.Hash != hashOf(name) || found.Replaced() {
+				if found, ok := o.Set.OfAccount(tenancytest.HashOf(k.Account)); !ok || k.Successor == "" && found.Hash != tenancytest.HashOf(name) || found.Replaced() {
 					t.Fatalf("the account of %s has %v", name, found)
 				}
-				found := slices.Collect(o.set.ByAlias(k.Alias))
-				if slices.ContainsFunc(found, func(one *tenancy.Key) bool { return one.Hash == hashOf(name) }) != (k.Alias != "") {
+				found := slices.Collect(o.Set.ByAlias(k.Alias))
+				if slices.ContainsFunc(found, func(one *tenancy.Key) bool { return one.Hash == tenancytest.HashOf(name) }) != (k.Alias != "") {
 					t.Fatalf("by the alias %q there is %v", k.Alias, found)
 				}
 			}
@@ -152,12 +153,12 @@ func (m keyModel) draw(t *rapid.T, o *office) (op func(*tenancy.Set, *record.Txn
 		if want != "team_id team_not_found" && (there || m.paid(name, "")) {
 			want = "key already_exists"
 		}
-		return createKey(called(name, change)), want, func() { m[name] = modelKey{Alias: alias, Team: team, Account: name} }
+		return tenancytest.CreateKey(tenancytest.Called(name, change)), want, func() { m[name] = modelKey{Alias: alias, Team: team, Account: name} }
 	case 1:
 		blocked := rapid.Bool().Draw(t, "blocked")
 		end := time.Time{}
 		if hours := rapid.IntRange(0, 4).Draw(t, "hours"); hours > 0 {
-			end = o.time.Add(time.Duration(hours) * time.Hour)
+			end = o.Time.Add(time.Duration(hours) * time.Hour)
 		}
 		return changeKey(name, 0, func(k *tenancy.Key) { change(k); k.Blocked, k.Expires = blocked, end }), m.orGone(name, want), func() {
 			k.Alias, k.Team, k.Blocked, k.Expires = alias, team, blocked, end
@@ -193,7 +194,7 @@ func (m keyModel) draw(t *rapid.T, o *office) (op func(*tenancy.Set, *record.Txn
 					m[old] = of
 				}
 			}
-			m.followers(next, o.time.Add(grace))
+			m.followers(next, o.Time.Add(grace))
 		}
 	}
 }
@@ -215,7 +216,7 @@ func (m keyModel) orGone(name, want string) string {
 func TestKeyRaces(t *testing.T) {
 	t.Parallel()
 	named := func(name, alias string) func(*tenancy.Set, *record.Txn) error {
-		return createKey(called(name, func(k *tenancy.Key) { k.Alias = alias }))
+		return tenancytest.CreateKey(tenancytest.Called(name, func(k *tenancy.Key) { k.Alias = alias }))
 	}
 	for _, test := range []struct {
 		name string
@@ -230,7 +231,7 @@ func TestKeyRaces(t *testing.T) {
 		{"rotation and deletion", rotateKey("a", "x", time.Hour, nil), deleteKeys("a")},
 		{"rotation again, and the end of the first", rotateKey("b", "x", time.Hour, nil), deleteKeys("old")},
 		{"change, and the end of what follows", changeKey("b", 0, func(k *tenancy.Key) { k.Blocked = true }), deleteKeys("old")},
-		{"rotation and the team", rotateKey("c", "x", time.Hour, nil), deleteTeam("free")},
+		{"rotation and the team", rotateKey("c", "x", time.Hour, nil), tenancytest.DeleteTeam("free")},
 		{"budget and the key under it", changeKey("a", 0, func(k *tenancy.Key) { k.Limits.Budget = "gold" }), func(s *tenancy.Set, tx *record.Txn) error {
 			_, err := s.DeleteBudget(tx, "id", "gold")
 			return err
@@ -238,20 +239,20 @@ func TestKeyRaces(t *testing.T) {
 	} {
 		for order, pair := range [][2]func(*tenancy.Set, *record.Txn) error{{test.a, test.b}, {test.b, test.a}} {
 			o := newKeys(newOffice(t))
-			o.must(named("a", "a"))
-			o.must(named("old", "b"))
-			o.must(rotateKey("old", "b", time.Hour, nil))
-			o.must(createKey(called("c", func(k *tenancy.Key) { k.Team = "free" })))
-			first, second := o.begin(), o.begin()
+			o.Must(named("a", "a"))
+			o.Must(named("old", "b"))
+			o.Must(rotateKey("old", "b", time.Hour, nil))
+			o.Must(tenancytest.CreateKey(tenancytest.Called("c", func(k *tenancy.Key) { k.Team = "free" })))
+			first, second := o.Begin(), o.Begin()
 			for tx, op := range map[*record.Txn]func(*tenancy.Set, *record.Txn) error{first: pair[0], second: pair[1]} {
-				if err := op(o.set, tx); err != nil {
+				if err := op(o.Set, tx); err != nil {
 					t.Fatalf("%s: %v", test.name, err)
 				}
 			}
-			if _, err := o.commit(first); err != nil {
+			if _, err := o.Commit(first); err != nil {
 				t.Fatalf("%s: %v", test.name, err)
 			}
-			if _, err := o.commit(second); refusal(err) != record.CodeStale {
+			if _, err := o.Commit(second); tenancytest.Refusal(err) != record.CodeStale {
 				t.Errorf("%s, order %d: the second one: %v", test.name, order, err)
 			}
 			o.check()

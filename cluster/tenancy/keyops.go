@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -142,14 +143,14 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 // none. The last thing that it does is to note the use of the key's budget.
 func (b *KeyBatch) ready(before, k *Key) error {
 	var bad int
-	if k.allowed, bad = compile(k.Models); bad >= 0 {
-		return badPattern("", bad)
+	if k.allowed, bad = access.Compile(k.Models); bad >= 0 {
+		return access.BadPattern("", bad)
 	}
 	if err := k.Limits.Check(""); err != nil {
 		return err
 	}
 	k.Limits.Models = b.set.keyModels(b.tx, before, k)
-	if err := CheckRoutes("allowed_routes", k.AllowedRoutes); err != nil {
+	if err := access.CheckRoutes("allowed_routes", k.AllowedRoutes); err != nil {
 		return err
 	}
 	if err := b.checkAlias(before, k); err != nil {
@@ -163,7 +164,7 @@ func (k *Key) takes(before *Key) bool {
 	return k.Blocked && !before.Blocked ||
 		!k.Expires.IsZero() && (before.Expires.IsZero() || k.Expires.Before(before.Expires)) ||
 		k.Team != before.Team || k.User != before.User || k.Organization != before.Organization ||
-		k.Type != before.Type && k.Type != TypeDefault ||
+		k.Type != before.Type && k.Type != access.TypeDefault ||
 		len(k.AllowedRoutes) > 0 && !slices.Equal(k.AllowedRoutes, before.AllowedRoutes) ||
 		narrows(before.Models, k.Models, before.Limits, k.Limits)
 }

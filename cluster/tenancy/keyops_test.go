@@ -8,30 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
-	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 )
-
-func hashOf(name string) id.KeyHash { return id.HashKey("sk-" + name) }
-
-// called is a key of a name, which tests know it by.
-func called(name string, change func(*tenancy.Key)) tenancy.Key {
-	k := tenancy.Key{Hash: hashOf(name), Name: "sk-..." + name}
-	if change != nil {
-		change(&k)
-	}
-	return k
-}
 
 // key returns a key that has to be there.
 func (o *office) key(name string) *tenancy.Key {
-	o.tb.Helper()
-	k, ok := o.set.Key(nil, hashOf(name))
+	o.TB.Helper()
+	k, ok := o.Set.Key(nil, tenancytest.HashOf(name))
 	if !ok {
-		o.tb.Fatalf("there is no key %s", name)
+		o.TB.Fatalf("there is no key %s", name)
 	}
 	return k
 }
@@ -39,8 +29,8 @@ func (o *office) key(name string) *tenancy.Key {
 // changeKey updates a key as it is.
 func changeKey(name string, ifRevision uint64, change func(*tenancy.Key)) func(*tenancy.Set, *record.Txn) error {
 	return func(s *tenancy.Set, tx *record.Txn) error {
-		k := called(name, nil)
-		if found, ok := s.Key(nil, hashOf(name)); ok {
+		k := tenancytest.Called(name, nil)
+		if found, ok := s.Key(nil, tenancytest.HashOf(name)); ok {
 			k = *found
 		}
 		change(&k)
@@ -53,43 +43,20 @@ func deleteKeys(names ...string) func(*tenancy.Set, *record.Txn) error {
 	return func(s *tenancy.Set, tx *record.Txn) error {
 		var hashes []id.KeyHash
 		for _, n := range names {
-			hashes = append(hashes, hashOf(n))
+			hashes = append(hashes, tenancytest.HashOf(n))
 		}
 		return s.DeleteKeys(tx, hashes)
 	}
 }
 
-// newKeys is an office with two organizations, a team of one of them, users, of
-// whom one is in the team, and a key of the file.
-func newKeys(o *office) *office {
-	o.tb.Helper()
-	s, err := tenancy.New([]tenancy.Key{called("file", nil)}, vault.NewSecret(master))
-	if err != nil {
-		o.tb.Fatal(err)
-	}
-	o.set = s
-	o.must(createOrganization(tenancy.Organization{ID: "acme", Alias: "Acme"}))
-	o.must(createOrganization(tenancy.Organization{ID: "zeta", Alias: "Zeta"}))
-	o.must(createTeam(tenancy.Team{ID: "research", Organization: "acme", MemberKeyDuration: "30d"}))
-	o.must(createTeam(tenancy.Team{ID: "free"}))
-	o.must(createUser(tenancy.User{ID: "ada", Role: tenancy.RoleInternalUser}))
-	o.must(createUser(tenancy.User{ID: "bob", Role: tenancy.RoleInternalUser}))
-	o.must(joinTeam(tenancy.TeamMember{Team: "research", User: "ada", Role: tenancy.TeamUser}))
-	o.must(func(s *tenancy.Set, tx *record.Txn) error {
-		_, err := s.CreateBudget(tx, tenancy.Budget{ID: "gold"})
-		return err
-	})
-	return o
-}
-
 func TestKeysThatAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newKeys(newOffice(t))
-	o.must(createKey(called("one", func(k *tenancy.Key) { k.Alias = "one" })))
-	o.must(createKey(called("two", func(k *tenancy.Key) { k.Alias = "two" })))
+	o.Must(tenancytest.CreateKey(tenancytest.Called("one", func(k *tenancy.Key) { k.Alias = "one" })))
+	o.Must(tenancytest.CreateKey(tenancytest.Called("two", func(k *tenancy.Key) { k.Alias = "two" })))
 	revision := o.key("one").Revision
 	make := func(change func(*tenancy.Key)) func(*tenancy.Set, *record.Txn) error {
-		return createKey(called("new", change))
+		return tenancytest.CreateKey(tenancytest.Called("new", change))
 	}
 	for _, test := range []struct {
 		name string
@@ -97,9 +64,9 @@ func TestKeysThatAreRefused(t *testing.T) {
 		want string
 		kind fault.Kind
 	}{
-		{"taken", createKey(called("one", nil)), "key already_exists", fault.Exists},
-		{"of the file", createKey(called("file", nil)), "key already_exists", fault.Exists},
-		{"the master's", createKey(tenancy.Key{Hash: id.HashKey(master)}), "key already_exists", fault.Exists},
+		{"taken", tenancytest.CreateKey(tenancytest.Called("one", nil)), "key already_exists", fault.Exists},
+		{"of the file", tenancytest.CreateKey(tenancytest.Called("file", nil)), "key already_exists", fault.Exists},
+		{"the master's", tenancytest.CreateKey(tenancy.Key{Hash: id.HashKey(tenancytest.Master)}), "key already_exists", fault.Exists},
 		{"alias taken", make(func(k *tenancy.Key) { k.Alias = "one" }), "key_alias already_exists", fault.Exists},
 		{"no team", make(func(k *tenancy.Key) { k.Team = "none" }), "team_id team_not_found", fault.NotFound},
 		{"no user", make(func(k *tenancy.Key) { k.User = "none" }), "user_id user_not_found", fault.NotFound},
@@ -108,7 +75,9 @@ func TestKeysThatAreRefused(t *testing.T) {
 		{"another organization than the team's", make(func(k *tenancy.Key) { k.Team, k.Organization = "research", "zeta" }), "organization_id invalid_value", fault.Malformed},
 		{"an organization, the team has none", make(func(k *tenancy.Key) { k.Team, k.Organization = "free", "acme" }), "organization_id invalid_value", fault.Malformed},
 		{"no member", make(func(k *tenancy.Key) { k.Team, k.User = "research", "bob" }), "user_id invalid_value", fault.Malformed},
-		{"valid for too long", make(func(k *tenancy.Key) { k.Team, k.User, k.Expires = "research", "ada", now().AddDate(0, 0, 40) }), "duration invalid_value", fault.Malformed},
+		{"valid for too long", make(func(k *tenancy.Key) {
+			k.Team, k.User, k.Expires = "research", "ada", tenancytest.Now().AddDate(0, 0, 40)
+		}), "duration invalid_value", fault.Malformed},
 		{"pattern", make(func(k *tenancy.Key) { k.Models = []string{"a", "*/*"} }), "models[1] invalid_value", fault.Malformed},
 		{"soft budget", make(func(k *tenancy.Key) { k.Limits = tenancy.Limits{MaxBudget: pico(1), SoftBudget: pico(1)} }), "soft_budget invalid_value", fault.Malformed},
 
@@ -125,12 +94,12 @@ func TestKeysThatAreRefused(t *testing.T) {
 		{"delete: not there", deleteKeys("one", "none"), "keys[1] key_not_found", fault.NotFound},
 		{"delete: of the file", deleteKeys("file"), "keys[0] defined_in_file", fault.Conflict},
 	} {
-		_, err := o.try(test.op)
-		if got := refusal(err); got != test.want || fault.KindOf(err) != test.kind || fault.From(err).Detail == "" {
+		_, err := o.Try(test.op)
+		if got := tenancytest.Refusal(err); got != test.want || fault.KindOf(err) != test.kind || fault.From(err).Detail == "" {
 			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
 		}
 	}
-	if n := o.set.Cluster(); n != 2 {
+	if n := o.Set.Cluster(); n != 2 {
 		t.Errorf("%d keys, want the two that were made", n)
 	}
 	o.check()
@@ -139,35 +108,35 @@ func TestKeysThatAreRefused(t *testing.T) {
 func TestKeysAreComplete(t *testing.T) {
 	t.Parallel()
 	o := newKeys(newOffice(t))
-	full := called("full", func(k *tenancy.Key) {
+	full := tenancytest.Called("full", func(k *tenancy.Key) {
 		*k = tenancy.Key{
-			Hash: k.Hash, Name: k.Name, Alias: "full", Models: []string{"gpt-*", "claude"}, Expires: now().Add(time.Hour), Blocked: true, Metadata: `{"a":1}`,
+			Hash: k.Hash, Name: k.Name, Alias: "full", Models: []string{"gpt-*", "claude"}, Expires: tenancytest.Now().Add(time.Hour), Blocked: true, Metadata: `{"a":1}`,
 			Team: "research", User: "ada", Tags: []string{"batch"}, Aliases: map[string]string{"fast": "gpt-4o", "best": "claude"},
-			AllowedRoutes: []string{"/v1/chat/completions"}, Type: tenancy.TypeInference,
+			AllowedRoutes: []string{"/v1/chat/completions"}, Type: access.TypeInference,
 			Limits: tenancy.Limits{MaxBudget: pico(5), RPM: new(uint32(7)), Budget: "gold", Models: []tenancy.ModelLimits{{Model: "gpt-4o", TPM: new(uint32(9))}}},
 		}
 	})
-	o.must(createKey(full))
+	o.Must(tenancytest.CreateKey(full))
 	full.Organization = "acme" // the team's
 	ignore := cmp.Options{cmpopts.IgnoreUnexported(tenancy.Key{}), cmpopts.IgnoreFields(tenancy.Key{}, "Meta"), cmpopts.EquateApproxTime(0)}
 	if diff := cmp.Diff(&full, o.key("full"), ignore); diff != "" {
 		t.Errorf("the key differs (- want):\n%s", diff)
 	}
-	o.must(createKey(called("member", func(k *tenancy.Key) { k.Team, k.User = "research", "ada" })))
-	if k := o.key("member"); !k.Expires.Equal(o.time.AddDate(0, 0, 30)) {
+	o.Must(tenancytest.CreateKey(tenancytest.Called("member", func(k *tenancy.Key) { k.Team, k.User = "research", "ada" })))
+	if k := o.key("member"); !k.Expires.Equal(o.Time.AddDate(0, 0, 30)) {
 		t.Errorf("a member's key is valid until %v, want for the team's 30 days", k.Expires)
 	}
-	o.must(changeKey("full", o.key("full").Revision, func(k *tenancy.Key) { k.Team, k.Organization, k.User, k.Alias = "", "zeta", "bob", "moved" }))
+	o.Must(changeKey("full", o.key("full").Revision, func(k *tenancy.Key) { k.Team, k.Organization, k.User, k.Alias = "", "zeta", "bob", "moved" }))
 	k := o.key("full")
 	if k.Organization != "zeta" || k.User != "bob" || k.CreatedBy != "ada" || !k.UpdatedAt.After(k.CreatedAt) {
 		t.Errorf("the key is %+v", k)
 	}
-	if _, ok := theOne(o.set, "full"); ok {
+	if _, ok := tenancytest.TheOne(o.Set, "full"); ok {
 		t.Error("the alias that the key had is still taken")
 	}
-	o.must(createKey(called("heir", func(k *tenancy.Key) { k.Alias = "full" })))
-	o.must(deleteKeys("full", "heir", "full"))
-	o.must(createKey(called("full", func(k *tenancy.Key) { k.Alias = "full" })))
+	o.Must(tenancytest.CreateKey(tenancytest.Called("heir", func(k *tenancy.Key) { k.Alias = "full" })))
+	o.Must(deleteKeys("full", "heir", "full"))
+	o.Must(tenancytest.CreateKey(tenancytest.Called("full", func(k *tenancy.Key) { k.Alias = "full" })))
 	o.check()
 }
 
@@ -185,24 +154,24 @@ func TestKeyChangesThatRevoke(t *testing.T) {
 		{"no end", func(k *tenancy.Key) { k.Expires = time.Time{} }, false},
 		{"all models", func(k *tenancy.Key) { k.Models = nil }, false},
 		{"all routes", func(k *tenancy.Key) { k.AllowedRoutes = nil }, false},
-		{"all types", func(k *tenancy.Key) { k.Type = tenancy.TypeDefault }, false},
+		{"all types", func(k *tenancy.Key) { k.Type = access.TypeDefault }, false},
 		{"no limits", func(k *tenancy.Key) { k.Limits = tenancy.Limits{} }, false},
 		{"block", func(k *tenancy.Key) { k.Blocked = true }, true},
 		{"earlier end", func(k *tenancy.Key) { k.Expires = k.Expires.Add(-time.Hour) }, true},
 		{"other models", func(k *tenancy.Key) { k.Models = []string{"a"} }, true},
 		{"other routes", func(k *tenancy.Key) { k.AllowedRoutes = []string{"/v1/models"} }, true},
-		{"other type", func(k *tenancy.Key) { k.Type = tenancy.TypeReadOnly }, true},
+		{"other type", func(k *tenancy.Key) { k.Type = access.TypeReadOnly }, true},
 		{"lower limit", func(k *tenancy.Key) { k.Limits.RPM = new(uint32(1)) }, true},
 		{"no user", func(k *tenancy.Key) { k.User = "" }, true},
 		{"a team", func(k *tenancy.Key) { k.Team, k.User = "free", "" }, true},
 		{"an organization", func(k *tenancy.Key) { k.Organization = "acme" }, true},
 	} {
 		o := newKeys(newOffice(t))
-		o.must(createKey(called("one", func(k *tenancy.Key) {
-			k.User, k.Models, k.AllowedRoutes, k.Type, k.Expires = "ada", []string{"a", "b"}, []string{"/v1/*"}, tenancy.TypeInference, now().Add(time.Hour*24)
+		o.Must(tenancytest.CreateKey(tenancytest.Called("one", func(k *tenancy.Key) {
+			k.User, k.Models, k.AllowedRoutes, k.Type, k.Expires = "ada", []string{"a", "b"}, []string{"/v1/*"}, access.TypeInference, tenancytest.Now().Add(time.Hour*24)
 			k.Limits.RPM = new(uint32(5))
 		})))
-		if got := o.must(changeKey("one", 0, test.change)); got != test.revokes {
+		if got := o.Must(changeKey("one", 0, test.change)); got != test.revokes {
 			t.Errorf("%s: revokes is %v, want %v", test.name, got, test.revokes)
 		}
 		o.check()
@@ -215,10 +184,10 @@ func TestKeyBatch(t *testing.T) {
 	t.Parallel()
 	o := newKeys(newOffice(t))
 	for _, n := range []string{"one", "two", "three"} {
-		o.must(createKey(called(n, func(k *tenancy.Key) { k.Alias = n })))
+		o.Must(tenancytest.CreateKey(tenancytest.Called(n, func(k *tenancy.Key) { k.Alias = n })))
 	}
 	var got []string
-	o.must(func(s *tenancy.Set, tx *record.Txn) error {
+	o.Must(func(s *tenancy.Set, tx *record.Txn) error {
 		b := s.KeyBatch(tx)
 		got = nil
 		for _, step := range []struct{ name, alias, team string }{
@@ -227,7 +196,7 @@ func TestKeyBatch(t *testing.T) {
 			k := *o.key(step.name)
 			k.Alias, k.Team = step.alias, id.Team(step.team)
 			_, err := b.Update(k, 0)
-			got = append(got, refusal(err))
+			got = append(got, tenancytest.Refusal(err))
 		}
 		return nil
 	})
@@ -243,7 +212,7 @@ func TestKeyBatch(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	later, earlier := now().Add(time.Second), now()
+	later, earlier := tenancytest.Now().Add(time.Second), tenancytest.Now()
 	for _, test := range []struct {
 		key  tenancy.Key
 		want string
@@ -253,11 +222,11 @@ func TestStatus(t *testing.T) {
 		{tenancy.Key{Expires: earlier}, "expired"},
 		{tenancy.Key{Blocked: true}, "blocked"},
 		{tenancy.Key{Blocked: true, Expires: earlier}, "expired"},
-		{tenancy.Key{Successor: hashOf("x"), Expires: later}, "rotated"},
-		{tenancy.Key{Successor: hashOf("x"), Expires: later, Blocked: true}, "blocked"},
-		{tenancy.Key{Successor: hashOf("x"), Expires: earlier}, "expired"},
+		{tenancy.Key{Successor: tenancytest.HashOf("x"), Expires: later}, "rotated"},
+		{tenancy.Key{Successor: tenancytest.HashOf("x"), Expires: later, Blocked: true}, "blocked"},
+		{tenancy.Key{Successor: tenancytest.HashOf("x"), Expires: earlier}, "expired"},
 	} {
-		if got := test.key.Status(now()); got != test.want {
+		if got := test.key.Status(tenancytest.Now()); got != test.want {
 			t.Errorf("%+v is %s, want %s", test.key, got, test.want)
 		}
 	}

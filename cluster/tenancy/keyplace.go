@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
@@ -50,13 +51,13 @@ func (s *Set) place(tx *record.Txn, before, k *Key) error {
 	case "":
 		k.Organization = t.Organization
 	default:
-		return fault.Field("organization_id", "invalid_value", "The team %s is not in the organization %s. Leave organization_id out: a key in a team belongs to the team's organization.", short(string(t.ID)), short(string(k.Organization)))
+		return fault.Field("organization_id", "invalid_value", "The team %s is not in the organization %s. Leave organization_id out: a key in a team belongs to the team's organization.", fault.Short(string(t.ID)), fault.Short(string(k.Organization)))
 	}
 	if k.User == "" {
 		return nil
 	}
 	if _, ok := s.TeamMember(tx, k.Team, k.User); !ok {
-		return fault.Field("user_id", "invalid_value", "The user %s is not in the team %s. Add the user with /team/member_add, or leave user_id out.", short(string(k.User)), short(string(k.Team)))
+		return fault.Field("user_id", "invalid_value", "The user %s is not in the team %s. Add the user with /team/member_add, or leave user_id out.", fault.Short(string(k.User)), fault.Short(string(k.Team)))
 	}
 	return t.bound(tx.Time(), before, k)
 }
@@ -68,7 +69,7 @@ func (t *Team) bound(now time.Time, before, k *Key) error {
 	if t.MemberKeyDuration == "" || k.Team == before.Team && k.User == before.User && k.Expires.Equal(before.Expires) {
 		return nil
 	}
-	longest, err := ParsePeriod("team_member_key_duration", t.MemberKeyDuration)
+	longest, err := period.Parse("team_member_key_duration", t.MemberKeyDuration)
 	if err != nil {
 		return err
 	}
@@ -96,6 +97,14 @@ func (s *Set) join(tx *record.Txn, before, k *Key) {
 		s.grow(tx, collection{ofOrganization, string(k.Organization)})
 	}
 }
+
+// States of keys.
+const (
+	StatusActive  = "active"
+	StatusBlocked = "blocked"
+	StatusExpired = "expired"
+	StatusRotated = "rotated" // replaced, and accepted until it expires
+)
 
 // Status returns the state that a key is in.
 func (k *Key) Status(now time.Time) string {

@@ -10,34 +10,22 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
 const (
-	good   = "sk-0123456789abcdefABCDEF"
-	other  = "sk-other-0123456789abcdef"
-	master = "sk-master-0123456789"
+	good  = "sk-0123456789abcdefABCDEF"
+	other = "sk-other-0123456789abcdef"
 )
-
-// now is the time of every test.
-func now() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func set(tb testing.TB, list ...tenancy.Key) *tenancy.Set {
 	tb.Helper()
-	s, err := tenancy.New(list, vault.NewSecret(master))
+	s, err := tenancy.New(list, vault.NewSecret(tenancytest.Master))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return s
-}
-
-// present makes credentials of alternating names and values.
-func present(headers ...string) credential.Presented {
-	var p credential.Presented
-	for i := 0; i < len(headers); i += 2 {
-		p.Add(headers[i], headers[i+1])
-	}
-	return p
 }
 
 func TestAuthenticateHeaders(t *testing.T) {
@@ -54,7 +42,7 @@ func TestAuthenticateHeaders(t *testing.T) {
 		{"scheme in lower case", []string{auth, "bearer " + good}, 0, "app"},
 		{"scheme in any case", []string{auth, "bEaReR " + good}, 0, "app"},
 		{"spaces around", []string{auth, " \t Bearer   " + good + " "}, 0, "app"},
-		{"master", []string{auth, "Bearer " + master}, 0, "master"},
+		{"master", []string{auth, "Bearer " + tenancytest.Master}, 0, "master"},
 		{"x-api-key", []string{"x-api-key", good}, 0, "app"},
 		{"api-key", []string{"api-key", good}, 0, "app"},
 		{"x-goog-api-key", []string{"x-goog-api-key", good}, 0, "app"},
@@ -92,7 +80,7 @@ func TestAuthenticateHeaders(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := s.Authenticate(present(test.headers...), now())
+			p, err := s.Authenticate(tenancytest.Present(test.headers...), tenancytest.Now())
 			if test.status == 0 {
 				if err != nil || p.Alias != test.want || p.Master != (test.want == "master") {
 					t.Errorf("principal %v, error %v; want %s", p, err, test.want)
@@ -118,14 +106,14 @@ func TestStateOfTheKey(t *testing.T) {
 		want string
 	}{
 		{"never expires", tenancy.Key{}, ""},
-		{"expires later", tenancy.Key{Expires: now().Add(time.Nanosecond)}, ""},
-		{"expires now", tenancy.Key{Expires: now()}, "expired_api_key"},
-		{"expired", tenancy.Key{Expires: now().Add(-time.Hour)}, "expired_api_key"},
+		{"expires later", tenancy.Key{Expires: tenancytest.Now().Add(time.Nanosecond)}, ""},
+		{"expires now", tenancy.Key{Expires: tenancytest.Now()}, "expired_api_key"},
+		{"expired", tenancy.Key{Expires: tenancytest.Now().Add(-time.Hour)}, "expired_api_key"},
 		{"blocked", tenancy.Key{Blocked: true}, "key_blocked"},
-		{"blocked and expired", tenancy.Key{Blocked: true, Expires: now()}, "key_blocked"},
+		{"blocked and expired", tenancy.Key{Blocked: true, Expires: tenancytest.Now()}, "key_blocked"},
 	} {
 		test.key.Hash = id.HashKey(good)
-		p, err := set(t, test.key).Authenticate(present("authorization", "Bearer "+good), now())
+		p, err := set(t, test.key).Authenticate(tenancytest.Present("authorization", "Bearer "+good), tenancytest.Now())
 		if test.want == "" {
 			if err != nil || p.Hash != test.key.Hash {
 				t.Errorf("%s: principal %v, error %v", test.name, p, err)
@@ -144,8 +132,8 @@ func TestNoMasterKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, header := range []string{"", "Bearer", "Bearer  ", "Bearer " + master} {
-		if p, err := s.Authenticate(present("authorization", header), now()); err == nil {
+	for _, header := range []string{"", "Bearer", "Bearer  ", "Bearer " + tenancytest.Master} {
+		if p, err := s.Authenticate(tenancytest.Present("authorization", header), tenancytest.Now()); err == nil {
 			t.Errorf("%q is %v; without a master key nobody is", header, p)
 		}
 	}
@@ -165,7 +153,7 @@ func TestAllows(t *testing.T) {
 		{[]string{"openai/*", "no-default-models"}, []id.ModelName{"openai/gpt-4o", "openai/a/b"}, []id.ModelName{"openai/", "openai", "azure/openai/x"}},
 		{[]string{"a*z"}, []id.ModelName{"abz"}, []id.ModelName{"az", "ab"}},
 	} {
-		p, err := set(t, tenancy.Key{Hash: id.HashKey(good), Models: test.models}).Authenticate(present("x-api-key", good), now())
+		p, err := set(t, tenancy.Key{Hash: id.HashKey(good), Models: test.models}).Authenticate(tenancytest.Present("x-api-key", good), tenancytest.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +168,7 @@ func TestAllows(t *testing.T) {
 			}
 		}
 	}
-	p, err := set(t).Authenticate(present("x-api-key", master), now())
+	p, err := set(t).Authenticate(tenancytest.Present("x-api-key", tenancytest.Master), tenancytest.Now())
 	if err != nil || !p.Allows("anything") {
 		t.Errorf("the master key is refused: %v", err)
 	}
@@ -192,9 +180,9 @@ func TestNewRefuses(t *testing.T) {
 		param, master string
 		list          []tenancy.Key
 	}{
-		{"keys[1].hash", master, []tenancy.Key{{Hash: id.HashKey(good)}, {Hash: id.HashKey(good)}}},
-		{"keys[0].hash", master, []tenancy.Key{{Hash: id.HashKey(master)}}},
-		{"keys[0].models[1]", master, []tenancy.Key{{Hash: id.HashKey(good), Models: []string{"a", "*/*"}}}},
+		{"keys[1].hash", tenancytest.Master, []tenancy.Key{{Hash: id.HashKey(good)}, {Hash: id.HashKey(good)}}},
+		{"keys[0].hash", tenancytest.Master, []tenancy.Key{{Hash: id.HashKey(tenancytest.Master)}}},
+		{"keys[0].models[1]", tenancytest.Master, []tenancy.Key{{Hash: id.HashKey(good), Models: []string{"a", "*/*"}}}},
 		{"master_key", "two words", nil},
 	} {
 		_, err := tenancy.New(test.list, vault.NewSecret(test.master))
@@ -208,7 +196,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 	s := set(b, tenancy.Key{Alias: "app", Hash: id.HashKey(good), Models: []string{"gpt-4o"}})
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := s.Authenticate(present("authorization", "Bearer "+good), now())
+		p, err := s.Authenticate(tenancytest.Present("authorization", "Bearer "+good), tenancytest.Now())
 		if err != nil || !p.Allows("gpt-4o") {
 			b.Fatal(err)
 		}
@@ -217,7 +205,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 
 func TestCommonPathAllocatesNothing(t *testing.T) {
 	s := set(t, tenancy.Key{Alias: "app", Hash: id.HashKey(good), Models: []string{"gpt-4o"}})
-	header, at := "Bearer "+good, now()
+	header, at := "Bearer "+good, tenancytest.Now()
 	if n := testing.AllocsPerRun(100, func() {
 		var p credential.Presented
 		p.Add(credential.HeaderAuthorization, header)

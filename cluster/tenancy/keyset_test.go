@@ -17,6 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -46,7 +47,7 @@ func TestWith(t *testing.T) {
 		return next
 	}
 	who := func(s *tenancy.Set, key string) string {
-		p, err := s.Authenticate(present("x-api-key", key), now())
+		p, err := s.Authenticate(tenancytest.Present("x-api-key", key), tenancytest.Now())
 		if err != nil {
 			return fault.From(err).Code
 		}
@@ -72,20 +73,20 @@ func TestWith(t *testing.T) {
 		{"the file's stays", without, good, "file", 1},
 		{"the file's wins", with(file, written(t, good, "usurper")), good, "file", 2},
 		{"the file's is not deleted", with(file, written(t, good, "")), good, "file", 1},
-		{"the master stays", without, master, "master", 1},
-		{"the master wins", with(file, written(t, master, "usurper")), master, "master", 2},
+		{"the master stays", without, tenancytest.Master, "master", 1},
+		{"the master wins", with(file, written(t, tenancytest.Master, "usurper")), tenancytest.Master, "master", 2},
 	} {
 		if got := who(test.set, test.key); got != test.want || test.set.Len() != test.keys {
 			t.Errorf("%s: %s of %d keys, want %s of %d", test.name, got, test.set.Len(), test.want, test.keys)
 		}
 	}
-	if _, ok := theOne(renamed, "state"); ok {
+	if _, ok := tenancytest.TheOne(renamed, "state"); ok {
 		t.Error("the alias that a key had is still its own")
 	}
-	if k, ok := theOne(renamed, "renamed"); !ok || k.Hash != id.HashKey(other) || k.Static {
+	if k, ok := tenancytest.TheOne(renamed, "renamed"); !ok || k.Hash != id.HashKey(other) || k.Static {
 		t.Errorf("by its new alias the key is %v", k)
 	}
-	if _, ok := theOne(file, "file"); ok {
+	if _, ok := tenancytest.TheOne(file, "file"); ok {
 		t.Error("a key of the file is found by its label")
 	}
 }
@@ -141,7 +142,7 @@ func TestSetsAreImmutable(t *testing.T) {
 				t.Fatalf("version %d has %d keys, want %v", i, v.set.Len(), v.want)
 			}
 			for _, name := range names {
-				p, err := v.set.Authenticate(present("x-api-key", name), now())
+				p, err := v.set.Authenticate(tenancytest.Present("x-api-key", name), tenancytest.Now())
 				if want, ok := v.want[name]; ok != (err == nil) || p.Alias != want {
 					t.Fatalf("version %d: %s is %q (%v), want %q", i, name, p.Alias, err, want)
 				}
@@ -163,7 +164,7 @@ func changed(tb testing.TB, s *tenancy.Set, more, less []record.Change) {
 // most twice as often.
 func TestKeyChangeDoesNotGrow(t *testing.T) {
 	allocations := func(n int) float64 {
-		s, more := manyKeys(t, n), numbered(t, n)
+		s, more := tenancytest.ManyKeys(t, n), tenancytest.Numbered(t, n)
 		less := record.Change{Space: more.Space, Key: more.Key}
 		return testing.AllocsPerRun(100, func() { changed(t, s, []record.Change{more}, []record.Change{less}) })
 	}
@@ -174,8 +175,8 @@ func TestKeyChangeDoesNotGrow(t *testing.T) {
 }
 
 func TestAuthenticateOfManyAllocatesNothing(t *testing.T) {
-	s, _ := manyKeys(t, 10_000).With([]record.Change{written(t, good, "app")})
-	header, at := "Bearer "+good, now()
+	s, _ := tenancytest.ManyKeys(t, 10_000).With([]record.Change{written(t, good, "app")})
+	header, at := "Bearer "+good, tenancytest.Now()
 	if n := testing.AllocsPerRun(100, func() {
 		var p credential.Presented
 		p.Add(credential.HeaderAuthorization, header)
@@ -188,19 +189,19 @@ func TestAuthenticateOfManyAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkKeyChange100k(b *testing.B) {
-	s := manyKeys(b, 100_000)
+	s := tenancytest.ManyKeys(b, 100_000)
 	b.ReportAllocs()
 	for n := 100_000; b.Loop(); n++ {
-		more := numbered(b, n)
+		more := tenancytest.Numbered(b, n)
 		changed(b, s, []record.Change{more}, []record.Change{{Space: more.Space, Key: more.Key}})
 	}
 }
 
 func BenchmarkAuthenticate100k(b *testing.B) {
-	s, _ := manyKeys(b, 100_000).With([]record.Change{written(b, good, "app")})
+	s, _ := tenancytest.ManyKeys(b, 100_000).With([]record.Change{written(b, good, "app")})
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := s.Authenticate(present("authorization", "Bearer "+good), time.Time{})
+		p, err := s.Authenticate(tenancytest.Present("authorization", "Bearer "+good), time.Time{})
 		if err != nil || !p.Allows("gpt-4o") {
 			b.Fatal(err)
 		}

@@ -3,9 +3,12 @@ package tenancy
 import (
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/period"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -28,22 +31,6 @@ type ModelLimits struct {
 	BudgetDuration     string
 	TPM, RPM           *uint32 // that go with the budget
 	ModelTPM, ModelRPM *uint32 // that were given by themselves
-}
-
-// ParsePeriod reads the period after which a spend resets: a duration, or hourly, daily, weekly
-// or monthly. The error is a *fault.Error of the param.
-func ParsePeriod(param, s string) (Duration, error) {
-	switch s {
-	case "hourly":
-		s = "1h"
-	case "daily":
-		s = "1d"
-	case "weekly":
-		s = "1w"
-	case "monthly":
-		s = "1mo"
-	}
-	return ParseDuration(param, s)
 }
 
 // Check refuses limits that make no sense. Its errors name the field, with at
@@ -97,14 +84,17 @@ func checkAmount(param string, amount *money.Pico) error {
 	return nil
 }
 
-// checkPeriod refuses what ParsePeriod does; empty is none.
+// checkPeriod refuses what period.Parse does; empty is none.
 func checkPeriod(param, s string) error {
 	if s == "" {
 		return nil
 	}
-	_, err := ParsePeriod(param, s)
+	_, err := period.Parse(param, s)
 	return err
 }
+
+// Same reports whether two limits are the same.
+func (l Limits) Same(o Limits) bool { return proto.Equal(l.record(), o.record()) }
 
 func (l Limits) record() *clusterv1.Limits {
 	r := &clusterv1.Limits{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 )
 
 func TestLimitsCheck(t *testing.T) {
@@ -31,25 +32,8 @@ func TestLimitsCheck(t *testing.T) {
 		{"rate of a pattern", tenancy.Limits{Models: []tenancy.ModelLimits{{Model: "*", ModelRPM: new(uint32(1))}}}, "x.model_rpm_limit.* invalid_value"},
 		{"tokens of a pattern", tenancy.Limits{Models: []tenancy.ModelLimits{{Model: "*", ModelTPM: new(uint32(1))}}}, "x.model_tpm_limit.* invalid_value"},
 	} {
-		if got := refusal(test.limits.Check("x.")); got != test.want {
+		if got := tenancytest.Refusal(test.limits.Check("x.")); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
-	}
-}
-
-func TestParsePeriodKnowsWords(t *testing.T) {
-	t.Parallel()
-	for word, same := range map[string]string{"hourly": "1h", "daily": "1d", "weekly": "1w", "monthly": "1mo", "90s": "90s"} {
-		a, err := tenancy.ParsePeriod("p", word)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := tenancy.ParseDuration("p", same)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a != b {
-			t.Errorf("%s is %v, want %v", word, a, b)
 		}
 	}
 }

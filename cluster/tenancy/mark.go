@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/table"
@@ -59,3 +60,6 @@ func (s *Set) grow(tx *record.Txn, c collection) {
 
 // sawAll makes the whole content of a collection a precondition of the transaction.
 func (s *Set) sawAll(tx *record.Txn, c collection) { s.marks.Read(tx, c.key()) }
+
+// SawAllOfUser makes all keys and memberships of a user a precondition of the transaction.
+func (s *Set) SawAllOfUser(tx *record.Txn, u id.User) { s.sawAll(tx, collection{ofUser, string(u)}) }

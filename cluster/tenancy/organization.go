@@ -3,7 +3,9 @@ package tenancy
 import (
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/event"
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -21,8 +23,11 @@ type Organization struct {
 	Limits   Limits
 	record.Meta
 
-	allowed *allowed
+	allowed *access.Models
 }
+
+// Allowed returns the models that the organization's list allows.
+func (o *Organization) Allowed() *access.Models { return o.allowed }
 
 // OrganizationMember is a user in an organization.
 type OrganizationMember struct {
@@ -70,8 +75,8 @@ func decodeOrganization(_, value []byte) (*Organization, error) {
 		Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
 	}
 	var bad int
-	if o.allowed, bad = compile(o.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if o.allowed, bad = access.Compile(o.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	return o, nil
 }
@@ -113,7 +118,7 @@ func (s *Set) AddOrganizationMember(tx *record.Txn, u *User, m OrganizationMembe
 	}
 	m.User = u.ID
 	if _, ok := s.OrganizationMember(tx, m.Organization, m.User); ok {
-		return nil, occupied("user_id", "The user %s is in the organization already; use /organization/member_update to change what it is there.", short(string(m.User)))
+		return nil, occupied("user_id", "The user %s is in the organization already; use /organization/member_update to change what it is there.", fault.Short(string(m.User)))
 	}
 	s.grow(tx, collection{ofOrganization, string(m.Organization)})
 	s.grow(tx, collection{ofUser, string(m.User)})
@@ -172,7 +177,7 @@ func (s *Set) needOrganizationMember(tx *record.Txn, o id.Organization, u id.Use
 	}
 	m, ok := s.OrganizationMember(tx, o, u)
 	if !ok {
-		return nil, absent(codeNoMember, "user_id", "The user %s is not in the organization.", short(string(u)))
+		return nil, absent(codeNoMember, "user_id", "The user %s is not in the organization.", fault.Short(string(u)))
 	}
 	return m, nil
 }

@@ -3,6 +3,8 @@ package tenancy
 import (
 	"slices"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -13,7 +15,7 @@ import (
 // there is no such budget.
 func (s *Set) CreateOrganization(tx *record.Txn, o Organization) (*Organization, error) {
 	if _, ok := s.Organization(tx, o.ID); ok {
-		return nil, occupied("organization_id", "There is an organization %s already; choose another organization_id, or leave it out to have one made.", short(string(o.ID)))
+		return nil, occupied("organization_id", "There is an organization %s already; choose another organization_id, or leave it out to have one made.", fault.Short(string(o.ID)))
 	}
 	return s.putOrganization(tx, &Organization{}, o)
 }
@@ -36,8 +38,8 @@ func (s *Set) UpdateOrganization(tx *record.Txn, o Organization, ifRevision uint
 // for one that is new.
 func (s *Set) putOrganization(tx *record.Txn, before *Organization, o Organization) (*Organization, error) {
 	var bad int
-	if o.allowed, bad = compile(o.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if o.allowed, bad = access.Compile(o.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	if err := o.Limits.Check(""); err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func (s *Set) putOrganization(tx *record.Txn, before *Organization, o Organizati
 func (s *Set) needOrganization(tx *record.Txn, o id.Organization) (*Organization, error) {
 	found, ok := s.Organization(tx, o)
 	if !ok {
-		return nil, absent(codeNoOrganization, "organization_id", "There is no organization %s.", short(string(o)))
+		return nil, absent(codeNoOrganization, "organization_id", "There is no organization %s.", fault.Short(string(o)))
 	}
 	return found, nil
 }
@@ -119,7 +121,7 @@ func narrows(models, newModels []string, limits, newLimits Limits) bool {
 	if len(newModels) > 0 && !slices.Equal(models, newModels) {
 		return true
 	}
-	return !sameLimits(limits, newLimits) && !sameLimits(newLimits, Limits{})
+	return !limits.Same(newLimits) && !newLimits.Same(Limits{})
 }
 
 // JoinOrganization notes that a transaction makes something that belongs to an
@@ -128,7 +130,7 @@ func narrows(models, newModels []string, limits, newLimits Limits) bool {
 // not exist.
 func (s *Set) JoinOrganization(tx *record.Txn, param string, o id.Organization) error {
 	if _, ok := s.organizations.Read(tx, []byte(o)); !ok {
-		return absent(codeNoOrganization, param, "There is no organization %s. Make it with /organization/new, or name another.", short(string(o)))
+		return absent(codeNoOrganization, param, "There is no organization %s. Make it with /organization/new, or name another.", fault.Short(string(o)))
 	}
 	s.grow(tx, collection{ofOrganization, string(o)})
 	return nil

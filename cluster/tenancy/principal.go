@@ -3,6 +3,7 @@ package tenancy
 import (
 	"slices"
 
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
 
@@ -38,7 +39,7 @@ func (p Principal) Role() Role {
 	case p.Master:
 		return RoleProxyAdmin
 	case p.user != nil:
-		return roleFor(p.user.Role, p.Type)
+		return p.user.Role.For(p.Type)
 	}
 	return RoleNone
 }
@@ -82,13 +83,22 @@ func (p Principal) Allows(model id.ModelName) bool {
 	}
 	m := string(model)
 	switch {
-	case !p.key.allowed.in(p.team).has(m):
+	case !p.team.ModelsOf(p.key.allowed).Has(m):
 		return false
-	case p.user != nil && !p.user.allowed.at(p.team).has(m):
+	case p.user != nil && !p.team.ModelsOfUser(p.user.allowed).Has(m):
 		return false
 	}
-	return (p.member == nil || p.member.allowed.in(p.team).has(m)) && (p.team == nil || p.team.allowed.has(m)) &&
-		(p.organization == nil || p.organization.allowed.has(m))
+	return (p.member == nil || p.team.ModelsOf(p.member.allowed).Has(m)) && (p.team == nil || p.team.allowed.Has(m)) &&
+		(p.organization == nil || p.organization.allowed.Has(m))
+}
+
+// MayUse refuses what the key's type or its allowed routes do not include: 403 with
+// route_not_allowed. What a role may do is another matter.
+func (p Principal) MayUse(method, path string) error {
+	if p.key == nil || p.key.Routes().Has(method, path) {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Denied, Code: "route_not_allowed", Detail: "This API key is not for that route. Use another one, or ask the gateway's administrator."}
 }
 
 // Tags returns the tags of the key and of its team, each once. It is nil for none.

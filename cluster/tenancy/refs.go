@@ -3,8 +3,6 @@ package tenancy
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -30,13 +28,6 @@ func occupied(param, format string, args ...any) *fault.Error {
 	return &fault.Error{Op: "keys", Kind: fault.Exists, Code: codeExists, Param: param, Detail: fmt.Sprintf(format, args...)}
 }
 
-// named returns an error with another param.
-func named(param string, err error) error {
-	e := *fault.From(err)
-	e.Param = param
-	return &e
-}
-
 // find reads a record: for a transaction, or for an answer where tx is nil.
 func find[T any](tx *record.Txn, t *table.Table[T], key []byte) (*T, bool) {
 	if tx == nil {
@@ -45,9 +36,6 @@ func find[T any](tx *record.Txn, t *table.Table[T], key []byte) (*T, bool) {
 	return t.Read(tx, key)
 }
 
-// sameLimits reports whether two limits are the same.
-func sameLimits(a, b Limits) bool { return proto.Equal(a.record(), b.record()) }
-
 // useBudget records in the transaction that a record refers to the budget after, and no longer to
 // before. Either may be empty.
 func (s *Set) useBudget(tx *record.Txn, before, after id.Budget) error {
@@ -55,7 +43,7 @@ func (s *Set) useBudget(tx *record.Txn, before, after id.Budget) error {
 		return nil
 	}
 	if _, ok := s.budgets.Read(tx, []byte(after)); !ok {
-		return absent(codeNoBudget, "budget_id", "There is no budget %s. Make it with /budget/new, or leave budget_id out.", short(string(after)))
+		return absent(codeNoBudget, "budget_id", "There is no budget %s. Make it with /budget/new, or leave budget_id out.", fault.Short(string(after)))
 	}
 	s.grow(tx, collection{ofBudget, string(after)})
 	return nil

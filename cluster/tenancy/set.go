@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -53,8 +54,8 @@ func New(keys []Key, master vault.Secret) (*Set, error) {
 			return nil, err
 		}
 		var bad int
-		if k.allowed, bad = compile(k.Models); bad >= 0 {
-			return nil, badPattern(fmt.Sprintf("keys[%d].", i), bad)
+		if k.allowed, bad = access.Compile(k.Models); bad >= 0 {
+			return nil, access.BadPattern(fmt.Sprintf("keys[%d].", i), bad)
 		}
 		k.Static = true
 		s.file[k.Hash] = &k
@@ -64,10 +65,6 @@ func New(keys []Key, master vault.Secret) (*Set, error) {
 
 func taken(text string) *fault.Error {
 	return &fault.Error{Op: "keys", Kind: fault.Exists, Code: codeExists, Param: "key", Detail: text}
-}
-
-func badPattern(at string, i int) *fault.Error {
-	return fault.Field(fmt.Sprintf("%smodels[%d]", at, i), "invalid_value", "A model pattern has at most one star, such as openai/*.")
 }
 
 // Len returns how many keys there are, the master key not among them.
@@ -176,7 +173,7 @@ func (s *Set) CheckCustomer(u id.EndUser, model id.ModelName) error {
 		return nil
 	case found.Blocked:
 		return &fault.Error{Kind: fault.Denied, Code: "customer_blocked", Param: "user", Detail: "The end user that the request names is blocked."}
-	case !found.allowed.has(string(model)):
+	case !found.allowed.Has(string(model)):
 		return &fault.Error{Kind: fault.Denied, Code: "model_access_denied", Param: "model", Detail: "The end user that the request names may not use that model, or there is no model of that name."}
 	}
 	return nil

@@ -3,6 +3,7 @@ package tenancy
 import (
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -30,7 +31,7 @@ type Team struct {
 	Limits               Limits
 	record.Meta
 
-	allowed *allowed
+	allowed *access.Models
 }
 
 // Roles in a team.
@@ -50,7 +51,7 @@ type TeamMember struct {
 	AllowedModels  []string // what the user's keys in it may use; empty means all that the team may
 	record.Meta
 
-	allowed *allowed
+	allowed *access.Models
 }
 
 // indexes of the tables of teams and their members.
@@ -104,8 +105,8 @@ func decodeTeam(_, value []byte) (*Team, error) {
 		Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
 	}
 	var bad int
-	if t.allowed, bad = compile(t.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if t.allowed, bad = access.Compile(t.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	return t, nil
 }
@@ -142,8 +143,32 @@ func decodeTeamMember(_, value []byte) (*TeamMember, error) {
 		AllowedModels: r.GetAllowedModels(), Meta: record.MetaOf(r.GetStamp()),
 	}
 	var bad int
-	if m.allowed, bad = compile(m.AllowedModels); bad >= 0 {
-		return nil, badPattern("", bad)
+	if m.allowed, bad = access.Compile(m.AllowedModels); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	return m, nil
 }
+
+// ModelsOf returns what a list of a key of the team, or of a member, allows there. t is nil for
+// a key in no team.
+func (t *Team) ModelsOf(list *access.Models) *access.Models {
+	if t == nil {
+		return list
+	}
+	return list.InTeam()
+}
+
+// ModelsOfUser returns what a user's list allows the user's keys in the team. t is nil for a
+// key in no team.
+func (t *Team) ModelsOfUser(list *access.Models) *access.Models {
+	if t == nil {
+		return list
+	}
+	return list.OfUserInTeam()
+}
+
+// Allowed returns the models that the team's own list allows.
+func (t *Team) Allowed() *access.Models { return t.allowed }
+
+// Allowed returns the models that the member's own list allows.
+func (m *TeamMember) Allowed() *access.Models { return m.allowed }

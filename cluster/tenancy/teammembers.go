@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -15,7 +16,7 @@ import (
 func (s *Set) JoinTeam(tx *record.Txn, t *Team, u *User, m TeamMember) (*TeamMember, error) {
 	m.Team, m.User = t.ID, u.ID
 	if _, ok := s.TeamMember(tx, m.Team, m.User); ok {
-		return nil, occupied("user_id", "The user %s is in the team already; use /team/member_update to change what it is there.", short(string(m.User)))
+		return nil, occupied("user_id", "The user %s is in the team already; use /team/member_update to change what it is there.", fault.Short(string(m.User)))
 	}
 	if err := m.check(); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (s *Set) JoinTeam(tx *record.Txn, t *Team, u *User, m TeamMember) (*TeamMem
 // Guest is a user who is made by being added to a team. Alone it may use no model: it has only
 // what its teams grant.
 func Guest(u id.User, email string) User {
-	return User{ID: u, Email: email, Role: RoleInternalUser, Models: []string{noModel}}
+	return User{ID: u, Email: email, Role: RoleInternalUser, Models: []string{access.NoModel}}
 }
 
 // UpdateTeamMember puts a membership in the place of the one that the user has in
@@ -81,7 +82,7 @@ func (s *Set) NeedTeamMember(tx *record.Txn, t id.Team, u id.User) (*TeamMember,
 	}
 	m, ok := s.TeamMember(tx, t, u)
 	if !ok {
-		return nil, absent(codeNoMember, "user_id", "The user %s is not in the team.", short(string(u)))
+		return nil, absent(codeNoMember, "user_id", "The user %s is not in the team.", fault.Short(string(u)))
 	}
 	return m, nil
 }
@@ -89,7 +90,7 @@ func (s *Set) NeedTeamMember(tx *record.Txn, t id.Team, u id.User) (*TeamMember,
 // check rejects a membership with inconsistent fields.
 func (m *TeamMember) check() error {
 	var bad int
-	if m.allowed, bad = compile(m.AllowedModels); bad >= 0 {
+	if m.allowed, bad = access.Compile(m.AllowedModels); bad >= 0 {
 		return fault.Field("allowed_models["+strconv.Itoa(bad)+"]", "invalid_value", "A model pattern has at most one star, such as openai/*.")
 	}
 	if err := checkAmount("max_budget_in_team", m.MaxBudget); err != nil {
@@ -113,10 +114,11 @@ func TeamPermissions() []string {
 	}
 }
 
-// Permissions is what members who are no admins may do with the team's keys.
+// Permissions is what members who are no admins may do with the team's keys; where the team does
+// not say, they may only see them.
 func (t *Team) Permissions() []string {
 	if len(t.MemberPermissions) == 0 {
-		return DefaultMemberPermissions()
+		return []string{surface.PermitGetKey, surface.PermitCheckKeyHealth}
 	}
 	return slices.Clone(t.MemberPermissions)
 }

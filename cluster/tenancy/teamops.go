@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -14,7 +15,7 @@ import (
 // organization or budget.
 func (s *Set) CreateTeam(tx *record.Txn, t Team) (*Team, error) {
 	if _, ok := s.Team(tx, t.ID); ok {
-		return nil, occupied("team_id", "There is a team %s already; choose another team_id, or leave it out to have one made.", short(string(t.ID)))
+		return nil, occupied("team_id", "There is a team %s already; choose another team_id, or leave it out to have one made.", fault.Short(string(t.ID)))
 	}
 	return s.putTeam(tx, &Team{}, t)
 }
@@ -36,8 +37,8 @@ func (s *Set) UpdateTeam(tx *record.Txn, t Team, ifRevision uint64) (*Team, erro
 // putTeam writes a team in the place of another, which is empty for one that is new.
 func (s *Set) putTeam(tx *record.Txn, before *Team, t Team) (*Team, error) {
 	var bad int
-	if t.allowed, bad = compile(t.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if t.allowed, bad = access.Compile(t.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	if err := t.check(); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s *Set) DeleteTeam(tx *record.Txn, t id.Team) (old *Team, deleted int, err
 func (s *Set) NeedTeam(tx *record.Txn, t id.Team) (*Team, error) {
 	found, ok := s.Team(tx, t)
 	if !ok {
-		return nil, absent(codeNoTeam, "team_id", "There is no team %s.", short(string(t)))
+		return nil, absent(codeNoTeam, "team_id", "There is no team %s.", fault.Short(string(t)))
 	}
 	return found, nil
 }
@@ -158,12 +159,12 @@ func (t *Team) WithoutModels(models []string) (Team, error) {
 	out := *t
 	for i, m := range models {
 		if !slices.Contains(t.Models, m) {
-			return out, fault.Field("models["+strconv.Itoa(i)+"]", "invalid_value", "The team's list of models has no %s.", short(m))
+			return out, fault.Field("models["+strconv.Itoa(i)+"]", "invalid_value", "The team's list of models has no %s.", fault.Short(m))
 		}
 	}
 	out.Models = slices.DeleteFunc(slices.Clone(t.Models), func(m string) bool { return slices.Contains(models, m) })
 	if len(out.Models) == 0 {
-		return out, fault.Field("models", "invalid_value", "No model would be left in the team's list, and an empty list means every model. To let its keys use none, set models to [\"%s\"] with /team/update.", noModel)
+		return out, fault.Field("models", "invalid_value", "No model would be left in the team's list, and an empty list means every model. To let its keys use none, set models to [\"%s\"] with /team/update.", access.NoModel)
 	}
 	return out, nil
 }

@@ -10,22 +10,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/tenancy/tenancytest"
 )
-
-func updateTeam(t tenancy.Team, ifRevision uint64) func(*tenancy.Set, *record.Txn) error {
-	return func(s *tenancy.Set, tx *record.Txn) error {
-		_, err := s.UpdateTeam(tx, t, ifRevision)
-		return err
-	}
-}
-
-func deleteTeam(t id.Team) func(*tenancy.Set, *record.Txn) error {
-	return func(s *tenancy.Set, tx *record.Txn) error {
-		_, _, err := s.DeleteTeam(tx, t)
-		return err
-	}
-}
 
 func updateTeamMember(m tenancy.TeamMember, ifRevision uint64) func(*tenancy.Set, *record.Txn) error {
 	return func(s *tenancy.Set, tx *record.Txn) error {
@@ -34,24 +22,17 @@ func updateTeamMember(m tenancy.TeamMember, ifRevision uint64) func(*tenancy.Set
 	}
 }
 
-func leaveTeam(t id.Team, u id.User) func(*tenancy.Set, *record.Txn) error {
-	return func(s *tenancy.Set, tx *record.Txn) error {
-		_, err := s.DeleteTeamMember(tx, t, u)
-		return err
-	}
-}
-
 // newTeams is an office with two organizations, two teams and two users.
 func newTeams(t *testing.T) *office {
 	t.Helper()
 	o := newOffice(t)
-	o.must(createOrganization(tenancy.Organization{ID: "acme", Alias: "Acme"}))
-	o.must(createOrganization(tenancy.Organization{ID: "zeta", Alias: "Zeta"}))
-	o.must(createTeam(tenancy.Team{ID: "red", Alias: "Red", Organization: "acme", Models: []string{"a", "b"}}))
-	o.must(createTeam(tenancy.Team{ID: "blue", Alias: "Blue"}))
-	o.must(createUser(tenancy.User{ID: "ada", Role: tenancy.RoleInternalUser, Email: "ada@x.org"}))
-	o.must(createUser(tenancy.User{ID: "bob", Role: tenancy.RoleInternalUser}))
-	o.must(joinTeam(tenancy.TeamMember{Team: "red", User: "ada", Role: tenancy.TeamAdmin}))
+	o.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: "acme", Alias: "Acme"}))
+	o.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: "zeta", Alias: "Zeta"}))
+	o.Must(tenancytest.CreateTeam(tenancy.Team{ID: "red", Alias: "Red", Organization: "acme", Models: []string{"a", "b"}}))
+	o.Must(tenancytest.CreateTeam(tenancy.Team{ID: "blue", Alias: "Blue"}))
+	o.Must(tenancytest.CreateUser(tenancy.User{ID: "ada", Role: tenancy.RoleInternalUser, Email: "ada@x.org"}))
+	o.Must(tenancytest.CreateUser(tenancy.User{ID: "bob", Role: tenancy.RoleInternalUser}))
+	o.Must(tenancytest.JoinTeam(tenancy.TeamMember{Team: "red", User: "ada", Role: tenancy.TeamAdmin}))
 	return o
 }
 
@@ -64,29 +45,29 @@ func TestTeamRefusals(t *testing.T) {
 		want string
 		kind fault.Kind
 	}{
-		{"id taken", createTeam(tenancy.Team{ID: "red"}), "team_id already_exists", fault.Exists},
-		{"no such organization", createTeam(tenancy.Team{ID: "x", Organization: "none"}), "organization_id organization_not_found", fault.NotFound},
-		{"no such budget", createTeam(tenancy.Team{ID: "x", Limits: tenancy.Limits{Budget: "gold"}}), "budget_id budget_not_found", fault.NotFound},
-		{"soft budget", createTeam(tenancy.Team{ID: "x", Limits: tenancy.Limits{MaxBudget: pico(1), SoftBudget: pico(1)}}), "soft_budget invalid_value", fault.Malformed},
-		{"pattern", createTeam(tenancy.Team{ID: "x", Models: []string{"a", "*/*"}}), "models[1] invalid_value", fault.Malformed},
-		{"member budget", createTeam(tenancy.Team{ID: "x", MemberBudget: pico(-1)}), "team_member_budget invalid_value", fault.Malformed},
-		{"member duration", createTeam(tenancy.Team{ID: "x", MemberBudgetDuration: "never"}), "team_member_budget_duration invalid_value", fault.Malformed},
-		{"key duration", createTeam(tenancy.Team{ID: "x", MemberKeyDuration: "0d"}), "team_member_key_duration invalid_value", fault.Malformed},
-		{"update: not there", updateTeam(tenancy.Team{ID: "x"}, 0), "team_id team_not_found", fault.NotFound},
-		{"update: revision", updateTeam(tenancy.Team{ID: "red"}, 99), "revision_conflict", fault.Conflict},
-		{"update: no such organization", updateTeam(tenancy.Team{ID: "red", Organization: "none"}, 0), "organization_id organization_not_found", fault.NotFound},
-		{"delete: not there", deleteTeam("x"), "team_id team_not_found", fault.NotFound},
-		{"join: is in it", joinTeam(tenancy.TeamMember{Team: "red", User: "ada"}), "user_id already_exists", fault.Exists},
-		{"join: no such team", joinTeam(tenancy.TeamMember{Team: "x", User: "ada"}), "team_id team_not_found", fault.NotFound},
-		{"join: pattern", joinTeam(tenancy.TeamMember{Team: "red", User: "bob", AllowedModels: []string{"**"}}), "allowed_models[0] invalid_value", fault.Malformed},
-		{"join: duration", joinTeam(tenancy.TeamMember{Team: "red", User: "bob", BudgetDuration: "x"}), "budget_duration invalid_value", fault.Malformed},
+		{"id taken", tenancytest.CreateTeam(tenancy.Team{ID: "red"}), "team_id already_exists", fault.Exists},
+		{"no such organization", tenancytest.CreateTeam(tenancy.Team{ID: "x", Organization: "none"}), "organization_id organization_not_found", fault.NotFound},
+		{"no such budget", tenancytest.CreateTeam(tenancy.Team{ID: "x", Limits: tenancy.Limits{Budget: "gold"}}), "budget_id budget_not_found", fault.NotFound},
+		{"soft budget", tenancytest.CreateTeam(tenancy.Team{ID: "x", Limits: tenancy.Limits{MaxBudget: pico(1), SoftBudget: pico(1)}}), "soft_budget invalid_value", fault.Malformed},
+		{"pattern", tenancytest.CreateTeam(tenancy.Team{ID: "x", Models: []string{"a", "*/*"}}), "models[1] invalid_value", fault.Malformed},
+		{"member budget", tenancytest.CreateTeam(tenancy.Team{ID: "x", MemberBudget: pico(-1)}), "team_member_budget invalid_value", fault.Malformed},
+		{"member duration", tenancytest.CreateTeam(tenancy.Team{ID: "x", MemberBudgetDuration: "never"}), "team_member_budget_duration invalid_value", fault.Malformed},
+		{"key duration", tenancytest.CreateTeam(tenancy.Team{ID: "x", MemberKeyDuration: "0d"}), "team_member_key_duration invalid_value", fault.Malformed},
+		{"update: not there", tenancytest.UpdateTeam(tenancy.Team{ID: "x"}, 0), "team_id team_not_found", fault.NotFound},
+		{"update: revision", tenancytest.UpdateTeam(tenancy.Team{ID: "red"}, 99), "revision_conflict", fault.Conflict},
+		{"update: no such organization", tenancytest.UpdateTeam(tenancy.Team{ID: "red", Organization: "none"}, 0), "organization_id organization_not_found", fault.NotFound},
+		{"delete: not there", tenancytest.DeleteTeam("x"), "team_id team_not_found", fault.NotFound},
+		{"join: is in it", tenancytest.JoinTeam(tenancy.TeamMember{Team: "red", User: "ada"}), "user_id already_exists", fault.Exists},
+		{"join: no such team", tenancytest.JoinTeam(tenancy.TeamMember{Team: "x", User: "ada"}), "team_id team_not_found", fault.NotFound},
+		{"join: pattern", tenancytest.JoinTeam(tenancy.TeamMember{Team: "red", User: "bob", AllowedModels: []string{"**"}}), "allowed_models[0] invalid_value", fault.Malformed},
+		{"join: duration", tenancytest.JoinTeam(tenancy.TeamMember{Team: "red", User: "bob", BudgetDuration: "x"}), "budget_duration invalid_value", fault.Malformed},
 		{"member: not in it", updateTeamMember(tenancy.TeamMember{Team: "red", User: "bob"}, 0), "user_id member_not_found", fault.NotFound},
 		{"member: revision", updateTeamMember(tenancy.TeamMember{Team: "red", User: "ada"}, 99), "revision_conflict", fault.Conflict},
 		{"member: no such team", updateTeamMember(tenancy.TeamMember{Team: "x", User: "ada"}, 0), "team_id team_not_found", fault.NotFound},
-		{"leave: not in it", leaveTeam("red", "bob"), "user_id member_not_found", fault.NotFound},
+		{"leave: not in it", tenancytest.LeaveTeam("red", "bob"), "user_id member_not_found", fault.NotFound},
 	} {
-		_, err := o.try(test.op)
-		if got := refusal(err); got != test.want || fault.KindOf(err) != test.kind {
+		_, err := o.Try(test.op)
+		if got := tenancytest.Refusal(err); got != test.want || fault.KindOf(err) != test.kind {
 			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
 		}
 	}
@@ -121,15 +102,15 @@ func TestTeamChangesThatRevoke(t *testing.T) {
 		{"organization", func(t *tenancy.Team) { t.Organization = "zeta" }, true},
 	} {
 		o := newTeams(t)
-		if o.must(createTeam(some)) {
+		if o.Must(tenancytest.CreateTeam(some)) {
 			t.Errorf("%s: a new team revokes", test.name)
 		}
 		after := some
 		test.change(&after)
-		if got := o.must(updateTeam(after, 0)); got != test.want {
+		if got := o.Must(tenancytest.UpdateTeam(after, 0)); got != test.want {
 			t.Errorf("%s: revokes is %v", test.name, got)
 		}
-		got, _ := o.set.Team(nil, "green")
+		got, _ := o.Set.Team(nil, "green")
 		if diff := cmp.Diff(&after, got, cmpopts.IgnoreUnexported(tenancy.Team{}), cmpopts.IgnoreFields(tenancy.Team{}, "Meta")); diff != "" {
 			t.Errorf("%s: the team differs (- want):\n%s", test.name, diff)
 		}
@@ -140,18 +121,18 @@ func TestTeamTakesItsKeysAlong(t *testing.T) {
 	t.Parallel()
 	o := newTeams(t)
 	k := tenancy.Key{Hash: id.HashKey("sk-of-the-red-team-0001"), Alias: "red-1", Team: "red", User: "ada"}
-	o.must(createKey(k))
-	o.must(updateTeam(tenancy.Team{ID: "red", Organization: "zeta"}, 0))
-	if got, _ := o.set.Get(k.Hash); got.Organization != "zeta" || got.Alias != "red-1" || got.User != "ada" {
+	o.Must(tenancytest.CreateKey(k))
+	o.Must(tenancytest.UpdateTeam(tenancy.Team{ID: "red", Organization: "zeta"}, 0))
+	if got, _ := o.Set.Get(k.Hash); got.Organization != "zeta" || got.Alias != "red-1" || got.User != "ada" {
 		t.Errorf("the key is %+v", got)
 	}
 	o.check()
-	o.must(updateTeam(tenancy.Team{ID: "red"}, 0))
-	if got, _ := o.set.Get(k.Hash); got.Organization != "" {
+	o.Must(tenancytest.UpdateTeam(tenancy.Team{ID: "red"}, 0))
+	if got, _ := o.Set.Get(k.Hash); got.Organization != "" {
 		t.Errorf("the key is of %q, its team of no organization", got.Organization)
 	}
-	o.must(deleteOrganization("zeta"))
-	if _, ok := o.set.Get(k.Hash); !ok {
+	o.Must(tenancytest.DeleteOrganization("zeta"))
+	if _, ok := o.Set.Get(k.Hash); !ok {
 		t.Error("the key went with an organization that its team had left")
 	}
 	o.check()
@@ -160,8 +141,8 @@ func TestTeamTakesItsKeysAlong(t *testing.T) {
 func TestWhoLeavesATeam(t *testing.T) {
 	t.Parallel()
 	o := newTeams(t)
-	o.must(joinTeam(tenancy.TeamMember{Team: "red", User: "bob", Role: tenancy.TeamUser}))
-	o.must(joinTeam(tenancy.TeamMember{Team: "blue", User: "ada", Role: tenancy.TeamUser}))
+	o.Must(tenancytest.JoinTeam(tenancy.TeamMember{Team: "red", User: "bob", Role: tenancy.TeamUser}))
+	o.Must(tenancytest.JoinTeam(tenancy.TeamMember{Team: "blue", User: "ada", Role: tenancy.TeamUser}))
 	hashes := map[string]id.KeyHash{}
 	for name, k := range map[string]tenancy.Key{
 		"ada in red": {Team: "red", User: "ada"}, "ada in blue": {Team: "blue", User: "ada"}, "ada": {User: "ada"},
@@ -169,25 +150,25 @@ func TestWhoLeavesATeam(t *testing.T) {
 	} {
 		k.Hash = id.HashKey("sk-" + name + "-0123456789")
 		hashes[name] = k.Hash
-		o.must(createKey(k))
+		o.Must(tenancytest.CreateKey(k))
 	}
 	left := func() (names []string) {
 		for name, h := range hashes {
-			if _, ok := o.set.Get(h); ok {
+			if _, ok := o.Set.Get(h); ok {
 				names = append(names, name)
 			}
 		}
 		slices.Sort(names)
 		return names
 	}
-	if !o.must(leaveTeam("red", "ada")) {
+	if !o.Must(tenancytest.LeaveTeam("red", "ada")) {
 		t.Error("leaving does not revoke")
 	}
 	if diff := cmp.Diff([]string{"ada", "ada in blue", "bob in red", "red"}, left()); diff != "" {
 		t.Errorf("keys when ada has left (- want):\n%s", diff)
 	}
 	var count int
-	if !o.must(func(s *tenancy.Set, tx *record.Txn) (err error) {
+	if !o.Must(func(s *tenancy.Set, tx *record.Txn) (err error) {
 		_, count, err = s.DeleteTeam(tx, "red")
 		return err
 	}) {
@@ -215,13 +196,13 @@ func TestTeamMemberChangesThatRevoke(t *testing.T) {
 		"budget":       {func(m *tenancy.TeamMember) { m.MaxBudget = pico(4) }, true},
 	} {
 		o := newTeams(t)
-		o.must(joinTeam(some))
+		o.Must(tenancytest.JoinTeam(some))
 		after := some
 		test.change(&after)
-		if got := o.must(updateTeamMember(after, 0)); got != test.want {
+		if got := o.Must(updateTeamMember(after, 0)); got != test.want {
 			t.Errorf("%s: revokes is %v", name, got)
 		}
-		got, _ := o.set.TeamMember(nil, "red", "bob")
+		got, _ := o.Set.TeamMember(nil, "red", "bob")
 		if diff := cmp.Diff(&after, got, cmpopts.IgnoreUnexported(tenancy.TeamMember{}), cmpopts.IgnoreFields(tenancy.TeamMember{}, "Meta")); diff != "" {
 			t.Errorf("%s: the member differs (- want):\n%s", name, diff)
 		}
@@ -255,20 +236,58 @@ func TestModelsOfATeam(t *testing.T) {
 func TestWhomATeamIsOpenTo(t *testing.T) {
 	t.Parallel()
 	o := newTeams(t)
-	o.must(createUser(tenancy.User{ID: "eve", Role: tenancy.RoleInternalUser}))
-	o.must(joinOrganization(tenancy.OrganizationMember{Organization: "zeta", User: "ada", Role: tenancy.RoleInternalUser}))
-	o.must(joinOrganization(tenancy.OrganizationMember{Organization: "acme", User: "bob", Role: tenancy.RoleInternalUser}))
+	o.Must(tenancytest.CreateUser(tenancy.User{ID: "eve", Role: tenancy.RoleInternalUser}))
+	o.Must(tenancytest.JoinOrganization(tenancy.OrganizationMember{Organization: "zeta", User: "ada", Role: tenancy.RoleInternalUser}))
+	o.Must(tenancytest.JoinOrganization(tenancy.OrganizationMember{Organization: "acme", User: "bob", Role: tenancy.RoleInternalUser}))
 	for team, want := range map[id.Team]map[id.User]bool{
 		"red": {"ada": true /* is in it */, "bob": true, "eve": false, "nobody": false}, "blue": {"ada": false, "bob": false, "eve": false, "nobody": false},
 	} {
-		of, _ := o.set.Team(nil, team)
+		of, _ := o.Set.Team(nil, team)
 		for user, open := range want {
-			tx := o.begin()
-			in := tenancy.Invitation{User: tenancy.User{ID: user}, To: tenancy.Place{Organization: of.Organization, Team: of.ID}, Rights: o.set.Rights(tx, tenancy.Principal{})}
-			_, made, err := o.set.UserBatch(tx).Invite(in)
-			if made || (err == nil) != open || err != nil && refusal(err) != "insufficient_permissions" {
+			tx := o.Begin()
+			in := rights.Invitation{User: tenancy.User{ID: user}, To: tenancy.Place{Organization: of.Organization, Team: of.ID}}
+			_, made, err := rights.Of(o.Set, tx, tenancy.Principal{}).Invite(o.Set.UserBatch(tx), in)
+			if made || (err == nil) != open || err != nil && tenancytest.Refusal(err) != "insufficient_permissions" {
 				t.Errorf("%s is open to %s: %v", team, user, err)
 			}
+		}
+	}
+}
+
+// TestTeamRaces decides two operations by one set, each of which would leave
+// something that refers to what is not there, or is not so any more, if the other
+// were not seen. The one that is made second is stale, whichever it is.
+func TestTeamRaces(t *testing.T) {
+	t.Parallel()
+	key := tenancytest.CreateKey(tenancy.Key{Hash: id.HashKey("sk-made-meanwhile-0123"), Team: "red", User: "ada"})
+	join := tenancytest.JoinTeam(tenancy.TeamMember{Team: "red", User: "bob", Role: tenancy.TeamUser})
+	for name, pair := range map[string][2]func(*tenancy.Set, *record.Txn) error{
+		"a team is deleted, a member added":              {tenancytest.DeleteTeam("red"), join},
+		"a team is deleted, a key added":                 {tenancytest.DeleteTeam("red"), key},
+		"a user is deleted, and joins":                   {tenancytest.DeleteUser("bob"), join},
+		"a member leaves, and gets a key":                {tenancytest.LeaveTeam("red", "ada"), key},
+		"a team moves, a key is added":                   {tenancytest.UpdateTeam(tenancy.Team{ID: "red", Organization: "zeta"}, 0), key},
+		"an organization is deleted, a team made":        {tenancytest.DeleteOrganization("acme"), tenancytest.CreateTeam(tenancy.Team{ID: "green", Organization: "acme"})},
+		"an organization is deleted, a team moves to it": {tenancytest.DeleteOrganization("zeta"), tenancytest.UpdateTeam(tenancy.Team{ID: "red", Organization: "zeta"}, 0)},
+	} {
+		for _, reversed := range []bool{false, true} {
+			o, ops := newTeams(t), pair
+			if reversed {
+				slices.Reverse(ops[:])
+			}
+			first, second := o.Begin(), o.Begin()
+			for i, tx := range []*record.Txn{first, second} {
+				if err := ops[i](o.Set, tx); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+			if _, err := o.Commit(first); err != nil {
+				t.Fatal(name, err)
+			}
+			if _, err := o.Commit(second); tenancytest.Refusal(err) != record.CodeStale {
+				t.Errorf("%s, reversed %v: %v", name, reversed, err)
+			}
+			o.check()
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -27,6 +28,19 @@ const (
 	RoleInternalUserViewer Role = "internal_user_viewer"
 )
 
+// For returns what a user's role is for a key of a type.
+func (r Role) For(keyType string) Role {
+	switch {
+	case keyType == access.TypeInference:
+		return RoleNone
+	case keyType == access.TypeReadOnly && r == RoleProxyAdmin:
+		return RoleProxyAdminViewer
+	case keyType == access.TypeReadOnly && r == RoleInternalUser:
+		return RoleInternalUserViewer
+	}
+	return r
+}
+
 // User is a person, or something that acts like one.
 type User struct {
 	ID       id.User
@@ -43,7 +57,7 @@ type User struct {
 	Directory Directory
 	record.Meta
 
-	allowed *allowed
+	allowed *access.Models
 }
 
 // indexes of the table of users.
@@ -94,8 +108,15 @@ func decodeUser(_, value []byte) (*User, error) {
 		Directory: Directory{Organization: id.Organization(r.GetDirectoryOrganizationId()), Team: id.Team(r.GetDirectoryTeamId())},
 	}
 	var bad int
-	if u.allowed, bad = compile(u.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if u.allowed, bad = access.Compile(u.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	return u, nil
 }
+
+// Allowed returns the models that the user's list allows, as it was when the user was last
+// written.
+func (u *User) Allowed() *access.Models { return u.allowed }
+
+// SameAddress reports whether two addresses of users are the same.
+func SameAddress(a, b string) bool { return emailKey(a) == emailKey(b) }

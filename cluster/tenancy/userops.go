@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"github.com/modelgateway/modelgateway/cluster/access"
 	"github.com/modelgateway/modelgateway/cluster/event"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -14,7 +15,7 @@ import (
 type UserBatch struct {
 	set   *Set
 	tx    *record.Txn
-	users map[id.User]struct{} // made, changed or invited
+	users map[id.User]struct{} // made, changed or noted
 	names map[string]struct{}  // claimed
 }
 
@@ -30,7 +31,7 @@ func (b *UserBatch) Create(u User) (*User, error) {
 		return nil, err
 	}
 	if _, ok := b.set.User(b.tx, u.ID); ok {
-		return nil, occupied("user_id", "There is a user %s already; choose another user_id, or leave it out to have one made.", short(string(u.ID)))
+		return nil, occupied("user_id", "There is a user %s already; choose another user_id, or leave it out to have one made.", fault.Short(string(u.ID)))
 	}
 	return b.put(&User{}, u)
 }
@@ -51,57 +52,20 @@ func (b *UserBatch) Update(u User, ifRevision uint64) (*User, error) {
 	return b.put(before, u)
 }
 
-// Invitation is a user that a caller adds to an organization or a team.
-type Invitation struct {
-	User   User    // as it is made where there is none
-	Fresh  id.User // its id then, where the caller names an address only
-	To     Place
-	Rights *Rights // of the caller
-}
-
-// Invite returns the user of an id or, where there is none given, of an address. Where
-// there is no such user it makes one. A caller that is no proxy_admin adds users of the
-// organization and those that it may see. It gets the same fault for an id of others and
-// for an unknown one. For an address of others and for an unknown one it makes a user in
-// the directory of the place.
-func (b *UserBatch) Invite(in Invitation) (found *User, made bool, err error) {
-	u, admin := in.User, in.Rights.Admin()
-	if u.ID == "" {
-		if found, err = in.Rights.Addressee(u.Email, in.To); err != nil {
-			return nil, false, err
-		}
-	} else {
-		found, _ = b.set.User(b.tx, u.ID)
-		if !admin && (found == nil || !in.Rights.MaySeeUser(found) && !in.To.has(b.set, b.tx, found)) {
-			// Before the address is compared: that would reveal whose it is.
-			return nil, false, denied("", "There is no such user in the organization, or among those that this API key may see. Add a new user by user_email without user_id, or ask a proxy_admin.")
-		}
-	}
-	if found == nil {
-		if u.ID == "" {
-			u.ID = in.Fresh
-		}
-		if !admin {
-			u.Directory = in.To.Directory()
-		}
-		found, err = b.Create(u)
-		return found, true, err
-	}
-	if u.Email != "" && emailKey(u.Email) != emailKey(found.Email) {
-		return nil, false, fault.Field("user_email", "invalid_value", "The user %s has another address. Name the user by one of user_id and user_email.", short(string(u.ID)))
-	}
-	if err := b.once(found.ID); err != nil {
-		return nil, false, err
-	}
-	b.users[found.ID] = struct{}{}
-	return found, false, nil
-}
-
 // once refuses a user that the batch has had.
 func (b *UserBatch) once(u id.User) error {
 	if _, twice := b.users[u]; twice {
-		return fault.Field("user_id", "duplicate_value", "The request names the user %s twice; name it once.", short(string(u)))
+		return fault.Field("user_id", "duplicate_value", "The request names the user %s twice; name it once.", fault.Short(string(u)))
 	}
+	return nil
+}
+
+// Note adds a user that stays as it is to the batch. It refuses one that the batch has had.
+func (b *UserBatch) Note(u id.User) error {
+	if err := b.once(u); err != nil {
+		return err
+	}
+	b.users[u] = struct{}{}
 	return nil
 }
 
@@ -124,8 +88,8 @@ func claimOfSSO(sso string) string {
 // put writes a user in the place of another, which is empty for one that is new.
 func (b *UserBatch) put(before *User, u User) (*User, error) {
 	var bad int
-	if u.allowed, bad = compile(u.Models); bad >= 0 {
-		return nil, badPattern("", bad)
+	if u.allowed, bad = access.Compile(u.Models); bad >= 0 {
+		return nil, access.BadPattern("", bad)
 	}
 	if err := u.Limits.Check(""); err != nil {
 		return nil, err
@@ -193,7 +157,7 @@ func (b *UserBatch) rename(n name, of id.User) {
 func (s *Set) needUser(tx *record.Txn, u id.User) (*User, error) {
 	found, ok := s.User(tx, u)
 	if !ok {
-		return nil, absent(codeNoUser, "user_id", "There is no user %s.", short(string(u)))
+		return nil, absent(codeNoUser, "user_id", "There is no user %s.", fault.Short(string(u)))
 	}
 	return found, nil
 }

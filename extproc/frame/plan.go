@@ -2,6 +2,7 @@ package frame
 
 import (
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -16,6 +17,7 @@ func AppendPlan(dst []byte, namespace, key string, groups []Group) []byte {
 	}
 	inner := entrySize(key, sizeBytes(list))
 	outer := entrySize(namespace, sizeBytes(sizeBytes(inner)))
+	dst = slices.Grow(dst, sizeBytes(sizeBytes(outer)))
 	dst = appendLen(dst, respMetadata, sizeBytes(outer))
 	dst = appendEntry(dst, namespace, outer, sizeBytes(sizeBytes(inner)))
 	dst = appendLen(dst, 5, sizeBytes(inner)) // Value.struct_value

@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/modelgateway/modelgateway/extproc/message"
@@ -62,6 +64,11 @@ func AppendPass(dst []byte, k Kind) []byte {
 // large body.
 func AppendAnswer(dst []byte, k Kind, m *Mutation) (head, tail []byte) {
 	common := commonSize(m)
+	size := sizeBytes(sizeBytes(common))
+	if m.Replace {
+		size -= len(m.Body)
+	}
+	dst = slices.Grow(dst, size)
 	dst = protowire.AppendTag(dst, answers(k), protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(sizeBytes(common))) // HeadersResponse or BodyResponse
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)       // its only field, response
@@ -191,6 +198,7 @@ func AppendImmediate(dst []byte, im *message.Response) []byte {
 	if headers > 0 {
 		n += sizeBytes(headers)
 	}
+	dst = slices.Grow(dst, sizeBytes(n))
 	dst = protowire.AppendTag(dst, respImmediate, protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(n))
 	dst = protowire.AppendTag(dst, immediateStatus, protowire.BytesType)

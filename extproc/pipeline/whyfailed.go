@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
@@ -119,7 +120,7 @@ func (p *Pipeline) debug(_ context.Context, x *Exchange) error {
 	default:
 		return fault.Field(inbound.HeaderDebug, "invalid_value", "The header %s must be true or false.", inbound.HeaderDebug)
 	}
-	if x.View.Keys.Rights(nil, x.Principal).SeesAll() {
+	if rights.Of(x.View.Keys, nil, x.Principal).SeesAll() {
 		return nil
 	}
 	return &fault.Error{

@@ -115,7 +115,7 @@ func (r *Request) checkOptions() error {
 	}
 	const name = "include_usage"
 	const param = "stream_options." + name
-	off := r.members[StreamOptions].value.Off
+	off := int(r.members[StreamOptions].off)
 	s := scanner{b: raw}
 	w := s.members(0)
 	for w.next() {

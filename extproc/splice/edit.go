@@ -61,7 +61,7 @@ type Plan struct {
 // Edits appends the edits of the plan to dst, in order. It appends none for values that are
 // already right. New members follow model, which always exists.
 func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
-	lead := 0 // members removed so far from the start of the object
+	lead := uint32(0) // members removed so far from the start of the object
 	for _, f := range r.order[:r.known] {
 		m := &r.members[f]
 		switch {
@@ -69,22 +69,22 @@ func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 			dst = r.model(dst, p.Model)
 			dst = r.inserted(dst, p)
 		case p.Remove.Has(f):
-			e := Edit{Off: m.prev, End: m.value.End}
+			e := Edit{Off: int(m.prev), End: int(m.end)}
 			if m.n == lead { // no member is left before it, so the comma after it is removed instead
 				lead++
-				if e.Off = m.from; m.next != 0 {
-					e.End = m.next
+				if e.Off = int(m.from); m.next != 0 {
+					e.End = int(m.next)
 				}
 			}
 			dst = append(dst, e)
 		case f == StreamOptions && p.Usage:
 			dst = r.requestUsage(dst)
 		case f == Messages && p.Prepend != "" && r.MessageCount > 0:
-			at := m.value.Off + 1
+			at := int(m.off) + 1
 			dst = append(dst, Edit{at, at, p.Prepend}, Edit{at, at, ","})
 		default:
-			if raw, ok := p.value(f); ok && raw != string(m.value.Of(r.body)) {
-				dst = append(dst, Edit{m.value.Off, m.value.End, raw})
+			if raw, ok := p.value(f); ok && raw != string(m.value().Of(r.body)) {
+				dst = append(dst, Edit{int(m.off), int(m.end), raw})
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (r *Request) model(dst []Edit, name string) []Edit {
 	if name == "" || name == r.Model {
 		return dst
 	}
-	v := r.members[Model].value
+	v := r.members[Model].value()
 	if plain(name) {
 		return append(dst, Edit{v.Off + 1, v.End - 1, name})
 	}
@@ -116,7 +116,7 @@ func (r *Request) model(dst []Edit, name string) []Edit {
 
 // inserted adds the members that the plan sets and the body lacks.
 func (r *Request) inserted(dst []Edit, p *Plan) []Edit {
-	at := r.members[Model].value.End
+	at := int(r.members[Model].end)
 	if p.Usage && (!r.Has(StreamOptions) || p.Remove.Has(StreamOptions)) {
 		dst = append(dst, Edit{at, at, `,"stream_options":{"include_usage":true}`})
 	}
@@ -130,7 +130,7 @@ func (r *Request) inserted(dst []Edit, p *Plan) []Edit {
 
 // requestUsage sets include_usage within existing stream_options.
 func (r *Request) requestUsage(dst []Edit) []Edit {
-	v := r.members[StreamOptions].value
+	v := r.members[StreamOptions].value()
 	switch {
 	case r.IncludeUsage:
 		return dst

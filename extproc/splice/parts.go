@@ -15,10 +15,10 @@ func (r *Request) Parts(skip FieldSet) iter.Seq[[]byte] {
 				continue
 			}
 			m := &r.members[f]
-			if m.from > at && !yield(r.body[at:m.from]) {
+			if int(m.from) > at && !yield(r.body[at:m.from]) {
 				return
 			}
-			at = m.value.End
+			at = int(m.end)
 		}
 		if at < len(r.body) {
 			yield(r.body[at:])
@@ -38,7 +38,7 @@ func (r *Request) Media(dst []Span) []Span {
 		return dst
 	}
 	s := scanner{b: r.body}
-	messages := s.elements(r.members[Messages].value.Off)
+	messages := s.elements(int(r.members[Messages].off))
 	for messages.next() {
 		if s.b[messages.at] != '{' {
 			messages.at = s.value(messages.at)

@@ -21,14 +21,18 @@ func (s Span) Empty() bool { return s.End == s.Off }
 // Of returns the bytes of the span.
 func (s Span) Of(body []byte) []byte { return body[s.Off:s.End] }
 
-// member is the position of a recorded member.
+// member is the position of a recorded member. Its offsets are 32 bits wide, because every
+// request in flight has room for all fields: a body is shorter than 4 GiB.
 type member struct {
-	from  int  // the opening quote of its name
-	value Span // without the name
-	prev  int  // end of the previous member, without its comma
-	next  int  // the opening quote of the next name; 0 if there is none
-	n     int  // number of members before it
+	from     uint32 // the opening quote of its name
+	off, end uint32 // the value
+	prev     uint32 // end of the previous member, without its comma
+	next     uint32 // the opening quote of the next name; 0 if there is none
+	n        uint32 // number of members before it
 }
+
+// value returns the position of the value.
+func (m *member) value() Span { return Span{int(m.off), int(m.end)} }
 
 // Request is the part of a request that the gateway needs. The zero value is ready. Scan resets
 // it and allocates only for a Model that differs from the previous one. A Request refers to the
@@ -62,7 +66,7 @@ func (r *Request) Span(f Field) Span {
 	if !r.present.Has(f) {
 		return Span{}
 	}
-	return r.members[f].value
+	return r.members[f].value()
 }
 
 // Raw returns the bytes of the field's value; nil if it is missing.
@@ -70,7 +74,7 @@ func (r *Request) Raw(f Field) []byte {
 	if !r.present.Has(f) {
 		return nil
 	}
-	return r.members[f].value.Of(r.body)
+	return r.members[f].value().Of(r.body)
 }
 
 // Scan reads the body of a chat request, which must have model and messages. The error is a
@@ -132,7 +136,7 @@ func (r *Request) object(s *scanner, i int) (int, *violation) {
 	w := s.members(i)
 	for w.next() {
 		if last != fields {
-			r.members[last].next = w.from
+			r.members[last].next = uint32(w.from)
 		}
 		// Sliced from the body and not from w. Otherwise escape analysis would put the scanner
 		// on the heap.
@@ -159,7 +163,7 @@ func (r *Request) object(s *scanner, i int) (int, *violation) {
 			w.at = s.value(at)
 		}
 		if f != fields {
-			r.members[f] = member{from: w.from, value: Span{at, w.at}, prev: w.prev, n: w.n - 1}
+			r.members[f] = member{from: uint32(w.from), off: uint32(at), end: uint32(w.at), prev: uint32(w.prev), n: uint32(w.n - 1)}
 		}
 	}
 	return w.at, first

@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
+	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/proto/gen/gateway/surface"
 )
 
@@ -71,7 +72,7 @@ func Change[R proto.Message](ctx context.Context, state Changes, op func(v *clus
 
 // StillAdmin denies a change if the caller is no admin in the view of the transaction.
 func StillAdmin(ctx context.Context, v *cluster.View, tx *record.Txn) error {
-	if !v.Keys.Rights(tx, Principal(ctx)).Admin() {
+	if !rights.Of(v.Keys, tx, Principal(ctx)).Admin() {
 		return fault.New(fault.Denied, "insufficient_permissions", "Only a proxy_admin may do that.")
 	}
 	return nil

@@ -8,9 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -41,18 +45,20 @@ func run(ctx context.Context, names []string, out io.Writer) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	l := laboratory{dir: dir, built: map[string]error{}, good: map[string]string{}}
+	l := newLaboratory(ctx, dir, chosen)
+	if err := l.build(ctx); err != nil {
+		fmt.Fprintln(out, "defects:", err)
+		return 1
+	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "DEFECT\tTEST\tRESULT\tSECONDS")
 	caught := 0
-	for i := range chosen {
-		t := &chosen[i]
-		start := time.Now()
-		verdict := l.try(ctx, t)
-		if verdict == "caught" {
+	for i, r := range l.tryAll(ctx) {
+		if r.verdict == caughtIt {
 			caught++
 		}
-		fmt.Fprintf(table, "%s\t%s %s\t%s\t%.1f\n", t.defect, t.pkg, t.test, verdict, time.Since(start).Seconds())
+		t := &chosen[i]
+		fmt.Fprintf(table, "%s\t%s %s\t%s\t%.1f\n", t.defect, t.pkg, t.test, r.verdict, r.took.Seconds())
 	}
 	_ = table.Flush()
 	fmt.Fprintf(out, "%d caught, %d missed\n", caught, len(chosen)-caught)
@@ -88,30 +94,54 @@ func choose(names []string) ([]trial, error) {
 	return out, nil
 }
 
-// laboratory runs tests. It caches test binaries, and the results of tests without a bug.
+// laboratory runs trials with test binaries that it has built.
 type laboratory struct {
-	dir   string
-	built map[string]error  // by package
-	good  map[string]string // verdict of the test without a bug, by package and name; empty: it passes
+	dir    string
+	trials []trial
+	good   map[string]func() string // runs a test without a bug, once, by package and name; see without
 }
 
-// try returns "caught", or why the bug was missed.
+func newLaboratory(ctx context.Context, dir string, trials []trial) *laboratory {
+	l := &laboratory{dir: dir, trials: trials, good: map[string]func() string{}}
+	for i := range trials {
+		if t := &trials[i]; l.good[t.name()] == nil {
+			l.good[t.name()] = sync.OnceValue(func() string { return l.without(ctx, t) })
+		}
+	}
+	return l
+}
+
+// caughtIt is the verdict of a trial whose test detects the bug.
+const caughtIt = "caught"
+
+// result is the verdict of a trial, and the time it took.
+type result struct {
+	verdict string
+	took    time.Duration
+}
+
+// tryAll makes all trials, as many at a time as there are processors, and returns their results
+// in order.
+func (l *laboratory) tryAll(ctx context.Context) []result {
+	out := make([]result, len(l.trials))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(l.trials); i = int(next.Add(1)) - 1 {
+				start := time.Now()
+				out[i].verdict = l.try(ctx, &l.trials[i])
+				out[i].took = time.Since(start)
+			}
+		})
+	}
+	workers.Wait()
+	return out
+}
+
+// try returns caughtIt, or why the bug was missed.
 func (l *laboratory) try(ctx context.Context, t *trial) string {
-	err, ok := l.built[t.pkg]
-	if !ok {
-		err = l.build(ctx, t.pkg)
-		l.built[t.pkg] = err
-	}
-	if err != nil {
-		return "not built: " + err.Error()
-	}
-	name := t.pkg + " " + t.test
-	verdict, ok := l.good[name]
-	if !ok {
-		verdict = l.without(ctx, t)
-		l.good[name] = verdict
-	}
-	if verdict != "" {
+	if verdict := l.good[t.name()](); verdict != "" {
 		return verdict
 	}
 	output, err := l.test(ctx, t, t.defect)
@@ -123,7 +153,7 @@ func (l *laboratory) try(ctx context.Context, t *trial) string {
 	case !strings.Contains(output, t.says):
 		return "FAILS FOR ANOTHER REASON: " + last(output)
 	}
-	return "caught"
+	return caughtIt
 }
 
 // without returns why the test proves nothing, because it fails without a bug.
@@ -138,18 +168,24 @@ func (l *laboratory) without(ctx context.Context, t *trial) string {
 	return ""
 }
 
-// build builds the package's test binary.
-func (l *laboratory) build(ctx context.Context, pkg string) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "defects", "-c", "-o", l.binary(pkg), "./"+pkg) //nolint:gosec // constant arguments
-	output, err := cmd.CombinedOutput()
+// build builds the test binaries of all trials.
+func (l *laboratory) build(ctx context.Context) error {
+	args := []string{"test", "-tags", "inject", "-ldflags=-s -w", "-c", "-o", l.dir + string(filepath.Separator)}
+	for i := range l.trials {
+		if pkg := "./" + l.trials[i].pkg; !slices.Contains(args, pkg) {
+			args = append(args, pkg)
+		}
+	}
+	output, err := exec.CommandContext(ctx, "go", args...).CombinedOutput() //nolint:gosec // constant arguments
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, last(string(output)))
+		return fmt.Errorf("the tests cannot be built: %w: %s", err, last(string(output)))
 	}
 	return nil
 }
 
+// binary returns the path of the package's test binary.
 func (l *laboratory) binary(pkg string) string {
-	return filepath.Join(l.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
+	return filepath.Join(l.dir, path.Base(pkg)+".test")
 }
 
 // test runs one test, with a bug unless name is empty, and returns its output.

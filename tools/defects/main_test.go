@@ -75,23 +75,26 @@ func TestTry(t *testing.T) {
 		"elsewhere": {passes, `echo "--- FAIL: TestX (0.00s)"; exit 1`, `^FAILS FOR ANOTHER REASON: --- FAIL`},
 		"none":      {"true", "exit 1", `^there is no such test$`},
 		"dies":      {passes, "echo oh; exit 2", `^ended without a word of the test: oh$`},
-		"not built": {"", "", `^not built: `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := laboratory{dir: t.TempDir(), built: map[string]error{}, good: map[string]string{}}
 			x := trial{defect: "bug", pkg: ".", test: "TestX", says: "lost"}
-			if tc.without == "" {
-				x.pkg = "nowhere"
-			} else {
-				l.built["."] = nil
-				scripttest.Write(t, l.binary("."), program(tc.without, tc.with), 0o700)
-			}
-			for range 2 { // the second time it knows some of it
-				if got := l.try(t.Context(), &x); !regexp.MustCompile(tc.want).MatchString(got) {
-					t.Errorf("it says %q, want %s", got, tc.want)
+			l := newLaboratory(t.Context(), t.TempDir(), []trial{x, x}) // the second time it knows some of it
+			scripttest.Write(t, l.binary("."), program(tc.without, tc.with), 0o700)
+			for _, got := range l.tryAll(t.Context()) {
+				if !regexp.MustCompile(tc.want).MatchString(got.verdict) {
+					t.Errorf("it says %q, want %s", got.verdict, tc.want)
 				}
 			}
 		})
+	}
+}
+
+// A package that cannot be built ends the program: none of its tests can say anything.
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	l := newLaboratory(t.Context(), t.TempDir(), []trial{{defect: "bug", pkg: "nowhere", test: "TestX"}})
+	if err := l.build(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be built") {
+		t.Errorf("a package that does not exist: %v", err)
 	}
 }

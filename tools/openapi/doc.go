@@ -3,8 +3,11 @@
 //
 //	*.proto          methods with their routes, messages, their comments and their
 //	                 validation rules
-//	openapi-v1.yaml  everything without protobuf: the title, the endpoints below /v1,
-//	                 the probes, the schemas of errors, and hand-written examples
+//	dataplane        the operations that models answer: their paths and the forms of their
+//	                 bodies
+//	openapi-v1.yaml  everything without protobuf: the title, more of the operations that
+//	                 models answer, the lists of models, the probes, the schemas of errors,
+//	                 and hand-written examples
 //
 // Names, formats and limits in the document are those that the server enforces: names as in the
 // .proto files, numbers as JSON numbers, and no undescribed members. The same input gives the

@@ -13,10 +13,13 @@ const (
 	hintKept     = "x-kept"     // fields that an update does not clear
 	hintFields   = "x-examples" // examples by field
 	hintExamples = "x-calls"    // examples by call
+
+	hintInference  = "x-inference"  // what the operations of the data plane have in common
+	hintOperations = "x-operations" // more of each of them
 )
 
 // document adds the generated part to the base. Operations are in the order of source.calls,
-// followed by those of the base.
+// followed by those of the data plane and those of the base.
 func document(src *source) (*object, error) {
 	doc := src.base.copyOf()
 	components := doc.child("components")
@@ -40,18 +43,17 @@ func document(src *source) (*object, error) {
 			}
 		}
 	}
-	byHand := doc.child("paths")
-	for _, p := range byHand.names {
-		item, _ := byHand.get(p).(*object)
-		for _, verb := range item.names {
-			one, _ := item.get(verb).(*object)
-			if err := place(paths, verb, p, one); err != nil {
-				return nil, err
-			}
+	operations, err := inference(doc)
+	if err != nil {
+		return nil, err
+	}
+	for _, more := range []*object{operations, doc.child("paths")} {
+		if err := placeAll(paths, more); err != nil {
+			return nil, err
 		}
 	}
 	doc.set("paths", paths)
-	for _, hint := range []string{hintKept, hintFields, hintExamples} {
+	for _, hint := range []string{hintKept, hintFields, hintExamples, hintInference, hintOperations} {
 		doc.drop(hint)
 	}
 	return doc, checkIDs(paths)
@@ -61,6 +63,20 @@ func document(src *source) (*object, error) {
 func listAt(o *object, name string) []any {
 	list, _ := o.get(name).([]any)
 	return list
+}
+
+// placeAll adds all operations of further paths.
+func placeAll(paths, more *object) error {
+	for _, p := range more.names {
+		item, _ := more.get(p).(*object)
+		for _, verb := range item.names {
+			one, _ := item.get(verb).(*object)
+			if err := place(paths, verb, p, one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // place adds an operation at its path. Two paths that differ only in parameter names are equal

@@ -127,6 +127,14 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// An operation that is described by hand and is not in the table is a mistake, such as a misspelling.
+func TestUnknownOperation(t *testing.T) {
+	base := obj(hintOperations, obj("createChatCompletions", obj()))
+	if _, err := inference(base); err == nil || !strings.Contains(err.Error(), "createChatCompletions") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A path that differs from an earlier one in the names of its parameters becomes
 // that path; the same path and method twice is a mistake.
 func TestPlace(t *testing.T) {

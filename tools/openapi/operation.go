@@ -60,16 +60,20 @@ func (o *operations) operation(c call, n int) (*object, error) {
 // sameAs names the operation that another one duplicates.
 const sameAs = "x-same-as"
 
-// operationID returns the name of the call; for further bindings it includes the path.
+// operationID returns the name of the call; see furtherID for further bindings.
 func operationID(c call, n int) string {
 	name := []rune(string(c.method.Name()))
 	name[0] = unicode.ToLower(name[0])
 	if n == 0 {
 		return string(name)
 	}
-	b := c.bindings[n]
-	way := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(b.path, "_"), "_")
-	return string(name) + "_" + strings.ToLower(b.verb) + "_" + way
+	return furtherID(string(name), c.bindings[n].verb, c.bindings[n].path)
+}
+
+// furtherID returns the name of an operation at a further path.
+func furtherID(name, verb, path string) string {
+	way := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(path, "_"), "_")
+	return name + "_" + strings.ToLower(verb) + "_" + way
 }
 
 // words splits a name: UpdateKey becomes Update key.

@@ -6,6 +6,8 @@
 //     caller and at a rate, next to the duration of one sync of the same disk;
 //   - the time after that until the spend is posted, and so visible in reports;
 //   - the number of requests per second that are settled, and posted on all nodes;
+//   - the bytes that a request's usage record and audit records take in the state, packed, with
+//     their indexes;
 //   - the number of records of the audit chain that are appended and verified per second.
 //
 // At the end the books must be correct: each node's ledger has the total cost, to the

@@ -20,6 +20,7 @@ func TestRun(t *testing.T) {
 		"| spend posted after the settle, 100 requests a second, 1 node | ",
 		"| the same, posted everywhere, 3 nodes | 300 | ",
 		"| records of the audit chain verified, 1 node | ",
+		"| a packed usage record, 1 node | ", "| the packed audit records of a request, 1 node | ",
 	} {
 		if !strings.Contains(out.String(), "\n"+want) {
 			t.Errorf("no line %q in\n%s", want, out.String())

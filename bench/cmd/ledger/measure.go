@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,6 +14,11 @@ import (
 
 	"github.com/modelgateway/modelgateway/bench/internal/disk"
 	"github.com/modelgateway/modelgateway/bench/internal/precise"
+	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/audit"
+	"github.com/modelgateway/modelgateway/cluster/block"
+	"github.com/modelgateway/modelgateway/cluster/ledger"
+	"github.com/modelgateway/modelgateway/cluster/store"
 )
 
 // The project's targets.
@@ -58,7 +65,10 @@ func measureNodes(ctx context.Context, o options, nodes int, r *report) (err err
 	if err := measureFlood(ctx, o, l, r, name); err != nil {
 		return err
 	}
-	return checkBooks(ctx, w, r, name)
+	if err := checkBooks(ctx, w, r, name); err != nil {
+		return err
+	}
+	return measureSize(ctx, l, r, name)
 }
 
 // measureCaller makes one request after the other. It measures the disk in between.
@@ -198,4 +208,65 @@ func checkBooks(ctx context.Context, w *world, r *report, name string) error {
 		r.rate("records of the audit chain verified, "+name, int(found.Checked), took)
 	}
 	return nil
+}
+
+// measureSize measures what the records of all requests take in the state of the first node, with
+// their index. The audit log has a few records of other events as well.
+func measureSize(ctx context.Context, l *load, r *report, name string) error {
+	for _, of := range []struct {
+		name     string
+		space    store.Space
+		log      block.Log
+		multiple uint64
+	}{
+		{"a packed usage record", store.SpaceUsageLog, ledger.RowLog(), block.Size},
+		{"the packed audit records of a request", store.SpaceAuditLog, audit.Log(audit.DefaultWorkspace), audit.SealMultiple},
+	} {
+		var sum int64
+		if err := l.world.nodes[0].Audit(func(state audit.Reader) error {
+			return state.Scan(ctx, store.Range{Space: of.space}, func(key, value []byte) bool {
+				sum += int64(1 + len(key) + len(value)) // the space is a byte of the key
+				return true
+			})
+		}); err != nil {
+			return err
+		}
+		r.size(of.name+", "+name, int(l.made.Load()), sum)
+		records, bytes, err := sealedSize(ctx, l.world.nodes[0], of.log, of.multiple)
+		if err != nil {
+			return err
+		}
+		last, err := lastOf(l.world.nodes[0], of.log)
+		if err != nil {
+			return err
+		}
+		if records > 0 {
+			r.size("the same, in a sealed segment, "+name, int(l.made.Load()*int64(records)/int64(last)), bytes)
+		}
+	}
+	return nil
+}
+
+// sealedSize measures the file of the segment that would be sealed first if all records were old enough.
+func sealedSize(ctx context.Context, n *cluster.Node, records block.Log, multiple uint64) (count uint64, bytes int64, err error) {
+	err = n.Audit(func(state audit.Reader) error {
+		due := block.Due{Before: math.MaxInt64, Late: math.MaxInt64, Multiple: multiple}
+		first, ok, err := records.Sealable(ctx, state, due)
+		if err != nil || !ok {
+			return err
+		}
+		s, err := records.WriteSegment(ctx, state, first, io.Discard)
+		count, bytes = first.Last-first.First+1, int64(s.Size)
+		return err
+	})
+	return count, bytes, err
+}
+
+// lastOf returns the number of the last record of a log, which began with 1.
+func lastOf(n *cluster.Node, records block.Log) (last uint64, err error) {
+	err = n.Audit(func(state audit.Reader) error {
+		last, _, err = records.End(state)
+		return err
+	})
+	return last, err
 }

@@ -17,6 +17,7 @@ func hundred() []time.Duration {
 func TestReport(t *testing.T) {
 	r := &report{}
 	r.rate("fast", 500, effort{time: 250 * time.Millisecond, cpu: 100 * time.Millisecond})
+	r.size("small", 200, 12_300)
 	r.times("hundred", hundred(), judged(hundred(), 0.99, 99*time.Millisecond))
 	r.times("slow", hundred(), judged(hundred(), 0.99, 98*time.Millisecond))
 	r.times("few", hundred()[:2], "")
@@ -24,13 +25,14 @@ func TestReport(t *testing.T) {
 	var b strings.Builder
 	r.print(&b)
 	want := `
-| figure | n | a second | CPU µs each | p50 ms | p99 ms | most ms | aim, ms |
-|---|---|---|---|---|---|---|---|
-| fast | 500 | 2000 | 200.0 | | | | |
-| hundred | 100 | | | 50.00 | 99.00 | 100.00 | p99 99.00: met |
-| slow | 100 | | | 50.00 | 99.00 | 100.00 | p99 98.00: missed |
-| few | 2 | | | 99.00 | 100.00 | 100.00 |  |
-| none | 0 | | | 0.00 | 0.00 | 0.00 | p99 1000.00: not measured |
+| figure | n | a second | CPU µs each | bytes each | p50 ms | p99 ms | most ms | aim, ms |
+|---|---|---|---|---|---|---|---|---|
+| fast | 500 | 2000 | 200.0 | | | | | |
+| small | 200 | | | 62 | | | | |
+| hundred | 100 | | | | 50.00 | 99.00 | 100.00 | p99 99.00: met |
+| slow | 100 | | | | 50.00 | 99.00 | 100.00 | p99 98.00: missed |
+| few | 2 | | | | 99.00 | 100.00 | 100.00 |  |
+| none | 0 | | | | 0.00 | 0.00 | 0.00 | p99 1000.00: not measured |
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

@@ -39,6 +39,7 @@ type options struct {
 	warmup   time.Duration
 	duration time.Duration
 	timeout  time.Duration
+	quiet    time.Duration
 	model    string
 	size     int
 	pid      int
@@ -83,6 +84,9 @@ func (o *options) check() error {
 	case o.duration <= 0 || o.conns < 1 || o.inflight < 1:
 		return errors.New("-duration, -conns and -max-inflight must be positive")
 	}
+	if o.quiet > 0 && (o.pid <= 0 || o.mockURL == "") {
+		return errors.New("-quiet-after needs -pid and -mock")
+	}
 	return nil
 }
 
@@ -103,6 +107,7 @@ func main() {
 	flag.DurationVar(&o.warmup, "warmup", 2*time.Second, "load before measuring")
 	flag.DurationVar(&o.duration, "duration", 15*time.Second, "time measured")
 	flag.DurationVar(&o.timeout, "timeout", 30*time.Second, "of a read or a write")
+	flag.DurationVar(&o.quiet, "quiet-after", 0, "wait at most this long until the gateway has no more work, and report the CPU of all; 0: do not")
 	flag.StringVar(&o.model, "model", "mock-gpt", "model to ask for")
 	flag.IntVar(&o.size, "size", 1024, "bytes of the request body")
 	flag.IntVar(&o.pid, "pid", 0, "gateway's process: report its tree's CPU and memory")

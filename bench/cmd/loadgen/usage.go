@@ -25,7 +25,19 @@ type usageResult struct {
 	Procs       int     `json:"gw_procs"`
 	Upstream    int64   `json:"upstream_requests"` // that reached the mock, without warm-up
 
+	Whole *wholeResult `json:"whole,omitempty"` // the work that requests leave behind included
+
 	Core *speed.Result `json:"core_speed,omitempty"` // the gateway's core during the window
+}
+
+// wholeResult is the usage from the first request, of the warm-up, until the gateway has no more
+// work. So it includes what the gateway does after its responses.
+type wholeResult struct {
+	Requests  int64              `json:"requests"` // that reached the mock
+	CPUPerReq float64            `json:"gw_cpu_us_per_req"`
+	CPUBy     map[string]float64 `json:"gw_cpu_us_per_req_by"` // by program
+	QuietS    float64            `json:"quiet_after_s"`        // from the end of the measured time
+	Quiet     bool               `json:"quiet"`                // false: the gateway still worked when the wait ended
 }
 
 // sampled is one sample of all values.
@@ -40,6 +52,9 @@ type sampled struct {
 type watcher struct {
 	o        *options
 	from, to sampled
+	first    sampled // before all requests, and after the work that they leave
+	last     sampled
+	quiet    bool // in time
 	rss, pss int64
 	core     *speed.Result
 	err      error
@@ -49,6 +64,9 @@ type watcher struct {
 func watch(o *options) *watcher { return &watcher{o: o, done: make(chan struct{})} }
 
 func (u *watcher) at(w window) {
+	if u.o.quiet > 0 {
+		u.first = u.read()
+	}
 	go func() {
 		defer close(u.done)
 		time.Sleep(time.Until(w.from))
@@ -64,12 +82,51 @@ func (u *watcher) at(w window) {
 		}
 		time.Sleep(time.Until(w.to))
 		u.to = u.read()
+		if u.o.quiet > 0 {
+			u.awaitQuiet()
+		}
 		core, err := probed()
 		u.core = core
 		if u.err == nil {
 			u.err = err
 		}
 	}()
+}
+
+// A gateway is quiet if it used less than quietCores during quietTime.
+const (
+	quietTime  = time.Second
+	quietCores = 0.05
+)
+
+// awaitQuiet waits until the gateway is quiet, or for as long as the options allow.
+func (u *watcher) awaitQuiet() {
+	for u.last = u.read(); u.err == nil && time.Since(u.to.when) < u.o.quiet; {
+		before := u.last
+		time.Sleep(quietTime)
+		u.last = u.read()
+		if (u.last.gw.CPU - before.gw.CPU).Seconds() < quietCores*u.last.when.Sub(before.when).Seconds() {
+			u.quiet = true
+			return
+		}
+	}
+}
+
+// whole returns the usage from the first request to the last work.
+func (u *watcher) whole() *wholeResult {
+	r := &wholeResult{
+		Requests: u.last.upstream - u.first.upstream, CPUBy: map[string]float64{},
+		QuietS: round(u.last.when.Sub(u.to.when).Seconds()), Quiet: u.quiet,
+	}
+	if r.Requests <= 0 {
+		return r
+	}
+	each := func(d time.Duration) float64 { return round(d.Seconds() * 1e6 / float64(r.Requests)) }
+	r.CPUPerReq = each(u.last.gw.CPU - u.first.gw.CPU)
+	for name, p := range u.last.gw.Programs {
+		r.CPUBy[name] = each(p.CPU - u.first.gw.Programs[name].CPU)
+	}
+	return r
 }
 
 func (u *watcher) read() (s sampled) {
@@ -142,6 +199,9 @@ func (u *watcher) into(res *result) error {
 	}
 	if res.RPS > 0 {
 		r.CPUPerReq = round(gw * 1e6 / (res.RPS * wall))
+	}
+	if u.o.quiet > 0 {
+		r.Whole = u.whole()
 	}
 	res.Usage = r
 	return nil

@@ -33,9 +33,13 @@ func main() {
 			}
 			log.Fatal(err)
 		}
+		programs := map[string]float64{}
+		for name, p := range t.Programs {
+			programs[name] = float64(p.RSS>>10) / 1024
+		}
 		_ = enc.Encode(map[string]any{
 			"t_s": time.Since(start).Seconds(), "procs": t.PIDs, "cpu_s": t.CPU.Seconds(),
-			"rss_mb": float64(t.RSS>>10) / 1024, "pss_mb": float64(t.PSS>>10) / 1024,
+			"rss_mb": float64(t.RSS>>10) / 1024, "pss_mb": float64(t.PSS>>10) / 1024, "rss_mb_by": programs,
 		})
 		if *every <= 0 {
 			return

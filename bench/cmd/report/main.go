@@ -24,22 +24,35 @@ type line struct {
 	Errors   int
 	Requests int
 	RPS      float64
-	Chunks   float64    `json:"chunks_per_s"`
-	LatMS    *quantiles `json:"latency_ms"`
-	TTFT     *quantiles `json:"ttft_ms"`
-	Gap      *quantiles `json:"gap_ms"`
-	RSS      float64    `json:"rss_mb"`
-	PSS      float64    `json:"pss_mb"`
-	StartS   float64    `json:"start_s"`
-	Sync     *quantiles `json:"sync_ms"` // of a synced append to the disk
+	Chunks   float64            `json:"chunks_per_s"`
+	LatMS    *quantiles         `json:"latency_ms"`
+	TTFT     *quantiles         `json:"ttft_ms"`
+	Gap      *quantiles         `json:"gap_ms"`
+	RSS      float64            `json:"rss_mb"`
+	RSSBy    map[string]float64 `json:"rss_mb_by"` // by program
+	PSS      float64            `json:"pss_mb"`
+	StartS   float64            `json:"start_s"`
+	Sync     *quantiles         `json:"sync_ms"` // of a synced append to the disk
+	Profile  *profile
+	Disk     *disk
 	Usage    *struct {
 		Cores   float64 `json:"gw_cores"`
 		PerReq  float64 `json:"gw_cpu_us_per_req"`
 		Foreign float64 `json:"foreign_cores"`
+		Whole   *whole
 		Speed   *struct {
 			Median float64 `json:"median_us"`
 		} `json:"core_speed"`
 	}
+}
+
+// whole is the usage until the gateway had no more work after the requests.
+type whole struct {
+	Requests int
+	PerReq   float64            `json:"gw_cpu_us_per_req"`
+	By       map[string]float64 `json:"gw_cpu_us_per_req_by"`
+	QuietS   float64            `json:"quiet_after_s"`
+	Quiet    bool
 }
 
 type table struct {
@@ -183,7 +196,7 @@ func main() {
 	}
 	t.figures(os.Stdout)
 	slow := t.slow
-	whole := func(l line) *quantiles { return l.LatMS }
+	latency := func(l line) *quantiles { return l.LatMS }
 	ttft := func(l line) *quantiles { return l.TTFT }
 	gap := func(l line) *quantiles { return l.Gap }
 	p50 := func(q *quantiles) float64 { return q.P50 }
@@ -210,18 +223,35 @@ func main() {
 			}
 		}
 	}
+	wholeOf := func(pick func(*whole) float64) func(line) (float64, bool) {
+		return func(l line) (float64, bool) {
+			if l.Usage == nil || l.Usage.Whole == nil {
+				return 0, false
+			}
+			return pick(l.Usage.Whole), true
+		}
+	}
 	t.print("S1: 1 KB, 0 ms upstream, closed loop, 32 connections", "s1", []column{
 		rps, rpsN,
+		{"requests", 0, false, ran(func(l line) float64 { return float64(l.Requests) })},
 		{"CPU µs/req, same", 0, false, perReq(1)},
-		{"p50 ms", 2, false, lat(whole, p50)},
-		{"p99 ms", 2, false, lat(whole, p99)},
+		{"with the work left, same", 0, false, func(l line) (float64, bool) { return t.cost(l), t.cost(l) > 0 }},
+		{"done after s", 1, false, wholeOf(func(w *whole) float64 { return w.QuietS })},
+		{"p50 ms", 2, false, lat(latency, p50)},
+		{"p99 ms", 2, false, lat(latency, p99)},
 		errs, cores,
 	})
-	for _, r := range []string{"20", "200", "1000"} {
-		t.print("S2: "+r+" req/s open loop, 50 ms upstream; ms added to direct (direct itself: absolute)", "s2-"+r, []column{
-			{"p50", 2, true, lat(whole, p50)},
-			{"p99", 2, true, lat(whole, p99)},
-			{"p99.9", 2, true, lat(whole, p999)},
+	t.printParts(os.Stdout)
+	for _, r := range []string{"20", "200", "200-burst", "1000"} {
+		rate, after := strings.CutSuffix(r, "-burst")
+		title := "S2: " + rate + " req/s open loop, 50 ms upstream"
+		if after {
+			title += ", for 20 s after a burst of 30,000 requests"
+		}
+		t.print(title+"; ms added to direct (direct itself: absolute)", "s2-"+r, []column{
+			{"p50", 2, true, lat(latency, p50)},
+			{"p99", 2, true, lat(latency, p99)},
+			{"p99.9", 2, true, lat(latency, p999)},
 			errs, cores,
 		})
 	}
@@ -232,7 +262,7 @@ func main() {
 			{"gap p50", 2, false, lat(gap, p50)},
 			{"gap p99", 2, false, lat(gap, p99)},
 			{"gap sd", 2, false, lat(gap, sd)},
-			{"stream added p50", 1, true, lat(whole, p50)},
+			{"stream added p50", 1, true, lat(latency, p50)},
 			{"chunks/s", 0, false, ran(func(l line) float64 { return l.Chunks })},
 			errs, cores,
 			{"CPU ms/stream at usual speed", 1, false, perReq(1000)},
@@ -241,20 +271,42 @@ func main() {
 	t.print("S4: 256 KB requests, closed loop, 8 connections", "s4-max", []column{
 		rps, rpsN,
 		{"CPU ms/req, same", 2, false, perReq(1000)},
-		{"p50 ms", 1, false, lat(whole, p50)},
-		{"p99 ms", 1, false, lat(whole, p99)},
+		{"p50 ms", 1, false, lat(latency, p50)},
+		{"p99 ms", 1, false, lat(latency, p99)},
 		errs, cores,
 	})
 	t.print("S4: 256 KB requests, 10/s open loop; ms added to direct (direct itself: absolute)", "s4-10", []column{
-		{"p50", 2, true, lat(whole, p50)}, {"p99", 2, true, lat(whole, p99)}, errs, cores,
+		{"p50", 2, true, lat(latency, p50)}, {"p99", 2, true, lat(latency, p99)}, errs, cores,
 	})
 	memory := []column{
 		{"RSS MB", 0, false, func(l line) (float64, bool) { return l.RSS, l.RSS > 0 }},
 		{"PSS MB", 0, false, func(l line) (float64, bool) { return l.PSS, l.PSS > 0 }},
 		{"start s", 1, false, func(l line) (float64, bool) { return l.StartS, l.RSS > 0 }},
 	}
+	for _, of := range []struct {
+		name string
+		is   func(program string) bool
+	}{
+		{"gateway RSS MB", func(p string) bool { return p != envoyProgram }},
+		{"Envoy RSS MB", func(p string) bool { return p == envoyProgram }},
+	} {
+		memory = append(memory, column{of.name, 0, false, func(l line) (float64, bool) {
+			sum := 0.0
+			for program, mb := range l.RSSBy {
+				if of.is(program) {
+					sum += mb
+				}
+			}
+			return sum, sum > 0
+		}})
+	}
 	t.print("S5: idle", "idle", memory)
 	t.print("S5: after S1", "rss-after-s1", memory)
+	t.print("S6: disk, at the end", "disk", []column{
+		{"requests", 0, false, func(l line) (float64, bool) { return float64(l.requests()), l.Disk != nil }},
+		{"bytes/req, in tables", 0, false, func(l line) (float64, bool) { return l.perRequest(), l.Disk != nil }},
+		{"all files MB", 0, false, func(l line) (float64, bool) { return l.megabytes(), l.Disk != nil }},
+	})
 	t.noise()
 }
 

@@ -726,6 +726,9 @@ type DeliveryCursor struct {
 	// delivery in parallel has such records. A reader that does not know the field
 	// delivers them again.
 	Taken []*DeliveredRange `protobuf:"bytes,3,rep,name=taken,proto3" json:"taken,omitempty"`
+	// The object that is put into a bucket next, which begins at next. A leader that does
+	// not know the field chooses its own.
+	Object *DeliveredObject `protobuf:"bytes,4,opt,name=object,proto3" json:"object,omitempty"`
 	// Who moved it last, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -783,11 +786,82 @@ func (x *DeliveryCursor) GetTaken() []*DeliveredRange {
 	return nil
 }
 
+func (x *DeliveryCursor) GetObject() *DeliveredObject {
+	if x != nil {
+		return x.Object
+	}
+	return nil
+}
+
 func (x *DeliveryCursor) GetStamp() *Stamp {
 	if x != nil {
 		return x.Stamp
 	}
 	return nil
+}
+
+// DeliveredObject is an object of a bucket.
+type DeliveredObject struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of its first record.
+	First uint64 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	// The number of its last record.
+	Last uint64 `protobuf:"varint,2,opt,name=last,proto3" json:"last,omitempty"`
+	// When its period begins.
+	BeginUnixNano int64 `protobuf:"varint,3,opt,name=begin_unix_nano,json=beginUnixNano,proto3" json:"begin_unix_nano,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeliveredObject) Reset() {
+	*x = DeliveredObject{}
+	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeliveredObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeliveredObject) ProtoMessage() {}
+
+func (x *DeliveredObject) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeliveredObject.ProtoReflect.Descriptor instead.
+func (*DeliveredObject) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *DeliveredObject) GetFirst() uint64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *DeliveredObject) GetLast() uint64 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
+}
+
+func (x *DeliveredObject) GetBeginUnixNano() int64 {
+	if x != nil {
+		return x.BeginUnixNano
+	}
+	return 0
 }
 
 // DeliveredRange is a run of records that a place has taken.
@@ -803,7 +877,7 @@ type DeliveredRange struct {
 
 func (x *DeliveredRange) Reset() {
 	*x = DeliveredRange{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	mi := &file_cluster_v1_audit_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -815,7 +889,7 @@ func (x *DeliveredRange) String() string {
 func (*DeliveredRange) ProtoMessage() {}
 
 func (x *DeliveredRange) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[8]
+	mi := &file_cluster_v1_audit_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -828,7 +902,7 @@ func (x *DeliveredRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeliveredRange.ProtoReflect.Descriptor instead.
 func (*DeliveredRange) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeliveredRange) GetFirst() uint64 {
@@ -872,7 +946,7 @@ type DeliverySettings struct {
 
 func (x *DeliverySettings) Reset() {
 	*x = DeliverySettings{}
-	mi := &file_cluster_v1_audit_proto_msgTypes[9]
+	mi := &file_cluster_v1_audit_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +958,7 @@ func (x *DeliverySettings) String() string {
 func (*DeliverySettings) ProtoMessage() {}
 
 func (x *DeliverySettings) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_audit_proto_msgTypes[9]
+	mi := &file_cluster_v1_audit_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +971,7 @@ func (x *DeliverySettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeliverySettings.ProtoReflect.Descriptor instead.
 func (*DeliverySettings) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_audit_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeliverySettings) GetWebhook() bool {
@@ -1032,12 +1106,17 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"auditFirst\x123\n" +
 	"\x16usage_before_unix_nano\x18\x03 \x01(\x03R\x13usageBeforeUnixNano\x12\x1d\n" +
 	"\n" +
-	"usage_most\x18\x04 \x01(\rR\tusageMost\"\xa5\x01\n" +
+	"usage_most\x18\x04 \x01(\rR\tusageMost\"\xda\x01\n" +
 	"\x0eDeliveryCursor\x12\x12\n" +
 	"\x04next\x18\x01 \x01(\x04R\x04next\x12$\n" +
 	"\x0etime_unix_nano\x18\x02 \x01(\x03R\ftimeUnixNano\x120\n" +
-	"\x05taken\x18\x03 \x03(\v2\x1a.cluster.v1.DeliveredRangeR\x05taken\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\":\n" +
+	"\x05taken\x18\x03 \x03(\v2\x1a.cluster.v1.DeliveredRangeR\x05taken\x123\n" +
+	"\x06object\x18\x04 \x01(\v2\x1b.cluster.v1.DeliveredObjectR\x06object\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"c\n" +
+	"\x0fDeliveredObject\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
+	"\x04last\x18\x02 \x01(\x04R\x04last\x12&\n" +
+	"\x0fbegin_unix_nano\x18\x03 \x01(\x03R\rbeginUnixNano\":\n" +
 	"\x0eDeliveredRange\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\x04R\x04last\"\x9c\x03\n" +
@@ -1065,7 +1144,7 @@ func file_cluster_v1_audit_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_audit_proto_rawDescData
 }
 
-var file_cluster_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_cluster_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_cluster_v1_audit_proto_goTypes = []any{
 	(*AuditEvent)(nil),       // 0: cluster.v1.AuditEvent
 	(*AuditEntry)(nil),       // 1: cluster.v1.AuditEntry
@@ -1075,21 +1154,23 @@ var file_cluster_v1_audit_proto_goTypes = []any{
 	(*AuditSigner)(nil),      // 5: cluster.v1.AuditSigner
 	(*TrimHistory)(nil),      // 6: cluster.v1.TrimHistory
 	(*DeliveryCursor)(nil),   // 7: cluster.v1.DeliveryCursor
-	(*DeliveredRange)(nil),   // 8: cluster.v1.DeliveredRange
-	(*DeliverySettings)(nil), // 9: cluster.v1.DeliverySettings
-	(*Stamp)(nil),            // 10: cluster.v1.Stamp
+	(*DeliveredObject)(nil),  // 8: cluster.v1.DeliveredObject
+	(*DeliveredRange)(nil),   // 9: cluster.v1.DeliveredRange
+	(*DeliverySettings)(nil), // 10: cluster.v1.DeliverySettings
+	(*Stamp)(nil),            // 11: cluster.v1.Stamp
 }
 var file_cluster_v1_audit_proto_depIdxs = []int32{
-	10, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
-	10, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
-	8,  // 2: cluster.v1.DeliveryCursor.taken:type_name -> cluster.v1.DeliveredRange
-	10, // 3: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
-	10, // 4: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
-	5,  // [5:5] is the sub-list for method output_type
-	5,  // [5:5] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	11, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
+	11, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
+	9,  // 2: cluster.v1.DeliveryCursor.taken:type_name -> cluster.v1.DeliveredRange
+	8,  // 3: cluster.v1.DeliveryCursor.object:type_name -> cluster.v1.DeliveredObject
+	11, // 4: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
+	11, // 5: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
+	6,  // [6:6] is the sub-list for method output_type
+	6,  // [6:6] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_audit_proto_init() }
@@ -1105,7 +1186,7 @@ func file_cluster_v1_audit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_audit_proto_rawDesc), len(file_cluster_v1_audit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -102,6 +102,9 @@ type Command struct {
 	//	*Command_CommitRestore
 	//	*Command_DropRestore
 	//	*Command_VersionedTransaction
+	//	*Command_PackHistory
+	//	*Command_SealSegment
+	//	*Command_ForgetSegment
 	Change        isCommand_Change `protobuf_oneof:"change"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -248,6 +251,33 @@ func (x *Command) GetVersionedTransaction() *VersionedTransaction {
 	return nil
 }
 
+func (x *Command) GetPackHistory() *PackHistory {
+	if x != nil {
+		if x, ok := x.Change.(*Command_PackHistory); ok {
+			return x.PackHistory
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetSealSegment() *SealSegment {
+	if x != nil {
+		if x, ok := x.Change.(*Command_SealSegment); ok {
+			return x.SealSegment
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetForgetSegment() *ForgetSegment {
+	if x != nil {
+		if x, ok := x.Change.(*Command_ForgetSegment); ok {
+			return x.ForgetSegment
+		}
+	}
+	return nil
+}
+
 type isCommand_Change interface {
 	isCommand_Change()
 }
@@ -303,6 +333,21 @@ type Command_VersionedTransaction struct {
 	VersionedTransaction *VersionedTransaction `protobuf:"bytes,23,opt,name=versioned_transaction,json=versionedTransaction,proto3,oneof"`
 }
 
+type Command_PackHistory struct {
+	// Begins the logs of packed records, and packs records of older versions.
+	PackHistory *PackHistory `protobuf:"bytes,24,opt,name=pack_history,json=packHistory,proto3,oneof"`
+}
+
+type Command_SealSegment struct {
+	// Moves packed records out of the state into a sealed segment.
+	SealSegment *SealSegment `protobuf:"bytes,25,opt,name=seal_segment,json=sealSegment,proto3,oneof"`
+}
+
+type Command_ForgetSegment struct {
+	// Forgets a segment that was dropped, after its file was deleted from the bucket.
+	ForgetSegment *ForgetSegment `protobuf:"bytes,26,opt,name=forget_segment,json=forgetSegment,proto3,oneof"`
+}
+
 func (*Command_RetireNode) isCommand_Change() {}
 
 func (*Command_Transaction) isCommand_Change() {}
@@ -323,6 +368,334 @@ func (*Command_DropRestore) isCommand_Change() {}
 
 func (*Command_VersionedTransaction) isCommand_Change() {}
 
+func (*Command_PackHistory) isCommand_Change() {}
+
+func (*Command_SealSegment) isCommand_Change() {}
+
+func (*Command_ForgetSegment) isCommand_Change() {}
+
+// PackHistory begins the logs of packed records of usage and audit, unless they were begun, and packs
+// records that older versions wrote. Nodes that do not know it stop.
+type PackHistory struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The version of transactions that knows packed records.
+	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The workspace of the audit chain.
+	Workspace string `protobuf:"bytes,2,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	// How many records of each kind are packed.
+	Most          uint32 `protobuf:"varint,3,opt,name=most,proto3" json:"most,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PackHistory) Reset() {
+	*x = PackHistory{}
+	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PackHistory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PackHistory) ProtoMessage() {}
+
+func (x *PackHistory) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PackHistory.ProtoReflect.Descriptor instead.
+func (*PackHistory) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PackHistory) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *PackHistory) GetWorkspace() string {
+	if x != nil {
+		return x.Workspace
+	}
+	return ""
+}
+
+func (x *PackHistory) GetMost() uint32 {
+	if x != nil {
+		return x.Most
+	}
+	return 0
+}
+
+// SealSegment replaces packed records of the state by a segment, a file that has them. Whoever proposes it
+// has seen to it that the file is durable. It changes nothing if the state does not have exactly these
+// records any more. Nodes that do not know it stop.
+type SealSegment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The version of transactions that knows sealed segments.
+	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The workspace of the audit chain; empty: usage records.
+	Workspace string `protobuf:"bytes,2,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	// The segment.
+	Segment       *SealedSegment `protobuf:"bytes,3,opt,name=segment,proto3" json:"segment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SealSegment) Reset() {
+	*x = SealSegment{}
+	mi := &file_cluster_v1_command_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SealSegment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SealSegment) ProtoMessage() {}
+
+func (x *SealSegment) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_command_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SealSegment.ProtoReflect.Descriptor instead.
+func (*SealSegment) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SealSegment) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *SealSegment) GetWorkspace() string {
+	if x != nil {
+		return x.Workspace
+	}
+	return ""
+}
+
+func (x *SealSegment) GetSegment() *SealedSegment {
+	if x != nil {
+		return x.Segment
+	}
+	return nil
+}
+
+// ForgetSegment says that the file of a dropped segment is not in the bucket any more. Nodes that do not know it stop.
+type ForgetSegment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The version of transactions that knows sealed segments.
+	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The workspace of the audit chain; empty: usage records.
+	Workspace string `protobuf:"bytes,2,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	// The number of the first record that the segment had.
+	First         uint64 `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetSegment) Reset() {
+	*x = ForgetSegment{}
+	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetSegment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetSegment) ProtoMessage() {}
+
+func (x *ForgetSegment) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetSegment.ProtoReflect.Descriptor instead.
+func (*ForgetSegment) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ForgetSegment) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ForgetSegment) GetWorkspace() string {
+	if x != nil {
+		return x.Workspace
+	}
+	return ""
+}
+
+func (x *ForgetSegment) GetFirst() uint64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+// SealedSegment is what the state has of consecutive records that are in a file.
+type SealedSegment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the first record.
+	First uint64 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	// The number of the last record.
+	Last uint64 `protobuf:"varint,2,opt,name=last,proto3" json:"last,omitempty"`
+	// The SHA-256 of the file: its name.
+	Sum []byte `protobuf:"bytes,3,opt,name=sum,proto3" json:"sum,omitempty"`
+	// How many bytes the file has.
+	Size uint64 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
+	// The name of the file in the bucket; empty: the nodes keep it.
+	Object string `protobuf:"bytes,5,opt,name=object,proto3" json:"object,omitempty"`
+	// The lowest time of the records; written when it is sealed.
+	MinUnixNano int64 `protobuf:"varint,6,opt,name=min_unix_nano,json=minUnixNano,proto3" json:"min_unix_nano,omitempty"`
+	// The highest time of the records; written when it is sealed.
+	MaxUnixNano int64 `protobuf:"varint,7,opt,name=max_unix_nano,json=maxUnixNano,proto3" json:"max_unix_nano,omitempty"`
+	// How many blocks it has; written when it is sealed.
+	Blocks uint32 `protobuf:"varint,8,opt,name=blocks,proto3" json:"blocks,omitempty"`
+	// The hash of an audit chain before the first record.
+	Before []byte `protobuf:"bytes,9,opt,name=before,proto3" json:"before,omitempty"`
+	// The hash of the last record of an audit chain.
+	After         []byte `protobuf:"bytes,10,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SealedSegment) Reset() {
+	*x = SealedSegment{}
+	mi := &file_cluster_v1_command_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SealedSegment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SealedSegment) ProtoMessage() {}
+
+func (x *SealedSegment) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_command_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SealedSegment.ProtoReflect.Descriptor instead.
+func (*SealedSegment) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SealedSegment) GetFirst() uint64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *SealedSegment) GetLast() uint64 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
+}
+
+func (x *SealedSegment) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+func (x *SealedSegment) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *SealedSegment) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *SealedSegment) GetMinUnixNano() int64 {
+	if x != nil {
+		return x.MinUnixNano
+	}
+	return 0
+}
+
+func (x *SealedSegment) GetMaxUnixNano() int64 {
+	if x != nil {
+		return x.MaxUnixNano
+	}
+	return 0
+}
+
+func (x *SealedSegment) GetBlocks() uint32 {
+	if x != nil {
+		return x.Blocks
+	}
+	return 0
+}
+
+func (x *SealedSegment) GetBefore() []byte {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *SealedSegment) GetAfter() []byte {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
 // VersionedTransaction is a transaction whose records have fields that the first version
 // of transactions does not know. Nodes that do not know the version stop.
 type VersionedTransaction struct {
@@ -337,7 +710,7 @@ type VersionedTransaction struct {
 
 func (x *VersionedTransaction) Reset() {
 	*x = VersionedTransaction{}
-	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	mi := &file_cluster_v1_command_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -349,7 +722,7 @@ func (x *VersionedTransaction) String() string {
 func (*VersionedTransaction) ProtoMessage() {}
 
 func (x *VersionedTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[2]
+	mi := &file_cluster_v1_command_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -362,7 +735,7 @@ func (x *VersionedTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VersionedTransaction.ProtoReflect.Descriptor instead.
 func (*VersionedTransaction) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{2}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *VersionedTransaction) GetVersion() uint32 {
@@ -406,7 +779,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_cluster_v1_command_proto_msgTypes[3]
+	mi := &file_cluster_v1_command_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -418,7 +791,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[3]
+	mi := &file_cluster_v1_command_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -431,7 +804,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{3}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Transaction) GetChecks() []*Check {
@@ -498,7 +871,7 @@ type Locator struct {
 
 func (x *Locator) Reset() {
 	*x = Locator{}
-	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	mi := &file_cluster_v1_command_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -510,7 +883,7 @@ func (x *Locator) String() string {
 func (*Locator) ProtoMessage() {}
 
 func (x *Locator) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[4]
+	mi := &file_cluster_v1_command_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -523,7 +896,7 @@ func (x *Locator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Locator.ProtoReflect.Descriptor instead.
 func (*Locator) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{4}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Locator) GetSpace() uint32 {
@@ -560,7 +933,7 @@ type Check struct {
 
 func (x *Check) Reset() {
 	*x = Check{}
-	mi := &file_cluster_v1_command_proto_msgTypes[5]
+	mi := &file_cluster_v1_command_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -572,7 +945,7 @@ func (x *Check) String() string {
 func (*Check) ProtoMessage() {}
 
 func (x *Check) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[5]
+	mi := &file_cluster_v1_command_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -585,7 +958,7 @@ func (x *Check) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Check.ProtoReflect.Descriptor instead.
 func (*Check) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Check) GetAt() *Locator {
@@ -615,7 +988,7 @@ type Put struct {
 
 func (x *Put) Reset() {
 	*x = Put{}
-	mi := &file_cluster_v1_command_proto_msgTypes[6]
+	mi := &file_cluster_v1_command_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -627,7 +1000,7 @@ func (x *Put) String() string {
 func (*Put) ProtoMessage() {}
 
 func (x *Put) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[6]
+	mi := &file_cluster_v1_command_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -640,7 +1013,7 @@ func (x *Put) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Put.ProtoReflect.Descriptor instead.
 func (*Put) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Put) GetAt() *Locator {
@@ -670,7 +1043,7 @@ type RetireNode struct {
 
 func (x *RetireNode) Reset() {
 	*x = RetireNode{}
-	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	mi := &file_cluster_v1_command_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +1055,7 @@ func (x *RetireNode) String() string {
 func (*RetireNode) ProtoMessage() {}
 
 func (x *RetireNode) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[7]
+	mi := &file_cluster_v1_command_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +1068,7 @@ func (x *RetireNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireNode.ProtoReflect.Descriptor instead.
 func (*RetireNode) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RetireNode) GetNode() string {
@@ -732,7 +1105,7 @@ type CommitRestore struct {
 
 func (x *CommitRestore) Reset() {
 	*x = CommitRestore{}
-	mi := &file_cluster_v1_command_proto_msgTypes[8]
+	mi := &file_cluster_v1_command_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +1117,7 @@ func (x *CommitRestore) String() string {
 func (*CommitRestore) ProtoMessage() {}
 
 func (x *CommitRestore) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_command_proto_msgTypes[8]
+	mi := &file_cluster_v1_command_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +1130,7 @@ func (x *CommitRestore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitRestore.ProtoReflect.Descriptor instead.
 func (*CommitRestore) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_command_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_command_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CommitRestore) GetRestore() []byte {
@@ -824,7 +1197,7 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"cluster.v1\x1a\x16cluster/v1/audit.proto\x1a\x17cluster/v1/ledger.proto\x1a\x18cluster/v1/restore.proto\"G\n" +
 	"\x05Entry\x12$\n" +
 	"\x0etime_unix_nano\x18\x01 \x01(\x03R\ftimeUnixNano\x12\x18\n" +
-	"\acommand\x18\x02 \x01(\fR\acommand\"\xc2\x05\n" +
+	"\acommand\x18\x02 \x01(\fR\acommand\"\x82\a\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
 	"\x05actor\x18\x02 \x01(\tR\x05actor\x129\n" +
@@ -841,8 +1214,35 @@ const file_cluster_v1_command_proto_rawDesc = "" +
 	"\rstage_restore\x18\x14 \x01(\v2\x18.cluster.v1.StageRestoreH\x00R\fstageRestore\x12B\n" +
 	"\x0ecommit_restore\x18\x15 \x01(\v2\x19.cluster.v1.CommitRestoreH\x00R\rcommitRestore\x12<\n" +
 	"\fdrop_restore\x18\x16 \x01(\v2\x17.cluster.v1.DropRestoreH\x00R\vdropRestore\x12W\n" +
-	"\x15versioned_transaction\x18\x17 \x01(\v2 .cluster.v1.VersionedTransactionH\x00R\x14versionedTransactionB\b\n" +
-	"\x06changeJ\x04\b\x03\x10\b\"k\n" +
+	"\x15versioned_transaction\x18\x17 \x01(\v2 .cluster.v1.VersionedTransactionH\x00R\x14versionedTransaction\x12<\n" +
+	"\fpack_history\x18\x18 \x01(\v2\x17.cluster.v1.PackHistoryH\x00R\vpackHistory\x12<\n" +
+	"\fseal_segment\x18\x19 \x01(\v2\x17.cluster.v1.SealSegmentH\x00R\vsealSegment\x12B\n" +
+	"\x0eforget_segment\x18\x1a \x01(\v2\x19.cluster.v1.ForgetSegmentH\x00R\rforgetSegmentB\b\n" +
+	"\x06changeJ\x04\b\x03\x10\b\"Y\n" +
+	"\vPackHistory\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12\x1c\n" +
+	"\tworkspace\x18\x02 \x01(\tR\tworkspace\x12\x12\n" +
+	"\x04most\x18\x03 \x01(\rR\x04most\"z\n" +
+	"\vSealSegment\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12\x1c\n" +
+	"\tworkspace\x18\x02 \x01(\tR\tworkspace\x123\n" +
+	"\asegment\x18\x03 \x01(\v2\x19.cluster.v1.SealedSegmentR\asegment\"]\n" +
+	"\rForgetSegment\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12\x1c\n" +
+	"\tworkspace\x18\x02 \x01(\tR\tworkspace\x12\x14\n" +
+	"\x05first\x18\x03 \x01(\x04R\x05first\"\x85\x02\n" +
+	"\rSealedSegment\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
+	"\x04last\x18\x02 \x01(\x04R\x04last\x12\x10\n" +
+	"\x03sum\x18\x03 \x01(\fR\x03sum\x12\x12\n" +
+	"\x04size\x18\x04 \x01(\x04R\x04size\x12\x16\n" +
+	"\x06object\x18\x05 \x01(\tR\x06object\x12\"\n" +
+	"\rmin_unix_nano\x18\x06 \x01(\x03R\vminUnixNano\x12\"\n" +
+	"\rmax_unix_nano\x18\a \x01(\x03R\vmaxUnixNano\x12\x16\n" +
+	"\x06blocks\x18\b \x01(\rR\x06blocks\x12\x16\n" +
+	"\x06before\x18\t \x01(\fR\x06before\x12\x14\n" +
+	"\x05after\x18\n" +
+	" \x01(\fR\x05after\"k\n" +
 	"\x14VersionedTransaction\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x129\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x17.cluster.v1.TransactionR\vtransaction\"\xc4\x02\n" +
@@ -891,55 +1291,63 @@ func file_cluster_v1_command_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_command_proto_rawDescData
 }
 
-var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_cluster_v1_command_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_cluster_v1_command_proto_goTypes = []any{
 	(*Entry)(nil),                // 0: cluster.v1.Entry
 	(*Command)(nil),              // 1: cluster.v1.Command
-	(*VersionedTransaction)(nil), // 2: cluster.v1.VersionedTransaction
-	(*Transaction)(nil),          // 3: cluster.v1.Transaction
-	(*Locator)(nil),              // 4: cluster.v1.Locator
-	(*Check)(nil),                // 5: cluster.v1.Check
-	(*Put)(nil),                  // 6: cluster.v1.Put
-	(*RetireNode)(nil),           // 7: cluster.v1.RetireNode
-	(*CommitRestore)(nil),        // 8: cluster.v1.CommitRestore
-	(*PostUsage)(nil),            // 9: cluster.v1.PostUsage
-	(*MoveLeases)(nil),           // 10: cluster.v1.MoveLeases
-	(*RollWindows)(nil),          // 11: cluster.v1.RollWindows
-	(*TrimHistory)(nil),          // 12: cluster.v1.TrimHistory
-	(*StageRestore)(nil),         // 13: cluster.v1.StageRestore
-	(*DropRestore)(nil),          // 14: cluster.v1.DropRestore
-	(*AuditEvent)(nil),           // 15: cluster.v1.AuditEvent
-	(*SetSpend)(nil),             // 16: cluster.v1.SetSpend
-	(*RestoreRange)(nil),         // 17: cluster.v1.RestoreRange
+	(*PackHistory)(nil),          // 2: cluster.v1.PackHistory
+	(*SealSegment)(nil),          // 3: cluster.v1.SealSegment
+	(*ForgetSegment)(nil),        // 4: cluster.v1.ForgetSegment
+	(*SealedSegment)(nil),        // 5: cluster.v1.SealedSegment
+	(*VersionedTransaction)(nil), // 6: cluster.v1.VersionedTransaction
+	(*Transaction)(nil),          // 7: cluster.v1.Transaction
+	(*Locator)(nil),              // 8: cluster.v1.Locator
+	(*Check)(nil),                // 9: cluster.v1.Check
+	(*Put)(nil),                  // 10: cluster.v1.Put
+	(*RetireNode)(nil),           // 11: cluster.v1.RetireNode
+	(*CommitRestore)(nil),        // 12: cluster.v1.CommitRestore
+	(*PostUsage)(nil),            // 13: cluster.v1.PostUsage
+	(*MoveLeases)(nil),           // 14: cluster.v1.MoveLeases
+	(*RollWindows)(nil),          // 15: cluster.v1.RollWindows
+	(*TrimHistory)(nil),          // 16: cluster.v1.TrimHistory
+	(*StageRestore)(nil),         // 17: cluster.v1.StageRestore
+	(*DropRestore)(nil),          // 18: cluster.v1.DropRestore
+	(*AuditEvent)(nil),           // 19: cluster.v1.AuditEvent
+	(*SetSpend)(nil),             // 20: cluster.v1.SetSpend
+	(*RestoreRange)(nil),         // 21: cluster.v1.RestoreRange
 }
 var file_cluster_v1_command_proto_depIdxs = []int32{
-	7,  // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
-	3,  // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
-	9,  // 2: cluster.v1.Command.post_usage:type_name -> cluster.v1.PostUsage
-	10, // 3: cluster.v1.Command.move_leases:type_name -> cluster.v1.MoveLeases
-	11, // 4: cluster.v1.Command.roll_windows:type_name -> cluster.v1.RollWindows
-	12, // 5: cluster.v1.Command.trim_history:type_name -> cluster.v1.TrimHistory
-	13, // 6: cluster.v1.Command.stage_restore:type_name -> cluster.v1.StageRestore
-	8,  // 7: cluster.v1.Command.commit_restore:type_name -> cluster.v1.CommitRestore
-	14, // 8: cluster.v1.Command.drop_restore:type_name -> cluster.v1.DropRestore
-	2,  // 9: cluster.v1.Command.versioned_transaction:type_name -> cluster.v1.VersionedTransaction
-	3,  // 10: cluster.v1.VersionedTransaction.transaction:type_name -> cluster.v1.Transaction
-	5,  // 11: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
-	6,  // 12: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
-	4,  // 13: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
-	4,  // 14: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
-	15, // 15: cluster.v1.Transaction.audit:type_name -> cluster.v1.AuditEvent
-	16, // 16: cluster.v1.Transaction.set_spends:type_name -> cluster.v1.SetSpend
-	4,  // 17: cluster.v1.Check.at:type_name -> cluster.v1.Locator
-	4,  // 18: cluster.v1.Put.at:type_name -> cluster.v1.Locator
-	17, // 19: cluster.v1.CommitRestore.ranges:type_name -> cluster.v1.RestoreRange
-	3,  // 20: cluster.v1.CommitRestore.transaction:type_name -> cluster.v1.Transaction
-	15, // 21: cluster.v1.CommitRestore.audit:type_name -> cluster.v1.AuditEvent
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	11, // 0: cluster.v1.Command.retire_node:type_name -> cluster.v1.RetireNode
+	7,  // 1: cluster.v1.Command.transaction:type_name -> cluster.v1.Transaction
+	13, // 2: cluster.v1.Command.post_usage:type_name -> cluster.v1.PostUsage
+	14, // 3: cluster.v1.Command.move_leases:type_name -> cluster.v1.MoveLeases
+	15, // 4: cluster.v1.Command.roll_windows:type_name -> cluster.v1.RollWindows
+	16, // 5: cluster.v1.Command.trim_history:type_name -> cluster.v1.TrimHistory
+	17, // 6: cluster.v1.Command.stage_restore:type_name -> cluster.v1.StageRestore
+	12, // 7: cluster.v1.Command.commit_restore:type_name -> cluster.v1.CommitRestore
+	18, // 8: cluster.v1.Command.drop_restore:type_name -> cluster.v1.DropRestore
+	6,  // 9: cluster.v1.Command.versioned_transaction:type_name -> cluster.v1.VersionedTransaction
+	2,  // 10: cluster.v1.Command.pack_history:type_name -> cluster.v1.PackHistory
+	3,  // 11: cluster.v1.Command.seal_segment:type_name -> cluster.v1.SealSegment
+	4,  // 12: cluster.v1.Command.forget_segment:type_name -> cluster.v1.ForgetSegment
+	5,  // 13: cluster.v1.SealSegment.segment:type_name -> cluster.v1.SealedSegment
+	7,  // 14: cluster.v1.VersionedTransaction.transaction:type_name -> cluster.v1.Transaction
+	9,  // 15: cluster.v1.Transaction.checks:type_name -> cluster.v1.Check
+	10, // 16: cluster.v1.Transaction.puts:type_name -> cluster.v1.Put
+	8,  // 17: cluster.v1.Transaction.deletes:type_name -> cluster.v1.Locator
+	8,  // 18: cluster.v1.Transaction.touches:type_name -> cluster.v1.Locator
+	19, // 19: cluster.v1.Transaction.audit:type_name -> cluster.v1.AuditEvent
+	20, // 20: cluster.v1.Transaction.set_spends:type_name -> cluster.v1.SetSpend
+	8,  // 21: cluster.v1.Check.at:type_name -> cluster.v1.Locator
+	8,  // 22: cluster.v1.Put.at:type_name -> cluster.v1.Locator
+	21, // 23: cluster.v1.CommitRestore.ranges:type_name -> cluster.v1.RestoreRange
+	7,  // 24: cluster.v1.CommitRestore.transaction:type_name -> cluster.v1.Transaction
+	19, // 25: cluster.v1.CommitRestore.audit:type_name -> cluster.v1.AuditEvent
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_command_proto_init() }
@@ -961,6 +1369,9 @@ func file_cluster_v1_command_proto_init() {
 		(*Command_CommitRestore)(nil),
 		(*Command_DropRestore)(nil),
 		(*Command_VersionedTransaction)(nil),
+		(*Command_PackHistory)(nil),
+		(*Command_SealSegment)(nil),
+		(*Command_ForgetSegment)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -968,7 +1379,7 @@ func file_cluster_v1_command_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_command_proto_rawDesc), len(file_cluster_v1_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -32,7 +32,9 @@ type GossipMeta struct {
 	// The gateway's version.
 	GatewayVersion string `protobuf:"bytes,2,opt,name=gateway_version,json=gatewayVersion,proto3" json:"gateway_version,omitempty"`
 	// Where the member is reached, host:port as it advertises itself.
-	Address       string `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
+	Address string `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
+	// The highest version of transactions that the member knows; 0: the member does not tell.
+	Transactions  uint32 `protobuf:"varint,4,opt,name=transactions,proto3" json:"transactions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -86,6 +88,13 @@ func (x *GossipMeta) GetAddress() string {
 		return x.Address
 	}
 	return ""
+}
+
+func (x *GossipMeta) GetTransactions() uint32 {
+	if x != nil {
+		return x.Transactions
+	}
+	return 0
 }
 
 // GossipDelta is one or more hints of one node, or of several in a full exchange.
@@ -553,12 +562,13 @@ var File_cluster_v1_gossip_proto protoreflect.FileDescriptor
 const file_cluster_v1_gossip_proto_rawDesc = "" +
 	"\n" +
 	"\x17cluster/v1/gossip.proto\x12\n" +
-	"cluster.v1\"i\n" +
+	"cluster.v1\"\x8d\x01\n" +
 	"\n" +
 	"GossipMeta\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12'\n" +
 	"\x0fgateway_version\x18\x02 \x01(\tR\x0egatewayVersion\x12\x18\n" +
-	"\aaddress\x18\x03 \x01(\tR\aaddress\"\xbf\x01\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\x12\"\n" +
+	"\ftransactions\x18\x04 \x01(\rR\ftransactions\"\xbf\x01\n" +
 	"\vGossipDelta\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x126\n" +
 	"\tcooldowns\x18\x02 \x03(\v2\x18.cluster.v1.CooldownHintR\tcooldowns\x121\n" +

@@ -1235,6 +1235,199 @@ func (*RestoreResponse) Descriptor() ([]byte, []int) {
 	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{21}
 }
 
+// SegmentRequest names a file of sealed records.
+type SegmentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its SHA-256.
+	Sum           []byte `protobuf:"bytes,1,opt,name=sum,proto3" json:"sum,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SegmentRequest) Reset() {
+	*x = SegmentRequest{}
+	mi := &file_cluster_v1_peer_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SegmentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SegmentRequest) ProtoMessage() {}
+
+func (x *SegmentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_peer_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SegmentRequest.ProtoReflect.Descriptor instead.
+func (*SegmentRequest) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *SegmentRequest) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+// SegmentResponse is a piece of the file.
+type SegmentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next bytes of it.
+	Piece         []byte `protobuf:"bytes,1,opt,name=piece,proto3" json:"piece,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SegmentResponse) Reset() {
+	*x = SegmentResponse{}
+	mi := &file_cluster_v1_peer_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SegmentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SegmentResponse) ProtoMessage() {}
+
+func (x *SegmentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_peer_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SegmentResponse.ProtoReflect.Descriptor instead.
+func (*SegmentResponse) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *SegmentResponse) GetPiece() []byte {
+	if x != nil {
+		return x.Piece
+	}
+	return nil
+}
+
+// HoldRequest names a file of sealed records.
+type HoldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its SHA-256.
+	Sum []byte `protobuf:"bytes,1,opt,name=sum,proto3" json:"sum,omitempty"`
+	// How many bytes it has.
+	Size uint64 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
+	// The node that has it: 32 hex digits.
+	Node          string `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldRequest) Reset() {
+	*x = HoldRequest{}
+	mi := &file_cluster_v1_peer_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldRequest) ProtoMessage() {}
+
+func (x *HoldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_peer_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldRequest.ProtoReflect.Descriptor instead.
+func (*HoldRequest) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *HoldRequest) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+func (x *HoldRequest) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *HoldRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+// HoldResponse says that the file is durable.
+type HoldResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldResponse) Reset() {
+	*x = HoldResponse{}
+	mi := &file_cluster_v1_peer_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldResponse) ProtoMessage() {}
+
+func (x *HoldResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_peer_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldResponse.ProtoReflect.Descriptor instead.
+func (*HoldResponse) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_peer_proto_rawDescGZIP(), []int{25}
+}
+
 var File_cluster_v1_peer_proto protoreflect.FileDescriptor
 
 const file_cluster_v1_peer_proto_rawDesc = "" +
@@ -1310,7 +1503,16 @@ const file_cluster_v1_peer_proto_rawDesc = "" +
 	"\x0fclock_unix_nano\x18\x0e \x01(\x03R\rclockUnixNano\"&\n" +
 	"\x0eRestoreRequest\x12\x14\n" +
 	"\x05piece\x18\x01 \x01(\fR\x05piece\"\x11\n" +
-	"\x0fRestoreResponse2\xba\x05\n" +
+	"\x0fRestoreResponse\"\"\n" +
+	"\x0eSegmentRequest\x12\x10\n" +
+	"\x03sum\x18\x01 \x01(\fR\x03sum\"'\n" +
+	"\x0fSegmentResponse\x12\x14\n" +
+	"\x05piece\x18\x01 \x01(\fR\x05piece\"G\n" +
+	"\vHoldRequest\x12\x10\n" +
+	"\x03sum\x18\x01 \x01(\fR\x03sum\x12\x12\n" +
+	"\x04size\x18\x02 \x01(\x04R\x04size\x12\x12\n" +
+	"\x04node\x18\x03 \x01(\tR\x04node\"\x0e\n" +
+	"\fHoldResponse2\xbb\x06\n" +
 	"\vPeerService\x12H\n" +
 	"\tIntroduce\x12\x1c.cluster.v1.IntroduceRequest\x1a\x1d.cluster.v1.IntroduceResponse\x12B\n" +
 	"\aPromise\x12\x1a.cluster.v1.PromiseRequest\x1a\x1b.cluster.v1.PromiseResponse\x129\n" +
@@ -1321,7 +1523,9 @@ const file_cluster_v1_peer_proto_rawDesc = "" +
 	"\fAwaitApplied\x12\x1f.cluster.v1.AwaitAppliedRequest\x1a .cluster.v1.AwaitAppliedResponse\x12?\n" +
 	"\x06Remove\x12\x19.cluster.v1.RemoveRequest\x1a\x1a.cluster.v1.RemoveResponse\x12?\n" +
 	"\x06Report\x12\x19.cluster.v1.ReportRequest\x1a\x1a.cluster.v1.ReportResponse\x12D\n" +
-	"\aRestore\x12\x1a.cluster.v1.RestoreRequest\x1a\x1b.cluster.v1.RestoreResponse(\x01BEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
+	"\aRestore\x12\x1a.cluster.v1.RestoreRequest\x1a\x1b.cluster.v1.RestoreResponse(\x01\x12D\n" +
+	"\aSegment\x12\x1a.cluster.v1.SegmentRequest\x1a\x1b.cluster.v1.SegmentResponse0\x01\x129\n" +
+	"\x04Hold\x12\x17.cluster.v1.HoldRequest\x1a\x18.cluster.v1.HoldResponseBEZCgithub.com/modelgateway/modelgateway/proto/gen/cluster/v1;clusterv1b\x06proto3"
 
 var (
 	file_cluster_v1_peer_proto_rawDescOnce sync.Once
@@ -1335,7 +1539,7 @@ func file_cluster_v1_peer_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_peer_proto_rawDescData
 }
 
-var file_cluster_v1_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_cluster_v1_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_cluster_v1_peer_proto_goTypes = []any{
 	(*Server)(nil),               // 0: cluster.v1.Server
 	(*IntroduceRequest)(nil),     // 1: cluster.v1.IntroduceRequest
@@ -1359,6 +1563,10 @@ var file_cluster_v1_peer_proto_goTypes = []any{
 	(*ReportResponse)(nil),       // 19: cluster.v1.ReportResponse
 	(*RestoreRequest)(nil),       // 20: cluster.v1.RestoreRequest
 	(*RestoreResponse)(nil),      // 21: cluster.v1.RestoreResponse
+	(*SegmentRequest)(nil),       // 22: cluster.v1.SegmentRequest
+	(*SegmentResponse)(nil),      // 23: cluster.v1.SegmentResponse
+	(*HoldRequest)(nil),          // 24: cluster.v1.HoldRequest
+	(*HoldResponse)(nil),         // 25: cluster.v1.HoldResponse
 }
 var file_cluster_v1_peer_proto_depIdxs = []int32{
 	0,  // 0: cluster.v1.IntroduceRequest.from:type_name -> cluster.v1.Server
@@ -1382,18 +1590,22 @@ var file_cluster_v1_peer_proto_depIdxs = []int32{
 	16, // 18: cluster.v1.PeerService.Remove:input_type -> cluster.v1.RemoveRequest
 	18, // 19: cluster.v1.PeerService.Report:input_type -> cluster.v1.ReportRequest
 	20, // 20: cluster.v1.PeerService.Restore:input_type -> cluster.v1.RestoreRequest
-	2,  // 21: cluster.v1.PeerService.Introduce:output_type -> cluster.v1.IntroduceResponse
-	5,  // 22: cluster.v1.PeerService.Promise:output_type -> cluster.v1.PromiseResponse
-	7,  // 23: cluster.v1.PeerService.Form:output_type -> cluster.v1.FormResponse
-	9,  // 24: cluster.v1.PeerService.Join:output_type -> cluster.v1.JoinResponse
-	11, // 25: cluster.v1.PeerService.Propose:output_type -> cluster.v1.ProposeResponse
-	13, // 26: cluster.v1.PeerService.ReadIndex:output_type -> cluster.v1.ReadIndexResponse
-	15, // 27: cluster.v1.PeerService.AwaitApplied:output_type -> cluster.v1.AwaitAppliedResponse
-	17, // 28: cluster.v1.PeerService.Remove:output_type -> cluster.v1.RemoveResponse
-	19, // 29: cluster.v1.PeerService.Report:output_type -> cluster.v1.ReportResponse
-	21, // 30: cluster.v1.PeerService.Restore:output_type -> cluster.v1.RestoreResponse
-	21, // [21:31] is the sub-list for method output_type
-	11, // [11:21] is the sub-list for method input_type
+	22, // 21: cluster.v1.PeerService.Segment:input_type -> cluster.v1.SegmentRequest
+	24, // 22: cluster.v1.PeerService.Hold:input_type -> cluster.v1.HoldRequest
+	2,  // 23: cluster.v1.PeerService.Introduce:output_type -> cluster.v1.IntroduceResponse
+	5,  // 24: cluster.v1.PeerService.Promise:output_type -> cluster.v1.PromiseResponse
+	7,  // 25: cluster.v1.PeerService.Form:output_type -> cluster.v1.FormResponse
+	9,  // 26: cluster.v1.PeerService.Join:output_type -> cluster.v1.JoinResponse
+	11, // 27: cluster.v1.PeerService.Propose:output_type -> cluster.v1.ProposeResponse
+	13, // 28: cluster.v1.PeerService.ReadIndex:output_type -> cluster.v1.ReadIndexResponse
+	15, // 29: cluster.v1.PeerService.AwaitApplied:output_type -> cluster.v1.AwaitAppliedResponse
+	17, // 30: cluster.v1.PeerService.Remove:output_type -> cluster.v1.RemoveResponse
+	19, // 31: cluster.v1.PeerService.Report:output_type -> cluster.v1.ReportResponse
+	21, // 32: cluster.v1.PeerService.Restore:output_type -> cluster.v1.RestoreResponse
+	23, // 33: cluster.v1.PeerService.Segment:output_type -> cluster.v1.SegmentResponse
+	25, // 34: cluster.v1.PeerService.Hold:output_type -> cluster.v1.HoldResponse
+	23, // [23:35] is the sub-list for method output_type
+	11, // [11:23] is the sub-list for method input_type
 	11, // [11:11] is the sub-list for extension type_name
 	11, // [11:11] is the sub-list for extension extendee
 	0,  // [0:11] is the sub-list for field type_name
@@ -1410,7 +1622,7 @@ func file_cluster_v1_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_peer_proto_rawDesc), len(file_cluster_v1_peer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

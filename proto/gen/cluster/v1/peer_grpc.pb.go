@@ -31,6 +31,8 @@ const (
 	PeerService_Remove_FullMethodName       = "/cluster.v1.PeerService/Remove"
 	PeerService_Report_FullMethodName       = "/cluster.v1.PeerService/Report"
 	PeerService_Restore_FullMethodName      = "/cluster.v1.PeerService/Restore"
+	PeerService_Segment_FullMethodName      = "/cluster.v1.PeerService/Segment"
+	PeerService_Hold_FullMethodName         = "/cluster.v1.PeerService/Hold"
 )
 
 // PeerServiceClient is the client API for PeerService service.
@@ -59,6 +61,11 @@ type PeerServiceClient interface {
 	Report(ctx context.Context, in *ReportRequest, opts ...grpc.CallOption) (*ReportResponse, error)
 	// Restore has the leader replace the state by a backup.
 	Restore(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[RestoreRequest, RestoreResponse], error)
+	// Segment reads a file of sealed records that the node keeps.
+	Segment(ctx context.Context, in *SegmentRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SegmentResponse], error)
+	// Hold has the node keep a file of sealed records, which it reads from the caller or from another node. It answers
+	// when the file is durable.
+	Hold(ctx context.Context, in *HoldRequest, opts ...grpc.CallOption) (*HoldResponse, error)
 }
 
 type peerServiceClient struct {
@@ -172,6 +179,35 @@ func (c *peerServiceClient) Restore(ctx context.Context, opts ...grpc.CallOption
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PeerService_RestoreClient = grpc.ClientStreamingClient[RestoreRequest, RestoreResponse]
 
+func (c *peerServiceClient) Segment(ctx context.Context, in *SegmentRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SegmentResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PeerService_ServiceDesc.Streams[1], PeerService_Segment_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[SegmentRequest, SegmentResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PeerService_SegmentClient = grpc.ServerStreamingClient[SegmentResponse]
+
+func (c *peerServiceClient) Hold(ctx context.Context, in *HoldRequest, opts ...grpc.CallOption) (*HoldResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HoldResponse)
+	err := c.cc.Invoke(ctx, PeerService_Hold_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PeerServiceServer is the server API for PeerService service.
 // All implementations must embed UnimplementedPeerServiceServer
 // for forward compatibility.
@@ -198,6 +234,11 @@ type PeerServiceServer interface {
 	Report(context.Context, *ReportRequest) (*ReportResponse, error)
 	// Restore has the leader replace the state by a backup.
 	Restore(grpc.ClientStreamingServer[RestoreRequest, RestoreResponse]) error
+	// Segment reads a file of sealed records that the node keeps.
+	Segment(*SegmentRequest, grpc.ServerStreamingServer[SegmentResponse]) error
+	// Hold has the node keep a file of sealed records, which it reads from the caller or from another node. It answers
+	// when the file is durable.
+	Hold(context.Context, *HoldRequest) (*HoldResponse, error)
 	mustEmbedUnimplementedPeerServiceServer()
 }
 
@@ -237,6 +278,12 @@ func (UnimplementedPeerServiceServer) Report(context.Context, *ReportRequest) (*
 }
 func (UnimplementedPeerServiceServer) Restore(grpc.ClientStreamingServer[RestoreRequest, RestoreResponse]) error {
 	return status.Error(codes.Unimplemented, "method Restore not implemented")
+}
+func (UnimplementedPeerServiceServer) Segment(*SegmentRequest, grpc.ServerStreamingServer[SegmentResponse]) error {
+	return status.Error(codes.Unimplemented, "method Segment not implemented")
+}
+func (UnimplementedPeerServiceServer) Hold(context.Context, *HoldRequest) (*HoldResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Hold not implemented")
 }
 func (UnimplementedPeerServiceServer) mustEmbedUnimplementedPeerServiceServer() {}
 func (UnimplementedPeerServiceServer) testEmbeddedByValue()                     {}
@@ -428,6 +475,35 @@ func _PeerService_Restore_Handler(srv interface{}, stream grpc.ServerStream) err
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PeerService_RestoreServer = grpc.ClientStreamingServer[RestoreRequest, RestoreResponse]
 
+func _PeerService_Segment_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(SegmentRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(PeerServiceServer).Segment(m, &grpc.GenericServerStream[SegmentRequest, SegmentResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PeerService_SegmentServer = grpc.ServerStreamingServer[SegmentResponse]
+
+func _PeerService_Hold_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HoldRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PeerServiceServer).Hold(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PeerService_Hold_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PeerServiceServer).Hold(ctx, req.(*HoldRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PeerService_ServiceDesc is the grpc.ServiceDesc for PeerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -471,12 +547,21 @@ var PeerService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "Report",
 			Handler:    _PeerService_Report_Handler,
 		},
+		{
+			MethodName: "Hold",
+			Handler:    _PeerService_Hold_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Restore",
 			Handler:       _PeerService_Restore_Handler,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "Segment",
+			Handler:       _PeerService_Segment_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "cluster/v1/peer.proto",

@@ -32,7 +32,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PromptService keeps prompts: templates with versions that never change.
+// PromptService keeps prompts: templates with versions that never change, and shows the messages that one renders to.
 type PromptServiceClient interface {
 	// CreatePrompt makes a prompt: its version 1. 409 if its name is taken in the organization.
 	CreatePrompt(ctx context.Context, in *CreatePromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
@@ -132,7 +132,7 @@ func (c *promptServiceClient) RenderPrompt(ctx context.Context, in *RenderPrompt
 // All implementations must embed UnimplementedPromptServiceServer
 // for forward compatibility.
 //
-// PromptService keeps prompts: templates with versions that never change.
+// PromptService keeps prompts: templates with versions that never change, and shows the messages that one renders to.
 type PromptServiceServer interface {
 	// CreatePrompt makes a prompt: its version 1. 409 if its name is taken in the organization.
 	CreatePrompt(context.Context, *CreatePromptRequest) (*PromptRecord, error)
