@@ -106,7 +106,7 @@ type filed struct {
 func (l Log) WriteSegment(ctx context.Context, r Reader, x Span, w io.Writer) (Segment, error) {
 	first, last := x.First, x.Last
 	sum := sha256.New()
-	out := &counted{w: io.MultiWriter(w, sum)}
+	out := &counted{w: io.MultiWriter(sum, w)} // the sum first: file systems of tests change what they have written
 	s := Segment{First: first, Last: last}
 	var blocks []filedBlock
 	var groups []filedGroup

@@ -173,7 +173,7 @@ func ignoreMissing(err error) error {
 func (s *Store) copyOf(sum [32]byte, size uint64, r io.Reader) error {
 	return s.write(func(w io.Writer) ([32]byte, error) {
 		h := sha256.New()
-		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(r, int64(size)+1))
+		n, err := io.Copy(io.MultiWriter(h, w), io.LimitReader(r, int64(size)+1))
 		if err == nil && (uint64(n) != size || [32]byte(h.Sum(nil)) != sum) && !inject.HasDefect("copy_unchecked") {
 			err = fmt.Errorf("the copy of %d bytes is another one than the file of %d bytes that the state names", n, size)
 		}
