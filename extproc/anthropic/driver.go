@@ -3,7 +3,6 @@ package anthropic
 import (
 	"strings"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -23,23 +22,29 @@ const responseTool = "gateway_structured_answer"
 // Driver is the driver of Anthropic's Messages API.
 type Driver struct{}
 
+// Serves returns Anthropic's language for each chat, and for the count of a chat's tokens.
+func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
+	if e.IsChat() || e == driver.CountTokens {
+		return wire.Anthropic, true
+	}
+	return "", false
+}
+
+// Codec returns the driver itself, which translates to Anthropic's language.
+func (d Driver) Codec(wire.Dialect) driver.Codec { return d }
+
 // Address returns /v1/messages under the base path. A caller of Anthropic's own
 // dialect is passed through with its own anthropic-version.
-func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
-	var endpoint driver.Endpoint
-	switch op.Endpoint {
-	case driver.Chat, driver.Messages:
-		endpoint = driver.Messages
-	case driver.CountTokens:
-		endpoint = driver.CountTokens
-	case driver.Completions, driver.Embeddings, driver.Images, driver.ImageEdits, driver.Speech, driver.Transcriptions,
-		driver.Translations, driver.Moderations, driver.Rerank, driver.Responses:
+func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
+	if _, ok := d.Serves(t, op.Endpoint); !ok {
+		return driver.Call{}, driver.NotServed(vendor)
 	}
-	if endpoint == "" {
-		return driver.Call{}, fault.New(fault.Unsupported, "unsupported_endpoint", "%s has no endpoint of that kind.", vendor)
+	endpoint := op.Endpoint
+	if endpoint.IsChat() {
+		endpoint = driver.Messages
 	}
 	version := driver.Plain("anthropic-version", apiVersion)
-	version.IfAbsent = op.Endpoint != driver.Chat
+	version.IfAbsent = op.Endpoint == driver.Messages || op.Endpoint == driver.CountTokens
 	headers := []driver.Header{version}
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "x-api-key", Value: t.APIKey})

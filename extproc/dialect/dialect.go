@@ -17,8 +17,9 @@ type Dialect interface {
 	EncodeResponse(dst []byte, r *wire.Response, m Meta) []byte
 	// Stream returns an encoder for one streamed response.
 	Stream(m Meta) Encoder
-	// EncodeError returns the body of an error response.
-	EncodeError(e *fault.Error) []byte
+	// EncodeError returns the body of an error response. request is the id of the request,
+	// for languages whose errors name it.
+	EncodeError(e *fault.Error, request string) []byte
 }
 
 // Encoder writes one streamed response as server-sent events. Each method appends

@@ -5,22 +5,34 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Driver translates for one kind of provider. Implementations are safe for
-// concurrent use and do not block.
+// Driver is one kind of provider. Implementations are safe for concurrent use and do not block.
 type Driver interface {
-	// Address returns where a request goes and with which headers, credentials
-	// included. It suffices if the body is passed through. The error is a *fault.Error of kind Unsupported if the provider has no such endpoint.
+	// Serves returns the language in which the provider takes the requests of an endpoint for a
+	// target, and false if it takes none. In the endpoint's own language a request is passed
+	// through. Chat, Messages and Responses are one operation in several languages: in another
+	// one than the caller's it is translated, with Codec.
+	Serves(t Target, e Endpoint) (wire.Dialect, bool)
+	// Codec returns the translator of a language of chats that Serves returns.
+	Codec(language wire.Dialect) Codec
+	// Address returns where a request goes and with which headers, credentials included. It
+	// suffices if the body is passed through. The error is a *fault.Error of kind Unsupported
+	// if the provider does not serve the endpoint.
 	Address(t Target, op Operation) (Call, error)
-	// Encode writes a chat request's body. The error is a *fault.Error that
-	// names the field of the caller's request that the provider cannot take.
-	Encode(r *wire.Request, t Target) ([]byte, error)
-	// Decode reads a whole chat response that came with status 200. The error is a *wire.Failure.
-	Decode(body []byte) (*wire.Response, error)
-	// Stream returns a decoder for one streamed chat response.
-	Stream() Stream
 	// Classify returns what a response with another status means. header returns
 	// the first value of a header by its lower-case name, empty if there is none.
 	Classify(status int, header func(string) string, body []byte) *wire.Failure
+}
+
+// Codec translates chats to one language of providers. Implementations are safe for concurrent
+// use and do not block.
+type Codec interface {
+	// Encode writes a request's body. The error is a *fault.Error that
+	// names the field of the caller's request that the provider cannot take.
+	Encode(r *wire.Request, t Target) ([]byte, error)
+	// Decode reads a whole response that came with status 200. The error is a *wire.Failure.
+	Decode(body []byte) (*wire.Response, error)
+	// Stream returns a decoder for one streamed response.
+	Stream() Stream
 }
 
 // Stream decodes one streamed response. It is not safe for concurrent use.
@@ -56,6 +68,7 @@ type Features struct {
 	AdaptiveThinking bool // decides by itself how much to think, given an effort
 	HighEfforts      bool // has the efforts xhigh and max
 	JSONSchema       bool // supports a JSON schema natively
+	ResponsesOnly    bool // has no endpoint for chats but /responses
 }
 
 // Header is a header to set. Values may be credentials and are treated as such.
@@ -68,7 +81,8 @@ type Header struct {
 // Endpoint is an endpoint of a provider, named by OpenAI's path.
 type Endpoint string
 
-// The endpoints. Messages and CountTokens are Anthropic's and have no path of OpenAI's.
+// The endpoints. Messages and CountTokens are Anthropic's and have no path of OpenAI's. Rerank is
+// Cohere's, and compatible providers have it under this path.
 const (
 	Chat           Endpoint = "/chat/completions"
 	Completions    Endpoint = "/completions"
@@ -81,9 +95,13 @@ const (
 	Moderations    Endpoint = "/moderations"
 	Rerank         Endpoint = "/rerank"
 	Responses      Endpoint = "/responses"
+	InputTokens    Endpoint = "/responses/input_tokens"
 	Messages       Endpoint = "/messages"
 	CountTokens    Endpoint = "/messages/count_tokens"
 )
+
+// IsChat reports whether requests of the endpoint are chats, which can be translated.
+func (e Endpoint) IsChat() bool { return e == Chat || e == Messages || e == Responses }
 
 // Operation is one request, as far as its address depends on it.
 type Operation struct {

@@ -31,13 +31,24 @@ func WithHeaders(own, more []Header) []Header {
 }
 
 // EndpointPath appends an endpoint to a base path. Operators like to configure the
-// whole address of the chat endpoint; it counts as the base path.
+// whole address of a chat endpoint; what is before it counts as the base path.
 func EndpointPath(base string, e Endpoint) string {
 	base = strings.TrimRight(base, "/")
-	if strings.HasSuffix(base, string(e)) {
-		return base
+	for _, chat := range [...]Endpoint{Chat, Messages, Responses} {
+		if before, ok := strings.CutSuffix(base, string(chat)); ok {
+			base = before
+			break
+		}
 	}
 	return base + string(e)
+}
+
+// CodeEndpoint is the code of errors about an endpoint that a provider does not serve.
+const CodeEndpoint = "unsupported_endpoint"
+
+// NotServed is the error for an endpoint that a provider does not serve.
+func NotServed(provider string) error {
+	return fault.New(fault.Unsupported, CodeEndpoint, "%s has no endpoint of that kind.", provider)
 }
 
 // CodeUnsupported is the code of errors about what a provider lacks.

@@ -36,4 +36,4 @@ func (Dialect) EncodeResponse(dst []byte, r *wire.Response, m dialect.Meta) []by
 func (Dialect) Stream(m dialect.Meta) dialect.Encoder { return &chatEncoder{meta: m} }
 
 // EncodeError returns OpenAI's error body.
-func (Dialect) EncodeError(e *fault.Error) []byte { return e.OpenAI() }
+func (Dialect) EncodeError(e *fault.Error, _ string) []byte { return e.OpenAI() }

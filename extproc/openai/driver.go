@@ -1,9 +1,9 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
@@ -15,19 +15,41 @@ type Driver struct {
 	NewLimit          bool // max_completion_tokens; compatible providers have max_tokens only
 	GivesThinkingBack bool // requires reasoning_content of earlier turns
 	UnderV1           bool // serves under /v1, which operators like to leave out of the address
+
+	// Endpoints are those that the provider serves; nil means all of OpenAI's, as servers that
+	// an operator runs may have any.
+	Endpoints []driver.Endpoint
 }
+
+// Serves returns OpenAI's language of chats for each chat.
+func (d Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
+	if e = called(e); d.Endpoints != nil {
+		return wire.OpenAI, slices.Contains(d.Endpoints, e)
+	}
+	switch e {
+	case driver.Chat, driver.Completions, driver.Embeddings, driver.Images, driver.ImageEdits, driver.Speech, driver.Transcriptions,
+		driver.Translations, driver.Moderations, driver.Rerank:
+		return wire.OpenAI, true
+	case driver.Messages, driver.CountTokens, driver.Responses, driver.InputTokens:
+	}
+	return "", false
+}
+
+// called returns the endpoint to which the requests of another one go.
+func called(e driver.Endpoint) driver.Endpoint {
+	if e.IsChat() {
+		return driver.Chat
+	}
+	return e
+}
+
+// Codec returns the driver itself, which translates to OpenAI's language of chats.
+func (d Driver) Codec(wire.Dialect) driver.Codec { return d }
 
 // Address returns the endpoint under the base path, with a bearer key.
 func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
-	served := false
-	switch op.Endpoint {
-	case driver.Chat, driver.Completions, driver.Embeddings, driver.Images, driver.ImageEdits, driver.Speech, driver.Transcriptions,
-		driver.Translations, driver.Moderations, driver.Rerank, driver.Responses:
-		served = true
-	case driver.Messages, driver.CountTokens:
-	}
-	if !served {
-		return driver.Call{}, fault.New(fault.Unsupported, "unsupported_endpoint", "The provider has no endpoint of that kind.")
+	if _, ok := d.Serves(t, op.Endpoint); !ok {
+		return driver.Call{}, driver.NotServed("The provider")
 	}
 	base := strings.TrimRight(t.BasePath, "/")
 	if d.UnderV1 && !strings.Contains(base+"/", "/v1/") {
@@ -37,7 +59,7 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
 	}
-	return driver.Call{Path: driver.EndpointPath(base, op.Endpoint), Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	return driver.Call{Path: driver.EndpointPath(base, called(op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
 }
 
 // Classify reads errors of OpenAI's shape.

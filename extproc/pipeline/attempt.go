@@ -77,7 +77,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 				return nil, err
 			}
 		}
-		if m.Body, err = a.Provider.Driver.Encode(x.mu.request, t); err != nil {
+		if m.Body, err = a.codec().Encode(x.mu.request, t); err != nil {
 			return nil, err
 		}
 	}

@@ -28,20 +28,22 @@ func (x *Exchange) IsStream(h *Head) bool { return h.media == x.op.stream }
 
 // failureIn returns why the attempt after attempt i should be made, nil if its response is valid.
 func (x *Exchange) failureIn(i int, h *Head, body []byte) *wire.Failure {
-	driver := x.Plan[i].Provider.Driver
+	a := &x.Plan[i]
 	switch {
 	case h.Status >= 300:
-		if f := driver.Classify(h.Status, h.value, body); f.ContentFilter {
+		if f := a.Provider.Driver.Classify(h.Status, h.value, body); f.ContentFilter {
 			return f
 		}
 		return nil
+	case !x.op.endpoint.IsChat(): // no other answer has a reason for its end
+		return nil
 	case x.IsStream(h):
-		if _, err := driver.Stream().Event(nil, "", body); err != nil {
+		if _, err := a.codec().Stream().Event(nil, "", body); err != nil {
 			return failureOf(err)
 		}
 		return nil
 	}
-	reply, err := driver.Decode(body)
+	reply, err := a.codec().Decode(body)
 	if err != nil {
 		return failureOf(err)
 	}

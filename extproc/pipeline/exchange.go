@@ -105,6 +105,7 @@ func (x *Exchange) Header(name, value []byte) {
 type Attempt struct {
 	Deployment *catalog.Deployment
 	Provider   *provider.Provider
+	language   wire.Dialect // in which the provider takes the request
 	Variant    contract.Variant
 	Hop        int    // 0 within the group, else the number of the fallback target
 	Target     string // the fallback target's name; empty within the group
@@ -157,6 +158,9 @@ type Outcome struct {
 // Charge adds time that the gateway spent on a later attempt.
 func (x *Exchange) Charge(busy time.Duration) { x.busy.Add(int64(busy)) }
 
+// codec returns the translator of an attempt whose provider does not take the caller's language.
+func (a *Attempt) codec() driver.Codec { return a.Provider.Driver.Codec(a.language) }
+
 // last is the attempt that answered, or the first if none did.
 func (x *Exchange) last() *Attempt { return &x.Plan[x.lastIndex()] }
 
@@ -166,7 +170,7 @@ func (x *Exchange) lastIndex() int {
 
 // sameDialect reports whether the caller's bytes can go to the attempt's provider, with
 // only the members changed that must change.
-func (x *Exchange) sameDialect(a *Attempt) bool { return a.Provider.Speaks == x.op.language.Name() }
+func (x *Exchange) sameDialect(a *Attempt) bool { return a.language == x.op.language.Name() }
 
 // Logged records an entry of the attempt log. Entries do not name their attempt, but there is
 // one for each failed attempt, in order: only the last attempt can have none. header returns

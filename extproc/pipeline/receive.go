@@ -116,7 +116,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 		return p.relabel(x)
 	}
 	o := &r.outcome
-	reply, err := x.last().Provider.Driver.Decode(r.body)
+	reply, err := x.last().codec().Decode(r.body)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 )
 
@@ -64,10 +65,14 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	return p.setPlan(x, plan, settings)
 }
 
-// candidates returns the group's deployments that Envoy can reach, whose price is known if a
-// budget bounds the request, and whose context window fits the prompt.
+// candidates returns the group's deployments that serve the operation, that Envoy can reach,
+// whose price is known if a budget bounds the request, and whose context window fits the prompt.
 func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog.RouterSettings) ([]*catalog.Deployment, error) {
-	out := p.acked(group.Deployments)
+	out := p.serving(x, group.Deployments)
+	if len(out) == 0 {
+		return nil, fault.Field("model", driver.CodeEndpoint, "No deployment of this model serves %s. Name a model of another kind, or use another endpoint.", x.Inbound.Path)
+	}
+	out = p.acked(out)
 	if len(out) == 0 {
 		return nil, notReady()
 	}
@@ -91,6 +96,22 @@ func notReady() error {
 		Kind: fault.Unavailable, Code: "not_ready", RetryAfter: time.Second,
 		Detail: "The gateway's proxy does not know this model's upstream yet; try again in a moment.",
 	}
+}
+
+// serving returns the deployments whose provider serves the operation.
+func (p *Pipeline) serving(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
+	lacks := func(d *catalog.Deployment) bool {
+		of, known := p.providers[d.Provider]
+		if !known { // setPlan reports it
+			return false
+		}
+		_, ok := of.Driver.Serves(target(of, d, false), x.op.endpoint)
+		return !ok
+	}
+	if !slices.ContainsFunc(ds, lacks) {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), lacks)
 }
 
 // acked returns the deployments whose clusters Envoy has confirmed, or gets when the plan
@@ -119,7 +140,7 @@ func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Depl
 func (p *Pipeline) reachable(x *Exchange, targets []catalog.Target) []catalog.Target {
 	out := targets[:0:0]
 	for _, t := range targets {
-		if t.Deployments = p.priced(x, p.acked(t.Deployments)); len(t.Deployments) > 0 {
+		if t.Deployments = p.priced(x, p.acked(p.serving(x, t.Deployments))); len(t.Deployments) > 0 {
 			out = append(out, t)
 		}
 	}
@@ -180,11 +201,12 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 	x.mu.changed = make(chan struct{})
 	for i := range plan {
 		d := plan[i].Deployment
-		driver, ok := p.providers[d.Provider]
+		of, ok := p.providers[d.Provider]
 		if !ok {
 			return fault.New(fault.Internal, "", "no driver for provider %s", d.Provider)
 		}
-		x.Plan[i] = Attempt{Deployment: d, Provider: driver, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout(d, settings)}
+		language, _ := of.Driver.Serves(target(of, d, false), x.op.endpoint)
+		x.Plan[i] = Attempt{Deployment: d, Provider: of, language: language, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout(d, settings)}
 	}
 	p.setVariants(x)
 	return nil

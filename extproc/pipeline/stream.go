@@ -61,7 +61,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 		r.facts.Collect = true
 		return r
 	}
-	r.decoder = a.Provider.Driver.Stream()
+	r.decoder = a.codec().Stream()
 	return r
 }
 

@@ -20,7 +20,7 @@ func BenchmarkTranslate(b *testing.B) {
 					if err != nil {
 						continue
 					}
-					_, _ = p.Driver.Encode(ask, driver.Target{Model: "m", DropParams: true})
+					_, _ = codec(p).Encode(ask, driver.Target{Model: "m", DropParams: true})
 				}
 			}
 		})

@@ -19,8 +19,12 @@ import (
 func TestProvidersAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range provider.Providers() {
-		if seen[p.Name] || p.Name == "" || p.Driver == nil || p.Speaks == "" {
+		if seen[p.Name] || p.Name == "" || p.Driver == nil {
 			t.Errorf("incomplete or double row %+v", p)
+			continue
+		}
+		if _, ok := p.Driver.Serves(driver.Target{}, driver.Chat); !ok || codec(p) == nil {
+			t.Errorf("%s serves no chats", p.Name)
 		}
 		seen[p.Name] = true
 		if (p.BaseURL == "") != p.NeedsBase {
@@ -35,6 +39,12 @@ func TestProvidersAreComplete(t *testing.T) {
 	}
 }
 
+// codec returns the translator of a provider's language of chats.
+func codec(p provider.Provider) driver.Codec {
+	language, _ := p.Driver.Serves(driver.Target{}, driver.Chat)
+	return p.Driver.Codec(language)
+}
+
 func TestAddress(t *testing.T) {
 	for _, c := range []struct {
 		provider, base string
@@ -44,7 +54,10 @@ func TestAddress(t *testing.T) {
 		{"openai", "/v1", driver.Chat, "/v1/chat/completions"},
 		{"openai", "/v1/", driver.Embeddings, "/v1/embeddings"},
 		{"openai", "/v1/chat/completions", driver.Chat, "/v1/chat/completions"},
-		{"openai", "/v1", driver.Messages, "unsupported"},
+		{"openai", "/v1", driver.Messages, "/v1/chat/completions"},
+		{"openai", "/v1/chat/completions", driver.Embeddings, "/v1/embeddings"},
+		{"openai", "/v1", driver.CountTokens, "unsupported"},
+		{"perplexity", "", driver.Embeddings, "unsupported"},
 		{"openai", "/v1", "/../admin", "unsupported"},
 		{"deepseek", "", driver.Chat, "/chat/completions"},
 		{"groq", "/openai/v1", driver.Transcriptions, "/openai/v1/audio/transcriptions"},
@@ -210,7 +223,7 @@ func TestStreamsIgnoreHarmlessErrors(t *testing.T) {
 		"anthropic": {``, `{"type":"ping"}`, `{"type":"new_kind"}`, `{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`, `garbage`},
 	} {
 		p, _ := byName(name)
-		s := p.Driver.Stream()
+		s := codec(p).Stream()
 		var got wire.Choice
 		for _, data := range in {
 			chunks, err := s.Event(nil, "", []byte(data))
@@ -232,7 +245,7 @@ func TestStreamsIgnoreHarmlessErrors(t *testing.T) {
 
 func TestBrokenUTF8CostsNoAnswer(t *testing.T) {
 	p, _ := byName("openai")
-	reply, err := p.Driver.Decode([]byte("{\"choices\":[{\"message\":{\"content\":\"a\xffb\"}}]}"))
+	reply, err := codec(p).Decode([]byte("{\"choices\":[{\"message\":{\"content\":\"a\xffb\"}}]}"))
 	if err != nil || reply.Choices[0].Text != "a\uFFFDb" {
 		t.Errorf("got %+v, %v", reply, err)
 	}

@@ -171,7 +171,7 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 		out[answerHTTP] = refusal(fault.From(err))
 		return out
 	}
-	call, err := callOf(p.Driver, ask, cfg.target())
+	call, err := callOf(p, ask, cfg.target())
 	if err != nil {
 		out[answerHTTP] = refusal(fault.From(err))
 		return out
@@ -187,9 +187,9 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 	case status != http.StatusOK:
 		fail(out, p.Driver.Classify(status, header, body))
 	case strings.HasPrefix(header("content-type"), "text/event-stream"):
-		stream(t, out, p.Driver, events(body), m)
+		stream(t, out, codec(p), events(body), m)
 	default:
-		reply, err := p.Driver.Decode(body)
+		reply, err := codec(p).Decode(body)
 		if err != nil {
 			fail(out, failureOf(t, err))
 			return out
@@ -211,13 +211,13 @@ func byName(name string) (provider.Provider, bool) {
 }
 
 // callOf returns the whole call for a chat request.
-func callOf(d driver.Driver, ask *wire.Request, t driver.Target) (driver.Call, error) {
-	call, err := d.Address(t, driver.Operation{Endpoint: driver.Chat, Stream: ask.Stream})
+func callOf(p provider.Provider, ask *wire.Request, t driver.Target) (driver.Call, error) {
+	call, err := p.Driver.Address(t, driver.Operation{Endpoint: driver.Chat, Stream: ask.Stream})
 	if err != nil {
 		return driver.Call{}, err
 	}
 	call.Headers = driver.WithHeaders([]driver.Header{driver.Plain("content-type", "application/json")}, call.Headers)
-	call.Body, err = d.Encode(ask, t)
+	call.Body, err = codec(p).Encode(ask, t)
 	return call, err
 }
 
@@ -237,7 +237,7 @@ func (c target) target() driver.Target {
 
 // stream translates a stream event by event. It cuts the stream after every event, to check
 // that no step depends on later events.
-func stream(t *testing.T, out map[string][]byte, d driver.Driver, all []event, m dialect.Meta) {
+func stream(t *testing.T, out map[string][]byte, d driver.Codec, all []event, m dialect.Meta) {
 	t.Helper()
 	whole, tokens, failure := translate(t, d, all, m)
 	for n := range all {
@@ -255,7 +255,7 @@ func stream(t *testing.T, out map[string][]byte, d driver.Driver, all []event, m
 }
 
 // translate translates events; the end is written if the answer is whole.
-func translate(t *testing.T, d driver.Driver, all []event, m dialect.Meta) (answer []byte, u wire.Usage, failure *wire.Failure) {
+func translate(t *testing.T, d driver.Codec, all []event, m dialect.Meta) (answer []byte, u wire.Usage, failure *wire.Failure) {
 	t.Helper()
 	in, enc := d.Stream(), openai.Dialect{}.Stream(m)
 	for _, e := range all {
@@ -331,7 +331,7 @@ func request(t *testing.T, c driver.Call) []byte {
 
 // refusal shows a fault as HTTP.
 func refusal(e *fault.Error) []byte {
-	return answer(e.HTTPStatus(), e.Headers(), openai.Dialect{}.EncodeError(e))
+	return answer(e.HTTPStatus(), e.Headers(), openai.Dialect{}.EncodeError(e, "req_golden"))
 }
 
 // answer shows an answer as HTTP.

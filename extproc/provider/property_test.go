@@ -40,11 +40,11 @@ func TestStreamEqualsWhole(t *testing.T) {
 		if p.Name == "openai" {
 			body, all = openAIAnswer(t)
 		}
-		reply, err := p.Driver.Decode(body)
+		reply, err := codec(p).Decode(body)
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
-		got, in := wire.Choice{}, p.Driver.Stream()
+		got, in := wire.Choice{}, codec(p).Stream()
 		for i, e := range all {
 			chunks, err := in.Event(nil, e.name, []byte(e.data))
 			if err != nil {
@@ -228,7 +228,7 @@ func TestEncodeYieldsJSON(t *testing.T) {
 		}
 		checkEncode(t, ask, rapid.Bool().Draw(t, "drop"))
 		p, _ := byName("openai")
-		out, err := p.Driver.Encode(ask, driver.Target{Model: ask.Model})
+		out, err := codec(p).Encode(ask, driver.Target{Model: ask.Model})
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
@@ -253,7 +253,7 @@ func checkEncode(t tester, ask *wire.Request, drop bool) {
 	t.Helper()
 	for _, p := range provider.Providers() {
 		for _, native := range []bool{false, true} {
-			out, err := p.Driver.Encode(ask, driver.Target{
+			out, err := codec(p).Encode(ask, driver.Target{
 				Model: "m", DropParams: drop, Features: driver.Features{JSONSchema: native, AdaptiveThinking: native},
 			})
 			if err != nil {
@@ -377,12 +377,12 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		m := dialect.Meta{ID: "i", Model: "m"}
 		for _, p := range provider.Providers()[:2] {
-			if reply, err := p.Driver.Decode(body); err != nil {
+			if reply, err := codec(p).Decode(body); err != nil {
 				_ = failureOf(t, err)
 			} else if out := jsontext.Value((openai.Dialect{}).EncodeResponse(nil, reply, m)); !out.IsValid() {
 				t.Errorf("%s writes %s", p.Name, out)
 			}
-			answer, _, _ := translate(t, p.Driver, events(body), m)
+			answer, _, _ := translate(t, codec(p), events(body), m)
 			for line := range strings.SplitSeq(string(answer), "\n\n") {
 				if line = strings.TrimPrefix(line, "data: "); line != "" && line != "[DONE]" && !jsontext.Value(line).IsValid() {
 					t.Errorf("%s streams %q", p.Name, line)
@@ -421,7 +421,7 @@ func TestImpossibleUsageIsIgnored(t *testing.T) {
 		{`{"prompt_tokens":1,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":-1}}`, false, true},
 	} {
 		p, _ := byName("openai")
-		reply, err := p.Driver.Decode([]byte(`{"choices":[{"message":{"content":"x"}}],"usage":` + c.report + `}`))
+		reply, err := codec(p).Decode([]byte(`{"choices":[{"message":{"content":"x"}}],"usage":` + c.report + `}`))
 		if err != nil {
 			t.Errorf("%s costs the answer: %v", c.report, err)
 			continue

@@ -4,14 +4,12 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
-	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // Provider is what is known of a provider without asking it.
 type Provider struct {
-	Name      string       // as in a deployment's configuration
-	Speaks    wire.Dialect // callers of this dialect are passed through
-	BaseURL   string       // default base address; empty if a deployment must give one
+	Name      string // as in a deployment's configuration
+	BaseURL   string // default base address; empty if a deployment must give one
 	NeedsKey  bool
 	NeedsBase bool
 	Like      string // name of the provider whose driver and goldens it shares; empty if its own
@@ -27,31 +25,30 @@ type Provider struct {
 func Providers() []Provider {
 	rows := []Provider{
 		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true}},
-		{Name: "anthropic", Speaks: wire.Anthropic, BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic.Driver{}, Features: anthropic.Features},
+		{Name: "anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic.Driver{}, Features: anthropic.Features},
 	}
 	for _, c := range []struct {
 		name, base string
 		driver     openai.Driver
 	}{
-		{"groq", "https://api.groq.com/openai/v1", openai.Driver{}},
-		{"together_ai", "https://api.together.xyz/v1", openai.Driver{}},
-		{"fireworks_ai", "https://api.fireworks.ai/inference/v1", openai.Driver{}},
-		{"deepseek", "https://api.deepseek.com", openai.Driver{GivesThinkingBack: true}},
-		{"xai", "https://api.x.ai/v1", openai.Driver{}},
-		{"openrouter", "https://openrouter.ai/api/v1", openai.Driver{}},
-		{"perplexity", "https://api.perplexity.ai", openai.Driver{}},
-		{"ollama", "", openai.Driver{UnderV1: true}},
+		{"groq", "https://api.groq.com/openai/v1", openai.Driver{Endpoints: []driver.Endpoint{driver.Chat, driver.Speech, driver.Transcriptions, driver.Translations}}},
+		{"together_ai", "https://api.together.xyz/v1", openai.Driver{Endpoints: []driver.Endpoint{
+			driver.Chat, driver.Completions, driver.Embeddings, driver.Images, driver.Speech, driver.Transcriptions, driver.Translations, driver.Rerank,
+		}}},
+		{"fireworks_ai", "https://api.fireworks.ai/inference/v1", openai.Driver{Endpoints: []driver.Endpoint{
+			driver.Chat, driver.Completions, driver.Embeddings, driver.Transcriptions, driver.Translations, driver.Rerank,
+		}}},
+		{"deepseek", "https://api.deepseek.com", openai.Driver{GivesThinkingBack: true, Endpoints: []driver.Endpoint{driver.Chat}}},
+		{"xai", "https://api.x.ai/v1", openai.Driver{Endpoints: []driver.Endpoint{driver.Chat, driver.Completions, driver.Embeddings, driver.Images, driver.ImageEdits}}},
+		{"openrouter", "https://openrouter.ai/api/v1", openai.Driver{Endpoints: []driver.Endpoint{driver.Chat, driver.Completions, driver.Embeddings}}},
+		{"perplexity", "https://api.perplexity.ai", openai.Driver{Endpoints: []driver.Endpoint{driver.Chat}}},
+		{"ollama", "", openai.Driver{UnderV1: true, Endpoints: []driver.Endpoint{driver.Chat, driver.Completions, driver.Embeddings}}},
 		{"hosted_vllm", "", openai.Driver{UnderV1: true}},
 		{"openai_compatible", "", openai.Driver{}},
 	} {
 		rows = append(rows, Provider{
 			Name: c.name, BaseURL: c.base, NeedsKey: c.base != "", NeedsBase: c.base == "", Like: "openai", Driver: c.driver,
 		})
-	}
-	for i := range rows {
-		if rows[i].Speaks == "" {
-			rows[i].Speaks = wire.OpenAI
-		}
 	}
 	return rows
 }

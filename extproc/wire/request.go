@@ -11,6 +11,7 @@ type Dialect string
 const (
 	OpenAI    Dialect = "openai"    // POST /v1/chat/completions
 	Anthropic Dialect = "anthropic" // POST /v1/messages
+	Responses Dialect = "responses" // POST /v1/responses
 )
 
 // Request is what a caller wants from a model.
