@@ -134,6 +134,9 @@ func (b *builder) trimPrefill() {
 // content and tool calls are counted separately. It is computed only for an error.
 func partPath(m *wire.Message, message, part int) func() string {
 	return func() string {
+		if at := m.Parts[part].At.String(); at != "" {
+			return at
+		}
 		if m.Role == wire.ToolRole { // its content is the result's
 			return fmt.Sprintf("messages[%d].content", message)
 		}
@@ -158,7 +161,7 @@ func partPath(m *wire.Message, message, part int) func() string {
 }
 
 // blockOf writes one part; nil if there is nothing to send: the API rejects empty
-// texts, and reasoning without a signature.
+// texts, and reasoning without a signature of its own.
 func blockOf(p *wire.Part, param func() string) (*contentBlock, error) {
 	switch p.Kind {
 	case wire.TextPart, wire.RefusalPart:
@@ -167,11 +170,14 @@ func blockOf(p *wire.Part, param func() string) (*contentBlock, error) {
 		}
 		return &contentBlock{Type: "text", Text: p.Text, Cache: p.Cache}, nil
 	case wire.ThinkingPart:
-		if p.Signature == "" {
+		if p.Signature == "" || wire.Marked(p.Signature) {
 			return nil, nil
 		}
 		return &contentBlock{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, nil
 	case wire.RedactedPart:
+		if wire.Marked(p.Signature) {
+			return nil, nil
+		}
 		return &contentBlock{Type: "redacted_thinking", Data: p.Signature}, nil
 	case wire.ToolCallPart:
 		return callBlock(p, param)
@@ -202,7 +208,13 @@ func callBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 func resultBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	out := &contentBlock{Type: "tool_result", ToolUseID: toolID(p.Result.CallID), IsError: p.Result.Error, Cache: p.Cache}
 	for i := range p.Result.Parts {
-		block, err := blockOf(&p.Result.Parts[i], func() string { return fmt.Sprintf("%s[%d]", param(), i) })
+		part := &p.Result.Parts[i]
+		block, err := blockOf(part, func() string {
+			if at := part.At.String(); at != "" {
+				return at
+			}
+			return fmt.Sprintf("%s[%d]", param(), i)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -241,6 +253,9 @@ func mediaBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	case m.ID != "":
 		return nil, driver.Unsendable(param(), "a file by its id", vendor)
 	case m.URL != "":
+		if p.Kind == wire.FilePart {
+			out.Type, out.Title = "document", m.Name
+		}
 		out.Source = &contentSource{Type: "url", URL: m.URL}
 		return out, nil
 	}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -41,4 +43,7 @@ type Meta struct {
 	Created      int64  // unix seconds
 	IncludeUsage bool   // streams only: the caller requested the usage at the end
 	Functions    bool   // as wire.Request.Functions
+
+	Echo  jsontext.Value // as wire.Request.Echo
+	Usage *wire.Usage    // streams only: what is known of the usage so far, read when the response fails; may be nil
 }

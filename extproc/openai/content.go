@@ -2,7 +2,6 @@ package openai
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -120,7 +119,7 @@ func (c *chatPart) part(outer string, i int) (wire.Part, error) {
 	case c.Type == "refusal":
 		out.Kind, out.Text = wire.RefusalPart, c.Refusal
 	case c.Type == "image_url" && c.ImageURL != nil:
-		media, ok := address(c.ImageURL.URL)
+		media, ok := dialect.ImageAddress(c.ImageURL.URL)
 		if !ok {
 			return out, fault.Field(param(".image_url.url"), dialect.CodeValue, "%s must be an https or http address, or a data: address in base64.", param(".image_url.url"))
 		}
@@ -132,7 +131,7 @@ func (c *chatPart) part(outer string, i int) (wire.Part, error) {
 		media := &wire.Media{ID: c.File.ID, Name: c.File.Name}
 		if c.File.Data != "" {
 			var ok bool
-			if media, ok = document(c.File.Data); !ok {
+			if media, ok = dialect.Document(c.File.Data); !ok {
 				return out, fault.Field(param(".file.file_data"), dialect.CodeValue, "%s must be base64, best as a data: address.", param(".file.file_data"))
 			}
 			media.Name = c.File.Name
@@ -147,43 +146,4 @@ func (c *chatPart) part(outer string, i int) (wire.Part, error) {
 		return out, fault.Field(param(".type"), dialect.CodeValue, "%s must be text, image_url, input_audio, file or refusal.", param(".type"))
 	}
 	return out, nil
-}
-
-// address reads where an image is. Other schemes are rejected, so a caller
-// cannot make a provider read its own files.
-func address(url string) (*wire.Media, bool) {
-	if media, ok := parseDataURL(url); ok {
-		return media, true
-	}
-	scheme, rest, _ := strings.Cut(url, "://")
-	scheme = strings.ToLower(scheme)
-	if (scheme == "https" || scheme == "http") && rest != "" {
-		return &wire.Media{URL: url}, true
-	}
-	return nil, false
-}
-
-// document reads file_data: a data: address, or the base64 alone.
-func document(data string) (*wire.Media, bool) {
-	if media, ok := parseDataURL(data); ok {
-		return media, true
-	}
-	if strings.Contains(data, ":") {
-		return nil, false
-	}
-	return &wire.Media{Data: data}, true
-}
-
-// parseDataURL splits "data:image/png;base64,iVBOR…".
-func parseDataURL(url string) (*wire.Media, bool) {
-	if len(url) < 5 || !strings.EqualFold(url[:5], "data:") {
-		return nil, false
-	}
-	head, data, found := strings.Cut(url[5:], ",")
-	kind, base64 := strings.CutSuffix(head, ";base64")
-	if !found || !base64 || data == "" {
-		return nil, false
-	}
-	kind, _, _ = strings.Cut(kind, ";")
-	return &wire.Media{Data: data, Type: strings.ToLower(kind)}, true
 }

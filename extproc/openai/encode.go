@@ -22,10 +22,13 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 		s = wire.Sampling{N: s.N, Seed: s.Seed}
 	}
 	out := &chatRequest{
-		Model: t.Model, Messages: messages, Tools: toolsOf(r), ResponseFormat: formatOf(&r.Format), ReasoningEffort: effortOf(&r.Reasoning),
+		Model: t.Model, Messages: messages, Tools: toolsOf(r), ResponseFormat: formatOf(&r.Format), ReasoningEffort: r.Reasoning.Word(),
 		Temperature: s.Temperature, TopP: s.TopP, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
 		N: (*dialect.Whole)(s.N), Seed: s.Seed, Logprobs: s.Logprobs, TopLogprobs: (*dialect.Whole)(s.TopLogprobs), LogitBias: s.LogitBias,
 		Stop: r.Stop, User: r.User, Metadata: r.Metadata, Audio: r.Audio, Modalities: r.Modalities, Stream: r.Stream,
+	}
+	if !driver.Given(r.ExtraNamed("store")) {
+		out.Metadata = nil // labels of what is stored: OpenAI rejects them without store
 	}
 	if len(out.Tools) > 0 {
 		out.ParallelToolCalls = r.ParallelTools
@@ -121,18 +124,4 @@ func formatOf(f *wire.Format) *chatFormat {
 	case wire.FormatText:
 	}
 	return nil
-}
-
-// effortOf returns how much to think in OpenAI's words. It converts budgets to
-// efforts by the table that converts efforts to budgets.
-func effortOf(r *wire.Reasoning) string {
-	switch {
-	case r.Effort != "" || r.Mode != "enabled":
-		return r.Effort
-	case r.Budget <= wire.BudgetOf("low"):
-		return "low"
-	case r.Budget <= wire.BudgetOf("medium"):
-		return "medium"
-	}
-	return "high"
 }

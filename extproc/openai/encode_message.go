@@ -19,7 +19,7 @@ func (d Driver) messages(r *wire.Request) (chatMessages, error) {
 			p := &m.Parts[j]
 			switch p.Kind {
 			case wire.ToolResultPart:
-				result, err := resultOf(p.Result, fmt.Sprintf("messages[%d]", i))
+				result, err := resultOf(p.Result, i)
 				if err != nil {
 					return nil, err
 				}
@@ -39,7 +39,12 @@ func (d Driver) messages(r *wire.Request) (chatMessages, error) {
 					continue
 				}
 				parts = append(parts, partOf(p))
-			case wire.TextPart, wire.ImagePart, wire.FilePart:
+			case wire.ImagePart, wire.FilePart:
+				if what := foreign(p); what != "" {
+					return nil, driver.Unsendable(placeOf(p, i), what, "this provider")
+				}
+				parts = append(parts, partOf(p))
+			case wire.TextPart:
 				parts = append(parts, partOf(p))
 			}
 		}
@@ -74,19 +79,30 @@ func partOf(p *wire.Part) chatPart {
 	case p.Kind == wire.AudioPart:
 		return chatPart{Type: "input_audio", InputAudio: &chatAudio{Data: m.Data, Format: m.Format}}
 	case p.Kind == wire.FilePart:
-		return chatPart{Type: "file", File: &chatFile{ID: m.ID, Data: dataURL(m), Name: m.Name}}
+		return chatPart{Type: "file", File: &chatFile{ID: m.ID, Data: m.DataURL(), Name: m.Name}}
 	case m.Data != "":
-		return chatPart{Type: "image_url", ImageURL: &chatImage{URL: dataURL(m), Detail: m.Detail}}
+		return chatPart{Type: "image_url", ImageURL: &chatImage{URL: m.DataURL(), Detail: m.Detail}}
 	}
 	return chatPart{Type: "image_url", ImageURL: &chatImage{URL: m.URL, Detail: m.Detail}}
 }
 
-// dataURL returns a data: address of a medium; empty if its data is elsewhere.
-func dataURL(m *wire.Media) string {
-	if m.Data == "" || m.Type == "" {
-		return m.Data
+// foreign names a medium that chat requests have no form for; empty if they have one.
+func foreign(p *wire.Part) string {
+	switch {
+	case p.Kind == wire.ImagePart && p.Media.ID != "":
+		return "a picture by the id of its file"
+	case p.Kind == wire.FilePart && p.Media.URL != "":
+		return "a file by its address"
 	}
-	return "data:" + m.Type + ";base64," + m.Data
+	return ""
+}
+
+// placeOf returns the path of a part of the i-th message.
+func placeOf(p *wire.Part, i int) string {
+	if at := p.At.String(); at != "" {
+		return at
+	}
+	return fmt.Sprintf("messages[%d]", i)
 }
 
 // callOf writes a tool call.
@@ -97,13 +113,13 @@ func callOf(c *wire.ToolCall) chatCall {
 	return chatCall{ID: c.ID, Type: "function", Function: &chatFunctionCall{Name: c.Name, Arguments: c.Arguments}}
 }
 
-// resultOf writes a tool's result, which has no place for images.
-func resultOf(r *wire.ToolResult, param string) (chatMessage, error) {
+// resultOf writes a tool's result of the given message. It has no place for images.
+func resultOf(r *wire.ToolResult, message int) (chatMessage, error) {
 	out := chatMessage{Role: "tool", ToolCallID: r.CallID}
 	var parts []chatPart
 	for i := range r.Parts {
 		if r.Parts[i].Kind != wire.TextPart {
-			return out, driver.Unsendable(param, "a tool result that is not text", "this provider")
+			return out, driver.Unsendable(placeOf(&r.Parts[i], message), "a tool result that is not text", "this provider")
 		}
 		parts = append(parts, partOf(&r.Parts[i]))
 	}

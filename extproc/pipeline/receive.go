@@ -188,10 +188,11 @@ func none(string) string { return "" }
 func (x *Exchange) meta() dialect.Meta {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return dialect.Meta{
-		Model: x.Facts.Model, Created: x.Start.Unix(), IncludeUsage: x.Facts.IncludeUsage,
-		Functions: x.mu.request != nil && x.mu.request.Functions,
+	m := dialect.Meta{Model: x.Facts.Model, Created: x.Start.Unix(), IncludeUsage: x.Facts.IncludeUsage}
+	if r := x.mu.request; r != nil {
+		m.Functions, m.Echo = r.Functions, r.Echo
 	}
+	return m
 }
 
 // record settles the request if its outcome is final. The caller gets no byte of a response

@@ -54,7 +54,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	a := x.last()
 	x.response.relay = r
 	meta := x.meta()
-	meta.ID = completionID(x.ID)
+	meta.ID, meta.Usage = completionID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.language.Stream(meta)
 	if x.sameDialect(a) {
 		r.alias = splice.Quote(nil, x.Facts.Model)

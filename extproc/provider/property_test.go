@@ -273,6 +273,7 @@ func checkEncode(t tester, ask *wire.Request, drop bool) {
 func sent(a *wire.Request) *wire.Request {
 	c := *a
 	c.IncludeUsage = false
+	c.Metadata = nil // OpenAI rejects it without store
 	c.Messages = slices.Clone(a.Messages)
 	for i := range c.Messages {
 		m := &c.Messages[i]

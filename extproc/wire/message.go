@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -46,11 +47,36 @@ const (
 type Part struct {
 	Kind      PartKind
 	Text      string
-	Signature string         // proves to the provider that the thinking is its own
+	Signature string         // proves to the provider that the thinking is its own; see Mark
 	Cache     jsontext.Value // Anthropic's cache_control object; nil if none
 	Media     *Media
 	Call      *ToolCall
 	Result    *ToolResult
+	At        Place // zero if the caller's language counts like OpenAI's chat
+}
+
+// Place is where a part is in the caller's request, for errors. It is not a text, so that
+// only an error makes one.
+type Place struct {
+	Member string // of the request; empty if the place is not known
+	Item   int    // of Member, counted from 1; 0 if Member is not a list
+	Field  string // of the item; empty if the place is the whole item
+	Part   int    // of Field, counted from 1; 0 if Field is not a list
+}
+
+// String returns the place as a path, such as input[2].content[0]; empty if it is not known.
+func (p Place) String() string {
+	index := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return "[" + strconv.Itoa(n-1) + "]"
+	}
+	out := p.Member + index(p.Item)
+	if p.Field != "" {
+		out += "." + p.Field + index(p.Part)
+	}
+	return out
 }
 
 // Media is an image, audio or a document: exactly one of URL, Data and ID is set.
@@ -64,6 +90,15 @@ type Media struct {
 	Name   string // file name; empty if not specified
 }
 
+// DataURL returns a data: address with the data of the medium. It is the data alone if its
+// type is not known, and empty if the data is elsewhere.
+func (m *Media) DataURL() string {
+	if m.Data == "" || m.Type == "" {
+		return m.Data
+	}
+	return "data:" + m.Type + ";base64," + m.Data
+}
+
 // ToolCall is a tool's call by the model.
 type ToolCall struct {
 	ID        string
@@ -75,7 +110,7 @@ type ToolCall struct {
 // ToolResult is the result of a tool call.
 type ToolResult struct {
 	CallID string
-	Parts  []Part // text and images only
+	Parts  []Part // text, images and files only
 	Error  bool   // the call failed, and Parts says how
 }
 

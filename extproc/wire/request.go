@@ -40,6 +40,10 @@ type Request struct {
 	IncludeUsage bool // the caller wants the usage chunk at the end of a stream
 
 	Extra []Field // top-level members without a field above, in the order of the request
+
+	// Echo has the members that the caller's language repeats in its responses, as a
+	// JSON object; nil if it repeats none. Drivers do not use it.
+	Echo jsontext.Value
 }
 
 // Sampling is how the next token is selected. nil means not specified.
@@ -80,6 +84,9 @@ type Reasoning struct {
 	Effort string // none, minimal, low, medium, high, xhigh or max; empty if not specified
 	Mode   string // enabled, adaptive or disabled, as Anthropic's thinking.type; empty if not specified
 	Budget int64  // most tokens of thinking with Mode enabled; 0 if not specified
+	// Summary is how much of the reasoning the caller wants to read: auto, concise or
+	// detailed; empty if not specified. It is a hint.
+	Summary string
 }
 
 // BudgetOf returns the tokens of thinking that an effort means.
@@ -95,6 +102,26 @@ func BudgetOf(effort string) int64 {
 		return 16384
 	}
 	return 1024 // minimal and low
+}
+
+// EffortOf returns the effort that a budget of thinking means.
+func EffortOf(budget int64) string {
+	switch {
+	case budget <= BudgetOf("low"):
+		return "low"
+	case budget <= BudgetOf("medium"):
+		return "medium"
+	}
+	return "high"
+}
+
+// Word returns how much to think as an effort alone, for languages without a mode and a
+// budget; empty if that is left to the provider.
+func (r *Reasoning) Word() string {
+	if r.Effort != "" || r.Mode != "enabled" {
+		return r.Effort
+	}
+	return EffortOf(r.Budget)
 }
 
 // WebSearch lets the model search the web.

@@ -76,3 +76,51 @@ func TestMessageTextLeavesOutTheRest(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestPlaceIsAPath(t *testing.T) {
+	for _, c := range []struct {
+		place wire.Place
+		want  string
+	}{
+		{wire.Place{}, ""},
+		{wire.Place{Member: "instructions"}, "instructions"},
+		{wire.Place{Member: "input", Item: 3}, "input[2]"},
+		{wire.Place{Member: "input", Item: 1, Field: "output"}, "input[0].output"},
+		{wire.Place{Member: "input", Item: 12, Field: "content", Part: 2}, "input[11].content[1]"},
+	} {
+		if got := c.place.String(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestProofsAreUnderstoodByTheirOwnLanguageAlone(t *testing.T) {
+	marked := wire.Mark(wire.Responses, "a:b")
+	if got, ok := wire.Unmark(wire.Responses, marked); !ok || got != "a:b" {
+		t.Errorf("got %q, %v", got, ok)
+	}
+	if got, ok := wire.Unmark(wire.OpenAI, marked); ok {
+		t.Errorf("another language reads %q", got)
+	}
+	if _, ok := wire.Unmark(wire.Responses, "EqQBCgIYAg=="); ok || wire.Marked("EqQBCgIYAg==") || !wire.Marked(marked) {
+		t.Error("marked and bare proofs look alike")
+	}
+}
+
+func TestBudgetsMeanEfforts(t *testing.T) {
+	for _, c := range []struct {
+		reasoning wire.Reasoning
+		want      string
+	}{
+		{wire.Reasoning{}, ""},
+		{wire.Reasoning{Mode: "disabled"}, ""},
+		{wire.Reasoning{Mode: "adaptive", Effort: "max"}, "max"},
+		{wire.Reasoning{Mode: "enabled", Budget: 1024}, "low"},
+		{wire.Reasoning{Mode: "enabled", Budget: 2048}, "medium"},
+		{wire.Reasoning{Mode: "enabled", Budget: 30000}, "high"},
+	} {
+		if got := c.reasoning.Word(); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.reasoning, got, c.want)
+		}
+	}
+}
