@@ -1,5 +1,5 @@
-// Package splice reads and edits JSON bodies and event streams in OpenAI's format in place,
-// without decoding them.
+// Package splice reads and edits JSON bodies, forms (multipart/form-data) and event streams in
+// OpenAI's format in place, without decoding them.
 //
 // Guarantees:
 //
@@ -9,6 +9,8 @@
 //     name at the top level, or a name that the gateway uses in another letter case.
 //   - Time and memory are linear in the size of the body, whatever its content.
 //   - An edit changes the members that it names and no other byte.
+//   - ScanForm rejects a form in which two readers could see different fields. It copies text
+//     fields of 256 KiB at most, and no files.
 //   - The events of a Splitter do not depend on the chunks of the stream. Their raw bytes
 //     together are the stream.
 //

@@ -49,11 +49,12 @@ type Member struct {
 	Raw   string // valid JSON
 }
 
-// Plan describes the edits of a request body. The zero value changes nothing.
+// Plan describes the edits of a request body. The zero value changes nothing. Of a form only
+// Model and Remove change something.
 type Plan struct {
 	Model   string   // the model's name at the provider; "" keeps the current one
 	Usage   bool     // set stream_options.include_usage to true
-	Remove  FieldSet // fields to remove; Model always stays
+	Remove  FieldSet // fields to remove; Model always stays in a JSON body
 	Prepend string   // JSON objects, separated by commas, to insert before the messages
 	Set     []Member // values to set; not for Model or a field of Remove, and not StreamOptions with Usage
 }
@@ -61,6 +62,9 @@ type Plan struct {
 // Edits appends the edits of the plan to dst, in order. It appends none for values that are
 // already right. New members follow model, which always exists.
 func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
+	if r.form != nil {
+		return r.form.edits(dst, r.Model, p)
+	}
 	lead := uint32(0) // members removed so far from the start of the object
 	for _, f := range r.order[:r.known] {
 		m := &r.members[f]

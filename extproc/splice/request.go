@@ -48,6 +48,7 @@ type Request struct {
 	MessageCount int   // number of messages
 
 	body    []byte
+	form    *form // nil for a JSON body
 	present FieldSet
 	order   [fields]Field // the present fields in the order of the body
 	known   int           // number of entries in order
