@@ -11,12 +11,20 @@ import (
 )
 
 type looseResponse struct {
-	ID         string         `json:"id"`
-	Model      string         `json:"model"`
-	Content    []looseBlock   `json:"content"`
-	StopReason string         `json:"stop_reason"`
-	Usage      jsontext.Value `json:"usage"`
-	Error      jsontext.Value `json:"error"`
+	ID      string         `json:"id"`
+	Model   string         `json:"model"`
+	Content []looseBlock   `json:"content"`
+	Usage   jsontext.Value `json:"usage"`
+	Error   jsontext.Value `json:"error"`
+
+	looseStop
+}
+
+// looseStop is why a response ended.
+type looseStop struct {
+	StopReason   string         `json:"stop_reason"`
+	StopSequence string         `json:"stop_sequence"`
+	StopDetails  jsontext.Value `json:"stop_details"`
 }
 
 // looseBlock is a content block of a response.
@@ -32,9 +40,24 @@ type looseBlock struct {
 	Citations []citation     `json:"citations"`
 }
 
+// citation is a source of any type. It is kept raw as well: only sources on the web are understood.
 type citation struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
+
+	raw jsontext.Value
+}
+
+// UnmarshalJSONFrom reads a citation; one that cannot be read has only its raw form.
+func (c *citation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	raw, err := dec.ReadValue()
+	if err != nil || raw.Kind() != '{' {
+		return err
+	}
+	type plain citation
+	_ = driver.DecodeLoose(raw, (*plain)(c))
+	c.raw = raw.Clone()
+	return nil
 }
 
 // Decode reads a message object.
@@ -73,7 +96,7 @@ func (Driver) Decode(body []byte) (*wire.Response, error) {
 			c.ToolCalls = append(c.ToolCalls, wire.ToolCall{ID: b.ID, Name: b.Name, Arguments: arguments})
 		}
 	}
-	c.Finish = readFinish(in.StopReason)
+	c.Finish, c.Ending = readFinish(in.StopReason), in.ending()
 	if answered && len(c.ToolCalls) == 0 && c.Finish == wire.FinishToolCalls {
 		c.Finish = wire.FinishStop
 	}
@@ -92,14 +115,25 @@ func argumentsOf(input jsontext.Value) string {
 	return string(input)
 }
 
-// sources converts the citations of a block of text to annotations of the whole
-// text. Only those on the web have a canonical form.
+// sources converts the citations of a block of text to annotations of the whole text.
 func sources(in []citation, start, end int) []wire.Annotation {
 	var out []wire.Annotation
 	for _, c := range in {
-		if c.URL != "" {
-			out = append(out, wire.Annotation{URL: c.URL, Title: c.Title, Start: start, End: end})
+		if c.raw != nil {
+			out = append(out, wire.Annotation{URL: c.URL, Title: c.Title, Start: start, End: end, Citation: c.raw})
 		}
+	}
+	return out
+}
+
+// ending returns what Anthropic's stop reasons say beyond those of the canonical form.
+func (s *looseStop) ending() wire.Ending {
+	out := wire.Ending{Paused: s.StopReason == "pause_turn", Window: s.StopReason == "model_context_window_exceeded"}
+	if s.StopReason == "stop_sequence" {
+		out.Sequence = s.StopSequence
+	}
+	if s.StopDetails.Kind() == '{' {
+		out.Details = s.StopDetails
 	}
 	return out
 }

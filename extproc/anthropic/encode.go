@@ -109,10 +109,15 @@ func (b *builder) lacking() error {
 }
 
 // members handles the members without a canonical form: it passes Anthropic's
-// own, drops hints of OpenAI's, and rejects the rest. mcp_servers is not passed on
+// own, drops hints of OpenAI's, and rejects the rest. A caller of Anthropic's language
+// may know members that are unknown here. mcp_servers is not passed on
 // purpose: it would bypass the gateway's rules for tools.
 func (b *builder) members() error {
 	for _, f := range b.in.Extra {
+		if b.in.Caller == wire.Anthropic && f.Name != "top_k" && f.Name != "service_tier" && f.Name != "mcp_servers" {
+			b.extra = append(b.extra, f)
+			continue
+		}
 		switch f.Name {
 		case "top_k":
 			b.out.TopK = f.Value

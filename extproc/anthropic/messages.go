@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -25,7 +26,9 @@ type contentBlock struct {
 	Text      string         `json:"text,omitzero"`
 	Source    *contentSource `json:"source,omitzero"`
 	Title     string         `json:"title,omitzero"`
-	Thinking  *string        `json:"thinking,omitzero"` // a pointer: thinking may be empty but must be there
+	Context   string         `json:"context,omitzero"`
+	Citations jsontext.Value `json:"citations,omitzero"` // of a text: an array; of a document: an object
+	Thinking  *string        `json:"thinking,omitzero"`  // a pointer: thinking may be empty but must be there
 	Signature string         `json:"signature,omitzero"`
 	Data      string         `json:"data,omitzero"`
 	ID        string         `json:"id,omitzero"`
@@ -35,6 +38,17 @@ type contentBlock struct {
 	Content   []contentBlock `json:"content,omitzero"`
 	IsError   bool           `json:"is_error,omitzero"`
 	Cache     jsontext.Value `json:"cache_control,omitzero"`
+
+	raw jsontext.Value // the whole block, if the canonical form has no kind for it
+}
+
+// MarshalJSONTo writes the block.
+func (c *contentBlock) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if c.raw != nil {
+		return enc.WriteValue(c.raw)
+	}
+	type plain contentBlock
+	return json.MarshalEncode(enc, (*plain)(c))
 }
 
 type contentSource struct {
@@ -67,7 +81,7 @@ func (b *builder) messages() error {
 		case wire.System, wire.Developer:
 			for _, block := range blocks {
 				if block.Type != "text" {
-					return driver.Unsendable(fmt.Sprintf("messages[%d]", i), "a system message with more than text", vendor)
+					return driver.Unsendable(partPath(m, i, 0)(), "a system message with more than text", vendor)
 				}
 			}
 			b.out.System = append(b.out.System, blocks...)
@@ -146,7 +160,7 @@ func partPath(m *wire.Message, message, part int) func() string {
 				return "tool_calls"
 			case wire.ThinkingPart, wire.RedactedPart:
 				return "thinking_blocks"
-			case wire.TextPart, wire.ImagePart, wire.AudioPart, wire.FilePart, wire.ToolResultPart, wire.RefusalPart:
+			case wire.TextPart, wire.ImagePart, wire.AudioPart, wire.FilePart, wire.ToolResultPart, wire.RefusalPart, wire.NativePart:
 			}
 			return "content"
 		}
@@ -168,7 +182,7 @@ func blockOf(p *wire.Part, param func() string) (*contentBlock, error) {
 		if p.Text == "" {
 			return nil, nil
 		}
-		return &contentBlock{Type: "text", Text: p.Text, Cache: p.Cache}, nil
+		return &contentBlock{Type: "text", Text: p.Text, Citations: p.Citations, Cache: p.Cache}, nil
 	case wire.ThinkingPart:
 		if p.Signature == "" || wire.Marked(p.Signature) {
 			return nil, nil
@@ -185,6 +199,10 @@ func blockOf(p *wire.Part, param func() string) (*contentBlock, error) {
 		return resultBlock(p, param)
 	case wire.ImagePart, wire.FilePart:
 		return mediaBlock(p, param)
+	case wire.NativePart:
+		if p.Native.Language == wire.Anthropic {
+			return &contentBlock{raw: p.Native.Raw}, nil
+		}
 	case wire.AudioPart:
 		return nil, driver.Unsendable(param(), "audio", vendor)
 	}
@@ -249,6 +267,12 @@ func toolID(id string) string {
 func mediaBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	m := p.Media
 	out := &contentBlock{Type: "image", Cache: p.Cache}
+	if p.Kind == wire.FilePart {
+		out.Type, out.Title, out.Context = "document", m.Name, m.About
+		if m.Cite {
+			out.Citations = jsontext.Value(`{"enabled":true}`)
+		}
+	}
 	switch {
 	case m.ID != "":
 		return nil, driver.Unsendable(param(), "a file by its id", vendor)
@@ -265,7 +289,7 @@ func mediaBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	}
 	switch {
 	case strings.HasPrefix(kind, "image/"):
-		out.Source = &contentSource{Type: "base64", MediaType: kind, Data: m.Data}
+		*out = contentBlock{Type: "image", Cache: p.Cache, Source: &contentSource{Type: "base64", MediaType: kind, Data: m.Data}}
 	case kind == "application/pdf":
 		out.Type, out.Title = "document", m.Name
 		out.Source = &contentSource{Type: "base64", MediaType: kind, Data: m.Data}

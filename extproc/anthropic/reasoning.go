@@ -7,8 +7,9 @@ import (
 )
 
 type thinkingConfig struct {
-	Type   string `json:"type"`
-	Budget int64  `json:"budget_tokens,omitzero"`
+	Type    string `json:"type"`
+	Budget  int64  `json:"budget_tokens,omitzero"`
+	Display string `json:"display,omitzero"`
 }
 
 // Bounds on output and thinking.
@@ -27,11 +28,11 @@ func (b *builder) reasoning() error {
 	r := b.in.Reasoning
 	budget := int64(0)
 	if r.Mode != "" {
-		b.out.Thinking = &thinkingConfig{Type: r.Mode}
+		b.out.Thinking = &thinkingConfig{Type: r.Mode, Display: r.Display}
 		if r.Mode == "enabled" {
 			budget = max(r.Budget, leastBudget)
 		}
-	} else if r.Effort != "" && r.Effort != "none" && !b.target.Features.AdaptiveThinking && b.mayThink() {
+	} else if b.effortThinks() && r.Effort != "none" && !b.target.Features.AdaptiveThinking && b.mayThink() {
 		budget = wire.BudgetOf(r.Effort)
 	}
 	b.setLimit(budget)
@@ -49,6 +50,13 @@ func (b *builder) reasoning() error {
 	}
 	b.effort()
 	return nil
+}
+
+// effortThinks reports whether the caller's effort requests thinking: in Anthropic's own words
+// it does not, since there thinking is said apart.
+func (b *builder) effortThinks() bool {
+	r := b.in.Reasoning
+	return r.Mode == "" && r.Effort != "" && b.in.Caller != wire.Anthropic
 }
 
 // effort writes the effort for models that decide themselves how much to think.
@@ -71,7 +79,7 @@ func (b *builder) effort() {
 			effort = "high"
 		}
 	}
-	if r.Mode == "" && b.mayThink() {
+	if b.effortThinks() && b.mayThink() {
 		b.out.Thinking = &thinkingConfig{Type: "adaptive"}
 	}
 	if b.out.Output == nil {

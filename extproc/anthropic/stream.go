@@ -22,13 +22,14 @@ type looseEvent struct {
 }
 
 type looseDelta struct {
-	Type       string    `json:"type"`
-	Text       string    `json:"text"`
-	Partial    string    `json:"partial_json"`
-	Thinking   string    `json:"thinking"`
-	Signature  string    `json:"signature"`
-	Citation   *citation `json:"citation"`
-	StopReason string    `json:"stop_reason"`
+	Type      string    `json:"type"`
+	Text      string    `json:"text"`
+	Partial   string    `json:"partial_json"`
+	Thinking  string    `json:"thinking"`
+	Signature string    `json:"signature"`
+	Citation  *citation `json:"citation"`
+
+	looseStop
 }
 
 // stream decodes message events. Blocks come one after the other, so it keeps one
@@ -72,7 +73,8 @@ func (s *stream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, e
 		s.usage.add(e.Message.Usage)
 		s.model = e.Message.Model
 		s.usage.final = false // its output_tokens are those of the first token
-		dst = append(dst, wire.Chunk{})
+		begun := s.usage.report()
+		dst = append(dst, wire.Chunk{Usage: &begun})
 	case "content_block_start":
 		dst = s.begin(dst, &e.ContentBlock)
 	case "content_block_delta":
@@ -83,7 +85,7 @@ func (s *stream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, e
 		s.usage.add(e.Usage)
 		if reason := s.finish(e.Delta.StopReason); reason != "" {
 			s.finished = true
-			dst = append(dst, wire.Chunk{Finish: reason})
+			dst = append(dst, wire.Chunk{Finish: reason, Ending: e.Delta.ending()})
 		}
 	case "message_stop":
 		s.stopped = true

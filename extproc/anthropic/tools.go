@@ -19,10 +19,16 @@ type toolDefinition struct {
 	Description  string         `json:"description,omitzero"`
 	InputSchema  jsontext.Value `json:"input_schema,omitzero"`
 	Strict       *bool          `json:"strict,omitzero"`
-	MaxUses      int            `json:"max_uses,omitzero"`
+	MaxUses      int64          `json:"max_uses,omitzero"`
+	Allowed      []string       `json:"allowed_domains,omitzero"`
+	Blocked      []string       `json:"blocked_domains,omitzero"`
 	UserLocation jsontext.Value `json:"user_location,omitzero"`
 	Cache        jsontext.Value `json:"cache_control,omitzero"`
+	Extra        jsontext.Value `json:",embed"`
 }
+
+// searchVersion is the type of the web search for callers that name none.
+const searchVersion = "web_search_20250305"
 
 type toolChoice struct {
 	Type            string `json:"type"`
@@ -35,7 +41,7 @@ func (b *builder) tools() error {
 	for i := range b.in.Tools {
 		t := &b.in.Tools[i]
 		switch {
-		case t.Type != "" && !serverTool(t.Type):
+		case t.Type != "" && b.in.Caller != wire.Anthropic && !serverTool(t.Type):
 			if !b.target.DropParams {
 				return driver.Unsupported(fmt.Sprintf("tools[%d].type", i), vendor)
 			}
@@ -72,6 +78,9 @@ func serverTool(kind string) bool {
 // tool writes a function.
 func (b *builder) tool(t *wire.Tool) toolDefinition {
 	out := toolDefinition{Name: t.Name, Description: t.Description, InputSchema: objectSchema(t.Schema), Cache: t.Cache}
+	if b.in.Caller == wire.Anthropic {
+		out.Extra = t.Extra
+	}
 	if b.target.Features.JSONSchema && t.Strict != nil && *t.Strict {
 		out.Strict = t.Strict
 		out.InputSchema = strictSchema(out.InputSchema)
@@ -98,16 +107,14 @@ func objectSchema(schema jsontext.Value) jsontext.Value {
 }
 
 // searchTool writes a web search as Anthropic's. The size of the context becomes
-// the number of searches.
+// the number of searches, unless the caller sent that itself.
 func searchTool(w *wire.WebSearch) (toolDefinition, error) {
-	out := toolDefinition{Type: "web_search_20250305", Name: "web_search"}
-	switch w.ContextSize {
-	case "low":
-		out.MaxUses = 1
-	case "high":
-		out.MaxUses = 10
-	default:
-		out.MaxUses = 5
+	out := toolDefinition{Type: w.Version, Name: "web_search", MaxUses: w.MostUses, Allowed: w.Allowed, Blocked: w.Blocked, Cache: w.Cache}
+	if out.Type == "" {
+		out.Type = searchVersion
+		if out.MaxUses == 0 {
+			out.MaxUses = usesOf(w.ContextSize)
+		}
 	}
 	if w.Location == nil {
 		return out, nil
@@ -127,6 +134,17 @@ func searchTool(w *wire.WebSearch) (toolDefinition, error) {
 	raw, err := json.Marshal(place)
 	out.UserLocation = raw
 	return out, err
+}
+
+// usesOf returns the number of searches that a size of the context means.
+func usesOf(contextSize string) int64 {
+	switch contextSize {
+	case "low":
+		return 1
+	case "high":
+		return 10
+	}
+	return 5
 }
 
 // pastTools declares the tools that earlier turns used if the caller no longer

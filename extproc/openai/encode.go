@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"fmt"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -17,15 +19,27 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	tools, err := toolsOf(r, t)
+	if err != nil {
+		return nil, err
+	}
+	search, err := searchOf(r, t)
+	if err != nil {
+		return nil, err
+	}
+	extra, err := extraOf(r, t)
+	if err != nil {
+		return nil, err
+	}
 	s := r.Sampling
 	if t.Features.NoSampling {
 		s = wire.Sampling{N: s.N, Seed: s.Seed}
 	}
 	out := &chatRequest{
-		Model: t.Model, Messages: messages, Tools: toolsOf(r), ResponseFormat: formatOf(&r.Format), ReasoningEffort: r.Reasoning.Word(),
+		Model: t.Model, Messages: messages, Tools: tools, ResponseFormat: formatOf(&r.Format), ReasoningEffort: r.Reasoning.Word(),
 		Temperature: s.Temperature, TopP: s.TopP, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
 		N: (*dialect.Whole)(s.N), Seed: s.Seed, Logprobs: s.Logprobs, TopLogprobs: (*dialect.Whole)(s.TopLogprobs), LogitBias: s.LogitBias,
-		Stop: r.Stop, User: r.User, Metadata: r.Metadata, Audio: r.Audio, Modalities: r.Modalities, Stream: r.Stream,
+		Stop: r.Stop, User: userOf(r.User), Metadata: r.Metadata, Audio: r.Audio, Modalities: r.Modalities, Stream: r.Stream, WebSearchOptions: search,
 	}
 	if !driver.Given(r.ExtraNamed("store")) {
 		out.Metadata = nil // labels of what is stored: OpenAI rejects them without store
@@ -41,16 +55,10 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 	if r.Stream {
 		out.StreamOptions = &chatStreamOptions{IncludeUsage: true}
 	}
-	if w := r.WebSearch; w != nil {
-		out.WebSearchOptions = &chatWebSearch{ContextSize: w.ContextSize}
-		if w.Location != nil {
-			out.WebSearchOptions.Location = &chatLocation{Type: jsontext.Value(`"approximate"`), Approximate: w.Location}
-		}
-	}
 	if out.ToolChoice, err = choiceOf(&r.ToolChoice); err != nil {
 		return nil, fault.From(err)
 	}
-	if out.Extra, err = driver.Object(r.Extra); err != nil {
+	if out.Extra, err = driver.Object(extra); err != nil {
 		return nil, fault.From(err)
 	}
 	body, err := json.Marshal(out)
@@ -75,11 +83,16 @@ func limitOf(r *wire.Request, t driver.Target) *dialect.Whole {
 
 // toolsOf lists the tools. If only some are allowed, it lists those: every
 // compatible provider understands a shorter list.
-func toolsOf(r *wire.Request) []chatTool {
+func toolsOf(r *wire.Request, target driver.Target) ([]chatTool, error) {
 	var out []chatTool
 	for i := range r.Tools {
 		t := &r.Tools[i]
 		switch {
+		case t.Type != "" && r.Caller == wire.Anthropic:
+			if !target.DropParams {
+				return nil, fault.Field(fmt.Sprintf("tools[%d].type", i), driver.CodeUnsupported,
+					"tools[%d].type: the tool %s is not supported by %s; leave it out, or set drop_params on the deployment.", i, fault.Quote(t.Type), vendor)
+			}
 		case t.Type != "":
 			out = append(out, chatTool{raw: t.Raw})
 		case r.ToolChoice.Allows(t.Name):
@@ -88,7 +101,51 @@ func toolsOf(r *wire.Request) []chatTool {
 			}}})
 		}
 	}
-	return out
+	return out, nil
+}
+
+// searchOf writes web_search_options; nil if the model may not search. A list of domains is
+// a limit that callers rely on, so it is not dropped in silence. The number of searches is a hint.
+func searchOf(r *wire.Request, t driver.Target) (*chatWebSearch, error) {
+	w := r.WebSearch
+	switch {
+	case w == nil:
+		return nil, nil
+	case w.Allowed != nil && !t.DropParams:
+		return nil, driver.Unsupported("tools.allowed_domains", vendor)
+	case w.Blocked != nil && !t.DropParams:
+		return nil, driver.Unsupported("tools.blocked_domains", vendor)
+	}
+	out := &chatWebSearch{ContextSize: w.ContextSize}
+	if w.Location != nil {
+		out.Location = &chatLocation{Type: jsontext.Value(`"approximate"`), Approximate: w.Location}
+	}
+	return out, nil
+}
+
+// extraOf returns the members to pass on: all of a caller of OpenAI's language. Of Anthropic's
+// members, hints are dropped, and those that change the response or where it is made are rejected.
+func extraOf(r *wire.Request, t driver.Target) ([]wire.Field, error) {
+	if r.Caller != wire.Anthropic {
+		return r.Extra, nil
+	}
+	var out []wire.Field
+	for _, f := range r.Extra {
+		switch f.Name {
+		case "top_k", "cache_control", "context_management", "diagnostics", "speed", "user_profile_id", "workspace_id":
+		case "service_tier":
+			tier := jsontext.Value(`"auto"`)
+			if driver.Text(f.Value) == "standard_only" {
+				tier = jsontext.Value(`"default"`)
+			}
+			out = append(out, wire.Field{Name: f.Name, Value: tier})
+		default:
+			if !t.DropParams {
+				return nil, driver.Unsupported(f.Name, vendor)
+			}
+		}
+	}
+	return out, nil
 }
 
 // choiceOf writes tool_choice; nil if it is unset.

@@ -3,9 +3,13 @@ package openai
 import (
 	"fmt"
 
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
+
+// vendor names the provider in texts for callers: one of many that speak this language.
+const vendor = "this provider"
 
 // messages writes the messages; a message with several tool results becomes one
 // for each.
@@ -26,6 +30,8 @@ func (d Driver) messages(r *wire.Request) (chatMessages, error) {
 				out = append(out, result)
 			case wire.ToolCallPart:
 				one.ToolCalls = append(one.ToolCalls, callOf(p.Call))
+				last := &one.ToolCalls[len(one.ToolCalls)-1]
+				last.ID = callID(last.ID)
 			case wire.ThinkingPart:
 				if d.GivesThinkingBack {
 					one.ReasoningContent += p.Text
@@ -33,19 +39,20 @@ func (d Driver) messages(r *wire.Request) (chatMessages, error) {
 			case wire.RefusalPart:
 				one.Refusal += p.Text
 			case wire.RedactedPart: // only its own provider can read it
+			case wire.NativePart:
+				return nil, driver.Unsendable(placeOf(p, i), "a block of type "+fault.Quote(p.Native.Type), vendor)
 			case wire.AudioPart:
 				if p.Media.ID != "" {
 					one.Audio = &chatAudioRef{ID: p.Media.ID}
 					continue
 				}
 				parts = append(parts, partOf(p))
-			case wire.ImagePart, wire.FilePart:
-				if what := foreign(p); what != "" {
-					return nil, driver.Unsendable(placeOf(p, i), what, "this provider")
+			case wire.TextPart, wire.ImagePart, wire.FilePart:
+				part, err := contentPartOf(r.Caller, p, i)
+				if err != nil {
+					return nil, err
 				}
-				parts = append(parts, partOf(p))
-			case wire.TextPart:
-				parts = append(parts, partOf(p))
+				parts = append(parts, part)
 			}
 		}
 		if m.Role != wire.ToolRole {
@@ -86,17 +93,6 @@ func partOf(p *wire.Part) chatPart {
 	return chatPart{Type: "image_url", ImageURL: &chatImage{URL: m.URL, Detail: m.Detail}}
 }
 
-// foreign names a medium that chat requests have no form for; empty if they have one.
-func foreign(p *wire.Part) string {
-	switch {
-	case p.Kind == wire.ImagePart && p.Media.ID != "":
-		return "a picture by the id of its file"
-	case p.Kind == wire.FilePart && p.Media.URL != "":
-		return "a file by its address"
-	}
-	return ""
-}
-
 // placeOf returns the path of a part of the i-th message.
 func placeOf(p *wire.Part, i int) string {
 	if at := p.At.String(); at != "" {
@@ -114,14 +110,14 @@ func callOf(c *wire.ToolCall) chatCall {
 }
 
 // resultOf writes a tool's result of the given message. It has no place for images.
-func resultOf(r *wire.ToolResult, message int) (chatMessage, error) {
-	out := chatMessage{Role: "tool", ToolCallID: r.CallID}
+func resultOf(result *wire.ToolResult, message int) (chatMessage, error) {
+	out := chatMessage{Role: "tool", ToolCallID: callID(result.CallID)}
 	var parts []chatPart
-	for i := range r.Parts {
-		if r.Parts[i].Kind != wire.TextPart {
-			return out, driver.Unsendable(placeOf(&r.Parts[i], message), "a tool result that is not text", "this provider")
+	for i := range result.Parts {
+		if result.Parts[i].Kind != wire.TextPart {
+			return out, driver.Unsendable(placeOf(&result.Parts[i], message), "a tool result that is not text", vendor)
 		}
-		parts = append(parts, partOf(&r.Parts[i]))
+		parts = append(parts, partOf(&result.Parts[i]))
 	}
 	out.Content = contentOf(parts, wire.ToolRole)
 	return out, nil

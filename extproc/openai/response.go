@@ -142,10 +142,13 @@ func blocksOf(in []wire.Thinking) []chatThinking {
 	return out
 }
 
-// annotationsOf converts annotations to OpenAI's form.
+// annotationsOf converts annotations to OpenAI's form, which has only sources on the web.
 func annotationsOf(in []wire.Annotation) []chatAnnotation {
 	var out []chatAnnotation
 	for _, a := range in {
+		if a.URL == "" {
+			continue
+		}
 		out = append(out, chatAnnotation{Type: "url_citation", URLCitation: chatCitation{Start: a.Start, End: a.End, Title: a.Title, URL: a.URL}})
 	}
 	return out

@@ -385,7 +385,7 @@ func events(body []byte) []event {
 
 // marshal writes a value of the test's own.
 func marshal(v any) []byte {
-	b, err := json.Marshal(v)
+	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return []byte(strconv.Quote(err.Error()))
 	}

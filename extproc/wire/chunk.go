@@ -15,6 +15,8 @@ type Chunk struct {
 	Audio       jsontext.Value // OpenAI's audio delta; nil if none
 	Logprobs    jsontext.Value // OpenAI's logprobs of this step; nil if none
 	Finish      Finish
+	Ending      Ending // of the chunk with Finish
+	Usage       *Usage // what the provider reported before its response began; nil if nothing
 }
 
 // ToolDelta is a step of a tool call. The first step of a call has ID and Name;

@@ -41,6 +41,7 @@ const (
 	ThinkingPart                   // Text, Signature
 	RedactedPart                   // Signature holds the opaque data
 	RefusalPart                    // Text
+	NativePart                     // Native
 )
 
 // Part is a piece of a message.
@@ -52,7 +53,17 @@ type Part struct {
 	Media     *Media
 	Call      *ToolCall
 	Result    *ToolResult
-	At        Place // zero if the caller's language counts like OpenAI's chat
+	Native    *Native
+	Citations jsontext.Value // array of Anthropic's citations for Text; nil if none
+	At        Place          // zero if the caller's language counts like OpenAI's chat
+}
+
+// Native is a part that the canonical form has no kind for. Providers of its language get it as
+// it is, and all others cannot be sent it.
+type Native struct {
+	Language Dialect
+	Type     string // as the language names it
+	Raw      jsontext.Value
 }
 
 // Place is where a part is in the caller's request, for errors. It is not a text, so that
@@ -62,6 +73,7 @@ type Place struct {
 	Item   int    // of Member, counted from 1; 0 if Member is not a list
 	Field  string // of the item; empty if the place is the whole item
 	Part   int    // of Field, counted from 1; 0 if Field is not a list
+	Inner  int    // of the content of Part, counted from 1; 0 if the place is the whole part
 }
 
 // String returns the place as a path, such as input[2].content[0]; empty if it is not known.
@@ -76,6 +88,9 @@ func (p Place) String() string {
 	if p.Field != "" {
 		out += "." + p.Field + index(p.Part)
 	}
+	if p.Inner != 0 {
+		out += ".content" + index(p.Inner)
+	}
 	return out
 }
 
@@ -88,6 +103,8 @@ type Media struct {
 	Format string // of audio: wav, mp3, …
 	Detail string // of images: low, high or auto; empty if not specified
 	Name   string // file name; empty if not specified
+	About  string // what the model should know of a document; empty if not specified
+	Cite   bool   // the response should cite the document
 }
 
 // DataURL returns a data: address with the data of the medium. It is the data alone if its

@@ -16,7 +16,8 @@ const (
 
 // Request is what a caller wants from a model.
 type Request struct {
-	Model    string // the alias that the caller named; drivers send the target's own model name instead
+	Caller   Dialect // the caller's language, whose words Extra is in; empty means OpenAI
+	Model    string  // the alias that the caller named; drivers send the target's own model name instead
 	Messages []Message
 
 	Tools         []Tool
@@ -82,11 +83,12 @@ type Format struct {
 // leaves that to the provider.
 type Reasoning struct {
 	Effort string // none, minimal, low, medium, high, xhigh or max; empty if not specified
-	Mode   string // enabled, adaptive or disabled, as Anthropic's thinking.type; empty if not specified
+	Mode   string // enabled, adaptive, disabled or between_tools, as Anthropic's thinking.type; empty if not specified
 	Budget int64  // most tokens of thinking with Mode enabled; 0 if not specified
 	// Summary is how much of the reasoning the caller wants to read: auto, concise or
 	// detailed; empty if not specified. It is a hint.
 	Summary string
+	Display string // the same in Anthropic's words: summarized or omitted; empty if not specified
 }
 
 // BudgetOf returns the tokens of thinking that an effort means.
@@ -128,6 +130,11 @@ func (r *Reasoning) Word() string {
 type WebSearch struct {
 	ContextSize string         // low, medium or high; empty if not specified
 	Location    jsontext.Value // object with city, country, region, timezone; nil if none
+	MostUses    int64          // most searches of one response; 0 if not specified
+	Allowed     []string       // the only domains to search; nil means all
+	Blocked     []string       // domains not to search
+	Version     string         // type of Anthropic's tool that the caller named, such as web_search_20250305; empty if none
+	Cache       jsontext.Value // Anthropic's cache_control object; nil if none
 }
 
 // Field is a member of the request that the canonical form has no field for.

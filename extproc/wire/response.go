@@ -40,6 +40,15 @@ type Choice struct {
 	Audio       jsontext.Value // OpenAI's audio object; nil if none
 	Logprobs    jsontext.Value // OpenAI's logprobs object; nil if none
 	Finish      Finish
+	Ending      Ending
+}
+
+// Ending is what is known of the end beyond a Finish. The zero value means that nothing more is known.
+type Ending struct {
+	Sequence string         // the text of Request.Stop that ended the response, with FinishStop; empty if none did
+	Paused   bool           // the provider paused a long turn, with FinishStop; it goes on if it gets the response back
+	Window   bool           // the model's context window is full, with FinishLength
+	Details  jsontext.Value // Anthropic's stop_details object; nil if none
 }
 
 // Thinking is a block of the model's reasoning. A block with a Signature, or a
@@ -50,13 +59,14 @@ type Thinking struct {
 	Redacted  string // opaque data in place of Text and Signature
 }
 
-// Annotation is a source on the web for a part of the text. Start and End count
-// Unicode code points of the choice's text.
+// Annotation is a source for a part of the text. Start and End count Unicode code
+// points of the choice's text.
 type Annotation struct {
-	URL   string
-	Title string
-	Start int
-	End   int
+	URL      string // on the web; empty for a source of another kind, which only Citation names
+	Title    string
+	Start    int
+	End      int
+	Citation jsontext.Value // Anthropic's citation object; nil if the source is another provider's
 }
 
 // Usage is what a response consumed, and the source of that number.

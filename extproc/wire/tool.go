@@ -15,6 +15,7 @@ type Tool struct {
 	Cache       jsontext.Value // Anthropic's cache_control object; nil if none
 	Type        string         // empty for functions; else the type of a tool that only its provider knows
 	Raw         jsontext.Value // the whole tool, if Type is set
+	Extra       jsontext.Value // object of members without a field above, for providers of the caller's language; nil if none
 }
 
 // ChoiceMode is how free the model is in calling tools.
