@@ -11,9 +11,10 @@ type Operation struct {
 	ID       string // its operationId in the API's description; its title is the same in words
 	Path     string // without the version; it is also the provider's endpoint in extproc/driver
 	Language string // the caller's API, as in extproc/wire
+	Version2 bool   // it is at /v2 as well, as at Cohere's API
 	Request  Form
 	Response string // media type of a response that is sent whole
-	Stream   string // media type of a response that is sent in pieces, on request
+	Stream   string // media type of a response that is sent in pieces, on request; empty if there is none
 }
 
 // Form is the form of a request's body.
@@ -34,22 +35,80 @@ func JSON() Form {
 	return Form{Name: "JSON", Media: "application/json", Suffix: "+json", Charset: "utf-8"}
 }
 
-// Chat is the call type of chat completions.
-const Chat = "chat.completions"
+// The call types.
+const (
+	Chat        = "chat.completions"
+	Completions = "completions"
+	Embeddings  = "embeddings"
+	Moderations = "moderations"
+	Images      = "images.generations"
+	Rerank      = "rerank"
+)
+
+// Media types of responses.
+const (
+	mediaJSON   = "application/json"
+	mediaEvents = "text/event-stream"
+)
 
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
-func Operations() [1]Operation {
+func Operations() [6]Operation {
 	return [...]Operation{
 		{
 			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
-			Request: JSON(), Response: "application/json", Stream: "text/event-stream",
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
+		},
+		{
+			CallType: Embeddings, ID: "createEmbedding", Path: "/embeddings", Language: "openai",
+			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: Completions, ID: "createCompletion", Path: "/completions", Language: "openai",
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
+		},
+		{
+			CallType: Moderations, ID: "createModeration", Path: "/moderations", Language: "openai",
+			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: Images, ID: "createImage", Path: "/images/generations", Language: "openai",
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
+		},
+		{
+			CallType: Rerank, ID: "createRerank", Path: "/rerank", Language: "openai", Version2: true,
+			Request: JSON(), Response: mediaJSON,
 		},
 	}
 }
 
 // Paths lists the exact paths of the operation, the documented one first.
-func (o *Operation) Paths() []string { return []string{"/v1" + o.Path, o.Path} }
+func (o *Operation) Paths() []string {
+	out := []string{"/v1" + o.Path, o.Path}
+	if o.Version2 {
+		out = append(out, "/v2"+o.Path)
+	}
+	return out
+}
+
+// PathModel splits a path of the form that Azure's clients have: /openai/deployments/MODEL/…, or
+// /engines/MODEL/…. It returns the model, and the path without it.
+func PathModel(path string) (model, rest string, ok bool) {
+	for _, prefix := range [...]string{"/openai/deployments/", "/engines/", "/v1/engines/"} {
+		after, found := strings.CutPrefix(path, prefix)
+		if !found {
+			continue
+		}
+		if model, rest, ok = strings.Cut(after, "/"); ok && model != "" {
+			return model, "/" + rest, IsOperation("/" + rest)
+		}
+	}
+	return "", "", false
+}
+
+// PathModelPattern is a regular expression, in RE2's syntax, for the whole paths that PathModel
+// splits.
+const PathModelPattern = "^/(openai/deployments|engines|v1/engines)/[^/]+/.+$"
 
 // Paths lists the exact paths of all operations.
 func Paths() []string {

@@ -38,7 +38,7 @@ func TestRecordsBlockedRequests(t *testing.T) {
 		{"an expired key", expiredKey, hello, own, &journal.Event{Attempt: usage.Attempt{Key: id.HashKey(expiredKey), KeyAlias: "expired", Actor: "key:expired"}, Result: usage.Result{ErrorCode: "expired_api_key"}}},
 		{"a blocked key", blockedKey, hello, own, &journal.Event{Attempt: usage.Attempt{Key: id.HashKey(blockedKey), KeyAlias: "blocked", Actor: "key:blocked"}, Result: usage.Result{ErrorCode: "key_blocked"}}},
 		{"a model that the key may not use", fewKey, strings.Replace(hello, "fast", "smart", 1), own, &journal.Event{
-			Attempt: usage.Attempt{Key: id.HashKey(fewKey), KeyAlias: "few", Actor: "key:few", Group: "smart", CallType: "chat.completions"},
+			Attempt: usage.Attempt{Key: id.HashKey(fewKey), KeyAlias: "few", Actor: "key:few", Group: "smart"},
 			Result: usage.Result{
 				ErrorCode: "model_access_denied",
 			},
@@ -60,7 +60,7 @@ func TestRecordsBlockedRequests(t *testing.T) {
 		{"an end user", "sk-of-team", with(`"user":"mallory"`), their, &journal.Event{
 			Attempt: usage.Attempt{
 				Key: id.HashKey("sk-of-team"), KeyAlias: "team", Actor: "key:team", Team: "blue", Organization: "acme",
-				EndUser: "mallory", Group: "fast", CallType: "chat.completions",
+				EndUser: "mallory", Group: "fast",
 			},
 			Result: usage.Result{
 				ErrorCode: "customer_blocked",
@@ -88,6 +88,7 @@ func TestRecordsBlockedRequests(t *testing.T) {
 				t.Fatalf("recorded %+v", got)
 			}
 			want := *test.want
+			want.CallType = "chat.completions"
 			want.ID, want.Request, want.Start, want.End, want.Final = got[0].ID, id.RequestFromUUID(e.uuid), got[0].Start, got[0].End, true
 			want.Notice = &journal.Notice{Type: "request.blocked", Code: want.ErrorCode, Details: path}
 			if diff := cmp.Diff(want, got[0]); diff != "" || got[0].End.IsZero() {

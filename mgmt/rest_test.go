@@ -106,12 +106,12 @@ func TestUnknownPaths(t *testing.T) {
 		"GET /nothing/like/it":                             {"not_found", "", "GET /openapi.json"},
 		"GET /" + strings.Repeat("x", 4000):                {"not_found", "", "…"},
 		"GET /fallbacks/":                                  {"not_found", "/fallbacks", "/fallbacks/"},
-		"POST /v1/embeddings":                              {"unsupported_endpoint", "", "/v1/chat/completions"},
-		"POST /embeddings":                                 {"unsupported_endpoint", "", "/embeddings"},
+		"POST /v1/batches":                                 {"unsupported_endpoint", "", "/v1/chat/completions"},
+		"POST /batches":                                    {"unsupported_endpoint", "", "/batches"},
 		"GET /v1/files/file-1/content":                     {"unsupported_endpoint", "", "/v1/files/file-1/content"},
-		"POST /v1/messages":                                {"unsupported_endpoint", "", "/v1/messages"},
-		"POST /v1/responses":                               {"unsupported_endpoint", "", "/v1/chat/completions"},
-		"POST /openai/deployments/x/chat/completions":      {"unsupported_endpoint", "", "/openai/deployments/x"},
+		"POST /v1/assistants":                              {"unsupported_endpoint", "", "/v1/assistants"},
+		"POST /v1/threads/runs":                            {"unsupported_endpoint", "", "/v1/chat/completions"},
+		"POST /openai/deployments/x/batches":               {"unsupported_endpoint", "", "/openai/deployments/x"},
 		"POST /v1beta/models/gemini:streamGenerateContent": {"unsupported_endpoint", "", "gemini"},
 	} {
 		a := ask(t, s, target, "", nil)

@@ -170,7 +170,7 @@ func (s *Server) bodyless(w http.ResponseWriter, r *http.Request) {
 		s.reject(w, r, fault.New(fault.NotFound, "", "Models are not served at this address, but at the one that listen names. Send the request there."))
 		return
 	}
-	s.reject(w, r, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages."))
+	s.reject(w, r, fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with a model and what the model is to work on."))
 }
 
 // straight rejects paths that http.ServeMux would clean first. A proxy in front of the

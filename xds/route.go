@@ -46,12 +46,18 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	}
 	routes := append([]*route.Route{planned}, rejectedMethods()...)
 	for _, path := range dataplane.Paths() {
-		of, err := inferenceRoutes(in, path)
+		of, err := inferenceRoutes(in, routeName(path), exactly(path))
 		if err != nil {
 			return nil, err
 		}
 		routes = append(routes, of...)
 	}
+	// Last of them, because Envoy takes longer to compare a pattern than a path.
+	named, err := inferenceRoutes(in, "inference_with_model", matching(dataplane.PathModelPattern))
+	if err != nil {
+		return nil, err
+	}
+	routes = append(routes, named...)
 	// A retry may send this much again. A provider's request may be longer than the caller's,
 	// at least by its model name.
 	planned.RequestBodyBufferLimit = wrapperspb.UInt64(2 * uint64(in.BodyLimit))
@@ -66,11 +72,15 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	}, nil
 }
 
-// inferenceRoutes returns the routes of one path. ext_proc receives a short body from Envoy's
+// routeName returns the name of the routes of a path.
+func routeName(path string) string {
+	return "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
+}
+
+// inferenceRoutes returns the routes of one path, or of a pattern of them. ext_proc receives a short body from Envoy's
 // buffer, whose limit the route raises. A body in pieces is never in that buffer before it is
 // admitted.
-func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
-	name := "inference_" + strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
+func inferenceRoutes(in Input, name string, paths func() *route.RouteMatch) ([]*route.Route, error) {
 	var out []*route.Route
 	for _, r := range []struct {
 		suffix  string
@@ -86,7 +96,7 @@ func inferenceRoutes(in Input, path string) ([]*route.Route, error) {
 		if err != nil {
 			return nil, err
 		}
-		match := inference(path)
+		match := paths()
 		r.match(match)
 		to := toGateway(name+r.suffix, match, filters)
 		if r.limit > 0 {
@@ -244,10 +254,23 @@ func noLength() *route.HeaderMatcher {
 	}
 }
 
-func inference(path string) *route.RouteMatch {
-	return &route.RouteMatch{
-		PathSpecifier: &route.RouteMatch_Path{Path: path},
-		Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
+// exactly returns a match of the requests to a path.
+func exactly(path string) func() *route.RouteMatch {
+	return func() *route.RouteMatch {
+		return &route.RouteMatch{
+			PathSpecifier: &route.RouteMatch_Path{Path: path},
+			Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
+		}
+	}
+}
+
+// matching returns a match of the requests to the paths of a pattern.
+func matching(pattern string) func() *route.RouteMatch {
+	return func() *route.RouteMatch {
+		return &route.RouteMatch{
+			PathSpecifier: &route.RouteMatch_SafeRegex{SafeRegex: &matcher.RegexMatcher{Regex: pattern}},
+			Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // Unread are the members of a request that no model reads. All others count, unknown ones
 // too: models read most members that providers add.
 const Unread = splice.Extensions | 1<<splice.Model | 1<<splice.Stream | 1<<splice.StreamOptions | 1<<splice.N |
-	1<<splice.MaxTokens | 1<<splice.MaxCompletionTokens | 1<<splice.Temperature | 1<<splice.TopP |
+	1<<splice.MaxTokens | 1<<splice.MaxCompletionTokens | 1<<splice.MaxOutputTokens | 1<<splice.EncodingFormat | 1<<splice.Temperature | 1<<splice.TopP |
 	1<<splice.User | 1<<splice.ServiceTier | 1<<splice.Metadata | 1<<splice.SafetyIdentifier
 
 // Input has the bounds of one request's input, by vocabulary. The zero value has none.
@@ -51,17 +51,44 @@ func (e *Input) For(d *catalog.Deployment, bound func(model string) int64) int64
 	return n
 }
 
-// ChatInput returns an upper bound of the tokens of a chat completion's input: the whole body
-// except what no model reads. It does not use the tokenizer, which would cost more than all
-// other work on a request.
+// ChatInput returns an upper bound of the tokens of a chat's input: the whole body except what no
+// model reads. It does not use the tokenizer, which would cost more than all other work on a
+// request.
 func ChatInput(facts *splice.Request, body []byte, model string) int64 {
+	return inputOf(facts, body, model, splice.Messages)
+}
+
+// ResponsesInput is ChatInput for a request whose messages are items of the input.
+func ResponsesInput(facts *splice.Request, body []byte, model string) int64 {
+	return inputOf(facts, body, model, splice.Input)
+}
+
+// TextInput is ChatInput for a request without messages.
+func TextInput(facts *splice.Request, _ []byte, model string) int64 {
 	bound := tokens.NewBound(model)
-	for part := range facts.Parts(Unread | 1<<splice.Messages) {
+	for part := range facts.Parts(Unread) {
+		bound.Add(part)
+	}
+	return bound.Tokens()
+}
+
+// RoughInput estimates the input by its bytes.
+func RoughInput(facts *splice.Request) int64 {
+	n := 0
+	for part := range facts.Parts(Unread) {
+		n += len(part)
+	}
+	return int64(n) / bytesPerToken
+}
+
+func inputOf(facts *splice.Request, body []byte, model string, of splice.Field) int64 {
+	bound := tokens.NewBound(model)
+	for part := range facts.Parts(Unread | 1<<of) {
 		bound.Add(part)
 	}
 	var space [16]splice.Span
-	media, data := facts.Media(space[:0]), 0
-	messages := facts.Span(splice.Messages)
+	media, data := facts.Media(space[:0], of), 0
+	messages := facts.Span(of)
 	at := messages.Off
 	for _, m := range media {
 		bound.Add(body[at:m.Off])
@@ -72,15 +99,6 @@ func ChatInput(facts *splice.Request, body []byte, model string) int64 {
 	count := int64(max(facts.MessageCount, 0))
 	least := perPrompt + perMessage*count
 	return max(bound.Tokens()-framing*count, least) + int64(data)/bytesPerToken
-}
-
-// RoughChatInput estimates the input by its bytes.
-func RoughChatInput(facts *splice.Request) int64 {
-	n := len(facts.Raw(splice.Messages))
-	for part := range facts.Parts(Unread | 1<<splice.Messages) {
-		n += len(part)
-	}
-	return int64(n) / bytesPerToken
 }
 
 // Vocabulary names the model whose vocabulary applies to a deployment.

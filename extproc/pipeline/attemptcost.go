@@ -32,10 +32,22 @@ func (x *Exchange) estimateCosts(plan []Attempt) estimate.Costs {
 			t.Input = min(t.Input, d.MaxInputTokens)
 		}
 		out[i].Failed = estimate.AtTier(d, t, tier)
-		t.Output = estimate.Output(&x.Facts, d)
+		x.expect(&t, d)
 		out[i].Answered = estimate.AtTier(d, t, tier)
 	}
 	return out
+}
+
+// expect adds to the input what the response may use.
+func (x *Exchange) expect(t *usage.Tokens, d *catalog.Deployment) {
+	if x.op.units != nil {
+		units := x.op.units(&x.Facts)
+		units.Input = t.Input
+		*t = units
+	}
+	if x.op.generates() {
+		t.Output = estimate.Output(&x.Facts, d)
+	}
 }
 
 // cut leaves the first n attempts in the plan.

@@ -11,7 +11,7 @@ import (
 // decode finds the operation and reads the request's fields. The body is scanned once and
 // not decoded: same-dialect traffic needs no more.
 func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
-	if x.op = p.operations[x.Inbound.Path]; x.op == nil {
+	if x.op == nil {
 		return fault.New(fault.NotFound, "", "No operation has this path.")
 	}
 	if len(x.Body) == 0 {
@@ -20,13 +20,16 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 	if err := x.op.scan(x.Body, &x.Facts); err != nil {
 		return err
 	}
+	if x.op.event == nil {
+		x.Facts.Stream = false // no provider streams such a response
+	}
 	var err error
 	x.Options, err = inbound.Read(&x.Inbound, &x.Facts)
 	return err
 }
 
 func errEmptyBody() error {
-	return fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with model and messages.")
+	return fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with a model and what the model is to work on.")
 }
 
 // media rejects a body of another form than the operation's requests, before it is read.
@@ -39,11 +42,10 @@ func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 			Detail: "Compressed request bodies are not read here; send the body without Content-Encoding.",
 		}
 	}
-	op := p.operations[in.Path]
-	if op == nil {
+	if x.op == nil {
 		return nil
 	}
-	form := &op.request
+	form := &x.op.request
 	media, params, _ := strings.Cut(in.ContentType, ";")
 	if !form.Is(strings.ToLower(strings.TrimSpace(media))) {
 		return &fault.Error{

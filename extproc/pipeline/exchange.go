@@ -37,7 +37,7 @@ type Exchange struct {
 	Start     time.Time
 	View      *cluster.View
 	Inbound   inbound.Headers
-	op        *operation // nil until the body is decoded
+	op        *operation // set when its headers have come; nil for a path without an operation
 	Body      []byte     // the caller's; valid until the exchange ends
 	Facts     splice.Request
 	Options   inbound.Options

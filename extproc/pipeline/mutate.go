@@ -28,9 +28,12 @@ const (
 
 // errorResponse returns the response for an error.
 func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response {
-	im := &message.Response{Status: e.HTTPStatus(), Body: e.OpenAI()}
+	im := &message.Response{Status: e.HTTPStatus()}
 	im.Set = append(im.Set, message.Header{Name: headerContentType, Value: contentTypeJSON})
-	if x != nil {
+	if x == nil {
+		im.Body = e.OpenAI()
+	} else {
+		im.Body = x.op.errorBody(e, string(x.ID))
 		im.Set = append(im.Set, identity(x.ID)...)
 		if len(x.Plan) > 0 && x.Tries > 0 {
 			im.Set = append(im.Set, x.served()...)

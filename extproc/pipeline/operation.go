@@ -1,6 +1,12 @@
 package pipeline
 
 import (
+	"net/url"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
@@ -22,14 +28,22 @@ type operation struct {
 	reader
 }
 
-// reader reads the requests of an operation.
+// reader reads the requests of an operation, and the responses of providers with its language.
 type reader struct {
 	scan  func(body []byte, facts *splice.Request) error
 	bound func(facts *splice.Request, body []byte, model string) int64 // at most this many tokens of input
 	rough func(facts *splice.Request) int64                            // about this many
+	reply func(body []byte, facts *splice.ReplyFacts) error            // reads a whole response
+	event func(data []byte, facts *splice.ChunkFacts) error            // reads an event; nil if no response is a stream
+
+	// Of operations other than chats: check returns why a response cannot be what was requested,
+	// and units what the request uses besides tokens. Both may be nil.
+	check func(facts *splice.Request, reply *splice.ReplyFacts) error
+	form  func(facts *splice.Request, reply *splice.ReplyFacts, body []byte) []byte // in the requested form; may be nil
+	units func(facts *splice.Request) usage.Tokens
 }
 
-// name returns the call type. It is empty before the request is decoded.
+// name returns the call type. It is empty for a path without an operation.
 func (o *operation) name() string {
 	if o == nil {
 		return ""
@@ -37,10 +51,70 @@ func (o *operation) name() string {
 	return o.callType
 }
 
+// generates reports whether a model writes text.
+func (o *operation) generates() bool { return o.endpoint.IsChat() || o.endpoint == driver.Completions }
+
+// endsItself reports whether the last event of a stream is sent for a complete response only. The
+// end of OpenAI's chats is sent by some providers after they broke off.
+func (o *operation) endsItself() bool {
+	return o.endpoint != driver.Chat && o.endpoint != driver.Completions
+}
+
+// replyID returns the id of a translated stream. A provider's own id comes too late for the
+// events before it.
+func (o *operation) replyID(request id.Request) string {
+	prefix := "chatcmpl-"
+	switch o.endpoint { //nolint:exhaustive // no other operation is translated
+	case driver.Messages:
+		prefix = "msg_"
+	case driver.Responses:
+		prefix = "resp_"
+	}
+	return prefix + strings.TrimPrefix(string(request), "req_")
+}
+
+// unread returns the members of a chat that are not counted as they stand: no model reads them,
+// or they are its messages.
+func (o *operation) unread() splice.FieldSet {
+	switch o.endpoint { //nolint:exhaustive // only chats have messages
+	case driver.Responses:
+		return estimate.Unread | 1<<splice.Input
+	}
+	return estimate.Unread | 1<<splice.Messages
+}
+
+// errorBody returns the body of an error in the language of the operation's callers; in OpenAI's
+// for a path without an operation.
+func (o *operation) errorBody(e *fault.Error, request string) []byte {
+	if o == nil {
+		return e.OpenAI()
+	}
+	return o.language.EncodeError(e, request)
+}
+
 // readers returns the reader of each operation, by call type.
 func readers() map[string]reader {
+	chat := reader{scan: splice.Scan, bound: estimate.ChatInput, rough: estimate.RoughInput, reply: splice.Reply, event: splice.Chunk}
+	text := reader{bound: estimate.TextInput, rough: estimate.RoughInput, reply: splice.List}
+	with := func(r reader, change func(*reader)) reader {
+		change(&r)
+		return r
+	}
 	return map[string]reader{
-		dataplane.Chat: {scan: splice.Scan, bound: estimate.ChatInput, rough: estimate.RoughChatInput},
+		dataplane.Chat: chat,
+		dataplane.Completions: with(chat, func(r *reader) {
+			r.scan, r.bound = splice.ScanInputs(splice.Prompt), estimate.TextInput
+		}),
+		dataplane.Embeddings: with(text, func(r *reader) {
+			r.scan, r.check, r.form = splice.ScanInputs(splice.Input), everyVector, vectors
+		}),
+		dataplane.Moderations: with(text, func(r *reader) { r.scan = splice.ScanInputs(splice.Input) }),
+		dataplane.Images: with(text, func(r *reader) {
+			r.scan, r.units, r.event = splice.ScanInputs(splice.Prompt), pictures, splice.ImageEvent
+		}),
+		dataplane.Rerank: with(text, func(r *reader) {
+			r.scan, r.units = splice.ScanInputs(splice.Query, splice.Documents), searchUnits
+		}),
 	}
 }
 
@@ -62,4 +136,20 @@ func operations() map[string]*operation {
 		}
 	}
 	return out
+}
+
+// operation returns the operation of a path, and the model that the path names; nil if there is
+// none.
+func (p *Pipeline) operation(path string) (op *operation, model string) {
+	if op = p.operations[path]; op != nil {
+		return op, ""
+	}
+	name, rest, ok := dataplane.PathModel(path)
+	if !ok {
+		return nil, ""
+	}
+	if text, err := url.PathUnescape(name); err == nil {
+		name = text
+	}
+	return p.operations[rest], name
 }

@@ -139,11 +139,16 @@ func (p *Pipeline) relabel(x *Exchange) error {
 	r := &x.response
 	o, body := &r.outcome, r.body
 	facts := splice.ReplyFacts{Most: x.estimated().Most(o.Bytes)}
-	if err := splice.Reply(body, &facts); err != nil {
+	if err := x.op.reply(body, &facts); err != nil {
 		return err
 	}
 	if facts.HasError() {
 		return x.last().Provider.Driver.Classify(502, none, body)
+	}
+	if x.op.check != nil {
+		if err := x.op.check(&x.Facts, &facts); err != nil {
+			return err
+		}
 	}
 	p.answeredBy(x, facts.Model.Of(body))
 	o.FinishReason = facts.FinishReason
@@ -153,11 +158,14 @@ func (p *Pipeline) relabel(x *Exchange) error {
 	} else {
 		o.Usage.Bad = facts.BadUsage
 		facts.Collect = true
-		_ = splice.Reply(body, &facts) // it was read once already
+		_ = x.op.reply(body, &facts) // it was read once already
 		o.Text = facts.Text
 	}
 	if r.out = body; !facts.Model.Empty() {
 		r.out = splice.Replace(nil, body, facts.Model, splice.Quote(nil, x.Facts.Model))
+	}
+	if x.op.form != nil {
+		r.out = x.op.form(&x.Facts, &facts, r.out)
 	}
 	return nil
 }

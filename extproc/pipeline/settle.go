@@ -139,7 +139,7 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 	case o.Usage.Known():
 		t, capped := o.Usage.Tokens.Within(x.estimated().Plausible(o.Usage.Tokens, o.Bytes))
 		o.capped = capped
-		return t, usage.Provider
+		return x.withUnits(t), usage.Provider
 	case t.known && t.Status >= 300:
 		return usage.Tokens{}, usage.None // rejected: no provider charges for that
 	case t.known && !t.Reached:
@@ -152,6 +152,9 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 	} else {
 		out.Input = p.countInput(x)
 	}
+	if !x.op.generates() {
+		return x.withUnits(out), usage.Estimated
+	}
 	out.Output = max(out.Output, o.pieces.Tokens(o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text))))
 	// A response that was too large or could not be read does not prove what was generated.
 	if o.unread {
@@ -160,12 +163,29 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 	return out, usage.Estimated
 }
 
+// withUnits adds what a response uses besides tokens, if the provider has not reported it.
+func (x *Exchange) withUnits(t usage.Tokens) usage.Tokens {
+	if x.op.units == nil {
+		return t
+	}
+	units := x.op.units(&x.Facts)
+	t.Images = max(t.Images, units.Images)
+	t.InputCharacters = max(t.InputCharacters, units.InputCharacters)
+	if t.SearchQueries == 0 {
+		t.SearchQueries = units.SearchQueries
+	}
+	return t
+}
+
 // tokenizer names the model whose vocabulary applies.
 func (x *Exchange) tokenizer() string { return estimate.Vocabulary(x.last().Deployment) }
 
 // countInput counts what the model reads: the caller's messages, which may have to be decoded
 // for it, and all other members that models read.
 func (p *Pipeline) countInput(x *Exchange) int64 {
+	if !x.op.endpoint.IsChat() {
+		return p.countText(x, estimate.Unread)
+	}
 	ask, err := x.canonical()
 	if err != nil { // passed on unchanged; the provider may read more than the gateway does
 		return x.op.rough(&x.Facts)
@@ -175,15 +195,19 @@ func (p *Pipeline) countInput(x *Exchange) int64 {
 		m := &ask.Messages[i]
 		messages[i] = tokens.Message{Role: string(m.Role), Name: m.Name, Content: m.Text()}
 	}
-	n := p.deps.Tokens.CountMessages(x.tokenizer(), messages)
+	return p.deps.Tokens.CountMessages(x.tokenizer(), messages) + p.countText(x, x.op.unread())
+}
+
+// countText counts the members of the request that are not in skip.
+func (p *Pipeline) countText(x *Exchange, skip splice.FieldSet) int64 {
 	var rest []byte
-	for part := range x.Facts.Parts(estimate.Unread | 1<<splice.Messages) {
+	for part := range x.Facts.Parts(skip) {
 		rest = append(rest, part...)
 	}
-	if rest = bytes.Trim(rest, "{}, \t\r\n"); len(rest) > 0 {
-		n += p.deps.Tokens.Count(x.tokenizer(), string(splice.Plain(rest)))
+	if rest = bytes.Trim(rest, "{}, \t\r\n"); len(rest) == 0 {
+		return 0
 	}
-	return n
+	return p.deps.Tokens.Count(x.tokenizer(), string(splice.Plain(rest)))
 }
 
 // failedEvent returns the event of an attempt that another one followed. There is none if the

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
@@ -25,6 +23,7 @@ type Relay struct {
 	split   splice.Splitter
 	outcome Outcome // so far: as if the caller disconnected now
 	done    bool    // the last event has come: settle before anything more leaves
+	ended   bool    // the event says that the response is complete
 
 	// The output of the current chunk. While every event goes out unchanged, nothing is
 	// copied, and kept is the number of the chunk's bytes that go out.
@@ -54,7 +53,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	a := x.last()
 	x.response.relay = r
 	meta := x.meta()
-	meta.ID, meta.Usage = completionID(x.ID), &r.outcome.Usage
+	meta.ID, meta.Usage = x.op.replyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.language.Stream(meta)
 	if x.sameDialect(a) {
 		r.alias = splice.Quote(nil, x.Facts.Model)
@@ -63,12 +62,6 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	}
 	r.decoder = a.codec().Stream()
 	return r
-}
-
-// completionID returns the id of a translated stream. A provider's own id comes too late for
-// the chunks before it.
-func completionID(request id.Request) string {
-	return "chatcmpl-" + strings.TrimPrefix(string(request), "req_")
 }
 
 // Piece takes a piece of the stream and returns what goes out in its place; same reports that it
@@ -210,14 +203,15 @@ func (r *Relay) pass(e *splice.Event) {
 	f.Text = r.trim(f.Text)
 	f.Most = r.x.estimated().Most(r.outcome.Bytes)
 	before := len(f.Text)
-	if err := splice.Chunk(e.Data, f); err != nil {
+	if err := r.x.op.event(e.Data, f); err != nil {
 		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_invalid_response", Detail: "The provider's stream could not be understood.", Err: err})
 		return
 	}
 	r.outcome.Text = f.Text
 	r.outcome.pieces.Add(f.Text[before:], f.Choices)
 	switch {
-	case f.Done:
+	case f.Done && f.Model.Empty() && !f.HasUsage:
+		r.ended = r.x.op.endsItself()
 		r.finish()
 		r.emit(e)
 		return
@@ -242,6 +236,12 @@ func (r *Relay) pass(e *splice.Event) {
 		r.outcome.Usage = wire.Usage{Tokens: f.Tokens, Source: usage.Provider}
 	} else if f.BadUsage && !r.outcome.Usage.Known() {
 		r.outcome.Usage.Bad = true
+	} else if f.Partial {
+		r.outcome.Usage = wire.Usage{Tokens: f.Tokens, Partial: true}
+	}
+	if f.Done {
+		r.ended = true
+		r.finish()
 	}
 	r.rewrite(e)
 }
@@ -250,7 +250,7 @@ func (r *Relay) pass(e *splice.Event) {
 // caller did not request, and adds the cost to usage that it did.
 func (r *Relay) rewrite(e *splice.Event) {
 	f := &r.facts
-	bare := f.Choices == 0 && !f.Usage.Empty()
+	bare := f.Choices == 0 && !f.Usage.Empty() && r.x.op.endpoint == driver.Chat
 	if bare && !r.x.Facts.IncludeUsage {
 		r.diverge()
 		return
@@ -335,7 +335,7 @@ func (r *Relay) finish() {
 	if r.done {
 		return
 	}
-	if r.outcome.FinishReason == "" && (r.decoder == nil || !r.decoder.Complete()) {
+	if r.outcome.FinishReason == "" && !r.ended && (r.decoder == nil || !r.decoder.Complete()) {
 		r.fail(cutOff())
 		return
 	}

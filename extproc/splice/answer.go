@@ -24,12 +24,22 @@ type ReplyFacts struct {
 	FinishReason string       // the last non-null one
 	HasContent   bool         // a choice has text, reasoning, a refusal or a tool call
 	Error        Span         // the value of error; empty if it is missing or null
+
+	// Of List only.
+	Items   int  // number of results
+	Ordered bool // no result has another index than its place
+	Base64  bool // the first embedding is a string
 }
 
 // ChunkFacts is the part of a stream event's data that the gateway needs.
 type ChunkFacts struct {
 	ReplyFacts
-	Done bool // the data is the end marker; no other field is set
+	Done    bool // the event is the last one; of OpenAI's chats no other field is set
+	Partial bool // Tokens has the input only: the output is not known before the end
+
+	// Of Anthropic's language, whose reports of usage complete each other.
+	begun bool
+	sofar report
 }
 
 // HasError reports whether the response carries an error. Some providers send one within a
@@ -43,15 +53,28 @@ func (f *ReplyFacts) HasError() bool { return !f.Error.Empty() }
 func Reply(body []byte, f *ReplyFacts) error {
 	*f = ReplyFacts{Collect: f.Collect, Text: f.Text, Most: f.Most}
 	s := scanner{b: body}
-	i := s.space(0)
-	if i >= len(body) || body[i] != '{' {
-		return broken("something else than a JSON object", i)
+	i, err := s.open()
+	if err != nil {
+		return err
 	}
-	end := f.object(&s, i)
+	return s.close(f.object(&s, i))
+}
+
+// open returns the index of the object that a response is.
+func (s *scanner) open() (int, error) {
+	i := s.space(0)
+	if i >= len(s.b) || s.b[i] != '{' {
+		return 0, broken("something else than a JSON object", i)
+	}
+	return i, nil
+}
+
+// close checks that the response ended with its object, at end.
+func (s *scanner) close(end int) error {
 	switch {
 	case end < 0:
 		return broken("invalid JSON", -1-end)
-	case s.space(end) < len(body):
+	case s.space(end) < len(s.b):
 		return broken("invalid JSON", s.space(end))
 	}
 	if i := s.badUTF8(); i >= 0 {

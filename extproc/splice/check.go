@@ -30,7 +30,7 @@ func (r *Request) check() error {
 	if err := r.checkOptions(); err != nil {
 		return err
 	}
-	for _, f := range [...]Field{MaxTokens, MaxCompletionTokens} {
+	for _, f := range [...]Field{MaxTokens, MaxCompletionTokens, MaxOutputTokens} {
 		v, err := r.whole(f)
 		if err != nil {
 			return err
@@ -68,9 +68,48 @@ func (r *Request) checkMessages() error {
 	return nil
 }
 
+// checkInputs checks a field with one or more inputs, and counts them.
+func (r *Request) checkInputs(f Field) error {
+	const want = "a text, or an array with at least one element"
+	raw := r.Raw(f)
+	switch {
+	case raw == nil:
+		return missing(f)
+	case len(raw) == len(`""`) && raw[0] == '"':
+		return wrongValue(f, want+"; it is empty")
+	case raw[0] == '"':
+		r.Inputs = 1
+		return nil
+	case raw[0] != '[':
+		return wrongType(f, want)
+	}
+	s := scanner{b: raw}
+	w := s.elements(0)
+	kind := byte(0)
+	for w.next() {
+		if kind == 0 {
+			kind = raw[w.at]
+		}
+		w.at = s.value(w.at)
+	}
+	switch {
+	case w.n == 0:
+		return wrongValue(f, want+"; it is empty")
+	case kind == '-' || kind-'0' <= 9: // tokens
+		w.n = 1
+	case w.n > maxInputs:
+		return wrongValue(f, "an array of at most 50000 elements")
+	}
+	r.Inputs = w.n
+	return nil
+}
+
 func (r *Request) checkModel() error {
 	raw := r.Raw(Model)
 	switch {
+	case r.PathModel != "":
+		r.Model = r.PathModel
+		return r.checkName()
 	case raw == nil:
 		return missing(Model)
 	case raw[0] != '"':
@@ -86,6 +125,11 @@ func (r *Request) checkModel() error {
 	if string(raw) != r.Model { // otherwise the string of the previous request is reused
 		r.Model = string(raw)
 	}
+	return r.checkName()
+}
+
+// checkName checks the model's name.
+func (r *Request) checkName() error {
 	if r.Model == "" {
 		return wrongValue(Model, "the name of a model; it is empty")
 	}

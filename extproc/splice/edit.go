@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -60,10 +61,13 @@ type Plan struct {
 }
 
 // Edits appends the edits of the plan to dst, in order. It appends none for values that are
-// already right. New members follow model, which always exists.
+// already right. New members follow model. A model that only the path names is added.
 func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 	if r.form != nil {
 		return r.form.edits(dst, r.Model, p)
+	}
+	if !r.Has(Model) {
+		dst = r.first(dst, p)
 	}
 	lead := uint32(0) // members removed so far from the start of the object
 	for _, f := range r.order[:r.known] {
@@ -71,7 +75,7 @@ func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 		switch {
 		case f == Model:
 			dst = r.model(dst, p.Model)
-			dst = r.inserted(dst, p)
+			dst = r.inserted(dst, p, int(r.members[Model].end))
 		case p.Remove.Has(f):
 			e := Edit{Off: int(m.prev), End: int(m.end)}
 			if m.n == lead { // no member is left before it, so the comma after it is removed instead
@@ -108,19 +112,50 @@ func (p *Plan) value(f Field) (string, bool) {
 // model replaces the model's name. If the old name has no escapes, only the text between the
 // quotes is replaced, which avoids a quoted copy.
 func (r *Request) model(dst []Edit, name string) []Edit {
-	if name == "" || name == r.Model {
-		return dst
+	if name == "" {
+		name = r.Model // another one than the body's, if the path names it
 	}
 	v := r.members[Model].value()
+	if name == r.Model && (r.PathModel == "" || string(v.Of(r.body)) == string(Quote(nil, name))) {
+		return dst
+	}
 	if plain(name) {
 		return append(dst, Edit{v.Off + 1, v.End - 1, name})
 	}
 	return append(dst, Edit{v.Off, v.End, string(Quote(nil, name))})
 }
 
+// first adds the model as the first member, and then those that the plan sets.
+func (r *Request) first(dst []Edit, p *Plan) []Edit {
+	at := r.start + 1
+	dst = append(dst, Edit{at, at, `"model":` + string(Quote(nil, cmp.Or(p.Model, r.Model)))})
+	if dst = r.inserted(dst, p, at); r.left(p) {
+		dst = append(dst, Edit{at, at, ","})
+	}
+	return dst
+}
+
+// left reports whether the plan leaves a member of the body.
+func (r *Request) left(p *Plan) bool {
+	s := scanner{b: r.body}
+	if r.body[s.space(r.start+1)] == '}' {
+		return false
+	}
+	w := s.members(r.start)
+	for w.next() {
+		w.at = s.value(w.at)
+	}
+	removed := 0
+	for _, f := range r.order[:r.known] {
+		if p.Remove.Has(f) {
+			removed++
+		}
+	}
+	return w.n > removed
+}
+
 // inserted adds the members that the plan sets and the body lacks.
-func (r *Request) inserted(dst []Edit, p *Plan) []Edit {
-	at := int(r.members[Model].end)
+func (r *Request) inserted(dst []Edit, p *Plan, at int) []Edit {
 	if p.Usage && (!r.Has(StreamOptions) || p.Remove.Has(StreamOptions)) {
 		dst = append(dst, Edit{at, at, `,"stream_options":{"include_usage":true}`})
 	}

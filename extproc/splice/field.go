@@ -21,8 +21,12 @@ const (
 	ServiceTier
 	Metadata
 	SafetyIdentifier
-	Prompt // of /v1/completions
-	Input  // of /v1/embeddings
+	Prompt          // of completions and images
+	Input           // of embeddings, moderations, speech and responses
+	Query           // of rankings
+	Documents       // of rankings
+	EncodingFormat  // of embeddings
+	MaxOutputTokens // of responses
 	PromptID
 	PromptVariables
 	PromptVersion
@@ -110,6 +114,14 @@ func lookup(name []byte) row {
 		return row{pass, Prompt}
 	case "input":
 		return row{pass, Input}
+	case "query":
+		return row{pass, Query}
+	case "documents":
+		return row{pass, Documents}
+	case "encoding_format":
+		return row{pass, EncodingFormat}
+	case "max_output_tokens":
+		return row{pass, MaxOutputTokens}
 	}
 	return extension(name)
 }

@@ -29,16 +29,16 @@ func (r *Request) Parts(skip FieldSet) iter.Seq[[]byte] {
 // leastMedia is the shortest length of a string that counts as media data and not as text.
 const leastMedia = 256
 
-// Media appends the spans of the image, audio and file data in the messages: strings of content
-// parts that no model reads as text.
-func (r *Request) Media(dst []Span) []Span {
-	raw := r.Raw(Messages)
+// Media appends the spans of the image, audio and file data in the messages, which are in field
+// of: strings of content parts that no model reads as text.
+func (r *Request) Media(dst []Span, of Field) []Span {
+	raw := r.Raw(of)
 	if len(raw) == 0 || raw[0] != '[' ||
-		!bytes.Contains(raw, []byte("base64,")) && !bytes.Contains(raw, []byte(`"input_audio"`)) && !bytes.Contains(raw, []byte(`"file_data"`)) {
+		!bytes.Contains(raw, []byte("base64")) && !bytes.Contains(raw, []byte(`"input_audio"`)) && !bytes.Contains(raw, []byte(`"file_data"`)) {
 		return dst
 	}
 	s := scanner{b: r.body}
-	messages := s.elements(int(r.members[Messages].off))
+	messages := s.elements(int(r.members[of].off))
 	for messages.next() {
 		if s.b[messages.at] != '{' {
 			messages.at = s.value(messages.at)
@@ -46,18 +46,28 @@ func (r *Request) Media(dst []Span) []Span {
 		}
 		message := s.members(messages.at)
 		for message.next() {
-			if string(message.name) != "content" || s.b[message.at] != '[' {
-				message.at = s.value(message.at)
-				continue
-			}
-			parts := s.elements(message.at)
-			for parts.next() {
-				dst = s.part(&parts, dst)
-			}
-			message.at = parts.at
+			dst = s.content(&message, dst)
 		}
 		messages.at = message.at
 	}
+	return dst
+}
+
+// content appends the data of the parts of a member that is a message's content, and of the
+// results of tools within it.
+func (s *scanner) content(w *members, dst []Span) []Span {
+	switch string(w.name) {
+	case "content", "output":
+		if s.b[w.at] == '[' {
+			parts := s.elements(w.at)
+			for parts.next() {
+				dst = s.part(&parts, dst)
+			}
+			w.at = parts.at
+			return dst
+		}
+	}
+	w.at = s.value(w.at)
 	return dst
 }
 
@@ -71,7 +81,9 @@ func (s *scanner) part(parts *elements, dst []Span) []Span {
 	for w.next() {
 		at := w.at
 		switch string(w.name) {
-		case "image_url", "input_audio", "video_url", "file", "audio":
+		case "content":
+			dst = s.content(&w, dst)
+		case "image_url", "input_audio", "video_url", "file", "audio", "file_data", "source":
 			if s.b[at] == '{' {
 				in := s.members(at)
 				for in.next() {

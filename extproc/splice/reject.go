@@ -69,8 +69,11 @@ func missing(f Field) error {
 }
 
 func required(f Field) string {
-	if f == Messages {
+	switch f { //nolint:exhaustive // no other field is required
+	case Messages:
 		return "an array with at least one message"
+	case Model:
+		return "the name of a model"
 	}
-	return "the name of a model"
+	return "a text, or an array with at least one element"
 }

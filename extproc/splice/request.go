@@ -10,6 +10,7 @@ import (
 const (
 	maxUnknown  = 256     // unknown top-level members; OpenAI has about 45 members in total
 	maxMessages = 100_000 // a context window of 10 million tokens does not hold more
+	maxInputs   = 50_000  // OpenAI takes 2,048 embeddings at once
 )
 
 // Span is the position of a value within a body: the bytes [Off, End).
@@ -39,6 +40,8 @@ func (m *member) value() Span { return Span{int(m.off), int(m.end)} }
 // body, which must not change while it is in use. It is not safe for concurrent use during a
 // scan.
 type Request struct {
+	PathModel string // the model that the request's path names, which decides; set before Scan, empty if it names none
+
 	Model        string // never empty, at most 256 characters
 	Stream       bool
 	IncludeUsage bool  // stream_options.include_usage is true
@@ -46,9 +49,11 @@ type Request struct {
 	N            int64 // requested choices, 1 to 128; 1 by default
 	MaxTokens    int64 // the larger of max_tokens and max_completion_tokens; 0 if not given; at most MaxTokensLimit
 	MessageCount int   // number of messages
+	Inputs       int   // number of inputs that ScanInputs has found
 
 	body    []byte
 	form    *form // nil for a JSON body
+	start   int   // of the object: its opening brace
 	present FieldSet
 	order   [fields]Field // the present fields in the order of the body
 	known   int           // number of entries in order
@@ -90,10 +95,35 @@ func Scan(body []byte, r *Request) error {
 	return r.check()
 }
 
+// ScanModel reads the body of a request that must have a model only. Otherwise it is like Scan.
+func ScanModel(body []byte, r *Request) error {
+	if err := r.scan(body); err != nil {
+		return err
+	}
+	return r.check()
+}
+
+// ScanInputs returns a function that reads the body of a request that must have a model and some
+// fields. Each is a text or an array: the elements of the last one are the inputs. An array of
+// numbers is one input, of tokens. Otherwise it is like Scan.
+func ScanInputs(of ...Field) func(body []byte, r *Request) error {
+	return func(body []byte, r *Request) error {
+		if err := ScanModel(body, r); err != nil {
+			return err
+		}
+		for _, f := range of {
+			if err := r.checkInputs(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // scan reads the whole body once and records the positions of the fields. Invalid JSON is
 // reported before any other error.
 func (r *Request) scan(body []byte) error {
-	*r = Request{body: body, N: 1, Model: r.Model}
+	*r = Request{body: body, N: 1, Model: r.Model, PathModel: r.PathModel}
 	s := scanner{b: body}
 	i := s.space(0)
 	if i == len(body) {
@@ -102,6 +132,7 @@ func (r *Request) scan(body []byte) error {
 	if body[i] != '{' {
 		return notObject(body, i)
 	}
+	r.start = i
 	end, violation := r.object(&s, i)
 	if end < 0 {
 		return s.malformed(end)

@@ -18,6 +18,7 @@ const (
 	promptImage
 	reasoning
 	completionAudio
+	completionImage
 	searches // num_search_queries of Perplexity
 	counts
 )
@@ -26,6 +27,14 @@ const (
 type report struct {
 	n   [counts]int64
 	bad bool
+}
+
+// clear makes all numbers missing.
+func (r *report) clear() {
+	*r = report{}
+	for k := range r.n {
+		r.n[k] = -1
+	}
 }
 
 // usage reads the value of usage.
@@ -40,9 +49,7 @@ func (f *ReplyFacts) usage(s *scanner, i int) int {
 		return end
 	}
 	var r report
-	for k := range r.n {
-		r.n[k] = -1
-	}
+	r.clear()
 	w := s.members(i)
 	for w.next() {
 		w.at = r.member(s, w.name, w.at)
@@ -168,6 +175,7 @@ func (r *report) tokens() usage.Tokens {
 		Output:        r.get(completion),
 		Reasoning:     r.get(reasoning),
 		OutputAudio:   r.get(completionAudio),
+		OutputImage:   r.get(completionImage),
 		SearchQueries: r.get(searches),
 	}
 	t.CacheWrite = max(t.CacheWrite-t.CacheWrite1h, 0)
