@@ -94,6 +94,7 @@ func importRows() []importRow {
 
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"extproc/message", nil},
+		{"extproc/media", nil},
 		{"extproc/dialect", []string{"extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/driver", []string{"extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
