@@ -213,7 +213,9 @@ func (x *Exchange) Total() time.Duration {
 // intendLocked journals that attempt i goes out. The sync overlaps the provider's work; receive waits for it.
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	a := x.attempt(i)
-	a.Tokens = usage.Tokens{Input: x.op.rough(&x.Facts)}
+	if !x.op.free {
+		a.Tokens = x.withUnits(usage.Tokens{Input: x.op.rough(&x.Facts)})
+	}
 	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, price.Standard)
 	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))
 }

@@ -20,6 +20,9 @@ func (x *Exchange) estimated() estimate.Request {
 // estimateCosts estimates the attempts of a plan.
 func (x *Exchange) estimateCosts(plan []Attempt) estimate.Costs {
 	out := make(estimate.Costs, len(plan))
+	if x.op.free {
+		return out
+	}
 	tier := x.tier()
 	for i := range plan {
 		d := plan[i].Deployment

@@ -41,6 +41,7 @@ type reader struct {
 	check func(facts *splice.Request, reply *splice.ReplyFacts) error
 	form  func(facts *splice.Request, reply *splice.ReplyFacts, body []byte) []byte // in the requested form; may be nil
 	units func(facts *splice.Request) usage.Tokens
+	free  bool // no provider charges for it: its tokens do not count
 }
 
 // name returns the call type. It is empty for a path without an operation.
@@ -108,7 +109,9 @@ func readers() map[string]reader {
 		dataplane.Embeddings: with(text, func(r *reader) {
 			r.scan, r.check, r.form = splice.ScanInputs(splice.Input), everyVector, vectors
 		}),
-		dataplane.Moderations: with(text, func(r *reader) { r.scan = splice.ScanInputs(splice.Input) }),
+		dataplane.Moderations: with(text, func(r *reader) {
+			r.scan, r.free = splice.ScanInputs(splice.Input), true
+		}),
 		dataplane.Images: with(text, func(r *reader) {
 			r.scan, r.units, r.event = splice.ScanInputs(splice.Prompt), pictures, splice.ImageEvent
 		}),

@@ -136,6 +136,8 @@ func notSent(e journal.Event) journal.Event {
 // possible, else as counted.
 func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.Tokens, usage.Source) {
 	switch {
+	case x.op.free:
+		return usage.Tokens{}, usage.None
 	case o.Usage.Known():
 		t, capped := o.Usage.Tokens.Within(x.estimated().Plausible(o.Usage.Tokens, o.Bytes))
 		o.capped = capped
@@ -222,7 +224,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t Attemp
 	e.Status = t.Status
 	e.ErrorCode = t.Code
 	e.Failures = []usage.Failure{x.failure(i, &t)}
-	if t.Status == 0 {
+	if t.Status == 0 && !x.op.free {
 		e.Tokens, e.Source = usage.Tokens{Input: p.countInput(x)}, usage.Estimated
 		e.Cost = x.Plan[i].Deployment.Prices.Cost(e.Tokens, x.tier())
 	}

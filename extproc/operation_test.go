@@ -1,0 +1,209 @@
+package extproc
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+)
+
+// to returns the headers of a request to a path.
+func to(e *envoy, path string, more ...string) []string {
+	list := plainHeaders(e.uuid, append([]string{"authorization", "Bearer " + appKey}, more...)...)
+	for i := 0; i < len(list); i += 2 {
+		if list[i] == ":path" {
+			list[i+1] = path
+		}
+	}
+	return list
+}
+
+// priced is a deployment that is sold by other units than tokens as well.
+func priced() catalog.Spec {
+	d := place("solo", "fast", "fast", 0)
+	d.Prices = map[string]string{"input_cost_per_token": "0.000001", "output_cost_per_image": "0.04", "input_cost_per_query": "0.002"}
+	return catalog.Spec{Deployments: []catalog.DeploymentSpec{d}, Router: quick(0)}
+}
+
+// Each operation sends the caller's bytes on, answers with the provider's, and records what the
+// provider reports, or what the request says.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, path, body, reply string
+		sentTo                  string
+		tokens                  usage.Tokens
+		source                  usage.Source
+		cost                    string
+	}{
+		{
+			"embeddings", "/v1/embeddings", `{"input":["a","b"],"model":"fast","dimensions":2}`,
+			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,-1]},{"object":"embedding","index":1,"embedding":[1,2]}],"model":"up","usage":{"prompt_tokens":7,"total_tokens":7}}`,
+			"/v1/embeddings", usage.Tokens{Input: 7}, usage.Provider, "0.000007",
+		},
+		{
+			"embeddings of tokens", "/embeddings", `{"input":[1,2,3],"model":"fast"}`,
+			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"up","usage":{"prompt_tokens":3,"total_tokens":3}}`,
+			"/v1/embeddings", usage.Tokens{Input: 3}, usage.Provider, "0.000003",
+		},
+		{
+			"completions", "/v1/completions", `{"prompt":"a","model":"fast","max_tokens":5}`,
+			`{"id":"c","object":"text_completion","choices":[{"text":"b c","index":0,"finish_reason":"stop"}],"model":"up","usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`,
+			"/v1/completions", usage.Tokens{Input: 1, Output: 2}, usage.Provider, "0.000001",
+		},
+		{
+			"moderations", "/v1/moderations", `{"input":"a","model":"fast"}`,
+			`{"id":"m","model":"up","results":[{"flagged":false}]}`,
+			"/v1/moderations", usage.Tokens{}, usage.None, "0",
+		},
+		{
+			"pictures by the piece", "/v1/images/generations", `{"prompt":"a fox","model":"fast","n":2}`,
+			`{"created":1,"data":[{"url":"https://a.example/1"},{"url":"https://a.example/2"}]}`,
+			"/v1/images/generations", usage.Tokens{Input: 6, Images: 2}, usage.Estimated, "0.080006",
+		},
+		{
+			"a ranking", "/v2/rerank", `{"query":"a","documents":["b","c"],"model":"fast"}`,
+			`{"id":"r","results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.1}],"meta":{"billed_units":{"search_units":1}}}`,
+			"/v1/rerank", usage.Tokens{SearchQueries: 1}, usage.Provider, "0.002",
+		},
+		{
+			"a path with the model", "/openai/deployments/fast/embeddings", `{"input":"a"}`,
+			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"up","usage":{"prompt_tokens":3,"total_tokens":3}}`,
+			"/v1/embeddings", usage.Tokens{Input: 3}, usage.Provider, "0.000003",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, priced())
+			e := k.open(t)
+			out := e.request(to(e, test.path), test.body)
+			if out.refused != nil {
+				t.Fatalf("rejected: %d %s", out.refused.status, out.refused.body)
+			}
+			if out.headers[":path"] != test.sentTo {
+				t.Errorf("sent to %s, want %s", out.headers[":path"], test.sentTo)
+			}
+			var sent struct {
+				Model string `json:"model"`
+			}
+			if err := json.Unmarshal([]byte(out.body), &sent); err != nil || sent.Model != "fast" {
+				t.Errorf("sent %s: %v", out.body, err)
+			}
+			a := e.answer(jsonAnswer(test.reply))
+			if want := strings.Replace(test.reply, `"up"`, `"fast"`, 1); a.status != 200 || a.body != want {
+				t.Errorf("the caller gets %d %s, want %s", a.status, a.body, want)
+			}
+			ev := k.event(e.uuid)
+			if diff := cmp.Diff(test.tokens, ev.Tokens); diff != "" || ev.Source != test.source {
+				t.Errorf("source %v, usage (-want +got):\n%s", ev.Source, diff)
+			}
+			if ev.Outcome != journal.Success || a.headers["x-gateway-response-cost"] != test.cost {
+				t.Errorf("outcome %v %s, cost %s, want %s", ev.Outcome, ev.ErrorCode, a.headers["x-gateway-response-cost"], test.cost)
+			}
+			k.settled()
+		})
+	}
+}
+
+// Embeddings have the form that the caller asked for, whatever form the provider has.
+func TestEmbeddingsHaveTheRequestedForm(t *testing.T) {
+	t.Parallel()
+	const numbers, text = `[0.5,-1,3.1415927]`, `"AAAAPwAAgL/bD0lA"`
+	for _, test := range []struct{ asked, reply, want string }{
+		{`"base64"`, numbers, text},
+		{`"base64"`, text, text},
+		{`"float"`, text, numbers},
+		{`"float"`, numbers, numbers},
+		{`null`, text, numbers},
+	} {
+		k := newKit(t, one())
+		e := k.open(t)
+		e.request(to(e, "/v1/embeddings"), `{"model":"fast","input":["a","b"],"encoding_format":`+test.asked+`}`)
+		reply := `{"object":"list","data":[{"index":0,"embedding":X},{"embedding":X,"index":1}],"model":"fast","usage":{"prompt_tokens":7,"total_tokens":7}}`
+		a := e.answer(jsonAnswer(strings.ReplaceAll(reply, "X", test.reply)))
+		if want := strings.ReplaceAll(reply, "X", test.want); a.body != want {
+			t.Errorf("%s: the caller gets %s, want %s", test.asked, a.body, want)
+		}
+		k.settled()
+	}
+}
+
+// What a provider cannot have meant is not passed on, and is recorded once.
+func TestRejectsOtherEmbeddings(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string]string{
+		"half of them":  `{"index":0,"embedding":[1]}`,
+		"another order": `{"index":1,"embedding":[1]},{"index":0,"embedding":[2]}`,
+		"one twice":     `{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}`,
+		"more":          `{"index":0,"embedding":[1]},{"index":1,"embedding":[2]},{"index":2,"embedding":[3]}`,
+		"none":          ``,
+	} {
+		k := newKit(t, one())
+		e := k.open(t)
+		e.request(to(e, "/v1/embeddings"), `{"model":"fast","input":["a","b"]}`)
+		a := e.answer(jsonAnswer(`{"data":[` + data + `],"model":"up","usage":{"prompt_tokens":7,"total_tokens":7}}`))
+		if a.status != 502 || !strings.Contains(a.body, "upstream_invalid_response") {
+			t.Errorf("%s: the caller gets %d %s", name, a.status, a.body)
+		}
+		if ev := k.event(e.uuid); ev.Outcome != journal.Failed || ev.Tokens.Output != 0 {
+			t.Errorf("%s: recorded %+v", name, ev)
+		}
+		k.settled()
+	}
+}
+
+// An operation that no deployment of a model serves is rejected, and one that some serve goes to
+// those.
+func TestServesWhatTheProvidersHave(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, catalog.Spec{
+		Deployments: []catalog.DeploymentSpec{claude("c", "only", 0), claude("d", "mixed", 0), place("o", "mixed", "mixed", 1)},
+		Router:      quick(2),
+	})
+	e := k.open(t)
+	out := e.request(to(e, "/v1/embeddings"), `{"model":"only","input":"a"}`)
+	if out.refused == nil || out.refused.status != 400 || !strings.Contains(out.refused.body, "unsupported_endpoint") {
+		t.Errorf("%+v", out.refused)
+	}
+	e.close()
+	e = k.open(t)
+	out = e.request(to(e, "/v1/embeddings"), `{"model":"mixed","input":"a"}`)
+	if out.refused != nil || out.headers[":authority"] != "o.example" {
+		t.Errorf("%+v, sent to %s", out.refused, out.headers[":authority"])
+	}
+	e.quit()
+	k.settled()
+}
+
+// Requests that no provider could take name what is wrong.
+func TestRejectsInvalidInputs(t *testing.T) {
+	t.Parallel()
+	many := `{"model":"fast","input":["a"` + strings.Repeat(`,"a"`, 100_000) + `]}`
+	k := newKit(t, one())
+	for _, test := range []struct{ path, body, param, code string }{
+		{"/v1/embeddings", `{"model":"fast"}`, "input", "missing_required_parameter"},
+		{"/v1/embeddings", `{"model":"fast","input":[]}`, "input", "invalid_value"},
+		{"/v1/embeddings", `{"model":"fast","input":""}`, "input", "invalid_value"},
+		{"/v1/embeddings", `{"model":"fast","input":{}}`, "input", "invalid_type"},
+		{"/v1/embeddings", `{"input":"a"}`, "model", "missing_required_parameter"},
+		{"/v1/embeddings", many, "input", "invalid_value"},
+		{"/v1/completions", `{"model":"fast"}`, "prompt", "missing_required_parameter"},
+		{"/v1/images/generations", `{"model":"fast","prompt":"a","n":129}`, "n", "invalid_value"},
+		{"/v1/rerank", `{"model":"fast","query":"a"}`, "documents", "missing_required_parameter"},
+		{"/v1/rerank", `{"model":"fast","documents":["a"]}`, "query", "missing_required_parameter"},
+	} {
+		e := k.open(t)
+		out := e.request(to(e, test.path), test.body)
+		if out.refused == nil || out.refused.status != 400 ||
+			!strings.Contains(out.refused.body, `"param":"`+test.param+`"`) || !strings.Contains(out.refused.body, test.code) {
+			t.Errorf("%s %.60s: %+v", test.path, test.body, out.refused)
+		}
+		e.close()
+	}
+	k.settled()
+}
