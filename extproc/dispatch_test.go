@@ -95,7 +95,7 @@ func strange() []string {
 		"traceparent", "00-1", "x-gateway-api-key", appKey, "x-gateway-tags", "t", "x-gateway-customer-id", "c", "x-gateway-anything", "1",
 		"x-envoy-external-address", "10.0.0.1", "mcp-init-host", "evil", "x-forwarded-host", "evil", "referer", "https://intranet",
 		"x-api-key", appKey, "api-key", appKey, "x-goog-api-key", appKey,
-		"openai-organization", "org-of-the-caller", "openai-project", "p", "anthropic-version", "1999-01-01", "anthropic-beta", "b",
+		"openai-organization", "org-of-the-caller", "openai-project", "p", "anthropic-version", "1999-01-01", "anthropic-beta", "b", // of the last, Anthropic gets beta
 	}
 }
 
@@ -115,7 +115,7 @@ func TestRemovesTheCallersHeaders(t *testing.T) {
 		want  headers
 	}{
 		{"fast", headers{":path": "/v1/chat/completions", ":authority": "solo.example", "authorization": "Bearer key-of-solo", "x-team": "blue"}},
-		{"smart", headers{":path": "/v1/messages", ":authority": "claude.example", "x-api-key": "key-of-claude", "anthropic-version": "2023-06-01"}},
+		{"smart", headers{":path": "/v1/messages", ":authority": "claude.example", "x-api-key": "key-of-claude", "anthropic-version": "2023-06-01", "anthropic-beta": "b"}},
 	} {
 		e := k.open(t)
 		out := taken(t, e, strings.Replace(hello, "fast", test.model, 1), append(strange(), "user-agent", "OpenAI/Python", "accept", "application/json", "accept-encoding", "br")...)

@@ -1,10 +1,10 @@
 package extproc
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
@@ -13,8 +13,8 @@ import (
 )
 
 // to returns the headers of a request to a path.
-func to(e *envoy, path string, more ...string) []string {
-	list := plainHeaders(e.uuid, append([]string{"authorization", "Bearer " + appKey}, more...)...)
+func to(e *envoy, path string) []string {
+	list := plainHeaders(e.uuid, "authorization", "Bearer "+appKey)
 	for i := 0; i < len(list); i += 2 {
 		if list[i] == ":path" {
 			list[i+1] = path
@@ -44,37 +44,51 @@ func TestOperations(t *testing.T) {
 		{
 			"embeddings", "/v1/embeddings", `{"input":["a","b"],"model":"fast","dimensions":2}`,
 			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,-1]},{"object":"embedding","index":1,"embedding":[1,2]}],"model":"up","usage":{"prompt_tokens":7,"total_tokens":7}}`,
-			"/v1/embeddings", usage.Tokens{Input: 7}, usage.Provider, "0.000007",
+			"/v1/embeddings",
+			usage.Tokens{Input: 7},
+			usage.Provider, "0.000007",
 		},
 		{
 			"embeddings of tokens", "/embeddings", `{"input":[1,2,3],"model":"fast"}`,
 			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"up","usage":{"prompt_tokens":3,"total_tokens":3}}`,
-			"/v1/embeddings", usage.Tokens{Input: 3}, usage.Provider, "0.000003",
+			"/v1/embeddings",
+			usage.Tokens{Input: 3},
+			usage.Provider, "0.000003",
 		},
 		{
 			"completions", "/v1/completions", `{"prompt":"a","model":"fast","max_tokens":5}`,
 			`{"id":"c","object":"text_completion","choices":[{"text":"b c","index":0,"finish_reason":"stop"}],"model":"up","usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`,
-			"/v1/completions", usage.Tokens{Input: 1, Output: 2}, usage.Provider, "0.000001",
+			"/v1/completions",
+			usage.Tokens{Input: 1, Output: 2},
+			usage.Provider, "0.000001",
 		},
 		{
 			"moderations", "/v1/moderations", `{"input":"a","model":"fast"}`,
 			`{"id":"m","model":"up","results":[{"flagged":false}]}`,
-			"/v1/moderations", usage.Tokens{}, usage.None, "0",
+			"/v1/moderations",
+			usage.Tokens{},
+			usage.None, "0",
 		},
 		{
 			"pictures by the piece", "/v1/images/generations", `{"prompt":"a fox","model":"fast","n":2}`,
 			`{"created":1,"data":[{"url":"https://a.example/1"},{"url":"https://a.example/2"}]}`,
-			"/v1/images/generations", usage.Tokens{Input: 6, Images: 2}, usage.Estimated, "0.080006",
+			"/v1/images/generations",
+			usage.Tokens{Input: 6, Images: 2},
+			usage.Estimated, "0.080006",
 		},
 		{
 			"a ranking", "/v2/rerank", `{"query":"a","documents":["b","c"],"model":"fast"}`,
 			`{"id":"r","results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.1}],"meta":{"billed_units":{"search_units":1}}}`,
-			"/v1/rerank", usage.Tokens{SearchQueries: 1}, usage.Provider, "0.002",
+			"/v1/rerank",
+			usage.Tokens{SearchQueries: 1},
+			usage.Provider, "0.002",
 		},
 		{
 			"a path with the model", "/openai/deployments/fast/embeddings", `{"input":"a"}`,
 			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"up","usage":{"prompt_tokens":3,"total_tokens":3}}`,
-			"/v1/embeddings", usage.Tokens{Input: 3}, usage.Provider, "0.000003",
+			"/v1/embeddings",
+			usage.Tokens{Input: 3},
+			usage.Provider, "0.000003",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -204,6 +218,56 @@ func TestRejectsInvalidInputs(t *testing.T) {
 			t.Errorf("%s %.60s: %+v", test.path, test.body, out.refused)
 		}
 		e.close()
+	}
+	k.settled()
+}
+
+// Headers that a vendor's clients send reach that vendor and no other.
+func TestVendorsHeadersReachTheirVendor(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("c", "smart", 0), place("o", "fast", "fast", 0)}, Router: quick(0)})
+	sent := []string{
+		"anthropic-beta", "b", "openai-beta", "o", "x-codex-turn", "t", "x-claude-code-session-id", "s", "x-stainless-lang", "python", "x-app", "cli",
+	}
+	for model, want := range map[string]map[string]string{
+		"smart": {"anthropic-beta": "b", "x-claude-code-session-id": "s"},
+		"fast":  {"openai-beta": "o", "x-codex-turn": "t", "x-stainless-lang": "python", "x-app": "cli"},
+	} {
+		e := k.open(t)
+		out := e.ask(strings.Replace(hello, "fast", model, 1), sent...)
+		got := map[string]string{}
+		for i := 0; i < len(sent); i += 2 {
+			if value, ok := out.headers[sent[i]]; ok {
+				got[sent[i]] = value
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", model, diff)
+		}
+		e.quit()
+		if ev := k.event(e.uuid); ev.Session != "s" {
+			t.Errorf("%s: the session is %q", model, ev.Session)
+		}
+	}
+	k.settled()
+}
+
+// A query reaches a provider of the caller's language, without credentials.
+func TestQueriesReachTheProvider(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("c", "smart", 0), place("o", "fast", "fast", 0)}, Router: quick(0)})
+	for _, test := range []struct{ model, path, want string }{
+		{"fast", "/v1/chat/completions?beta=true&key=secret&api-version=1&x=2", "/v1/chat/completions?beta=true&x=2"},
+		{"fast", "/v1/chat/completions?api_key=secret", "/v1/chat/completions"},
+		{"smart", "/v1/chat/completions?beta=true", "/v1/messages"},
+		{"fast", "/openai/deployments/fast/chat/completions?api-version=2024-10-21", "/v1/chat/completions"},
+	} {
+		e := k.open(t)
+		out := e.request(to(e, test.path), strings.Replace(hello, "fast", test.model, 1))
+		if out.refused != nil || out.headers[":path"] != test.want {
+			t.Errorf("%s: sent to %s, want %s (%+v)", test.path, out.headers[":path"], test.want, out.refused)
+		}
+		e.quit()
 	}
 	k.settled()
 }

@@ -3,6 +3,7 @@ package inbound
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/extproc/trace"
@@ -12,6 +13,7 @@ import (
 type Headers struct {
 	Credentials credential.Presented
 	Path        string // without its query
+	Query       string // without the question mark; empty if there is none
 	ContentType string
 	Encoding    string
 	Timeout     string
@@ -19,6 +21,7 @@ type Headers struct {
 	Tags        string
 	Customer    string
 	Session     string
+	Agent       string // the session of a coding agent
 	Debug       string // x-gateway-debug
 	Address     string // of the client
 	UserAgent   string
@@ -27,7 +30,30 @@ type Headers struct {
 	Length  int64    // of the body, as declared; Undeclared if it is not
 	Empty   bool     // there is no body
 	Private []string // names of headers that no provider gets
+	Vendor  []VendorHeader
 }
+
+// VendorHeader is a header that a vendor's clients send to that vendor.
+type VendorHeader struct {
+	Name, Value string
+	Of          string // name of the provider; empty for that of the caller's language
+}
+
+// vendorOf returns whose clients send a header.
+func vendorOf(name string) (provider string, ok bool) {
+	switch {
+	case strings.HasPrefix(name, "anthropic-"), strings.HasPrefix(name, "x-claude-code-"):
+		return "anthropic", true
+	case name == "openai-beta", strings.HasPrefix(name, "x-codex-"):
+		return "openai", true
+	case strings.HasPrefix(name, "x-stainless-"), name == "x-app":
+		return "", true
+	}
+	return "", false
+}
+
+// maxVendorHeaders bounds the vendors' headers of a request. Further ones are not sent on.
+const maxVendorHeaders = 40
 
 // HeaderDebug requests, and reports, why attempts of a request failed.
 const HeaderDebug = "x-gateway-debug"
@@ -39,8 +65,8 @@ const Undeclared = -1
 func (in *Headers) Add(name, value []byte) {
 	switch string(name) {
 	case ":path":
-		path, _, _ := bytes.Cut(value, []byte("?"))
-		in.Path = string(path)
+		path, query, _ := bytes.Cut(value, []byte("?"))
+		in.Path, in.Query = string(path), string(query)
 	case credential.HeaderAuthorization:
 		in.Credentials.Add(credential.HeaderAuthorization, string(value))
 	case credential.HeaderAnthropic:
@@ -71,6 +97,8 @@ func (in *Headers) Add(name, value []byte) {
 		in.Customer = string(value)
 	case "x-gateway-session-id":
 		in.Session = string(value)
+	case "x-claude-code-session-id", "session-id", "session_id": // of the agents Claude Code and Codex
+		in.Agent = string(value)
 	case HeaderDebug:
 		in.Debug = string(value)
 	case "x-forwarded-for": // Envoy has appended the address of its peer
@@ -82,6 +110,9 @@ func (in *Headers) Add(name, value []byte) {
 		in.Trace.SetParent(string(value))
 	case trace.HeaderState:
 		in.Trace.AddState(string(value))
+	}
+	if vendor, ok := vendorOf(string(name)); ok && len(in.Vendor) < maxVendorHeaders {
+		in.Vendor = append(in.Vendor, VendorHeader{string(name), string(value), vendor})
 	}
 	if !forwarded(string(name)) {
 		in.Private = append(in.Private, string(name))
@@ -95,10 +126,23 @@ func forwarded(name string) bool {
 	switch name {
 	case "x-forwarded-proto": // Envoy finds no route without it; the provider's route removes it
 		return true
-	case "accept", "content-length", "content-type", "user-agent", "openai-beta", "x-request-id", "te",
-		credential.HeaderAuthorization, credential.HeaderAnthropic, credential.HeaderAzure, credential.HeaderGoogle,
-		"anthropic-version", "anthropic-beta", "openai-organization", "openai-project":
+	case "accept", "content-length", "content-type", "user-agent", "x-request-id", "te",
+		credential.HeaderAuthorization, credential.HeaderAnthropic, credential.HeaderAzure, credential.HeaderGoogle:
 		return true
 	}
 	return name == "" || name[0] == ':'
+}
+
+// ForwardedQuery returns the query without what may be a credential, and without the version of
+// Azure's API.
+func (in *Headers) ForwardedQuery() string {
+	var out []string
+	for pair := range strings.SplitSeq(in.Query, "&") {
+		name, _, _ := strings.Cut(strings.ToLower(pair), "=")
+		if pair == "" || name == "api-version" || strings.Contains(name, "key") || strings.Contains(name, "token") || strings.Contains(name, "%") {
+			continue
+		}
+		out = append(out, pair)
+	}
+	return strings.Join(out, "&")
 }

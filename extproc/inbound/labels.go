@@ -70,7 +70,7 @@ func (r *reader) endUserAt(i int) (param, name string, err error) {
 }
 
 // sessionPlaces is the number of places where a request may name its session.
-const sessionPlaces = 4
+const sessionPlaces = 5
 
 // sessionAt returns the session in place i.
 func (r *reader) sessionAt(i int) (param, name string, err error) {
@@ -83,9 +83,11 @@ func (r *reader) sessionAt(i int) (param, name string, err error) {
 	case 2:
 		name, err = r.facts.TextWithin(splice.LitellmMetadata, "session_id")
 		return "litellm_metadata.session_id", name, err
+	case 3:
+		name, err = r.facts.TextWithin(splice.Metadata, "session_id")
+		return "metadata.session_id", name, err
 	}
-	name, err = r.facts.TextWithin(splice.Metadata, "session_id")
-	return "metadata.session_id", name, err
+	return "x-claude-code-session-id", r.Agent, nil
 }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }

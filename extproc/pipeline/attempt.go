@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
@@ -82,7 +83,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 		}
 	}
 	m.Set = append(make([]message.Header, 0, len(call.Headers)+12),
-		message.Header{Name: ":path", Value: call.Path},
+		message.Header{Name: ":path", Value: x.withQuery(call.Path, a)},
 		message.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
 		message.Header{Name: ":authority", Value: authority(d.Endpoint)},
 		message.Header{Name: "accept-encoding", Value: "identity"})
@@ -91,12 +92,45 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 			message.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
 			message.Header{Name: "content-type", Value: x.op.request.Media})
 	}
+	m.Set = x.appendVendor(m.Set, a)
 	for _, h := range call.Headers {
-		m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
+		if !h.IfAbsent || !has(m.Set, h.Name) {
+			m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
+		}
 	}
 	m.Set = x.Inbound.Trace.Headers(m.Set)
 	m.Remove = x.headersToRemove(m.Set)
 	return m, nil
+}
+
+// appendVendor adds the headers of the caller that a provider's own clients send it. Others do not
+// get them. The version of an API is that of the language, so it goes with the caller's bytes only.
+func (x *Exchange) appendVendor(dst []message.Header, a *Attempt) []message.Header {
+	for i := range x.Inbound.Vendor {
+		h := &x.Inbound.Vendor[i]
+		of := h.Of
+		if of == "" {
+			of = x.op.vendor()
+		}
+		if of != a.Provider.Name || h.Name == "anthropic-version" && !x.sameDialect(a) {
+			continue
+		}
+		dst = append(dst, message.Header{Name: h.Name, Value: h.Value})
+	}
+	return dst
+}
+
+// withQuery adds the caller's query to a provider's path, if the provider has the caller's
+// language. A path that names the model is of Azure's form, and so is its query.
+func (x *Exchange) withQuery(path string, a *Attempt) string {
+	if x.Inbound.Query == "" || !x.sameDialect(a) || x.Facts.PathModel != "" || strings.Contains(path, "?") {
+		return path
+	}
+	query := x.Inbound.ForwardedQuery()
+	if query == "" {
+		return path
+	}
+	return path + "?" + query
 }
 
 // canonical is the request in the form that every provider's driver reads.
@@ -161,7 +195,7 @@ func credentialHeaders() [8]string {
 // of an earlier attempt that this one does not set.
 func (x *Exchange) headersToRemove(set []message.Header) []string {
 	credentials := credentialHeaders()
-	out := make([]string, 0, len(x.Inbound.Private)+len(credentials))
+	out := make([]string, 0, len(x.Inbound.Private)+len(credentials)+len(x.Inbound.Vendor))
 	for _, name := range credentials[:] {
 		if !has(set, name) {
 			out = append(out, name)

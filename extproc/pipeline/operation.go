@@ -52,6 +52,14 @@ func (o *operation) name() string {
 	return o.callType
 }
 
+// vendor returns the provider whose clients send the operation's requests.
+func (o *operation) vendor() string {
+	if o.language.Name() == wire.Anthropic {
+		return "anthropic"
+	}
+	return "openai"
+}
+
 // generates reports whether a model writes text.
 func (o *operation) generates() bool { return o.endpoint.IsChat() || o.endpoint == driver.Completions }
 
