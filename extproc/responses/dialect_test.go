@@ -80,7 +80,8 @@ func TestDecodeRequestRejects(t *testing.T) {
 		{with(`"tools":[{"type":"custom","name":"c","format":{}}]`), "tools[0].format.type", "missing_required_parameter"},
 		{with(`"tools":[{"type":"function","name":"f"},{"type":"file_search","vector_store_ids":["v"]}]`), "tools[1].type", "unsupported_parameter"},
 		{with(`"tools":[{"type":"code_interpreter","container":{"type":"auto"}}]`), "tools[0].type", "unsupported_parameter"},
-		{with(`"tools":[{"type":"web_search","filters":{"allowed_domains":["a.test"]}}]`), "tools[0].filters", "unsupported_parameter"},
+		{with(`"tools":[{"type":"web_search","filters":{"allowed_domains":"a.test"}}]`), "tools[0].filters.allowed_domains", "invalid_type"},
+		{with(`"tools":[{"type":"web_search","filters":{"blocked":["a.test"]}}]`), "tools[0].filters.blocked", "unsupported_parameter"},
 		{with(`"tools":[{"type":"web_search","external_web_access":false}]`), "tools[0].external_web_access", "unsupported_parameter"},
 		{with(`"tools":[{"type":"web_search","user_location":{"city":7}}]`), "tools[0].user_location.city", "invalid_type"},
 		{with(`"tool_choice":"maybe"`), "tool_choice", "invalid_value"},
@@ -168,7 +169,7 @@ func TestDecodeRequestReads(t *testing.T) {
 		"text":{"verbosity":"low","format":{"type":"json_schema","name":"n","schema":{"type":"object"},"strict":true}},
 		"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":true},
 			{"type":"custom","name":"c","format":{"type":"grammar","syntax":"lark","definition":"start: x"}},
-			{"type":"web_search","search_context_size":"low","user_location":{"type":"approximate","city":"Bern"}}],
+			{"type":"web_search","search_context_size":"low","filters":{"allowed_domains":["a.test"]},"user_location":{"type":"approximate","city":"Bern"}}],
 		"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"f"}]},
 		"input":[
 			{"type":"message","role":"developer","content":"first"},
@@ -191,7 +192,7 @@ func TestDecodeRequestReads(t *testing.T) {
 	}
 	limit, two, yes, no, cool, most := int64(1000), int64(2), true, false, 0.5, 0.9
 	want := &wire.Request{
-		Model: "m", MaxTokens: &limit, Stream: true, IncludeUsage: true, ParallelTools: &no, User: "u", Metadata: jsontext.Value(`{"a":"b"}`),
+		Caller: wire.Responses, Model: "m", MaxTokens: &limit, Stream: true, IncludeUsage: true, ParallelTools: &no, User: "u", Metadata: jsontext.Value(`{"a":"b"}`),
 		Sampling:  wire.Sampling{Temperature: &cool, TopP: &most, Logprobs: &yes, TopLogprobs: &two},
 		Reasoning: wire.Reasoning{Effort: "high", Summary: "auto"},
 		Format:    wire.Format{Kind: wire.FormatSchema, Name: "n", Schema: jsontext.Value(`{"type":"object"}`), Strict: &yes},
@@ -199,7 +200,7 @@ func TestDecodeRequestReads(t *testing.T) {
 			{Name: "f", Description: "d", Schema: jsontext.Value(`{"type":"object"}`), Strict: &yes},
 			{Type: "custom", Raw: jsontext.Value(`{"type":"custom","custom":{"name":"c","format":{"type":"grammar","grammar":{"definition":"start: x","syntax":"lark"}}}}`)},
 		},
-		WebSearch:  &wire.WebSearch{ContextSize: "low", Location: jsontext.Value(`{"city":"Bern"}`)},
+		WebSearch:  &wire.WebSearch{ContextSize: "low", Allowed: []string{"a.test"}, Location: jsontext.Value(`{"city":"Bern"}`)},
 		ToolChoice: wire.ToolChoice{Mode: wire.ChoiceRequired, Allowed: []string{"f"}},
 		Messages: []wire.Message{
 			{Role: wire.System, Parts: []wire.Part{{Text: "Be brief.", At: wire.Place{Member: "instructions"}}}},
@@ -261,7 +262,7 @@ func TestEncodeResponseRepeatsTheRequest(t *testing.T) {
 	got := string(responses.Dialect{}.EncodeResponse([]byte("kept"), r, dialect.Meta{ID: "chatcmpl-1", Model: "alias", Created: 9, Echo: a.Echo}))
 	want := `kept{"id":"resp_1","object":"response","created_at":9,"status":"completed","error":null,"incomplete_details":null,"model":"alias","output":[` +
 		`{"id":"rs_1_0","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"mgw1.t.c2ln"},` +
-		`{"id":"rs_9","type":"reasoning","summary":[],"encrypted_content":"gAAA"},` +
+		`{"id":"rs_1_1","type":"reasoning","summary":[],"encrypted_content":"mgw1.r.bWd3MTpyZXNwb25zZXM6cnNfOTpnQUFB"},` +
 		`{"id":"msg_1_2","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"hi",` +
 		`"annotations":[{"type":"url_citation","start_index":0,"end_index":2,"title":"X","url":"https://x.test"}],` +
 		`"logprobs":[{"token":"hi","bytes":[],"logprob":-0.5,"top_logprobs":[]}]}]},` +

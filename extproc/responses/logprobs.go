@@ -33,3 +33,31 @@ func logprobsOf(raw jsontext.Value) []logprob {
 	}
 	return in.Content
 }
+
+// stepLogprob is the form that events have, which lacks the bytes.
+type stepLogprob struct {
+	Token   string    `json:"token"`
+	Logprob float64   `json:"logprob"`
+	Top     []stepTop `json:"top_logprobs"`
+}
+
+type stepTop struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"`
+}
+
+// appendSteps appends the log probabilities of an event, which requires at least a list.
+func appendSteps(dst []byte, in []logprob) []byte {
+	if len(in) == 0 {
+		return append(member(dst, "logprobs"), "[]"...)
+	}
+	out := make([]stepLogprob, 0, len(in))
+	for _, p := range in {
+		top := make([]stepTop, 0, len(p.Top))
+		for _, t := range p.Top {
+			top = append(top, stepTop{t.Token, t.Logprob})
+		}
+		out = append(out, stepLogprob{p.Token, p.Logprob, top})
+	}
+	return value(dst, "logprobs", out)
+}

@@ -86,6 +86,7 @@ func (r *request) canonical() (*wire.Request, error) {
 		return nil, err
 	}
 	a := &wire.Request{
+		Caller:        wire.Responses,
 		Model:         r.Model,
 		ParallelTools: r.ParallelToolCalls,
 		MaxTokens:     (*int64)(r.MaxOutputTokens),

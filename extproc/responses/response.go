@@ -115,13 +115,13 @@ func wholeOf(r *wire.Response, m dialect.Meta) *response {
 	c := &r.Choices[0]
 	base := baseOf(m.ID)
 	add := func(one *outItem, prefix string) {
-		if one.ID == "" {
-			one.ID = itemID(prefix, base, len(out.Output))
-		}
+		one.ID = itemID(prefix, base, len(out.Output))
 		out.Output = append(out.Output, one)
 	}
 	for i := range c.Thinking {
-		add(reasoningItem(&c.Thinking[i]), prefixReasoning)
+		one := reasoningItem(&c.Thinking[i])
+		add(one, prefixReasoning)
+		one.Encrypted = seal(&c.Thinking[i], one.ID)
 	}
 	if c.Text != "" || c.Refusal != "" || len(c.ToolCalls) == 0 && len(c.Thinking) == 0 {
 		add(messageItem(c), prefixMessage)
@@ -166,7 +166,6 @@ func reasoningItem(t *wire.Thinking) *outItem {
 	if t.Text != "" {
 		out.Summary = append(out.Summary, textItem{"summary_text", t.Text})
 	}
-	out.Encrypted, out.ID = seal(t)
 	return out
 }
 
@@ -206,6 +205,9 @@ func callItem(t *wire.ToolCall) *outItem {
 func annotationsOf(in []wire.Annotation, start int) []annotation {
 	out := make([]annotation, 0, len(in))
 	for _, a := range in {
+		if a.URL == "" {
+			continue // a source of another kind than on the web
+		}
 		out = append(out, annotation{Type: "url_citation", Start: max(0, a.Start-start), End: max(0, a.End-start), Title: a.Title, URL: a.URL})
 	}
 	return out

@@ -15,21 +15,31 @@ const (
 	sealsRedacted = "r."
 )
 
-// seal returns the encrypted_content of a block of reasoning, and the id of its item if the
-// provider gave it one. Both are empty if the block has no proof.
-func seal(t *wire.Thinking) (encrypted, id string) {
+// seal returns the encrypted_content of a block of reasoning that is an item of the given
+// id; empty if the block has no proof. A proof of this language's that names another item
+// needs an envelope too, or its id would be lost.
+func seal(t *wire.Thinking, item string) string {
 	proof, kind := t.Signature, sealsThinking
 	if t.Redacted != "" {
 		proof, kind = t.Redacted, sealsRedacted
 	}
-	if own, ok := wire.Unmark(wire.Responses, proof); ok {
-		id, encrypted, _ = strings.Cut(own, ":")
-		return encrypted, id
-	}
 	if proof == "" {
-		return "", ""
+		return ""
 	}
-	return envelope + kind + base64.RawURLEncoding.EncodeToString([]byte(proof)), ""
+	if id, encrypted, ok := readProof(proof); ok && (id == "" || id == item) {
+		return encrypted
+	}
+	return envelope + kind + base64.RawURLEncoding.EncodeToString([]byte(proof))
+}
+
+// readProof returns the parts of what ownProof made; not ok if another language's provider made it.
+func readProof(proof string) (id, encrypted string, ok bool) {
+	own, ok := wire.Unmark(wire.Responses, proof)
+	if !ok {
+		return "", "", false
+	}
+	id, encrypted, ok = strings.Cut(own, ":")
+	return id, encrypted, ok
 }
 
 // unseal returns the part that a reasoning item stands for; not ok if its envelope is damaged.

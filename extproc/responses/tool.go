@@ -119,13 +119,24 @@ func (r *request) tools(a *wire.Request) error {
 // search reads a search on the web. Restrictions that other providers lack are rejected:
 // without them the model would read what the caller excluded.
 func (t *toolBody) search(path string) (*wire.WebSearch, error) {
-	if driver.Given(t.Filters) {
-		return nil, driver.Unsupported(path+".filters", "this model")
-	}
 	if t.External != nil && !*t.External {
 		return nil, driver.Unsupported(path+".external_web_access", "this model")
 	}
 	out := &wire.WebSearch{ContextSize: t.ContextSize}
+	if raw := dialect.Present(t.Filters); raw != nil {
+		var in filters
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return nil, dialect.Reject(err, path+".filters")
+		}
+		more, err := dialect.Extra(in.Extra, func(string) bool { return false })
+		switch {
+		case err != nil:
+			return nil, err
+		case len(more) > 0:
+			return nil, driver.Unsupported(path+".filters."+more[0].Name, "this model")
+		}
+		out.Allowed = in.Allowed
+	}
 	place := dialect.Present(t.Location)
 	if place == nil {
 		return out, nil
@@ -138,6 +149,12 @@ func (t *toolBody) search(path string) (*wire.WebSearch, error) {
 	raw, err := json.Marshal(&location)
 	out.Location = raw
 	return out, err
+}
+
+// filters is the domains that a search is limited to.
+type filters struct {
+	Allowed []string       `json:"allowed_domains,omitzero"`
+	Extra   jsontext.Value `json:",embed"`
 }
 
 // location is where the user is, about.
