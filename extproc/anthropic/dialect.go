@@ -1,0 +1,41 @@
+package anthropic
+
+import (
+	"github.com/go-json-experiment/json"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// Dialect is the language of Anthropic's POST /v1/messages.
+type Dialect struct{}
+
+// Name returns wire.Anthropic.
+func (Dialect) Name() wire.Dialect { return wire.Anthropic }
+
+// DecodeRequest reads a request for a message.
+func (Dialect) DecodeRequest(body []byte) (*wire.Request, error) {
+	var in callerRequest
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, dialect.Reject(err, "")
+	}
+	out, err := in.canonical()
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	return out, nil
+}
+
+// EncodeResponse appends a message object.
+func (Dialect) EncodeResponse(dst []byte, r *wire.Response, m dialect.Meta) []byte {
+	return appendJSON(dst, answerOf(r, m))
+}
+
+// Stream returns an encoder of message events.
+func (Dialect) Stream(m dialect.Meta) dialect.Encoder { return &encoder{meta: m} }
+
+// EncodeError returns Anthropic's error body.
+func (Dialect) EncodeError(e *fault.Error, request string) []byte {
+	return appendJSON(nil, errorOf(e, request))
+}
