@@ -64,7 +64,7 @@ type Plan struct {
 // already right. New members follow model. A model that only the path names is added.
 func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 	if r.form != nil {
-		return r.form.edits(dst, r.Model, p)
+		return r.form.edits(dst, r, p)
 	}
 	if !r.Has(Model) {
 		dst = r.first(dst, p)

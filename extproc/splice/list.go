@@ -111,9 +111,11 @@ func (r *report) units(s *scanner, i int) int {
 			w.at = r.number(s, total, at)
 		case "search_units":
 			w.at = r.number(s, searches, at)
+		case "seconds": // of sound
+			w.at = r.seconds(s, at)
 		case "billed_units", "tokens": // of Cohere's meta
 			w.at = r.units(s, at)
-		case "input_tokens_details", "prompt_tokens_details":
+		case "input_tokens_details", "prompt_tokens_details", "input_token_details": // the last one of transcriptions
 			w.at = r.parts(s, at, cached, promptAudio, promptImage)
 		case "output_tokens_details", "completion_tokens_details":
 			w.at = r.parts(s, at, reasoning, completionAudio, completionImage)
@@ -152,7 +154,7 @@ func (r *report) parts(s *scanner, i int, first, audio, image count) int {
 func (f *ReplyFacts) report(r *report) {
 	switch {
 	case r.bad:
-	case r.n[prompt] < 0 && r.n[completion] < 0 && r.n[searches] < 0 && r.n[total] < 0:
+	case r.n[prompt] < 0 && r.n[completion] < 0 && r.n[searches] < 0 && r.n[total] < 0 && r.n[millis] < 0:
 		return
 	case r.n[prompt] < 0 && r.n[total] >= 0:
 		r.n[prompt] = max(r.n[total]-max(r.n[completion], 0), 0)

@@ -2,6 +2,7 @@ package splice
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
@@ -30,31 +31,43 @@ type Part struct {
 type form struct {
 	body  []byte
 	line  []byte // the boundary with the line feed before it
+	start int    // of the first boundary
 	parts []Part
 }
 
-// ScanForm reads a body of the type multipart/form-data, which must have one field model. It
-// finds the fields in place. r then has the text fields as the members of a JSON object, so the
-// same rules hold for them as in Scan: see Document. The error is a *fault.Error of kind
-// Malformed. After an error r is invalid.
+// ScanForm returns a function that reads a body of the type multipart/form-data with the boundary
+// of r. It must have one field model, unless the path names the model, and a file of each of the
+// given names. The function finds the fields in place. r then has the text fields as the members
+// of a JSON object, so the same rules hold for them as in Scan: see Document. The error is a
+// *fault.Error of kind Malformed. After an error r is invalid.
 //
 // It rejects a form in which two readers could see different fields: a line that begins with the
 // boundary and is none, line feeds without carriage returns, folded or repeated headers, encoded
 // names, and bytes outside of the parts.
-func ScanForm(body []byte, boundary string, r *Request) error {
-	f := &form{body: body, line: []byte("\n--" + boundary)}
-	if err := f.split(); err != nil {
-		return err
+func ScanForm(files ...string) func(body []byte, r *Request) error {
+	return func(body []byte, r *Request) error {
+		f := &form{body: body, line: []byte("\n--" + r.Boundary)}
+		if err := f.split(); err != nil {
+			return err
+		}
+		document, err := f.document()
+		if err != nil {
+			return err
+		}
+		if err := r.scan(document); err != nil {
+			return err
+		}
+		r.form = f
+		if err := r.check(); err != nil {
+			return err
+		}
+		for _, name := range files {
+			if r.File(name) == nil {
+				return fault.Field(name, "missing_required_parameter", "The form has no file %q. Send it with a filename.", name)
+			}
+		}
+		return nil
 	}
-	document, err := f.document()
-	if err != nil {
-		return err
-	}
-	if err := r.scan(document); err != nil {
-		return err
-	}
-	r.form = f
-	return r.check()
 }
 
 // Document returns the JSON object that r describes: the body, or for a form an object with its
@@ -91,6 +104,7 @@ func (f *form) split() error {
 		return broken400("The request body does not begin with the boundary that the header Content-Type names. " +
 			"Send multipart/form-data, and let the HTTP library set the header together with the body.")
 	}
+	f.start = at
 	for {
 		rest := f.body[at+len(boundary):]
 		switch {
@@ -146,17 +160,21 @@ func (f *form) unfinished() error {
 	return fault.New(fault.Malformed, codeForm, "The form ends too early, at byte %d: the final boundary is missing. Send the whole form, up to the boundary that ends with two hyphens.", len(f.body))
 }
 
-// edits appends the edits of the plan for a form. They remove whole parts and replace the
-// value of model, so the boundary and all other bytes stay.
-func (f *form) edits(dst []Edit, current string, p *Plan) []Edit {
+// edits appends the edits of the plan for a form. They remove whole parts, and replace the value
+// of model or add its part, so the boundary and all other bytes stay.
+func (f *form) edits(dst []Edit, r *Request, p *Plan) []Edit {
+	name := cmp.Or(p.Model, r.Model)
+	if !r.Has(Model) && !p.Remove.Has(Model) {
+		dst = append(dst, Edit{f.start, f.start, string(f.line[1:]) + "\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\n" + name + "\r\n"})
+	}
 	for i := range f.parts {
 		part := &f.parts[i]
 		switch {
 		case part.field == fields:
 		case p.Remove.Has(part.field):
 			dst = append(dst, Edit{Off: part.from, End: part.next})
-		case part.field == Model && p.Model != "" && p.Model != current:
-			dst = append(dst, Edit{part.Value.Off, part.Value.End, p.Model})
+		case part.field == Model && string(part.Value.Of(f.body)) != name:
+			dst = append(dst, Edit{part.Value.Off, part.Value.End, name})
 		}
 	}
 	return dst

@@ -10,7 +10,7 @@ const (
 
 // textFields are the fields whose value in a form is text in any case. The value of another
 // known field is JSON if it can be read as such.
-const textFields FieldSet = 1<<Model | 1<<ResponseFormat | 1<<User | 1<<ServiceTier | 1<<SafetyIdentifier | 1<<Prompt | 1<<Input |
+const textFields FieldSet = 1<<Model | 1<<ResponseFormat | 1<<User | 1<<ServiceTier | 1<<SafetyIdentifier | 1<<Prompt | 1<<Input | 1<<Query |
 	1<<PromptID | 1<<GuardrailID | 1<<MemoryID | 1<<TokenSavingPlanID | 1<<LitellmSessionID
 
 // leaf is a text field, with the position in its name up to which it has been read.

@@ -67,8 +67,8 @@ func FuzzForm(f *testing.F) {
 		f.Add([]byte(s), "n", uint64(splice.Extensions))
 	}
 	f.Fuzz(func(t *testing.T, body []byte, model string, remove uint64) {
-		var r splice.Request
-		if err := splice.ScanForm(body, boundary, &r); err != nil {
+		r := splice.Request{Boundary: boundary}
+		if err := splice.ScanForm()(body, &r); err != nil {
 			var e *fault.Error
 			if !errors.As(err, &e) || e.Kind != fault.Malformed || e.Detail == "" {
 				t.Fatal(err)

@@ -35,8 +35,8 @@ const (
 )
 
 func scanForm(body string) (splice.Request, error) {
-	var r splice.Request
-	return r, splice.ScanForm([]byte(body), boundary, &r)
+	r := splice.Request{Boundary: boundary}
+	return r, splice.ScanForm()([]byte(body), &r)
 }
 
 func TestBoundary(t *testing.T) {
@@ -264,6 +264,48 @@ func TestFormEdits(t *testing.T) {
 	}
 }
 
+func TestFormRequiresFiles(t *testing.T) {
+	for body, want := range map[string]string{
+		file("image", "a") + file("mask", "b"):      "",
+		file("image[]", "a") + file("image[]", "b"): "mask",
+		file("mask", "b") + text("image", "a"):      "image",
+	} {
+		r := splice.Request{Boundary: boundary}
+		files := []string{"image", "mask"}
+		if e := refusal(t, splice.ScanForm(files...)([]byte(text("model", "m")+body+last), &r)); e == nil != (want == "") || e != nil && (e.Param != want || e.Code != "missing_required_parameter") {
+			t.Errorf("%q: %v", body, e)
+		}
+	}
+}
+
+// The model that a path names counts, whether or not the form names one.
+func TestFormWithAModelInThePath(t *testing.T) {
+	sound := file("file", wav)
+	for _, c := range []struct{ body, want string }{
+		{"\r\n" + sound + last, "\r\n" + text("model", "up") + sound + last},
+		{sound + text("model", "other") + last, sound + text("model", "up") + last},
+		{last, text("model", "up") + last},
+	} {
+		for _, name := range []string{"up", "alias"} {
+			r := splice.Request{Boundary: boundary, PathModel: name}
+			if err := splice.ScanForm()([]byte(c.body), &r); err != nil || r.Model != name {
+				t.Fatal(err, r.Model)
+			}
+			plan := splice.Plan{}
+			if name != "up" {
+				plan.Model = "up"
+			}
+			if d := cmp.Diff(c.want, string(splice.Apply(nil, []byte(c.body), r.Edits(nil, &plan)))); d != "" {
+				t.Error(d)
+			}
+			plan.Remove = splice.Set(splice.Model)
+			if out := splice.Apply(nil, []byte(c.body), r.Edits(nil, &plan)); bytes.Contains(out, []byte(`"model"`)) {
+				t.Errorf("the model is in %q", out)
+			}
+		}
+	}
+}
+
 // TestFormCopiesNoFile bounds the memory of a scan by a constant, for any size of the files. The
 // boundary lies at each position of a step of the search.
 func TestFormCopiesNoFile(t *testing.T) {
@@ -275,10 +317,10 @@ func TestFormCopiesNoFile(t *testing.T) {
 		}
 	}
 	body := []byte(file("file", string(sound)) + text("model", "m") + last)
-	var r splice.Request
+	r := splice.Request{Boundary: boundary}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := splice.ScanForm(body, boundary, &r)
+	err := splice.ScanForm()(body, &r)
 	edits := r.Edits(nil, &splice.Plan{Model: "large", Remove: splice.Extensions})
 	runtime.ReadMemStats(&after)
 	if err != nil || len(edits) != 1 || !bytes.Equal(r.File("file"), sound) {
@@ -308,8 +350,8 @@ func TestFormOfGosWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r splice.Request
-	if err := splice.ScanForm(b.Bytes(), name, &r); err != nil {
+	r := splice.Request{Boundary: name}
+	if err := splice.ScanForm("file")(b.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
 	if string(r.File("file")) != wav || len(r.Form()) != 202 || string(splice.Lookup(r.Document(), "field_199")) != `"value"` {

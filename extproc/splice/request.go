@@ -41,6 +41,7 @@ func (m *member) value() Span { return Span{int(m.off), int(m.end)} }
 // scan.
 type Request struct {
 	PathModel string // the model that the request's path names, which decides; set before Scan, empty if it names none
+	Boundary  string // of a form, as Boundary returns it; set before ScanForm
 
 	Model        string // never empty, at most 256 characters
 	Stream       bool
@@ -123,7 +124,7 @@ func ScanInputs(of ...Field) func(body []byte, r *Request) error {
 // scan reads the whole body once and records the positions of the fields. Invalid JSON is
 // reported before any other error.
 func (r *Request) scan(body []byte) error {
-	*r = Request{body: body, N: 1, Model: r.Model, PathModel: r.PathModel}
+	*r = Request{body: body, N: 1, Model: r.Model, PathModel: r.PathModel, Boundary: r.Boundary}
 	s := scanner{b: body}
 	i := s.space(0)
 	if i == len(body) {

@@ -20,6 +20,7 @@ const (
 	completionAudio
 	completionImage
 	searches // num_search_queries of Perplexity
+	millis   // seconds of sound that was read, in thousandths
 	counts
 )
 
@@ -177,6 +178,7 @@ func (r *report) tokens() usage.Tokens {
 		OutputAudio:   r.get(completionAudio),
 		OutputImage:   r.get(completionImage),
 		SearchQueries: r.get(searches),
+		InputMillis:   r.get(millis),
 	}
 	t.CacheWrite = max(t.CacheWrite-t.CacheWrite1h, 0)
 	if t.Reasoning > 0 && r.n[total] == t.Input+t.Output+t.Reasoning {
