@@ -157,17 +157,15 @@ func (f *ReplyFacts) stopReason(s *scanner, at int) int {
 	if end < 0 || s.b[at] != '"' {
 		return end
 	}
-	switch raw := s.b[at+1 : end-1]; string(raw) {
-	case "end_turn", "stop_sequence", "pause_turn":
-		f.FinishReason = "stop"
+	switch string(s.b[at+1 : end-1]) {
 	case "max_tokens", "compaction", "model_context_window_exceeded":
 		f.FinishReason = "length"
 	case "tool_use":
 		f.FinishReason = "tool_calls"
 	case "refusal":
 		f.FinishReason = "content_filter"
-	default:
-		f.FinishReason = reason(raw)
+	default: // end_turn, stop_sequence, pause_turn
+		f.FinishReason = "stop"
 	}
 	return end
 }

@@ -1,0 +1,133 @@
+package provider_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// TestScannersAgreeWithCodecs reads the responses of Anthropic's golden files twice: decoded, as
+// for callers of other languages, and scanned, as for its own callers. Both find the same model,
+// usage and reason for the end.
+func TestScannersAgreeWithCodecs(t *testing.T) {
+	files, err := filepath.Glob("testdata/anthropic/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, streamed := 0, 0
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, ask := []byte(nil), ""
+		for _, f := range archive.Files {
+			switch f.Name {
+			case replyHTTP:
+				reply = f.Data
+			case upstreamHTTP:
+				ask = string(f.Data)
+			}
+		}
+		if reply == nil || strings.Contains(ask, "gateway_structured_answer") { // the codec takes that tool out
+			continue
+		}
+		status, header, body := parse(t, reply)
+		switch {
+		case status != http.StatusOK:
+		case strings.HasPrefix(header("content-type"), "text/event-stream"):
+			streamed++
+			scanStream(t, file, events(body))
+		default:
+			scanWhole(t, file, body)
+			whole++
+		}
+	}
+	if whole < 5 || streamed < 5 {
+		t.Errorf("only %d whole responses and %d streams were compared", whole, streamed)
+	}
+}
+
+func scanWhole(t *testing.T, file string, body []byte) {
+	t.Helper()
+	p, _ := byName("anthropic")
+	facts := splice.ReplyFacts{Collect: true}
+	scanned := splice.Message(body, &facts)
+	reply, err := codec(p).Decode(body)
+	if err != nil {
+		return // what the codec rejects, the scanner may pass on
+	}
+	if scanned != nil {
+		t.Errorf("%s: %v", file, scanned)
+		return
+	}
+	if want := reply.Usage; facts.HasUsage != want.Known() || facts.Tokens != want.Tokens {
+		t.Errorf("%s: scanned %+v, decoded %+v", file, facts.Tokens, want)
+	}
+	if got := facts.FinishReason; got != string(reply.Choices[0].Finish) {
+		t.Errorf("%s: scanned the end %q, decoded %q", file, got, reply.Choices[0].Finish)
+	}
+	if got := strings.Trim(string(facts.Model.Of(body)), `"`); got != reply.Model {
+		t.Errorf("%s: scanned the model %s, decoded %s", file, got, reply.Model)
+	}
+	if want := reply.Choices[0].Text; !strings.Contains(string(facts.Text), want) {
+		t.Errorf("%s: scanned the text %q, decoded %q", file, facts.Text, want)
+	}
+}
+
+func scanStream(t *testing.T, file string, all []event) {
+	t.Helper()
+	p, _ := byName("anthropic")
+	stream := codec(p).Stream()
+	facts := splice.ChunkFacts{ReplyFacts: splice.ReplyFacts{Collect: true}}
+	var got wire.Usage
+	var finish, wantFinish, text string
+	done := false
+	for _, e := range all {
+		chunks, err := stream.Event(nil, e.name, []byte(e.data))
+		if err != nil {
+			return
+		}
+		for i := range chunks {
+			text += chunks[i].Text
+			if chunks[i].Finish != "" {
+				wantFinish = string(chunks[i].Finish)
+			}
+		}
+		if err := splice.MessageEvent([]byte(e.data), &facts); err != nil {
+			t.Errorf("%s: %v", file, err)
+			return
+		}
+		switch {
+		case facts.HasUsage:
+			got = wire.Usage{Tokens: facts.Tokens, Source: usage.Provider}
+		case facts.Partial:
+			got = wire.Usage{Tokens: facts.Tokens, Partial: true}
+		case facts.BadUsage:
+			got.Bad = true
+		}
+		if facts.FinishReason != "" {
+			finish = facts.FinishReason
+		}
+		done = done || facts.Done
+	}
+	if want := stream.Usage(); got.Tokens != want.Tokens || got.Known() != want.Known() || got.Partial != want.Partial {
+		t.Errorf("%s: scanned %+v, decoded %+v", file, got, want)
+	}
+	if finish != wantFinish {
+		t.Errorf("%s: scanned the end %q, decoded %q", file, finish, wantFinish)
+	}
+	if len(facts.Text) < len(text) { // it has thinking and arguments of tools as well
+		t.Errorf("%s: scanned the text %q, decoded %q", file, facts.Text, text)
+	}
+	if strings.Contains(all[len(all)-1].data, "message_stop") != done {
+		t.Errorf("%s: the end is %v", file, done)
+	}
+}
