@@ -30,12 +30,18 @@ const endUserVersion = 3
 // whose cost counts at the accounts of a user. An older reader would not post it there.
 const boundedByVersion = 4
 
+// measuredVersion is the version of an event whose usage the gateway has measured. The audit
+// record of an older reader would not say so.
+const measuredVersion = 5
+
 // intentVersion is the version of an intent. Intents of older versions contain the fields of
 // the attempt directly, with other numbers: see olderIntent.
 const intentVersion = 4
 
 func versionOf(m *clusterv1.UsageEvent) uint32 {
 	switch {
+	case m.GetSource() == clusterv1.UsageSource_USAGE_SOURCE_MEASURED:
+		return measuredVersion
 	case m.GetBoundedByUser() != "":
 		return boundedByVersion
 	case m.GetEndUserOfOrganization():

@@ -130,7 +130,7 @@ func TestEveryOutcomeAndSourceSurvives(t *testing.T) {
 	n := start(t, config(vfs.NewMem()), journal.Config{})
 	var events []journal.Event
 	for o := usage.Outcome(0); o <= journal.Crashed; o++ {
-		for s := usage.None; s <= usage.Estimated; s++ {
+		for s := usage.None; s <= usage.Measured; s++ {
 			events = append(events, journal.Event{Result: usage.Result{Outcome: o, Source: s}})
 		}
 	}

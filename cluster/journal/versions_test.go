@@ -65,6 +65,7 @@ func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 		{Attempt: usage.Attempt{Request: "req_4", Steps: usage.Steps{Counted: true}, EndUser: "alice", Organization: "acme", OfOrganization: true}},
 		{Attempt: usage.Attempt{Request: "req_5"}},
 		{Attempt: usage.Attempt{Request: "req_6", Steps: usage.Steps{Counted: true}, Team: "blue", BoundedBy: "ada"}},
+		{Attempt: usage.Attempt{Request: "req_7", Team: "blue", BoundedBy: "ada"}, Result: usage.Result{Source: usage.Measured}},
 	}
 	for _, ev := range events {
 		await(t, n.Settle(nil, []journal.Event{ev}))
@@ -73,7 +74,7 @@ func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 	if err != nil || len(texts) != len(events) {
 		t.Fatalf("%d events, %v", len(texts), err)
 	}
-	for i, want := range []uint32{2, 2, 2, 3, 1, 4} {
+	for i, want := range []uint32{2, 2, 2, 3, 1, 4, 5} {
 		m := &clusterv1.UsageEvent{}
 		if err := proto.Unmarshal(texts[i], m); err != nil || m.GetVersion() != want {
 			t.Errorf("event %d has version %d, want %d (%v)", i+1, m.GetVersion(), want, err)

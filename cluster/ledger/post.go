@@ -23,10 +23,10 @@ const CodeGap = "usage_gap"
 // The event versions that this package understands. Version 2 counts its cost at accounts of
 // parents, or its audit record has the course of the request. In version 3 the end user belongs
 // to an organization. In version 4 the cost counts at the accounts of a user who does not own
-// the key.
+// the key. In version 5 the gateway may have measured the usage.
 const (
 	firstVersion = 1
-	lastVersion  = 4
+	lastVersion  = 5
 )
 
 // Post posts a run of events of one node, except those already posted. at is the time of the

@@ -79,6 +79,17 @@ func newUnitRates(list map[string]rate, pixels int64) unitRates {
 	return out
 }
 
+// ReadTime reports whether a second of sound or video that the model reads has a price.
+func (p *Prices) ReadTime() bool { return p.has(unitInputTime) }
+
+// WrittenTime reports whether a second of sound or video that the model makes has a price.
+func (p *Prices) WrittenTime() bool { return p.has(unitOutputTime) }
+
+// Characters reports whether a character that the model reads has a price.
+func (p *Prices) Characters() bool { return p.has(unitCharacter) }
+
+func (p *Prices) has(u unit) bool { return p != nil && p.units.rates[u] != (rate{}) }
+
 // pixelsOf reads the size in the name of a row, such as hd/1024-x-1792/dall-e-3.
 func pixelsOf(model string) int64 {
 	for piece := range strings.SplitSeq(model, "/") {

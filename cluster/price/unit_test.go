@@ -163,3 +163,26 @@ func TestUnitsSaturate(t *testing.T) {
 		}
 	}
 }
+
+// A model is sold by the units that have a price. One price as input and as output is a price of
+// what is read.
+func TestUnitsWithAPrice(t *testing.T) {
+	t.Parallel()
+	for model, want := range map[string][3]bool{ // read time, written time, characters
+		"openai/whisper-1":       {true, true, false},
+		"openai/tts-1":           {false, false, true},
+		"openai/gpt-4o":          {},
+		"azure/gpt-4o-mini-tts":  {true, true, false},
+		"openai/no-such-model":   {},
+		"deepgram/whisper-large": {true, false, false},
+	} {
+		p := pricesOf(t, model, "", nil)
+		if got := [3]bool{p.ReadTime(), p.WrittenTime(), p.Characters()}; got != want {
+			t.Errorf("%s: %v, want %v", model, got, want)
+		}
+	}
+	var none *price.Prices
+	if none.ReadTime() || none.WrittenTime() || none.Characters() {
+		t.Error("a model without prices has one")
+	}
+}

@@ -140,6 +140,8 @@ func encodeSource(s Source) clusterv1.UsageSource {
 		return clusterv1.UsageSource_USAGE_SOURCE_PROVIDER
 	case Estimated:
 		return clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED
+	case Measured:
+		return clusterv1.UsageSource_USAGE_SOURCE_MEASURED
 	}
 	return clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED
 }
@@ -152,6 +154,8 @@ func decodeSource(s clusterv1.UsageSource) Source {
 		return None
 	case clusterv1.UsageSource_USAGE_SOURCE_PROVIDER:
 		return Provider
+	case clusterv1.UsageSource_USAGE_SOURCE_MEASURED:
+		return Measured
 	case clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED, clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED:
 	}
 	return Estimated

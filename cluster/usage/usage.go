@@ -28,11 +28,12 @@ type Tokens struct {
 // Source is the origin of the counts.
 type Source uint8
 
-// The sources, in descending order of trust.
+// The sources.
 const (
 	None      Source = iota // no provider did any work: nothing was consumed
 	Provider                // the provider reported them
 	Estimated               // counted here with a tokenizer, or taken from the intent
+	Measured                // counted here exactly, in the unit of the price: characters of the request, the length of its sound
 )
 
 // String returns the name in the API.
@@ -42,6 +43,8 @@ func (s Source) String() string {
 		return "provider"
 	case Estimated:
 		return "estimated"
+	case Measured:
+		return "measured"
 	case None:
 		return "none"
 	}

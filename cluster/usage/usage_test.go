@@ -36,7 +36,7 @@ func TestSane(t *testing.T) {
 
 func TestSourceNames(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[usage.Source]string{usage.None: "none", usage.Provider: "provider", usage.Estimated: "estimated", 99: "none"} {
+	for s, want := range map[usage.Source]string{usage.None: "none", usage.Provider: "provider", usage.Estimated: "estimated", usage.Measured: "measured", 99: "none"} {
 		if s.String() != want {
 			t.Errorf("%d is %q, want %q", s, s.String(), want)
 		}

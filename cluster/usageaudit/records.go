@@ -233,6 +233,8 @@ func sourceName(s clusterv1.UsageSource) string {
 		return "provider"
 	case clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED:
 		return "estimated"
+	case clusterv1.UsageSource_USAGE_SOURCE_MEASURED:
+		return "measured"
 	case clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED:
 	}
 	return ""

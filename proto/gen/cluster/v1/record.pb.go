@@ -100,6 +100,8 @@ const (
 	UsageSource_USAGE_SOURCE_PROVIDER UsageSource = 2
 	// The gateway estimated them.
 	UsageSource_USAGE_SOURCE_ESTIMATED UsageSource = 3
+	// The gateway measured what the provider charges for: characters of the request, or the length of its sound.
+	UsageSource_USAGE_SOURCE_MEASURED UsageSource = 4
 )
 
 // Enum value maps for UsageSource.
@@ -109,12 +111,14 @@ var (
 		1: "USAGE_SOURCE_NONE",
 		2: "USAGE_SOURCE_PROVIDER",
 		3: "USAGE_SOURCE_ESTIMATED",
+		4: "USAGE_SOURCE_MEASURED",
 	}
 	UsageSource_value = map[string]int32{
 		"USAGE_SOURCE_UNSPECIFIED": 0,
 		"USAGE_SOURCE_NONE":        1,
 		"USAGE_SOURCE_PROVIDER":    2,
 		"USAGE_SOURCE_ESTIMATED":   3,
+		"USAGE_SOURCE_MEASURED":    4,
 	}
 )
 
@@ -963,8 +967,8 @@ func (x *FallbackTaken) GetTo() string {
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 4 with bounded_by_user, else 3 with end_user_of_organization,
-	// else 2 with parent_hashes, else 1.
+	// Version of this record: 5 with USAGE_SOURCE_MEASURED, else 4 with bounded_by_user, else 3
+	// with end_user_of_organization, else 2 with parent_hashes, else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -1811,12 +1815,13 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x0fOUTCOME_SUCCESS\x10\x01\x12\x12\n" +
 	"\x0eOUTCOME_FAILED\x10\x02\x12\x14\n" +
 	"\x10OUTCOME_CANCELED\x10\x03\x12\x13\n" +
-	"\x0fOUTCOME_CRASHED\x10\x04*y\n" +
+	"\x0fOUTCOME_CRASHED\x10\x04*\x94\x01\n" +
 	"\vUsageSource\x12\x1c\n" +
 	"\x18USAGE_SOURCE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11USAGE_SOURCE_NONE\x10\x01\x12\x19\n" +
 	"\x15USAGE_SOURCE_PROVIDER\x10\x02\x12\x1a\n" +
-	"\x16USAGE_SOURCE_ESTIMATED\x10\x03*\x83\x03\n" +
+	"\x16USAGE_SOURCE_ESTIMATED\x10\x03\x12\x19\n" +
+	"\x15USAGE_SOURCE_MEASURED\x10\x04*\x83\x03\n" +
 	"\vAccountKind\x12\x1c\n" +
 	"\x18ACCOUNT_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ACCOUNT_KIND_KEY\x10\x01\x12\x15\n" +

@@ -233,7 +233,8 @@ type SpendLog struct {
 	CacheCreationInputTokens uint32 `protobuf:"varint,11,opt,name=cache_creation_input_tokens,json=cacheCreationInputTokens,proto3" json:"cache_creation_input_tokens,omitempty"`
 	// Of the tokens written: reasoning.
 	ReasoningTokens uint32 `protobuf:"varint,12,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`
-	// Who counted: provider, estimated, or none where no provider worked.
+	// Who counted: provider; estimated; measured, where the gateway counted exactly what is paid for, such as the
+	// seconds of sound; or none where no provider worked.
 	UsageSource string `protobuf:"bytes,13,opt,name=usage_source,json=usageSource,proto3" json:"usage_source,omitempty"`
 	// When the request came in: RFC 3339, UTC.
 	StartTime string `protobuf:"bytes,14,opt,name=startTime,proto3" json:"startTime,omitempty"`
