@@ -205,13 +205,19 @@ func TestKeepsTheReservationUntilTheCostIsQueued(t *testing.T) {
 func TestReleasesIfDispatchFails(t *testing.T) {
 	t.Parallel()
 	b := newBank(t, 0)
-	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{claude("claude", "fast", 0)}, Router: quick(0)}, bounded(budget(money.USD)), b.use)
+	k := newKit(t, one(), bounded(budget(money.USD)), b.use, func(_ *kit, d *pipeline.Deps) { d.Settings.SyncBeforeDispatch = true })
+	k.gate.close()
 	e := k.open(t)
-	out := e.ask(with(`"n":2`)) // Anthropic has no choices
-	if out.refused == nil || len(b.reserved) != 1 {
-		t.Fatalf("rejected: %v, reserved: %v", out.refused, b.reserved)
+	if refused := e.requestHeaders(plainHeaders(e.uuid, "x-api-key", appKey)); refused != nil {
+		t.Fatal(refused.body)
 	}
-	e.close()
+	e.requestBody(hello)
+	<-k.gate.reached // the intent is not on the disk, so nothing goes out
+	if len(b.reserved) != 1 {
+		t.Fatalf("reserved: %v", b.reserved)
+	}
+	e.leave()
+	k.gate.open()
 	b.free(t, money.USD)
 	notAsked(t, k)
 }

@@ -150,25 +150,25 @@ func TestRewritesWithTheWholeBody(t *testing.T) {
 	u.cancel()
 }
 
-func TestRejectsAnAttemptThatTheNextProviderDoesNotSupport(t *testing.T) {
+// A fallback that cannot take the request is not in the plan: found later, it would end the request.
+func TestLeavesOutWhatCannotTakeTheRequest(t *testing.T) {
 	t.Parallel()
 	r := quick(0)
-	r.Fallbacks = []map[string][]string{{"fast": {"smart"}}}
-	k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast", 0), claude("claude", "smart", 0)}, Router: r})
-	e := k.open(t)
-	taken(t, e, with(`"n":2`))
-	k.attempt(e.uuid, 1, 500, nil)
-	out := k.again(t, e.uuid, 2)
-	if out == nil {
-		t.Fatal("attempt 2 goes out")
-	}
-	if m := rejectedWith(t, e, out.refused, 400, "unsupported_parameter"); m.Param != "n" {
-		t.Errorf("param is %q", m.Param)
-	}
-	e.leave()
-	// The second attempt has reached nobody.
-	if events := k.events(e.uuid); len(events) != 1 || events[0].Status != 500 {
-		t.Errorf("events %+v", events)
+	r.Fallbacks = []map[string][]string{{"fast": {"smart", "last"}}}
+	k := newKit(t, catalog.Spec{
+		Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast", 0), claude("claude", "smart", 0), place("b", "last", "last", 0)}, Router: r,
+	})
+	for body, want := range map[string]int{hello: 3, with(`"n":2`): 2} { // Anthropic has no choices
+		e := k.open(t)
+		out := taken(t, e, body)
+		if len(out.plan) != want {
+			t.Errorf("%s: the plan is %v, want %d attempts", body, out.plan, want)
+		}
+		k.attempt(e.uuid, 1, 500, nil)
+		if next := k.again(t, e.uuid, 2); next == nil || next.refused != nil {
+			t.Errorf("%s: attempt 2 is %+v", body, next)
+		}
+		e.leave()
 	}
 	k.settled()
 }

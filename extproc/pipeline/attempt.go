@@ -73,12 +73,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 			m.Body, m.Replace = bytes.Clone(x.Body), true
 		}
 	} else {
-		if x.mu.request == nil {
-			if x.mu.request, err = x.canonical(); err != nil {
-				return nil, err
-			}
-		}
-		if m.Body, err = a.codec().Encode(x.mu.request, t); err != nil {
+		if m.Body, err = x.translatedLocked(a, t); err != nil {
 			return nil, err
 		}
 	}

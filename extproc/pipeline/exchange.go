@@ -81,6 +81,7 @@ type Exchange struct {
 	mu struct {
 		sync.Mutex
 		request  *wire.Request      // the canonical form, made when an attempt first needs it
+		taken    []taken            // the request, translated for the providers of the plan
 		intents  []*journal.Pending // one for each attempt that was prepared
 		busy     func()             // releases the slot at a deployment; nil if the request has none
 		at       id.Deployment      // where that slot is

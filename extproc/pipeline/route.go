@@ -72,6 +72,10 @@ func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog
 	if len(out) == 0 {
 		return nil, fault.Field("model", driver.CodeEndpoint, "No deployment of this model serves %s. Name a model of another kind, or use another endpoint.", x.Inbound.Path)
 	}
+	out, err := p.taking(x, out)
+	if len(out) == 0 {
+		return nil, err
+	}
 	out = p.acked(out)
 	if len(out) == 0 {
 		return nil, notReady()
@@ -140,7 +144,8 @@ func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Depl
 func (p *Pipeline) reachable(x *Exchange, targets []catalog.Target) []catalog.Target {
 	out := targets[:0:0]
 	for _, t := range targets {
-		if t.Deployments = p.priced(x, p.acked(p.serving(x, t.Deployments))); len(t.Deployments) > 0 {
+		takers, _ := p.taking(x, p.serving(x, t.Deployments))
+		if t.Deployments = p.priced(x, p.acked(takers)); len(t.Deployments) > 0 {
 			out = append(out, t)
 		}
 	}

@@ -1,0 +1,101 @@
+package pipeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// taker is what decides whether a deployment takes a request that must be translated for it.
+// Deployments that are equal in it get the same body.
+type taker struct {
+	provider, model, base string
+	language              wire.Dialect
+	most                  int64
+	drop                  bool
+}
+
+// taken is the translation of the request for a taker: its body, or why there is none.
+type taken struct {
+	by   taker
+	body []byte // nil if it was not kept
+	err  error
+}
+
+// maxTranslated bounds the bodies besides the first that are kept until their attempts are prepared,
+// in bytes. Longer ones are encoded again.
+const maxTranslated = 1 << 20
+
+// taking returns the deployments that take the request, and why the first of the others does not.
+// What a later attempt's provider cannot take would otherwise be found when that attempt is made,
+// and end the request: no proxy can be told to go on to the attempt after it.
+func (p *Pipeline) taking(x *Exchange, ds []*catalog.Deployment) ([]*catalog.Deployment, error) {
+	if !x.op.endpoint.IsChat() {
+		return ds, nil
+	}
+	var first error
+	out := ds[:0:0]
+	for _, d := range ds {
+		if err := p.takes(x, d); err == nil {
+			out = append(out, d)
+		} else {
+			first = cmp.Or(first, err)
+		}
+	}
+	return out, first
+}
+
+// takes returns why a deployment does not take the request.
+func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
+	of, ok := p.providers[d.Provider]
+	if !ok { // setPlan reports it
+		return nil
+	}
+	t := target(of, d, x.Options.DropParams)
+	language, _ := of.Driver.Serves(t, x.op.endpoint)
+	if language == x.op.language.Name() {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	by := takerOf(d, t, language)
+	if i := slices.IndexFunc(x.mu.taken, func(k taken) bool { return k.by == by }); i >= 0 {
+		return x.mu.taken[i].err
+	}
+	body, err := x.encodeLocked(of.Driver.Codec(language), t)
+	if len(body) > maxTranslated && len(x.mu.taken) > 0 {
+		body = nil
+	}
+	x.mu.taken = append(x.mu.taken, taken{by, body, err})
+	return err
+}
+
+func takerOf(d *catalog.Deployment, t driver.Target, language wire.Dialect) taker {
+	return taker{provider: d.Provider, model: d.Model, base: d.BaseModel, language: language, most: t.MaxOutputTokens, drop: t.DropParams}
+}
+
+// translatedLocked returns the request in the language of an attempt.
+func (x *Exchange) translatedLocked(a *Attempt, t driver.Target) ([]byte, error) {
+	by := takerOf(a.Deployment, t, a.language)
+	for i := range x.mu.taken {
+		if k := &x.mu.taken[i]; k.by == by && (k.body != nil || k.err != nil) {
+			return k.body, k.err
+		}
+	}
+	return x.encodeLocked(a.codec(), t)
+}
+
+// encodeLocked translates the request.
+func (x *Exchange) encodeLocked(codec driver.Codec, t driver.Target) ([]byte, error) {
+	if x.mu.request == nil {
+		request, err := x.canonical()
+		if err != nil {
+			return nil, err
+		}
+		x.mu.request = request
+	}
+	return codec.Encode(x.mu.request, t)
+}
