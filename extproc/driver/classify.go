@@ -114,7 +114,10 @@ func FailureIn(body []byte) *wire.Failure {
 func statusOfType(e apiError) int {
 	for _, word := range []string{e.Type, e.Code} {
 		switch word {
-		case "invalid_request_error", "context_length_exceeded", "content_filter", "content_policy_violation":
+		case "invalid_request_error", "context_length_exceeded", "content_filter", "content_policy_violation",
+			"invalid_prompt", "bio_policy", "misalignment_policy_violation", "invalid_image", "invalid_image_format", "invalid_base64_image",
+			"invalid_image_url", "image_too_large", "image_too_small", "image_parse_error", "image_content_policy_violation", "invalid_image_mode",
+			"image_file_too_large", "unsupported_image_media_type", "empty_image_file", "failed_to_download_image", "image_file_not_found":
 			return http.StatusBadRequest
 		case "authentication_error", "invalid_api_key":
 			return http.StatusUnauthorized
@@ -219,7 +222,8 @@ func aboutWindow(e apiError) bool {
 // aboutContent recognises a content filter.
 func aboutContent(e apiError) bool {
 	switch e.Code {
-	case "content_filter", "content_policy_violation", "responsible_ai_policy_violation":
+	case "content_filter", "content_policy_violation", "responsible_ai_policy_violation",
+		"bio_policy", "misalignment_policy_violation", "image_content_policy_violation":
 		return true
 	}
 	return says(e, "content filtering policy", "content management policy", "safety system", "content policy", "usage guidelines")

@@ -21,7 +21,7 @@ func (e *encoder) closePart(dst []byte) []byte {
 	o.keep()
 	all := string(o.text)
 	switch o.kind {
-	case noPart:
+	case noPart, thoughtKind, callKind, blockKind:
 	case textKind:
 		p := o.item.Content[o.part]
 		dst = e.end(appendSteps(text(e.inPart(dst, eventTextDone), "text", all), p.Logprobs))
@@ -38,7 +38,7 @@ func (e *encoder) closePart(dst []byte) []byte {
 }
 
 // closeCall ends a call.
-func (e *encoder) closeCall(dst []byte, c *call) []byte {
+func (e *encoder) closeCall(dst []byte, c *openCall) []byte {
 	c.keep()
 	name, field := eventArgumentsDone, "arguments"
 	if c.item.Input != nil {

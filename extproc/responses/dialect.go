@@ -33,4 +33,4 @@ func (Dialect) EncodeResponse(dst []byte, r *wire.Response, m dialect.Meta) []by
 }
 
 // EncodeError returns OpenAI's error body.
-func (Dialect) EncodeError(e *fault.Error) []byte { return e.OpenAI() }
+func (Dialect) EncodeError(e *fault.Error, _ string) []byte { return e.OpenAI() }

@@ -318,7 +318,7 @@ func TestUnencodableValuesAreErrors(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	e := fault.Field("input", "invalid_value", "no")
-	if got := (responses.Dialect{}).EncodeError(e); !bytes.Equal(got, e.OpenAI()) {
+	if got := (responses.Dialect{}).EncodeError(e, "req_1"); !bytes.Equal(got, e.OpenAI()) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -27,7 +27,7 @@ type encoder struct {
 
 	runes int     // characters of text so far
 	open  *opened // reasoning or a message; nil if neither is open
-	calls []call
+	calls []openCall
 }
 
 // opened is an item that more may come for.
@@ -40,22 +40,25 @@ type opened struct {
 	text  []byte
 }
 
-// call is an open call.
-type call struct {
+// openCall is an open call.
+type openCall struct {
 	opened
 
 	index int // of the call in the canonical form
 }
 
-// partKind is the kind of the open part of an item.
+// partKind is the kind of a part of an item.
 type partKind uint8
 
-// The kinds of open parts.
+// The kinds of parts. Only the decoder has the last three.
 const (
 	noPart partKind = iota
 	textKind
 	refusalKind
-	summaryKind
+	summaryKind // of reasoning, to read
+	thoughtKind // the reasoning itself
+	callKind    // the arguments of a call
+	blockKind   // the end of reasoning
 )
 
 // Chunk writes one step.
@@ -295,7 +298,7 @@ func restOf(before int, all string) string { return all[min(before, len(all)):] 
 
 // tool adds to a call, and begins it if it is not known. A provider may repeat id and name.
 func (e *encoder) tool(dst []byte, t *wire.ToolDelta) []byte {
-	var c *call
+	var c *openCall
 	for i := range e.calls {
 		if e.calls[i].index == t.Index {
 			c = &e.calls[i]
@@ -313,7 +316,7 @@ func (e *encoder) tool(dst []byte, t *wire.ToolDelta) []byte {
 		}
 		var o opened
 		o, dst = e.add(dst, item, prefixOf(&begun))
-		e.calls = append(e.calls, call{opened: o, index: t.Index})
+		e.calls = append(e.calls, openCall{opened: o, index: t.Index})
 		c = &e.calls[len(e.calls)-1]
 	}
 	if t.Arguments == "" {

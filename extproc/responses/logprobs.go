@@ -61,3 +61,15 @@ func appendSteps(dst []byte, in []logprob) []byte {
 	}
 	return value(dst, "logprobs", out)
 }
+
+// chatForm converts log probabilities to the canonical form; nil if there are none.
+func chatForm(in []logprob) jsontext.Value {
+	if len(in) == 0 {
+		return nil
+	}
+	out, err := json.Marshal(&chatLogprobs{Content: in}, jsontext.AllowInvalidUTF8(true), json.FormatNilSliceAsNull(true))
+	if err != nil {
+		return nil
+	}
+	return out
+}
