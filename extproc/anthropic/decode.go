@@ -57,7 +57,7 @@ func (c *citation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	type plain citation
 	_ = driver.DecodeLoose(raw, (*plain)(c))
 	c.raw = raw.Clone()
-	return nil
+	return c.raw.Compact() // an event is one line
 }
 
 // Decode reads a message object.

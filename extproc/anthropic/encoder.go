@@ -17,7 +17,8 @@ type encoder struct {
 	begun   bool // message_start is written
 	blocks  int  // blocks that are begun
 	open    pieceKind
-	tool    int // provider's index of the open tool call
+	cited   bool // the open block of text has its sources, so that more text is another block
+	tool    int  // provider's index of the open tool call
 	input   arguments
 	waiting []piece // in order
 	calls   []int   // provider's indexes of the tool calls that are begun
@@ -81,7 +82,7 @@ func (e *encoder) Chunk(dst []byte, c *wire.Chunk) []byte {
 
 // add takes a step of text or thinking.
 func (e *encoder) add(dst []byte, kind pieceKind, text string) []byte {
-	if e.open == kind && len(e.waiting) == 0 {
+	if e.open == kind && !e.cited && len(e.waiting) == 0 {
 		return e.delta(dst, text)
 	}
 	return e.take(dst, &piece{kind: kind, text: []byte(text)})
@@ -137,13 +138,14 @@ func (e *encoder) write(dst []byte, p *piece) []byte {
 		if e.open != textPiece {
 			return dst // there is no text that it could belong to
 		}
+		e.cited = true
 		for i := range p.sources {
 			dst = e.deltaOf(dst, `{"type":"citations_delta","citation":`)
 			dst = append(append(dst, citationOf(&p.sources[i])...), "}}\n\n"...)
 		}
 		return dst
 	case textPiece:
-		if e.open != textPiece {
+		if e.open != textPiece || e.cited {
 			dst = e.beginBlock(dst, textPiece, &answerBlock{Type: "text", Text: new(string)})
 		}
 	case thinkingPiece:
@@ -209,7 +211,7 @@ func (e *encoder) deltaOf(dst []byte, delta string) []byte {
 func (e *encoder) beginBlock(dst []byte, kind pieceKind, b *answerBlock) []byte {
 	dst = e.endBlock(dst)
 	dst = event(dst, "content_block_start", &blockStart{Type: "content_block_start", Index: e.blocks, Block: b})
-	e.open = kind
+	e.open, e.cited = kind, false
 	e.blocks++
 	return dst
 }

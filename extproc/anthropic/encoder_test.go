@@ -380,6 +380,26 @@ func TestCallsAreStreamed(t *testing.T) {
 	}
 }
 
+// Text after the sources of a text is not theirs.
+func TestTextAfterSourcesIsAnotherBlock(t *testing.T) {
+	enc := anthropic.Dialect{}.Stream(dialect.Meta{ID: "msg_1"})
+	var got []byte
+	for _, c := range []wire.Chunk{
+		{Text: "rain"}, {Annotations: []wire.Annotation{{URL: "https://x.test"}}}, {Annotations: []wire.Annotation{{URL: "https://y.test"}}}, {Text: " or snow"},
+	} {
+		got = enc.Chunk(got, &c)
+	}
+	order := []string{`"index":0,"content_block"`, `"rain"`, "x.test", "y.test", `"content_block_stop","index":0`, `"index":1,"content_block"`, `" or snow"`}
+	at := 0
+	for _, want := range order {
+		next := strings.Index(string(got[at:]), want)
+		if next < 0 {
+			t.Fatalf("%s is missing or out of order: %s", want, got)
+		}
+		at += next
+	}
+}
+
 // What a provider reports before its response begins is in the first event.
 func TestMessageStartHasTheInput(t *testing.T) {
 	enc := anthropic.Dialect{}.Stream(dialect.Meta{ID: "chatcmpl-1", Model: "alias"})

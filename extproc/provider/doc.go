@@ -6,4 +6,8 @@
 // a package with a driver.Driver, a row, and golden files in
 // testdata/<name>/*.txtar; the suite rejects a driver without chat, chat_stream
 // and error_429.
+//
+// Those are for callers of OpenAI's chats. Callers of Anthropic's messages have theirs in
+// testdata/messages/<name>: a matrix of what a response may have, whole and streamed, that the
+// suite rejects if a cell is missing.
 package provider

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
@@ -53,29 +55,49 @@ type target struct {
 	JSONSchema      bool   `json:"json_schema"`
 }
 
-// TestGolden runs every driver over every file of its folder.
+// language is a language of callers, with the folder of its golden files.
+type language struct {
+	dialect  dialect.Dialect
+	endpoint driver.Endpoint
+	folder   string // with a folder for each provider
+	id       string // of responses
+}
+
+// chats is the language of OpenAI's chats.
+func chats() language { return language{openai.Dialect{}, driver.Chat, "testdata", "chatcmpl-golden"} }
+
+// languages lists the languages of callers.
+func languages() []language {
+	return []language{chats(), {anthropic.Dialect{}, driver.Messages, messagesFolder, "msg_golden"}}
+}
+
+// messagesFolder has the golden files of callers of Anthropic's language.
+const messagesFolder = "testdata/messages"
+
+// TestGolden runs every driver over every file of its folder, for callers of each language.
 func TestGolden(t *testing.T) {
-	folders, err := filepath.Glob("testdata/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, folder := range folders {
-		if filepath.Base(folder) == "fuzz" {
-			continue
-		}
-		p, ok := byName(filepath.Base(folder))
-		if !ok {
-			stale(t, folder)
-			continue
-		}
-		files, err := filepath.Glob(folder + "/*")
+	for _, l := range languages() {
+		folders, err := filepath.Glob(l.folder + "/*")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, file := range files {
-			t.Run(filepath.Base(folder)+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-				golden(t, p, file)
-			})
+		for _, folder := range folders {
+			if filepath.Base(folder) == "fuzz" || folder == messagesFolder {
+				continue
+			}
+			p, ok := byName(filepath.Base(folder))
+			if !ok {
+				stale(t, folder)
+				continue
+			}
+			files, err := filepath.Glob(folder + "/*")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				name, _ := strings.CutPrefix(strings.TrimSuffix(file, ".txtar"), "testdata/")
+				t.Run(name, func(t *testing.T) { golden(t, l, p, file) })
+			}
 		}
 	}
 }
@@ -110,7 +132,7 @@ func stale(t *testing.T, path string) {
 }
 
 // golden runs one file.
-func golden(t *testing.T, p provider.Provider, file string) {
+func golden(t *testing.T, l language, p provider.Provider, file string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
@@ -124,7 +146,7 @@ func golden(t *testing.T, p provider.Provider, file string) {
 		stale(t, file)
 		return
 	}
-	want := run(t, p, have)
+	want := run(t, l, p, have)
 	if *update {
 		write(t, file, archive.Comment, want)
 		return
@@ -156,7 +178,7 @@ func write(t *testing.T, file string, comment []byte, sections map[string][]byte
 }
 
 // run translates there and back. The result has the inputs as well.
-func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]byte {
+func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{askJSON: in[askJSON]}
 	var cfg target
@@ -166,14 +188,14 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 			t.Fatal(err)
 		}
 	}
-	ask, err := openai.Dialect{}.DecodeRequest(in[askJSON])
+	ask, err := l.dialect.DecodeRequest(in[askJSON])
 	if err != nil {
-		out[answerHTTP] = refusal(fault.From(err))
+		out[answerHTTP] = refusal(l, fault.From(err))
 		return out
 	}
-	call, err := callOf(p, ask, cfg.target())
+	call, err := callOf(l.endpoint, p, ask, cfg.target())
 	if err != nil {
-		out[answerHTTP] = refusal(fault.From(err))
+		out[answerHTTP] = refusal(l, fault.From(err))
 		return out
 	}
 	out[upstreamHTTP] = request(t, call)
@@ -182,19 +204,19 @@ func run(t *testing.T, p provider.Provider, in map[string][]byte) map[string][]b
 	}
 	out[replyHTTP] = in[replyHTTP]
 	status, header, body := parse(t, in[replyHTTP])
-	m := dialect.Meta{ID: "chatcmpl-golden", Model: ask.Model, Created: 1700000000, IncludeUsage: ask.IncludeUsage, Functions: ask.Functions}
+	m := dialect.Meta{ID: l.id, Model: ask.Model, Created: 1700000000, IncludeUsage: ask.IncludeUsage, Functions: ask.Functions}
 	switch {
 	case status != http.StatusOK:
-		fail(out, p.Driver.Classify(status, header, body))
+		fail(l, out, p.Driver.Classify(status, header, body))
 	case strings.HasPrefix(header("content-type"), "text/event-stream"):
-		stream(t, out, codec(p), events(body), m)
+		maps.Copy(out, stream(t, l.dialect, codec(p), events(body), m))
 	default:
 		reply, err := codec(p).Decode(body)
 		if err != nil {
-			fail(out, failureOf(t, err))
+			fail(l, out, failureOf(t, err))
 			return out
 		}
-		out[answerHTTP] = answer(200, nil, openai.Dialect{}.EncodeResponse(nil, reply, m))
+		out[answerHTTP] = answer(200, nil, l.dialect.EncodeResponse(nil, reply, m))
 		out[usageJSON] = pretty(marshal(usageView(&reply.Usage)))
 	}
 	return out
@@ -211,8 +233,8 @@ func byName(name string) (provider.Provider, bool) {
 }
 
 // callOf returns the whole call for a chat request.
-func callOf(p provider.Provider, ask *wire.Request, t driver.Target) (driver.Call, error) {
-	call, err := p.Driver.Address(t, driver.Operation{Endpoint: driver.Chat, Stream: ask.Stream})
+func callOf(e driver.Endpoint, p provider.Provider, ask *wire.Request, t driver.Target) (driver.Call, error) {
+	call, err := p.Driver.Address(t, driver.Operation{Endpoint: e, Stream: ask.Stream})
 	if err != nil {
 		return driver.Call{}, err
 	}
@@ -237,47 +259,55 @@ func (c target) target() driver.Target {
 
 // stream translates a stream event by event. It cuts the stream after every event, to check
 // that no step depends on later events.
-func stream(t *testing.T, out map[string][]byte, d driver.Codec, all []event, m dialect.Meta) {
+func stream(t *testing.T, l dialect.Dialect, d driver.Codec, all []event, m dialect.Meta) map[string][]byte {
 	t.Helper()
-	whole, tokens, failure := translate(t, d, all, m)
+	whole, tokens, failure := translate(t, l, d, all, m)
 	for n := range all {
-		cut, _, f := translate(t, d, all[:n], m)
-		cut = bytes.TrimSuffix(cut, []byte("data: [DONE]\n\n")) // whole without a usage that was yet to come
-		if f == nil && !bytes.HasPrefix(whole, cut) {
-			t.Errorf("after %d events the answer is\n%s", n, cut)
+		cut, _, f := translate(t, l, d, all[:n], m)
+		if f == nil && !bytes.HasPrefix(whole.all(), cut.steps) {
+			t.Errorf("after %d events the answer is\n%s", n, cut.steps)
 		}
 	}
-	out[answerHTTP] = append([]byte("200\ncontent-type: text/event-stream\n\n"), whole...)
-	out[usageJSON] = pretty(marshal(usageView(&tokens)))
+	out := map[string][]byte{
+		answerHTTP: append([]byte("200\ncontent-type: text/event-stream\n\n"), whole.all()...),
+		usageJSON:  pretty(marshal(usageView(&tokens))),
+	}
 	if failure != nil {
 		out[failureJSON] = pretty(marshal(failureView(failure)))
 	}
+	return out
 }
 
+// streamed is a stream as the caller gets it.
+type streamed struct{ steps, end []byte }
+
+func (s streamed) all() []byte { return slices.Concat(s.steps, s.end) }
+
 // translate translates events; the end is written if the answer is whole.
-func translate(t *testing.T, d driver.Codec, all []event, m dialect.Meta) (answer []byte, u wire.Usage, failure *wire.Failure) {
+func translate(t *testing.T, l dialect.Dialect, d driver.Codec, all []event, m dialect.Meta) (out streamed, u wire.Usage, failure *wire.Failure) {
 	t.Helper()
-	in, enc := d.Stream(), openai.Dialect{}.Stream(m)
+	in, enc := d.Stream(), l.Stream(m)
 	for _, e := range all {
 		chunks, err := in.Event(nil, e.name, []byte(e.data))
 		for i := range chunks {
-			answer = enc.Chunk(answer, &chunks[i])
+			out.steps = enc.Chunk(out.steps, &chunks[i])
 		}
 		if err != nil {
 			failure = failureOf(t, err)
-			return enc.Fail(answer, failure.Fault()), in.Usage(), failure
+			out.end = enc.Fail(nil, failure.Fault())
+			return out, in.Usage(), failure
 		}
 	}
 	u = in.Usage()
 	if in.Complete() {
-		answer = enc.End(answer, &u)
+		out.end = enc.End(nil, &u)
 	}
-	return answer, u, nil
+	return out, u, nil
 }
 
 // fail writes what a failure looks like.
-func fail(out map[string][]byte, f *wire.Failure) {
-	out[answerHTTP] = refusal(f.Fault())
+func fail(l language, out map[string][]byte, f *wire.Failure) {
+	out[answerHTTP] = refusal(l, f.Fault())
 	out[failureJSON] = pretty(marshal(failureView(f)))
 }
 
@@ -330,8 +360,8 @@ func request(t *testing.T, c driver.Call) []byte {
 }
 
 // refusal shows a fault as HTTP.
-func refusal(e *fault.Error) []byte {
-	return answer(e.HTTPStatus(), e.Headers(), openai.Dialect{}.EncodeError(e, "req_golden"))
+func refusal(l language, e *fault.Error) []byte {
+	return answer(e.HTTPStatus(), e.Headers(), l.dialect.EncodeError(e, "req_golden"))
 }
 
 // answer shows an answer as HTTP.

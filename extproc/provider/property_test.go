@@ -361,11 +361,11 @@ func FuzzEncode(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ask, err := openai.Dialect{}.DecodeRequest(body)
-		if err != nil {
-			return
+		for _, l := range languages() {
+			if ask, err := l.dialect.DecodeRequest(body); err == nil {
+				checkEncode(t, ask, len(body)%2 == 0)
+			}
 		}
-		checkEncode(t, ask, len(body)%2 == 0)
 	})
 }
 
@@ -380,13 +380,19 @@ func FuzzDecode(f *testing.F) {
 		for _, p := range provider.Providers()[:2] {
 			if reply, err := codec(p).Decode(body); err != nil {
 				_ = failureOf(t, err)
-			} else if out := jsontext.Value((openai.Dialect{}).EncodeResponse(nil, reply, m)); !out.IsValid() {
-				t.Errorf("%s writes %s", p.Name, out)
+			} else {
+				for _, l := range languages() {
+					if out := jsontext.Value(l.dialect.EncodeResponse(nil, reply, m)); !out.IsValid() {
+						t.Errorf("%s writes %s", p.Name, out)
+					}
+				}
 			}
-			answer, _, _ := translate(t, codec(p), events(body), m)
-			for line := range strings.SplitSeq(string(answer), "\n\n") {
-				if line = strings.TrimPrefix(line, "data: "); line != "" && line != "[DONE]" && !jsontext.Value(line).IsValid() {
-					t.Errorf("%s streams %q", p.Name, line)
+			for _, l := range languages() {
+				answer, _, _ := translate(t, l.dialect, codec(p), events(body), m)
+				for _, e := range events(answer.all()) {
+					if e.data != "" && e.data != "[DONE]" && !jsontext.Value(e.data).IsValid() {
+						t.Errorf("%s streams %q", p.Name, e.data)
+					}
 				}
 			}
 			if f := p.Driver.Classify(len(body)%600, func(string) string { return string(body) }, body); f.Message == "" && f.Kind != fault.Timeout && f.Kind != fault.Upstream {

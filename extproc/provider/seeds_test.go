@@ -31,9 +31,13 @@ func replySeeds(tb testing.TB) [][]byte {
 // sections reads one section of every golden file.
 func sections(tb testing.TB, name string) [][]byte {
 	tb.Helper()
-	files, err := filepath.Glob("testdata/*/*.txtar")
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("no golden files: %v", err)
+	var files []string
+	for _, l := range languages() {
+		some, err := filepath.Glob(l.folder + "/*/*.txtar")
+		if err != nil || len(some) == 0 {
+			tb.Fatalf("no golden files: %v", err)
+		}
+		files = append(files, some...)
 	}
 	var out [][]byte
 	for _, file := range files {

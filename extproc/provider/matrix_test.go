@@ -1,0 +1,78 @@
+package provider_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/tools/txtar"
+)
+
+// cells are what golden files show of each pair of languages, whole and streamed, with what the
+// request, the provider's response or the caller's has if it is that.
+func cells() map[string]string {
+	return map[string]string{
+		"text": "degrees.", "tools": `"tool_use"`, "pictures": `"image"`, "reasoning": `"thinking_delta"|"type": "thinking"`, "cache": `"cache_control"`,
+		"structured": `"json_schema"`, "refusal": `"refusal"`, "error": `"type": "error"|"type":"error"`,
+	}
+}
+
+// TestMatrixIsComplete rejects a pair of languages without golden files for each cell.
+func TestMatrixIsComplete(t *testing.T) {
+	for _, name := range []string{"openai", "anthropic"} {
+		for cell, signs := range cells() {
+			for _, end := range []string{".txtar", streamEnd} {
+				file := fmt.Sprintf("%s/%s/%s%s", messagesFolder, name, cell, end)
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Errorf("the matrix has a hole: %v", err)
+					continue
+				}
+				if !hasOne(string(text), signs) {
+					t.Errorf("%s does not show %s: it has none of %s", file, cell, signs)
+				}
+				checkStreamed(t, file, text)
+			}
+		}
+	}
+}
+
+// streamEnd ends the names of files with streams.
+const streamEnd = "_stream.txtar"
+
+// hasOne reports whether the text has one of the signs.
+func hasOne(text, signs string) bool {
+	for sign := range strings.SplitSeq(signs, "|") {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkStreamed checks that a file's request and response are streamed if its name says so, and
+// whole otherwise.
+func checkStreamed(t *testing.T, file string, text []byte) {
+	t.Helper()
+	want := strings.HasSuffix(file, streamEnd)
+	for _, section := range txtar.Parse(text).Files {
+		got := want
+		switch section.Name {
+		case askJSON:
+			var ask struct {
+				Stream bool `json:"stream"`
+			}
+			if err := json.Unmarshal(section.Data, &ask); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+			got = ask.Stream
+		case answerHTTP:
+			got = strings.Contains(string(section.Data), "text/event-stream")
+		}
+		if got != want {
+			t.Errorf("%s: streamed is %v in %s", file, got, section.Name)
+		}
+	}
+}
