@@ -104,7 +104,7 @@ func importRows() []importRow {
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/cause", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metrics",
-			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens",
+			"extproc/anthropic", "extproc/openai", "extproc/responses", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens",
 			"extproc/wire",
 			"cluster", "cluster/*", "dataplane", "envoy/contract",
 		}},

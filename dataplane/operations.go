@@ -43,6 +43,8 @@ const (
 	Moderations = "moderations"
 	Images      = "images.generations"
 	Rerank      = "rerank"
+	Messages    = "messages"
+	Responses   = "responses"
 )
 
 // Media types of responses.
@@ -53,10 +55,18 @@ const (
 
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
-func Operations() [6]Operation {
+func Operations() [8]Operation {
 	return [...]Operation{
 		{
 			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
+		},
+		{
+			CallType: Messages, ID: "createMessage", Path: "/messages", Language: "anthropic",
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
+		},
+		{
+			CallType: Responses, ID: "createResponse", Path: "/responses", Language: "responses",
 			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
 		},
 		{

@@ -203,6 +203,9 @@ func (s *stream) finish(word string) wire.Finish {
 // Complete reports whether the response is complete.
 func (s *stream) Complete() bool { return s.stopped || s.finished }
 
+// Ended reports whether the event with the reason for the end has come, which has the usage too.
+func (s *stream) Ended() bool { return s.Complete() }
+
 // Usage returns what was reported so far.
 func (s *stream) Usage() wire.Usage { return s.usage.report() }
 

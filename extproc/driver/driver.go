@@ -45,6 +45,8 @@ type Stream interface {
 	// Complete reports whether the response is complete. A stream that ends
 	// before it was cut.
 	Complete() bool
+	// Ended reports whether nothing more follows that counts: neither content nor usage.
+	Ended() bool
 	// Usage returns what has been reported so far.
 	Usage() wire.Usage
 	// Model returns the provider's name of the model; empty if it has sent none.

@@ -15,15 +15,20 @@ type Driver struct {
 	NewLimit          bool // max_completion_tokens; compatible providers have max_tokens only
 	GivesThinkingBack bool // requires reasoning_content of earlier turns
 	UnderV1           bool // serves under /v1, which operators like to leave out of the address
+	HasResponses      bool // serves OpenAI's language of responses as well
 
 	// Endpoints are those that the provider serves; nil means all of OpenAI's, as servers that
 	// an operator runs may have any.
 	Endpoints []driver.Endpoint
 }
 
-// Serves returns OpenAI's language of chats for each chat.
+// Serves returns OpenAI's language of chats for each chat, but for that of responses if the provider
+// has it.
 func (d Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if e = called(e); d.Endpoints != nil {
+	if d.HasResponses && (e == driver.Responses || e == driver.InputTokens) {
+		return wire.Responses, true
+	}
+	if e = d.called(e); d.Endpoints != nil {
 		return wire.OpenAI, slices.Contains(d.Endpoints, e)
 	}
 	switch e {
@@ -36,8 +41,8 @@ func (d Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) 
 }
 
 // called returns the endpoint to which the requests of another one go.
-func called(e driver.Endpoint) driver.Endpoint {
-	if e.IsChat() {
+func (d Driver) called(e driver.Endpoint) driver.Endpoint {
+	if e.IsChat() && (e != driver.Responses || !d.HasResponses) {
 		return driver.Chat
 	}
 	return e
@@ -59,7 +64,7 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
 	}
-	return driver.Call{Path: driver.EndpointPath(base, called(op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	return driver.Call{Path: driver.EndpointPath(base, d.called(op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
 }
 
 // Classify reads errors of OpenAI's shape.

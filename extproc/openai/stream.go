@@ -119,6 +119,9 @@ func (s *chatStream) Complete() bool {
 	return s.ended || len(s.finished) > 0 && len(s.finished) == len(s.begun)
 }
 
+// Ended reports whether the last event has come: usage follows the finish_reason.
+func (s *chatStream) Ended() bool { return s.ended }
+
 // with adds n to a set.
 func with(set []int, n int) []int {
 	if slices.Contains(set, n) {

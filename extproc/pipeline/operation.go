@@ -8,10 +8,12 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -111,6 +113,12 @@ func readers() map[string]reader {
 	}
 	return map[string]reader{
 		dataplane.Chat: chat,
+		dataplane.Messages: with(chat, func(r *reader) {
+			r.reply, r.event = splice.Message, splice.MessageEvent
+		}),
+		dataplane.Responses: with(chat, func(r *reader) {
+			r.scan, r.bound, r.reply, r.event = splice.ScanModel, estimate.ResponsesInput, splice.Response, splice.ResponseEvent
+		}),
 		dataplane.Completions: with(chat, func(r *reader) {
 			r.scan, r.bound = splice.ScanInputs(splice.Prompt), estimate.TextInput
 		}),
@@ -131,7 +139,11 @@ func readers() map[string]reader {
 
 // languages returns the languages of callers, by name.
 func languages() map[string]dialect.Dialect {
-	return map[string]dialect.Dialect{string(wire.OpenAI): openai.Dialect{}}
+	return map[string]dialect.Dialect{
+		string(wire.OpenAI):    openai.Dialect{},
+		string(wire.Anthropic): anthropic.Dialect{},
+		string(wire.Responses): responses.Dialect{},
+	}
 }
 
 // operations returns the operations by path.

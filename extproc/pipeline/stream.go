@@ -324,7 +324,7 @@ func (r *Relay) translate(e *splice.Event) {
 		r.fail(failureOf(err).Fault())
 		return
 	}
-	if r.decoder.Complete() {
+	if r.decoder.Ended() {
 		r.finish()
 	}
 }

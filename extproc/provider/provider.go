@@ -24,7 +24,7 @@ type Provider struct {
 // is supported can be read in one place.
 func Providers() []Provider {
 	rows := []Provider{
-		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true}},
+		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true, HasResponses: true}},
 		{Name: "anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic.Driver{}, Features: anthropic.Features},
 	}
 	for _, c := range []struct {

@@ -321,6 +321,9 @@ func call(dst []wire.Chunk, p *progress, more string) []wire.Chunk {
 // Complete reports whether the response is complete.
 func (s *stream) Complete() bool { return s.ended }
 
+// Ended reports whether the event with the whole response has come.
+func (s *stream) Ended() bool { return s.ended }
+
 // Usage returns what was reported.
 func (s *stream) Usage() wire.Usage { return s.usage }
 
