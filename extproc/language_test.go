@@ -41,29 +41,39 @@ type providerCase struct {
 func providerCases() map[string]providerCase {
 	const responded = `{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"up","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed",` +
 		`"content":[{"type":"output_text","text":"Hi there.","annotations":[]}]}],"usage":{"input_tokens":10,"input_tokens_details":{"cached_tokens":0},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":15}}`
+	const streamed = "event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,\"response\":{\"id\":\"resp_1\",\"status\":\"in_progress\",\"model\":\"up\",\"output\":[]}}\n\n" +
+		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":1,\"delta\":\"Hi there.\"}\n\n" +
+		"event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":2,\"response\":" + responded + "}\n\n"
 	openai := func(name string) catalog.DeploymentSpec { return place(name, "fast", "fast", 0) }
-	compatible := openai("compatible")
+	codex, compatible := openai("codex"), openai("compatible")
+	codex.Model = "openai/gpt-5-codex"
 	compatible.Model = "openai_compatible/fast"
 	chat := strings.NewReplacer(`"prompt_tokens":9,"completion_tokens":3,"total_tokens":12`, `"prompt_tokens":10,"completion_tokens":5,"total_tokens":15`)
 	return map[string]providerCase{
 		"openai": {
-			openai("o"), map[string]string{"chat": "/v1/chat/completions", "messages": "/v1/chat/completions"},
+			openai("o"),
+			map[string]string{"chat": "/v1/chat/completions", "messages": "/v1/chat/completions"},
 			`{"id":"c","object":"chat.completion","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"Hi there."},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`,
 			text("Hi") + text(" there.") + stop() + chat.Replace(reported()) + done,
 		},
 		"openai's responses": {
-			openai("r"), map[string]string{"responses": "/v1/responses"}, responded,
-			"event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,\"response\":{\"id\":\"resp_1\",\"status\":\"in_progress\",\"model\":\"up\",\"output\":[]}}\n\n" +
-				"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":1,\"delta\":\"Hi there.\"}\n\n" +
-				"event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":2,\"response\":" + responded + "}\n\n",
+			openai("r"),
+			map[string]string{"responses": "/v1/responses"},
+			responded,
+			streamed,
+		},
+		"openai's responses alone": {
+			codex, map[string]string{"chat": "/v1/responses", "messages": "/v1/responses", "responses": "/v1/responses"}, responded, streamed,
 		},
 		"compatible": {
-			compatible, map[string]string{"chat": "/v1/chat/completions", "messages": "/v1/chat/completions", "responses": "/v1/chat/completions"},
+			compatible,
+			map[string]string{"chat": "/v1/chat/completions", "messages": "/v1/chat/completions", "responses": "/v1/chat/completions"},
 			`{"id":"c","object":"chat.completion","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"Hi there."},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`,
 			text("Hi") + text(" there.") + stop() + chat.Replace(reported()) + done,
 		},
 		"anthropic": {
-			claude("c", "fast", 0), map[string]string{"chat": "/v1/messages", "messages": "/v1/messages", "responses": "/v1/messages"},
+			claude("c", "fast", 0),
+			map[string]string{"chat": "/v1/messages", "messages": "/v1/messages", "responses": "/v1/messages"},
 			`{"id":"m","type":"message","role":"assistant","model":"claude-up","content":[{"type":"text","text":"Hi there."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":5}}`,
 			anthropicStream(),
 		},

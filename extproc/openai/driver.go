@@ -15,7 +15,9 @@ type Driver struct {
 	NewLimit          bool // max_completion_tokens; compatible providers have max_tokens only
 	GivesThinkingBack bool // requires reasoning_content of earlier turns
 	UnderV1           bool // serves under /v1, which operators like to leave out of the address
-	HasResponses      bool // serves OpenAI's language of responses as well
+
+	// Responses translates to OpenAI's language of responses; nil if the provider does not serve it.
+	Responses driver.Codec
 
 	// Endpoints are those that the provider serves; nil means all of OpenAI's, as servers that
 	// an operator runs may have any.
@@ -24,11 +26,11 @@ type Driver struct {
 
 // Serves returns OpenAI's language of chats for each chat, but for that of responses if the provider
 // has it.
-func (d Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if d.HasResponses && (e == driver.Responses || e == driver.InputTokens) {
+func (d Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
+	if e = d.called(t, e); d.Responses != nil && (e == driver.Responses || e == driver.InputTokens) {
 		return wire.Responses, true
 	}
-	if e = d.called(e); d.Endpoints != nil {
+	if d.Endpoints != nil {
 		return wire.OpenAI, slices.Contains(d.Endpoints, e)
 	}
 	switch e {
@@ -41,15 +43,24 @@ func (d Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) 
 }
 
 // called returns the endpoint to which the requests of another one go.
-func (d Driver) called(e driver.Endpoint) driver.Endpoint {
-	if e.IsChat() && (e != driver.Responses || !d.HasResponses) {
-		return driver.Chat
+func (d Driver) called(t driver.Target, e driver.Endpoint) driver.Endpoint {
+	switch {
+	case !e.IsChat():
+		return e
+	case d.Responses != nil && (e == driver.Responses || t.Features.ResponsesOnly):
+		return driver.Responses
 	}
-	return e
+	return driver.Chat
 }
 
-// Codec returns the driver itself, which translates to OpenAI's language of chats.
-func (d Driver) Codec(wire.Dialect) driver.Codec { return d }
+// Codec returns the translator of responses, or the driver itself, which translates to OpenAI's
+// language of chats.
+func (d Driver) Codec(language wire.Dialect) driver.Codec {
+	if language == wire.Responses && d.Responses != nil {
+		return d.Responses
+	}
+	return d
+}
 
 // Address returns the endpoint under the base path, with a bearer key.
 func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
@@ -64,7 +75,7 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
 	}
-	return driver.Call{Path: driver.EndpointPath(base, d.called(op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	return driver.Call{Path: driver.EndpointPath(base, d.called(t, op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
 }
 
 // Classify reads errors of OpenAI's shape.

@@ -4,6 +4,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/responses"
 )
 
 // Provider is what is known of a provider without asking it.
@@ -24,7 +25,7 @@ type Provider struct {
 // is supported can be read in one place.
 func Providers() []Provider {
 	rows := []Provider{
-		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true, HasResponses: true}},
+		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true, Responses: responses.Codec{}}, Features: openai.Features},
 		{Name: "anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic.Driver{}, Features: anthropic.Features},
 	}
 	for _, c := range []struct {
