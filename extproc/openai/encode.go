@@ -2,6 +2,7 @@ package openai
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -55,7 +56,7 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 	if r.Stream {
 		out.StreamOptions = &chatStreamOptions{IncludeUsage: true}
 	}
-	if out.ToolChoice, err = choiceOf(&r.ToolChoice); err != nil {
+	if out.ToolChoice, err = choiceOf(r, t); err != nil {
 		return nil, fault.From(err)
 	}
 	if out.Extra, err = driver.Object(extra); err != nil {
@@ -148,8 +149,19 @@ func extraOf(r *wire.Request, t driver.Target) ([]wire.Field, error) {
 	return out, nil
 }
 
-// choiceOf writes tool_choice; nil if it is unset.
-func choiceOf(c *wire.ToolChoice) (jsontext.Value, error) {
+// choiceOf writes tool_choice; nil if it is unset. In other languages it may be about a search of
+// the web, which is no tool here: OpenAI rejects a choice without tools, or of an unknown one.
+func choiceOf(r *wire.Request, t driver.Target) (jsontext.Value, error) {
+	c := &r.ToolChoice
+	sent := func(tool wire.Tool) bool {
+		return tool.Type == "" && (c.Mode != wire.ChoiceNamed || tool.Name == c.Name)
+	}
+	if r.Caller == wire.Anthropic && !slices.ContainsFunc(r.Tools, sent) {
+		if c.Mode == wire.ChoiceNamed && !t.DropParams {
+			return nil, driver.Unsupported("tool_choice.name", vendor)
+		}
+		return nil, nil
+	}
 	switch c.Mode {
 	case wire.ChoiceAuto:
 		return jsontext.Value(`"auto"`), nil
