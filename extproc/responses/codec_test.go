@@ -62,7 +62,7 @@ func drawRequest(t *rapid.T) *wire.Request {
 		out.Tools = append(out.Tools, wire.Tool{Type: "custom", Raw: jsontext.Value(`{"type":"custom","custom":{"name":"c","format":{"type":"grammar","grammar":{"definition":"x","syntax":"lark"}}}}`)})
 	})
 	maybe("search", func() {
-		out.WebSearch = &wire.WebSearch{ContextSize: "high", Location: jsontext.Value(`{"city":"Bern"}`), Allowed: []string{"a.test"}}
+		out.WebSearch = &wire.WebSearch{ContextSize: "high", MostUses: 3, Location: jsontext.Value(`{"city":"Bern"}`), Allowed: []string{"a.test"}}
 	})
 	if out.Tools != nil {
 		maybe("parallel", func() { out.ParallelTools = rapid.SampledFrom([]*bool{&yes, &no}).Draw(t, "yes") })
@@ -395,6 +395,33 @@ func TestStreamReadsWhatProvidersSend(t *testing.T) {
 		}
 		if result != c.want || s.Complete() != strings.Contains(c.want, "|") {
 			t.Errorf("%s: got %q, complete %v; want %q", name, result, s.Complete(), c.want)
+		}
+	}
+}
+
+func TestLogprobsHaveTheFormOfChats(t *testing.T) {
+	const probs = `[{"token":"a","bytes":[97],"logprob":-1,"top_logprobs":[{"token":"b","logprob":-2}]}]`
+	const want = `{"content":[{"token":"a","bytes":[97],"logprob":-1,"top_logprobs":[{"token":"b","bytes":null,"logprob":-2}]}],"refusal":null}`
+	item := `{"type":"message","content":[{"type":"output_text","text":"a","logprobs":` + probs + `}]}`
+	r, err := responses.Codec{}.Decode([]byte(`{"output":[` + item + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(r.Choices[0].Logprobs); got != want {
+		t.Errorf("whole: got %s", got)
+	}
+	for name, data := range map[string]string{
+		"delta":        `{"type":"response.output_text.delta","delta":"a","logprobs":` + probs + `}`,
+		"without one":  `{"type":"response.output_text.done","text":"a","logprobs":` + probs + `}`,
+		"only at last": `{"type":"response.output_item.done","item":` + item + `}`,
+	} {
+		s := responses.Codec{}.Stream()
+		chunks, err := s.Event(nil, "", []byte(data))
+		if err != nil || len(chunks) != 1 || chunks[0].Text != "a" || string(chunks[0].Logprobs) != want {
+			t.Errorf("%s: got %+v, %v", name, chunks, err)
+		}
+		if chunks, err = s.Event(nil, "", []byte(`{"type":"response.output_item.done","item":`+item+`}`)); err != nil || len(chunks) != 0 {
+			t.Errorf("%s: the end repeats it: %+v, %v", name, chunks, err)
 		}
 	}
 }

@@ -56,6 +56,8 @@ func TestDecodeRequestRejects(t *testing.T) {
 		{with(`"instructions":7`), "instructions", "invalid_type"},
 		{with(`"max_output_tokens":0`), "max_output_tokens", "invalid_value"},
 		{with(`"max_output_tokens":1.5`), "max_output_tokens", "invalid_type"},
+		{with(`"max_tool_calls":0`), "max_tool_calls", "invalid_value"},
+		{`{"model":"m","input":[{"type":"reasoning","summary":[]}]}`, "input", "missing_required_parameter"},
 		{with(`"temperature":2.1`), "temperature", "invalid_value"},
 		{with(`"top_p":-1`), "top_p", "invalid_value"},
 		{with(`"top_logprobs":21`), "top_logprobs", "invalid_value"},
@@ -164,7 +166,7 @@ func TestDecodeRequestReads(t *testing.T) {
 	body := `{"model":"m","instructions":"Be brief.","max_output_tokens":1e3,"stream":true,"store":true,"truncation":"auto","background":false,
 		"previous_response_id":null,"stream_options":{"include_obfuscation":false},"include":["reasoning.encrypted_content"],
 		"temperature":0.5,"top_p":0.9,"top_logprobs":2,"parallel_tool_calls":false,"metadata":{"a":"b"},"user":"u","safety_identifier":"s",
-		"service_tier":"flex","prompt_cache_key":"k","future":{"a":[1.50]},
+		"service_tier":"flex","prompt_cache_key":"k","max_tool_calls":2,"future":{"a":[1.50]},
 		"reasoning":{"effort":"high","summary":"auto"},
 		"text":{"verbosity":"low","format":{"type":"json_schema","name":"n","schema":{"type":"object"},"strict":true}},
 		"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":true},
@@ -200,7 +202,7 @@ func TestDecodeRequestReads(t *testing.T) {
 			{Name: "f", Description: "d", Schema: jsontext.Value(`{"type":"object"}`), Strict: &yes},
 			{Type: "custom", Raw: jsontext.Value(`{"type":"custom","custom":{"name":"c","format":{"type":"grammar","grammar":{"definition":"start: x","syntax":"lark"}}}}`)},
 		},
-		WebSearch:  &wire.WebSearch{ContextSize: "low", Allowed: []string{"a.test"}, Location: jsontext.Value(`{"city":"Bern"}`)},
+		WebSearch:  &wire.WebSearch{ContextSize: "low", MostUses: 2, Allowed: []string{"a.test"}, Location: jsontext.Value(`{"city":"Bern"}`)},
 		ToolChoice: wire.ToolChoice{Mode: wire.ChoiceRequired, Allowed: []string{"f"}},
 		Messages: []wire.Message{
 			{Role: wire.System, Parts: []wire.Part{{Text: "Be brief.", At: wire.Place{Member: "instructions"}}}},
@@ -225,7 +227,6 @@ func TestDecodeRequestReads(t *testing.T) {
 			{Role: wire.ToolRole, Parts: []wire.Part{{Kind: wire.ToolResultPart, At: at(8, "output", 0), Result: &wire.ToolResult{
 				CallID: "c2", Parts: []wire.Part{{Text: "t", At: at(8, "output", 1)}, {Kind: wire.ImagePart, Media: &wire.Media{URL: "https://x.test/i.png"}, At: at(8, "output", 2)}},
 			}}}},
-			{Role: wire.Assistant},
 		},
 		Extra: []wire.Field{
 			{Name: "verbosity", Value: jsontext.Value(`"low"`)},

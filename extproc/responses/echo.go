@@ -14,7 +14,7 @@ type echo struct {
 	Background        bool           `json:"background"`
 	Instructions      *string        `json:"instructions"`
 	MaxOutputTokens   *dialect.Whole `json:"max_output_tokens"`
-	MaxToolCalls      jsontext.Value `json:"max_tool_calls"`
+	MaxToolCalls      *dialect.Whole `json:"max_tool_calls"`
 	Metadata          jsontext.Value `json:"metadata"`
 	ParallelToolCalls bool           `json:"parallel_tool_calls"`
 	Previous          *string        `json:"previous_response_id"`
@@ -57,7 +57,7 @@ func (t echoTool) MarshalJSONTo(enc *jsontext.Encoder) error {
 // echo keeps what the response repeats.
 func (r *request) echo(a *wire.Request) error {
 	out := echo{
-		MaxOutputTokens: r.MaxOutputTokens, MaxToolCalls: a.ExtraNamed("max_tool_calls"), Metadata: jsontext.Value("{}"), ParallelToolCalls: true,
+		MaxOutputTokens: r.MaxOutputTokens, MaxToolCalls: r.MaxToolCalls, Metadata: jsontext.Value("{}"), ParallelToolCalls: true,
 		PromptCacheKey: dialect.Present(a.ExtraNamed("prompt_cache_key")), SafetyIdentifier: dialect.Present(a.ExtraNamed("safety_identifier")),
 		Temperature: r.Temperature, Text: textConfig{Format: &textFormat{Type: "text"}}, ToolChoice: jsontext.Value(`"auto"`),
 		Tools: []echoTool{}, TopP: r.TopP, Truncation: "disabled",

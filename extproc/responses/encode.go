@@ -93,7 +93,7 @@ func (b *builder) members() error {
 		switch f.Name {
 		case "verbosity":
 			b.text().Verbosity = driver.Text(f.Value)
-		case "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "moderation", "max_tool_calls":
+		case "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "moderation":
 			b.extra = append(b.extra, f)
 		case "service_tier":
 			b.extra = append(b.extra, wire.Field{Name: f.Name, Value: tierFor(b.in.Caller, f.Value)})

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -53,6 +54,9 @@ func (b *builder) search() error {
 	}
 	if w.Blocked != nil && !b.target.DropParams {
 		return driver.Unsupported("tools.blocked_domains", vendor)
+	}
+	if w.MostUses > 0 {
+		b.out.MaxToolCalls = (*dialect.Whole)(&w.MostUses)
 	}
 	out := toolBody{Type: toolWebSearch, ContextSize: w.ContextSize}
 	var err error

@@ -184,6 +184,9 @@ func (r *request) messages(a *wire.Request) error {
 		if err != nil {
 			return err
 		}
+		if m.Role == wire.Assistant && len(m.Parts) == 0 {
+			continue // reasoning without a text and a proof: chats have no message without content
+		}
 		if turn && m.Role == wire.Assistant {
 			last := &a.Messages[len(a.Messages)-1]
 			last.Parts = append(last.Parts, m.Parts...)

@@ -28,6 +28,7 @@ type request struct {
 	Temperature       *float64       `json:"temperature,omitzero"`
 	TopP              *float64       `json:"top_p,omitzero"`
 	TopLogprobs       *dialect.Whole `json:"top_logprobs,omitzero"`
+	MaxToolCalls      *dialect.Whole `json:"max_tool_calls,omitzero"` // of tools that the provider runs
 	Metadata          jsontext.Value `json:"metadata,omitzero"`
 	User              string         `json:"user,omitzero"`
 	Include           []string       `json:"include,omitzero"`
@@ -151,6 +152,7 @@ func (r *request) check() error {
 		dialect.In(r.TopP, 0, 1, "top_p"),
 		dialect.In(r.TopLogprobs, 0, 20, "top_logprobs"),
 		dialect.In(r.MaxOutputTokens, 1, usage.Limit, "max_output_tokens"),
+		dialect.In(r.MaxToolCalls, 1, usage.Limit, "max_tool_calls"),
 	} {
 		if err != nil {
 			return err
@@ -250,7 +252,7 @@ func (r *request) extra(a *wire.Request) error {
 func decisive(name string) bool {
 	switch name {
 	case "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "parallel_tool_calls", "text",
-		"reasoning", "temperature", "top_p", "user", "metadata", "store", "include", "previous_response_id", "conversation", "prompt", "background":
+		"max_tool_calls", "reasoning", "temperature", "top_p", "user", "metadata", "store", "include", "previous_response_id", "conversation", "prompt", "background":
 		return true
 	}
 	return false

@@ -255,7 +255,7 @@ func (s *stream) at(item int, kind partKind, part int) *progress {
 
 // text adds to a text.
 func (s *stream) text(dst []wire.Chunk, p *progress, more string, probs []logprob) []wire.Chunk {
-	if more == "" && probs == nil {
+	if more == "" && len(probs) == 0 {
 		return dst
 	}
 	p.bytes += len(more)

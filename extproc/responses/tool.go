@@ -96,7 +96,9 @@ func (r *request) tools(a *wire.Request) error {
 			if err != nil {
 				return err
 			}
-			a.WebSearch = search
+			if a.WebSearch = search; r.MaxToolCalls != nil { // the search is the only tool that a provider runs
+				search.MostUses = int64(*r.MaxToolCalls)
+			}
 		case t.Name == "":
 			return fault.Field(path+".name", dialect.CodeMissing, "%s.name is missing; name the tool.", path)
 		case t.Type == toolCustom:
