@@ -65,12 +65,16 @@ func (Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 func (b *builder) lacking() error {
 	s := &b.in.Sampling
 	nonzero := func(f *float64) bool { return f != nil && *f != 0 }
+	stop := "stop"
+	if b.in.Caller == wire.Anthropic {
+		stop = "stop_sequences"
+	}
 	for _, p := range []struct {
 		name string
 		set  bool
 	}{
 		{"n", s.N != nil && *s.N != 1},
-		{"stop", len(b.in.Stop) > 0},
+		{stop, len(b.in.Stop) > 0},
 		{"logit_bias", len(s.LogitBias) > len("{}")},
 		{"frequency_penalty", nonzero(s.FrequencyPenalty)},
 		{"presence_penalty", nonzero(s.PresencePenalty)},

@@ -51,6 +51,7 @@ func pairs() map[string]pair {
 		"responses-openai":    {responses.Dialect{}, openai.Driver{NewLimit: true}.Codec(wire.OpenAI)},
 		"responses-anthropic": {responses.Dialect{}, anthropic.Driver{}.Codec(wire.Anthropic)},
 		"chat-responses":      {openai.Dialect{}, responses.Codec{}},
+		"messages-responses":  {anthropic.Dialect{}, responses.Codec{}},
 	}
 }
 
@@ -59,7 +60,11 @@ func TestGoldensAreComplete(t *testing.T) {
 	for folder := range pairs() {
 		for _, name := range []string{"text", "tools", "pictures", "reasoning", "structured", "refusal", "error"} {
 			for _, form := range []string{"", "_stream"} {
-				ask := section(t, filepath.Join("testdata", folder, name+form+".txtar"), askJSON)
+				file := filepath.Join("testdata", folder, name+form+".txtar")
+				ask := section(t, file, askJSON)
+				if section(t, file, upstreamJSON) == nil {
+					t.Errorf("%s: the request does not reach the provider", file)
+				}
 				var in struct {
 					Stream bool `json:"stream"`
 				}
