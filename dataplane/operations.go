@@ -15,6 +15,7 @@ type Operation struct {
 	Request  Form
 	Response string // media type of a response that is sent whole
 	Stream   string // media type of a response that is sent in pieces, on request; empty if there is none
+	Text     string // media type of a response in another format than the usual one; empty if there is none
 }
 
 // Form is the form of a request's body.
@@ -35,6 +36,11 @@ func JSON() Form {
 	return Form{Name: "JSON", Media: "application/json", Suffix: "+json", Charset: "utf-8"}
 }
 
+// Multipart returns the form of bodies that are forms with files.
+func Multipart() Form {
+	return Form{Name: "a form", Media: "multipart/form-data"}
+}
+
 // The call types.
 const (
 	Chat        = "chat.completions"
@@ -45,17 +51,24 @@ const (
 	Rerank      = "rerank"
 	Messages    = "messages"
 	Responses   = "responses"
+
+	ImageEdits     = "images.edits"
+	Speech         = "audio.speech"
+	Transcriptions = "audio.transcriptions"
+	Translations   = "audio.translations"
 )
 
 // Media types of responses.
 const (
 	mediaJSON   = "application/json"
 	mediaEvents = "text/event-stream"
+	mediaText   = "text/plain"
+	mediaSound  = "audio/mpeg" // or another one of audio
 )
 
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
-func Operations() [8]Operation {
+func Operations() [12]Operation {
 	return [...]Operation{
 		{
 			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
@@ -88,6 +101,22 @@ func Operations() [8]Operation {
 		{
 			CallType: Rerank, ID: "createRerank", Path: "/rerank", Language: "openai", Version2: true,
 			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: ImageEdits, ID: "createImageEdit", Path: "/images/edits", Language: "openai",
+			Request: Multipart(), Response: mediaJSON, Stream: mediaEvents,
+		},
+		{
+			CallType: Speech, ID: "createSpeech", Path: "/audio/speech", Language: "openai",
+			Request: JSON(), Response: mediaSound, Stream: mediaEvents,
+		},
+		{
+			CallType: Transcriptions, ID: "createTranscription", Path: "/audio/transcriptions", Language: "openai",
+			Request: Multipart(), Response: mediaJSON, Stream: mediaEvents, Text: mediaText,
+		},
+		{
+			CallType: Translations, ID: "createTranslation", Path: "/audio/translations", Language: "openai",
+			Request: Multipart(), Response: mediaJSON, Text: mediaText,
 		},
 	}
 }

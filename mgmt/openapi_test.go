@@ -82,6 +82,9 @@ func TestDescriptionHasTheFormsOfTheOperations(t *testing.T) {
 		if row.Stream != "" {
 			answers = append(answers, row.Stream)
 		}
+		if row.Text != "" {
+			answers = append(answers, row.Text)
+		}
 		for _, path := range row.Paths() {
 			o := described["POST "+path]
 			if diff := cmp.Diff([]string{row.Request.Media}, o.Request.media()); diff != "" {

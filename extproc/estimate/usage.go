@@ -66,6 +66,9 @@ func (r Request) Plausible(t usage.Tokens, answer int64) usage.Most {
 // fetches reports whether the provider may read content that is not in the request, or that
 // has more tokens than bytes.
 func (r Request) fetches() bool {
+	if len(r.Facts.Form()) > 0 { // pictures, whose tokens follow from their size in pixels
+		return true
+	}
 	for _, name := range [...]string{"image_url", "video_url", `"file"`, "file_id", "input_audio", "web_search", "search", `"mcp"`, "http"} {
 		if bytes.Contains(r.Body, []byte(name)) {
 			return true

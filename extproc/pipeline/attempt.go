@@ -85,7 +85,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	if m.Replace {
 		m.Set = append(m.Set,
 			message.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
-			message.Header{Name: "content-type", Value: x.op.request.Media})
+			message.Header{Name: "content-type", Value: x.requestType()})
 	}
 	m.Set = x.appendVendor(m.Set, a)
 	for _, h := range call.Headers {
@@ -96,6 +96,15 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	m.Set = x.Inbound.Trace.Headers(m.Set)
 	m.Remove = x.headersToRemove(m.Set)
 	return m, nil
+}
+
+// requestType returns the content type of a body that is not the caller's. A form keeps the
+// caller's boundary.
+func (x *Exchange) requestType() string {
+	if x.op.isForm() {
+		return x.Inbound.ContentType
+	}
+	return x.op.request.Media
 }
 
 // appendVendor adds the headers of the caller that a provider's own clients send it. Others do not
@@ -137,7 +146,7 @@ func (x *Exchange) canonical() (*wire.Request, error) {
 // spliced returns the caller's body with the members changed that must change; the body
 // itself if none must.
 func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
-	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage, Remove: splice.Extensions}
+	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage && !x.op.endsItself(), Remove: splice.Extensions}
 	if d.Model != x.Facts.Model {
 		plan.Model = d.Model
 	}
@@ -226,10 +235,13 @@ func (x *Exchange) Alternatives() bool {
 // backoffCap is the longest pause between two attempts, as xds sets it.
 const backoffCap = 2 * time.Second
 
+// streams reports whether the response is expected in pieces.
+func (x *Exchange) streams() bool { return x.Facts.Stream || x.op.speaks() }
+
 // Total bounds the time of a response that is not streamed: every attempt, and the
 // pauses. It is 0 for a stream, which has no such bound.
 func (x *Exchange) Total() time.Duration {
-	if x.Facts.Stream {
+	if x.streams() {
 		return 0
 	}
 	var sum time.Duration
@@ -243,7 +255,8 @@ func (x *Exchange) Total() time.Duration {
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	a := x.attempt(i)
 	if !x.op.free {
-		a.Tokens = x.withUnits(usage.Tokens{Input: x.op.rough(&x.Facts)})
+		t, _ := x.input(x.Plan[i].Deployment, x.op.rough(&x.Facts))
+		a.Tokens = x.withUnits(t)
 	}
 	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, price.Standard)
 	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))

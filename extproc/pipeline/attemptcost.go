@@ -30,7 +30,7 @@ func (x *Exchange) estimateCosts(plan []Attempt) estimate.Costs {
 			out[i] = out[i-1]
 			continue
 		}
-		t := usage.Tokens{Input: x.inputBound(d)}
+		t, _ := x.input(d, x.inputBound(d))
 		if d.MaxInputTokens > 0 {
 			t.Input = min(t.Input, d.MaxInputTokens)
 		}
@@ -47,6 +47,9 @@ func (x *Exchange) expect(t *usage.Tokens, d *catalog.Deployment) {
 		units := x.op.units(&x.Facts)
 		units.Input = t.Input
 		*t = units
+	}
+	if x.op.hasSound() {
+		x.expectSound(t, d.Prices)
 	}
 	if x.op.generates() {
 		t.Output = estimate.Output(&x.Facts, d)

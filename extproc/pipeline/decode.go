@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
+	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // decode finds the operation and reads the request's fields. The body is scanned once and
@@ -17,19 +18,27 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 	if len(x.Body) == 0 {
 		return errEmptyBody()
 	}
+	if x.op.isForm() {
+		boundary, err := splice.Boundary(x.Inbound.ContentType)
+		if err != nil {
+			return err
+		}
+		x.Facts.Boundary = boundary
+	}
 	if err := x.op.scan(x.Body, &x.Facts); err != nil {
 		return err
 	}
 	if x.op.event == nil {
 		x.Facts.Stream = false // no provider streams such a response
 	}
+	x.readSound()
 	var err error
 	x.Options, err = inbound.Read(&x.Inbound, &x.Facts)
 	return err
 }
 
 func errEmptyBody() error {
-	return fault.New(fault.Malformed, "invalid_json", "The body is empty; send a JSON object with a model and what the model is to work on.")
+	return fault.New(fault.Malformed, "invalid_json", "The body is empty; send a model and what the model is to work on.")
 }
 
 // media rejects a body of another form than the operation's requests, before it is read.

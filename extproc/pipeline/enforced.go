@@ -22,7 +22,7 @@ func (p *Pipeline) enforce(_ context.Context, x *Exchange) error {
 // into an object. null and the empty string count as lacking.
 func (x *Exchange) requireParams(names []string) error {
 	for _, name := range names {
-		switch string(splice.Lookup(x.Body, strings.Split(name, ".")...)) {
+		switch string(splice.Lookup(x.Facts.Document(), strings.Split(name, ".")...)) {
 		case "", "null", `""`:
 			return fault.Field(name, "missing_required_parameter", "The operator of this gateway requires the parameter %s in each request. Add it to the body.", name)
 		}

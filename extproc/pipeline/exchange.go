@@ -40,6 +40,7 @@ type Exchange struct {
 	op        *operation // set when its headers have come; nil for a path without an operation
 	Body      []byte     // the caller's; valid until the exchange ends
 	Facts     splice.Request
+	sound     sound
 	Options   inbound.Options
 	Principal tenancy.Principal
 
@@ -150,6 +151,7 @@ type Outcome struct {
 	status       int             // HTTP status that the caller got; 0 if it disconnected before
 	Text         []byte          // generated text, kept while the provider has not reported its usage
 	Bytes        int64           // of the provider's response, so far
+	Sample       []byte          // the beginning of generated sound, as received
 	unread       bool            // Text is the response as received
 	capped       bool            // set by consumed: the usage that the provider reported is impossible
 	counted      int64           // tokens of generated text that was counted and is no longer in Text

@@ -95,7 +95,7 @@ func (p *Pipeline) explain(ctx context.Context, x *Exchange) error {
 		r.fault = p.unusable(x, r.err)
 		r.outcome = outcomeOf(r.fault)
 		r.outcome.Text = r.body
-		if !x.Facts.Stream {
+		if !r.inPieces {
 			r.outcome.Bytes, r.outcome.unread = int64(len(r.body)), true
 		}
 	}

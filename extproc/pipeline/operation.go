@@ -54,6 +54,35 @@ func (o *operation) name() string {
 	return o.callType
 }
 
+// isForm reports whether requests are forms.
+func (o *operation) isForm() bool { return o.request.Media == dataplane.Multipart().Media }
+
+// streams reports whether a response is passed on in pieces. Of sound only the type of the response
+// says so.
+func (o *operation) streams(requested bool, media string) bool {
+	switch {
+	case o.speaks():
+		return true
+	case o.hears():
+		return media == o.stream && media != ""
+	}
+	return requested
+}
+
+// answers reports whether a response may have a type.
+func (o *operation) answers(media string, inPieces bool) bool {
+	switch {
+	case o.speaks():
+		return media == o.stream || strings.HasPrefix(media, "audio/") || media == "application/octet-stream"
+	case o.hears() && !inPieces: // JSON, text or subtitles
+		other := media == "text/html" || media == "text/event-stream"
+		return media == o.response || media == "application/x-subrip" || strings.HasPrefix(media, "text/") && !other
+	case inPieces:
+		return media == o.stream
+	}
+	return media == o.response
+}
+
 // vendor returns the provider whose clients send the operation's requests.
 func (o *operation) vendor() string {
 	if o.language.Name() == wire.Anthropic {
@@ -130,6 +159,18 @@ func readers() map[string]reader {
 		}),
 		dataplane.Images: with(text, func(r *reader) {
 			r.scan, r.units, r.event = splice.ScanInputs(splice.Prompt), pictures, splice.ImageEvent
+		}),
+		dataplane.ImageEdits: with(text, func(r *reader) {
+			r.scan, r.units, r.event = splice.ScanForm("image"), pictures, splice.ImageEvent
+		}),
+		dataplane.Speech: with(text, func(r *reader) {
+			r.scan, r.event = splice.ScanInputs(splice.Input), splice.AudioEvent
+		}),
+		dataplane.Transcriptions: with(text, func(r *reader) {
+			r.scan, r.reply, r.event = splice.ScanForm("file"), splice.Transcript, splice.AudioEvent
+		}),
+		dataplane.Translations: with(text, func(r *reader) {
+			r.scan, r.reply = splice.ScanForm("file"), splice.Transcript
 		}),
 		dataplane.Rerank: with(text, func(r *reader) {
 			r.scan, r.units = splice.ScanInputs(splice.Query, splice.Documents), searchUnits

@@ -27,16 +27,17 @@ var errTooLong = errors.New("longer than limits.max_response_bytes")
 
 // response is a provider's response on its way to the caller.
 type response struct {
-	head    Head
-	body    []byte       // the provider's: all of it, or the beginning of a failure
-	tooLong bool         // the body is only the beginning
-	out     []byte       // the caller's; the body itself if nothing changes
-	relay   *Relay       // of a stream whose head has been sent to the caller
-	err     error        // why a stage has stopped the response
-	fault   *fault.Error // what the caller gets instead of the response
-	outcome Outcome      // set by translate, explain, and Relay
-	final   bool         // the outcome no longer changes
-	cost    money.Pico   // set by record
+	head     Head
+	inPieces bool         // it is passed on as it comes
+	body     []byte       // the provider's: all of it, or the beginning of a failure
+	tooLong  bool         // the body is only the beginning
+	out      []byte       // the caller's; the body itself if nothing changes
+	relay    *Relay       // of a stream whose head has been sent to the caller
+	err      error        // why a stage has stopped the response
+	fault    *fault.Error // what the caller gets instead of the response
+	outcome  Outcome      // set by translate, explain, and Relay
+	final    bool         // the outcome no longer changes
+	cost     money.Pico   // set by record
 
 	// Set by address: one of the two goes to the caller.
 	edit    *message.Edit
@@ -59,10 +60,11 @@ func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h Head) (limit int6
 	if !h.Local {
 		x.Status = h.Status
 	}
+	r.inPieces = x.op.streams(x.Facts.Stream, h.media)
 	switch {
 	case h.failed():
 		return maxErrorBytes, nil
-	case !x.Facts.Stream:
+	case !r.inPieces:
 		return p.deps.Settings.MaxResponseBytes, nil
 	}
 	if r.err = p.run(ctx, x, p.streamed); r.err != nil {
@@ -91,18 +93,14 @@ func (x *Exchange) Answer() (edit *message.Edit, instead *message.Response) {
 // accept rejects a response that is too long or of another form than requested.
 func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 	r := &x.response
-	media := x.op.response
-	if x.Facts.Stream {
-		media = x.op.stream
-	}
 	switch {
 	case r.tooLong:
 		return errTooLong
 	case r.head.encoding != "" && r.head.encoding != "identity":
 		return errors.New("content-encoding " + r.head.encoding + " was not requested")
-	case r.head.media != media:
-		return errors.New("content-type is not " + media)
-	case r.head.Empty && x.Facts.Stream:
+	case !x.op.answers(r.head.media, r.inPieces):
+		return errors.New("content-type is not that of a response to the request")
+	case r.head.Empty && r.inPieces:
 		return errors.New("the stream has no events")
 	}
 	return nil
@@ -138,6 +136,10 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 func (p *Pipeline) relabel(x *Exchange) error {
 	r := &x.response
 	o, body := &r.outcome, r.body
+	if x.op.hears() && r.head.media != x.op.response { // text or subtitles
+		o.Text, r.out = body, body
+		return nil
+	}
 	facts := splice.ReplyFacts{Most: x.estimated().Most(o.Bytes)}
 	if err := x.op.reply(body, &facts); err != nil {
 		return err
@@ -228,18 +230,23 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 		return nil //nolint:nilerr // the error goes to the caller
 	}
 	e := p.answerHeaders(x, &r.head)
-	if x.Facts.Stream {
+	switch {
+	case r.inPieces && r.head.media != x.op.stream: // sound, of the type that the provider says
+		e.Remove = append(e.Remove, headerContentLength)
+	case r.inPieces:
 		e.Set = append(e.Set,
 			message.Header{Name: headerContentType, Value: x.op.streamed},
 			message.Header{Name: "cache-control", Value: "no-cache"},
 			message.Header{Name: "x-accel-buffering", Value: "no"})
 		e.Remove = append(e.Remove, headerContentLength)
-	} else {
+	default:
 		e.Set = append(e.Set,
 			message.Header{Name: headerContentLength, Value: strconv.Itoa(len(r.out))},
-			message.Header{Name: headerContentType, Value: x.op.response},
 			costHeader(r.cost),
 			durationHeader(p.deps.Now().Sub(x.Start)))
+		if !x.op.hears() {
+			e.Set = append(e.Set, message.Header{Name: headerContentType, Value: x.op.response})
+		}
 		e.Body, e.Replace = r.out, len(r.body) == 0 || len(r.out) != len(r.body) || &r.out[0] != &r.body[0]
 	}
 	r.edit = e

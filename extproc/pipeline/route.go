@@ -237,7 +237,7 @@ func (p *Pipeline) setVariants(x *Exchange) {
 // checked reports whether responses are inspected before they are accepted. That takes a second
 // stream to the processor for every attempt except the last, so only retry_on enables it.
 func (x *Exchange) checked(on catalog.RetryOn) bool {
-	if x.Facts.Stream {
+	if x.streams() {
 		return on.Has(catalog.RetryOnStreamError)
 	}
 	return on.Has(catalog.RetryOnContentFilter)
@@ -273,11 +273,11 @@ func (x *Exchange) shortensTimeout(d *catalog.Deployment, s catalog.RouterSettin
 // ownTimeout returns how long one attempt may take unless the caller sets it.
 func (x *Exchange) ownTimeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
 	switch {
-	case x.Facts.Stream && d.StreamTimeout > 0:
+	case x.streams() && d.StreamTimeout > 0:
 		return d.StreamTimeout
 	case d.Timeout > 0:
 		return d.Timeout
-	case x.Facts.Stream && s.StreamTimeout > 0:
+	case x.streams() && s.StreamTimeout > 0:
 		return s.StreamTimeout
 	}
 	return s.Timeout

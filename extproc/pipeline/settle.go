@@ -140,14 +140,17 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 		return usage.Tokens{}, usage.None
 	case o.Usage.Known():
 		t, capped := o.Usage.Tokens.Within(x.estimated().Plausible(o.Usage.Tokens, o.Bytes))
-		o.capped = capped
+		t, impossible := x.withSound(t)
+		o.capped = capped || impossible
 		return x.withUnits(t), usage.Provider
 	case t.known && t.Status >= 300:
 		return usage.Tokens{}, usage.None // rejected: no provider charges for that
 	case t.known && !t.Reached:
 		return usage.Tokens{}, usage.None
 	}
-	o.capped = o.Usage.Bad
+	if o.capped = o.Usage.Bad; x.op.hasSound() {
+		return p.soundUsed(x, o)
+	}
 	out := usage.Tokens{}
 	if o.Usage.Partial {
 		out = o.Usage.Tokens
@@ -225,8 +228,9 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t Attemp
 	e.ErrorCode = t.Code
 	e.Failures = []usage.Failure{x.failure(i, &t)}
 	if t.Status == 0 && !x.op.free {
-		e.Tokens, e.Source = usage.Tokens{Input: p.countInput(x)}, usage.Estimated
-		e.Cost = x.Plan[i].Deployment.Prices.Cost(e.Tokens, x.tier())
+		d := x.Plan[i].Deployment
+		e.Tokens, e.Source = x.input(d, p.countInput(x))
+		e.Cost = d.Prices.Cost(e.Tokens, x.tier())
 	}
 	if !t.known {
 		e.ErrorCode = codeUnknown

@@ -21,6 +21,7 @@ type Relay struct {
 	p       *Pipeline
 	x       *Exchange
 	split   splice.Splitter
+	raw     bool    // it is sound and no event stream: its bytes go out as they come
 	outcome Outcome // so far: as if the caller disconnected now
 	done    bool    // the last event has come: settle before anything more leaves
 	ended   bool    // the event says that the response is complete
@@ -56,6 +57,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	meta.ID, meta.Usage = x.op.replyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.language.Stream(meta)
 	if x.sameDialect(a) {
+		r.raw = x.response.head.media != x.op.stream
 		r.alias = splice.Quote(nil, x.Facts.Model)
 		r.facts.Collect = true
 		return r
@@ -103,6 +105,9 @@ func (r *Relay) feed(chunk []byte) (out []byte, same bool) {
 		r.copied = true // the first event began in an earlier chunk
 	}
 	r.outcome.Bytes += int64(len(chunk))
+	if r.raw {
+		return r.sound(chunk), true
+	}
 	r.split.Push(chunk)
 	var e splice.Event
 	for r.split.Next(&e) {
@@ -113,6 +118,12 @@ func (r *Relay) feed(chunk []byte) (out []byte, same bool) {
 
 // last is feed for the chunk that ends the stream.
 func (r *Relay) last(chunk []byte) (out []byte, same bool) {
+	if r.raw {
+		out, same = r.feed(chunk)
+		r.ended = true
+		r.finish()
+		return out, same
+	}
 	if out, same = r.feed(chunk); same && r.split.Held() == 0 && r.done {
 		return out, same
 	}
@@ -122,6 +133,17 @@ func (r *Relay) last(chunk []byte) (out []byte, same bool) {
 	}
 	r.finish()
 	return r.taken()
+}
+
+// sound takes a piece of sound, which goes out unchanged.
+func (r *Relay) sound(piece []byte) []byte {
+	if len(piece) > 0 {
+		r.first()
+	}
+	if room := maxSample - len(r.outcome.Sample); room > 0 && !r.x.last().Deployment.Prices.Characters() {
+		r.outcome.Sample = append(r.outcome.Sample, piece[:min(room, len(piece))]...)
+	}
+	return piece
 }
 
 // taken returns what goes out in place of the current chunk.

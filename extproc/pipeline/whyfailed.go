@@ -26,7 +26,7 @@ const maxDebug = 4096
 func (x *Exchange) failureText(t *AttemptFailure, i int, f *wire.Failure, generated []byte) {
 	d := x.Plan[i].Deployment
 	t.errorType, t.errorCode = redact.Name(f.ProviderType, d), redact.Name(f.ProviderCode, d)
-	of := redact.Attempt{Body: x.Body, Model: x.Facts.Model, Generated: generated, Deployment: d}
+	of := redact.Attempt{Body: x.Facts.Document(), Model: x.Facts.Model, Generated: generated, Deployment: d}
 	t.message = of.Message(f.ProviderMessage)
 }
 

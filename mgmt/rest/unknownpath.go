@@ -32,8 +32,8 @@ func UnknownPath(path string, paths []string) *fault.Error {
 		supported := append(dataplane.Paths(), "/v1/models")
 		return &fault.Error{
 			Kind: fault.NotFound, Code: codeUnsupportedEndpoint,
-			Detail: "The gateway does not support the endpoint " + ShortPath(path) + ". It supports " +
-				strings.Join(supported, ", ") + " and the management API, which GET /openapi.json lists.",
+			Detail: "The gateway does not support the endpoint " + ShortPath(path) + ". It supports " + supported[0] +
+				" and the others that details.supported lists, and the management API, which GET /openapi.json lists.",
 			Details: map[string]any{"path": ShortPath(path), "supported": supported},
 		}
 	}

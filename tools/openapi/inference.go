@@ -40,6 +40,9 @@ func inferenceOperation(row *dataplane.Operation, common, more *object) *object 
 	if row.Stream != "" {
 		answer.set(row.Stream, form(more, "stream", "string"))
 	}
+	if row.Text != "" {
+		answer.set(row.Text, form(more, "text", "string"))
+	}
 	responses := obj("200", obj("description", "The answer.", "headers", memberOf(common, "headers"), "content", answer))
 	errors := memberOf(common, "errors")
 	for _, status := range errors.names {
