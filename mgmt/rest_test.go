@@ -123,7 +123,7 @@ func TestUnknownPaths(t *testing.T) {
 		}
 		failed := body.Error
 		details, _ := failed["details"].(map[string]any)
-		if text := fmt.Sprint(failed["message"]); a.status != http.StatusNotFound || failed["code"] != want.code || !strings.Contains(text, want.says) || len(text) > 400 {
+		if text := fmt.Sprint(failed["message"]); a.status != http.StatusNotFound || failed["code"] != want.code || !strings.Contains(text, want.says) || len(text) > 700 {
 			t.Errorf("%.80s: %d %v %s", target, a.status, failed["code"], text)
 		}
 		if near, _ := details["nearest"].(string); near != want.nearest {

@@ -29,7 +29,11 @@ const maxNamedPath = 128
 // UnknownPath returns the error for a path that does not exist. It suggests one of paths.
 func UnknownPath(path string, paths []string) *fault.Error {
 	if isUnsupported(path) {
-		supported := append(dataplane.Paths(), "/v1/models")
+		var supported []string
+		for _, o := range dataplane.Operations() {
+			supported = append(supported, o.Paths()[0])
+		}
+		supported = append(supported, "/v1/models")
 		return &fault.Error{
 			Kind: fault.NotFound, Code: codeUnsupportedEndpoint,
 			Detail: "The gateway does not support the endpoint " + ShortPath(path) + ". It supports " + supported[0] +
