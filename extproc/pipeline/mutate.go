@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // Headers of responses; docs/requests.md explains them.
@@ -34,7 +34,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 		im.Body = e.OpenAI()
 	} else {
 		im.Body = x.op.errorBody(e, string(x.ID))
-		im.Set = append(im.Set, identity(x.ID)...)
+		im.Set = append(im.Set, x.identity()...)
 		if len(x.Plan) > 0 && x.Tries > 0 {
 			im.Set = append(im.Set, x.served()...)
 		}
@@ -47,8 +47,13 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 	return im
 }
 
-func identity(request id.Request) []message.Header {
-	return []message.Header{{Name: headerRequestID, Value: string(request)}, {Name: headerGatewayID, Value: string(request)}}
+// identity returns the headers with the request's id. Anthropic's clients read it under another name.
+func (x *Exchange) identity() []message.Header {
+	out := []message.Header{{Name: headerRequestID, Value: string(x.ID)}, {Name: headerGatewayID, Value: string(x.ID)}}
+	if x.op != nil && x.op.language.Name() == wire.Anthropic {
+		out = append(out, message.Header{Name: "request-id", Value: string(x.ID)})
+	}
+	return out
 }
 
 // served returns the headers that name the deployment and the earlier attempts.
@@ -70,7 +75,7 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
 		n += limitHeaders
 	}
 	m.Set = make([]message.Header, 0, n)
-	m.Set = append(m.Set, identity(x.ID)...)
+	m.Set = append(m.Set, x.identity()...)
 	m.Set = append(m.Set, x.served()...)
 	m.Set = append(m.Set, h.Passed...)
 	m.Set = append(m.Set, message.Header{Name: headerVersion, Value: p.deps.Settings.Version})
