@@ -80,7 +80,7 @@ def errors(model):
     for change, expected in (
         ({"model": "nobody"}, anthropic.NotFoundError),
         ({"messages": []}, anthropic.BadRequestError),
-        ({"temperature": "hot"}, anthropic.BadRequestError),
+        ({"extra_body": {"temperature": "hot"}}, anthropic.BadRequestError),
     ):
         try:
             client.messages.create(**{"model": model, "max_tokens": 10, "messages": ASK, **change})
