@@ -34,7 +34,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 		im.Body = e.OpenAI()
 	} else {
 		im.Body = x.op.errorBody(e, string(x.ID))
-		im.Set = append(im.Set, x.identity()...)
+		im.Set = x.appendIdentity(im.Set)
 		if len(x.Plan) > 0 && x.Tries > 0 {
 			im.Set = append(im.Set, x.served()...)
 		}
@@ -47,13 +47,14 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 	return im
 }
 
-// identity returns the headers with the request's id. Anthropic's clients read it under another name.
-func (x *Exchange) identity() []message.Header {
-	out := []message.Header{{Name: headerRequestID, Value: string(x.ID)}, {Name: headerGatewayID, Value: string(x.ID)}}
+// appendIdentity adds the headers with the request's id. Anthropic's clients read it under another
+// name.
+func (x *Exchange) appendIdentity(dst []message.Header) []message.Header {
+	dst = append(dst, message.Header{Name: headerRequestID, Value: string(x.ID)}, message.Header{Name: headerGatewayID, Value: string(x.ID)})
 	if x.op != nil && x.op.language.Name() == wire.Anthropic {
-		out = append(out, message.Header{Name: "request-id", Value: string(x.ID)})
+		dst = append(dst, message.Header{Name: "request-id", Value: string(x.ID)})
 	}
-	return out
+	return dst
 }
 
 // served returns the headers that name the deployment and the earlier attempts.
@@ -75,7 +76,7 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
 		n += limitHeaders
 	}
 	m.Set = make([]message.Header, 0, n)
-	m.Set = append(m.Set, x.identity()...)
+	m.Set = x.appendIdentity(m.Set)
 	m.Set = append(m.Set, x.served()...)
 	m.Set = append(m.Set, h.Passed...)
 	m.Set = append(m.Set, message.Header{Name: headerVersion, Value: p.deps.Settings.Version})

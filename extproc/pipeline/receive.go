@@ -28,16 +28,17 @@ var errTooLong = errors.New("longer than limits.max_response_bytes")
 // response is a provider's response on its way to the caller.
 type response struct {
 	head     Head
-	inPieces bool         // it is passed on as it comes
-	body     []byte       // the provider's: all of it, or the beginning of a failure
-	tooLong  bool         // the body is only the beginning
-	out      []byte       // the caller's; the body itself if nothing changes
-	relay    *Relay       // of a stream whose head has been sent to the caller
-	err      error        // why a stage has stopped the response
-	fault    *fault.Error // what the caller gets instead of the response
-	outcome  Outcome      // set by translate, explain, and Relay
-	final    bool         // the outcome no longer changes
-	cost     money.Pico   // set by record
+	inPieces bool              // it is passed on as it comes
+	body     []byte            // the provider's: all of it, or the beginning of a failure
+	tooLong  bool              // the body is only the beginning
+	out      []byte            // the caller's; the body itself if nothing changes
+	relay    *Relay            // of a stream whose head has been sent to the caller
+	err      error             // why a stage has stopped the response
+	fault    *fault.Error      // what the caller gets instead of the response
+	outcome  Outcome           // set by translate, explain, and Relay
+	facts    splice.ReplyFacts // set by relabel
+	final    bool              // the outcome no longer changes
+	cost     money.Pico        // set by record
 
 	// Set by address: one of the two goes to the caller.
 	edit    *message.Edit
@@ -140,15 +141,16 @@ func (p *Pipeline) relabel(x *Exchange) error {
 		o.Text, r.out = body, body
 		return nil
 	}
-	facts := splice.ReplyFacts{Most: x.estimated().Most(o.Bytes)}
-	if err := x.op.reply(body, &facts); err != nil {
+	facts := &r.facts
+	facts.Most = x.estimated().Most(o.Bytes)
+	if err := x.op.reply(body, facts); err != nil {
 		return err
 	}
 	if facts.HasError() {
 		return x.last().Provider.Driver.Classify(502, none, body)
 	}
 	if x.op.check != nil {
-		if err := x.op.check(&x.Facts, &facts); err != nil {
+		if err := x.op.check(&x.Facts, facts); err != nil {
 			return err
 		}
 	}
@@ -160,14 +162,14 @@ func (p *Pipeline) relabel(x *Exchange) error {
 	} else {
 		o.Usage.Bad = facts.BadUsage
 		facts.Collect = true
-		_ = x.op.reply(body, &facts) // it was read once already
+		_ = x.op.reply(body, facts) // it was read once already
 		o.Text = facts.Text
 	}
 	if r.out = body; !facts.Model.Empty() {
 		r.out = splice.Replace(nil, body, facts.Model, splice.Quote(nil, x.Facts.Model))
 	}
 	if x.op.form != nil {
-		r.out = x.op.form(&x.Facts, &facts, r.out)
+		r.out = x.op.form(&x.Facts, facts, r.out)
 	}
 	return nil
 }

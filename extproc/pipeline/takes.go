@@ -37,15 +37,15 @@ func (p *Pipeline) taking(x *Exchange, ds []*catalog.Deployment) ([]*catalog.Dep
 		return ds, nil
 	}
 	var first error
-	out := ds[:0:0]
-	for _, d := range ds {
-		if err := p.takes(x, d); err == nil {
-			out = append(out, d)
-		} else {
-			first = cmp.Or(first, err)
-		}
+	refuses := func(d *catalog.Deployment) bool {
+		err := p.takes(x, d)
+		first = cmp.Or(first, err)
+		return err != nil
 	}
-	return out, first
+	if !slices.ContainsFunc(ds, refuses) {
+		return ds, nil
+	}
+	return slices.DeleteFunc(slices.Clone(ds), refuses), first
 }
 
 // takes returns why a deployment does not take the request.
