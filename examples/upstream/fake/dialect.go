@@ -32,6 +32,12 @@ func dialectOf(path string) dialect {
 		return dialect{answer: (*Server).chatCompletion, fail: failOpenAI, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/messages"):
 		return dialect{answer: (*Server).message, fail: failAnthropic, failEvent: failEventAnthropic}
+	case strings.HasSuffix(path, "/audio/speech"):
+		return dialect{answer: (*Server).speak, fail: failOpenAI, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/audio/transcriptions"), strings.HasSuffix(path, "/audio/translations"):
+		return dialect{answer: (*Server).transcribe, fail: failOpenAI, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/images/edits"):
+		return dialect{answer: (*Server).editImage, fail: failOpenAI, failEvent: failEventOpenAI}
 	}
 	return dialect{fail: failOpenAI, failEvent: failEventOpenAI}
 }

@@ -2,7 +2,9 @@ package fake
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -32,6 +34,8 @@ type Request struct {
 	// Body is the body's first MiB, BodyBytes its whole length.
 	Body      string `json:"body"`
 	BodyBytes int    `json:"body_bytes"`
+	// SHA256 is the hash of a form's whole body, in hex.
+	SHA256 string `json:"sha256,omitempty"`
 	// Status is 0 until something is sent, and stays so when nothing ever is.
 	Status int `json:"status"`
 	// Ended says that the handler is done; Aborted, that the caller left first.
@@ -86,11 +90,17 @@ func (c *recorder) begin(r *http.Request, body []byte) *entry {
 	var ask struct {
 		Model string `json:"model"`
 	}
-	_ = json.Unmarshal(body, &ask) // a body that is not JSON has no model
+	hash := ""
+	if isForm(r.Header.Get("Content-Type")) {
+		f, _ := readForm(r.Header.Get("Content-Type"), body) // the handler reports what is wrong
+		ask.Model, hash = f.fields["model"], fmt.Sprintf("%x", sha256.Sum256(body))
+	} else {
+		_ = json.Unmarshal(body, &ask) // a body that is not JSON has no model
+	}
 	headers := r.Header.Clone()
 	e := &entry{Request: Request{
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Host: r.Host, Headers: headers,
-		Model: ask.Model, Body: string(body[:min(len(body), keptBody)]), BodyBytes: len(body),
+		Model: ask.Model, Body: string(body[:min(len(body), keptBody)]), BodyBytes: len(body), SHA256: hash,
 	}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
