@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"os"
@@ -108,13 +109,17 @@ func (g *gatewayProcess) send(method, path string, o exampleOf) (status int, ans
 			query.Set(p.Name, fmt.Sprint(value))
 		}
 	}
-	req, err := http.NewRequest(method, g.url+path+"?"+query.Encode(), bytes.NewReader(o.Body.Content["application/json"].Example))
+	media, body := "application/json", []byte(o.Body.Content["application/json"].Example)
+	if form, ok := o.Body.Content["multipart/form-data"]; ok {
+		media, body = g.formOf(form.Example)
+	}
+	req, err := http.NewRequest(method, g.url+path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+adminKey)
 	if o.Body.Content != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", media)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -126,6 +131,30 @@ func (g *gatewayProcess) send(method, path string, o exampleOf) (status int, ans
 		g.t.Error(err)
 	}
 	return resp.StatusCode, answer
+}
+
+// formOf returns the form that an example describes, and its content type.
+func (g *gatewayProcess) formOf(example jsontext.Value) (media string, body []byte) {
+	g.t.Helper()
+	var fields map[string]string
+	if err := json.Unmarshal(example, &fields); err != nil {
+		g.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		create := w.CreateFormField
+		if name == "file" || name == "image" {
+			create = func(name string) (io.Writer, error) { return w.CreateFormFile(name, name) }
+		}
+		to, err := create(name)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		_, _ = io.WriteString(to, fields[name])
+	}
+	_ = w.Close()
+	return w.FormDataContentType(), b.Bytes()
 }
 
 // The requests that the description shows are right: they are done, unless what
@@ -151,7 +180,7 @@ func TestOpenAPIExamples(t *testing.T) {
 			}
 			status, answer := g.send(strings.ToUpper(verb), path, o)
 			if status != http.StatusOK && status != http.StatusNotFound && status != http.StatusConflict {
-				t.Errorf("%s %s: %d %s\nfor %s", verb, path, status, answer, o.Body.Content["application/json"].Example)
+				t.Errorf("%s %s: %d %s\nfor %s", verb, path, status, answer, o.Body.Content)
 			}
 		}
 	}

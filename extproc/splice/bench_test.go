@@ -142,3 +142,16 @@ func BenchmarkSplitter(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkScanForm25M(b *testing.B) {
+	body := []byte(file("file", strings.Repeat("\r\n--\x00\xff abcdefgh", 25<<20/14)) + text("model", "m") + last)
+	r := splice.Request{Boundary: boundary}
+	scan := splice.ScanForm("file")
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := scan(body, &r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
