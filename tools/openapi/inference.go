@@ -44,8 +44,12 @@ func inferenceOperation(row *dataplane.Operation, common, more *object) *object 
 		answer.set(row.Text, form(more, "text", "string"))
 	}
 	responses := obj("200", obj("description", "The answer.", "headers", memberOf(common, "headers"), "content", answer))
-	errors := memberOf(common, "errors")
+	errors, own := memberOf(common, "errors"), memberOf(more, "errors")
 	for _, status := range errors.names {
+		if other := own.get(status); other != nil {
+			responses.set(status, other)
+			continue
+		}
 		responses.set(status, errors.get(status))
 	}
 	return out.set("requestBody", obj("required", true, "content", obj(row.Request.Media, form(more, "request", "object")))).set("responses", responses)
