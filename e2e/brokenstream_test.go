@@ -102,7 +102,7 @@ func (b *breaker) reset(w http.ResponseWriter, r *http.Request) {
 func (b *breaker) models() string {
 	list := "router_settings: {num_retries: 0, cooldown_time: 0}\nmodel_list:\n"
 	for how, url := range map[string]string{"rst": b.url, "fin": b.url, "done": b.url, "h2": b.tls} {
-		list += "  - {model_name: " + how + ", gateway_params: {model: openai/m, api_base: \"" + url + "/v1\", api_key: sk-" + how + "}}\n"
+		list += "  - {model_name: " + how + ", gateway_params: {model: openai_compatible/m, api_base: \"" + url + "/v1\", api_key: sk-" + how + "}}\n"
 	}
 	return list
 }
@@ -129,7 +129,13 @@ type broken struct {
 // provider break off, and reads the rest.
 func (g *gatewayProcess) readStream(b *breaker, client *http.Client, model, until string) broken {
 	g.t.Helper()
-	r, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.url+"/v1/chat/completions", strings.NewReader(request(model, `,"stream":true`)))
+	return g.readStreamAt("/v1/chat/completions", request(model, `,"stream":true`), b, client, model, until)
+}
+
+// readStreamAt is readStream for a path and a body.
+func (g *gatewayProcess) readStreamAt(path, content string, b *breaker, client *http.Client, model, until string) broken {
+	g.t.Helper()
+	r, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.url+path, strings.NewReader(content))
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -208,6 +214,28 @@ func TestResetAfterDone(t *testing.T) {
 	g := startGateway(t, b.models())
 	if s := g.readStream(b, protocol(t, false), "done", "data: [DONE]\n\n"); s.err != nil || s.after != "" {
 		t.Errorf("behind [DONE] %q: %v", s.after, s.err)
+	}
+}
+
+// The error event has the form of the caller's language, and nothing follows a complete response in
+// any of them.
+func TestResetStreamsOfOtherLanguages(t *testing.T) {
+	b := newBreaker(t)
+	g := startGateway(t, b.models())
+	for _, c := range []struct{ path, body, event, last string }{
+		{"/v1/messages?beta=true", `{"model":%q,"max_tokens":9,"stream":true,"messages":[{"role":"user","content":"a"}]}`, "event: error\ndata: {\"type\":\"error\"", "{\"type\":\"message_stop\"}\n\n"},
+		{"/responses", `{"model":%q,"stream":true,"input":"a"}`, "event: error\ndata: {\"type\":\"error\"", ""},
+	} {
+		s := g.readStreamAt(c.path, fmt.Sprintf(c.body, "rst"), b, protocol(t, false), "rst", "\n\n")
+		if s.err != nil || !strings.Contains(s.after, c.event) || !strings.Contains(s.after, "broke off") {
+			t.Errorf("%s: after %q came %q: %v", c.path, s.before, s.after, s.err)
+		}
+		if c.last == "" {
+			continue
+		}
+		if s := g.readStreamAt(c.path, fmt.Sprintf(c.body, "done"), b, protocol(t, false), "done", c.last); s.err != nil || s.after != "" {
+			t.Errorf("%s: behind the last event came %q: %v", c.path, s.after, s.err)
+		}
 	}
 }
 

@@ -291,7 +291,7 @@ func (g *gateway) envoy(ctx context.Context, envoy launch.Binary) error {
 	}
 	modules := g.modules(ctx, envoy)
 	if modules != "" {
-		b.StreamEnd = pipeline.CutEvent()
+		b.StreamEnd = pipeline.CutEvents()
 	}
 	file, err := bootstrap.Render(b)
 	if err != nil {

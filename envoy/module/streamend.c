@@ -35,7 +35,7 @@ typedef struct {
 // Values of Envoy's enumerations.
 enum { proceed = 0 };                               // the status "continue" of every hook
 enum { received_response_body = 2 };                // body types
-enum { response_header = 2 };                       // header types
+enum { request_header = 0, response_header = 2 };   // header types
 enum { request_protocol = 10, connection_id = 28 }; // attributes
 
 extern bool envoy_dynamic_module_callback_http_filter_get_attribute_int(void *filter, int id, uint64_t *value);
@@ -50,10 +50,22 @@ extern void envoy_dynamic_module_callback_network_filter_write(void *filter, spa
 
 const char *envoy_dynamic_module_on_program_init(void) { return "v0.2.0"; }
 
-// The configuration of the filter "cut": the error event, as the last chunks of a body.
+// How callers of one path speak: the error event that ends a stream, as the last chunks of a
+// body, and what the last piece of a complete response has.
 typedef struct {
+  char *path;   // the end of the request's path; empty for all
+  char *last;   // lines, each between bars: the piece has one of them, or ends with it if it ends with an empty line
+  char *chunks; // the event and the last chunk
   size_t length;
-  char chunks[];
+} language;
+
+// The configuration of the filter "cut". The first language that fits a request's path counts.
+enum { most_languages = 16 };
+
+typedef struct {
+  size_t count;
+  language languages[most_languages];
+  char *text; // what the languages point into
 } config;
 
 static const char last_chunk[] = "0\r\n\r\n";
@@ -61,6 +73,7 @@ static const char last_chunk[] = "0\r\n\r\n";
 // One stream in the filter "cut".
 typedef struct {
   const config *config;
+  const language *language; // of the request; NULL if there is none
   bool local;    // Envoy replies by itself
   bool started;  // the response's headers have gone to the caller
   bool finished; // the latest piece of the body ended with the event that completes an answer
@@ -84,18 +97,52 @@ static bool ends(span a, const char *b) {
 
 // ---- the HTTP filter ----
 
-const void *envoy_dynamic_module_on_http_filter_config_new(void *envoy, span name, span event) {
-  size_t most = event.length + 64;
-  config *c = malloc(sizeof *c + most);
-  if (c == NULL || event.length == 0) {
+// cut returns what is before the first separator in *rest, ends it with a zero, and moves *rest
+// behind it.
+static char *cut(char **rest, char separator) {
+  char *begin = *rest, *end = strchr(begin, separator);
+  if (end == NULL) return NULL;
+  *end = 0;
+  *rest = end + 1;
+  return begin;
+}
+
+void envoy_dynamic_module_on_http_filter_config_destroy(const void *module) {
+  config *c = (config *)module;
+  for (size_t i = 0; i < c->count; i++) free(c->languages[i].chunks);
+  free(c->text);
+  free(c);
+}
+
+// The text of the configuration has a record for each language, which ends with the byte 0x1e. Its
+// fields end with 0x1f: the end of the path, the lines of a last piece, the error event.
+const void *envoy_dynamic_module_on_http_filter_config_new(void *envoy, span name, span text) {
+  config *c = calloc(1, sizeof *c);
+  if (c == NULL) return NULL;
+  char *rest = c->text = malloc(text.length + 1);
+  if (rest == NULL) {
     free(c);
     return NULL;
   }
-  c->length = (size_t)snprintf(c->chunks, most, "%zx\r\n%.*s\r\n%s", event.length, (int)event.length, event.ptr, last_chunk);
+  memcpy(rest, text.ptr, text.length);
+  rest[text.length] = 0;
+  while (*rest != 0 && c->count < most_languages) {
+    language *l = &c->languages[c->count];
+    l->path = cut(&rest, 0x1f);
+    l->last = l->path == NULL ? NULL : cut(&rest, 0x1f);
+    char *event = l->last == NULL ? NULL : cut(&rest, 0x1f);
+    if (event == NULL || cut(&rest, 0x1e) == NULL) break;
+    size_t size = strlen(event), most = size + 64;
+    if (size == 0 || (l->chunks = malloc(most)) == NULL) break;
+    l->length = (size_t)snprintf(l->chunks, most, "%zx\r\n%s\r\n%s", size, event, last_chunk);
+    c->count++;
+  }
+  if (c->count == 0 || *rest != 0) {
+    envoy_dynamic_module_on_http_filter_config_destroy(c);
+    return NULL;
+  }
   return c;
 }
-
-void envoy_dynamic_module_on_http_filter_config_destroy(const void *c) { free((void *)c); }
 
 const void *envoy_dynamic_module_on_http_filter_new(const void *c, void *envoy) {
   stream *s = calloc(1, sizeof *s);
@@ -122,6 +169,18 @@ static void remove_dashes(void *envoy) {
   envoy_dynamic_module_callback_http_set_header(envoy, response_header, name, (span){plain, n});
 }
 
+// The filter is the first one for requests, so the path is the caller's.
+int envoy_dynamic_module_on_http_filter_request_headers(void *envoy, const void *module, bool end_stream) {
+  stream *s = (stream *)module;
+  span name = {":path", 5}, path = {0};
+  if (!envoy_dynamic_module_callback_http_get_header(envoy, request_header, name, &path, 0, NULL)) return proceed;
+  const char *query = memchr(path.ptr, '?', path.length);
+  if (query != NULL) path.length = (size_t)(query - path.ptr);
+  for (size_t i = 0; i < s->config->count && s->language == NULL; i++)
+    if (ends(path, s->config->languages[i].path)) s->language = &s->config->languages[i];
+  return proceed;
+}
+
 // The filter is the last one before the codec, so the headers leave after this.
 int envoy_dynamic_module_on_http_filter_response_headers(void *envoy, const void *module, bool end_stream) {
   stream *s = (stream *)module;
@@ -130,14 +189,27 @@ int envoy_dynamic_module_on_http_filter_response_headers(void *envoy, const void
   return proceed;
 }
 
+// completes reports whether a piece is the last one of a complete response.
+static bool completes(const language *l, span piece) {
+  for (const char *mark = l->last; *mark != 0;) {
+    size_t n = strcspn(mark, "|");
+    bool end = n > 1 && mark[n - 1] == '\n' && mark[n - 2] == '\n';
+    for (size_t i = end && piece.length >= n ? piece.length - n : 0; n > 0 && i + n <= piece.length; i++)
+      if (piece.ptr[i] == *mark && (i == 0 || piece.ptr[i - 1] == '\n') && memcmp(piece.ptr + i, mark, n) == 0) return true;
+    mark += n + (mark[n] == '|');
+  }
+  return false;
+}
+
 // A provider may break off after the last event of its answer. The caller then has a
 // complete answer, and an error event behind it would be wrong.
 int envoy_dynamic_module_on_http_filter_response_body(void *envoy, const void *module, bool end_stream) {
+  stream *s = (stream *)module;
   span chunks[8];
   size_t n = envoy_dynamic_module_callback_http_get_body_chunks_size(envoy, received_response_body);
   if (n > 0 && n <= sizeof chunks / sizeof chunks[0] &&
       envoy_dynamic_module_callback_http_get_body_chunks(envoy, received_response_body, chunks))
-    ((stream *)module)->finished = ends(chunks[n - 1], "data: [DONE]\n\n");
+    s->finished = s->language != NULL && completes(s->language, chunks[n - 1]);
   return proceed;
 }
 
@@ -164,12 +236,12 @@ int envoy_dynamic_module_on_http_filter_local_reply(void *envoy, const void *mod
   stream *s = (stream *)module;
   s->local = true;
   uint64_t id = 0;
-  if (!s->started || !starts(details, "upstream_reset_after_response_started") || !chunked(envoy) ||
+  if (!s->started || s->language == NULL || !starts(details, "upstream_reset_after_response_started") || !chunked(envoy) ||
       !envoy_dynamic_module_callback_http_filter_get_attribute_int(envoy, connection_id, &id))
     return proceed;
   connection *c = find(id);
   if (c == NULL) return proceed;
-  span end = {s->config->chunks, s->config->length};
+  span end = {s->language->chunks, s->language->length};
   if (s->finished) end = (span){last_chunk, sizeof last_chunk - 1};
   // Envoy closes the connection a second later. The caller's client must know at once, or
   // it sends its next request on it. Envoy sends a FIN early only on a connection that may
@@ -210,7 +282,6 @@ void envoy_dynamic_module_on_network_filter_event(void *envoy, const void *c, in
 
 // ---- hooks that Envoy requires of a module with HTTP filters, and that are not used ----
 
-int envoy_dynamic_module_on_http_filter_request_headers(void *envoy, const void *s, bool end_stream) { return proceed; }
 int envoy_dynamic_module_on_http_filter_request_body(void *envoy, const void *s, bool end_stream) { return proceed; }
 int envoy_dynamic_module_on_http_filter_request_trailers(void *envoy, const void *s) { return proceed; }
 int envoy_dynamic_module_on_http_filter_response_trailers(void *envoy, const void *s) { return proceed; }

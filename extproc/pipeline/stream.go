@@ -10,7 +10,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
-	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -381,11 +380,6 @@ func (r *Relay) finish() {
 func cutOff() *fault.Error {
 	return &fault.Error{Kind: fault.Upstream, Code: codeCut, Detail: "The provider broke off in the middle of its answer."}
 }
-
-// CutEvent returns the last event of a stream that its provider has reset. Envoy sends it,
-// because it first resets its stream to this process. All inference paths are of one API
-// (openai.Dialect), so there is one event.
-func CutEvent() string { return string(openai.Dialect{}.Stream(dialect.Meta{}).Fail(nil, cutOff())) }
 
 // fail ends the stream with the gateway's error event. The caller gets nothing that the
 // provider sends after it.
