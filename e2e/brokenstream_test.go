@@ -129,13 +129,17 @@ type broken struct {
 // provider break off, and reads the rest.
 func (g *gatewayProcess) readStream(b *breaker, client *http.Client, model, until string) broken {
 	g.t.Helper()
-	return g.readStreamAt("/v1/chat/completions", request(model, `,"stream":true`), b, client, model, until)
+	return g.readStreamOf(streamed{"/v1/chat/completions", request(model, `,"stream":true`), model}, b, client, until)
 }
 
-// readStreamAt is readStream for a path and a body.
-func (g *gatewayProcess) readStreamAt(path, content string, b *breaker, client *http.Client, model, until string) broken {
+// streamed is a request for a stream.
+type streamed struct{ path, body, model string }
+
+// readStreamOf is readStream for any request.
+func (g *gatewayProcess) readStreamOf(of streamed, b *breaker, client *http.Client, until string) broken {
 	g.t.Helper()
-	r, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.url+path, strings.NewReader(content))
+	model := of.model
+	r, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.url+of.path, strings.NewReader(of.body))
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -226,14 +230,14 @@ func TestResetStreamsOfOtherLanguages(t *testing.T) {
 		{"/v1/messages?beta=true", `{"model":%q,"max_tokens":9,"stream":true,"messages":[{"role":"user","content":"a"}]}`, "event: error\ndata: {\"type\":\"error\"", "{\"type\":\"message_stop\"}\n\n"},
 		{"/responses", `{"model":%q,"stream":true,"input":"a"}`, "event: error\ndata: {\"type\":\"error\"", ""},
 	} {
-		s := g.readStreamAt(c.path, fmt.Sprintf(c.body, "rst"), b, protocol(t, false), "rst", "\n\n")
+		s := g.readStreamOf(streamed{c.path, fmt.Sprintf(c.body, "rst"), "rst"}, b, protocol(t, false), "\n\n")
 		if s.err != nil || !strings.Contains(s.after, c.event) || !strings.Contains(s.after, "broke off") {
 			t.Errorf("%s: after %q came %q: %v", c.path, s.before, s.after, s.err)
 		}
 		if c.last == "" {
 			continue
 		}
-		if s := g.readStreamAt(c.path, fmt.Sprintf(c.body, "done"), b, protocol(t, false), "done", c.last); s.err != nil || s.after != "" {
+		if s := g.readStreamOf(streamed{c.path, fmt.Sprintf(c.body, "done"), "done"}, b, protocol(t, false), c.last); s.err != nil || s.after != "" {
 			t.Errorf("%s: behind the last event came %q: %v", c.path, s.after, s.err)
 		}
 	}
