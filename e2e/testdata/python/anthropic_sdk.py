@@ -1,5 +1,5 @@
-"""Drives the gateway with the unchanged Anthropic SDK, and its /v1/responses with the OpenAI SDK;
-languages_test.go runs it.
+"""Drives the gateway with the unchanged Anthropic SDK, and with the OpenAI SDK's responses and its
+client for Azure; languages_test.go runs it.
 
 Only base_url and api_key are given. Each check is one thing that applications do. Each model is
 served by a provider of another language.
@@ -125,7 +125,18 @@ def responses_tools(model):
     assert after.output_text, after
 
 
-CHECKS = [whole, system, streamed, tools, tools_streamed, image, errors, responses_whole, responses_streamed, responses_tools]
+def azure(model):
+    client = openai.AzureOpenAI(azure_endpoint=os.environ["GATEWAY_URL"], api_key=os.environ["API_KEY"], api_version="2024-10-21", max_retries=0)
+    r = client.chat.completions.create(model=model, messages=ASK)
+    assert r.model == model and r.choices[0].message.content, r
+    text = ""
+    for chunk in client.chat.completions.create(model=model, messages=ASK, stream=True):
+        for choice in chunk.choices:
+            text += choice.delta.content or ""
+    assert text, text
+
+
+CHECKS = [whole, system, streamed, tools, tools_streamed, image, errors, responses_whole, responses_streamed, responses_tools, azure]
 
 failed = False
 for model in ("gpt", "claude"):
