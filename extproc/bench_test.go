@@ -3,6 +3,7 @@ package extproc
 import (
 	"context"
 	"io"
+	"strings"
 	"testing"
 
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 )
@@ -34,10 +36,16 @@ func (s *script) RecvMsg(m any) error {
 
 func (s *script) SendMsg(any) error { return nil }
 
-// benchmark measures a request whose response comes in the given pieces.
+// benchmark measures a chat whose response comes in the given pieces.
 func benchmark(b *testing.B, body string, c came) {
 	b.Helper()
-	k := newKit(b, one())
+	benchmarkAt(b, place("solo", "fast", "fast", 0), "/v1/chat/completions", body, c)
+}
+
+// benchmarkAt is benchmark for a deployment and a path.
+func benchmarkAt(b *testing.B, at catalog.DeploymentSpec, path, body string, c came) {
+	b.Helper()
+	k := newKit(b, catalog.Spec{Deployments: []catalog.DeploymentSpec{at}, Router: quick(0)})
 	message := func(m *extprocv3.ProcessingRequest) []byte {
 		raw, err := proto.Marshal(m)
 		if err != nil {
@@ -47,7 +55,7 @@ func benchmark(b *testing.B, body string, c came) {
 	}
 	messages := [][]byte{
 		message(&extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestHeaders{
-			RequestHeaders: &extprocv3.HttpHeaders{Headers: headerMap(plainHeaders(k.uuid(), "authorization", "Bearer "+appKey))},
+			RequestHeaders: &extprocv3.HttpHeaders{Headers: headerMap(append([]string{":path", path}, plainHeaders(k.uuid(), "authorization", "Bearer "+appKey)[2:]...))},
 		}}),
 		message(&extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestBody{
 			RequestBody: &extprocv3.HttpBody{Body: []byte(body), EndOfStream: true},
@@ -79,6 +87,64 @@ func BenchmarkStream(b *testing.B) {
 	}
 	c.pieces = append(c.pieces, stop()+done)
 	benchmark(b, streaming(), c)
+}
+
+// spoken is a stream of 50 pieces of text in Anthropic's language.
+func spoken() came {
+	c := streamAnswer()
+	all := strings.SplitAfter(anthropicStream(), "\n\n")
+	c.pieces = all[:3]
+	for range 50 {
+		c.pieces = append(c.pieces, all[3])
+	}
+	c.pieces = append(c.pieces, strings.Join(all[5:], ""))
+	return c
+}
+
+// chunks is a stream of 50 pieces of text in OpenAI's language.
+func chunks() came {
+	c := streamAnswer()
+	for range 50 {
+		c.pieces = append(c.pieces, text("Hi"))
+	}
+	c.pieces = append(c.pieces, stop()+reported()+done)
+	return c
+}
+
+// BenchmarkLanguages measures the languages of callers in front of providers of the same and of
+// another language: streams of 50 pieces, and whole responses.
+func BenchmarkLanguages(b *testing.B) {
+	compatible := place("compatible", "fast", "fast", 0)
+	compatible.Model = "openai_compatible/fast"
+	streamed := func(body string) string { return strings.Replace(body, "{", `{"stream":true,`, 1) }
+	for _, c := range []struct {
+		name string
+		at   catalog.DeploymentSpec
+		path string
+		body string
+		came came
+	}{
+		{"messages/passed", claude("c", "fast", 0), "/v1/messages", helloMessages, jsonAnswer(strings.Replace(goodMessage, "X", "Hi there.", 1))},
+		{"messages/translated", compatible, "/v1/messages", helloMessages, jsonAnswer(goodReply)},
+		{"streams/chat/passed", compatible, "/v1/chat/completions", streaming(), chunks()},
+		{"streams/messages/passed", claude("c", "fast", 0), "/v1/messages", streamed(helloMessages), spoken()},
+		{"streams/messages/translated", compatible, "/v1/messages", streamed(helloMessages), chunks()},
+		{"streams/responses/translated", compatible, "/v1/responses", streamed(helloResponses), chunks()},
+		{"streams/chat/translated", claude("c", "fast", 0), "/v1/chat/completions", streaming(), spoken()},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchmarkAt(b, c.at, c.path, c.body, c.came) })
+	}
+}
+
+// BenchmarkEmbeddings measures a response with one embedding of 1,536 numbers, as numbers and turned to base64.
+func BenchmarkEmbeddings(b *testing.B) {
+	vector := strings.TrimSuffix(strings.Repeat("-0.0123456,", 1536), ",")
+	c := jsonAnswer(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[` + vector + `]}],"model":"up","usage":{"prompt_tokens":3,"total_tokens":3}}`)
+	for name, form := range map[string]string{"passed": "float", "converted": "base64"} {
+		b.Run(name, func(b *testing.B) {
+			benchmarkAt(b, place("solo", "fast", "fast", 0), "/v1/embeddings", `{"model":"fast","input":"a","encoding_format":"`+form+`"}`, c)
+		})
+	}
 }
 
 func BenchmarkFailure(b *testing.B) { benchmark(b, hello, failedWith(400, "x", "x")) }

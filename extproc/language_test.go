@@ -15,6 +15,9 @@ const (
 	helloResponses = `{"model":"fast","input":"Hello"}`
 )
 
+// goodMessage is an answer in Anthropic's language, with X as its text.
+const goodMessage = `{"id":"m","type":"message","role":"assistant","model":"claude-up","content":[{"type":"text","text":"X"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":5}}`
+
 // languageCase is a caller's language: what it sends, and how it knows a complete answer.
 type languageCase struct {
 	path, body string
@@ -74,7 +77,7 @@ func providerCases() map[string]providerCase {
 		"anthropic": {
 			claude("c", "fast", 0),
 			map[string]string{"chat": "/v1/messages", "messages": "/v1/messages", "responses": "/v1/messages"},
-			`{"id":"m","type":"message","role":"assistant","model":"claude-up","content":[{"type":"text","text":"Hi there."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":5}}`,
+			strings.Replace(goodMessage, "X", "Hi there.", 1),
 			anthropicStream(),
 		},
 	}
