@@ -93,7 +93,7 @@ func BenchmarkStream(b *testing.B) {
 func spoken() came {
 	c := streamAnswer()
 	all := strings.SplitAfter(anthropicStream(), "\n\n")
-	c.pieces = all[:3]
+	c.pieces = all[:3:3] // with memory of its own
 	for range 50 {
 		c.pieces = append(c.pieces, all[3])
 	}
