@@ -158,11 +158,11 @@ func Paths() []string {
 	return out
 }
 
-// unserved returns the first segments of paths at which other gateways serve models and
-// this one does not. They are in the same group of routes as the operations.
-func unserved() [12]string {
+// stems returns the beginnings of paths at which this gateway or others serve models, the usual one
+// first. Each request is compared with them; a test checks that no operation is missing.
+func stems() [13]string {
 	return [...]string{
-		"/completions", "/embeddings", "/messages", "/responses", "/rerank", "/moderations",
+		"/chat/completions", "/completions", "/embeddings", "/messages", "/responses", "/rerank", "/moderations",
 		"/images", "/audio", "/files", "/batches", "/openai", "/engines",
 	}
 }
@@ -176,12 +176,12 @@ func IsInference(path string) bool {
 			break
 		}
 	}
-	for _, stem := range unserved() {
+	for _, stem := range stems() {
 		if isBelow(path, stem) {
 			return true
 		}
 	}
-	return IsOperation(path)
+	return false
 }
 
 // IsOperation reports whether a path without a version is an operation's, or below one.

@@ -54,7 +54,8 @@ type Exchange struct {
 	// Set by route.
 	Group            catalog.Group
 	Plan             []Attempt
-	startsAtFallback bool // the plan begins with a fallback, as the group has a full deployment
+	asked            asked // whom Pipeline.language has asked last
+	startsAtFallback bool  // the plan begins with a fallback, as the group has a full deployment
 
 	// The request's limits; nil if there are none. quota sets those that the headers
 	// determine, and route all of them.
@@ -101,6 +102,13 @@ func (x *Exchange) Header(name, value []byte) {
 		x.ID = id.RequestFromUUID(string(value))
 	}
 	x.Inbound.Add(name, value)
+}
+
+// asked is what a deployment's provider says of the operation.
+type asked struct {
+	by       *catalog.Deployment
+	language wire.Dialect
+	ok       bool
 }
 
 // Attempt is one step of the plan, ready to be prepared.

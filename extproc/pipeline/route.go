@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // route makes the plan: which deployments get the request, in which order. It rejects what
@@ -105,17 +106,27 @@ func notReady() error {
 // serving returns the deployments whose provider serves the operation.
 func (p *Pipeline) serving(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
 	lacks := func(d *catalog.Deployment) bool {
-		of, known := p.providers[d.Provider]
-		if !known { // setPlan reports it
-			return false
-		}
-		_, ok := of.Driver.Serves(target(of, d, false), x.op.endpoint)
+		_, ok := p.language(x, d)
 		return !ok
 	}
 	if !slices.ContainsFunc(ds, lacks) {
 		return ds
 	}
 	return slices.DeleteFunc(slices.Clone(ds), lacks)
+}
+
+// language returns the language in which a deployment takes the request, and false if its provider
+// does not serve the operation. Each stage asks, mostly for the deployment of the stage before.
+func (p *Pipeline) language(x *Exchange, d *catalog.Deployment) (wire.Dialect, bool) {
+	if s := &x.asked; s.by != d {
+		of, known := p.providers[d.Provider]
+		if !known { // setPlan reports it
+			return "", true
+		}
+		s.by = d
+		s.language, s.ok = of.Driver.Serves(target(of, d, false), x.op.endpoint)
+	}
+	return x.asked.language, x.asked.ok
 }
 
 // acked returns the deployments whose clusters Envoy has confirmed, or gets when the plan
@@ -210,7 +221,7 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 		if !ok {
 			return fault.New(fault.Internal, "", "no driver for provider %s", d.Provider)
 		}
-		language, _ := of.Driver.Serves(target(of, d, false), x.op.endpoint)
+		language, _ := p.language(x, d)
 		x.Plan[i] = Attempt{Deployment: d, Provider: of, language: language, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout(d, settings)}
 	}
 	p.setVariants(x)

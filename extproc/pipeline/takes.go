@@ -50,15 +50,12 @@ func (p *Pipeline) taking(x *Exchange, ds []*catalog.Deployment) ([]*catalog.Dep
 
 // takes returns why a deployment does not take the request.
 func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
+	language, _ := p.language(x, d)
 	of, ok := p.providers[d.Provider]
-	if !ok { // setPlan reports it
+	if !ok || language == x.op.language.Name() { // setPlan reports an unknown one
 		return nil
 	}
 	t := target(of, d, x.Options.DropParams)
-	language, _ := of.Driver.Serves(t, x.op.endpoint)
-	if language == x.op.language.Name() {
-		return nil
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	by := takerOf(d, t, language)
