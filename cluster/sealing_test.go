@@ -171,7 +171,7 @@ func withoutLater(got, before []string) []string {
 }
 
 // TestDamagedSegmentIsReplaced flips bytes in the files of a node, at each place in turn: what it reads is what was
-// written, because it gets the file again from another node, and the operator is told.
+// written, because it gets the file again from another node, and the problems name it.
 func TestDamagedSegmentIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := sealLab(t, 82, 3, nil)

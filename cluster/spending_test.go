@@ -115,7 +115,7 @@ func (c *spender) spend(at birth, node *cluster.Node) {
 	var bounds []lease.Bound
 	if c.budget > 0 {
 		bounds = []lease.Bound{{Account: c.account(), Max: c.budget, Bounded: true, Soft: c.budget / 2, Duration: c.window}}
-		bounds[0].Resets, _ = period.NextReset(c.window, at.on.clock()) // as whoever asks sees it
+		bounds[0].Resets, _ = period.NextReset(c.window, at.on.clock()) // as a reader of this node sees it
 	}
 	hold, err := node.Budgets().Reserve(ctx, bounds, perRequest)
 	if err != nil {

@@ -150,7 +150,7 @@ func (l *listing) begin() error {
 	}
 	after, err := base64.RawURLEncoding.Strict().DecodeString(f.After)
 	if err != nil || len(after) < momentSize {
-		return fault.Field("starting_after", "invalid_value", "starting_after is not a cursor that a page came with; leave it out to begin anew.")
+		return fault.Field("starting_after", "invalid_value", "starting_after is not a cursor that a page came with; leave it out to start with the first page.")
 	}
 	l.after = after
 	// Records of the time of the last one are among the results until row skips them.

@@ -146,7 +146,7 @@ func TestRoles(t *testing.T) {
 }
 
 // TestRightsFollowTheState: what was taken away since a key was looked up is gone,
-// and a transaction that rests on it is stale.
+// and a transaction that has read it is stale.
 func TestRightsFollowTheState(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -181,7 +181,7 @@ func TestRightsFollowTheState(t *testing.T) {
 				t.Error("the right is there still")
 			}
 			if _, err := o.Commit(waiting); fault.From(err) == nil || fault.From(err).Code != record.CodeStale {
-				t.Errorf("what rests on it is committed: %v", err)
+				t.Errorf("a transaction that has read it is committed: %v", err)
 			}
 		})
 	}

@@ -138,7 +138,7 @@ func (w *world) count(t *testing.T, s *segment.Store) (n int, err error) {
 }
 
 // TestFilesOfOthersAreCompared fetches files from other nodes: what is another content is not used, nobody asks twice at
-// the same time, and the operator is told as long as something is missing.
+// the same time, and the problems name it as long as something is missing.
 func TestFilesOfOthersAreCompared(t *testing.T) {
 	w := newWorld(t)
 	sealed := w.seal(t, w.open(t, vfs.NewMem(), 0), 2)

@@ -106,7 +106,7 @@ func TestRotationWithGrace(t *testing.T) {
 		}
 	}
 	o.Must(changeKey("b", 0, func(k *tenancy.Key) { k.Blocked, k.Limits.RPM = true, new(uint32(3)) }))
-	o.answers("a", "key_blocked", o.Time) // whoever blocks the key means both of its texts
+	o.answers("a", "key_blocked", o.Time) // a block applies to both texts of the key
 	if old := o.key("a"); *old.Limits.RPM != 3 || old.Name != "sk-...a" || !old.Expires.Equal(end) {
 		t.Errorf("the old key does not follow the new one: %+v", old)
 	}

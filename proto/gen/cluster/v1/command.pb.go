@@ -439,7 +439,7 @@ func (x *PackHistory) GetMost() uint32 {
 	return 0
 }
 
-// SealSegment replaces packed records of the state by a segment, a file that has them. Whoever proposes it
+// SealSegment replaces packed records of the state by a segment, a file that has them. The node that proposes it
 // has seen to it that the file is durable. It changes nothing if the state does not have exactly these
 // records any more. Nodes that do not know it stop.
 type SealSegment struct {
