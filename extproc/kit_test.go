@@ -121,11 +121,20 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
 	k.cooldown = cooldown.New(func(uint64) uint64 { return 0 })
 	k.journal, k.stop = startJournal(tb, k.gate)
+	key, err := vault.KeyFromSecret(vault.NewSecret("the secret of all nodes"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sealer, err := vault.NewSealer(key)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	deps := pipeline.Deps{
 		View: func() *cluster.View { return view }, Identify: byView, Journal: k.journal, Cooldown: k.cooldown, Tokens: counter,
 		Acked: func(e id.Endpoint, v contract.Variant) bool {
 			return !slices.Contains(k.unacked, contract.ClusterName(e, v))
 		},
+		Seal: sealer.Seal, Open: sealer.Open,
 		Random: func(uint64) uint64 { return 0 }, Now: k.now,
 		Logger:   slog.New(slog.NewJSONHandler(&k.logs, nil)),
 		Settings: pipeline.Settings{MaxResponseBytes: 1 << 20, MaxParallel: 1 << 20, Version: "test"},

@@ -10,7 +10,8 @@ import (
 // too: models read most members that providers add.
 const Unread = splice.Extensions | 1<<splice.Model | 1<<splice.Stream | 1<<splice.StreamOptions | 1<<splice.N |
 	1<<splice.MaxTokens | 1<<splice.MaxCompletionTokens | 1<<splice.MaxOutputTokens | 1<<splice.EncodingFormat | 1<<splice.Temperature | 1<<splice.TopP |
-	1<<splice.User | 1<<splice.ServiceTier | 1<<splice.Metadata | 1<<splice.SafetyIdentifier
+	1<<splice.User | 1<<splice.ServiceTier | 1<<splice.Metadata | 1<<splice.SafetyIdentifier |
+	1<<splice.PreviousResponse
 
 // Input has the bounds of one request's input, by vocabulary. The zero value has none.
 type Input struct {

@@ -69,7 +69,10 @@ func (r Request) fetches() bool {
 	if len(r.Facts.Form()) > 0 { // pictures, whose tokens follow from their size in pixels
 		return true
 	}
-	for _, name := range [...]string{"image_url", "video_url", `"file"`, "file_id", "input_audio", "web_search", "search", `"mcp"`, "http"} {
+	if r.Facts.Given(splice.PreviousResponse) || r.Facts.Given(splice.Conversation) { // earlier items, which the provider has stored
+		return true
+	}
+	for _, name := range [...]string{"item_reference", "image_url", "video_url", `"file"`, "file_id", "input_audio", "web_search", "search", `"mcp"`, "http"} {
 		if bytes.Contains(r.Body, []byte(name)) {
 			return true
 		}

@@ -150,6 +150,9 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 	if d.Model != x.Facts.Model {
 		plan.Model = d.Model
 	}
+	if s := x.stored.previous; s != "" {
+		plan.Set = []splice.Member{{Field: splice.PreviousResponse, Raw: string(splice.Quote(nil, s))}}
+	}
 	edits := x.Facts.Edits(nil, &plan)
 	if len(edits) == 0 {
 		return x.Body

@@ -54,6 +54,7 @@ type Exchange struct {
 	// Set by route.
 	Group            catalog.Group
 	Plan             []Attempt
+	stored           stored
 	asked            asked // whom Pipeline.language has asked last
 	startsAtFallback bool  // the plan begins with a fallback, as the group has a full deployment
 

@@ -33,6 +33,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 	if x == nil {
 		im.Body = e.OpenAI()
 	} else {
+		e = x.withCallersID(e)
 		im.Body = x.op.errorBody(e, string(x.ID))
 		im.Set = x.appendIdentity(im.Set)
 		if len(x.Plan) > 0 && x.Tries > 0 {

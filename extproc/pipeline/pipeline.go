@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/flood"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
@@ -59,7 +60,10 @@ type Deps struct {
 	OnDemand func(id.Endpoint) bool
 	// Prepare has Envoy make clusters that a plan needs, and waits briefly for them. Then Acked
 	// reports which ones Envoy has. nil: every endpoint has them.
-	Prepare  func(ctx context.Context, needs []Need)
+	Prepare func(ctx context.Context, needs []Need)
+	// Seal and Open seal the ids of stored responses with a key that all nodes have.
+	Seal     vault.Seal
+	Open     vault.Open
 	Random   func(n uint64) uint64 // uniform in [0, n)
 	Now      func() time.Time      // the clock
 	Logger   *slog.Logger          // never given message bodies or credentials

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,7 +134,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	return nil
 }
 
-// relabel is translate for a provider with the caller's dialect: only the model's name changes.
+// relabel is translate for a provider with the caller's dialect: only names change.
 func (p *Pipeline) relabel(x *Exchange) error {
 	r := &x.response
 	o, body := &r.outcome, r.body
@@ -165,13 +166,29 @@ func (p *Pipeline) relabel(x *Exchange) error {
 		_ = x.op.reply(body, facts) // it was read once already
 		o.Text = facts.Text
 	}
-	if r.out = body; !facts.Model.Empty() {
-		r.out = splice.Replace(nil, body, facts.Model, splice.Quote(nil, x.Facts.Model))
-	}
+	r.out = p.renamed(x, facts, body)
 	if x.op.form != nil {
 		r.out = x.op.form(&x.Facts, facts, r.out)
 	}
 	return nil
+}
+
+// renamed returns a response with the caller's name for the model, and the caller's ids.
+func (p *Pipeline) renamed(x *Exchange, f *splice.ReplyFacts, body []byte) []byte {
+	var name []byte
+	if !f.Model.Empty() {
+		name = splice.Quote(nil, x.Facts.Model)
+	}
+	var space [3]splice.Edit
+	edits := p.appendIDs(space[:0], x, f, body)
+	if len(edits) == 0 {
+		return splice.Replace(nil, body, f.Model, name)
+	}
+	if !f.Model.Empty() {
+		edits = append(edits, splice.Edit{Off: f.Model.Off, End: f.Model.End, With: string(name)})
+	}
+	slices.SortFunc(edits, func(a, b splice.Edit) int { return a.Off - b.Off })
+	return splice.Apply(nil, body, edits)
 }
 
 // generated returns all text of a response, for counting.

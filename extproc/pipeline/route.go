@@ -53,8 +53,8 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 			request.Retries = min(request.Retries, settings.NumRetries)
 		}
 	}
-	if !x.Options.NoFallbacks {
-		request.Fallbacks = p.reachable(x, x.View.Catalog.Fallbacks(catalog.GeneralFallbacks, group, group.Deployments[0]))
+	if !x.Options.NoFallbacks && !x.stored.alone {
+		request.Fallbacks = p.reachable(x, x.fallbacks(group))
 	}
 	plan, err := p.planWithSlot(x, request)
 	if err != nil {
@@ -66,14 +66,18 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	return p.setPlan(x, plan, settings)
 }
 
-// candidates returns the group's deployments that serve the operation, that Envoy can reach,
-// whose price is known if a budget bounds the request, and whose context window fits the prompt.
+// candidates returns the deployments that serve the operation and have what the request refers
+// to, that Envoy can reach, whose price is known if a budget bounds the request, and whose context window fits the prompt.
 func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog.RouterSettings) ([]*catalog.Deployment, error) {
 	out := p.serving(x, group.Deployments)
 	if len(out) == 0 {
 		return nil, fault.Field("model", driver.CodeEndpoint, "No deployment of this model serves %s. Name a model of another kind, or use another endpoint.", x.Inbound.Path)
 	}
-	out, err := p.taking(x, out)
+	out, err := p.holding(x, group, out)
+	if err != nil {
+		return nil, err
+	}
+	out, err = p.taking(x, out)
 	if len(out) == 0 {
 		return nil, err
 	}

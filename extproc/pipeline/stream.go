@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
@@ -267,7 +268,7 @@ func (r *Relay) pass(e *splice.Event) {
 	r.rewrite(e)
 }
 
-// rewrite sends an event with the caller's name for the model. It removes usage that the
+// rewrite sends an event with the caller's name for the model, and the caller's ids. It removes usage that the
 // caller did not request, and adds the cost to usage that it did.
 func (r *Relay) rewrite(e *splice.Event) {
 	f := &r.facts
@@ -276,26 +277,22 @@ func (r *Relay) rewrite(e *splice.Event) {
 		r.diverge()
 		return
 	}
-	var edits [2]splice.Edit
-	n := 0
+	var space [4]splice.Edit
+	edits := r.p.appendIDs(space[:0], r.x, &f.ReplyFacts, e.Data)
 	if !f.Model.Empty() && string(f.Model.Of(e.Data)) != string(r.alias) {
-		edits[n] = splice.Edit{Off: f.Model.Off, End: f.Model.End, With: string(r.alias)}
-		n++
+		edits = append(edits, splice.Edit{Off: f.Model.Off, End: f.Model.End, With: string(r.alias)})
 	}
 	if bare && f.HasUsage {
 		at := f.Usage.End - 1
-		edits[n] = splice.Edit{Off: at, End: at, With: `,"cost":` + r.x.cost(r.used()).String()}
-		n++
-		if n == 2 && edits[1].Off < edits[0].Off {
-			edits[0], edits[1] = edits[1], edits[0]
-		}
+		edits = append(edits, splice.Edit{Off: at, End: at, With: `,"cost":` + r.x.cost(r.used()).String()})
 	}
-	if n == 0 {
+	if len(edits) == 0 {
 		r.emit(e)
 		return
 	}
+	slices.SortFunc(edits, func(a, b splice.Edit) int { return a.Off - b.Off })
 	r.diverge()
-	r.data = splice.Apply(r.data[:0], e.Data, edits[:n])
+	r.data = splice.Apply(r.data[:0], e.Data, edits)
 	if r.plain(e) {
 		r.out = e.Rewrite(r.out, r.data)
 	} else {
@@ -393,7 +390,7 @@ func (r *Relay) fail(e *fault.Error) {
 		r.x.reportBroken(f, r.outcome.Text)
 	}
 	r.diverge()
-	r.out = r.encoder.Fail(r.out, e)
+	r.out = r.encoder.Fail(r.out, r.x.withCallersID(e))
 }
 
 func (r *Relay) first() {

@@ -25,6 +25,10 @@ type ReplyFacts struct {
 	HasContent   bool         // a choice has text, reasoning, a refusal or a tool call
 	Error        Span         // the value of error; empty if it is missing or null
 
+	// Of Response and ResponseEvent only.
+	ID       Span // the value of id with its quotes; empty if it is missing, empty or not a string
+	Previous Span // the value of previous_response_id; likewise
+
 	// Of List only.
 	Items   int  // number of results
 	Ordered bool // no result has another index than its place

@@ -21,12 +21,14 @@ const (
 	ServiceTier
 	Metadata
 	SafetyIdentifier
-	Prompt          // of completions and images
-	Input           // of embeddings, moderations, speech and responses
-	Query           // of rankings
-	Documents       // of rankings
-	EncodingFormat  // of embeddings
-	MaxOutputTokens // of responses
+	Prompt           // of completions and images
+	Input            // of embeddings, moderations, speech and responses
+	Query            // of rankings
+	Documents        // of rankings
+	EncodingFormat   // of embeddings
+	MaxOutputTokens  // of responses
+	PreviousResponse // of responses
+	Conversation     // of responses
 	PromptID
 	PromptVariables
 	PromptVersion
@@ -122,6 +124,10 @@ func lookup(name []byte) row {
 		return row{pass, EncodingFormat}
 	case "max_output_tokens":
 		return row{pass, MaxOutputTokens}
+	case "previous_response_id":
+		return row{pass, PreviousResponse}
+	case "conversation":
+		return row{pass, Conversation}
 	}
 	return extension(name)
 }

@@ -27,6 +27,8 @@ func (f Field) String() string {
 		Documents:              "documents",
 		EncodingFormat:         "encoding_format",
 		MaxOutputTokens:        "max_output_tokens",
+		PreviousResponse:       "previous_response_id",
+		Conversation:           "conversation",
 		PromptID:               "prompt_id",
 		PromptVariables:        "prompt_variables",
 		PromptVersion:          "prompt_version",

@@ -113,6 +113,12 @@ func (f *ReplyFacts) responseObject(s *scanner, r *report, i int) int {
 		case "incomplete_details":
 			w.at = s.value(at)
 			incomplete = Span{at, w.at}
+		case "id":
+			w.at = s.value(at)
+			f.ID = s.text(at, w.at)
+		case "previous_response_id":
+			w.at = s.value(at)
+			f.Previous = s.text(at, w.at)
 		default:
 			w.at = f.common(s, w.name, at)
 		}
@@ -164,4 +170,12 @@ func (f *ReplyFacts) responseItem(s *scanner, i int) int {
 		}
 	}
 	return w.at
+}
+
+// text returns the span of a value that has been scanned if it is a string with characters; else an empty one.
+func (s *scanner) text(at, end int) Span {
+	if end <= at+2 || s.b[at] != '"' {
+		return Span{}
+	}
+	return Span{at, end}
 }
