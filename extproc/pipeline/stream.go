@@ -35,7 +35,7 @@ type Relay struct {
 
 	// Same dialect on both sides.
 	facts splice.ChunkFacts
-	alias []byte // the model's name as JSON, which replaces the provider's
+	alias string // the model's name as JSON, which replaces the provider's
 	data  []byte // scratch
 
 	// Translated.
@@ -58,7 +58,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	r.encoder = x.op.language.Stream(meta)
 	if x.sameDialect(a) {
 		r.raw = x.response.head.media != x.op.stream
-		r.alias = splice.Quote(nil, x.Facts.Model)
+		r.alias = string(splice.Quote(nil, x.Facts.Model))
 		r.facts.Collect = true
 		return r
 	}
@@ -279,8 +279,8 @@ func (r *Relay) rewrite(e *splice.Event) {
 	}
 	var space [4]splice.Edit
 	edits := r.p.appendIDs(space[:0], r.x, &f.ReplyFacts, e.Data)
-	if !f.Model.Empty() && string(f.Model.Of(e.Data)) != string(r.alias) {
-		edits = append(edits, splice.Edit{Off: f.Model.Off, End: f.Model.End, With: string(r.alias)})
+	if !f.Model.Empty() && string(f.Model.Of(e.Data)) != r.alias {
+		edits = append(edits, splice.Edit{Off: f.Model.Off, End: f.Model.End, With: r.alias})
 	}
 	if bare && f.HasUsage {
 		at := f.Usage.End - 1
