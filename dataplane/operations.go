@@ -52,6 +52,9 @@ const (
 	Messages    = "messages"
 	Responses   = "responses"
 
+	MessagesCount  = "messages.count_tokens"
+	ResponsesCount = "responses.input_tokens"
+
 	ImageEdits     = "images.edits"
 	Speech         = "audio.speech"
 	Transcriptions = "audio.transcriptions"
@@ -68,7 +71,7 @@ const (
 
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
-func Operations() [12]Operation {
+func Operations() [14]Operation {
 	return [...]Operation{
 		{
 			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
@@ -81,6 +84,14 @@ func Operations() [12]Operation {
 		{
 			CallType: Responses, ID: "createResponse", Path: "/responses", Language: "responses",
 			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
+		},
+		{
+			CallType: MessagesCount, ID: "countMessageTokens", Path: "/messages/count_tokens", Language: "anthropic",
+			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: ResponsesCount, ID: "countResponseTokens", Path: "/responses/input_tokens", Language: "responses",
+			Request: JSON(), Response: mediaJSON,
 		},
 		{
 			CallType: Embeddings, ID: "createEmbedding", Path: "/embeddings", Language: "openai",

@@ -103,9 +103,9 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	}
 	d.x.Body = m.Body
 	d.free = append(d.free, d.in.Hold())
-	edit, err := d.admit(ctx)
-	if err != nil {
-		return d.reject(ctx, err)
+	edit, instead := d.admit(ctx)
+	if instead != nil {
+		return d.immediate(instead)
 	}
 	head, tail := frame.AppendAnswer(d.plan(), m.Kind, &frame.Mutation{Edit: *edit, ClearRoute: true})
 	return afterDispatch(d.send(head, tail))
@@ -117,16 +117,20 @@ func afterDispatch(err error) error {
 	return err
 }
 
-// admit runs the stages of the complete body, and dispatches the request.
-func (d *session) admit(ctx context.Context) (*message.Edit, error) {
+// admit runs the stages of the complete body, and dispatches the request. A request that is not
+// dispatched gets a response instead.
+func (d *session) admit(ctx context.Context) (edit *message.Edit, instead *message.Response) {
 	if err := d.p.Admit(ctx, d.x); err != nil {
-		return nil, err
+		return nil, d.p.Reject(ctx, d.x, err)
+	}
+	if d.x.Local() {
+		return nil, d.p.Respond(ctx, d.x)
 	}
 	d.s.live.add(d.x)
 	edit, err := d.p.Dispatch(ctx, d.x)
 	if err != nil {
 		d.s.live.remove(d.x)
-		return nil, err
+		return nil, d.p.Reject(ctx, d.x, err)
 	}
 	edit.Set = appendSteering(edit.Set, d.x)
 	return edit, nil

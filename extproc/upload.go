@@ -78,12 +78,12 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 		}
 	}
 	d.x.Body = u.whole()
-	edit, err := d.admit(ctx)
+	edit, instead := d.admit(ctx)
 	if large {
 		<-u.room.turns
 	}
-	if err != nil {
-		return d.reject(ctx, err)
+	if instead != nil {
+		return d.immediate(instead)
 	}
 	return d.sendPieces(ctx, edit)
 }

@@ -16,7 +16,19 @@ func (Dialect) Name() wire.Dialect { return wire.Anthropic }
 
 // DecodeRequest reads a request for a message.
 func (Dialect) DecodeRequest(body []byte) (*wire.Request, error) {
-	var in callerRequest
+	return decodeRequest(body, nil)
+}
+
+// DecodePrompt reads a request for a count of tokens, which is one for a message without
+// max_tokens.
+func DecodePrompt(body []byte) (*wire.Request, error) {
+	limit := dialect.Whole(1)
+	return decodeRequest(body, &limit)
+}
+
+// decodeRequest reads a request for a message. limit is its max_tokens if it has none.
+func decodeRequest(body []byte, limit *dialect.Whole) (*wire.Request, error) {
+	in := callerRequest{MaxTokens: limit}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, dialect.Reject(err, "")
 	}

@@ -29,6 +29,7 @@ type Metrics struct {
 	requests metric.Int64Counter     // gateway.requests
 	refusals metric.Int64Counter     // gateway.requests.refused
 	limited  metric.Int64Counter     // gateway.requests.limited
+	local    metric.Int64Counter     // gateway.requests.local
 	failures metric.Int64Counter     // gateway.attempts.failed
 	capped   metric.Int64Counter     // gateway.usage.capped
 	rejected metric.Int64Counter     // gateway.credentials.rejected
@@ -78,6 +79,7 @@ func New(m metric.Meter, spent Spent) (*Metrics, error) {
 		requests: b.counter("gateway.requests", "{request}", "Requests that were sent to a provider, by outcome."),
 		refusals: b.counter("gateway.requests.refused", "{request}", "Requests that were refused before a provider was asked, by kind."),
 		limited:  b.counter("gateway.requests.limited", "{request}", "Requests that a budget or a rate refused, by code."),
+		local:    b.counter("gateway.requests.local", "{request}", "Requests that the gateway answered itself because no provider of the model could, by model."),
 		failures: b.counter("gateway.attempts.failed", "{attempt}", "Attempts that failed and were followed by another."),
 		capped:   b.counter("gateway.usage.capped", "{attempt}", "Attempts whose provider reported more usage than is possible."),
 	}
@@ -166,6 +168,13 @@ func (m *Metrics) Rejected(ctx context.Context, kind fault.Kind, limit string) {
 	m.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("error.type", kind.String())))
 	if limit != "" {
 		m.limited.Add(ctx, 1, metric.WithAttributes(attribute.String("gateway.code", limit)))
+	}
+}
+
+// Local counts a request that the gateway answered itself. group is as in Request.
+func (m *Metrics) Local(ctx context.Context, group id.ModelName) {
+	if m != nil {
+		m.local.Add(ctx, 1, metric.WithAttributes(attribute.String("gen_ai.request.model", string(group))))
 	}
 }
 

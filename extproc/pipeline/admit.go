@@ -43,6 +43,9 @@ func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
 	if err := p.takeRates(x); err != nil {
 		return err
 	}
+	if x.local { // it costs nothing
+		return nil
+	}
 	return p.reserve(ctx, x)
 }
 

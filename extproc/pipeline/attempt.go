@@ -139,8 +139,12 @@ func (x *Exchange) withQuery(path string, a *Attempt) string {
 
 // canonical is the request in the form that every provider's driver reads.
 func (x *Exchange) canonical() (*wire.Request, error) {
-	body := splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
-	return x.op.language.DecodeRequest(body)
+	return x.op.language.DecodeRequest(x.withoutExtensions())
+}
+
+// withoutExtensions returns the caller's body without the members that are for the gateway.
+func (x *Exchange) withoutExtensions() []byte {
+	return splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
 }
 
 // spliced returns the caller's body with the members changed that must change; the body

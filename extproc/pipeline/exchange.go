@@ -57,6 +57,7 @@ type Exchange struct {
 	stored           stored
 	asked            asked // whom Pipeline.language has asked last
 	startsAtFallback bool  // the plan begins with a fallback, as the group has a full deployment
+	local            bool  // no deployment serves the operation, and the gateway responds itself; there is no plan
 
 	// The request's limits; nil if there are none. quota sets those that the headers
 	// determine, and route all of them.

@@ -20,6 +20,7 @@ const (
 	headerFallbacks     = "x-gateway-attempted-fallbacks"
 	headerCost          = "x-gateway-response-cost"
 	headerDuration      = "x-gateway-response-duration-ms"
+	headerTokenCount    = "x-gateway-token-count"
 	headerVersion       = "x-gateway-version"
 	contentTypeJSON     = "application/json"
 	headerContentType   = "content-type"

@@ -43,7 +43,9 @@ type reader struct {
 	check func(facts *splice.Request, reply *splice.ReplyFacts) error
 	form  func(facts *splice.Request, reply *splice.ReplyFacts, body []byte) []byte // in the requested form; may be nil
 	units func(facts *splice.Request) usage.Tokens
-	free  bool // no provider charges for it: its tokens do not count
+	// decode reads the request for the gateway's own response; nil if only providers respond.
+	decode func(body []byte) (*wire.Request, error)
+	free   bool // no provider charges for it: its tokens do not count
 }
 
 // name returns the call type. It is empty for a path without an operation.
@@ -89,6 +91,11 @@ func (o *operation) vendor() string {
 		return "anthropic"
 	}
 	return "openai"
+}
+
+// counts reports whether the response is a count of the request's tokens.
+func (o *operation) counts() bool {
+	return o.endpoint == driver.CountTokens || o.endpoint == driver.InputTokens
 }
 
 // generates reports whether a model writes text.
@@ -148,6 +155,14 @@ func readers() map[string]reader {
 		dataplane.Responses: with(chat, func(r *reader) {
 			r.scan, r.bound, r.reply, r.event = splice.ScanModel, estimate.ResponsesInput, splice.Response, splice.ResponseEvent
 		}),
+		dataplane.MessagesCount: {
+			scan: splice.Scan, bound: estimate.ChatInput, rough: estimate.RoughInput, reply: splice.TokenCount,
+			decode: anthropic.DecodePrompt, free: true,
+		},
+		dataplane.ResponsesCount: {
+			scan: splice.ScanModel, bound: estimate.ResponsesInput, rough: estimate.RoughInput, reply: splice.TokenCount,
+			decode: responses.Dialect{}.DecodeRequest, free: true,
+		},
 		dataplane.Completions: with(chat, func(r *reader) {
 			r.scan, r.bound = splice.ScanInputs(splice.Prompt), estimate.TextInput
 		}),

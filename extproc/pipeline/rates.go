@@ -95,6 +95,9 @@ func (p *Pipeline) scale(x *Exchange, b *tenancy.Bound) float64 {
 // limit that the caller has set. It does not guess a missing output limit: a caller with a low
 // rate limit would wait for tokens that almost nobody uses.
 func (x *Exchange) roughTokens() int64 {
+	if x.local {
+		return 0
+	}
 	n := x.inputBound(x.Plan[0].Deployment)
 	if x.op.generates() {
 		n += max(x.Facts.N, 1) * min(x.Facts.MaxTokens, estimate.MostOutput)

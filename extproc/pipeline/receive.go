@@ -263,6 +263,9 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 			message.Header{Name: headerContentLength, Value: strconv.Itoa(len(r.out))},
 			costHeader(r.cost),
 			durationHeader(p.deps.Now().Sub(x.Start)))
+		if x.op.counts() {
+			e.Set = append(e.Set, message.Header{Name: headerTokenCount, Value: countedByProvider})
+		}
 		if !x.op.hears() {
 			e.Set = append(e.Set, message.Header{Name: headerContentType, Value: x.op.response})
 		}

@@ -12,7 +12,8 @@ import (
 
 // An attachment takes a request through these steps: NewExchange and its Header, Begin, Admit,
 // Dispatch (attempt.go), Receive and what follows it (receive.go), and in any case Close. It
-// passes an error of Begin, Admit or Dispatch to Reject.
+// passes an error of Begin, Admit or Dispatch to Reject. After Admit, an exchange that is Local
+// goes to Respond (local.go) and no further.
 
 // NewExchange makes the exchange of a request whose headers have been received.
 func (p *Pipeline) NewExchange() *Exchange {

@@ -32,6 +32,10 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	x.Group.Asked = id.ModelName(x.Facts.Model)
 	p.bind(x)
 	settings := x.View.Catalog.Settings()
+	if x.op.decode != nil && len(p.serving(x, group.Deployments)) == 0 {
+		x.local = true
+		return nil
+	}
 	candidates, err := p.candidates(x, group, settings)
 	if err != nil {
 		return err
