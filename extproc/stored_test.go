@@ -446,3 +446,18 @@ func TestStoredResponseWithoutKey(t *testing.T) {
 		t.Errorf("without the key: %+v", out)
 	}
 }
+
+// The tokens of a history are counted where the history is.
+func TestStoredHistoryIsCounted(t *testing.T) {
+	t.Parallel()
+	previous := made(t, place("b", "fast", "model-b", 1))
+	k := newKit(t, mates())
+	e := k.open(t)
+	out := e.request(to(e, "/v1/responses/input_tokens"), continued("fast", previous))
+	plans(t, k, out, "b")
+	if !strings.Contains(out.body, `"previous_response_id":"`+providersID+`"`) {
+		t.Errorf("the provider gets %s", out.body)
+	}
+	e.quit()
+	noResponse(t, refuseNot(t, k, continued("fast", previous+"A")), "not the id of a stored response")
+}
