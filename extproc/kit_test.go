@@ -313,6 +313,24 @@ func (k *kit) settled() {
 	}
 }
 
+// holds waits until the server holds a number of bytes of bodies.
+func (k *kit) holds(n int64) {
+	k.tb.Helper()
+	deadline := time.After(patience)
+	for tick := time.NewTicker(time.Millisecond); ; {
+		held := k.bytes.Held()
+		if held == n {
+			tick.Stop()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			k.tb.Fatalf("%d bytes are in flight, want %d", held, n)
+		}
+	}
+}
+
 // attempt is Envoy's log of one attempt, by its number from 1.
 func (k *kit) attempt(uuid string, number, status int, flags *datav3.ResponseFlags) {
 	attemptLog{live: k.server.live}.take(&datav3.HTTPAccessLogEntry{
