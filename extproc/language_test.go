@@ -181,3 +181,27 @@ func TestErrorsHaveTheCallersLanguage(t *testing.T) {
 	}
 	k.settled()
 }
+
+// Instructions count once if the provider reports no usage.
+func TestCountsInstructionsOnce(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("all work and no play makes a dull boy ", 100)
+	want := counter.Count("fast", long)
+	for path, body := range map[string]string{
+		"/v1/messages":         strings.Replace(helloMessages, "{", `{"system":"`+long+`",`, 1),
+		"/v1/responses":        strings.Replace(helloResponses, "{", `{"instructions":"`+long+`",`, 1),
+		"/v1/chat/completions": strings.Replace(hello, `[`, `[{"role":"system","content":"`+long+`"},`, 1),
+	} {
+		compatible := place("compatible", "fast", "fast", 0)
+		compatible.Model = "openai_compatible/fast"
+		k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{compatible}, Router: quick(0)})
+		e := k.open(t)
+		if out := e.request(to(e, path), body); out.refused != nil {
+			t.Fatalf("%s: %+v", path, out.refused)
+		}
+		e.answer(jsonAnswer(`{"id":"c","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`))
+		if ev := k.event(e.uuid); ev.Source != usage.Estimated || ev.Tokens.Input < want || ev.Tokens.Input > want+40 {
+			t.Errorf("%s: %d tokens of input (%v), want about %d", path, ev.Tokens.Input, ev.Source, want)
+		}
+	}
+}

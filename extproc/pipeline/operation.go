@@ -120,16 +120,6 @@ func (o *operation) replyID(request id.Request) string {
 	return prefix + strings.TrimPrefix(string(request), "req_")
 }
 
-// unread returns the members of a chat that are not counted as they stand: no model reads them,
-// or they are its messages.
-func (o *operation) unread() splice.FieldSet {
-	switch o.endpoint { //nolint:exhaustive // only chats have messages
-	case driver.Responses:
-		return estimate.Unread | 1<<splice.Input
-	}
-	return estimate.Unread | 1<<splice.Messages
-}
-
 // errorBody returns the body of an error in the language of the operation's callers; in OpenAI's
 // for a path without an operation.
 func (o *operation) errorBody(e *fault.Error, request string) []byte {

@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -195,12 +196,16 @@ func (p *Pipeline) countInput(x *Exchange) int64 {
 	if err != nil { // passed on unchanged; the provider may read more than the gateway does
 		return x.op.rough(&x.Facts)
 	}
+	if x.op.endpoint != driver.Chat { // the instructions are a member of their own, and a message of the decoded request
+		all := prompt{model: x.tokenizer()}
+		return all.count(p.deps.Tokens, ask)
+	}
 	messages := make([]tokens.Message, len(ask.Messages))
 	for i := range ask.Messages {
 		m := &ask.Messages[i]
 		messages[i] = tokens.Message{Role: string(m.Role), Name: m.Name, Content: m.Text()}
 	}
-	return p.deps.Tokens.CountMessages(x.tokenizer(), messages) + p.countText(x, x.op.unread())
+	return p.deps.Tokens.CountMessages(x.tokenizer(), messages) + p.countText(x, estimate.Unread|1<<splice.Messages)
 }
 
 // countText counts the members of the request that are not in skip.
