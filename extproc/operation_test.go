@@ -271,3 +271,31 @@ func TestQueriesReachTheProvider(t *testing.T) {
 	}
 	k.settled()
 }
+
+// A provider without an endpoint stays in use for what it has.
+func TestAMissingEndpointCoolsNothingDown(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, catalog.Spec{
+		Deployments: []catalog.DeploymentSpec{place("a", "fast", "fast", 0), place("b", "fast", "fast", 0)}, Router: quick(1),
+	})
+	for _, ask := range []struct{ path, body string }{
+		{"/v1/embeddings", `{"model":"fast","input":"a"}`},
+		{"/v1/responses", `{"model":"fast","input":"a"}`},
+		{"/v1/responses/input_tokens", `{"model":"fast","input":"a"}`},
+	} {
+		for range 4 {
+			e := k.open(t)
+			if out := e.request(to(e, ask.path), ask.body); out.refused != nil {
+				t.Fatalf("%s: %+v", ask.path, out.refused)
+			}
+			k.attempt(e.uuid, 1, 404, nil)
+			c := failedWith(404, "unknown_url", "Unknown request URL")
+			c.attempt = 2
+			e.answer(c)
+		}
+	}
+	e := k.open(t)
+	taken(t, e, hello)
+	e.quit()
+	k.settled()
+}

@@ -277,7 +277,7 @@ func (p *Pipeline) coolDownAfter(x *Exchange, i int, t AttemptFailure) {
 // coolDown records a failure of attempt i, and puts its deployment into cooldown if another
 // one can replace it.
 func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
-	if !f.CoolDown || (!x.Alternatives() && len(x.Group.Deployments) == 1) {
+	if !f.CoolDown || x.lacksEndpoint(i, f.Status) || (!x.Alternatives() && len(x.Group.Deployments) == 1) {
 		return
 	}
 	s := x.View.Catalog.Settings()
@@ -288,6 +288,14 @@ func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
 	p.deps.Cooldown.Fail(d.ID, cooldown.Failure{
 		Reason: reason, RetryAfter: f.RetryAfter, Now: p.deps.Now(),
 	}, cooldown.Policy{Time: s.CooldownTime, AllowedFails: s.AllowedFails, Disabled: s.DisableCooldowns})
+}
+
+// lacksEndpoint reports whether attempt i may have failed because its provider does not have the
+// endpoint. That says nothing of the deployment's other requests: one caller must not make a model
+// unavailable to all by asking for what its provider lacks. Only the endpoint of a provider's own
+// chats is certain to be there.
+func (x *Exchange) lacksEndpoint(i, status int) bool {
+	return (status == 404 || status == 405) && (!x.op.endpoint.IsChat() || x.Plan[i].language == wire.Responses)
 }
 
 func cooldownReason(status int, kind fault.Kind) cooldown.Reason {
