@@ -64,11 +64,11 @@ type Config struct {
 	Pace delivery.Pace
 	// Guard says what the webhook may reach.
 	Guard delivery.Guard
-	// QueueURL is where each record is published; empty for nowhere. Its schemes
+	// QueueURL is where each record is published; empty if there is no queue. Its schemes
 	// are nats, tls (NATS over TLS), kafka and kafkas. It may hold a password.
 	QueueURL string
 	// BucketURL is where objects are put: audit records as lines of JSON and as
-	// Parquet, usage records as Parquet. Empty for nowhere. Its schemes are s3, azblob
+	// Parquet, usage records as Parquet. Empty if there is no bucket. Its schemes are s3, azblob
 	// and file.
 	BucketURL string
 	// Workspace is whose audit log it is; empty means audit.DefaultWorkspace.

@@ -151,7 +151,7 @@ func TestGatewayCountsTokens(t *testing.T) {
 	k.settled()
 }
 
-// A request for a count needs a key, a model and a valid body, whoever counts.
+// A request for a count needs a key, a model and a valid body, whether the provider counts or the gateway.
 func TestCountsRejectInvalidRequests(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, counting())

@@ -58,8 +58,8 @@ type contentSource struct {
 	URL       string `json:"url,omitzero"`
 }
 
-// placeholder is the user's turn that the API requires if the caller has none.
-const placeholder = "Please continue."
+// firstTurn is the user's turn that the API requires if the caller has none.
+const firstTurn = "Please continue."
 
 // messages writes system and messages. All system messages go to system, tool
 // results become the user's, and adjacent messages of one role are merged: the API
@@ -92,7 +92,7 @@ func (b *builder) messages() error {
 		}
 	}
 	if len(b.out.Messages) == 0 || b.out.Messages[0].Role != "user" {
-		first := message{Role: "user", Content: []contentBlock{{Type: "text", Text: placeholder}}}
+		first := message{Role: "user", Content: []contentBlock{{Type: "text", Text: firstTurn}}}
 		b.out.Messages = append([]message{first}, b.out.Messages...)
 	}
 	b.trimPrefill()
