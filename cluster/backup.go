@@ -40,7 +40,7 @@ func (n *Node) RestoreAll(ctx context.Context, r io.Reader) error {
 	if err != nil {
 		return peer.Fault(err)
 	}
-	if err := send(stream, r); err != nil && !errors.Is(err, io.EOF) { // EOF: the leader has had enough, and says why
+	if err := sendPieces(r, func(piece []byte) error { return stream.Send(&clusterv1.RestoreRequest{Piece: piece}) }); err != nil && !errors.Is(err, io.EOF) { // EOF: the leader has had enough, and says why
 		return err
 	}
 	_, err = stream.CloseAndRecv()
@@ -73,50 +73,12 @@ func (n *Node) adopt(backup *store.Tx, state *store.Store) error {
 	return restore.Adopt(backup, state, members, now)
 }
 
-// pieceSize is how much of a backup goes in one message.
-const pieceSize = 256 << 10
-
-func send(stream clusterv1.PeerService_RestoreClient, r io.Reader) error {
-	buffer := make([]byte, pieceSize)
-	for {
-		n, err := io.ReadFull(r, buffer)
-		if n > 0 {
-			if serr := stream.Send(&clusterv1.RestoreRequest{Piece: buffer[:n]}); serr != nil {
-				return serr
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// pieces reads what another node sends of a backup.
-type pieces struct {
-	stream clusterv1.PeerService_RestoreServer
-	left   []byte
-}
-
-// Read reads the next bytes.
-func (p *pieces) Read(b []byte) (int, error) {
-	for len(p.left) == 0 {
-		in, err := p.stream.Recv()
-		if err != nil {
-			return 0, err // io.EOF at the end
-		}
-		p.left = in.GetPiece()
-	}
-	n := copy(b, p.left)
-	p.left = p.left[n:]
-	return n, nil
-}
-
 // Restore replaces the state for a node that does not lead.
 func (s peerService) Restore(stream clusterv1.PeerService_RestoreServer) error {
-	if err := s.node.restoreAll(stream.Context(), &pieces{stream: stream}); err != nil {
+	if err := s.node.restoreAll(stream.Context(), &pieces{next: func() ([]byte, error) {
+		in, err := stream.Recv()
+		return in.GetPiece(), err
+	}}); err != nil {
 		return peer.Status(s.leaderError(err))
 	}
 	return stream.SendAndClose(&clusterv1.RestoreResponse{})

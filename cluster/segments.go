@@ -177,30 +177,13 @@ func (n *Node) readSegmentFrom(ctx context.Context, address string, sum [32]byte
 	if err != nil {
 		return peer.Fault(err)
 	}
-	return read(&segmentPieces{stream: stream})
-}
-
-// segmentPieces reads what another node sends of a file.
-type segmentPieces struct {
-	stream clusterv1.PeerService_SegmentClient
-	left   []byte
-}
-
-// Read reads the next bytes.
-func (p *segmentPieces) Read(b []byte) (int, error) {
-	for len(p.left) == 0 {
-		in, err := p.stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return 0, io.EOF
+	return read(&pieces{next: func() ([]byte, error) {
+		in, err := stream.Recv()
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = peer.Fault(err)
 		}
-		if err != nil {
-			return 0, peer.Fault(err)
-		}
-		p.left = in.GetPiece()
-	}
-	n := copy(b, p.left)
-	p.left = p.left[n:]
-	return n, nil
+		return in.GetPiece(), err
+	}})
 }
 
 // Segment sends a file of sealed records.
@@ -210,21 +193,7 @@ func (s peerService) Segment(in *clusterv1.SegmentRequest, stream clusterv1.Peer
 		return peer.Status(err)
 	}
 	err = s.node.segments.Read(sum, func(r io.Reader) error {
-		buffer := make([]byte, pieceSize)
-		for {
-			n, err := io.ReadFull(r, buffer)
-			if n > 0 {
-				if serr := stream.Send(&clusterv1.SegmentResponse{Piece: buffer[:n]}); serr != nil {
-					return serr
-				}
-			}
-			switch {
-			case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-				return nil
-			case err != nil:
-				return err
-			}
-		}
+		return sendPieces(r, func(piece []byte) error { return stream.Send(&clusterv1.SegmentResponse{Piece: piece}) })
 	})
 	if err != nil {
 		return peer.Status(&fault.Error{
