@@ -3,7 +3,10 @@
 // routes of a key and the errors for unknown paths read it. It is a leaf.
 package dataplane
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Operation describes one operation. Its requests are POST.
 type Operation struct {
@@ -203,6 +206,16 @@ func IsOperation(path string) bool {
 		}
 	}
 	return false
+}
+
+// Language returns the callers' language at an exact path of an operation; empty if there is none.
+func Language(path string) string {
+	for _, o := range Operations() {
+		if slices.Contains(o.Paths(), path) {
+			return o.Language
+		}
+	}
+	return ""
 }
 
 func isBelow(path, stem string) bool {

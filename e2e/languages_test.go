@@ -20,7 +20,7 @@ func TestLanguagesBySDK(t *testing.T) {
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/anthropic_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "\nok ")+1 < 24 {
+	if err != nil || strings.Count(string(out), "\nok ")+1 < 26 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for _, r := range p.Requests() {

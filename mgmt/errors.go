@@ -22,7 +22,8 @@ const codeValidation = "validation_error"
 // placeKey marks requests to routes of the management API: their errors have a detail.
 type placeKey struct{}
 
-// reject sends an error, in the form that OpenAI's SDKs read.
+// reject sends an error, in the form that the caller's SDK reads: OpenAI's, or Anthropic's outside the
+// management API.
 func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 	c := *operation.Of(r.Context())
 	c.ID = w.Header().Get(headerRequestID)
@@ -32,6 +33,8 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	at, managed := r.Context().Value(placeKey{}).(rest.Place)
 	switch {
+	case !managed && isAnthropic(r):
+		reply(w, e.HTTPStatus(), e.Anthropic(c.ID))
 	case !managed:
 		reply(w, e.HTTPStatus(), e.OpenAI())
 	case field.IsInvalid(e):
@@ -70,9 +73,11 @@ func symbolic(e *fault.Error) string {
 	return body.Error.Code
 }
 
-// The headers with the id of a request: one that SDKs show, and the gateway's own.
+// The headers with the id of a request: those that the SDKs of OpenAI and Anthropic show, and the
+// gateway's own.
 const (
 	headerRequestID        = "x-request-id"
+	headerAnthropicID      = "request-id"
 	headerGatewayRequestID = "x-gateway-request-id"
 )
 
@@ -81,6 +86,9 @@ func stamp(w http.ResponseWriter, r *http.Request) {
 	request := string(id.RequestFromUUID(r.Header.Get(headerRequestID)))
 	w.Header().Set(headerRequestID, request)
 	w.Header().Set(headerGatewayRequestID, request)
+	if isAnthropic(r) {
+		w.Header().Set(headerAnthropicID, request)
+	}
 }
 
 // reply writes a JSON response. It ignores that the caller may have left.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // body is the error body of OpenAI's API, plus the field details.
@@ -41,6 +42,26 @@ func (e *Error) OpenAI() []byte {
 		b.Error.Details, b.Error.Message = nil, row.text
 		out, _ = json.Marshal(b)
 	}
+	return out
+}
+
+// messageBody is the error body of Anthropic's API.
+type messageBody struct {
+	Type      string       `json:"type"` // always error
+	Error     messageError `json:"error"`
+	RequestID string       `json:"request_id,omitzero"`
+}
+
+type messageError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// Anthropic returns the error as the body that Anthropic's SDKs read. It has no place for a field
+// and a code: the message names the field. request is the request's id; it may be empty.
+func (e *Error) Anthropic(request string) []byte {
+	b := messageBody{Type: "error", Error: messageError{Type: e.Kind.anthropic(), Message: e.Message()}, RequestID: request}
+	out, _ := json.Marshal(b, jsontext.AllowInvalidUTF8(true)) // texts alone cannot fail
 	return out
 }
 

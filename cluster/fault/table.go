@@ -88,6 +88,33 @@ func (k Kind) row() row {
 	return row{"internal", codes.Internal, http.StatusInternalServerError, "server_error", "internal_error", "Something went wrong inside the gateway."}
 }
 
+// anthropic returns the kind's error.type in Anthropic's words. Clients choose by it whether to
+// retry, and what to show their user.
+func (k Kind) anthropic() string {
+	switch k {
+	case Malformed, Blocked, Exists, Conflict, Unsupported, Canceled, MediaType, MethodNotAllowed:
+		return "invalid_request_error"
+	case Unauthenticated:
+		return "authentication_error"
+	case Denied:
+		return "permission_error"
+	case NotFound:
+		return "not_found_error"
+	case TooLarge:
+		return "request_too_large"
+	case RateLimited:
+		return "rate_limit_error"
+	case OverBudget:
+		return "billing_error"
+	case Timeout:
+		return "timeout_error"
+	case Unavailable:
+		return "overloaded_error"
+	case Internal, Upstream, StorageUnavailable, kinds:
+	}
+	return "api_error"
+}
+
 // String returns the name of the kind, for logs and metrics.
 func (k Kind) String() string { return k.row().name }
 

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
@@ -49,5 +50,16 @@ func (Dialect) Stream(m dialect.Meta) dialect.Encoder { return &encoder{meta: m}
 
 // EncodeError returns Anthropic's error body.
 func (Dialect) EncodeError(e *fault.Error, request string) []byte {
-	return appendJSON(nil, errorOf(e, request))
+	return e.Anthropic(request)
+}
+
+// appendJSON appends v. If v cannot be written, it appends an error body: half an
+// object must not reach a caller. Only invalid raw JSON, against the guarantee of
+// package wire, can cause this.
+func appendJSON(dst []byte, v any) []byte {
+	out, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		out = fault.From(err).Anthropic("")
+	}
+	return append(dst, out...)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/wire"
@@ -250,5 +252,5 @@ func (e *encoder) End(dst []byte, u *wire.Usage) []byte {
 
 // Fail writes the error. There is no message_stop after it.
 func (e *encoder) Fail(dst []byte, err *fault.Error) []byte {
-	return event(dst, "error", errorOf(err, ""))
+	return event(dst, "error", jsontext.Value(err.Anthropic("")))
 }

@@ -29,7 +29,7 @@ func sameText(v jsontext.Value, text string) bool {
 // sameQuery rejects a query next to a body: it would be ignored. A parameter that repeats
 // the body's value is accepted.
 func sameQuery(raw string, members map[string]jsontext.Value) error {
-	values, err := parseQuery(raw)
+	values, err := ParseQuery(raw)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,8 @@ func sameQuery(raw string, members map[string]jsontext.Value) error {
 	return nil
 }
 
-func parseQuery(raw string) (url.Values, error) {
+// ParseQuery reads a query.
+func ParseQuery(raw string) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, &fault.Error{Kind: fault.Malformed, Code: "invalid_parameter", Detail: "The query cannot be read. Percent-encode its names and values.", Err: err}
@@ -59,7 +60,7 @@ func ReadQuery(raw string, in proto.Message) error {
 	if err := CheckQuery(raw, in.ProtoReflect().Descriptor().Fields(), nil); err != nil {
 		return err
 	}
-	values, err := parseQuery(raw)
+	values, err := ParseQuery(raw)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func ReadQuery(raw string, in proto.Message) error {
 // CheckQuery checks a query against a message. A parameter that the message does not have
 // is rejected: without an unknown filter the response would show too much.
 func CheckQuery(raw string, fields protoreflect.FieldDescriptors, path map[string]string) error {
-	values, err := parseQuery(raw)
+	values, err := ParseQuery(raw)
 	if err != nil {
 		return err
 	}

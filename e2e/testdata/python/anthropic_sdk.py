@@ -146,7 +146,22 @@ def counts(_):
     assert r.object == "response.input_tokens" and r.input_tokens == less, r
 
 
-CHECKS = [whole, system, streamed, tools, tools_streamed, image, errors, responses_whole, responses_streamed, responses_tools, azure, counts]
+def models(model):
+    """The list is read in pages of one."""
+    listed = {m.id: m for m in client.models.list(limit=1)}
+    assert set(listed) == {"gpt", "claude"} and listed[model].type == "model" and listed[model].lifecycle == "active", listed
+    assert [m.id for m in client.models.list(before_id="gpt")] == ["claude"]
+    one = client.models.retrieve(model)
+    assert one == listed[model] and one.display_name == model and one.created_at.year == 1970, one
+    try:
+        client.models.retrieve("nobody")
+        raise AssertionError("a model that does not exist")
+    except anthropic.NotFoundError as e:
+        assert e.body["error"]["type"] == "not_found_error" and e.body["request_id"] == e.request_id, e.body
+    assert {m.id for m in responder.models.list()} == set(listed), "OpenAI's list"
+
+
+CHECKS = [whole, system, streamed, tools, tools_streamed, image, errors, responses_whole, responses_streamed, responses_tools, azure, counts, models]
 
 failed = False
 for model in ("gpt", "claude"):

@@ -1,14 +1,21 @@
-"""Reads answers and events, one JSON object a line, and prints those that do not fit the types of
+"""Reads answers, events and models, one JSON object a line, and prints those that do not fit the types of
 Anthropic's SDK: strictly, with no member that the types lack."""
 
 import json
 import sys
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from anthropic.types import Message, RawMessageStreamEvent
+from anthropic.pagination import SyncPage
+from anthropic.types import Message, ModelInfo, RawMessageStreamEvent
 from anthropic.types.shared import ErrorResponse
 
-TYPES = {"message": TypeAdapter(Message), "event": TypeAdapter(RawMessageStreamEvent), "error": TypeAdapter(ErrorResponse)}
+TYPES = {
+    "message": TypeAdapter(Message),
+    "event": TypeAdapter(RawMessageStreamEvent),
+    "error": TypeAdapter(ErrorResponse),
+    "model": TypeAdapter(ModelInfo),
+    "models": TypeAdapter(SyncPage[ModelInfo]),
+}
 
 
 def unknown(value, path):
