@@ -106,7 +106,7 @@ func importRows() []importRow {
 			"extproc/cause", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",
 			"extproc/anthropic", "extproc/openai", "extproc/responses", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens",
 			"extproc/wire",
-			"cluster", "cluster/*", "dataplane", "envoy/contract",
+			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
 		{"extproc/estimate", []string{"extproc/splice", "extproc/tokens", "cluster/*"}},
 		{"extproc/inbound", []string{"extproc/splice", "extproc/trace", "cluster/credential", "cluster/fault", "cluster/id"}},
@@ -121,7 +121,7 @@ func importRows() []importRow {
 		{"mgmt/rest", []string{"mgmt/field", "cluster/fault", "dataplane", "proto/gen/gateway/*"}},
 		{"mgmt/operation", []string{"mgmt/field", "cluster", "cluster/*", "proto/gen/gateway/*"}},
 		{"mgmt/openapi", nil},
-		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "dataplane", "proto/gen/gateway/*"}},
+		{"mgmt", []string{"mgmt/*", "cluster", "cluster/*", "cluster/prompts/template", "dataplane", "proto/gen/gateway/*"}},
 
 		{"auditsink", []string{"bucket", "datalake", "cluster/*"}},
 		{"bucket", []string{"cluster/fault"}},

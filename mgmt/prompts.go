@@ -4,8 +4,12 @@ import (
 	"context"
 	"slices"
 
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -117,11 +121,27 @@ func (s promptService) RenderPrompt(ctx context.Context, in *gatewayv1.RenderPro
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := version.Render(in.GetVariables().AsMap())
+	values, err := templateValues(in.GetVariables())
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := version.Render(values, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &gatewayv1.RenderPromptResponse{PromptId: p.ID, Version: version.Number, Messages: shownAll(slices.Values(rendered), showMessage)}, nil
+}
+
+// templateValues returns the values of variables; none for nil.
+func templateValues(in *structpb.Struct) (template.Values, error) {
+	if in == nil {
+		return template.Values{}, nil
+	}
+	object, err := protojson.Marshal(in)
+	if err != nil {
+		return template.Values{}, err
+	}
+	return template.Decode(object)
 }
 
 func messagesOf(in []*gatewayv1.PromptMessage) []prompts.Message {

@@ -40,15 +40,16 @@ type Message struct {
 }
 
 // Render returns the messages with values in place of the variables. Variables without a value
-// are empty. The error is a *fault.Error if the result is too large.
-func (v *Version) Render(values map[string]any) ([]Message, error) {
+// are empty. Prompts that the templates include come from resolve. The error is a *fault.Error
+// if the result is too large.
+func (v *Version) Render(values template.Values, resolve template.Resolver) ([]Message, error) {
 	templates, err := v.compile()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Message, len(v.Messages))
 	for i, m := range v.Messages {
-		text, err := templates[i].Render(values)
+		text, err := templates[i].Render(values, resolve)
 		if err != nil {
 			return nil, err
 		}

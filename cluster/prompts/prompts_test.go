@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
 	"github.com/modelgateway/modelgateway/cluster/resource"
@@ -111,7 +112,11 @@ func TestVersions(t *testing.T) {
 	if err != nil || latest.Number != 5 {
 		t.Errorf("the latest is %v (%v)", latest, err)
 	}
-	got, err := latest.Render(map[string]any{"who": "{{ you }}"})
+	who, err := template.Decode([]byte(`{"who": "{{ you }}"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := latest.Render(who, nil)
 	if err != nil || got[0].Content != "Version 5 for {{ you }}." {
 		t.Errorf("rendered %v (%v)", got, err)
 	}

@@ -18,6 +18,7 @@ const (
 type Template struct {
 	body      []node
 	variables []string
+	includes  []Reference
 }
 
 // Parse reads a template. The error is a *fault.Error with code invalid_template; its
@@ -45,16 +46,20 @@ func Parse(source string) (*Template, error) {
 // their first use. The caller must not change the slice.
 func (t *Template) Variables() []string { return t.variables }
 
-// Render renders the template with values, which have the types of decoded JSON: nil,
-// bool, float64, string, []any and map[string]any. The error is a *fault.Error for a
+// Includes returns the prompts that the template includes, each once, in the order of
+// their first use. The caller must not change the slice.
+func (t *Template) Includes() []Reference { return t.includes }
+
+// Render renders the template with values. A template that includes others gets them from
+// resolve, which may be nil for one without includes. The error is a *fault.Error for a
 // rendering that exceeds a bound.
-func (t *Template) Render(values map[string]any) (string, error) {
+func (t *Template) Render(values Values, _ Resolver) (string, error) {
 	if len(t.body) == 1 { // most messages have no variable
 		if text, ok := t.body[0].(textNode); ok {
 			return string(text), nil
 		}
 	}
-	r := renderer{values: values}
+	r := renderer{values: values.vars}
 	if err := r.nodes(t.body); err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/quick"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
@@ -13,13 +14,27 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 )
 
-func values(t rapid.TB, text string) map[string]any {
+func values(t rapid.TB, text string) template.Values {
 	t.Helper()
-	out := map[string]any{}
 	if text == "" {
-		return out
+		return template.Values{}
 	}
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
+	out, err := template.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// valuesOf returns decoded values.
+func valuesOf(t testing.TB, members map[string]any) template.Values {
+	t.Helper()
+	object, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := template.Decode(object)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -63,7 +78,7 @@ func TestRender(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := tpl.Render(values(t, tc.values))
+			got, err := tpl.Render(values(t, tc.values), nil)
 			if err != nil || got != tc.want {
 				t.Errorf("got %q (%v), want %q", got, err, tc.want)
 			}
@@ -150,7 +165,7 @@ func TestBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = tpl.Render(map[string]any{"l": long, "t": strings.Repeat("y", 4096)})
+		_, err = tpl.Render(valuesOf(t, map[string]any{"l": long, "t": strings.Repeat("y", 4096)}), nil)
 		if f := fault.From(err); f == nil || f.Code != "template_too_costly" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -168,7 +183,7 @@ func TestValuesAreNotRead(t *testing.T) {
 		if len(a)+len(b) > 1000 {
 			return true
 		}
-		got, err := tpl.Render(map[string]any{"a": a, "l": []any{b}})
+		got, err := tpl.Render(valuesOf(t, map[string]any{"a": a, "l": []any{b}}), nil)
 		return err == nil && got == "<"+a+"|"+b+">"
 	}
 	if err := quick.Check(check, nil); err != nil {
@@ -197,9 +212,12 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		in := map[string]any{"a": value, "l": []any{value, 1.0, map[string]any{"x": value}}, "b": nil}
-		one, err1 := tpl.Render(in)
-		two, err2 := tpl.Render(in)
+		if !utf8.ValidString(value) {
+			return
+		}
+		in := valuesOf(t, map[string]any{"a": value, "l": []any{value, 1.0, map[string]any{"x": value}}, "b": nil})
+		one, err1 := tpl.Render(in, nil)
+		two, err2 := tpl.Render(in, nil)
 		if one != two || (err1 == nil) != (err2 == nil) || len(one) > template.MaxOutput {
 			t.Fatalf("%d bytes (%v), then %d (%v)", len(one), err1, len(two), err2)
 		}
@@ -211,10 +229,10 @@ func BenchmarkRender(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := map[string]any{"tone": "friendly", "user": map[string]any{"name": "Ada"}}
+	in := valuesOf(b, map[string]any{"tone": "friendly", "user": map[string]any{"name": "Ada"}})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tpl.Render(in); err != nil {
+		if _, err := tpl.Render(in, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
