@@ -183,10 +183,10 @@ func TestDeletedOrganization(t *testing.T) {
 	s, n := newFake(t)
 	ask(t, s, "POST /organization/new", `{"organization_id":"acme","organization_alias":"Acme"}`, nil)
 	n.do(t, func(v *cluster.View, tx *record.Txn) error {
-		hello := []prompts.Message{{Role: "user", Content: "Hello"}}
-		_, _, err := v.Prompts.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "hello", Organization: "acme"}}, hello, nil)
+		hello := prompts.Content{Messages: []prompts.Message{{Role: "user", Content: "Hello"}}}
+		_, _, err := v.Prompts.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "hello", Organization: "acme"}}, hello)
 		if err == nil {
-			_, _, err = v.Prompts.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "hello"}}, hello, nil)
+			_, _, err = v.Prompts.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "hello"}}, hello)
 		}
 		return err
 	})

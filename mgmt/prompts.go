@@ -4,12 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/types/known/structpb"
+	"github.com/go-json-experiment/json"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
-	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
@@ -28,7 +26,7 @@ func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePro
 		if err != nil {
 			return nil, err
 		}
-		return promptRecord(c.view.Prompts.Create(c.tx, prompts.Prompt{Head: resource.Head{ID: fresh, Name: in.GetPromptName(), Organization: org}}, messagesOf(in.GetMessages()), in.GetVariables()))
+		return promptRecord(c.view.Prompts.Create(c.tx, prompts.Prompt{Head: resource.Head{ID: fresh, Name: in.GetPromptName(), Organization: org}}, prompts.Content{Messages: messagesOf(in.GetMessages()), Variables: in.GetVariables()}))
 	})
 }
 
@@ -99,7 +97,7 @@ func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePro
 		if err != nil {
 			return nil, err
 		}
-		return promptRecord(c.view.Prompts.Update(c.tx, p, messagesOf(in.GetMessages()), in.GetVariables(), operation.IfRevision(ctx)))
+		return promptRecord(c.view.Prompts.Update(c.tx, p, *p, prompts.Content{Messages: messagesOf(in.GetMessages()), Variables: in.GetVariables()}, operation.IfRevision(ctx)))
 	})
 }
 
@@ -117,31 +115,31 @@ func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePro
 
 // RenderPrompt shows the messages of a prompt with values for its variables.
 func (s promptService) RenderPrompt(ctx context.Context, in *gatewayv1.RenderPromptRequest) (*gatewayv1.RenderPromptResponse, error) {
-	p, version, err := s.version(ctx, in.GetPromptId(), in.GetVersion())
+	c, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	values, err := templateValues(in.GetVariables())
+	choice, err := c.view.Prompts.Resolve(c.reader(), in.GetPromptId(), uint32(in.GetVersion()), "", "")
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := version.Render(values, nil)
+	variables, err := json.Marshal(in.GetVariables().AsMap())
 	if err != nil {
 		return nil, err
 	}
-	return &gatewayv1.RenderPromptResponse{PromptId: p.ID, Version: version.Number, Messages: shownAll(slices.Values(rendered), showMessage)}, nil
-}
-
-// templateValues returns the values of variables; none for nil.
-func templateValues(in *structpb.Struct) (template.Values, error) {
-	if in == nil {
-		return template.Values{}, nil
-	}
-	object, err := protojson.Marshal(in)
+	composed, err := c.view.Prompts.Compose(choice, variables)
 	if err != nil {
-		return template.Values{}, err
+		return nil, err
 	}
-	return template.Decode(object)
+	out := &gatewayv1.RenderPromptResponse{PromptId: choice.Prompt.ID, Version: choice.Version.Number}
+	for _, turn := range composed.Before {
+		one := &gatewayv1.PromptMessage{Role: turn.Role}
+		if err := json.Unmarshal(turn.Content, &one.Content); err != nil {
+			return nil, err
+		}
+		out.Messages = append(out.GetMessages(), one)
+	}
+	return out, nil
 }
 
 func messagesOf(in []*gatewayv1.PromptMessage) []prompts.Message {

@@ -8,8 +8,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 )
 
-// Amount is a limit of spend or rates, with its old and new value. Details contain values of
-// such fields only.
+// Amount is a limit of spend or rates, or the version that a label names, with its old and new
+// value. Details contain values of such fields only.
 type Amount struct {
 	Resource string `json:"resource_type"`
 	ID       string `json:"resource_id"`

@@ -25,6 +25,7 @@ const (
 	TypeUserDeprovisioned = "user.deprovisioned"
 	TypeGuardrail         = "guardrail.configured"
 	TypePromptVersion     = "prompt.version_published"
+	TypePromptLabel       = "prompt.label_moved"
 	TypeManagement        = "management.changed" // changes without their own type
 )
 
@@ -38,7 +39,7 @@ func Types() []string {
 		TypeUserProvisioned, TypeUserDeprovisioned, TypeKeyCreated, TypeKeyRotated, TypeKeyRevoked, TypeKeyBudgetExceeded,
 		"login.success", "login.failed", "mfa.challenged",
 		TypeBudgetThreshold, TypeBudgetExceeded, TypeBudgetReset, TypeSpendDebited,
-		"memory.retrieved", "memory.stored", TypeGuardrail, TypePromptVersion, "token_saving.plan_updated",
+		"memory.retrieved", "memory.stored", TypeGuardrail, TypePromptVersion, TypePromptLabel, "token_saving.plan_updated",
 		TypeManagement,
 	}
 }
@@ -61,6 +62,7 @@ const (
 	ResourceTeamMember         = "team_member"
 	resourceGuardrail          = "guardrail"
 	resourcePrompt             = "prompt"
+	resourcePromptLabel        = "prompt_label"
 )
 
 // Event is a change of one or several resources by a transaction. Fields that do not apply are
@@ -76,7 +78,7 @@ type Event struct {
 	Replaces     string   // of a rotated key: the hash of the previous key
 
 	place   rank     // among the events of a transaction
-	amounts []Amount // of a rotated key
+	amounts []Amount // of a rotated key, or of a label
 }
 
 // rank orders the events of a transaction by kind.
@@ -89,6 +91,7 @@ const (
 	rankUserCreated
 	rankGuardrail
 	rankPrompt
+	rankPromptLabel
 	rankUserBlocked // in the order of the request
 	rankManagement
 )
@@ -147,6 +150,15 @@ func GuardrailConfigured(name string, o id.Organization) Event {
 func PromptPublished(name string, o id.Organization) Event {
 	e := of(TypePromptVersion, resourcePrompt, name, rankPrompt)
 	e.Organization = o
+	return e
+}
+
+// PromptLabelMoved records that a label of a prompt names another version. before and after are
+// what it named, such as "5" or "5:90 6:10" (versions with their weights); empty for nothing.
+func PromptLabelMoved(name string, o id.Organization, label, before, after string) Event {
+	e := of(TypePromptLabel, resourcePrompt, name, rankPromptLabel)
+	e.Organization = o
+	e.amounts = Changed(resourcePromptLabel, label, Bounds{}.Text("version", before), Bounds{}.Text("version", after))
 	return e
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestTypes(t *testing.T) {
 	types := event.Types()
-	if len(types) != 29 || len(slices.Compact(slices.Sorted(slices.Values(types)))) != 29 {
+	if len(types) != 30 || len(slices.Compact(slices.Sorted(slices.Values(types)))) != 30 {
 		t.Errorf("%d types", len(types))
 	}
 	if !event.KnownType("spend.debited") || event.KnownType("spend") || event.KnownType("") {

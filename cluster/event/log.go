@@ -49,7 +49,7 @@ func (l *Log) Each(fn func(e Event, details string)) {
 			}
 		}
 		amounts = slices.DeleteFunc(amounts, belongs)
-		if e.Replaces != "" { // the record of a new key has no previous amounts
+		if e.Replaces != "" || e.amounts != nil { // the record of a new key has no previous amounts
 			own = e.amounts
 		}
 		fn(e, e.details(l.Request, own))

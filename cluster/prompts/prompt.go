@@ -2,12 +2,12 @@ package prompts
 
 import (
 	"encoding/binary"
-	"sync"
+	"sync/atomic"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -19,58 +19,44 @@ import (
 // shared.
 type Prompt struct {
 	resource.Head
-	Latest uint32 // the versions are 1 to Latest
+	Latest       uint32   // the versions are 1 to Latest
+	Labels       []Label  // sorted by name
+	DefaultLabel string   // of requests that name neither a label nor a version; empty for none
+	Protected    []string // labels that only admins of the organization move, sorted
+}
+
+// Content is what a version has, apart from its number and its author.
+type Content struct {
+	Messages  []Message
+	Variables []string       // names
+	Config    Config         // nil for none
+	Schema    jsontext.Value // JSON Schema of the variables; nil for none
 }
 
 // Version is one version of a prompt. It never changes.
 type Version struct {
-	Prompt    string
-	Number    uint32
-	Messages  []Message
-	Variables []string
+	Prompt string
+	Number uint32
+	Content
 	record.Meta
 
-	compile func() ([]*template.Template, error) // once
+	compiled atomic.Pointer[program] // nil before the first use
 }
 
 // Message is one message of a template.
 type Message struct {
-	Role    string
-	Content string
+	Role    string         // RolePlaceholder for one that stands for other messages
+	Content string         // a template; empty if there are Parts
+	Parts   jsontext.Value // a JSON list of parts, whose texts are templates; nil for a text
+	Name    string         // of a placeholder: a variable with messages, or CallerMessages
 }
 
-// Render returns the messages with values in place of the variables. Variables without a value
-// are empty. Prompts that the templates include come from resolve. The error is a *fault.Error
-// if the result is too large.
-func (v *Version) Render(values template.Values, resolve template.Resolver) ([]Message, error) {
-	templates, err := v.compile()
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Message, len(v.Messages))
-	for i, m := range v.Messages {
-		text, err := templates[i].Render(values, resolve)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = Message{Role: m.Role, Content: text}
-	}
-	return out, nil
-}
-
-// compiled returns a function that parses the templates of messages on its first call.
-func compiled(messages []Message) func() ([]*template.Template, error) {
-	return sync.OnceValues(func() ([]*template.Template, error) {
-		out := make([]*template.Template, len(messages))
-		for i, m := range messages {
-			var err error
-			if out[i], err = template.Parse(m.Content); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	})
-}
+// Names with a meaning of their own.
+const (
+	RolePlaceholder = "placeholder"
+	CallerMessages  = "messages" // the placeholder for the messages of the request
+	LabelLatest     = "latest"   // the label that always names the latest version
+)
 
 // versionByPrompt is the index of the table of versions.
 const versionByPrompt = 0
@@ -78,21 +64,46 @@ const versionByPrompt = 0
 func newHeads() *heads {
 	return resource.New(&resource.Kind[Prompt]{
 		Noun: "prompt", Records: store.SpacePrompt, Names: store.SpacePromptName,
-		Taken: "Choose another name, or make its next version with PUT /prompts/{name}.",
-		Head:  func(p *Prompt) *resource.Head { return &p.Head },
-		Encode: func(p *Prompt) proto.Message {
-			return &clusterv1.Prompt{Id: p.ID, Name: p.Name, OrganizationId: string(p.Organization), Latest: p.Latest}
-		},
-		Decode: func(value []byte) (*Prompt, error) {
-			r := &clusterv1.Prompt{}
-			if err := proto.Unmarshal(value, r); err != nil {
-				return nil, err
-			}
-			return &Prompt{resource.Head{
-				ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()), Meta: record.MetaOf(r.GetStamp()),
-			}, r.GetLatest()}, nil
-		},
+		Taken:    "Choose another name, or make its next version with PUT /prompts/{name}.",
+		Enforced: true,
+		Head:     func(p *Prompt) *resource.Head { return &p.Head },
+		Encode:   func(p *Prompt) proto.Message { return p.record() },
+		Decode:   decodePrompt,
 	})
+}
+
+func (p *Prompt) record() *clusterv1.Prompt {
+	out := &clusterv1.Prompt{
+		Id: p.ID, Name: p.Name, OrganizationId: string(p.Organization), Latest: p.Latest,
+		DefaultLabel: p.DefaultLabel, ProtectedLabels: p.Protected,
+	}
+	for _, l := range p.Labels {
+		one := &clusterv1.PromptLabel{Name: l.Name}
+		for _, s := range l.Shares {
+			one.Shares = append(one.GetShares(), &clusterv1.PromptShare{Version: s.Version, Weight: s.Weight})
+		}
+		out.Labels = append(out.GetLabels(), one)
+	}
+	return out
+}
+
+func decodePrompt(value []byte) (*Prompt, error) {
+	r := &clusterv1.Prompt{}
+	if err := proto.Unmarshal(value, r); err != nil {
+		return nil, err
+	}
+	p := &Prompt{
+		Head:   resource.Head{ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()), Meta: record.MetaOf(r.GetStamp())},
+		Latest: r.GetLatest(), DefaultLabel: r.GetDefaultLabel(), Protected: r.GetProtectedLabels(),
+	}
+	for _, l := range r.GetLabels() {
+		one := Label{Name: l.GetName()}
+		for _, s := range l.GetShares() {
+			one.Shares = append(one.Shares, Share{Version: s.GetVersion(), Weight: s.GetWeight()})
+		}
+		p.Labels = append(p.Labels, one)
+	}
+	return p, nil
 }
 
 func versionKey(prompt string, number uint32) []byte {
@@ -104,27 +115,48 @@ func newVersions() *table.Table[Version] {
 		Space:    store.SpacePromptVersion,
 		Key:      func(v *Version) []byte { return versionKey(v.Prompt, v.Number) },
 		Revision: func(v *Version) uint64 { return v.Revision },
-		Encode: func(v *Version) proto.Message {
-			r := &clusterv1.PromptVersion{PromptId: v.Prompt, Version: v.Number, Variables: v.Variables}
-			for _, m := range v.Messages {
-				r.Messages = append(r.GetMessages(), &clusterv1.PromptMessage{Role: m.Role, Content: m.Content})
-			}
-			return r
-		},
-		Decode: func(_, value []byte) (*Version, error) {
-			r := &clusterv1.PromptVersion{}
-			if err := proto.Unmarshal(value, r); err != nil {
-				return nil, err
-			}
-			v := &Version{Prompt: r.GetPromptId(), Number: r.GetVersion(), Variables: r.GetVariables(), Meta: record.MetaOf(r.GetStamp())}
-			for _, m := range r.GetMessages() {
-				v.Messages = append(v.Messages, Message{Role: m.GetRole(), Content: m.GetContent()})
-			}
-			v.compile = compiled(v.Messages)
-			return v, nil
-		},
+		Encode:   func(v *Version) proto.Message { return v.record() },
+		Decode:   decodeVersion,
 		Indexes: []func(*Version) [][]byte{
 			versionByPrompt: func(v *Version) [][]byte { return [][]byte{[]byte(v.Prompt)} },
 		},
 	})
+}
+
+func (v *Version) record() *clusterv1.PromptVersion {
+	r := &clusterv1.PromptVersion{
+		PromptId: v.Prompt, Version: v.Number, Variables: v.Variables, VariableSchemaJson: string(v.Schema),
+		ConfigJson: string(v.Config.Object()), Enforced: v.Config.enforced(),
+	}
+	for _, m := range v.Messages {
+		r.Messages = append(r.GetMessages(), &clusterv1.PromptMessage{Role: m.Role, Content: m.Content, PartsJson: string(m.Parts), Name: m.Name})
+	}
+	return r
+}
+
+func decodeVersion(_, value []byte) (*Version, error) {
+	r := &clusterv1.PromptVersion{}
+	if err := proto.Unmarshal(value, r); err != nil {
+		return nil, err
+	}
+	v := &Version{Prompt: r.GetPromptId(), Number: r.GetVersion(), Meta: record.MetaOf(r.GetStamp())}
+	v.Variables, v.Schema = r.GetVariables(), jsonOrNil(r.GetVariableSchemaJson())
+	v.Messages = make([]Message, len(r.GetMessages()))
+	for i, m := range r.GetMessages() {
+		v.Messages[i] = Message{Role: m.GetRole(), Content: m.GetContent(), Parts: jsonOrNil(m.GetPartsJson()), Name: m.GetName()}
+	}
+	if r.GetConfigJson() == "" {
+		return v, nil
+	}
+	var err error
+	v.Config, err = ParseConfig("config", jsontext.Value(r.GetConfigJson()), r.GetEnforced())
+	return v, err
+}
+
+// jsonOrNil returns a stored JSON text; nil if there is none.
+func jsonOrNil(text string) jsontext.Value {
+	if text == "" {
+		return nil
+	}
+	return jsontext.Value(text)
 }

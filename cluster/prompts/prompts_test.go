@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
-	"github.com/modelgateway/modelgateway/cluster/prompts/template"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
 	"github.com/modelgateway/modelgateway/cluster/resource"
@@ -54,10 +54,53 @@ func (w *world) create(org id.Organization, name, text string) (*prompts.Prompt,
 	var made *prompts.Prompt
 	pid := id.NewUUID()
 	err := w.run(func(tx *record.Txn) (err error) {
-		made, _, err = w.set.Create(tx, prompts.Prompt{Head: resource.Head{ID: pid, Name: name, Organization: org}}, messages(text), nil)
+		made, _, err = w.set.Create(tx, prompts.Prompt{Head: resource.Head{ID: pid, Name: name, Organization: org}}, content(text))
 		return err
 	})
 	return made, err
+}
+
+// make creates a prompt, with a name of its own if it has none, and returns it as the set has it.
+func (w *world) make(p prompts.Prompt, c prompts.Content) (*prompts.Prompt, *prompts.Version) {
+	w.t.Helper()
+	p.ID = id.NewUUID()
+	if p.Name == "" {
+		p.Name = "prompt of " + p.ID
+	}
+	err := w.run(func(tx *record.Txn) (err error) {
+		_, _, err = w.set.Create(tx, p, c)
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.get(p.ID)
+}
+
+// get returns a prompt with its latest version.
+func (w *world) get(ref string) (*prompts.Prompt, *prompts.Version) {
+	w.t.Helper()
+	p, err := w.set.Find(nil, "prompt_id", ref, everybody)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	v, err := w.set.Version(p, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p, v
+}
+
+// change runs an operation on a prompt that is found in its transaction.
+func (w *world) change(ref string, op func(tx *record.Txn, p *prompts.Prompt) error) error {
+	w.t.Helper()
+	return w.run(func(tx *record.Txn) error {
+		p, err := w.set.Find(tx, "name", ref, everybody)
+		if err != nil {
+			return err
+		}
+		return op(tx, p)
+	})
 }
 
 func (w *world) update(ref, text string) error {
@@ -66,13 +109,13 @@ func (w *world) update(ref, text string) error {
 		if err != nil {
 			return err
 		}
-		_, _, err = w.set.Update(tx, p, messages(text), nil, 0)
+		_, _, err = w.set.Update(tx, p, *p, content(text), 0)
 		return err
 	})
 }
 
-func messages(text string) []prompts.Message {
-	return []prompts.Message{{Role: "system", Content: text}}
+func content(text string) prompts.Content {
+	return prompts.Content{Messages: []prompts.Message{{Role: "system", Content: text}}}
 }
 
 // everybody may see every prompt; member is of one organization.
@@ -112,12 +155,8 @@ func TestVersions(t *testing.T) {
 	if err != nil || latest.Number != 5 {
 		t.Errorf("the latest is %v (%v)", latest, err)
 	}
-	who, err := template.Decode([]byte(`{"who": "{{ you }}"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := latest.Render(who, nil)
-	if err != nil || got[0].Content != "Version 5 for {{ you }}." {
+	got, err := w.set.Compose(prompts.Choice{Prompt: p, Version: latest}, jsontext.Value(`{"who":"{{ you }}"}`))
+	if err != nil || string(got.Before[0].Content) != `"Version 5 for {{ you }}."` {
 		t.Errorf("rendered %v (%v)", got, err)
 	}
 	var numbers []uint32
@@ -226,12 +265,21 @@ func TestRefusedTemplates(t *testing.T) {
 	if f.Param != "messages[0].content" || f.Code != "invalid_template" {
 		t.Errorf("%v", err)
 	}
-	err = w.run(func(tx *record.Txn) error {
-		_, _, err := w.set.Create(tx, prompts.Prompt{Head: resource.Head{ID: id.NewUUID(), Name: "b"}}, messages("{{ x }} {{ y }}"), []string{"x"})
-		return err
-	})
-	if f := fault.From(err); f == nil || f.Param != "variables" {
-		t.Errorf("%v", err)
+}
+
+// TestVariablesAreCompleted: a variable that the content uses and the author did not list is
+// added after those that were listed.
+func TestVariablesAreCompleted(t *testing.T) {
+	w := newWorld(t)
+	c := content("{{ x }} {{ y }}")
+	c.Variables = []string{"z", "y"}
+	c.Messages = append(c.Messages, prompts.Message{Role: prompts.RolePlaceholder, Name: "history"}, prompts.Message{Role: prompts.RolePlaceholder, Name: "messages"})
+	p, v := w.make(prompts.Prompt{}, c)
+	if diff := cmp.Diff([]string{"z", "y", "x", "history"}, v.Variables); diff != "" {
+		t.Error(diff)
+	}
+	if p.Latest != 1 || len(c.Variables) != 2 {
+		t.Errorf("the latest is %d; the caller's list is %v", p.Latest, c.Variables)
 	}
 }
 
@@ -254,7 +302,7 @@ func TestRacesLoseNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				text := fmt.Sprint(i + 1)
-				if _, _, err := w.set.Update(tx, p, messages(text), nil, 0); err != nil {
+				if _, _, err := w.set.Update(tx, p, *p, content(text), 0); err != nil {
 					t.Fatal(err)
 				}
 				waiting, texts = append(waiting, tx), append(texts, text)

@@ -50,9 +50,13 @@ func (s *Set) Version(p *Prompt, number uint32) (*Version, error) {
 	if number == 0 {
 		number = p.Latest
 	}
+	return s.version("version", p, number)
+}
+
+func (s *Set) version(param string, p *Prompt, number uint32) (*Version, error) {
 	v, ok := s.versions.Get(versionKey(p.ID, number))
 	if !ok {
-		return nil, &fault.Error{Kind: fault.NotFound, Code: "prompt_version_not_found", Param: "version", Detail: "The prompt has no such version; GET /prompts/{prompt_id}/versions lists those that it has."}
+		return nil, &fault.Error{Kind: fault.NotFound, Code: "prompt_version_not_found", Param: param, Detail: "The prompt has no such version; GET /prompts/{prompt_id}/versions lists those that it has."}
 	}
 	return v, nil
 }

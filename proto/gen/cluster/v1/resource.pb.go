@@ -363,6 +363,12 @@ type Prompt struct {
 	OrganizationId string `protobuf:"bytes,3,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
 	// The latest version; versions are dense from 1.
 	Latest uint32 `protobuf:"varint,4,opt,name=latest,proto3" json:"latest,omitempty"`
+	// What the labels name, sorted by name.
+	Labels []*PromptLabel `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty"`
+	// The label of requests that name neither a label nor a version; empty: they get the latest version.
+	DefaultLabel string `protobuf:"bytes,6,opt,name=default_label,json=defaultLabel,proto3" json:"default_label,omitempty"`
+	// The labels that only admins of the organization move, sorted.
+	ProtectedLabels []string `protobuf:"bytes,7,rep,name=protected_labels,json=protectedLabels,proto3" json:"protected_labels,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -427,11 +433,142 @@ func (x *Prompt) GetLatest() uint32 {
 	return 0
 }
 
+func (x *Prompt) GetLabels() []*PromptLabel {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *Prompt) GetDefaultLabel() string {
+	if x != nil {
+		return x.DefaultLabel
+	}
+	return ""
+}
+
+func (x *Prompt) GetProtectedLabels() []string {
+	if x != nil {
+		return x.ProtectedLabels
+	}
+	return nil
+}
+
 func (x *Prompt) GetStamp() *Stamp {
 	if x != nil {
 		return x.Stamp
 	}
 	return nil
+}
+
+// PromptLabel names the version that requests with the label get, or several that share them.
+type PromptLabel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The versions, by number.
+	Shares        []*PromptShare `protobuf:"bytes,2,rep,name=shares,proto3" json:"shares,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptLabel) Reset() {
+	*x = PromptLabel{}
+	mi := &file_cluster_v1_resource_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptLabel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptLabel) ProtoMessage() {}
+
+func (x *PromptLabel) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_resource_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptLabel.ProtoReflect.Descriptor instead.
+func (*PromptLabel) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PromptLabel) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PromptLabel) GetShares() []*PromptShare {
+	if x != nil {
+		return x.Shares
+	}
+	return nil
+}
+
+// PromptShare is the part of a label's requests that get one version.
+type PromptShare struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The version.
+	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// Its share of the sum of all weights.
+	Weight        uint32 `protobuf:"varint,2,opt,name=weight,proto3" json:"weight,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptShare) Reset() {
+	*x = PromptShare{}
+	mi := &file_cluster_v1_resource_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptShare) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptShare) ProtoMessage() {}
+
+func (x *PromptShare) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_resource_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptShare.ProtoReflect.Descriptor instead.
+func (*PromptShare) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PromptShare) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *PromptShare) GetWeight() uint32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
 }
 
 // PromptVersion is one version of a prompt. It never changes.
@@ -445,6 +582,12 @@ type PromptVersion struct {
 	Messages []*PromptMessage `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
 	// Names of the variables.
 	Variables []string `protobuf:"bytes,4,rep,name=variables,proto3" json:"variables,omitempty"`
+	// The members of its config as one JSON object; empty: it has none.
+	ConfigJson string `protobuf:"bytes,5,opt,name=config_json,json=configJson,proto3" json:"config_json,omitempty"`
+	// The members of the config that replace what a request has, sorted.
+	Enforced []string `protobuf:"bytes,6,rep,name=enforced,proto3" json:"enforced,omitempty"`
+	// The JSON Schema of the variables; empty: none.
+	VariableSchemaJson string `protobuf:"bytes,7,opt,name=variable_schema_json,json=variableSchemaJson,proto3" json:"variable_schema_json,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -453,7 +596,7 @@ type PromptVersion struct {
 
 func (x *PromptVersion) Reset() {
 	*x = PromptVersion{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[4]
+	mi := &file_cluster_v1_resource_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -465,7 +608,7 @@ func (x *PromptVersion) String() string {
 func (*PromptVersion) ProtoMessage() {}
 
 func (x *PromptVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[4]
+	mi := &file_cluster_v1_resource_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -478,7 +621,7 @@ func (x *PromptVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptVersion.ProtoReflect.Descriptor instead.
 func (*PromptVersion) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{4}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PromptVersion) GetPromptId() string {
@@ -509,6 +652,27 @@ func (x *PromptVersion) GetVariables() []string {
 	return nil
 }
 
+func (x *PromptVersion) GetConfigJson() string {
+	if x != nil {
+		return x.ConfigJson
+	}
+	return ""
+}
+
+func (x *PromptVersion) GetEnforced() []string {
+	if x != nil {
+		return x.Enforced
+	}
+	return nil
+}
+
+func (x *PromptVersion) GetVariableSchemaJson() string {
+	if x != nil {
+		return x.VariableSchemaJson
+	}
+	return ""
+}
+
 func (x *PromptVersion) GetStamp() *Stamp {
 	if x != nil {
 		return x.Stamp
@@ -519,17 +683,21 @@ func (x *PromptVersion) GetStamp() *Stamp {
 // PromptMessage is one message of a template.
 type PromptMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// system, developer, user or assistant.
+	// system, developer, user, assistant or placeholder.
 	Role string `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
 	// The text.
-	Content       string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	Content string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	// Instead of the text: a JSON list of parts.
+	PartsJson string `protobuf:"bytes,3,opt,name=parts_json,json=partsJson,proto3" json:"parts_json,omitempty"`
+	// Of a placeholder: the variable with the messages, or "messages" for those of the request.
+	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PromptMessage) Reset() {
 	*x = PromptMessage{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[5]
+	mi := &file_cluster_v1_resource_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +709,7 @@ func (x *PromptMessage) String() string {
 func (*PromptMessage) ProtoMessage() {}
 
 func (x *PromptMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[5]
+	mi := &file_cluster_v1_resource_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +722,7 @@ func (x *PromptMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
 func (*PromptMessage) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PromptMessage) GetRole() string {
@@ -567,6 +735,20 @@ func (x *PromptMessage) GetRole() string {
 func (x *PromptMessage) GetContent() string {
 	if x != nil {
 		return x.Content
+	}
+	return ""
+}
+
+func (x *PromptMessage) GetPartsJson() string {
+	if x != nil {
+		return x.PartsJson
+	}
+	return ""
+}
+
+func (x *PromptMessage) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -586,7 +768,7 @@ type Keyring struct {
 
 func (x *Keyring) Reset() {
 	*x = Keyring{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[6]
+	mi := &file_cluster_v1_resource_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -598,7 +780,7 @@ func (x *Keyring) String() string {
 func (*Keyring) ProtoMessage() {}
 
 func (x *Keyring) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[6]
+	mi := &file_cluster_v1_resource_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -611,7 +793,7 @@ func (x *Keyring) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Keyring.ProtoReflect.Descriptor instead.
 func (*Keyring) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Keyring) GetRoots() []*WrappedRoot {
@@ -650,7 +832,7 @@ type WrappedRoot struct {
 
 func (x *WrappedRoot) Reset() {
 	*x = WrappedRoot{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[7]
+	mi := &file_cluster_v1_resource_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +844,7 @@ func (x *WrappedRoot) String() string {
 func (*WrappedRoot) ProtoMessage() {}
 
 func (x *WrappedRoot) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[7]
+	mi := &file_cluster_v1_resource_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +857,7 @@ func (x *WrappedRoot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WrappedRoot.ProtoReflect.Descriptor instead.
 func (*WrappedRoot) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WrappedRoot) GetKmsUri() string {
@@ -714,7 +896,7 @@ type Replay struct {
 
 func (x *Replay) Reset() {
 	*x = Replay{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[8]
+	mi := &file_cluster_v1_resource_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -726,7 +908,7 @@ func (x *Replay) String() string {
 func (*Replay) ProtoMessage() {}
 
 func (x *Replay) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[8]
+	mi := &file_cluster_v1_resource_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -739,7 +921,7 @@ func (x *Replay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replay.ProtoReflect.Descriptor instead.
 func (*Replay) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Replay) GetFingerprint() []byte {
@@ -776,7 +958,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[9]
+	mi := &file_cluster_v1_resource_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +970,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[9]
+	mi := &file_cluster_v1_resource_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +983,7 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Claim) GetOwner() []byte {
@@ -829,7 +1011,7 @@ type Mark struct {
 
 func (x *Mark) Reset() {
 	*x = Mark{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[10]
+	mi := &file_cluster_v1_resource_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +1023,7 @@ func (x *Mark) String() string {
 func (*Mark) ProtoMessage() {}
 
 func (x *Mark) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[10]
+	mi := &file_cluster_v1_resource_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +1036,7 @@ func (x *Mark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mark.ProtoReflect.Descriptor instead.
 func (*Mark) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Mark) GetStamp() *Stamp {
@@ -869,7 +1051,7 @@ var File_cluster_v1_resource_proto protoreflect.FileDescriptor
 const file_cluster_v1_resource_proto_rawDesc = "" +
 	"\n" +
 	"\x19cluster/v1/resource.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\"\xd4\x01\n" +
+	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xd4\x01\n" +
 	"\n" +
 	"Credential\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12<\n" +
@@ -902,22 +1084,38 @@ const file_cluster_v1_resource_proto_rawDesc = "" +
 	"\rblocked_tools\x18\v \x03(\tR\fblockedTools\x12!\n" +
 	"\fon_violation\x18\f \x01(\tR\vonViolation\x12\x1c\n" +
 	"\tdetectors\x18\r \x03(\tR\tdetectorsB\x18\n" +
-	"\x16_score_threshold_milli\"\x96\x01\n" +
+	"\x16_score_threshold_milli\"\xa9\x02\n" +
 	"\x06Prompt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12'\n" +
 	"\x0forganization_id\x18\x03 \x01(\tR\x0eorganizationId\x12\x16\n" +
-	"\x06latest\x18\x04 \x01(\rR\x06latest\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xc4\x01\n" +
+	"\x06latest\x18\x04 \x01(\rR\x06latest\x125\n" +
+	"\x06labels\x18\x05 \x03(\v2\x17.cluster.v1.PromptLabelB\x04\x88\xb5\x18\x06R\x06labels\x12)\n" +
+	"\rdefault_label\x18\x06 \x01(\tB\x04\x88\xb5\x18\x06R\fdefaultLabel\x12/\n" +
+	"\x10protected_labels\x18\a \x03(\tB\x04\x88\xb5\x18\x06R\x0fprotectedLabels\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"R\n" +
+	"\vPromptLabel\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12/\n" +
+	"\x06shares\x18\x02 \x03(\v2\x17.cluster.v1.PromptShareR\x06shares\"?\n" +
+	"\vPromptShare\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12\x16\n" +
+	"\x06weight\x18\x02 \x01(\rR\x06weight\"\xc5\x02\n" +
 	"\rPromptVersion\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\rR\aversion\x125\n" +
 	"\bmessages\x18\x03 \x03(\v2\x19.cluster.v1.PromptMessageR\bmessages\x12\x1c\n" +
-	"\tvariables\x18\x04 \x03(\tR\tvariables\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"=\n" +
+	"\tvariables\x18\x04 \x03(\tR\tvariables\x12%\n" +
+	"\vconfig_json\x18\x05 \x01(\tB\x04\x88\xb5\x18\x06R\n" +
+	"configJson\x12 \n" +
+	"\benforced\x18\x06 \x03(\tB\x04\x88\xb5\x18\x06R\benforced\x126\n" +
+	"\x14variable_schema_json\x18\a \x01(\tB\x04\x88\xb5\x18\x06R\x12variableSchemaJson\x12'\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"|\n" +
 	"\rPromptMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\"\x82\x01\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\x12#\n" +
+	"\n" +
+	"parts_json\x18\x03 \x01(\tB\x04\x88\xb5\x18\x06R\tpartsJson\x12\x18\n" +
+	"\x04name\x18\x04 \x01(\tB\x04\x88\xb5\x18\x06R\x04name\"\x82\x01\n" +
 	"\aKeyring\x12-\n" +
 	"\x05roots\x18\x01 \x03(\v2\x17.cluster.v1.WrappedRootR\x05roots\x12\x1f\n" +
 	"\vsealing_key\x18\x02 \x01(\fR\n" +
@@ -949,42 +1147,46 @@ func file_cluster_v1_resource_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_resource_proto_rawDescData
 }
 
-var file_cluster_v1_resource_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_cluster_v1_resource_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_cluster_v1_resource_proto_goTypes = []any{
 	(*Credential)(nil),      // 0: cluster.v1.Credential
 	(*Guardrail)(nil),       // 1: cluster.v1.Guardrail
 	(*GuardrailEngine)(nil), // 2: cluster.v1.GuardrailEngine
 	(*Prompt)(nil),          // 3: cluster.v1.Prompt
-	(*PromptVersion)(nil),   // 4: cluster.v1.PromptVersion
-	(*PromptMessage)(nil),   // 5: cluster.v1.PromptMessage
-	(*Keyring)(nil),         // 6: cluster.v1.Keyring
-	(*WrappedRoot)(nil),     // 7: cluster.v1.WrappedRoot
-	(*Replay)(nil),          // 8: cluster.v1.Replay
-	(*Claim)(nil),           // 9: cluster.v1.Claim
-	(*Mark)(nil),            // 10: cluster.v1.Mark
-	(*SealedValue)(nil),     // 11: cluster.v1.SealedValue
-	(*NamedValue)(nil),      // 12: cluster.v1.NamedValue
-	(*Stamp)(nil),           // 13: cluster.v1.Stamp
+	(*PromptLabel)(nil),     // 4: cluster.v1.PromptLabel
+	(*PromptShare)(nil),     // 5: cluster.v1.PromptShare
+	(*PromptVersion)(nil),   // 6: cluster.v1.PromptVersion
+	(*PromptMessage)(nil),   // 7: cluster.v1.PromptMessage
+	(*Keyring)(nil),         // 8: cluster.v1.Keyring
+	(*WrappedRoot)(nil),     // 9: cluster.v1.WrappedRoot
+	(*Replay)(nil),          // 10: cluster.v1.Replay
+	(*Claim)(nil),           // 11: cluster.v1.Claim
+	(*Mark)(nil),            // 12: cluster.v1.Mark
+	(*SealedValue)(nil),     // 13: cluster.v1.SealedValue
+	(*NamedValue)(nil),      // 14: cluster.v1.NamedValue
+	(*Stamp)(nil),           // 15: cluster.v1.Stamp
 }
 var file_cluster_v1_resource_proto_depIdxs = []int32{
-	11, // 0: cluster.v1.Credential.sealed_values:type_name -> cluster.v1.SealedValue
-	12, // 1: cluster.v1.Credential.values:type_name -> cluster.v1.NamedValue
-	13, // 2: cluster.v1.Credential.stamp:type_name -> cluster.v1.Stamp
+	13, // 0: cluster.v1.Credential.sealed_values:type_name -> cluster.v1.SealedValue
+	14, // 1: cluster.v1.Credential.values:type_name -> cluster.v1.NamedValue
+	15, // 2: cluster.v1.Credential.stamp:type_name -> cluster.v1.Stamp
 	2,  // 3: cluster.v1.Guardrail.engines:type_name -> cluster.v1.GuardrailEngine
-	13, // 4: cluster.v1.Guardrail.stamp:type_name -> cluster.v1.Stamp
-	13, // 5: cluster.v1.Prompt.stamp:type_name -> cluster.v1.Stamp
-	5,  // 6: cluster.v1.PromptVersion.messages:type_name -> cluster.v1.PromptMessage
-	13, // 7: cluster.v1.PromptVersion.stamp:type_name -> cluster.v1.Stamp
-	7,  // 8: cluster.v1.Keyring.roots:type_name -> cluster.v1.WrappedRoot
-	13, // 9: cluster.v1.Keyring.stamp:type_name -> cluster.v1.Stamp
-	13, // 10: cluster.v1.Replay.stamp:type_name -> cluster.v1.Stamp
-	13, // 11: cluster.v1.Claim.stamp:type_name -> cluster.v1.Stamp
-	13, // 12: cluster.v1.Mark.stamp:type_name -> cluster.v1.Stamp
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	15, // 4: cluster.v1.Guardrail.stamp:type_name -> cluster.v1.Stamp
+	4,  // 5: cluster.v1.Prompt.labels:type_name -> cluster.v1.PromptLabel
+	15, // 6: cluster.v1.Prompt.stamp:type_name -> cluster.v1.Stamp
+	5,  // 7: cluster.v1.PromptLabel.shares:type_name -> cluster.v1.PromptShare
+	7,  // 8: cluster.v1.PromptVersion.messages:type_name -> cluster.v1.PromptMessage
+	15, // 9: cluster.v1.PromptVersion.stamp:type_name -> cluster.v1.Stamp
+	9,  // 10: cluster.v1.Keyring.roots:type_name -> cluster.v1.WrappedRoot
+	15, // 11: cluster.v1.Keyring.stamp:type_name -> cluster.v1.Stamp
+	15, // 12: cluster.v1.Replay.stamp:type_name -> cluster.v1.Stamp
+	15, // 13: cluster.v1.Claim.stamp:type_name -> cluster.v1.Stamp
+	15, // 14: cluster.v1.Mark.stamp:type_name -> cluster.v1.Stamp
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_resource_proto_init() }
@@ -993,6 +1195,7 @@ func file_cluster_v1_resource_proto_init() {
 		return
 	}
 	file_cluster_v1_state_proto_init()
+	file_cluster_v1_version_proto_init()
 	file_cluster_v1_resource_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1000,7 +1203,7 @@ func file_cluster_v1_resource_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_resource_proto_rawDesc), len(file_cluster_v1_resource_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,167 @@
+package prompts
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template"
+)
+
+// Bounds of the variables of a request.
+const (
+	maxVariables     = 1 << 20 // bytes
+	maxVariableDepth = 64      // objects and lists within each other
+	maxHistory       = 1000    // messages of one placeholder
+)
+
+// Composition is what a prompt gives to a request.
+type Composition struct {
+	Before []Turn // before the messages of the request
+	After  []Turn // after them; empty unless the prompt has a placeholder for them
+	Config Config
+}
+
+// Turn is one message of a composition.
+type Turn struct {
+	Role    string
+	Content jsontext.Value // a JSON string, or a list of parts
+	Whole   jsontext.Value // a message that a variable has, with all its members; nil for a message of the prompt
+}
+
+// Compose renders the version that Resolve has returned, with the variables of a request, a JSON object; nil or
+// null is none. What is not given is empty, or the default of the version's schema. Values are
+// never templates, and messages of variables are taken as they are.
+//
+// The error is a *fault.Error: invalid_prompt_variables for variables that are no object, too
+// large, too deep, or do not fit the version's schema or placeholders, and template_too_costly
+// for a rendering that exceeds the bounds of templates.
+func (s *Set) Compose(c Choice, variables jsontext.Value) (*Composition, error) {
+	program, err := c.Version.program()
+	if err != nil {
+		return nil, err
+	}
+	variables, err = program.prepare(variables)
+	if err != nil {
+		return nil, err
+	}
+	r := composer{variables: variables, resolve: s.partials(c)}
+	if len(variables) > 0 {
+		if r.values, err = template.Decode(variables); err != nil {
+			return nil, about(FieldVariables, err)
+		}
+	}
+	out := &Composition{Config: c.Version.Config}
+	to := &out.Before
+	*to = make([]Turn, 0, len(program.messages))
+	for i := range program.messages {
+		m := &program.messages[i]
+		if m.placeholder == CallerMessages {
+			to = &out.After
+			continue
+		}
+		if *to, err = r.message(*to, m); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// invalidVariables returns the error for variables that do not fit.
+func invalidVariables(param, format string, args ...any) error {
+	return fault.Field(param, "invalid_prompt_variables", format, args...)
+}
+
+// about returns an error with the field that it is about, unless it names one.
+func about(param string, err error) error {
+	f := *fault.From(err)
+	if f.Param == "" {
+		f.Param = param
+	}
+	return &f
+}
+
+// prepare checks variables, and adds the defaults of the schema.
+func (p *program) prepare(variables jsontext.Value) (jsontext.Value, error) {
+	switch {
+	case len(variables) == 0 || variables.Kind() == 'n':
+		variables = nil
+	case variables.Kind() != '{':
+		return nil, invalidVariables(FieldVariables, "%s must be an object with a value for each variable.", FieldVariables)
+	case len(variables) > maxVariables:
+		return nil, invalidVariables(FieldVariables, "%s has more than %d bytes. Send less.", FieldVariables, maxVariables)
+	case nesting(variables) > maxVariableDepth:
+		return nil, invalidVariables(FieldVariables, "%s nests deeper than %d levels of objects and lists. Flatten it.", FieldVariables, maxVariableDepth)
+	}
+	if p.schema == nil {
+		return variables, nil
+	}
+	return p.schema.apply(variables)
+}
+
+// composer renders the messages of one request.
+type composer struct {
+	variables jsontext.Value
+	values    template.Values
+	resolve   template.Resolver
+}
+
+// message adds the turns of a message.
+func (r *composer) message(to []Turn, m *compiledMessage) ([]Turn, error) {
+	if m.placeholder != "" {
+		return r.history(to, m.placeholder)
+	}
+	if m.constant != nil {
+		return append(to, Turn{Role: m.role, Content: m.constant}), nil
+	}
+	var content []byte
+	for i := range m.pieces {
+		p := &m.pieces[i]
+		if p.text == nil {
+			content = append(content, p.raw...)
+			continue
+		}
+		text, err := p.text.Render(r.values, r.resolve)
+		if err != nil {
+			return nil, about(FieldVariables, err)
+		}
+		if content == nil {
+			content = make([]byte, 0, len(text)+len(text)/8+2)
+		}
+		if content, err = jsontext.AppendQuote(content, text); err != nil {
+			return nil, invalidVariables(FieldVariables, "%s has text that is not UTF-8.", FieldVariables)
+		}
+	}
+	return append(to, Turn{Role: m.role, Content: content}), nil
+}
+
+// history adds the messages of a variable.
+func (r *composer) history(to []Turn, name string) ([]Turn, error) {
+	at := FieldVariables + "." + name
+	list, ok := member(r.variables, name)
+	if !ok || list.Kind() == 'n' {
+		return to, nil
+	}
+	items, err := elements(list)
+	if list.Kind() != '[' || err != nil || len(items) > maxHistory {
+		return nil, invalidVariables(at, "%s must be a list of at most %d messages, each with a role and a content.", at, maxHistory)
+	}
+	for i, item := range items {
+		var head struct {
+			Role    string         `json:"role"`
+			Content jsontext.Value `json:"content"`
+		}
+		one := fmt.Sprintf("%s[%d]", at, i)
+		if item.Kind() != '{' || json.Unmarshal(item, &head) != nil {
+			return nil, invalidVariables(one, "%s must be a message: an object with a role and a content.", one)
+		}
+		if !slices.Contains([]string{"user", "assistant", "tool"}, head.Role) {
+			return nil, invalidVariables(one+".role", "%s.role must be user, assistant or tool. Other roles are the prompt's to give.", one)
+		}
+		to = append(to, Turn{Role: head.Role, Content: head.Content, Whole: item})
+	}
+	return to, nil
+}
