@@ -101,7 +101,7 @@ func Operations() [14]Operation {
 			Request: JSON(), Response: mediaJSON,
 		},
 		{
-			CallType: Completions, ID: "createCompletion", Path: "/completions", Language: "openai",
+			CallType: Completions, ID: "createCompletion", Path: "/completions", Language: "completions",
 			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
 		},
 		{

@@ -14,13 +14,13 @@ import (
 func TestLanguagesBySDK(t *testing.T) {
 	t.Parallel()
 	p := newUpstream(t)
-	g := startGateway(t, models(p, "gpt=openai_compatible/fake-gpt", "claude=anthropic/fake-claude"))
+	g := startGateway(t, models(p, "gpt=openai_compatible/fake-gpt", "claude=anthropic/fake-claude", "gpt-4o=openai/gpt-4o"))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/anthropic_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "\nok ")+1 < 26 {
+	if err != nil || strings.Count(string(out), "\nok ")+1 < 28 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for _, r := range p.Requests() {

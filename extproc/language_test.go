@@ -9,8 +9,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
-// Requests of the three languages of chats.
+// Requests of the three languages of chats, and of completions.
 const (
+	helloCompletions = `{"model":"fast","prompt":"Hello"}`
+
 	helloMessages  = `{"model":"fast","max_tokens":100,"messages":[{"role":"user","content":"Hello"}]}`
 	helloResponses = `{"model":"fast","input":"Hello"}`
 )
@@ -30,6 +32,8 @@ func languageCases() map[string]languageCase {
 		"chat":      {"/v1/chat/completions", hello, `"content":"Hi there."`, "data: [DONE]\n\n"},
 		"messages":  {"/v1/messages", helloMessages, `"text":"Hi there."`, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"},
 		"responses": {"/v1/responses", helloResponses, `"text":"Hi there."`, "event: response.completed\n"},
+
+		"completions": {"/v1/completions", helloCompletions, `"text":"Hi there."`, "data: [DONE]\n\n"},
 	}
 }
 
@@ -48,8 +52,9 @@ func providerCases() map[string]providerCase {
 		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":1,\"delta\":\"Hi there.\"}\n\n" +
 		"event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":2,\"response\":" + responded + "}\n\n"
 	openai := func(name string) catalog.DeploymentSpec { return place(name, "fast", "fast", 0) }
-	codex, compatible := openai("codex"), openai("compatible")
+	codex, compatible, chatOnly := openai("codex"), openai("compatible"), openai("chat")
 	codex.Model = "openai/gpt-5-codex"
+	chatOnly.Model = "openai/gpt-4o"
 	compatible.Model = "openai_compatible/fast"
 	chat := strings.NewReplacer(`"prompt_tokens":9,"completion_tokens":3,"total_tokens":12`, `"prompt_tokens":10,"completion_tokens":5,"total_tokens":15`)
 	return map[string]providerCase{
@@ -59,6 +64,18 @@ func providerCases() map[string]providerCase {
 			`{"id":"c","object":"chat.completion","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"Hi there."},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`,
 			text("Hi") + text(" there.") + stop() + chat.Replace(reported()) + done,
 		},
+		"openai's chats": {
+			chatOnly,
+			map[string]string{"completions": "/v1/chat/completions"},
+			`{"id":"c","object":"chat.completion","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"Hi there."},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`,
+			text("Hi") + text(" there.") + stop() + chat.Replace(reported()) + done,
+		},
+		"openai's completions": {
+			openai("o"),
+			map[string]string{"completions": "/v1/completions"},
+			`{"id":"c","object":"text_completion","model":"up","choices":[{"index":0,"text":"Hi there.","logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`,
+			`data: {"id":"c","object":"text_completion","model":"up","choices":[{"index":0,"text":"Hi there.","logprobs":null,"finish_reason":"stop"}]}` + "\n\n" + chat.Replace(reported()) + done,
+		},
 		"openai's responses": {
 			openai("r"),
 			map[string]string{"responses": "/v1/responses"},
@@ -66,7 +83,7 @@ func providerCases() map[string]providerCase {
 			streamed,
 		},
 		"openai's responses alone": {
-			codex, map[string]string{"chat": "/v1/responses", "messages": "/v1/responses", "responses": "/v1/responses"}, responded, streamed,
+			codex, map[string]string{"chat": "/v1/responses", "messages": "/v1/responses", "responses": "/v1/responses", "completions": "/v1/responses"}, responded, streamed,
 		},
 		"compatible": {
 			compatible,
@@ -76,7 +93,7 @@ func providerCases() map[string]providerCase {
 		},
 		"anthropic": {
 			claude("c", "fast", 0),
-			map[string]string{"chat": "/v1/messages", "messages": "/v1/messages", "responses": "/v1/messages"},
+			map[string]string{"chat": "/v1/messages", "messages": "/v1/messages", "responses": "/v1/messages", "completions": "/v1/messages"},
 			strings.Replace(goodMessage, "X", "Hi there.", 1),
 			anthropicStream(),
 		},
@@ -180,6 +197,46 @@ func TestErrorsHaveTheCallersLanguage(t *testing.T) {
 		t.Errorf("a stream that breaks off ends with %s", a.body)
 	}
 	k.settled()
+}
+
+// Completions are passed on if a deployment of the model serves them, and become chats otherwise: of
+// each model by itself. What no chat can do is refused by name.
+func TestCompletionsBecomeChats(t *testing.T) {
+	t.Parallel()
+	chat, native := place("chat", "fast", "fast", 0), place("native", "fast", "fast", 0)
+	chat.Model, native.Model = "openai/gpt-4o", "openai/gpt-3.5-turbo-instruct"
+	other := native
+	other.ModelName = "base"
+	echo := strings.Replace(helloCompletions, "{", `{"echo":true,`, 1)
+	router := quick(0)
+	router.Fallbacks = []map[string][]string{{"fast": {"base"}}}
+	for _, test := range []struct {
+		name        string
+		deployments []catalog.DeploymentSpec
+		router      catalog.RouterSpec
+		body        string
+		path, param string
+	}{
+		{"both", []catalog.DeploymentSpec{chat, native}, quick(0), helloCompletions, "/v1/completions", ""},
+		{"both, echo", []catalog.DeploymentSpec{chat, native}, quick(0), echo, "/v1/completions", ""},
+		{"chats", []catalog.DeploymentSpec{chat}, quick(0), helloCompletions, "/v1/chat/completions", ""},
+		{"chats, echo", []catalog.DeploymentSpec{chat}, quick(0), echo, "", "echo"},
+		{"chats, several prompts", []catalog.DeploymentSpec{chat}, quick(0), `{"model":"fast","prompt":["a","b"]}`, "", "prompt"},
+		{"a fallback with completions", []catalog.DeploymentSpec{chat, other}, router, helloCompletions, "/v1/chat/completions", ""},
+	} {
+		for range 4 { // the strategy chooses at random
+			k := newKit(t, catalog.Spec{Deployments: test.deployments, Router: test.router})
+			e := k.open(t)
+			out := e.request(to(e, "/v1/completions"), test.body)
+			switch {
+			case test.path != "" && (out.refused != nil || out.headers[":path"] != test.path):
+				t.Errorf("%s: sent to %s, want %s: %+v", test.name, out.headers[":path"], test.path, out.refused)
+			case test.path == "" && (out.refused == nil || out.refused.status != 400 || !strings.Contains(out.refused.body, `"param":"`+test.param+`","code":"unsupported_parameter"`)):
+				t.Errorf("%s: %+v", test.name, out.refused)
+			}
+			e.close()
+		}
+	}
 }
 
 // Instructions count once if the provider reports no usage.

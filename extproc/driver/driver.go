@@ -71,6 +71,7 @@ type Features struct {
 	HighEfforts      bool // has the efforts xhigh and max
 	JSONSchema       bool // supports a JSON schema natively
 	ResponsesOnly    bool // has no endpoint for chats but /responses
+	ChatOnly         bool // has no endpoint for completions
 }
 
 // Header is a header to set. Values may be credentials and are treated as such.

@@ -1,6 +1,7 @@
 // Package openai is the language of OpenAI's chat completions, for callers
 // (Dialect) and for the many providers that speak it (Driver). The shapes of
 // requests, messages, tools and tool calls are the same types on both sides.
+// Completions is the older language of one prompt, for callers only.
 // Responses are written with one set of types and read with another: what the
 // gateway writes is exact, and what providers send is read loosely.
 //

@@ -30,14 +30,17 @@ func (d Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) 
 	if e = d.called(t, e); d.Responses != nil && (e == driver.Responses || e == driver.InputTokens) {
 		return wire.Responses, true
 	}
+	if e == driver.Completions && !t.Features.ChatOnly && (d.Endpoints == nil || slices.Contains(d.Endpoints, e)) {
+		return wire.Completions, true
+	}
 	if d.Endpoints != nil {
-		return wire.OpenAI, slices.Contains(d.Endpoints, e)
+		return wire.OpenAI, e != driver.Completions && slices.Contains(d.Endpoints, e)
 	}
 	switch e {
-	case driver.Chat, driver.Completions, driver.Embeddings, driver.Images, driver.ImageEdits, driver.Speech, driver.Transcriptions,
+	case driver.Chat, driver.Embeddings, driver.Images, driver.ImageEdits, driver.Speech, driver.Transcriptions,
 		driver.Translations, driver.Moderations, driver.Rerank:
 		return wire.OpenAI, true
-	case driver.Messages, driver.CountTokens, driver.Responses, driver.InputTokens:
+	case driver.Completions, driver.Messages, driver.CountTokens, driver.Responses, driver.InputTokens:
 	}
 	return "", false
 }

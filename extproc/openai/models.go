@@ -10,10 +10,22 @@ import (
 // and those named after them later, have no endpoint for chats but /responses. See
 // https://platform.openai.com/docs/models.
 func Features(model string) driver.Features {
+	f := driver.Features{ChatOnly: chatOnly(model)}
 	for _, part := range [...]string{"-codex", "-pro", "-deep-research", "gpt-daybreak-"} {
-		if strings.Contains(model, part) {
-			return driver.Features{ResponsesOnly: true}
+		f.ResponsesOnly = f.ResponsesOnly || strings.Contains(model, part)
+	}
+	return f
+}
+
+// chatOnly reports whether a model of OpenAI has no endpoint for completions. Only base models and
+// gpt-3.5-turbo-instruct have one. A server that an operator runs under another name may have it, and
+// those that serve OpenAI's open models do.
+func chatOnly(model string) bool {
+	model = strings.TrimPrefix(model, "ft:")
+	for _, family := range [...]string{"gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"} {
+		if strings.HasPrefix(model, family) {
+			return !strings.Contains(model, "instruct") && !strings.HasPrefix(model, "gpt-oss")
 		}
 	}
-	return driver.Features{}
+	return false
 }

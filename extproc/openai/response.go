@@ -184,7 +184,7 @@ func usageOf(u *wire.Usage) *chatUsage {
 // object must not reach a caller. Only invalid raw JSON, against the guarantee of
 // package wire, can cause this.
 func appendJSON(dst []byte, v any) []byte {
-	out, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	out, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
 		out = fault.From(err).OpenAI()
 	}

@@ -59,7 +59,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
 	t := target(a.Provider, d, x.Options.DropParams)
-	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.op.endpoint, Stream: x.Facts.Stream})
+	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.endpoint(a), Stream: x.Facts.Stream})
 	if err != nil {
 		return nil, err
 	}

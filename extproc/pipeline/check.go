@@ -35,7 +35,7 @@ func (x *Exchange) failureIn(i int, h *Head, body []byte) *wire.Failure {
 			return f
 		}
 		return nil
-	case !x.op.endpoint.IsChat(): // no other answer has a reason for its end
+	case !x.endpoint(a).IsChat(): // no other answer has a reason for its end
 		return nil
 	case x.IsStream(h):
 		if _, err := a.codec().Stream().Event(nil, "", body); err != nil {

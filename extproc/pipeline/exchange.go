@@ -185,6 +185,15 @@ func (x *Exchange) lastIndex() int {
 // only the members changed that must change.
 func (x *Exchange) sameDialect(a *Attempt) bool { return a.language == x.op.language.Name() }
 
+// endpoint returns the endpoint of a provider to which an attempt goes: a chat, if the provider does
+// not serve completions.
+func (x *Exchange) endpoint(a *Attempt) driver.Endpoint {
+	if x.op.endpoint == driver.Completions && !x.sameDialect(a) {
+		return driver.Chat
+	}
+	return x.op.endpoint
+}
+
 // Logged records an entry of the attempt log. Entries do not name their attempt, but there is
 // one for each failed attempt, in order: only the last attempt can have none. header returns
 // the headers of the attempt's response.

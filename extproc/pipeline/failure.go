@@ -295,7 +295,7 @@ func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
 // unavailable to all by asking for what its provider lacks. Only the endpoint of a provider's own
 // chats is certain to be there.
 func (x *Exchange) lacksEndpoint(i, status int) bool {
-	return (status == 404 || status == 405) && (!x.op.endpoint.IsChat() || x.Plan[i].language == wire.Responses)
+	return (status == 404 || status == 405) && (!x.endpoint(&x.Plan[i]).IsChat() || x.Plan[i].language == wire.Responses)
 }
 
 func cooldownReason(status int, kind fault.Kind) cooldown.Reason {

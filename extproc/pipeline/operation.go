@@ -116,6 +116,8 @@ func (o *operation) replyID(request id.Request) string {
 		prefix = "msg_"
 	case driver.Responses:
 		prefix = "resp_"
+	case driver.Completions:
+		prefix = "cmpl-"
 	}
 	return prefix + strings.TrimPrefix(string(request), "req_")
 }
@@ -186,9 +188,10 @@ func readers() map[string]reader {
 // languages returns the languages of callers, by name.
 func languages() map[string]dialect.Dialect {
 	return map[string]dialect.Dialect{
-		string(wire.OpenAI):    openai.Dialect{},
-		string(wire.Anthropic): anthropic.Dialect{},
-		string(wire.Responses): responses.Dialect{},
+		string(wire.OpenAI):      openai.Dialect{},
+		string(wire.Completions): openai.Completions{},
+		string(wire.Anthropic):   anthropic.Dialect{},
+		string(wire.Responses):   responses.Dialect{},
 	}
 }
 

@@ -111,11 +111,16 @@ func notReady() error {
 	}
 }
 
-// serving returns the deployments whose provider serves the operation.
+// serving returns the deployments whose provider serves the operation. Completions go to chats
+// only if no deployment serves completions: a chat answers a prompt, and does not continue it.
 func (p *Pipeline) serving(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
+	native := x.op.endpoint == driver.Completions && slices.ContainsFunc(ds, func(d *catalog.Deployment) bool {
+		language, ok := p.language(x, d)
+		return ok && language == wire.Completions
+	})
 	lacks := func(d *catalog.Deployment) bool {
-		_, ok := p.language(x, d)
-		return !ok
+		language, ok := p.language(x, d)
+		return !ok || native && language != wire.Completions
 	}
 	if !slices.ContainsFunc(ds, lacks) {
 		return ds
@@ -132,7 +137,10 @@ func (p *Pipeline) language(x *Exchange, d *catalog.Deployment) (wire.Dialect, b
 			return "", true
 		}
 		s.by = d
-		s.language, s.ok = of.Driver.Serves(target(of, d, false), x.op.endpoint)
+		t := target(of, d, false)
+		if s.language, s.ok = of.Driver.Serves(t, x.op.endpoint); !s.ok && x.op.endpoint == driver.Completions {
+			s.language, s.ok = of.Driver.Serves(t, driver.Chat)
+		}
 	}
 	return x.asked.language, x.asked.ok
 }

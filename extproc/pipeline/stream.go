@@ -206,8 +206,11 @@ func (r *Relay) idle(e *splice.Event) {
 }
 
 // plain reports whether the caller may see all lines of an event. Other dialects than
-// OpenAI's name each event's type.
-func (r *Relay) plain(e *splice.Event) bool { return e.Plain || r.x.op.language.Name() != wire.OpenAI }
+// OpenAI's older ones name each event's type.
+func (r *Relay) plain(e *splice.Event) bool {
+	language := r.x.op.language.Name()
+	return e.Plain || language != wire.OpenAI && language != wire.Completions
+}
 
 // emit sends an event's data without the provider's other lines.
 func (r *Relay) emit(e *splice.Event) {
@@ -272,7 +275,7 @@ func (r *Relay) pass(e *splice.Event) {
 // caller did not request, and adds the cost to usage that it did.
 func (r *Relay) rewrite(e *splice.Event) {
 	f := &r.facts
-	bare := f.Choices == 0 && !f.Usage.Empty() && r.x.op.endpoint == driver.Chat
+	bare := f.Choices == 0 && !f.Usage.Empty() && !r.x.op.endsItself()
 	if bare && !r.x.Facts.IncludeUsage {
 		r.diverge()
 		return

@@ -33,7 +33,7 @@ const maxTranslated = 1 << 20
 // What a later attempt's provider cannot take would otherwise be found when that attempt is made,
 // and end the request: no proxy can be told to go on to the attempt after it.
 func (p *Pipeline) taking(x *Exchange, ds []*catalog.Deployment) ([]*catalog.Deployment, error) {
-	if !x.op.endpoint.IsChat() {
+	if !x.op.generates() {
 		return ds, nil
 	}
 	var first error

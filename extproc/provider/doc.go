@@ -8,6 +8,6 @@
 // and error_429.
 //
 // Those are for callers of OpenAI's chats. Callers of Anthropic's messages have theirs in
-// testdata/messages/<name>: a matrix of what a response may have, whole and streamed, that the
-// suite rejects if a cell is missing.
+// testdata/messages/<name>, and callers of completions in testdata/completions/<name>: matrices of
+// what a response may have, whole and streamed, that the suite rejects if a cell is missing.
 package provider

@@ -68,11 +68,18 @@ func chats() language { return language{openai.Dialect{}, driver.Chat, "testdata
 
 // languages lists the languages of callers.
 func languages() []language {
-	return []language{chats(), {anthropic.Dialect{}, driver.Messages, messagesFolder, "msg_golden"}}
+	return []language{
+		chats(),
+		{anthropic.Dialect{}, driver.Messages, messagesFolder, "msg_golden"},
+		{openai.Completions{}, driver.Chat, completionsFolder, "cmpl-golden"},
+	}
 }
 
-// messagesFolder has the golden files of callers of Anthropic's language.
-const messagesFolder = "testdata/messages"
+// The folders with the golden files of callers of other languages than OpenAI's chats.
+const (
+	messagesFolder    = "testdata/messages"
+	completionsFolder = "testdata/completions"
+)
 
 // TestGolden runs every driver over every file of its folder, for callers of each language.
 func TestGolden(t *testing.T) {
@@ -82,7 +89,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, folder := range folders {
-			if filepath.Base(folder) == "fuzz" || folder == messagesFolder {
+			if filepath.Base(folder) == "fuzz" || folder == messagesFolder || folder == completionsFolder {
 				continue
 			}
 			p, ok := byName(filepath.Base(folder))

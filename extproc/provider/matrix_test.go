@@ -10,21 +10,27 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// cells are what golden files show of each pair of languages, whole and streamed, with what the
-// request, the provider's response or the caller's has if it is that.
-func cells() map[string]string {
-	return map[string]string{
-		"text": "degrees.", "tools": `"tool_use"`, "pictures": `"image"`, "reasoning": `"thinking_delta"|"type": "thinking"`, "cache": `"cache_control"`,
-		"structured": `"json_schema"`, "refusal": `"refusal"`, "error": `"type": "error"|"type":"error"`,
+// cells are what golden files show of each pair of languages, whole and streamed, by the folder of
+// the caller's language: what the request, the provider's response or the caller's has if it is that.
+func cells() map[string]map[string]string {
+	return map[string]map[string]string{
+		messagesFolder: {
+			"text": "degrees.", "tools": `"tool_use"`, "pictures": `"image"`, "reasoning": `"thinking_delta"|"type": "thinking"`, "cache": `"cache_control"`,
+			"structured": `"json_schema"`, "refusal": `"refusal"`, "error": `"type": "error"|"type":"error"`,
+		},
+		completionsFolder: {
+			"text": `"text_completion"`, "refusal": `"text_completion"`, "error": `"code":"upstream|"code": "`,
+			"reasoning": `"reasoning_content"|"thinking_delta"|"type": "thinking"`,
+		},
 	}
 }
 
 // TestMatrixIsComplete rejects a pair of languages without golden files for each cell.
 func TestMatrixIsComplete(t *testing.T) {
-	for _, name := range []string{"openai", "anthropic"} {
-		for cell, signs := range cells() {
-			for _, end := range []string{".txtar", streamEnd} {
-				file := fmt.Sprintf("%s/%s/%s%s", messagesFolder, name, cell, end)
+	for folder, shown := range cells() {
+		for cell, signs := range shown {
+			for _, end := range []string{"openai/%s.txtar", "openai/%s" + streamEnd, "anthropic/%s.txtar", "anthropic/%s" + streamEnd} {
+				file := folder + "/" + fmt.Sprintf(end, cell)
 				text, err := os.ReadFile(file)
 				if err != nil {
 					t.Errorf("the matrix has a hole: %v", err)

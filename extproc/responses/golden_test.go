@@ -52,13 +52,22 @@ func pairs() map[string]pair {
 		"responses-anthropic": {responses.Dialect{}, anthropic.Driver{}.Codec(wire.Anthropic)},
 		"chat-responses":      {openai.Dialect{}, responses.Codec{}},
 		"messages-responses":  {anthropic.Dialect{}, responses.Codec{}},
+
+		completionsFolder: {openai.Completions{}, responses.Codec{}},
 	}
 }
+
+// completionsFolder has the goldens of callers whose requests and responses are one text.
+const completionsFolder = "completions-responses"
 
 // TestGoldensAreComplete rejects a pair that lacks a case, whole or streamed.
 func TestGoldensAreComplete(t *testing.T) {
 	for folder := range pairs() {
-		for _, name := range []string{"text", "tools", "pictures", "reasoning", "structured", "refusal", "error"} {
+		cells := []string{"text", "reasoning", "refusal", "error", "tools", "pictures", "structured"}
+		if folder == completionsFolder {
+			cells = cells[:4]
+		}
+		for _, name := range cells {
 			for _, form := range []string{"", "_stream"} {
 				file := filepath.Join("testdata", folder, name+form+".txtar")
 				ask := section(t, file, askJSON)

@@ -72,7 +72,10 @@ func python(t *testing.T) string {
 func answersOf(t *testing.T, file string, raw []byte) []judged {
 	t.Helper()
 	whole, step := "response", "event"
-	if strings.HasPrefix(filepath.Base(filepath.Dir(file)), "chat-") {
+	switch folder := filepath.Base(filepath.Dir(file)); {
+	case folder == completionsFolder:
+		whole, step = "text", "text chunk"
+	case strings.HasPrefix(folder, "chat-"):
 		whole, step = "completion", "chunk"
 	}
 	status, header, body := parse(t, raw)

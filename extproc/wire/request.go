@@ -9,9 +9,10 @@ type Dialect string
 
 // The dialects that callers or providers speak.
 const (
-	OpenAI    Dialect = "openai"    // POST /v1/chat/completions
-	Anthropic Dialect = "anthropic" // POST /v1/messages
-	Responses Dialect = "responses" // POST /v1/responses
+	OpenAI      Dialect = "openai"      // POST /v1/chat/completions
+	Anthropic   Dialect = "anthropic"   // POST /v1/messages
+	Responses   Dialect = "responses"   // POST /v1/responses
+	Completions Dialect = "completions" // POST /v1/completions
 )
 
 // Request is what a caller wants from a model.

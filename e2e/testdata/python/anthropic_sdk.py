@@ -146,10 +146,28 @@ def counts(_):
     assert r.object == "response.input_tokens" and r.input_tokens == less, r
 
 
+def completions(model):
+    """They become chats. openai_compatible providers have the endpoint, so OpenAI's gpt-4o takes the place of gpt."""
+    model = "gpt-4o" if model == "gpt" else model
+    r = responder.completions.create(model=model, prompt="Say something short.", max_tokens=50)
+    assert r.object == "text_completion" and r.model == model and r.choices[0].text and r.choices[0].finish_reason == "stop", r
+    assert r.usage.total_tokens == r.usage.prompt_tokens + r.usage.completion_tokens > 0, r.usage
+    text, last = "", None
+    for chunk in responder.completions.create(model=model, prompt=["Say something short."], stream=True, stream_options={"include_usage": True}):
+        text += "".join(c.text for c in chunk.choices)
+        last = chunk
+    assert text and last.usage.completion_tokens > 0 and not last.choices, last
+    try:
+        responder.completions.create(model=model, prompt="Say something short.", echo=True)
+        raise AssertionError("a chat has no echo")
+    except openai.BadRequestError as e:
+        assert e.param == "echo" and e.code == "unsupported_parameter", e.body
+
+
 def models(model):
     """The list is read in pages of one."""
     listed = {m.id: m for m in client.models.list(limit=1)}
-    assert set(listed) == {"gpt", "claude"} and listed[model].type == "model" and listed[model].lifecycle == "active", listed
+    assert set(listed) == {"gpt", "gpt-4o", "claude"} and listed[model].type == "model" and listed[model].lifecycle == "active", listed
     assert [m.id for m in client.models.list(before_id="gpt")] == ["claude"]
     one = client.models.retrieve(model)
     assert one == listed[model] and one.display_name == model and one.created_at.year == 1970, one
@@ -161,7 +179,7 @@ def models(model):
     assert {m.id for m in responder.models.list()} == set(listed), "OpenAI's list"
 
 
-CHECKS = [whole, system, streamed, tools, tools_streamed, image, errors, responses_whole, responses_streamed, responses_tools, azure, counts, models]
+CHECKS = [whole, system, streamed, tools, tools_streamed, image, errors, responses_whole, responses_streamed, responses_tools, azure, counts, completions, models]
 
 failed = False
 for model in ("gpt", "claude"):

@@ -8,6 +8,7 @@ problem is a line of the output.
 import json
 import sys
 
+from openai.types import Completion
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
 from openai.types.shared import ErrorObject
@@ -18,6 +19,8 @@ KINDS = {
     "event": TypeAdapter(ResponseStreamEvent),
     "completion": TypeAdapter(ChatCompletion),
     "chunk": TypeAdapter(ChatCompletionChunk),
+    "text": TypeAdapter(Completion),
+    "text chunk": TypeAdapter(Completion),
     "error": TypeAdapter(ErrorObject),
 }
 
@@ -66,13 +69,22 @@ def meant(errors):
     return [".".join(map(str, e["loc"])) + ": " + e["msg"] for e in own] or ["its type, or that of a part, is none of the SDK's"]
 
 
+def body(case):
+    """Returns the JSON to validate. The SDK has one type for a text and its chunks, in which only the last has a finish_reason."""
+    if case["kind"] == "text chunk":
+        for choice in case["body"]["choices"]:
+            if choice["finish_reason"] is None:
+                choice["finish_reason"] = "stop"
+    return json.dumps(case["body"])
+
+
 def main():
     judged = 0
     for line in sys.stdin:
         case = json.loads(line)
         judged += 1
         try:
-            value = KINDS[case["kind"]].validate_json(json.dumps(case["body"]), strict=True)
+            value = KINDS[case["kind"]].validate_json(body(case), strict=True)
         except ValidationError as err:
             for problem in meant(err.errors(include_url=False, include_input=False)):
                 print(case["name"], problem)
