@@ -98,6 +98,7 @@ func importRows() []importRow {
 		{"extproc/dialect", []string{"extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/driver", []string{"extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
+		{"extproc/openai/openaitest", []string{"dataplane"}},
 		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/responses", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/responses", "extproc/wire"}},
@@ -142,6 +143,7 @@ func importRows() []importRow {
 		{"examples/**", nil},
 		{"tools/defects", []string{"cluster/inject"}},
 		{"tools/openapi", []string{"dataplane", "proto/gen/options/*", "tools/route"}},
+		{"tools/openaischema", []string{"dataplane"}},
 		{"tools/routes", []string{"proto/gen/options/*", "tools/route"}},
 		{"tools/**", nil},
 	}
@@ -177,6 +179,7 @@ func importOwners() []importOwner {
 		{"github.com/hashicorp/vault", []string{"cluster/vault/kms"}},
 		{"buf.build", []string{"mgmt/operation", "tools/openapi"}},
 		{"github.com/vishvananda", []string{"e2e/clustertest"}},
+		{"github.com/santhosh-tekuri/jsonschema", []string{"extproc/openai/openaitest"}},
 		{"github.com/grpc-ecosystem/grpc-gateway", []string{"mgmt/rest"}},
 		{"github.com/envoyproxy/go-control-plane/pkg", []string{"xds"}},
 		{"github.com/envoyproxy/go-control-plane/envoy/service/ext_proc", []string{"extproc"}},

@@ -103,6 +103,7 @@ type envoy struct {
 	cancel context.CancelFunc
 	done   chan error
 	ended  bool
+	tap    tap
 }
 
 // open begins a stream of the downstream filter.
@@ -167,6 +168,7 @@ func (e *envoy) wait() {
 	case <-time.After(patience):
 		e.tb.Fatal("the server does not end the stream")
 	}
+	e.tap.judge(e.tb)
 	for _, s := range e.stream.sent {
 		if !bytes.Equal(s.was, s.is) {
 			e.tb.Error("a message was changed after it was sent")
@@ -180,11 +182,20 @@ func (e *envoy) send(m *extprocv3.ProcessingRequest) {
 	if err != nil {
 		e.tb.Fatal(err)
 	}
+	e.tap.in(m)
 	e.stream.in <- b
 }
 
 // next is the server's next message.
 func (e *envoy) next() *extprocv3.ProcessingResponse {
+	e.tb.Helper()
+	r := e.received()
+	e.tap.out(r)
+	return r
+}
+
+// received waits for the server's next message.
+func (e *envoy) received() *extprocv3.ProcessingResponse {
 	e.tb.Helper()
 	select {
 	case r := <-e.stream.out:

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -26,11 +27,15 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files and prune what is stale")
+
+// judge says whether requests and responses in OpenAI's language are valid.
+var judge = sync.OnceValue(openaitest.New)
 
 // Sections of a golden file: inputs and outputs.
 const (
@@ -154,6 +159,10 @@ func golden(t *testing.T, l language, p provider.Provider, file string) {
 		return
 	}
 	want := run(t, l, p, have)
+	if path := openaitest.PathOf(string(l.dialect.Name())); judge().Knows(path) {
+		status, header, body := parse(t, want[answerHTTP])
+		judge().CheckResponse(t, path, openaitest.Reply{Status: status, Media: header("content-type"), Body: body}, nil)
+	}
 	if *update {
 		write(t, file, archive.Comment, want)
 		return
@@ -206,6 +215,13 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 		return out
 	}
 	out[upstreamHTTP] = request(t, call)
+	if judge().Knows(call.Path) {
+		var made func() []string // by the caller
+		if l.dialect.Name() == wire.OpenAI {
+			made = func() []string { return judge().Request(call.Path, "application/json", in[askJSON]) }
+		}
+		judge().CheckRequest(t, call.Path, "application/json", call.Body, made)
+	}
 	if in[replyHTTP] == nil {
 		t.Fatalf("the ask is sent, so %s is needed; sent:\n%s", replyHTTP, out[upstreamHTTP])
 	}
@@ -291,7 +307,7 @@ type streamed struct{ steps, end []byte }
 func (s streamed) all() []byte { return slices.Concat(s.steps, s.end) }
 
 // translate translates events; the end is written if the answer is whole.
-func translate(t *testing.T, l dialect.Dialect, d driver.Codec, all []event, m dialect.Meta) (out streamed, u wire.Usage, failure *wire.Failure) {
+func translate(t tester, l dialect.Dialect, d driver.Codec, all []event, m dialect.Meta) (out streamed, u wire.Usage, failure *wire.Failure) {
 	t.Helper()
 	in, enc := d.Stream(), l.Stream(m)
 	for _, e := range all {
@@ -319,7 +335,7 @@ func fail(l language, out map[string][]byte, f *wire.Failure) {
 }
 
 // failureOf returns the wire.Failure that every error of a driver must be.
-func failureOf(t *testing.T, err error) *wire.Failure {
+func failureOf(t tester, err error) *wire.Failure {
 	t.Helper()
 	var f *wire.Failure
 	if !errors.As(err, &f) {

@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -60,6 +61,10 @@ func TestStreamEqualsWhole(t *testing.T) {
 		if diff := cmp.Diff(reply.Usage, in.Usage()); diff != "" {
 			t.Fatalf("usage (-whole +streamed) %s", diff)
 		}
+		m := dialect.Meta{ID: "chatcmpl-1", Model: "alias", Created: 7, IncludeUsage: true}
+		judge().CheckResponse(t, string(driver.Chat), openaitest.Reply{Status: 200, Media: "application/json", Body: openai.Dialect{}.EncodeResponse(nil, reply, m)}, nil)
+		streamed, _, _ := translate(t, openai.Dialect{}, codec(p), all, m)
+		judge().CheckResponse(t, string(driver.Chat), openaitest.Reply{Status: 200, Media: "text/event-stream", Body: streamed.all()}, nil)
 		if !in.Complete() {
 			t.Fatal("the stream is not complete")
 		}
@@ -232,6 +237,9 @@ func TestEncodeYieldsJSON(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
+		judge().CheckRequest(t, string(driver.Chat), "application/json", out, func() []string {
+			return judge().Request(string(driver.Chat), "application/json", body)
+		})
 		again, err := openai.Dialect{}.DecodeRequest(out)
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -244,7 +252,7 @@ func TestEncodeYieldsJSON(t *testing.T) {
 
 // tester is what testing.T and rapid.T share.
 type tester interface {
-	Helper()
+	openaitest.TB
 	Fatalf(format string, args ...any)
 }
 

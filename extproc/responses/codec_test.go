@@ -17,6 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -35,6 +36,7 @@ func TestRequestsMeanTheSameWhenReadAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		judge().CheckRequest(t, string(driver.Responses), "application/json", body, nil)
 		got, err := responses.Dialect{}.DecodeRequest(body)
 		if err != nil {
 			t.Fatalf("%v: %s", err, body)
@@ -87,7 +89,7 @@ func drawRequest(t *rapid.T) *wire.Request {
 		n := rapid.Int64Range(0, 20).Draw(t, "n")
 		out.Sampling.Logprobs, out.Sampling.TopLogprobs = &yes, &n
 	})
-	maybe("limit", func() { n := rapid.Int64Range(1, 9000).Draw(t, "limit"); out.MaxTokens = &n })
+	maybe("limit", func() { n := rapid.Int64Range(16, 9000).Draw(t, "limit"); out.MaxTokens = &n })
 	maybe("user", func() { out.User = "u" })
 	maybe("metadata", func() { out.Metadata = jsontext.Value(`{"a":"b"}`) })
 	for _, f := range []wire.Field{
@@ -134,8 +136,8 @@ func drawMessages(t *rapid.T) []wire.Message {
 func drawMedia(t *rapid.T) []wire.Part {
 	all := []wire.Part{
 		{Kind: wire.ImagePart, Media: &wire.Media{Data: "aGk=", Type: "image/png", Detail: "low"}},
-		{Kind: wire.ImagePart, Media: &wire.Media{URL: "https://x.test/a.png"}},
-		{Kind: wire.ImagePart, Media: &wire.Media{ID: "file_1"}},
+		{Kind: wire.ImagePart, Media: &wire.Media{URL: "https://x.test/a.png", Detail: "auto"}}, // what is sent without one
+		{Kind: wire.ImagePart, Media: &wire.Media{ID: "file_1", Detail: "high"}},
 		{Kind: wire.FilePart, Media: &wire.Media{Data: "aGk=", Type: "application/pdf", Name: "a.pdf"}},
 		{Kind: wire.FilePart, Media: &wire.Media{URL: "https://x.test/a.pdf"}},
 		{Kind: wire.FilePart, Media: &wire.Media{ID: "file_2"}},
@@ -160,6 +162,7 @@ func TestResponsesMeanTheSameWhenReadAgain(t *testing.T) {
 		for i := range chunks {
 			raw = enc.Chunk(raw, &chunks[i])
 		}
+		judge().CheckResponse(t, string(driver.Responses), openaitest.Reply{Status: 200, Media: "application/json", Body: body}, nil)
 		streamed, in := join(t, withoutDeltas(t, events(t, enc.End(raw, &tokens))))
 		want := alike(choice)
 		if want.Finish != wire.FinishLength && want.Finish != wire.FinishFilter { // the language does not tell these apart
@@ -336,6 +339,17 @@ func TestEncodeWritesWhatOnlyThisLanguageNeeds(t *testing.T) {
 		`"include":["reasoning.encrypted_content"],"store":false,"stream":true,"service_tier":"default"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" || len(short) != 64 {
 		t.Errorf("%d (-want +got) %s", len(short), diff)
+	}
+}
+
+// Callers of other APIs ask for a single token to see whether a model answers. This API rejects that.
+func TestLimitsAreRaisedToTheLeast(t *testing.T) {
+	for limit, want := range map[int64]string{1: "16", 16: "16", 17: "17"} {
+		got, err := responses.Codec{}.Encode(&wire.Request{Model: "m", MaxTokens: &limit, Messages: []wire.Message{{Role: wire.User}}}, driver.Target{Model: "o"})
+		if err != nil || !strings.Contains(string(got), `"max_output_tokens":`+want+`,`) {
+			t.Errorf("%d: %v %s", limit, err, got)
+		}
+		judge().CheckRequest(t, string(driver.Responses), "application/json", got, nil)
 	}
 }
 

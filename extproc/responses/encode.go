@@ -47,6 +47,7 @@ func (Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 		if t.MaxOutputTokens > 0 {
 			limit = min(limit, t.MaxOutputTokens)
 		}
+		limit = max(limit, leastOutput)
 		b.out.MaxOutputTokens = (*dialect.Whole)(&limit)
 	}
 	var err error
@@ -187,6 +188,10 @@ func (b *builder) sampling() {
 		b.out.Include = append(b.out.Include, includeLogprobs)
 	}
 }
+
+// leastOutput is the lowest limit of output tokens that the API accepts. Callers of other APIs ask for
+// a single token to see whether a model answers.
+const leastOutput = 16
 
 // longestID is the most characters of ids and of names of users.
 const longestID = 64

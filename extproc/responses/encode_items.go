@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -43,7 +44,8 @@ func (b *builder) assistant(m *wire.Message, i int, custom map[string]bool) erro
 		case len(said) == 1 && said[0].Text != nil:
 			b.add(item{Type: typeMessage, Role: "assistant", Content: content{text: said[0].Text}})
 		case len(said) > 0:
-			b.add(item{Type: typeMessage, Role: "assistant", Content: content{list: said}})
+			// With parts of its own, the message has to look like one that the provider made.
+			b.add(item{Type: typeMessage, ID: fmt.Sprintf("msg_%d", len(b.out.Input.items)), Role: "assistant", Status: "completed", Content: content{list: said}})
 		}
 		said = nil
 	}
@@ -152,7 +154,7 @@ func (b *builder) part(p *wire.Part, i int) (part, error) {
 		if what := b.foreign(p.Media); what != "" {
 			return part{}, driver.Unsendable(placeOf(p, i), what, vendor)
 		}
-		out := part{Type: "input_image", ImageURL: p.Media.URL, FileID: p.Media.ID, Detail: p.Media.Detail}
+		out := part{Type: "input_image", ImageURL: p.Media.URL, FileID: p.Media.ID, Detail: cmp.Or(p.Media.Detail, "auto")} // it is required
 		if p.Media.Data != "" {
 			out.ImageURL = p.Media.DataURL()
 		}

@@ -13,13 +13,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // tester is what testing.T and rapid.T share.
 type tester interface {
-	Helper()
+	openaitest.TB
 	Fatalf(format string, args ...any)
 }
 
@@ -178,6 +180,7 @@ func textOf(o object) string {
 // readAll reads a stream, and returns its last response.
 func readAll(t tester, raw []byte) (*reader, object) {
 	t.Helper()
+	judge().CheckResponse(t, string(driver.Responses), openaitest.Reply{Status: 200, Media: "text/event-stream", Body: raw}, nil)
 	all := events(t, raw)
 	if len(all) < 3 || all[0].name != "response.created" || all[1].name != "response.in_progress" {
 		t.Fatalf("the stream does not begin as it must: %s", raw)

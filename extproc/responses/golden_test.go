@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -24,11 +25,15 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files and prune what is stale")
+
+// judge says whether requests and responses in OpenAI's languages are valid.
+var judge = sync.OnceValue(openaitest.New)
 
 // Sections of a golden file: inputs and outputs.
 const (
@@ -43,17 +48,18 @@ const (
 type pair struct {
 	caller   dialect.Dialect
 	provider driver.Codec
+	path     string // of the provider's requests at OpenAI's API; empty if its language is another vendor's
 }
 
 // pairs returns the pairs that this package is one half of, by the folder of their goldens.
 func pairs() map[string]pair {
 	return map[string]pair{
-		"responses-openai":    {responses.Dialect{}, openai.Driver{NewLimit: true}.Codec(wire.OpenAI)},
-		"responses-anthropic": {responses.Dialect{}, anthropic.Driver{}.Codec(wire.Anthropic)},
-		"chat-responses":      {openai.Dialect{}, responses.Codec{}},
-		"messages-responses":  {anthropic.Dialect{}, responses.Codec{}},
+		"responses-openai":    {responses.Dialect{}, openai.Driver{NewLimit: true}.Codec(wire.OpenAI), string(driver.Chat)},
+		"responses-anthropic": {responses.Dialect{}, anthropic.Driver{}.Codec(wire.Anthropic), ""},
+		"chat-responses":      {openai.Dialect{}, responses.Codec{}, string(driver.Responses)},
+		"messages-responses":  {anthropic.Dialect{}, responses.Codec{}, string(driver.Responses)},
 
-		completionsFolder: {openai.Completions{}, responses.Codec{}},
+		completionsFolder: {openai.Completions{}, responses.Codec{}, string(driver.Responses)},
 	}
 }
 
@@ -140,6 +146,10 @@ func golden(t *testing.T, p pair, file string) {
 		have[f.Name] = f.Data
 	}
 	want := run(t, p, have)
+	if path := openaitest.PathOf(string(p.caller.Name())); judge().Knows(path) {
+		status, header, body := parse(t, want[answerHTTP])
+		judge().CheckResponse(t, path, openaitest.Reply{Status: status, Media: header("content-type"), Body: body}, nil)
+	}
 	if *update {
 		archive.Files = nil
 		for _, name := range []string{askJSON, upstreamJSON, replyHTTP, answerHTTP, usageJSON} {
@@ -177,6 +187,9 @@ func run(t *testing.T, p pair, in map[string][]byte) map[string][]byte {
 	if err != nil {
 		out[answerHTTP] = refusal(p, fault.From(err))
 		return out
+	}
+	if p.path != "" {
+		judge().CheckRequest(t, p.path, "application/json", body, nil)
 	}
 	out[upstreamJSON] = pretty(body)
 	if in[replyHTTP] == nil {

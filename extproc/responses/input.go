@@ -36,6 +36,7 @@ type item struct {
 	Type      string     `json:"type"`
 	ID        string     `json:"id,omitzero"`
 	Role      string     `json:"role,omitzero"`
+	Status    string     `json:"status,omitzero"`
 	Content   content    `json:"content,omitzero"`
 	CallID    string     `json:"call_id,omitzero"`
 	Name      string     `json:"name,omitzero"`
