@@ -105,11 +105,11 @@ func importRows() []importRow {
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/cause", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",
-			"extproc/anthropic", "extproc/openai", "extproc/responses", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/throttle", "extproc/tokens",
-			"extproc/wire",
+			"extproc/anthropic", "extproc/openai", "extproc/responses", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/throttle",
+			"extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
-		{"extproc/estimate", []string{"extproc/splice", "extproc/tokens", "cluster/*"}},
+		{"extproc/estimate", []string{"extproc/splice", "extproc/texts", "extproc/tokens", "cluster/*"}},
 		{"extproc/inbound", []string{"extproc/splice", "extproc/trace", "cluster/credential", "cluster/fault", "cluster/id"}},
 		{"extproc/metrics", []string{"extproc/spenders", "cluster/*"}},
 		{"extproc/cause", nil},

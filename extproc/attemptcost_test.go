@@ -15,7 +15,7 @@ import (
 )
 
 // helloInput is what an attempt with hello costs if another one follows it.
-const helloInput = 13 * money.USD / 1_000_000
+const helloInput = 12 * money.USD / 1_000_000
 
 // retried is a single deployment with up to four attempts.
 func retried() catalog.Spec {
@@ -86,18 +86,16 @@ func TestReleasesWhatAttemptsDidNotCost(t *testing.T) {
 	k := newKit(t, retried(), bounded(budget(money.USD)), b.use)
 	e := k.open(t)
 	taken(t, e, with(`"stream":true`))
-	const input = helloInput + money.USD/1_000_000 // the comma before stream
-	const most = helloMost - helloInput + input
-	b.free(t, money.USD-most-3*input)
+	b.free(t, money.USD-helloMost-3*helloInput)
 	k.attempt(e.uuid, 1, 0, &datav3.ResponseFlags{UpstreamConnectionFailure: true}) // costs nothing
-	b.free(t, money.USD-most-2*input)
+	b.free(t, money.USD-helloMost-2*helloInput)
 	k.attempt(e.uuid, 2, 0, &datav3.ResponseFlags{UpstreamRequestTimeout: true}) // costs its input
-	b.free(t, money.USD-most-2*input)
+	b.free(t, money.USD-helloMost-2*helloInput)
 	c := streamAnswer()
 	c.attempt = 3 // and there will be no fourth
 	e.head(c)
 	e.begun(c)
-	b.free(t, money.USD-most-input)
+	b.free(t, money.USD-helloMost-helloInput)
 	e.leave()
 	k.settled()
 }

@@ -73,8 +73,8 @@ func TestOperations(t *testing.T) {
 			"pictures by the piece", "/v1/images/generations", `{"prompt":"a fox","model":"fast","n":2}`,
 			`{"created":1,"data":[{"url":"https://a.example/1"},{"url":"https://a.example/2"}]}`,
 			"/v1/images/generations",
-			usage.Tokens{Input: 6, Images: 2},
-			usage.Estimated, "0.080006",
+			usage.Tokens{Input: 2, Images: 2},
+			usage.Estimated, "0.080002",
 		},
 		{
 			"a ranking", "/v2/rerank", `{"query":"a","documents":["b","c"],"model":"fast"}`,

@@ -105,8 +105,8 @@ func TestTranscriptions(t *testing.T) {
 		},
 		{
 			"estimated", "/v1/audio/transcriptions", "text/vtt", "a fox", byToken(),
-			usage.Tokens{Input: 41 + 12, InputAudio: 41, Output: 2},
-			usage.Estimated, "0.000442",
+			usage.Tokens{Input: 41, InputAudio: 41, Output: 2},
+			usage.Estimated, "0.00043",
 		},
 		{
 			"a year", "/v1/audio/transcriptions", "application/json", `{"text":"a fox","usage":{"type":"duration","seconds":2000000}}`, bySecond(),

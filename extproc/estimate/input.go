@@ -3,15 +3,9 @@ package estimate
 import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/texts"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
-
-// Unread are the members of a request that no model reads. All others count, unknown ones
-// too: models read most members that providers add.
-const Unread = splice.Extensions | 1<<splice.Model | 1<<splice.Stream | 1<<splice.StreamOptions | 1<<splice.N |
-	1<<splice.MaxTokens | 1<<splice.MaxCompletionTokens | 1<<splice.MaxOutputTokens | 1<<splice.EncodingFormat | 1<<splice.Temperature | 1<<splice.TopP |
-	1<<splice.User | 1<<splice.ServiceTier | 1<<splice.Metadata | 1<<splice.SafetyIdentifier |
-	1<<splice.PreviousResponse
 
 // Input has the bounds of one request's input, by vocabulary. The zero value has none.
 type Input struct {
@@ -21,17 +15,21 @@ type Input struct {
 	more   int64
 }
 
+// bytesPerToken is the estimate of a token's bytes where nothing depends on it: English prose has about
+// four, and the JSON around it makes up for what other languages need. It applies to images, audio and
+// files too, whose tokens are not proportional to their bytes.
+const bytesPerToken = 4
+
+// Tokens that models read around the texts of a request.
 const (
-	// bytesPerToken is the estimate of a token's bytes where nothing depends on it: English
-	// prose has about four, and the JSON around it makes up for what other languages need.
-	// It applies to images, audio and files too, whose tokens are not proportional to their bytes.
-	bytesPerToken = 4
-	// framing is subtracted per message: the JSON around it (names of members, quotes) is
-	// estimated higher than the perMessage marks that models read instead.
-	framing    = 6
-	perMessage = 4
 	perPrompt  = 3
+	perMessage = 4 // the markers and the name of the role
+	perTool    = 8
+	perCall    = 3
 )
+
+// leastMedia is the shortest length of a medium that counts by its bytes. A shorter one is an address.
+const leastMedia = 256
 
 // For returns the bound for a deployment. It calls bound, with the name of the model whose
 // vocabulary applies, once for each vocabulary.
@@ -52,54 +50,52 @@ func (e *Input) For(d *catalog.Deployment, bound func(model string) int64) int64
 	return n
 }
 
-// ChatInput returns an upper bound of the tokens of a chat's input: the whole body except what no
-// model reads. It does not use the tokenizer, which would cost more than all other work on a
-// request.
-func ChatInput(facts *splice.Request, body []byte, model string) int64 {
-	return inputOf(facts, body, model, splice.Messages)
+// Bound returns an upper bound of the tokens of a request's input: of all texts in it, and of what frames
+// them. It does not use the tokenizer, which would cost more than all other work on a request.
+func Bound(facts *splice.Request, reader texts.Reader, model string) int64 {
+	body := facts.Document()
+	c := count{bound: tokens.NewBound(model), item: -1}
+	for t := range reader.Request(body) {
+		c.add(&t, body)
+	}
+	return c.bound.Tokens() + perPrompt + c.framing + perMessage*int64(max(c.messages, facts.MessageCount)) + int64(c.media)/bytesPerToken
 }
 
-// ResponsesInput is ChatInput for a request whose messages are items of the input.
-func ResponsesInput(facts *splice.Request, body []byte, model string) int64 {
-	return inputOf(facts, body, model, splice.Input)
+// count adds up the texts of a request.
+type count struct {
+	bound    tokens.Bound
+	framing  int64
+	media    int // bytes
+	messages int
+
+	// Of the last message.
+	role texts.Role
+	item int
 }
 
-// TextInput is ChatInput for a request without messages.
-func TextInput(facts *splice.Request, _ []byte, model string) int64 {
-	bound := tokens.NewBound(model)
-	for part := range facts.Parts(Unread) {
-		bound.Add(part)
+func (c *count) add(t *texts.Text, body []byte) {
+	raw := t.Of(body)
+	if t.Kind == texts.Media && len(raw) >= leastMedia {
+		c.media += len(raw)
+		return
 	}
-	return bound.Tokens()
+	if t.Role != texts.NoRole && (t.Role != c.role || t.Item != c.item) {
+		c.role, c.item = t.Role, t.Item
+		c.messages++
+	}
+	if t.Kind == texts.ToolName {
+		if c.framing += perTool; t.Role != texts.NoRole {
+			c.framing += perCall - perTool
+		}
+	}
+	newline := [1]byte{'\n'} // the texts are not one word
+	c.bound.Add(raw)
+	c.bound.Add(newline[:])
 }
 
-// RoughInput estimates the input by its bytes.
-func RoughInput(facts *splice.Request) int64 {
-	n := 0
-	for part := range facts.Parts(Unread) {
-		n += len(part)
-	}
-	return int64(n) / bytesPerToken
-}
-
-func inputOf(facts *splice.Request, body []byte, model string, of splice.Field) int64 {
-	bound := tokens.NewBound(model)
-	for part := range facts.Parts(Unread | 1<<of) {
-		bound.Add(part)
-	}
-	var space [16]splice.Span
-	media, data := facts.Media(space[:0], of), 0
-	messages := facts.Span(of)
-	at := messages.Off
-	for _, m := range media {
-		bound.Add(body[at:m.Off])
-		data += m.End - m.Off
-		at = m.End
-	}
-	bound.Add(body[at:messages.End])
-	count := int64(max(facts.MessageCount, 0))
-	least := perPrompt + perMessage*count
-	return max(bound.Tokens()-framing*count, least) + int64(data)/bytesPerToken
+// Rough estimates the input by its bytes.
+func Rough(facts *splice.Request) int64 {
+	return int64(facts.Length(texts.Unread)) / bytesPerToken
 }
 
 // Vocabulary names the model whose vocabulary applies to a deployment.

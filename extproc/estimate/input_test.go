@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/texts"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
 
@@ -28,7 +29,7 @@ func bodyBound(tb testing.TB, body string) int64 {
 	if err := splice.Scan([]byte(body), &facts); err != nil {
 		tb.Fatalf("%.80s: %v", body, err)
 	}
-	return estimate.ChatInput(&facts, []byte(body), "gpt-4o")
+	return estimate.Bound(&facts, texts.Chat(), "gpt-4o")
 }
 
 // TestEstimatesTheWholeInput: the estimate covers every member that the model reads, and
@@ -103,7 +104,7 @@ func TestEstimateCoversTheCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, model := range []string{"gpt-4o", "gpt-4"} {
-			bound, count := estimate.ChatInput(&facts, []byte(b.String()), model), counter.CountMessages(model, list)
+			bound, count := estimate.Bound(&facts, texts.Chat(), model), counter.CountMessages(model, list)
 			if bound < count || bound > 3*count {
 				t.Fatalf("%s: estimated as %d, counted as %d: %s", model, bound, count, b.String())
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -262,7 +263,7 @@ func (x *Exchange) Total() time.Duration {
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	a := x.attempt(i)
 	if !x.op.free {
-		t, _ := x.input(x.Plan[i].Deployment, x.op.rough(&x.Facts))
+		t, _ := x.input(x.Plan[i].Deployment, estimate.Rough(&x.Facts))
 		a.Tokens = x.withUnits(t)
 	}
 	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, price.Standard)

@@ -9,7 +9,7 @@ import (
 
 // inputBound returns an upper bound of the input's tokens for a deployment.
 func (x *Exchange) inputBound(d *catalog.Deployment) int64 {
-	return x.estimates.For(d, func(model string) int64 { return x.op.bound(&x.Facts, x.Body, model) })
+	return x.estimates.For(d, func(model string) int64 { return estimate.Bound(&x.Facts, x.op.texts, model) })
 }
 
 // estimated returns what bounds the usage of the attempt that answered.

@@ -11,10 +11,10 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
-	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/texts"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -33,10 +33,9 @@ type operation struct {
 // reader reads the requests of an operation, and the responses of providers with its language.
 type reader struct {
 	scan  func(body []byte, facts *splice.Request) error
-	bound func(facts *splice.Request, body []byte, model string) int64 // at most this many tokens of input
-	rough func(facts *splice.Request) int64                            // about this many
-	reply func(body []byte, facts *splice.ReplyFacts) error            // reads a whole response
-	event func(data []byte, facts *splice.ChunkFacts) error            // reads an event; nil if no response is a stream
+	texts texts.Reader                                      // finds the texts in requests, responses and events
+	reply func(body []byte, facts *splice.ReplyFacts) error // reads a whole response
+	event func(data []byte, facts *splice.ChunkFacts) error // reads an event; nil if no response is a stream
 
 	// Of operations other than chats: check returns why a response cannot be what was requested,
 	// and units what the request uses besides tokens. Both may be nil.
@@ -133,8 +132,8 @@ func (o *operation) errorBody(e *fault.Error, request string) []byte {
 
 // readers returns the reader of each operation, by call type.
 func readers() map[string]reader {
-	chat := reader{scan: splice.Scan, bound: estimate.ChatInput, rough: estimate.RoughInput, reply: splice.Reply, event: splice.Chunk}
-	text := reader{bound: estimate.TextInput, rough: estimate.RoughInput, reply: splice.List}
+	chat := reader{scan: splice.Scan, texts: texts.Chat(), reply: splice.Reply, event: splice.Chunk}
+	text := reader{texts: texts.Inputs(), reply: splice.List}
 	with := func(r reader, change func(*reader)) reader {
 		change(&r)
 		return r
@@ -142,21 +141,19 @@ func readers() map[string]reader {
 	return map[string]reader{
 		dataplane.Chat: chat,
 		dataplane.Messages: with(chat, func(r *reader) {
-			r.reply, r.event = splice.Message, splice.MessageEvent
+			r.texts, r.reply, r.event = texts.Messages(), splice.Message, splice.MessageEvent
 		}),
 		dataplane.Responses: with(chat, func(r *reader) {
-			r.scan, r.bound, r.reply, r.event = splice.ScanModel, estimate.ResponsesInput, splice.Response, splice.ResponseEvent
+			r.scan, r.texts, r.reply, r.event = splice.ScanModel, texts.Responses(), splice.Response, splice.ResponseEvent
 		}),
 		dataplane.MessagesCount: {
-			scan: splice.Scan, bound: estimate.ChatInput, rough: estimate.RoughInput, reply: splice.TokenCount,
-			decode: anthropic.DecodePrompt, free: true,
+			scan: splice.Scan, texts: texts.Messages(), reply: splice.TokenCount, decode: anthropic.DecodePrompt, free: true,
 		},
 		dataplane.ResponsesCount: {
-			scan: splice.ScanModel, bound: estimate.ResponsesInput, rough: estimate.RoughInput, reply: splice.TokenCount,
-			decode: responses.Dialect{}.DecodeRequest, free: true,
+			scan: splice.ScanModel, texts: texts.Responses(), reply: splice.TokenCount, decode: responses.Dialect{}.DecodeRequest, free: true,
 		},
 		dataplane.Completions: with(chat, func(r *reader) {
-			r.scan, r.bound = splice.ScanInputs(splice.Prompt), estimate.TextInput
+			r.scan, r.texts = splice.ScanInputs(splice.Prompt), texts.Completions()
 		}),
 		dataplane.Embeddings: with(text, func(r *reader) {
 			r.scan, r.check, r.form = splice.ScanInputs(splice.Input), everyVector, vectors
@@ -165,22 +162,22 @@ func readers() map[string]reader {
 			r.scan, r.free = splice.ScanInputs(splice.Input), true
 		}),
 		dataplane.Images: with(text, func(r *reader) {
-			r.scan, r.units, r.event = splice.ScanInputs(splice.Prompt), pictures, splice.ImageEvent
+			r.scan, r.texts, r.units, r.event = splice.ScanInputs(splice.Prompt), texts.Images(), pictures, splice.ImageEvent
 		}),
 		dataplane.ImageEdits: with(text, func(r *reader) {
-			r.scan, r.units, r.event = splice.ScanForm("image"), pictures, splice.ImageEvent
+			r.scan, r.texts, r.units, r.event = splice.ScanForm("image"), texts.Images(), pictures, splice.ImageEvent
 		}),
 		dataplane.Speech: with(text, func(r *reader) {
-			r.scan, r.event = splice.ScanInputs(splice.Input), splice.AudioEvent
+			r.scan, r.texts, r.event = splice.ScanInputs(splice.Input), texts.Sound(), splice.AudioEvent
 		}),
 		dataplane.Transcriptions: with(text, func(r *reader) {
-			r.scan, r.reply, r.event = splice.ScanForm("file"), splice.Transcript, splice.AudioEvent
+			r.scan, r.texts, r.reply, r.event = splice.ScanForm("file"), texts.Sound(), splice.Transcript, splice.AudioEvent
 		}),
 		dataplane.Translations: with(text, func(r *reader) {
-			r.scan, r.reply = splice.ScanForm("file"), splice.Transcript
+			r.scan, r.texts, r.reply = splice.ScanForm("file"), texts.Sound(), splice.Transcript
 		}),
 		dataplane.Rerank: with(text, func(r *reader) {
-			r.scan, r.units = splice.ScanInputs(splice.Query, splice.Documents), searchUnits
+			r.scan, r.texts, r.units = splice.ScanInputs(splice.Query, splice.Documents), texts.Ranks(), searchUnits
 		}),
 	}
 }

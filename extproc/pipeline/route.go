@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -96,7 +97,7 @@ func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog
 		}
 	}
 	if settings.EnablePreCallChecks {
-		out = strategy.Fitting(out, x.op.rough(&x.Facts))
+		out = strategy.Fitting(out, estimate.Rough(&x.Facts))
 		if len(out) == 0 {
 			return nil, fault.Field("messages", "context_length_exceeded", "The prompt is longer than the context window of every deployment of this model.")
 		}

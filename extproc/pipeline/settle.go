@@ -19,6 +19,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
+	"github.com/modelgateway/modelgateway/extproc/texts"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
 
@@ -186,38 +187,54 @@ func (x *Exchange) withUnits(t usage.Tokens) usage.Tokens {
 // tokenizer names the model whose vocabulary applies.
 func (x *Exchange) tokenizer() string { return estimate.Vocabulary(x.last().Deployment) }
 
-// countInput counts what the model reads: the caller's messages, which may have to be decoded
-// for it, and all other members that models read.
+// countInput counts what the model reads: all texts of the request, which must be decoded if it has
+// pictures and files to count.
 func (p *Pipeline) countInput(x *Exchange) int64 {
-	if !x.op.endpoint.IsChat() {
-		return p.countText(x, estimate.Unread)
-	}
-	ask, err := x.canonical()
-	if err != nil { // passed on unchanged; the provider may read more than the gateway does
-		return x.op.rough(&x.Facts)
-	}
-	if x.op.endpoint != driver.Chat { // the instructions are a member of their own, and a message of the decoded request
+	if x.op.endpoint.IsChat() && x.op.endpoint != driver.Chat {
+		ask, err := x.canonical()
+		if err != nil { // passed on unchanged; the provider may read more than the gateway does
+			return estimate.Rough(&x.Facts)
+		}
 		all := prompt{model: x.tokenizer()}
 		return all.count(p.deps.Tokens, ask)
 	}
-	messages := make([]tokens.Message, len(ask.Messages))
-	for i := range ask.Messages {
-		m := &ask.Messages[i]
-		messages[i] = tokens.Message{Role: string(m.Role), Name: m.Name, Content: m.Text()}
-	}
-	return p.deps.Tokens.CountMessages(x.tokenizer(), messages) + p.countText(x, estimate.Unread|1<<splice.Messages)
+	return p.countTexts(x)
 }
 
-// countText counts the members of the request that are not in skip.
-func (p *Pipeline) countText(x *Exchange, skip splice.FieldSet) int64 {
-	var rest []byte
-	for part := range x.Facts.Parts(skip) {
-		rest = append(rest, part...)
+// countTexts counts the request's texts: those of each message together, and all others.
+func (p *Pipeline) countTexts(x *Exchange) int64 {
+	var messages []tokens.Message
+	var others []byte
+	var contents [][]byte // of the messages
+	n, item, body := int64(0), -1, x.Facts.Document()
+	for t := range x.op.texts.Request(body) {
+		if t.Kind == texts.ToolName && t.Role == texts.NoRole {
+			n += perTool
+		}
+		text := splice.Plain(t.Of(body))
+		switch {
+		case t.Kind == texts.Media:
+		case t.Role == texts.NoRole || !x.op.endpoint.IsChat():
+			others = append(append(others, text...), '\n')
+		case t.Item != item:
+			item = t.Item
+			messages = append(messages, tokens.Message{Role: t.Role.String()})
+			contents = append(contents, text)
+		default:
+			last := &contents[len(contents)-1]
+			*last = append(append(*last, '\n'), text...)
+		}
 	}
-	if rest = bytes.Trim(rest, "{}, \t\r\n"); len(rest) == 0 {
-		return 0
+	if len(messages) > 0 {
+		for i := range messages {
+			messages[i].Content = string(contents[i])
+		}
+		n += p.deps.Tokens.CountMessages(x.tokenizer(), messages)
 	}
-	return p.deps.Tokens.Count(x.tokenizer(), string(splice.Plain(rest)))
+	if others = bytes.TrimSpace(others); len(others) > 0 {
+		n += p.deps.Tokens.Count(x.tokenizer(), string(others))
+	}
+	return n
 }
 
 // failedEvent returns the event of an attempt that another one followed. There is none if the

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/extproc/texts"
 )
 
 // The table in doc.go must name all stages in their order, and their files.
@@ -71,8 +72,8 @@ func TestEveryOperationHasItsReader(t *testing.T) {
 			t.Errorf("POST %s has no operation", path)
 		case op.language == nil:
 			t.Errorf("operation %s of POST %s lacks a language", op.callType, path)
-		case op.scan == nil || op.bound == nil || op.rough == nil:
-			t.Errorf("operation %s of POST %s lacks a scanner or an estimate", op.callType, path)
+		case op.scan == nil || op.texts == texts.Reader{}:
+			t.Errorf("operation %s of POST %s lacks a scanner or a reader of texts", op.callType, path)
 		}
 	}
 }

@@ -263,3 +263,9 @@ const Extensions FieldSet = 1<<fields - 1<<PromptID
 
 // Has reports whether f is in the set.
 func (s FieldSet) Has(f Field) bool { return s>>f&1 != 0 }
+
+// FieldNamed returns the known field of a name; not ok if there is none.
+func FieldNamed(name []byte) (f Field, ok bool) {
+	row := lookup(name)
+	return row.field, row.verdict == pass || row.verdict == strip
+}

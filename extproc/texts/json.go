@@ -1,0 +1,155 @@
+package texts
+
+import (
+	"bytes"
+
+	"github.com/modelgateway/modelgateway/extproc/splice"
+)
+
+// The functions of this file read JSON that a scanner has accepted, so they check nothing. Of other
+// bytes they return some index, without a panic.
+
+// space skips white space.
+func space(b []byte, i int) int {
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	return i
+}
+
+// str returns the index after the string whose opening quote is at i.
+func str(b []byte, i int) int {
+	for i++; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		k := i - 1
+		for b[k-1] == '\\' { // ends at the opening quote
+			k--
+		}
+		if (i-1-k)%2 == 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// skip returns the index after the value at i.
+func skip(b []byte, i int) int {
+	if i >= len(b) {
+		return len(b)
+	}
+	switch b[i] {
+	case '"':
+		return str(b, i)
+	case '{', '[':
+		return nested(b, i)
+	}
+	for i++; i < len(b) && b[i] > ' ' && b[i] != ',' && b[i] != '}' && b[i] != ']'; {
+		i++
+	}
+	return i
+}
+
+// nested returns the index after the object or array at i.
+func nested(b []byte, i int) int {
+	for depth := 0; i < len(b); {
+		switch b[i] {
+		case '"':
+			i = str(b, i)
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	return len(b)
+}
+
+// name reads the name of the member at i. It returns the name, without escapes, and the index of the
+// value; ok is false at the end of the object, and at is then the index after it.
+func name(b []byte, i int) (text []byte, at int, ok bool) {
+	i = space(b, i)
+	if i < len(b) && b[i] == ',' {
+		i = space(b, i+1)
+	}
+	if i >= len(b) || b[i] != '"' {
+		return nil, min(i+1, len(b)), false
+	}
+	end := str(b, i)
+	text = b[i+1 : max(end-1, i+1)]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		text = splice.Plain(text)
+	}
+	return text, space(b, space(b, end)+1), true
+}
+
+// element returns the index of the element at i; ok is false at the end of the array, and at is then
+// the index after it.
+func element(b []byte, i int) (at int, ok bool) {
+	i = space(b, i)
+	if i < len(b) && b[i] == ',' {
+		i = space(b, i+1)
+	}
+	if i >= len(b) || b[i] == ']' {
+		return min(i+1, len(b)), false
+	}
+	return i, true
+}
+
+// emptyObject reports whether the value at i is an object without members.
+func emptyObject(b []byte, i int) bool {
+	if i >= len(b) || b[i] != '{' {
+		return false
+	}
+	i = space(b, i+1)
+	return i < len(b) && b[i] == '}'
+}
+
+// find returns the text of a string member of the object at i, without escapes; nil if there is none.
+// If the name occurs twice the first counts.
+func find(b []byte, i int, want string) []byte {
+	at := member(b, i, want)
+	if at == 0 || b[at] != '"' {
+		return nil
+	}
+	text := b[at+1 : max(str(b, at)-1, at+1)]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		return splice.Plain(text)
+	}
+	return text
+}
+
+// index returns the value of a member that is a small number; or, if there is none.
+func index(b []byte, i int, want string, or int) int {
+	const most = 1 << 20
+	at := member(b, i, want)
+	if at == 0 || b[at]-'0' > 9 {
+		return or
+	}
+	n := 0
+	for ; at < len(b) && b[at]-'0' <= 9 && n < most; at++ {
+		n = 10*n + int(b[at]-'0')
+	}
+	return n
+}
+
+// member returns the index of the value of a member of the object at i; 0 if there is none.
+func member(b []byte, i int, want string) int {
+	for i++; ; {
+		text, at, ok := name(b, i)
+		if !ok || at >= len(b) {
+			return 0
+		}
+		if string(text) == want {
+			return at
+		}
+		i = skip(b, at)
+	}
+}

@@ -1,0 +1,126 @@
+package texts_test
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/texts"
+)
+
+// collect returns the texts of a body, and requires what holds for all of them: they are in order, and
+// each is the inside of a string, or an object or array.
+func collect(tb testing.TB, body []byte, all iter.Seq[texts.Text]) []texts.Text {
+	tb.Helper()
+	twice := jsontext.AllowDuplicateNames(true)
+	var out []texts.Text
+	var edits []splice.Edit
+	end := 0
+	for x := range all {
+		if x.Off < end || x.End < x.Off || x.End > len(body) {
+			tb.Fatalf("the span %d to %d follows one that ends at %d, of %d", x.Off, x.End, end, len(body))
+		}
+		end = x.End
+		switch raw := x.Of(body); {
+		case x.JSON && (raw[0] != '{' && raw[0] != '[' || !jsontext.Value(raw).IsValid(twice)):
+			tb.Fatalf("%q is no object or array", raw)
+		case !x.JSON && (body[x.Off-1] != '"' || body[x.End] != '"' || !jsontext.Value(body[x.Off-1:x.End+1]).IsValid()):
+			tb.Fatalf("%q is not the inside of a string", raw)
+		}
+		if x.Kind == texts.Skipped {
+			tb.Fatalf("%q has no kind", x.Of(body))
+		}
+		out = append(out, x)
+		edits = append(edits, splice.Edit{Off: x.Off, End: x.End, With: string(x.Of(body))})
+	}
+	if again := splice.Apply(nil, body, edits); string(again) != string(body) {
+		tb.Fatalf("with each text replaced by itself the body is %q", again)
+	}
+	return out
+}
+
+// compact returns JSON without white space.
+func compact(raw []byte) []byte {
+	v := jsontext.Value(raw).Clone()
+	_ = v.Compact() // it is valid
+	return v
+}
+
+// TestWalksAllocateNothing: neither the texts nor the walk need memory.
+func TestWalksAllocateNothing(t *testing.T) {
+	for _, language := range []string{"chat", "messages", "responses"} {
+		body, reader := bodies(t, language)[0], readers()[language]
+		n := 0
+		if got := testing.AllocsPerRun(10, func() {
+			for x := range reader.Request(body) {
+				n += x.End - x.Off
+			}
+		}); got != 0 {
+			t.Errorf("%s: %v allocations", language, got)
+		}
+		if n == 0 {
+			t.Errorf("%s: no texts", language)
+		}
+	}
+}
+
+// TestStopsWhenAsked: the walk ends with the loop over it.
+func TestStopsWhenAsked(t *testing.T) {
+	t.Parallel()
+	for language, reader := range readers() {
+		for _, body := range bodies(t, language) {
+			for want := range collect(t, body, reader.Request(body)) {
+				n := 0
+				for range reader.Request(body) {
+					if n++; n > want {
+						break
+					}
+				}
+				if n != want+1 {
+					t.Fatalf("%s: %d texts after the loop ended at %d", language, n, want+1)
+				}
+			}
+		}
+	}
+}
+
+// FuzzReaders: in every body that a scanner accepts, the texts are in order, each has a path, and each can
+// be replaced. Of other bytes nothing is required but an end.
+func FuzzReaders(f *testing.F) {
+	for language := range readers() {
+		for _, body := range bodies(f, language) {
+			f.Add(body)
+		}
+	}
+	for _, seed := range []string{
+		`{"choices":[{"index":1,"delta":{"tool_calls":[{"index":2,"function":{"name":"f","arguments":"{"}}]},"logprobs":{}}]}`,
+		`{"type":"content_block_delta","index":3,"delta":{"type":"text_delta","text":"a\"\\"}}`,
+		`{"type":"response.output_item.done","output_index":1,"item":{"type":"message","content":[{"type":"output_text","text":"x"}]}}`,
+		`{"mess\u0061ges":[{"r\u006fle":"us\u0065r","content":[[["deep"]],[1,[2]],{"text":{}}]}],"tools":{},"input":[[]]}`,
+		`{"messages":[{"content":"`, `{"a":"\`, `{"a"`, `{"messages":[1,`, `{`, `[]`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var facts splice.Request
+		facts.PathModel = "m"
+		accepted := splice.ScanModel(body, &facts) == nil || splice.List(body, new(splice.ReplyFacts)) == nil
+		for _, reader := range readers() {
+			for _, all := range []iter.Seq[texts.Text]{reader.Request(body), reader.Answer(body), reader.Event(body)} {
+				if !accepted {
+					for range all {
+					}
+					continue
+				}
+				paths := texts.NewPaths(body)
+				for _, x := range collect(t, body, all) {
+					if again := texts.NewPaths(body).At(x.Off); again == "" || again != paths.At(x.Off) {
+						t.Fatalf("the path %q of %d is %q after others", again, x.Off, paths.At(x.Off))
+					}
+				}
+			}
+		}
+	})
+}
