@@ -39,19 +39,8 @@ type messageRequest struct {
 
 // message serves POST …/messages.
 func (s *Server) message(x *exchange) {
-	var q messageRequest
-	err := json.Unmarshal(x.body, &q)
-	problem := ""
-	switch {
-	case x.r.Header.Get("Anthropic-Version") == "":
-		problem = "anthropic-version: header is required"
-	case err != nil:
-		problem = "The request body is not valid JSON: " + err.Error()
-	default:
-		problem = q.check()
-	}
-	if problem != "" {
-		x.dialect.fail(x.w, failure{status: http.StatusBadRequest, message: problem})
+	q := readMessage(x, true)
+	if q == nil {
 		return
 	}
 	p := planOf(q.Model)
@@ -68,14 +57,46 @@ func (s *Server) message(x *exchange) {
 	s.whole(x, p, out.document())
 }
 
-// check says what Anthropic would refuse, as far as a gateway may get it wrong.
-func (q *messageRequest) check() string {
+// countMessage serves POST …/messages/count_tokens.
+func (s *Server) countMessage(x *exchange) {
+	q := readMessage(x, false)
+	if q == nil {
+		return
+	}
+	if p := planOf(q.Model); s.meet(x, p) {
+		s.whole(x, p, map[string]int{"input_tokens": q.ask().prompt})
+	}
+}
+
+// readMessage reads a request, or answers it with an error and returns nil.
+func readMessage(x *exchange, bounded bool) *messageRequest {
+	var q messageRequest
+	err := json.Unmarshal(x.body, &q)
+	problem := ""
+	switch {
+	case x.r.Header.Get("Anthropic-Version") == "":
+		problem = "anthropic-version: header is required"
+	case err != nil:
+		problem = "The request body is not valid JSON: " + err.Error()
+	default:
+		problem = q.check(bounded)
+	}
+	if problem != "" {
+		x.dialect.fail(x.w, failure{status: http.StatusBadRequest, message: problem})
+		return nil
+	}
+	return &q
+}
+
+// check says what Anthropic would refuse, as far as a gateway may get it wrong. Only a request that
+// makes output has a bound of it.
+func (q *messageRequest) check(bounded bool) string {
 	switch {
 	case q.Model == "":
 		return "model: Field required"
-	case q.MaxTokens == nil:
+	case bounded && q.MaxTokens == nil:
 		return "max_tokens: Field required"
-	case *q.MaxTokens < 1:
+	case bounded && *q.MaxTokens < 1:
 		return "max_tokens: Input should be greater than or equal to 1"
 	case len(q.Messages) == 0:
 		return "messages: at least one message is required"
@@ -104,7 +125,10 @@ func (q *messageRequest) check() string {
 }
 
 func (q *messageRequest) ask() ask {
-	a := ask{model: q.Model, stream: q.Stream, n: 1, fromUser: true, prompt: 3, maxOut: *q.MaxTokens, stop: q.StopSequences}
+	a := ask{model: q.Model, stream: q.Stream, n: 1, fromUser: true, prompt: 3, stop: q.StopSequences}
+	if q.MaxTokens != nil {
+		a.maxOut = *q.MaxTokens
+	}
 	_, system := textOf(q.System)
 	a.prompt += system
 	for _, m := range q.Messages {

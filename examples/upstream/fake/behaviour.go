@@ -27,6 +27,7 @@ type plan struct {
 	body       string            // a whole other body: html, empty, garbage
 	words      int               // length of the answer; 0: that of the usual text
 	tools      int               // calls made when tools are given
+	obeys      bool              // calls what the user's message says
 	thinks     bool              // reasons before it answers
 	finish     string            // another finish reason
 	framing    string            // of a stream: "", crlf, comments, dribble
@@ -147,9 +148,10 @@ func contents() []behaviour {
 			p.tools = n
 			return ok && n <= 100
 		}},
-		{"think", "", "think", "reasons before it answers: `reasoning_content`, or a thinking block", func(p *plan, _ string) bool { p.thinks = true; return true }},
-		{"filter-200", "", "filter-200", "ends with the finish reason `content_filter` (Anthropic: `refusal`)", func(p *plan, _ string) bool { p.finish = "content_filter"; return true }},
-		{"length", "", "length", "ends with the finish reason `length` (Anthropic: `max_tokens`)", func(p *plan, _ string) bool { p.finish = "length"; return true }},
+		{"obey", "", "obey", "makes the call that the user's last message spells after `call: `, as in `call: shell {\"command\": \"ls\"}`, and no other", func(p *plan, _ string) bool { p.obeys = true; return true }},
+		{"think", "", "think", "reasons before it answers: `reasoning_content`, a thinking block, or a reasoning item", func(p *plan, _ string) bool { p.thinks = true; return true }},
+		{"filter-200", "", "filter-200", "ends with the finish reason `content_filter` (Anthropic: `refusal`; responses: `incomplete`)", func(p *plan, _ string) bool { p.finish = "content_filter"; return true }},
+		{"length", "", "length", "ends with the finish reason `length` (Anthropic: `max_tokens`; responses: `incomplete`)", func(p *plan, _ string) bool { p.finish = "length"; return true }},
 	}
 }
 

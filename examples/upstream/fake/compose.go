@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ask is what both dialects' requests come to.
+// ask is what the requests of all dialects come to.
 type ask struct {
 	model    string
 	stream   bool
@@ -29,7 +29,7 @@ type tool struct {
 	schema json.RawMessage
 }
 
-// answer is what both dialects' answers are made of.
+// answer is what the answers of all dialects are made of.
 type answer struct {
 	thinking   []string
 	choices    []choice
@@ -48,6 +48,33 @@ type choice struct {
 
 type call struct{ name, arguments string }
 
+// text is what a tool gets that takes a text instead of JSON.
+func (c call) text() string {
+	var text string
+	if json.Unmarshal([]byte(c.arguments), &text) == nil {
+		return text
+	}
+	return c.arguments
+}
+
+// ordered is the call that the last message of the user spells, as in
+//
+//	call: shell {"command": "ls"}
+//
+// if there is such a tool.
+func (a *ask) ordered() []call {
+	_, order, found := strings.Cut(a.text, "call: ")
+	name, arguments, _ := strings.Cut(order, " ")
+	var raw json.RawMessage
+	if !found || json.NewDecoder(strings.NewReader(arguments)).Decode(&raw) != nil {
+		return nil
+	}
+	if !slices.ContainsFunc(a.tools, func(t tool) bool { return t.name == name }) {
+		return nil
+	}
+	return []call{{name: name, arguments: string(raw)}}
+}
+
 // compose makes the answer that p lets an honest provider give.
 func compose(a ask, p plan) answer {
 	out := answer{prompt: a.prompt, cached: min(p.cached, a.prompt)}
@@ -58,8 +85,8 @@ func compose(a ask, p plan) answer {
 	out.completion = out.reasoning
 	for i := range max(a.n, 1) {
 		c := choice{finish: "stop"}
-		if a.fromUser && len(a.tools) > 0 && p.tools > 0 {
-			c.calls, c.finish = calls(a, p.tools), "tool_calls"
+		if c.calls = calls(a, p); len(c.calls) > 0 {
+			c.finish = "tool_calls"
 			for _, k := range c.calls {
 				out.completion += 8 + len(k.arguments)/4
 			}
@@ -75,9 +102,15 @@ func compose(a ask, p plan) answer {
 	return out
 }
 
-// calls names the chosen tool, or the tools in turn.
-func calls(a ask, n int) []call {
-	out := make([]call, n)
+// calls names the chosen tool, or the tools in turn; none after a tool's result.
+func calls(a ask, p plan) []call {
+	if !a.fromUser || len(a.tools) == 0 {
+		return nil
+	}
+	if p.obeys {
+		return a.ordered()
+	}
+	out := make([]call, p.tools)
 	for i := range out {
 		t := a.tools[i%len(a.tools)]
 		if k := slices.IndexFunc(a.tools, func(t tool) bool { return t.name == a.chosen }); k >= 0 {

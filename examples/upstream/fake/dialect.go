@@ -32,6 +32,18 @@ func dialectOf(path string) dialect {
 		return dialect{answer: (*Server).chatCompletion, fail: failOpenAI, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/messages"):
 		return dialect{answer: (*Server).message, fail: failAnthropic, failEvent: failEventAnthropic}
+	case strings.HasSuffix(path, "/messages/count_tokens"):
+		return dialect{answer: (*Server).countMessage, fail: failAnthropic, failEvent: failEventAnthropic}
+	case strings.HasSuffix(path, "/responses"):
+		return dialect{answer: (*Server).respond, fail: failOpenAI, failEvent: failEventResponses}
+	case strings.HasSuffix(path, "/responses/input_tokens"):
+		return dialect{answer: (*Server).countInput, fail: failOpenAI, failEvent: failEventResponses}
+	case strings.HasSuffix(path, "/completions"):
+		return dialect{answer: (*Server).complete, fail: failOpenAI, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/embeddings"):
+		return dialect{answer: (*Server).embed, fail: failOpenAI, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/rerank"):
+		return dialect{answer: (*Server).rank, fail: failCohere, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/audio/speech"):
 		return dialect{answer: (*Server).speak, fail: failOpenAI, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/audio/transcriptions"), strings.HasSuffix(path, "/audio/translations"):

@@ -1,7 +1,8 @@
 // Package fake is a provider of language models that answers without a model:
-// OpenAI chat completions, speech, transcriptions, edits of images and model
-// lists, Anthropic messages, whole and streamed, with deterministic text and
-// plausible, deterministic usage numbers.
+// OpenAI chat completions, responses, completions, embeddings, speech,
+// transcriptions, edits of images and model lists, Anthropic messages and Cohere
+// rerank, whole and streamed, with deterministic text and plausible,
+// deterministic usage numbers.
 //
 // What goes wrong is chosen by the model id of the request, for a gateway
 // passes little else on untouched. The id is split at '/', '+', ':' and '@',
@@ -15,8 +16,8 @@
 //
 // It guarantees: the same request after Reset gets the same bytes; every
 // request is recorded, whatever becomes of it; no handler outlives Close or the
-// connection of its caller. It leaves to others: embeddings, and
-// any judgement of whether an answer is a good one.
+// connection of its caller. It leaves to others any judgement of whether an
+// answer is a good one.
 //
 // Only the standard library is used, so that the program builds anywhere.
 package fake

@@ -263,7 +263,7 @@ func TestFailures(t *testing.T) {
 		{"no max_tokens", messages, `{"model":"m","messages":[{"role":"user","content":"a"}]}`, 400, "max_tokens: Field required", [2]string{}},
 		{"system among messages", messages, `{"max_tokens":1,"model":"m","messages":[{"role":"system","content":"a"}]}`, 400, "messages.0.role", [2]string{}},
 		{"result without a use", messages, `{"max_tokens":1,"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"x"}]}]}`, 400, "tool_use_id", [2]string{}},
-		{"no such endpoint", "/v1/embeddings", `{}`, 404, "Unknown request URL", [2]string{}},
+		{"no such endpoint", "/v1/files", `{}`, 404, "Unknown request URL", [2]string{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := start(t, fake.Options{})

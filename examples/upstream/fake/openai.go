@@ -43,7 +43,7 @@ type chatMessage struct {
 	} `json:"tool_calls"`
 }
 
-// part is a piece of a message's content, in either dialect.
+// part is a piece of a message's content, in any dialect.
 type part struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -72,7 +72,7 @@ func textOf(content json.RawMessage) (string, int) {
 	count := 0
 	for _, p := range partsOf(content) {
 		switch p.Type {
-		case "text":
+		case "text", "input_text", "output_text":
 			b.WriteString(p.Text)
 			count += tokens(p.Text)
 		case "tool_result":

@@ -186,8 +186,11 @@ func (s *Server) Await(ctx context.Context, ok func(Counters) bool) error {
 	}
 }
 
-// Reset forgets all requests and counts, the flaky models' among them.
-func (s *Server) Reset() { s.rec.reset() }
+// Reset forgets all requests and counts, the flaky models' among them, and all stored responses.
+func (s *Server) Reset() {
+	s.rec.reset()
+	s.kept.reset()
+}
 
 // listRequests serves the record; ?model= keeps one model's requests.
 func (s *Server) listRequests(w http.ResponseWriter, r *http.Request) {

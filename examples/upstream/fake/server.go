@@ -24,6 +24,7 @@ type Options struct {
 type Server struct {
 	opts      Options
 	rec       recorder
+	kept      kept
 	closed    chan struct{}
 	closeOnce sync.Once
 }
