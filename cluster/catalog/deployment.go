@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -58,6 +59,16 @@ func (d *Deployment) Stored() Stored {
 
 // Listed reports whether the price table has prices of the deployment's model.
 func (d *Deployment) Listed() bool { return d.origin != nil && d.origin.row.Prices != "" }
+
+// SharesAccount reports whether two deployments send their requests to one account of one provider:
+// to the same address, with the same credentials. What the provider stores for one of them, the
+// other has too.
+func (d *Deployment) SharesAccount(other *Deployment) bool {
+	return d.Provider == other.Provider && d.Endpoint == other.Endpoint && d.BasePath == other.BasePath &&
+		d.APIKey.Equal(other.APIKey.Reveal()) && slices.EqualFunc(d.ExtraHeaders, other.ExtraHeaders, func(a, b Header) bool {
+		return a.Name == b.Name && a.Value.Equal(b.Value.Reveal())
+	})
+}
 
 // Header is an extra request header. Its value may be a credential.
 type Header struct {

@@ -30,6 +30,8 @@ func Features(model string) driver.Features {
 		// Adaptive thinking and the effort levels above high came with the 4.6 models.
 		AdaptiveThinking: version >= 406,
 		HighEfforts:      version >= 406 && g.family == "opus",
+		// Thinking came with Sonnet 3.7.
+		NoReasoning: version < 307,
 		// From 4.7 on temperature, top_p and top_k are rejected.
 		NoSampling: version >= 407,
 	}

@@ -108,7 +108,7 @@ func (b *builder) setLimit(budget int64) {
 // mayThink reports whether the API accepts thinking with this request: not with a
 // forced tool, and not between a tool call and its result if the turn began without it.
 func (b *builder) mayThink() bool {
-	if b.forced {
+	if b.forced || b.target.Features.NoReasoning {
 		return false
 	}
 	for _, m := range slices.Backward(b.out.Messages) {

@@ -70,6 +70,7 @@ type Features struct {
 	AdaptiveThinking bool // decides by itself how much to think, given an effort
 	HighEfforts      bool // has the efforts xhigh and max
 	JSONSchema       bool // supports a JSON schema natively
+	NoReasoning      bool // does not think, and rejects an effort or a budget for it: these are dropped
 	ResponsesOnly    bool // has no endpoint for chats but /responses
 	ChatOnly         bool // has no endpoint for completions
 }

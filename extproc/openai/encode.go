@@ -36,8 +36,12 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 	if t.Features.NoSampling {
 		s = wire.Sampling{N: s.N, Seed: s.Seed}
 	}
+	effort := r.Reasoning.Word()
+	if t.Features.NoReasoning {
+		effort = ""
+	}
 	out := &chatRequest{
-		Model: t.Model, Messages: messages, Tools: tools, ResponseFormat: formatOf(&r.Format), ReasoningEffort: r.Reasoning.Word(),
+		Model: t.Model, Messages: messages, Tools: tools, ResponseFormat: formatOf(&r.Format), ReasoningEffort: effort,
 		Temperature: s.Temperature, TopP: s.TopP, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
 		N: (*dialect.Whole)(s.N), Seed: s.Seed, Logprobs: s.Logprobs, TopLogprobs: (*dialect.Whole)(s.TopLogprobs), LogitBias: s.LogitBias,
 		Stop: r.Stop, User: userOf(r.User), Metadata: r.Metadata, Audio: r.Audio, Modalities: r.Modalities, Stream: r.Stream, WebSearchOptions: search,

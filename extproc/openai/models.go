@@ -10,7 +10,7 @@ import (
 // and those named after them later, have no endpoint for chats but /responses. See
 // https://platform.openai.com/docs/models.
 func Features(model string) driver.Features {
-	f := driver.Features{ChatOnly: chatOnly(model)}
+	f := driver.Features{ChatOnly: chatOnly(model), NoReasoning: answersAtOnce(model)}
 	for _, part := range [...]string{"-codex", "-pro", "-deep-research", "gpt-daybreak-"} {
 		f.ResponsesOnly = f.ResponsesOnly || strings.Contains(model, part)
 	}
@@ -28,4 +28,16 @@ func chatOnly(model string) bool {
 		}
 	}
 	return false
+}
+
+// answersAtOnce reports whether a model is one of those that do not think, which reject reasoning_effort.
+// A model with an unknown name may think.
+func answersAtOnce(model string) bool {
+	model = strings.TrimPrefix(model, "ft:")
+	for _, stem := range [...]string{"gpt-3.5", "gpt-4", "chatgpt-4o"} {
+		if strings.HasPrefix(model, stem) {
+			return true
+		}
+	}
+	return strings.HasPrefix(model, "gpt-") && strings.Contains(model, "-chat")
 }

@@ -14,13 +14,13 @@ import (
 
 // Some providers store their responses. A later request then names an earlier response instead of
 // sending its items again. Only the account that made a response has it, so such a request goes
-// to one deployment: without the history, any other would answer something else. The ids of such
-// responses are sealed (storedid.go).
+// to deployments of one account: without the history, any other would answer something else. The
+// ids of such responses are sealed (storedid.go).
 
 // stored is what a request refers to that a provider has stored, and the id that its own response
 // has got. Only its last two fields change after dispatch.
 type stored struct {
-	alone    bool   // only the plan's deployment has it
+	alone    bool   // only the plan's deployments have it, and no fallback
 	previous string // the provider's id of the earlier response; empty if the caller's request has no sealed one
 
 	raw    string // the provider's id of this response, as JSON
@@ -53,14 +53,14 @@ func (p *Pipeline) holding(x *Exchange, group catalog.Group, serving []*catalog.
 	switch {
 	case len(native) == 0:
 		return serving, nil // the translation rejects it, by name
-	case len(native) == 1:
+	case !slices.ContainsFunc(native[1:], func(d *catalog.Deployment) bool { return !d.SharesAccount(native[0]) }):
 		x.stored.alone = true
 		return native, nil
 	case previous != "":
 		return nil, unknownResponse()
 	}
 	return nil, fault.Field(param, driver.CodeUnsupported,
-		"%s names something that is stored at one deployment, and several serve this model. Send previous_response_id, or the items themselves in input.", param)
+		"%s names something that is stored in one account at the provider, and deployments of several accounts serve this model. Send previous_response_id, or the items themselves in input.", param)
 }
 
 // reference returns the member with which the request refers to something that is stored; empty if

@@ -38,14 +38,14 @@ func TestFeaturesByTheModelsName(t *testing.T) {
 	}{
 		{"openai", "claude-opus-4-7", "", driver.Features{}},
 		{"anthropic", "claude-3-7-sonnet-20250219", "", driver.Features{}},
-		{"anthropic", "claude-3-haiku-20240307", "", driver.Features{}},
+		{"anthropic", "claude-3-haiku-20240307", "", driver.Features{NoReasoning: true}},
 		{"anthropic", "claude-sonnet-4-20250514", "", driver.Features{}},
 		{"anthropic", "claude-opus-4-1-20250805", "", driver.Features{JSONSchema: true}},
 		{"anthropic", "claude-sonnet-4-5", "", driver.Features{JSONSchema: true}},
 		{"anthropic", "claude-sonnet-4.5@20250929", "", driver.Features{JSONSchema: true}},
 		{"anthropic", "claude-sonnet-4-6", "", driver.Features{JSONSchema: true, AdaptiveThinking: true}},
 		{"anthropic", "claude-opus-4-7", "", driver.Features{JSONSchema: true, AdaptiveThinking: true, HighEfforts: true, NoSampling: true}},
-		{"anthropic", "my-own-name", "claude-3-haiku", driver.Features{}},
+		{"anthropic", "my-own-name", "claude-3-haiku", driver.Features{NoReasoning: true}},
 		{"anthropic", "something-new", "", driver.Features{JSONSchema: true}},
 	} {
 		rows := provider.Providers()

@@ -36,3 +36,34 @@ func TestModelsWithResponsesAlone(t *testing.T) {
 		t.Error("the table marks no model")
 	}
 }
+
+// An effort is a hint: models that do not think would reject it, so they do not get it. Claude Code
+// sends one to every model.
+func TestEffortsGoToModelsThatThink(t *testing.T) {
+	for model, thinks := range map[string]bool{
+		"openai/gpt-4o-mini": false, "openai/gpt-4.1": false, "openai/gpt-3.5-turbo": false, "openai/chatgpt-4o-latest": false, "openai/ft:gpt-4o:acme": false,
+		"openai/gpt-5-chat-latest": false, "openai/gpt-5-mini": true, "openai/o3": true, "openai/gpt-6": true, "openai/gpt-5-codex": true,
+		"anthropic/claude-3-5-haiku-20241022": false, "anthropic/claude-3-opus-20240229": false,
+		"anthropic/claude-3-7-sonnet-20250219": true, "anthropic/claude-sonnet-4-5": true, "anthropic/claude-opus-5": true,
+		"openai_compatible/gpt-4o": true, // the operator's own: it may be any model
+	} {
+		vendor, name, _ := strings.Cut(model, "/")
+		p, _ := byName(vendor)
+		target := driver.Target{Model: name, MaxOutputTokens: 8192}
+		if p.Features != nil {
+			target.Features = p.Features(name)
+		}
+		language, _ := p.Driver.Serves(target, driver.Chat)
+		body, err := p.Driver.Codec(language).Encode(&wire.Request{
+			Messages:  []wire.Message{{Role: wire.User, Parts: []wire.Part{{Text: "hello"}}}},
+			Reasoning: wire.Reasoning{Effort: "high"},
+		}, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Contains(string(body), "effort") || strings.Contains(string(body), "thinking")
+		if got != thinks {
+			t.Errorf("%s gets %s", model, body)
+		}
+	}
+}

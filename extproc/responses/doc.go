@@ -6,7 +6,8 @@
 //
 // A translated response is as if the request had store: false. A request that needs a
 // stored response, prompt or file list of the provider (previous_response_id,
-// conversation, item_reference, prompt, background) is rejected by name.
+// conversation, item_reference, prompt, background) is rejected by name. Of references, one to
+// reasoning is dropped.
 //
 // # Items and messages
 //

@@ -310,7 +310,7 @@ func (e *encoder) tool(dst []byte, t *wire.ToolDelta) []byte {
 		if begun.ID == "" {
 			begun.ID = callID(e.base, t.Index)
 		}
-		item := callItem(&begun)
+		item := callItem(&begun, e.meta.Echo)
 		if item.Status != "" {
 			item.Status = statusInProgress
 		}

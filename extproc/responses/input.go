@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -29,6 +30,7 @@ const (
 	typeResult       = "function_call_output"
 	typeCustomCall   = "custom_tool_call"
 	typeCustomResult = "custom_tool_call_output"
+	typeReference    = "item_reference"
 )
 
 // item is an item of input, of any type; each type uses some of the members.
@@ -107,6 +109,7 @@ func (t *item) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var head struct {
 		Type *string        `json:"type"`
 		Role jsontext.Value `json:"role"`
+		ID   jsontext.Value `json:"id"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
 		return dialect.Reject(err, path)
@@ -118,7 +121,11 @@ func (t *item) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	case dialect.Present(head.Role) != nil:
 		kind = typeMessage
 	default:
-		kind = "item_reference" // the only other type that may be left out
+		kind = typeReference // the only other type that may be left out
+	}
+	if kind == typeReference && bytes.HasPrefix(head.ID, []byte(`"`+prefixReasoning)) {
+		t.Type = typeReasoning // without its text: a model goes on without what it thought
+		return nil
 	}
 	if err := understood(kind, path); err != nil {
 		return err
@@ -158,8 +165,8 @@ func understood(kind, path string) error {
 	switch kind {
 	case typeMessage, typeReasoning, typeCall, typeResult, typeCustomCall, typeCustomResult:
 		return nil
-	case "item_reference":
-		return unstored(path, "send the item itself")
+	case typeReference:
+		return unstored(path, "send the item itself. SDKs do so if store is false in the request")
 	case "file_search_call", "web_search_call", "computer_call", "computer_call_output", "image_generation_call", "code_interpreter_call",
 		"local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output", "apply_patch_call", "apply_patch_call_output",
 		"mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "mcp_call", "tool_search_call", "tool_search_output",
@@ -267,12 +274,9 @@ func (t *item) call(at wire.Place) (wire.Message, error) {
 		return out, missing(at, "name")
 	case arguments == nil:
 		return out, missing(at, field)
-	case t.Namespace != "":
-		at.Field = "namespace"
-		return out, driver.Unsendable(at.String(), "a call of a tool in a namespace", "this model")
 	}
 	at.Field = field
-	call := &wire.ToolCall{ID: t.CallID, Name: t.Name, Arguments: *arguments, Custom: custom}
+	call := &wire.ToolCall{ID: t.CallID, Name: inNamespace(t.Namespace, t.Name), Arguments: *arguments, Custom: custom}
 	out.Parts = []wire.Part{{Kind: wire.ToolCallPart, Call: call, At: at}}
 	return out, nil
 }

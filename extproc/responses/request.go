@@ -54,6 +54,7 @@ type hints struct {
 	StreamOptions jsontext.Value `json:"stream_options,omitzero"`
 	Truncation    string         `json:"truncation,omitzero"`
 	Compaction    jsontext.Value `json:"context_management,omitzero"`
+	Client        jsontext.Value `json:"client_metadata,omitzero"` // what Codex says of itself
 }
 
 type textConfig struct {

@@ -59,6 +59,7 @@ type outItem struct {
 	Content   []*outPart `json:"content,omitzero"`
 	CallID    string     `json:"call_id,omitzero"`
 	Name      string     `json:"name,omitzero"`
+	Namespace string     `json:"namespace,omitzero"`
 	Arguments *string    `json:"arguments,omitzero"`
 	Input     *string    `json:"input,omitzero"`
 	Summary   []textItem `json:"summary,omitzero"`
@@ -131,7 +132,7 @@ func wholeOf(r *wire.Response, m dialect.Meta) *response {
 		if t.ID == "" {
 			t.ID = callID(base, i)
 		}
-		add(callItem(&t), prefixOf(&t))
+		add(callItem(&t, m.Echo), prefixOf(&t))
 	}
 	out.finish(c.Finish)
 	return out
@@ -189,9 +190,10 @@ func textPart(text string) *outPart {
 	return &outPart{Type: "output_text", Text: &text, Annotations: []annotation{}, Logprobs: []logprob{}}
 }
 
-// callItem converts a tool call.
-func callItem(t *wire.ToolCall) *outItem {
-	out := &outItem{Type: typeCall, Status: statusCompleted, CallID: t.ID, Name: t.Name}
+// callItem converts a tool call. echo has the tools of the request.
+func callItem(t *wire.ToolCall, echo jsontext.Value) *outItem {
+	out := &outItem{Type: typeCall, Status: statusCompleted, CallID: t.ID}
+	out.Namespace, out.Name = outOfNamespace(echo, t.Name)
 	if t.Custom {
 		out.Type, out.Status, out.Input = typeCustomCall, "", &t.Arguments
 	} else {

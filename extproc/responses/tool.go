@@ -28,6 +28,7 @@ type toolBody struct {
 	Parameters  jsontext.Value `json:"parameters,omitzero"`
 	Strict      *bool          `json:"strict,omitzero"`
 	Format      jsontext.Value `json:"format,omitzero"` // of custom tools
+	Tools       jsontext.Value `json:"tools,omitzero"`  // of namespaces
 
 	// Of the search on the web.
 	ContextSize string         `json:"search_context_size,omitzero"`
@@ -58,7 +59,7 @@ func (t *tool) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return dialect.Reject(err, path)
 	}
 	if head.Type != "" && !translated(head.Type) {
-		return fault.Field(path+".type", driver.CodeUnsupported, "%s.type: this model has no tool of that type; use function, custom or web_search.", path)
+		return fault.Field(path+".type", driver.CodeUnsupported, "%s.type: this model has no tool of that type; use function, custom, namespace or web_search.", path)
 	}
 	if err := json.Unmarshal(raw, &t.toolBody); err != nil {
 		return dialect.Reject(err, path)
@@ -74,7 +75,7 @@ func (t *tool) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // translated reports whether tools of a type have a canonical form. All others run at OpenAI.
 func translated(kind string) bool {
-	return kind == toolFunction || kind == toolCustom || searches(kind)
+	return kind == toolFunction || kind == toolCustom || kind == toolNamespace || searches(kind)
 }
 
 // searches reports whether a type is the search on the web, whose newer versions have a date.
@@ -86,43 +87,53 @@ func searches(kind string) bool {
 // tools reads tools.
 func (r *request) tools(a *wire.Request) error {
 	for i := range r.Tools {
-		t := &r.Tools[i]
-		path := fmt.Sprintf("tools[%d]", i)
-		switch {
-		case t.Type == "":
-			return fault.Field(path+".type", dialect.CodeMissing, "%s.type is missing; use function.", path)
-		case searches(t.Type):
-			search, err := t.search(path)
-			if err != nil {
-				return err
-			}
-			if a.WebSearch = search; r.MaxToolCalls != nil { // the search is the only tool that a provider runs
-				search.MostUses = int64(*r.MaxToolCalls)
-			}
-		case t.Name == "":
-			return fault.Field(path+".name", dialect.CodeMissing, "%s.name is missing; name the tool.", path)
-		case t.Type == toolCustom:
-			raw, err := t.chatForm(path)
-			if err != nil {
-				return err
-			}
-			a.Tools = append(a.Tools, wire.Tool{Type: toolCustom, Raw: raw})
-		default:
-			schema := dialect.Present(t.Parameters)
-			if schema != nil && schema.Kind() != '{' {
-				return fault.Field(path+".parameters", dialect.CodeType, "%s.parameters must be an object.", path)
-			}
-			a.Tools = append(a.Tools, wire.Tool{Name: t.Name, Description: t.Description, Schema: schema, Strict: t.Strict})
+		if err := r.tool(a, &r.Tools[i].toolBody, fmt.Sprintf("tools[%d]", i)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// tool reads a tool.
+func (r *request) tool(a *wire.Request, t *toolBody, path string) error {
+	switch {
+	case t.Type == "":
+		return fault.Field(path+".type", dialect.CodeMissing, "%s.type is missing; use function.", path)
+	case searches(t.Type):
+		search, err := t.search(path)
+		if err != nil || search == nil {
+			return err
+		}
+		if a.WebSearch = search; r.MaxToolCalls != nil { // the search is the only tool that a provider runs
+			search.MostUses = int64(*r.MaxToolCalls)
+		}
+	case t.Type == toolNamespace:
+		return r.namespace(a, t, path)
+	case t.Name == "":
+		return fault.Field(path+".name", dialect.CodeMissing, "%s.name is missing; name the tool.", path)
+	case t.Type == toolCustom:
+		raw, err := t.chatForm(path)
+		if err != nil {
+			return err
+		}
+		a.Tools = append(a.Tools, wire.Tool{Type: toolCustom, Raw: raw})
+	default:
+		schema := dialect.Present(t.Parameters)
+		if schema != nil && schema.Kind() != '{' {
+			return fault.Field(path+".parameters", dialect.CodeType, "%s.parameters must be an object.", path)
+		}
+		a.Tools = append(a.Tools, wire.Tool{Name: t.Name, Description: t.Description, Schema: schema, Strict: t.Strict})
+	}
+	return nil
+}
+
 // search reads a search on the web. Restrictions that other providers lack are rejected:
-// without them the model would read what the caller excluded.
+// without them the model would read what the caller excluded. A search without access to the
+// web is one of OpenAI's copy of it, which no other provider has: the result is nil, and the
+// model goes on without. Codex sends it with each request of a sandbox.
 func (t *toolBody) search(path string) (*wire.WebSearch, error) {
 	if t.External != nil && !*t.External {
-		return nil, driver.Unsupported(path+".external_web_access", "this model")
+		return nil, nil
 	}
 	out := &wire.WebSearch{ContextSize: t.ContextSize}
 	if raw := dialect.Present(t.Filters); raw != nil {
