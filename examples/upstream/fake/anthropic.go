@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,8 @@ type messageRequest struct {
 			Schema json.RawMessage `json:"schema"`
 		} `json:"format"`
 	} `json:"output_config"`
+
+	midway bool // instructions may stand between messages
 }
 
 // message serves POST …/messages.
@@ -72,6 +75,7 @@ func (s *Server) countMessage(x *exchange) {
 func readMessage(x *exchange, bounded bool) *messageRequest {
 	var q messageRequest
 	err := json.Unmarshal(x.body, &q)
+	q.midway = strings.Contains(strings.Join(x.r.Header.Values("Anthropic-Beta"), ","), "mid-conversation-")
 	problem := ""
 	switch {
 	case x.r.Header.Get("Anthropic-Version") == "":
@@ -103,7 +107,7 @@ func (q *messageRequest) check(bounded bool) string {
 	}
 	used := map[string]bool{}
 	for i, m := range q.Messages {
-		if m.Role != "user" && m.Role != "assistant" {
+		if m.Role != "user" && m.Role != "assistant" && (m.Role != "system" || !q.midway) {
 			return fmt.Sprintf("messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
 		for k, p := range partsOf(m.Content) {
@@ -133,13 +137,12 @@ func (q *messageRequest) ask() ask {
 	a.prompt += system
 	for _, m := range q.Messages {
 		text, n := textOf(m.Content)
-		a.text = text
 		a.prompt += 3 + n
-	}
-	for _, p := range partsOf(q.Messages[len(q.Messages)-1].Content) {
-		if p.Type == "tool_result" {
-			a.fromUser = false
+		role := m.Role
+		if slices.ContainsFunc(partsOf(m.Content), func(p part) bool { return p.Type == "tool_result" }) {
+			role = "tool"
 		}
+		a.hear(role, text)
 	}
 	a.chosen = q.ToolChoice.Name
 	for _, t := range q.Tools {

@@ -29,6 +29,13 @@ type tool struct {
 	schema json.RawMessage
 }
 
+// hear takes a message in. Instructions after the last message are not what is answered.
+func (a *ask) hear(role, text string) {
+	if role != "system" && role != "developer" {
+		a.text, a.fromUser = text, role != "tool"
+	}
+}
+
 // answer is what the answers of all dialects are made of.
 type answer struct {
 	thinking   []string

@@ -142,14 +142,13 @@ func (q *chatRequest) check() (failure, bool) {
 }
 
 func (q *chatRequest) ask() ask {
-	last := q.Messages[len(q.Messages)-1]
-	a := ask{model: q.Model, stream: q.Stream, n: 1, fromUser: last.Role != "tool", prompt: 3}
+	a := ask{model: q.Model, stream: q.Stream, n: 1, fromUser: true, prompt: 3}
 	if q.N != nil {
 		a.n = *q.N
 	}
 	for _, m := range q.Messages {
 		text, n := textOf(m.Content)
-		a.text = text
+		a.hear(m.Role, text)
 		a.prompt += 3 + n
 	}
 	var choice struct {

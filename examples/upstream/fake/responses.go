@@ -192,9 +192,9 @@ func (q *responseRequest) ask(items []item) ask {
 		a.prompt += 3 + n
 		switch t.Type {
 		case "message":
-			a.text, a.fromUser = text, t.Role != "assistant"
+			a.hear(t.Role, text)
 		case "function_call_output", "custom_tool_call_output":
-			a.text, a.fromUser = text, false
+			a.hear("tool", text)
 		}
 	}
 	var choice struct {
