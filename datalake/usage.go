@@ -53,6 +53,9 @@ type usageRow struct {
 	Final         bool       `parquet:"final"`
 	ClientStatus  int32      `parquet:"client_status"`
 	Failures      []failure  `parquet:"failures,list"`
+	PromptID      string     `parquet:"prompt_id,optional,dict"`
+	PromptVersion *int32     `parquet:"prompt_version,optional"`
+	PromptLabel   string     `parquet:"prompt_label,optional,dict"`
 }
 
 // failure is a failed attempt of the request. It has no message, because a provider's message may
@@ -90,7 +93,16 @@ func usageOf(number uint64, r *ledger.Record) usageRow {
 		Status: r.Outcome.String(), ErrorCode: r.ErrorCode, HTTPStatus: int32(r.Status), FinishReason: r.FinishReason,
 		Attempt: int32(r.Number), FallbackCount: int32(r.Fallbacks()), RetryCount: int32(r.Steps.Retries),
 		Final: r.Final, ClientStatus: int32(r.ClientStatus), Failures: failuresOf(r.Failures),
+		PromptID: r.Prompt.ID, PromptVersion: versionOrNull(r.Prompt.Version), PromptLabel: r.Prompt.Label,
 	}
+}
+
+func versionOrNull(version uint32) *int32 {
+	if version == 0 {
+		return nil
+	}
+	v := int32(version)
+	return &v
 }
 
 func failuresOf(list []usage.Failure) []failure {

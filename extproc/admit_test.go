@@ -18,6 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
@@ -39,7 +40,7 @@ func bounded(l tenancy.Limits) change {
 		if err != nil {
 			k.tb.Fatal(err)
 		}
-		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
+		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set, Prompts: prompts.New()}
 		d.View = func() *cluster.View { return view }
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
@@ -108,7 +109,7 @@ func TestProxyAdminExceedsRetriesAndTimeout(t *testing.T) {
 		if err != nil {
 			k.tb.Fatal(err)
 		}
-		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
+		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set, Prompts: prompts.New()}
 		d.View = func() *cluster.View { return view }
 	})
 	e := k.open(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
@@ -76,7 +77,7 @@ func office(k *kit, d *pipeline.Deps) {
 	customer(tenancy.Customer{ID: "trent", Blocked: true})
 	customer(tenancy.Customer{ID: "ted", Organization: "acme", Blocked: true})
 	customer(tenancy.Customer{ID: id.Customer(strings.Repeat("m", 200)), Blocked: true})
-	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
+	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set, Prompts: prompts.New()}
 	d.View = func() *cluster.View { return view }
 	d.Identify = func(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error) {
 		return v.Keys.Authenticate(p, now)

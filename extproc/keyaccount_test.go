@@ -6,6 +6,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -28,7 +29,7 @@ func TestRegeneratedKeySharesItsBounds(t *testing.T) {
 	}
 	b := newBank(t, 0)
 	k := newKit(t, one(), b.use, func(k *kit, d *pipeline.Deps) {
-		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
+		view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set, Prompts: prompts.New()}
 		d.View, d.Rates = func() *cluster.View { return view }, rate.New(epoch())
 	})
 	ask := func(key string) (*envoy, outgoing) {

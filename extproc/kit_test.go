@@ -22,6 +22,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/store"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -118,7 +119,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set}
+	view := &cluster.View{Revision: 1, Catalog: k.catalog, Keys: set, Prompts: prompts.New()}
 	k.cooldown = cooldown.New(func(uint64) uint64 { return 0 })
 	k.journal, k.stop = startJournal(tb, k.gate)
 	key, err := vault.KeyFromSecret(vault.NewSecret("the secret of all nodes"))

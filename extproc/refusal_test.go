@@ -203,7 +203,7 @@ func TestRejectsBodies(t *testing.T) {
 		{"saving plan", with(`"token_saving_plan_id":"t"`), 404, "token_saving_plan_not_found", "token_saving_plan_id"},
 		{"fallbacks", with(`"fallbacks":["x"]`), 400, "unsupported_parameter", "fallbacks"},
 		{"cache", with(`"cache":{}`), 400, "unsupported_parameter", "cache"},
-		{"prompt's variables", with(`"prompt_variables":{}`), 400, "unsupported_parameter", "prompt_variables"},
+		{"prompt's variables", with(`"prompt_variables":{}`), 400, "missing_required_parameter", "prompt_id"},
 		{"retries", with(`"num_retries":11`), 400, "invalid_value", "num_retries"},
 		{"retries are negative", with(`"max_retries":-1`), 400, "invalid_value", "max_retries"},
 		{"timeout", with(`"timeout":0`), 400, "invalid_value", "timeout"},

@@ -200,7 +200,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	g.bodies.Watch(g.collector.inFlight)
 	throttle := g.cfg.Budgets.ThrottleFactor
 	g.pipeline = pipeline.NewPipeline(pipeline.Deps{
-		View: g.node.View, Identify: g.node.Identify, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
+		View: g.node.View, Identify: g.node.Identify, Fresh: g.node.Fresh, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: tokens.NewCounter(),
 		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
 		Acked: g.xds.Acked, OnDemand: g.demand.isLazy, Prepare: g.prepare, Seal: g.node.Seal, Open: g.node.Open, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: instruments,
 		Settings: pipeline.Settings{

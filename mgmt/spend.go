@@ -8,6 +8,8 @@ import (
 	"math"
 	"time"
 
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
@@ -188,7 +190,16 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		Status: r.Outcome.String(), ErrorCode: textOrNull(r.ErrorCode), HttpStatus: int32(r.Status), FinishReason: textOrNull(r.FinishReason),
 		Attempt: int32(r.Number), FallbackCount: int32(r.Fallbacks()), RetryCount: int32(r.Steps.Retries),
 		ClientStatus: int32(r.ClientStatus), Failures: attemptFailures(r.Failures),
+		PromptId: textOrNull(r.Prompt.ID), PromptVersion: versionOrNull(r.Prompt.Version), PromptLabel: textOrNull(r.Prompt.Label),
 	}
+}
+
+// versionOrNull returns the version of a prompt; nil for none.
+func versionOrNull(version uint32) *wrapperspb.UInt32Value {
+	if version == 0 {
+		return nil
+	}
+	return wrapperspb.UInt32(version)
 }
 
 // count returns a number of tokens in 32 bits, because the JSON form of protobuf writes larger

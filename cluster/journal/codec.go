@@ -34,12 +34,18 @@ const boundedByVersion = 4
 // record of an older reader would not say so.
 const measuredVersion = 5
 
+// promptVersion is the version of an intent or event of a request with a prompt. The audit record
+// of an older reader would not name the prompt.
+const promptVersion = 6
+
 // intentVersion is the version of an intent. Intents of older versions contain the fields of
 // the attempt directly, with other numbers: see olderIntent.
 const intentVersion = 4
 
 func versionOf(m *clusterv1.UsageEvent) uint32 {
 	switch {
+	case m.GetPromptId() != "":
+		return promptVersion
 	case m.GetSource() == clusterv1.UsageSource_USAGE_SOURCE_MEASURED:
 		return measuredVersion
 	case m.GetBoundedByUser() != "":

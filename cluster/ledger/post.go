@@ -23,10 +23,11 @@ const CodeGap = "usage_gap"
 // The event versions that this package understands. Version 2 counts its cost at accounts of
 // parents, or its audit record has the course of the request. In version 3 the end user belongs
 // to an organization. In version 4 the cost counts at the accounts of a user who does not own
-// the key. In version 5 the gateway may have measured the usage.
+// the key. In version 5 the gateway may have measured the usage. In version 6 the audit record names
+// the prompt.
 const (
 	firstVersion = 1
-	lastVersion  = 5
+	lastVersion  = 6
 )
 
 // Post posts a run of events of one node, except those already posted. at is the time of the

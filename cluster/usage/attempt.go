@@ -39,6 +39,7 @@ type Attempt struct {
 	Actor        string   // as tenancy.Principal.Actor formats it
 	Charges      []Charge // the bounds by which the request was admitted
 	Steps        Steps    // before this attempt
+	Prompt       Prompt   // that the request was composed with
 
 	Start time.Time
 	// OwnClock is set by the journal: the times are those of the node's clock, because the
@@ -50,6 +51,13 @@ type Attempt struct {
 	// the gateway crashes during an attempt, it is charged with them.
 	Tokens Tokens
 	Cost   money.Pico
+}
+
+// Prompt is a version of a prompt. The zero value is none.
+type Prompt struct {
+	ID      string
+	Version uint32
+	Label   string // by which the version was found; empty if the request named it or got the latest
 }
 
 // Steps counts the steps of a request before an attempt.
@@ -115,6 +123,7 @@ func (e *Encoder) Attempt(m *clusterv1.UsageEvent, a *Attempt) {
 	m.Actor = Text(a.Actor)
 	m.Charges = e.encodeCharges(a.Charges)
 	m.CountedApart, m.Retries, m.FallbacksTaken = a.Steps.Counted, int64(a.Steps.Retries), int64(a.Steps.Fallbacks)
+	m.PromptId, m.PromptVersion, m.PromptLabel = Text(a.Prompt.ID), a.Prompt.Version, Text(a.Prompt.Label)
 	m.StartUnixNano = nanos(a.Start)
 	m.OwnClock, m.NotBeforeUnixNano = a.OwnClock, nanos(a.NotBefore)
 	m.Tokens = e.encodeTokens(&a.Tokens)
@@ -132,8 +141,9 @@ func (a *Attempt) Decode(m *clusterv1.UsageEvent) {
 		Session: m.GetSession(), Tags: m.GetTags(),
 		Team: id.Team(m.GetTeam()), User: id.User(m.GetUser()), Organization: id.Organization(m.GetOrganization()), BoundedBy: id.User(m.GetBoundedByUser()),
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
-		Steps: Steps{Counted: m.GetCountedApart(), Retries: int(m.GetRetries()), Fallbacks: int(m.GetFallbacksTaken())},
-		Start: instant(m.GetStartUnixNano()), OwnClock: m.GetOwnClock(), NotBefore: instant(m.GetNotBeforeUnixNano()),
+		Steps:  Steps{Counted: m.GetCountedApart(), Retries: int(m.GetRetries()), Fallbacks: int(m.GetFallbacksTaken())},
+		Prompt: Prompt{ID: m.GetPromptId(), Version: m.GetPromptVersion(), Label: m.GetPromptLabel()},
+		Start:  instant(m.GetStartUnixNano()), OwnClock: m.GetOwnClock(), NotBefore: instant(m.GetNotBeforeUnixNano()),
 		Tokens: decodeTokens(m.GetTokens()), Cost: money.Pico(m.GetCostPico()),
 	}
 	copy(a.Key[:], m.GetKeyHash())

@@ -196,7 +196,7 @@ func common(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out := &clusterv1.AuditEvent{
 		TimeUnixNano: e.GetEndUnixNano(),
 		OrgId:        e.GetOrganization(), TeamId: e.GetTeam(), CustomerId: e.GetEndUser(),
-		Provider: e.GetProvider(), RequestId: e.GetRequest(), Actor: e.GetActor(),
+		Provider: e.GetProvider(), RequestId: e.GetRequest(), Actor: e.GetActor(), PromptId: e.GetPromptId(),
 	}
 	if e.GetModel() != "" {
 		out.Model = e.GetProvider() + "/" + e.GetModel()

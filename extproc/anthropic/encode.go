@@ -52,11 +52,22 @@ type builder struct {
 	out    request
 	extra  []wire.Field
 	forced bool // the tool choice that is sent makes the model call a tool
+	part   bool // other turns follow the messages
 }
 
 // Encode writes a Messages request.
 func (Driver) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
-	b := &builder{in: in, target: t}
+	return (&builder{in: in, target: t}).encode()
+}
+
+// EncodePart is Encode for messages that become a part of another request: other turns follow
+// them, so none is added or trimmed.
+func EncodePart(in *wire.Request, t driver.Target) ([]byte, error) {
+	return (&builder{in: in, target: t, part: true}).encode()
+}
+
+func (b *builder) encode() ([]byte, error) {
+	in, t := b.in, b.target
 	b.out.Model, b.out.Stream = t.Model, in.Stream
 	for _, step := range []func() error{
 		b.lacking,   // first what Anthropic does not have at all

@@ -91,6 +91,9 @@ func (b *builder) messages() error {
 			b.say("assistant", blocks)
 		}
 	}
+	if b.part {
+		return nil
+	}
 	if len(b.out.Messages) == 0 || b.out.Messages[0].Role != "user" {
 		first := message{Role: "user", Content: []contentBlock{{Type: "text", Text: firstTurn}}}
 		b.out.Messages = append([]message{first}, b.out.Messages...)

@@ -11,21 +11,24 @@ import (
 
 // Headers is what the pipeline reads of the caller's headers.
 type Headers struct {
-	Credentials credential.Presented
-	Path        string // without its query
-	Query       string // without the question mark; empty if there is none
-	ContentType string
-	Encoding    string
-	Timeout     string
-	NumRetries  string
-	Tags        string
-	Customer    string
-	Session     string
-	Agent       string // the session of a coding agent
-	Debug       string // x-gateway-debug
-	Address     string // of the client
-	UserAgent   string
-	Trace       trace.Context
+	Credentials   credential.Presented
+	Path          string // without its query
+	Query         string // without the question mark; empty if there is none
+	ContentType   string
+	Encoding      string
+	Timeout       string
+	NumRetries    string
+	Tags          string
+	Customer      string
+	Session       string
+	Agent         string // the session of a coding agent
+	PromptID      string
+	PromptLabel   string
+	PromptVersion string
+	Debug         string // x-gateway-debug
+	Address       string // of the client
+	UserAgent     string
+	Trace         trace.Context
 
 	Length  int64    // of the body, as declared; Undeclared if it is not
 	Empty   bool     // there is no body
@@ -87,16 +90,6 @@ func (in *Headers) Add(name, value []byte) {
 	case "content-encoding":
 		in.Encoding = string(value)
 		return
-	case "x-gateway-timeout":
-		in.Timeout = string(value)
-	case "x-gateway-num-retries":
-		in.NumRetries = string(value)
-	case "x-gateway-tags":
-		in.Tags = string(value)
-	case "x-gateway-customer-id":
-		in.Customer = string(value)
-	case "x-gateway-session-id":
-		in.Session = string(value)
 	case "x-claude-code-session-id", "session-id", "session_id": // of the agents Claude Code and Codex
 		in.Agent = string(value)
 	case HeaderDebug:
@@ -111,6 +104,7 @@ func (in *Headers) Add(name, value []byte) {
 	case trace.HeaderState:
 		in.Trace.AddState(string(value))
 	}
+	in.addOption(name, value)
 	if vendor, ok := vendorOf(string(name)); ok && len(in.Vendor) < maxVendorHeaders {
 		in.Vendor = append(in.Vendor, VendorHeader{string(name), string(value), vendor})
 	}
@@ -145,4 +139,26 @@ func (in *Headers) ForwardedQuery() string {
 		out = append(out, pair)
 	}
 	return strings.Join(out, "&")
+}
+
+// addOption takes a header with an option of the gateway.
+func (in *Headers) addOption(name, value []byte) {
+	switch string(name) {
+	case "x-gateway-timeout":
+		in.Timeout = string(value)
+	case "x-gateway-num-retries":
+		in.NumRetries = string(value)
+	case "x-gateway-tags":
+		in.Tags = string(value)
+	case "x-gateway-customer-id":
+		in.Customer = string(value)
+	case "x-gateway-session-id":
+		in.Session = string(value)
+	case "x-gateway-prompt-id":
+		in.PromptID = string(value)
+	case "x-gateway-prompt-label":
+		in.PromptLabel = string(value)
+	case "x-gateway-prompt-version":
+		in.PromptVersion = string(value)
+	}
 }

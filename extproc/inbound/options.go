@@ -17,7 +17,8 @@ type Options struct {
 	Tags        []string
 	EndUser     string
 	Customer    id.Customer // EndUser, not truncated
-	Session     string      // the caller's own name for what the request is a part of
+	Prompt      Prompt
+	Session     string // the caller's own name for what the request is a part of
 }
 
 // resource is a field that names an entry of a registry. The registries are empty, and an
@@ -31,9 +32,8 @@ type resource struct {
 }
 
 // resources lists the fields whose registries are empty.
-func resources() [6]resource {
-	return [6]resource{
-		{splice.PromptID, fault.NotFound, "prompt_not_found", "prompt"},
+func resources() [5]resource {
+	return [5]resource{
 		{splice.GuardrailID, fault.Malformed, "guardrail_not_found", "guardrail"},
 		{splice.Guardrails, fault.Malformed, "guardrail_not_found", "guardrail"},
 		{splice.MemoryID, fault.NotFound, "memory_not_found", "memory session"},
@@ -45,8 +45,7 @@ func resources() [6]resource {
 // unsupported are fields of other gateways that would change how the request is processed.
 // This gateway does not implement them, and does not ignore them silently.
 const unsupported = 1<<splice.Fallbacks | 1<<splice.ContextWindowFallbacks | 1<<splice.ContentPolicyFallbacks |
-	1<<splice.AdditionalDropParams | 1<<splice.AllowedOpenAIParams | 1<<splice.Cache |
-	1<<splice.PromptVariables | 1<<splice.PromptVersion
+	1<<splice.AdditionalDropParams | 1<<splice.AllowedOpenAIParams | 1<<splice.Cache
 
 // reader reads the options of one request.
 type reader struct {
@@ -63,6 +62,9 @@ func Read(h *Headers, facts *splice.Request) (Options, error) {
 		return Options{}, err
 	}
 	if err := r.readLabels(); err != nil {
+		return Options{}, err
+	}
+	if err := r.readPrompt(); err != nil {
 		return Options{}, err
 	}
 	if facts.Present()&splice.Extensions != 0 {

@@ -25,16 +25,25 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 		}
 		x.Facts.Boundary = boundary
 	}
+	x.Facts.NoModel = x.op.composes() // a prompt may set it
+	if err := x.scan(); err != nil {
+		return err
+	}
+	x.readSound()
+	var err error
+	x.Options, err = inbound.Read(&x.Inbound, &x.Facts)
+	return err
+}
+
+// scan reads the fields of the body.
+func (x *Exchange) scan() error {
 	if err := x.op.scan(x.Body, &x.Facts); err != nil {
 		return err
 	}
 	if x.op.event == nil {
 		x.Facts.Stream = false // no provider streams such a response
 	}
-	x.readSound()
-	var err error
-	x.Options, err = inbound.Read(&x.Inbound, &x.Facts)
-	return err
+	return nil
 }
 
 func errEmptyBody() error {

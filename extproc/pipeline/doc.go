@@ -15,6 +15,7 @@
 //	bytes     | quota.go     | "                        | flight                          | too_large, rate_limited, unavailable
 //	decode    | decode.go    | request body             | Facts, Options                  | malformed, not_found
 //	enforce   | enforced.go  | "                        | -                               | malformed
+//	compose   | compose.go   | "                        | Body, Facts, prompt             | malformed, not_found, unavailable
 //	authorize | identify.go  | "                        | Model, tags of the key          | denied
 //	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
 //	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable
@@ -35,7 +36,7 @@
 //
 // Between the head and the end of a stream, Relay (stream.go) translates each event. A
 // failure is an error of the provider or of Envoy, or a response that a stage has stopped.
-// Stages that are not here yet have their places in NewPipeline: compose, guard and screen.
+// Stages that are not here yet have their places in NewPipeline: guard and screen.
 //
 // identify comes first, so a caller without a key learns nothing about the rest of the
 // request. No byte of the body is read before the stages of the headers have passed.

@@ -44,6 +44,11 @@ type Exchange struct {
 	Options   inbound.Options
 	Principal tenancy.Principal
 
+	// Set by compose.
+	composed   bool         // Body has a prompt, and is not what the caller has sent
+	prompt     usage.Prompt // that Body has; zero for none
+	promptName string
+
 	Flight inflight.Reservation // the body's bytes; begun by bytes, and grown by Room while the body comes
 
 	Dispatched bool // the first attempt is prepared; from here on the request ends in a settle

@@ -97,6 +97,9 @@ func (o *operation) counts() bool {
 	return o.endpoint == driver.CountTokens || o.endpoint == driver.InputTokens
 }
 
+// composes reports whether a prompt can be put into the operation's requests.
+func (o *operation) composes() bool { return o.endpoint.IsChat() || o.counts() }
+
 // generates reports whether a model writes text.
 func (o *operation) generates() bool { return o.endpoint.IsChat() || o.endpoint == driver.Completions }
 

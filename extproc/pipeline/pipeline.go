@@ -40,14 +40,16 @@ type Need struct {
 }
 
 // Deps are the pipeline's dependencies. All are required except Metrics, Budgets, Rates, Bytes,
-// OnDemand, Prepare and ThrottleFactor.
+// OnDemand, Prepare, Fresh and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
 	// Identify returns who presents credentials, according to a View.
 	Identify func(v *cluster.View, p credential.Presented, now time.Time) (tenancy.Principal, error)
-	Journal  Journal
-	Budgets  Budgets // nil: no budget is enforced
-	Rates    Rates   // nil: no rate is enforced
+	// Fresh reports whether this node still knows what the cluster has agreed on; nil: it does.
+	Fresh   func() bool
+	Journal Journal
+	Budgets Budgets // nil: no budget is enforced
+	Rates   Rates   // nil: no rate is enforced
 	// Bytes bounds the request bodies in flight; nil: no bound.
 	Bytes *inflight.Limiter
 	// ThrottleFactor is the share of its rates that an account keeps between its soft and
@@ -125,8 +127,7 @@ func NewPipeline(deps Deps) *Pipeline {
 	p.stages = []stage{
 		{"decode", p.decode},
 		{"enforce", p.enforce},
-		// compose: stages that add to the request (prompts, memory) belong here, so that
-		// permissions, route and estimate apply to what is sent.
+		{"compose", p.compose}, // before the rest, so that permissions, route and estimate apply to what is sent
 		{"authorize", p.authorize},
 		{"route", p.route},
 		// guard: guardrails for requests belong here, before anything is reserved.

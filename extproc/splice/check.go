@@ -110,6 +110,9 @@ func (r *Request) checkModel() error {
 	case r.PathModel != "":
 		r.Model = r.PathModel
 		return r.checkName()
+	case raw == nil && r.NoModel:
+		r.Model = ""
+		return nil
 	case raw == nil:
 		return missing(Model)
 	case raw[0] != '"':
@@ -126,6 +129,14 @@ func (r *Request) checkModel() error {
 		r.Model = string(raw)
 	}
 	return r.checkName()
+}
+
+// RequireModel returns the error of a scan for a body without a model, if NoModel let it pass.
+func (r *Request) RequireModel() error {
+	if r.Model == "" {
+		return missing(Model)
+	}
+	return nil
 }
 
 // checkName checks the model's name.

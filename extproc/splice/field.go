@@ -32,6 +32,7 @@ const (
 	PromptID
 	PromptVariables
 	PromptVersion
+	PromptLabel
 	GuardrailID
 	Guardrails
 	MemoryID
@@ -135,12 +136,6 @@ func lookup(name []byte) row {
 // extension is the part of the table with members that are not sent to a provider.
 func extension(name []byte) row {
 	switch string(name) {
-	case "prompt_id":
-		return row{strip, PromptID}
-	case "prompt_variables":
-		return row{strip, PromptVariables}
-	case "prompt_version":
-		return row{strip, PromptVersion}
 	case "guardrail_id":
 		return row{strip, GuardrailID}
 	case "guardrails":
@@ -183,6 +178,21 @@ func extension(name []byte) row {
 		return row{strip, LitellmMetadata}
 	case "litellm_session_id":
 		return row{strip, LitellmSessionID}
+	}
+	return promptField(name)
+}
+
+// promptField is the part of the table with the members that name a prompt.
+func promptField(name []byte) row {
+	switch string(name) {
+	case "prompt_id":
+		return row{strip, PromptID}
+	case "prompt_variables":
+		return row{strip, PromptVariables}
+	case "prompt_version":
+		return row{strip, PromptVersion}
+	case "prompt_label":
+		return row{strip, PromptLabel}
 	}
 	return forbidden(name)
 }

@@ -32,6 +32,7 @@ func (f Field) String() string {
 		PromptID:               "prompt_id",
 		PromptVariables:        "prompt_variables",
 		PromptVersion:          "prompt_version",
+		PromptLabel:            "prompt_label",
 		GuardrailID:            "guardrail_id",
 		Guardrails:             "guardrails",
 		MemoryID:               "memory_id",

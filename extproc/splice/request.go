@@ -42,8 +42,9 @@ func (m *member) value() Span { return Span{int(m.off), int(m.end)} }
 type Request struct {
 	PathModel string // the model that the request's path names, which decides; set before Scan, empty if it names none
 	Boundary  string // of a form, as Boundary returns it; set before ScanForm
+	NoModel   bool   // the body may lack a model, which then is empty; set before Scan
 
-	Model        string // never empty, at most 256 characters
+	Model        string // at most 256 characters; empty only with NoModel
 	Stream       bool
 	IncludeUsage bool  // stream_options.include_usage is true
 	Tools        bool  // tools exists and is neither null nor empty
@@ -124,7 +125,7 @@ func ScanInputs(of ...Field) func(body []byte, r *Request) error {
 // scan reads the whole body once and records the positions of the fields. Invalid JSON is
 // reported before any other error.
 func (r *Request) scan(body []byte) error {
-	*r = Request{body: body, N: 1, Model: r.Model, PathModel: r.PathModel, Boundary: r.Boundary}
+	*r = Request{body: body, N: 1, Model: r.Model, PathModel: r.PathModel, Boundary: r.Boundary, NoModel: r.NoModel}
 	s := scanner{b: body}
 	i := s.space(0)
 	if i == len(body) {

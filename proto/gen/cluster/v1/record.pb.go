@@ -967,8 +967,8 @@ func (x *FallbackTaken) GetTo() string {
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 5 with USAGE_SOURCE_MEASURED, else 4 with bounded_by_user, else 3
-	// with end_user_of_organization, else 2 with parent_hashes, else 1.
+	// Version of this record: 6 with prompt_id, else 5 with USAGE_SOURCE_MEASURED, else 4 with
+	// bounded_by_user, else 3 with end_user_of_organization, else 2 with parent_hashes, else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -1069,6 +1069,12 @@ type UsageEvent struct {
 	// Of a key that belongs to no user: the user whose bounds hold for the key. The cost
 	// counts in the windows of the user's accounts, and not in their totals.
 	BoundedByUser string `protobuf:"bytes,48,opt,name=bounded_by_user,json=boundedByUser,proto3" json:"bounded_by_user,omitempty"`
+	// The prompt that the request was composed with; empty for none.
+	PromptId string `protobuf:"bytes,49,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// Its version.
+	PromptVersion uint32 `protobuf:"varint,50,opt,name=prompt_version,json=promptVersion,proto3" json:"prompt_version,omitempty"`
+	// The label by which the version was found; empty if the request named the version or got the latest.
+	PromptLabel   string `protobuf:"bytes,51,opt,name=prompt_label,json=promptLabel,proto3" json:"prompt_label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1425,6 +1431,27 @@ func (x *UsageEvent) GetBoundedByUser() string {
 	return ""
 }
 
+func (x *UsageEvent) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *UsageEvent) GetPromptVersion() uint32 {
+	if x != nil {
+		return x.PromptVersion
+	}
+	return 0
+}
+
+func (x *UsageEvent) GetPromptLabel() string {
+	if x != nil {
+		return x.PromptLabel
+	}
+	return ""
+}
+
 // AttemptFailure says why one attempt of a request failed. It has no text of the
 // request or of a response.
 type AttemptFailure struct {
@@ -1735,7 +1762,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\xb3\f\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\x9a\r\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1788,7 +1815,10 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\town_clock\x18- \x01(\bR\bownClock\x127\n" +
 	"\x18end_user_of_organization\x18. \x01(\bR\x15endUserOfOrganization\x12/\n" +
 	"\x14not_before_unix_nano\x18/ \x01(\x03R\x11notBeforeUnixNano\x12&\n" +
-	"\x0fbounded_by_user\x180 \x01(\tR\rboundedByUser\"\x9c\x02\n" +
+	"\x0fbounded_by_user\x180 \x01(\tR\rboundedByUser\x12\x1b\n" +
+	"\tprompt_id\x181 \x01(\tR\bpromptId\x12%\n" +
+	"\x0eprompt_version\x182 \x01(\rR\rpromptVersion\x12!\n" +
+	"\fprompt_label\x183 \x01(\tR\vpromptLabel\"\x9c\x02\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +

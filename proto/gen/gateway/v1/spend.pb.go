@@ -291,7 +291,13 @@ type SpendLog struct {
 	// The HTTP status that the caller got, in the last event of a request; 0 in the others, if the caller left before it got one, and in events that were recorded before this was.
 	ClientStatus int32 `protobuf:"varint,46,opt,name=client_status,json=clientStatus,proto3" json:"client_status,omitempty"`
 	// Why attempts failed: in the last event of a request all that failed, those included that reached no provider and so have no event; in other events this attempt alone.
-	Failures      []*AttemptFailure `protobuf:"bytes,47,rep,name=failures,proto3" json:"failures,omitempty"`
+	Failures []*AttemptFailure `protobuf:"bytes,47,rep,name=failures,proto3" json:"failures,omitempty"`
+	// The prompt that the request was composed with; null for none.
+	PromptId *wrapperspb.StringValue `protobuf:"bytes,48,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// Its version; null for none.
+	PromptVersion *wrapperspb.UInt32Value `protobuf:"bytes,49,opt,name=prompt_version,json=promptVersion,proto3" json:"prompt_version,omitempty"`
+	// The label by which the version was found; null if the request named the version, or got the latest.
+	PromptLabel   *wrapperspb.StringValue `protobuf:"bytes,50,opt,name=prompt_label,json=promptLabel,proto3" json:"prompt_label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -613,6 +619,27 @@ func (x *SpendLog) GetFailures() []*AttemptFailure {
 	return nil
 }
 
+func (x *SpendLog) GetPromptId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.PromptId
+	}
+	return nil
+}
+
+func (x *SpendLog) GetPromptVersion() *wrapperspb.UInt32Value {
+	if x != nil {
+		return x.PromptVersion
+	}
+	return nil
+}
+
+func (x *SpendLog) GetPromptLabel() *wrapperspb.StringValue {
+	if x != nil {
+		return x.PromptLabel
+	}
+	return nil
+}
+
 // AttemptFailure says why one attempt of a request failed.
 type AttemptFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -755,7 +782,7 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\x0forganization_id\x18\v \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xb9\r\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xfa\x0e\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
@@ -804,7 +831,10 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\vretry_count\x18- \x01(\x05R\n" +
 	"retryCount\x12#\n" +
 	"\rclient_status\x18. \x01(\x05R\fclientStatus\x126\n" +
-	"\bfailures\x18/ \x03(\v2\x1a.gateway.v1.AttemptFailureR\bfailures\"\xb4\x03\n" +
+	"\bfailures\x18/ \x03(\v2\x1a.gateway.v1.AttemptFailureR\bfailures\x129\n" +
+	"\tprompt_id\x180 \x01(\v2\x1c.google.protobuf.StringValueR\bpromptId\x12C\n" +
+	"\x0eprompt_version\x181 \x01(\v2\x1c.google.protobuf.UInt32ValueR\rpromptVersion\x12?\n" +
+	"\fprompt_label\x182 \x01(\v2\x1c.google.protobuf.StringValueR\vpromptLabel\"\xb4\x03\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x05R\aattempt\x12\x19\n" +
 	"\bmodel_id\x18\x02 \x01(\tR\amodelId\x12.\n" +
@@ -842,6 +872,7 @@ var file_gateway_v1_spend_proto_goTypes = []any{
 	(*SpendLog)(nil),               // 2: gateway.v1.SpendLog
 	(*AttemptFailure)(nil),         // 3: gateway.v1.AttemptFailure
 	(*wrapperspb.StringValue)(nil), // 4: google.protobuf.StringValue
+	(*wrapperspb.UInt32Value)(nil), // 5: google.protobuf.UInt32Value
 }
 var file_gateway_v1_spend_proto_depIdxs = []int32{
 	2,  // 0: gateway.v1.ListSpendLogsResponse.logs:type_name -> gateway.v1.SpendLog
@@ -857,17 +888,20 @@ var file_gateway_v1_spend_proto_depIdxs = []int32{
 	4,  // 10: gateway.v1.SpendLog.session_id:type_name -> google.protobuf.StringValue
 	4,  // 11: gateway.v1.SpendLog.api_base:type_name -> google.protobuf.StringValue
 	3,  // 12: gateway.v1.SpendLog.failures:type_name -> gateway.v1.AttemptFailure
-	4,  // 13: gateway.v1.AttemptFailure.error_type:type_name -> google.protobuf.StringValue
-	4,  // 14: gateway.v1.AttemptFailure.error_code:type_name -> google.protobuf.StringValue
-	4,  // 15: gateway.v1.AttemptFailure.message:type_name -> google.protobuf.StringValue
-	4,  // 16: gateway.v1.AttemptFailure.provider_request_id:type_name -> google.protobuf.StringValue
-	0,  // 17: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
-	1,  // 18: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
-	18, // [18:19] is the sub-list for method output_type
-	17, // [17:18] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	4,  // 13: gateway.v1.SpendLog.prompt_id:type_name -> google.protobuf.StringValue
+	5,  // 14: gateway.v1.SpendLog.prompt_version:type_name -> google.protobuf.UInt32Value
+	4,  // 15: gateway.v1.SpendLog.prompt_label:type_name -> google.protobuf.StringValue
+	4,  // 16: gateway.v1.AttemptFailure.error_type:type_name -> google.protobuf.StringValue
+	4,  // 17: gateway.v1.AttemptFailure.error_code:type_name -> google.protobuf.StringValue
+	4,  // 18: gateway.v1.AttemptFailure.message:type_name -> google.protobuf.StringValue
+	4,  // 19: gateway.v1.AttemptFailure.provider_request_id:type_name -> google.protobuf.StringValue
+	0,  // 20: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
+	1,  // 21: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
+	21, // [21:22] is the sub-list for method output_type
+	20, // [20:21] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_spend_proto_init() }

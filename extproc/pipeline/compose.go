@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/prompts"
+	"github.com/modelgateway/modelgateway/cluster/resource"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/compose"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+)
+
+// compose puts the prompt that the request names into its body. All stages after it, and each
+// attempt, have the composed body. A request without a prompt keeps its own.
+func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
+	named := &x.Options.Prompt
+	if named.ID == "" {
+		if named.Variables != nil || named.Version != 0 || named.Label != "" {
+			return fault.Field("prompt_id", "missing_required_parameter", "The request says how to use a prompt, but not which one. Send prompt_id, or leave the other parameters of prompts out.")
+		}
+		return x.Facts.RequireModel()
+	}
+	if !x.op.composes() {
+		return fault.Field("prompt_id", "unsupported_parameter", "Prompts are for chats; %s takes none. Leave prompt_id out.", x.Inbound.Path)
+	}
+	if p.deps.Fresh != nil && !p.deps.Fresh() {
+		return &fault.Error{
+			Kind: fault.Unavailable, Code: "cut_off", Param: "prompt_id", RetryAfter: time.Second,
+			Detail: "This node is cut off from its cluster and cannot tell whether the prompt is still the same. Try another node, or again later.",
+		}
+	}
+	prompt, err := p.rendered(x)
+	if err != nil {
+		return err
+	}
+	model := prompt.Model(x.Facts.Model)
+	language := compose.Languages()[x.op.language.Name()]
+	body, err := language.Compose(x.Body, prompt, p.composeTarget(x, model))
+	if err != nil {
+		return err
+	}
+	if x.Facts.PathModel != model {
+		x.Facts.PathModel = "" // the prompt has replaced it
+	}
+	return p.recompose(x, body)
+}
+
+// recompose replaces the body by the composed one, and reads it again.
+func (p *Pipeline) recompose(x *Exchange, body []byte) error {
+	length := int64(len(body))
+	if err := p.fits(length); err != nil {
+		return err
+	}
+	if err := x.Flight.Reach(length); err != nil {
+		return err
+	}
+	x.Body, x.composed = body, true
+	if err := x.scan(); err != nil {
+		return err
+	}
+	return x.Facts.RequireModel()
+}
+
+// rendered finds the prompt and renders it. One end user, else one session, gets the same version
+// of a label that is split.
+func (p *Pipeline) rendered(x *Exchange) (*compose.Prompt, error) {
+	named := &x.Options.Prompt
+	who := cmp.Or(string(x.Options.Customer), x.Options.Session, string(x.ID))
+	choice, err := x.View.Prompts.Resolve(x.promptReader(), named.ID, named.Version, named.Label, who)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := x.View.Prompts.Compose(choice, named.Variables)
+	if err != nil {
+		return nil, err
+	}
+	x.prompt = usage.Prompt{ID: choice.Prompt.ID, Version: choice.Version.Number, Label: choice.Label}
+	x.promptName = choice.Prompt.Name
+	out := &compose.Prompt{Before: chatMessages(rendered.Before), After: chatMessages(rendered.After)}
+	for _, s := range rendered.Config {
+		out.Settings = append(out.Settings, compose.Setting(s))
+	}
+	return out, nil
+}
+
+// promptReader returns which prompts the request may use: those of its organization and those of
+// everybody. Names of its organization come first.
+func (x *Exchange) promptReader() resource.Who {
+	own := x.Principal.Organization
+	return resource.Who{Organization: own, MaySee: func(owner id.Organization) bool {
+		return owner == "" || owner == own || x.Principal.Role() == tenancy.RoleProxyAdmin
+	}}
+}
+
+// chatMessages writes messages as OpenAI's chats have them.
+func chatMessages(turns []prompts.Turn) []byte {
+	size := 0
+	for i := range turns {
+		size += len(turns[i].Content) + len(turns[i].Whole) + len(`{"role":"developer","content":},`)
+	}
+	out := make([]byte, 0, size)
+	for i := range turns {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		t := &turns[i]
+		if t.Whole != nil {
+			out = append(out, t.Whole...)
+			continue
+		}
+		out = splice.Quote(append(out, `{"role":`...), t.Role)
+		out = append(append(out, `,"content":`...), t.Content...)
+		out = append(out, '}')
+	}
+	return out
+}
+
+// composeTarget returns for which model a prompt is written in the caller's language: the first
+// deployment of the model that takes that language as it is. For others the request is translated.
+func (p *Pipeline) composeTarget(x *Exchange, model string) driver.Target {
+	name := x.View.Catalog.Alias(x.Principal.Resolve(id.ModelName(model)))
+	group, _ := x.View.Catalog.Group(name)
+	for _, d := range group.Deployments {
+		if language, ok := p.language(x, d); ok && language == x.op.language.Name() && p.providers[d.Provider] != nil {
+			return target(p.providers[d.Provider], d, x.Options.DropParams)
+		}
+	}
+	return driver.Target{Features: driver.Features{JSONSchema: true, AdaptiveThinking: true}}
+}
+
+// headerPrompt is the header of a response that names the prompt, such as support@5.
+const headerPrompt = "x-gateway-prompt"
+
+// appendPrompt adds the header that names the prompt, if there is one.
+func (x *Exchange) appendPrompt(dst []message.Header) []message.Header {
+	if x.prompt.ID == "" {
+		return dst
+	}
+	return append(dst, message.Header{Name: headerPrompt, Value: x.promptName + "@" + strconv.FormatUint(uint64(x.prompt.Version), 10)})
+}
