@@ -132,6 +132,10 @@ test-fast: envoy sdks node-clients api-tools ## as test, in a fixed order, so th
 test-servers: doctor-servers kafka versitygw sdks ## deliver the audit log to a real Kafka and a real server for S3 (needs Java and Maven)
 	$(TESTCOUNT) -race -count=1 -tags servers -run '^TestServer' ./auditsink
 
+.PHONY: test-agents
+test-agents: envoy agents ## run Codex and Claude Code, without a terminal, against providers of each language (make nightly does; fetches 250 MB)
+	$(TESTCOUNT) -tags nightly -count=1 -timeout 20m -run '^TestAgents$$' ./e2e
+
 .PHONY: e2e
 e2e: envoy sdks node-clients api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
 	$(TESTCOUNT) -race -count=1 -timeout 20m $(TESTFLAGS) ./e2e
@@ -180,7 +184,7 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 	tools/fuzz.sh "$(FUZZTIME)"
 
 .PHONY: nightly
-nightly: check vet schemathesis ## check, then the tests five times with every gateway raced, properties with many seeds, fuzzing
+nightly: check vet schemathesis test-agents ## check, then the tests five times with every gateway raced, properties with many seeds, fuzzing
 	GORACE= MODELGATEWAY_TEST_RACED=all $(TESTCOUNT) -race -tags servers -shuffle=on -count=5 -timeout 120m ./...
 	$(TESTCOUNT) -race -count=1 -timeout 60m -run '^(TestRandomSchedules|TestRestoreKeepsTheBooks)$$' ./cluster -cluster.seeds=100 -cluster.restores=10
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
@@ -367,4 +371,7 @@ agents: $(STAMP)/agents
 
 $(STAMP)/agents: $(STAMP)/node e2e/testdata/agents/package-lock.json e2e/testdata/agents/package.json
 	$(call install-packages,agents)
+	@printf '#!/bin/sh\nexec "%s" "%s" "$$@"\n' "$(NODE)" "$(TMP)/npm-agents/node_modules/@openai/codex/bin/codex.js" >"$(BIN)/codex"
+	@printf '#!/bin/sh\nexec "%s" "%s" "$$@"\n' "$(NODE)" "$(TMP)/npm-agents/node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs" >"$(BIN)/claude"
+	@chmod +x "$(BIN)/codex" "$(BIN)/claude"
 	@touch "$@"
