@@ -43,9 +43,9 @@ func benchmark(b *testing.B, body string, c came) {
 }
 
 // benchmarkAt is benchmark for a deployment and a path.
-func benchmarkAt(b *testing.B, at catalog.DeploymentSpec, path, body string, c came) {
+func benchmarkAt(b *testing.B, at catalog.DeploymentSpec, path, body string, c came, changes ...change) {
 	b.Helper()
-	k := newKit(b, catalog.Spec{Deployments: []catalog.DeploymentSpec{at}, Router: quick(0)})
+	k := newKit(b, catalog.Spec{Deployments: []catalog.DeploymentSpec{at}, Router: quick(0)}, changes...)
 	message := func(m *extprocv3.ProcessingRequest) []byte {
 		raw, err := proto.Marshal(m)
 		if err != nil {

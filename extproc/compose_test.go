@@ -19,11 +19,13 @@ import (
 const (
 	supportID = "0197c1a0-0000-7000-8000-000000000001"
 	foreignID = "0197c1a0-0000-7000-8000-000000000002"
+	longID    = "0197c1a0-0000-7000-8000-000000000003"
 )
 
 // library is a set of prompts. support has two versions, the label production for the first, and the
-// label trial, which is split; foreign is another organization's.
-func library(t *testing.T) *prompts.Set {
+// label trial, which is split; long has 1 KB and five variables, and foreign is
+// another organization's.
+func library(t testing.TB) *prompts.Set {
 	t.Helper()
 	var state recordtest.State
 	set := prompts.New()
@@ -56,6 +58,11 @@ func library(t *testing.T) *prompts.Set {
 		return err
 	})
 	run(func(tx *record.Txn) error {
+		text := "You help {{ a }} with {{ b }} in {{ c }}. " + strings.Repeat("Be polite, be brief, and never guess. ", 24) + "{{ d }} {{ e }}"
+		_, _, err := set.Create(tx, prompts.Prompt{Head: resource.Head{ID: longID, Name: "long"}}, prompts.Content{Messages: []prompts.Message{message("system", text)}})
+		return err
+	})
+	run(func(tx *record.Txn) error {
 		_, _, err := set.Create(tx, prompts.Prompt{Head: resource.Head{ID: foreignID, Name: "foreign", Organization: "other"}},
 			prompts.Content{Messages: []prompts.Message{message("system", "Secret.")}})
 		return err
@@ -82,7 +89,7 @@ func library(t *testing.T) *prompts.Set {
 }
 
 // withLibrary gives a kit prompts.
-func withLibrary(t *testing.T) change {
+func withLibrary(t testing.TB) change {
 	t.Helper()
 	set := library(t)
 	return func(_ *kit, d *pipeline.Deps) {
@@ -290,4 +297,25 @@ func TestLaterAttemptsAreComposed(t *testing.T) {
 		t.Errorf("the fallback gets %+v", last)
 	}
 	e.close()
+}
+
+// BenchmarkPrompts measures a chat of 1 KB: without a prompt in the library, without a prompt of it,
+// and with one of 1 KB and five variables in each language.
+func BenchmarkPrompts(b *testing.B) {
+	filler := strings.Repeat("Where is my parcel, please? ", 34)
+	chat := strings.Replace(hello, "Hello", filler, 1)
+	named := `{"prompt_id":"long","prompt_variables":{"a":"Ada","b":"parcels","c":"Paris","d":"Be kind.","e":"Thanks."},`
+	at := place("solo", "fast", "fast", 0)
+	at.Model = "openai_compatible/fast"
+	b.Run("no library", func(b *testing.B) { benchmarkAt(b, at, "/v1/chat/completions", chat, jsonAnswer(goodReply)) })
+	b.Run("no prompt", func(b *testing.B) {
+		benchmarkAt(b, at, "/v1/chat/completions", chat, jsonAnswer(goodReply), withLibrary(b))
+	})
+	b.Run("chat", func(b *testing.B) {
+		benchmarkAt(b, at, "/v1/chat/completions", strings.Replace(chat, "{", named, 1), jsonAnswer(goodReply), withLibrary(b))
+	})
+	b.Run("messages", func(b *testing.B) {
+		body := strings.Replace(strings.Replace(helloMessages, "Hello", filler, 1), "{", named, 1)
+		benchmarkAt(b, claude("c", "fast", 0), "/v1/messages", body, jsonAnswer(strings.Replace(goodMessage, "X", "Hi there.", 1)), withLibrary(b))
+	})
 }

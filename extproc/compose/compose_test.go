@@ -111,8 +111,8 @@ func TestCompose(t *testing.T) {
 			"responses with a text", wire.Responses,
 			`{"model":"m","input":"hi","text":{"verbosity":"low"}}`,
 			`{"model":"m","input":[{"type":"message","role":"system","content":"You are Ada's helper."},{"role":"user","content":"hi"}],` +
-				`"text":{"verbosity":"low","format":{"type":"json_schema","name":"a","schema":{"type":"object"}}},"max_output_tokens":5,"reasoning":{"effort":"low"}}`,
-			compose.Prompt{Before: []byte(system), Settings: settings("response_format", schema, "max_tokens", "5", "reasoning_effort", `"low"`)},
+				`"text":{"verbosity":"low","format":{"type":"json_schema","name":"a","schema":{"type":"object"}}},"max_output_tokens":50,"reasoning":{"effort":"low"}}`,
+			compose.Prompt{Before: []byte(system), Settings: settings("response_format", schema, "max_tokens", "50", "reasoning_effort", `"low"`)},
 		},
 		{
 			"responses with items, and tools", wire.Responses,

@@ -42,8 +42,7 @@ func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
 		return err
 	}
 	model := prompt.Model(x.Facts.Model)
-	language := compose.Languages()[x.op.language.Name()]
-	body, err := language.Compose(x.Body, prompt, p.composeTarget(x, model))
+	body, err := p.composers[x.op.language.Name()].Compose(x.Body, prompt, p.composeTarget(x, model))
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/compose"
 	"github.com/modelgateway/modelgateway/extproc/flood"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/throttle"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // Journal is where the pipeline writes usage. Both writes return at once; the
@@ -92,12 +94,13 @@ type Pipeline struct {
 	deps       Deps
 	providers  map[string]*provider.Provider
 	operations map[string]*operation // by path
-	entry      []stage               // on the request's headers
-	stages     []stage               // on its body
-	whole      []stage               // on a whole response
-	streamed   []stage               // on the head of a stream
-	finished   []stage               // before the end of a stream leaves
-	failed     []stage               // on a failure, and after a stage that stopped a response
+	composers  map[wire.Dialect]*compose.Language
+	entry      []stage // on the request's headers
+	stages     []stage // on its body
+	whole      []stage // on a whole response
+	streamed   []stage // on the head of a stream
+	finished   []stage // before the end of a stream leaves
+	failed     []stage // on a failure, and after a stage that stopped a response
 	throttle   throttle.Throttle
 	flood      flood.Filter
 	inFlight   atomic.Int64 // requests that parallel counts
@@ -112,7 +115,7 @@ type stage struct {
 
 // NewPipeline returns a pipeline over deps.
 func NewPipeline(deps Deps) *Pipeline {
-	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operations()}
+	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operations(), composers: compose.Languages()}
 	for _, row := range provider.Providers() {
 		p.providers[row.Name] = &row
 	}

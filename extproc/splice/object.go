@@ -19,7 +19,7 @@ type Object struct {
 
 // namedMember is a member of an Object.
 type namedMember struct {
-	name  string
+	name  []byte
 	from  int      // the opening quote of its name
 	value Span     // of its value; empty for an added one
 	parts [][]byte // its new value, in parts; nil if it keeps the one in the body
@@ -33,12 +33,15 @@ func ReadObject(body []byte) *Object {
 	o.end = o.start + 1
 	w := s.members(o.start)
 	for w.next() {
-		m := namedMember{name: string(w.name), from: w.from}
 		at := w.at
 		w.at = s.value(at)
-		m.value = Span{at, w.at}
 		o.end = w.at
-		o.members = append(o.members, m)
+		// Sliced from the body and not from w, as in Request.object, unless it has escapes.
+		name := body[w.from+1 : w.to]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = bytes.Clone(w.name)
+		}
+		o.members = append(o.members, namedMember{name: name, from: w.from, value: Span{at, w.at}})
 	}
 	return o
 }
@@ -61,7 +64,7 @@ func (o *Object) All() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for _, list := range [...][]namedMember{o.members, o.added} {
 			for i := range list {
-				if m := &list[i]; !m.gone && !yield(m.name, o.valueOf(m)) {
+				if m := &list[i]; !m.gone && !yield(string(m.name), o.valueOf(m)) {
 					return
 				}
 			}
@@ -94,30 +97,30 @@ func (o *Object) Set(name string, parts ...[]byte) {
 		m.parts = parts
 		return
 	}
-	o.added = append(o.added, namedMember{name: name, parts: parts})
+	o.added = append(o.added, namedMember{name: []byte(name), parts: parts})
 }
 
 // Remove removes a member, and reports whether there was one.
 func (o *Object) Remove(name string) bool {
 	n := o.Len()
 	for i := range o.members {
-		if o.members[i].name == name {
+		if string(o.members[i].name) == name {
 			o.members[i].gone = true
 		}
 	}
-	o.added = slices.DeleteFunc(o.added, func(m namedMember) bool { return m.name == name })
+	o.added = slices.DeleteFunc(o.added, func(m namedMember) bool { return string(m.name) == name })
 	return o.Len() < n
 }
 
 // find returns the last member with a name, which counts for most JSON readers.
 func (o *Object) find(name string) *namedMember {
 	for i := range slices.Backward(o.added) {
-		if o.added[i].name == name {
+		if string(o.added[i].name) == name {
 			return &o.added[i]
 		}
 	}
 	for i := range slices.Backward(o.members) {
-		if m := &o.members[i]; m.name == name && !m.gone {
+		if m := &o.members[i]; string(m.name) == name && !m.gone {
 			return m
 		}
 	}
@@ -157,7 +160,7 @@ func (o *Object) Append(dst []byte) []byte {
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst = o.added[i].appendValue(append(Quote(dst, o.added[i].name), ':'))
+		dst = o.added[i].appendValue(append(Quote(dst, string(o.added[i].name)), ':'))
 		first = false
 	}
 	return append(dst, o.body[o.end:]...)
